@@ -10,7 +10,7 @@ const CORE = [
   'test/application/**/*.test.ts',
   'test/contracts/**/*.test.ts',
   'test/properties/configuration.test.ts',
-  'test/simulation/fixed-seeds.test.ts',
+  'test/simulation/{fixed-seeds,mutants}.test.ts',
 ];
 const HTTP = [
   'test/http/**/*.test.ts',

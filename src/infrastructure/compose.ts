@@ -57,10 +57,11 @@ export type RunningService = {
   readonly close: () => Promise<void>;
 };
 
-/** `serve` closes the caller's own storage, listens to signals, counts in Redis, and asks the receivers of webhooks over HTTP. */
+/** `serve` closes the caller's own storage, listens to signals, counts in Redis, and asks receivers of webhooks and providers over HTTP. */
 type ServiceOverrides = Omit<Overrides, 'close' | 'stopsAtSignals'> & {
   readonly counts?: Counts;
   readonly senderFor?: SenderFor;
+  readonly providers?: Service['providers'];
 };
 
 /** Builds the service, in production and in tests. If that fails, it closes what it opened. */
@@ -142,7 +143,7 @@ const build = async (
     beforeRegister: hooks.beforeRegister,
     claims: hooks.claims,
     verifyElsewhere: hooks.verifyElsewhere,
-    providers: await openProviders(config),
+    providers: overrides.providers ?? (await openProviders(config)),
   };
   const hasAccountPages = ports.mailer !== null && config.ownAccountPages;
   const answerOnce = repeatedRequests(limits.counts, sealedBy, ports.secrets.random);

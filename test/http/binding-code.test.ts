@@ -4,8 +4,9 @@ import { MINUTE } from '../support/application.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { eventsOf } from '../support/http/account.ts';
 import { servicesOverOneDatabase } from '../support/http/auth-http.ts';
-import { ORIGIN, pathOfPage, unescaped, visitorOf } from '../support/http/page-visitor.ts';
+import { ORIGIN, pathOfPage, visitorOf } from '../support/http/page-visitor.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
+import { unescaped } from '../support/http/shown-forms.ts';
 import { joseDeviceKey } from '../support/jose-proofs.ts';
 
 const APP = 'https://app.example.org';

@@ -13,8 +13,9 @@ import { PAGE_FILES } from '../../src/infrastructure/template-files.ts';
 import { anEvent } from '../support/builders.ts';
 import { invitedPerson } from '../support/http/account.ts';
 import { heldFrom, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
-import { locationIn, unescaped, visitorOf } from '../support/http/page-visitor.ts';
+import { locationIn, visitorOf } from '../support/http/page-visitor.ts';
 import { aPerson } from '../support/http/service.ts';
+import { unescaped } from '../support/http/shown-forms.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const { start } = servicesOverOneDatabase();

@@ -1,18 +1,23 @@
 import { decoded } from '../../src/adapters/crypto/es256.ts';
+import type { Row } from '../../src/adapters/records/memory-rows.ts';
+import { isCovered, type MassEnding, type Session } from '../../src/domain/session.ts';
 import type { Browser, Visit } from './browser.ts';
 import type { Change, SimulatedDatabase } from './database.ts';
-import { kernel, MINUTE, SECOND } from './kernel.ts';
+import { kernel, SECOND } from './kernel.ts';
 import type { Story } from './rules.ts';
 import type { Answer } from './service.ts';
 
 /** What has happened to sessions and passwords, and the rules about it. */
 
+export type Letter = { readonly to: string; readonly text: string };
 type Ended = { readonly at: number; readonly reason: string; readonly isBound: boolean };
 export type Facts = ReturnType<typeof openFacts>;
 
-const partOf = (token: string, part: 0 | 1) => decoded(token.split('.')[part] ?? '') as Record<string, string> | null;
+export const partOf = (token: string, part: 0 | 1) =>
+  decoded(token.split('.')[part] ?? '') as Record<string, string> | null;
 export const sessionOf = (token = ''): string => partOf(token, 0)?.sid ?? '';
-const subjectOf = (token = ''): string => partOf(token, 1)?.sub ?? '';
+export const subjectOf = (token = ''): string => partOf(token, 1)?.sub ?? '';
+export const tokenIdOf = (token = ''): string => partOf(token, 1)?.jti ?? '';
 const short = (id: string): string => id.slice(-5);
 export const numberIn = (token = ''): string | undefined => partOf(token, 0)?.rot;
 export const tokenIn = ({ cookies }: Answer): string | undefined =>
@@ -26,44 +31,49 @@ export const openFacts = (database: SimulatedDatabase, story: Story, { replays }
   /** When fail-overs forgot commits. */
   const forgotten: number[] = [];
   const winners = new Map<string, number>();
-  const hashes = new Map<string, { readonly from: unknown; readonly to: unknown; readonly at: number }>();
   const facts = {
     ...{ ended, opened, forgotten },
     lastFault: Number.NEGATIVE_INFINITY,
     touchedByThief: new Set<string>(),
+    /** Mails, as they came. */
+    letters: [] as Letter[],
+    /** The addresses of mails that were sent, by their ids. */
+    sent: new Map<string, string>(),
     /** Sessions with an answer that was lost on its way, or with an instance. */
     unanswered: new Set<string>(),
     /** When changes by sessions arrived that were answered by a retryable failure. */
     failed: new Map<string, number>(),
-    disabled: new Map<string, number>(),
-    /** Emails of users whose new password was taken back, with the time. */
-    takenBack: new Map<unknown, number>(),
+    /** When the name or the password of a user was changed last, by the former name. */
+    passwords: new Map<unknown, number>(),
     isCalm: (milliseconds: number) => kernel.time - facts.lastFault > milliseconds,
     forgotSince: (time: number) => forgotten.some((at) => at >= time),
+    /** The last access token of a session. */
+    tokens: new Map<string, string>(),
     rowOf: (id: string) => database.rows('sessions').find((row) => row.id === id),
     judgeAnswer: (visit: Visit, answer: Answer, arrivedAt: number) => judgeAnswer(visit, answer, arrivedAt),
     judgeLogOut: (browser: Browser, belief: Belief, how: string) => judgeLogOut(browser, belief, how),
   };
 
+  /** Such a session is removed some time later. */
+  const endedWithAll = (row: Row): boolean =>
+    database
+      .rows('massEndings')
+      .some((ending) => isCovered(row as unknown as Session, ending as unknown as MassEnding));
   const noteSession = ({ key, before, after }: Change, changes: readonly Change[]): void => {
     const [id = ''] = JSON.parse(key) as string[];
     if (before === undefined) opened.set(id, kernel.time);
     if (before === undefined || after !== undefined) return;
     const events = changes.flatMap(({ table, after: row }) => (table === 'events' && row ? [row] : []));
-    const reason = String(
-      events.find(({ kind, sessionId }) => kind === 'session-ended' && sessionId === id)?.reason ?? 'silently',
-    );
+    const event = events.find(({ kind, sessionId }) => kind === 'session-ended' && sessionId === id);
+    const isGone = changes.some(({ table, after: row }) => table === 'users' && row === undefined);
+    const otherwise = (isGone && 'account-deleted') || (endedWithAll(before) && 'operator') || 'silently';
+    const reason = String(event?.reason ?? otherwise);
     ended.set(id, { at: kernel.time, reason, isBound: before.deviceKey !== null });
     story.tell(`session ${short(id)} ended: ${reason}`);
   };
   const noteUser = ({ before, after }: Change): void => {
-    if (!before || !after || before.passwordHash === after.passwordHash) return;
-    const last = hashes.get(String(after.id));
-    const isRecent = last !== undefined && kernel.time - last.at < 2 * MINUTE;
-    const isTakenBack = isRecent && last.from === after.passwordHash && last.to === before.passwordHash;
-    if (isTakenBack) facts.takenBack.set(after.email, kernel.time);
-    else facts.takenBack.delete(after.email);
-    hashes.set(String(after.id), { from: before.passwordHash, to: after.passwordHash, at: kernel.time });
+    if (before && (before.passwordHash !== after?.passwordHash || before.username !== after?.username))
+      facts.passwords.set(before.username, kernel.time);
   };
   database.watchers.push((changes) => {
     for (const change of changes)
@@ -72,20 +82,13 @@ export const openFacts = (database: SimulatedDatabase, story: Story, { replays }
   });
 
   const judgeToken = ({ browser, path, sentCookie = '' }: Visit, token: string, arrivedAt: number): void => {
-    const [id, user] = [sessionOf(token), subjectOf(token)];
+    const id = sessionOf(token);
     const end = ended.get(id)?.at ?? Number.POSITIVE_INFINITY;
     story.expect(
       'a session that has ended gives no token',
       end >= arrivedAt,
       () => `${browser.name} ${path}: ${short(id)}`,
       facts.forgotSince(end) && 'forgotten',
-    );
-    const since = facts.disabled.get(user) ?? Number.POSITIVE_INFINITY;
-    story.expect(
-      'a disabled account gets no token',
-      since >= arrivedAt,
-      () => `${browser.name} ${path}`,
-      facts.forgotSince(since) && 'forgotten',
     );
     if (path !== '/auth/refresh-token' || replays || facts.rowOf(id)?.deviceKey) return;
     const { jti = '' } = partOf(sentCookie, 1) ?? {};
@@ -103,6 +106,13 @@ export const openFacts = (database: SimulatedDatabase, story: Story, { replays }
     const access = headers.authorization?.slice('Bearer '.length);
     const token = tokenIn(answer);
     if (token !== undefined) judgeToken(visit, token, arrivedAt);
+    const issued = /"accessToken":"([^"]+)"/.exec(answer.body)?.[1];
+    if (issued) facts.tokens.set(sessionOf(issued), issued);
+    const session = sessionOf(access ?? visit.sentCookie);
+    if (path === '/auth/refresh-token' && answer.status === 200)
+      story.expect('nobody is logged out but for a documented reason', true, String);
+    if (answer.status < 500 && answer.status !== 401 && facts.failed.delete(session))
+      story.expect('a request that failed can be repeated', true, String);
     const code = /"code":"(\w+)"/.exec(answer.body)?.[1];
     const what = () => `${browser.name}: ${method} ${path} ${answer.status} ${code}`;
     story.expect('no error is unexpected', !/^SYS_(UNEXPECTED|SERIALIZATION)/.test(code ?? ''), what);
@@ -121,14 +131,6 @@ export const openFacts = (database: SimulatedDatabase, story: Story, { replays }
         facts.forgotSince(end) && 'forgotten',
       );
     if (access && method !== 'GET' && answer.status >= 500) facts.failed.set(sessionOf(access), arrivedAt);
-    if (path !== '/users/me/password' || answer.status !== 200) return;
-    const others = database
-      .rows('sessions')
-      .filter(
-        ({ id, userId }) =>
-          userId === subjectOf(access) && id !== sessionOf(token) && (opened.get(String(id)) ?? 0) < arrivedAt,
-      );
-    story.expect('a changed password ends all other sessions', others.length === 0, what);
   };
 
   /** Whether a session was ended by a change of its own that was answered by a failure. */
@@ -145,6 +147,7 @@ export const openFacts = (database: SimulatedDatabase, story: Story, { replays }
   const excuseOf = (id: string, { expiresAt }: Belief): string | false => {
     const [end, row, start] = [ended.get(id), facts.rowOf(id), opened.get(id) ?? 0];
     const reason = end?.reason ?? 'silently';
+    if (row && endedWithAll(row)) return 'it ended: operator';
     if (forgotten.some((at) => at >= start && at - 10 * SECOND <= start)) return 'the log-in was forgotten';
     if (facts.touchedByThief.has(id)) return 'touched by a thief';
     if (expiresAt <= kernel.time + SECOND || reason === 'expired') return 'expired';

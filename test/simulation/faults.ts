@@ -1,8 +1,7 @@
 import type { KeyPair, TokenKeys } from '../../src/adapters/crypto/token-keys.ts';
-import { disableAccount, enableAccount } from '../../src/application/accounts/operate-accounts.ts';
-import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { testKeys } from '../support/keys.ts';
 import { HOUR, kernel, MINUTE, SECOND } from './kernel.ts';
+import { operate } from './operators.ts';
 import type { World } from './world.ts';
 
 /** Sets a member for some time. */
@@ -51,6 +50,7 @@ const FAULTS = {
   mail: lasting(outside, 'mail', 0.1, 1),
   replies: lasting(outside, 'replies', 0.01, 0.3),
   hooks: lasting(outside, 'hooks', 0.1, 1),
+  providers: lasting(outside, 'providers', 0.1, 1),
   requests: lasting(line, 'lost', 0.05, 0.7),
   slow: (world) => during(line(world), { delay: [20, SLOWEST] }, someTime(world)),
   doubled: lasting(line, 'doubled', 0.05, 0.9),
@@ -92,26 +92,14 @@ const FAULTS = {
       await restartAll(world);
     }
   },
-  async operator(world) {
-    const user = String(world.chance.pick(world.database.rows('users'))?.id);
-    const perform = (act: typeof disableAccount | typeof enableAccount) => {
-      const instance = world.instances.find(({ isUp }) => isUp());
-      const done = instance && act(instance.service.deps)(user, NO_ORIGIN).then(() => true);
-      return Promise.race([done?.catch(() => false), kernel.sleep(MINUTE)]);
-    };
-    if (user === 'undefined' || (await perform(disableAccount)) !== true) return;
-    world.facts.disabled.set(user, kernel.time);
-    await kernel.sleep(someTime(world));
-    world.facts.disabled.delete(user);
-    while ((await perform(enableAccount)) !== true) await kernel.sleep(5 * SECOND);
-  },
+  operator: (world) => operate(world, someTime(world)),
 } as const satisfies Record<string, (world: World) => Promise<void>>;
 export type Fault = keyof typeof FAULTS;
 export const ALL_FAULTS = Object.keys(FAULTS) as Fault[];
 
 const restart = async ({ chance, instances, open }: World, at: number): Promise<void> => {
   instances[at]?.kill();
-  await kernel.sleep(chance.spread(SECOND, 30 * SECOND));
+  await kernel.sleep(chance.spread(SECOND, 20 * SECOND));
   instances[at] = await open();
 };
 const restartAll = async (world: World): Promise<void> => {

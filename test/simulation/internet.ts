@@ -3,7 +3,7 @@ import type { Chance } from './chance.ts';
 import { type Belief, beliefOf, type Facts, numberIn, sessionOf, tokenIn } from './facts.ts';
 import { kernel, MINUTE, SECOND } from './kernel.ts';
 import type { Story } from './rules.ts';
-import type { Asked, Instance } from './service.ts';
+import type { Answer, Asked, Instance } from './service.ts';
 
 /** What goes between browsers and instances, and what browsers believe by that. */
 
@@ -14,17 +14,22 @@ type Here = {
   readonly story: Story;
   readonly facts: Facts;
   readonly instances: readonly Instance[];
+  readonly judge: (asked: Asked, answer: Promise<Answer | null>) => void;
 };
 
 /** Any instance that is up answers. */
-const senderOf = ({ chance, story, instances }: Here) => {
-  const sent = { requests: 0 };
+const senderOf = ({ chance, story, instances, judge }: Here) => {
+  /** `last`: what a thief can repeat without harm to the owner. */
+  const sent = { requests: 0, last: undefined as Asked | undefined };
   const send = (asked: Asked, by: string) => {
     sent.requests += 1;
     const up = instances.filter(({ isUp }) => isUp());
     const instance = up.length > 0 ? chance.pick(up) : undefined;
     if (instance === undefined) return { answer: kernel.sleep(5).then(() => null), hangUp: () => undefined, instance };
     const { answer, hangUp } = instance.request(asked);
+    judge(asked, answer);
+    if (asked.method === 'GET' ? asked.headers.authorization : asked.headers.dpop && isRefresh(asked))
+      sent.last = asked;
     void story.within(`${by}: ${asked.method} ${asked.path}`, answer, 45 * SECOND);
     return { answer: answer.then((value) => (instance.isUp() ? value : null)), hangUp, instance };
   };

@@ -1,31 +1,47 @@
 import { writeSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { ALL_FAULTS, type Fault } from './faults.ts';
+import type { Fault } from './faults.ts';
+import { plant, runMutants } from './mutants.ts';
 import { realTime } from './process.ts';
 import { RULES, type Rule } from './rules.ts';
-import { type Options, type Result, runWorld } from './run.ts';
+import type { Options, Result } from './run.ts';
 
 const { values } = parseArgs({
   options: {
-    seeds: { type: 'string', default: '1-10' },
+    seeds: { type: 'string', default: '20-28' },
     seed: { type: 'string' },
     /** Seeds that begin with a date, such as 2027-01-31: new ones every day. */
     from: { type: 'string' },
     minutes: { type: 'string', default: 'Infinity' },
     days: { type: 'string' },
     people: { type: 'string' },
-    faults: { type: 'string', default: ALL_FAULTS.join() },
+    faults: { type: 'string' },
     without: { type: 'string', default: '' },
     trace: { type: 'boolean', default: false },
     minimise: { type: 'boolean', default: false },
+    /** The number of a fault to plant: the run ends with the first seed that finds it. */
+    mutant: { type: 'string' },
+    /** Runs all mutants, or those that `--mutant` names, such as 3-7. */
+    mutants: { type: 'boolean', default: false },
   },
 });
 const say = (line: string) => void writeSync(1, `${line}\n`);
+if (values.mutants) {
+  const missed = await runMutants(values.mutant, ['--seeds', values.seeds, '--days', values.days ?? '0.1'], say);
+  say(`not found: ${missed.join('; ') || 'none'}`);
+  process.exit(missed.length > 0 ? 1 : 0);
+}
+if (values.mutant !== undefined) plant(Number(values.mutant));
+const { ALL_FAULTS } = await import('./faults.ts');
+const { runWorld } = await import('./run.ts');
 const numberOf = (text: string | undefined) => (text === undefined ? undefined : Number(text));
 const given: Options = {
-  faults: values.faults.split(',').filter((each) => !values.without.split(',').includes(each)) as Fault[],
+  faults: (values.faults?.split(',') ?? ALL_FAULTS).filter(
+    (each) => !values.without.split(',').includes(each),
+  ) as Fault[],
   days: numberOf(values.days),
   people: numberOf(values.people),
+  mostViolations: values.mutant === undefined ? undefined : 1,
 };
 const seedsOf = (): readonly [number, number] => {
   if (values.from !== undefined) return [Number(values.from.replaceAll('-', '')) * 1_000, Number.POSITIVE_INFINITY];
@@ -79,7 +95,10 @@ const judged = async (seed: number): Promise<void> => {
 // Loads what is loaded when it is first used, so that no world differs from what it would be after another one.
 await runWorld(0, { days: 0.02, people: 2 });
 const [first, last] = seedsOf();
-for (let seed = first; seed <= last && seconds() < 60 * Number(values.minutes); seed += 1) await judged(seed);
+for (let seed = first; seed <= last && seconds() < 60 * Number(values.minutes); seed += 1) {
+  await judged(seed);
+  if (values.mutant !== undefined && total.failed > 0) break;
+}
 const idle = (Object.keys(RULES) as Rule[]).filter((rule) => !looks.get(rule));
 say(`rules that were never judged: ${idle.join('; ') || 'none'}`);
 say(`${total.seeds} seeds, ${total.failed} with violations, ${total.days.toFixed(1)} days, ${total.requests} requests`);

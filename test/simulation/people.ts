@@ -2,6 +2,7 @@ import type { Browser, Tab } from './browser.ts';
 import { DAY, kernel, MINUTE, SECOND } from './kernel.ts';
 import { BASE } from './service.ts';
 import { openTab } from './tab.ts';
+import { lettersTo, visit } from './visitor.ts';
 import { ACTS, type Person, type World } from './world.ts';
 
 /** What somebody does, one thing after the other, until the world ends. */
@@ -88,8 +89,11 @@ const refreshEverywhere = async (world: World, browser: Browser): Promise<void> 
 const act = async (world: World, person: Person, browser: Browser): Promise<void> => {
   const { chance, story } = world;
   const tab = await visibleTab(world, browser);
-  if (tab.auth.user === null) return logIn(world, person, tab);
   const chosen = chance.happens(0.5) ? world.hot : chance.pick(ACTS);
+  const letters = lettersTo(world, person);
+  if (chosen === 'visit' || chosen === 'mail')
+    return visit(world, person, browser, chosen === 'mail' && letters.length > 0 ? chance.pick(letters) : undefined);
+  if (tab.auth.user === null) return logIn(world, person, tab);
   if (chosen === 'password') return changePassword(world, person, tab);
   const work = {
     ask: async () => (await tab.auth.fetch(`${BASE}/users/me`)).status,
@@ -107,14 +111,17 @@ const logIn = async (world: World, person: Person, tab: Tab): Promise<void> => {
     const { error } = await story.within(`${person.name} logs in`, tab.auth.login({ account: person.name, password }));
     story.tell(`${tab.browser.name} logs in: ${error?.code ?? 'done'}`);
     const isWrong = error?.code === 'AUTH_CREDENTIALS_INVALID';
-    const excuse = (!person.isSure && 'in doubt') || (facts.forgotSince(person.changedAt) && 'forgotten');
+    const excuse =
+      (!person.isSure && 'in doubt') ||
+      (facts.forgotSince(person.changedAt) && 'forgotten') ||
+      ((facts.passwords.get(person.name) ?? 0) > person.changedAt && 'changed since');
     if (at === 0) story.expect('the password works', !isWrong, () => person.name, excuse);
     const others = person.passwords.filter((each) => each !== password);
     if (error === undefined) Object.assign(person, { passwords: [password, ...others], isSure: true });
     if (!isWrong) return;
     await kernel.sleep(chance.spread(SECOND, 20 * SECOND));
   }
-  await register(world, person, tab);
+  if ((await register(world, person, tab)) && chance.happens(0.7)) await visit(world, person, tab.browser);
 };
 
 const changePassword = async ({ story, chance }: World, person: Person, tab: Tab): Promise<void> => {

@@ -1,5 +1,5 @@
 import { createHook } from 'node:async_hooks';
-import crypto from 'node:crypto';
+import crypto, { KeyObject } from 'node:crypto';
 import files from 'node:fs';
 import promisedFiles from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
@@ -90,6 +90,13 @@ const fill = <View extends NodeJS.ArrayBufferView>(view: View): View => {
 };
 const digest = async (algorithm: string, data: Uint8Array) =>
   new Uint8Array(crypto.createHash(algorithm.replace('-', '')).update(data).digest()).buffer;
+/** Keys stay as Node has them. Jose makes its own of these. */
+const importKey = async (_format: string, key: crypto.webcrypto.JsonWebKey) =>
+  crypto.createPublicKey({ key, format: 'jwk' });
+const verify = async (_algorithm: unknown, given: KeyObject | CryptoKey, signature: Uint8Array, data: Uint8Array) => {
+  const key = 'algorithm' in given ? KeyObject.from(given) : given;
+  return crypto.verify('sha256', data, { key, dsaEncoding: 'ieee-p1363' }, signature);
+};
 
 const define = (target: object, members: object): void => {
   for (const [name, value] of Object.entries(members))
@@ -104,7 +111,7 @@ Math.random = () => kernel.chance.next();
 const randomBytes = (size: number) => kernel.chance.bytes(size);
 Object.assign(crypto, { randomBytes, randomFillSync: fill });
 define(globalThis.crypto, { getRandomValues: fill });
-define(globalThis.crypto.subtle, { digest });
+define(globalThis.crypto.subtle, { digest, importKey, verify });
 for (const name of ['readFile', 'readdir', 'stat', 'lstat', 'access', 'realpath', 'mkdir', 'writeFile'] as const)
   Object.assign(promisedFiles, { [name]: async (...given: []) => (files[`${name}Sync`] as Call)(...given) });
 syncBuiltinESMExports();

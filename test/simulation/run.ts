@@ -2,6 +2,7 @@ import { Chance } from './chance.ts';
 import { NO_FAULTS } from './database.ts';
 import { ALL_FAULTS, type Fault, trouble } from './faults.ts';
 import { HOUR, kernel, MINUTE, SECOND, START } from './kernel.ts';
+import { watchEnded } from './operators.ts';
 import { ALL_WELL } from './outside.ts';
 import { live } from './people.ts';
 import { realWaits } from './process.ts';
@@ -11,6 +12,7 @@ import { openWorld, type Profile, profileOf, type World } from './world.ts';
 export type Options = {
   readonly days?: number | undefined;
   readonly people?: number | undefined;
+  readonly mostViolations?: number | undefined;
   readonly faults?: readonly Fault[] | undefined;
   readonly trace?: ((line: string) => void) | undefined;
 };
@@ -30,8 +32,9 @@ const start = async ({ instances, open, story }: World, count: number): Promise<
   story.expect('nothing waits for ever', instances.length === count, () => 'the instances have not started');
 };
 
+const LOG_IN = { method: 'POST', path: '/auth/login', headers: { 'content-type': 'application/json' } };
 /** All faults end. */
-const repair = async ({ state, database, outside, instances, browsers, story }: World): Promise<void> => {
+const repair = async ({ state, database, outside, instances, browsers, people, ask, story }: World): Promise<void> => {
   state.isOver = true;
   Object.assign(database.faults, NO_FAULTS);
   Object.assign(outside, ALL_WELL);
@@ -42,6 +45,20 @@ const repair = async ({ state, database, outside, instances, browsers, story }: 
     for (const tab of browser.tabs) tab.show();
   }
   story.tell('all is well again');
+  let answered = 0;
+  for (const { name: account, passwords } of people) {
+    const asked = { ...LOG_IN, address: '10.8.8.8', body: JSON.stringify({ account, password: passwords[0] }) };
+    const logIn = async (): Promise<void> => {
+      const answer = await ask(asked);
+      if (answer && answer.status < 500) answered += 1;
+      // An instance may be starting.
+      else kernel.after(5 * SECOND, logIn);
+    };
+    void logIn();
+  }
+  await kernel.run(kernel.time + MINUTE);
+  const text = () => `${answered} of ${people.length} log-ins`;
+  story.expect('after all faults the world is well within a minute', answered === people.length, text);
   await kernel.run(kernel.time + 20 * MINUTE);
 };
 
@@ -77,10 +94,11 @@ export const runWorld = async (seed: number, { faults = ALL_FAULTS, trace, ...gi
   const own = () => ({ ...world, chance: chance.fork() });
   for (const person of world.people) void live(own(), person);
   void trouble(own(), faults);
+  watchEnded(world);
   if (profile.thief) void steal(own());
   await kernel.run(kernel.time + world.horizon);
-  await repair(world);
-  await judge(world);
+  if (!kernel.isStopped) await repair(world);
+  if (!kernel.isStopped) await judge(world);
   for (const instance of world.instances) instance.kill();
   process.off('unhandledRejection', failed);
   const { violations, looks } = story;

@@ -17,11 +17,11 @@ import {
   ORIGIN,
   pathOfPage,
   registeredVisitor,
-  unescaped,
   type Visitor,
   visitorOf,
 } from '../../support/http/page-visitor.ts';
 import { aPerson, type TestService } from '../../support/http/service.ts';
+import { unescaped } from '../../support/http/shown-forms.ts';
 import { joseDeviceKey } from '../../support/jose-proofs.ts';
 import { memoryMailer } from '../../support/mail/memory-mailer.ts';
 import { CLIENT, startProvider } from '../../support/oidc/provider.ts';

@@ -5,8 +5,9 @@ import { PAGE_PURPOSES } from '../../../src/domain/link.ts';
 import { PASSWORD_MIN_CODE_POINTS } from '../../../src/domain/password.ts';
 import { linksOf, sentLink } from '../../support/http/account.ts';
 import { signUp } from '../../support/http/auth-http.ts';
-import { pathOfPage, unescaped, visitorOf } from '../../support/http/page-visitor.ts';
+import { pathOfPage, visitorOf } from '../../support/http/page-visitor.ts';
 import { aPerson, type Own, startService, type TestService } from '../../support/http/service.ts';
+import { unescaped } from '../../support/http/shown-forms.ts';
 
 const PAGES = PAGE_PURPOSES.map((purpose) => `/auth/link/${purpose}`);
 

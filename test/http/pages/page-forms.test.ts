@@ -6,15 +6,9 @@ import { codeAt, wrongCodeAt } from '../../support/authenticator-app.ts';
 import { anEvent } from '../../support/builders.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
-import {
-  locationIn,
-  ORIGIN,
-  pathOfPage,
-  registeredVisitor,
-  unescaped,
-  visitorOf,
-} from '../../support/http/page-visitor.ts';
+import { locationIn, ORIGIN, pathOfPage, registeredVisitor, visitorOf } from '../../support/http/page-visitor.ts';
 import { aPerson, type TestService } from '../../support/http/service.ts';
+import { unescaped } from '../../support/http/shown-forms.ts';
 import { joseDeviceKey } from '../../support/jose-proofs.ts';
 
 const { start } = servicesOverOneDatabase();

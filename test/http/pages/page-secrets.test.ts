@@ -13,10 +13,10 @@ import {
   ORIGIN,
   pathOfPage,
   registeredVisitor,
-  unescaped,
   visitorOf,
 } from '../../support/http/page-visitor.ts';
 import type { TestService } from '../../support/http/service.ts';
+import { unescaped } from '../../support/http/shown-forms.ts';
 
 const APPS = ['https://app.example.org', 'http://localhost:5173'];
 const { start } = servicesOverOneDatabase();

@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
-import { unescaped, type Visitor } from './page-visitor.ts';
+import type { Visitor } from './page-visitor.ts';
+import { unescaped } from './shown-forms.ts';
 
 export const APP_LINK = 'com.example.app:/signed-in';
 

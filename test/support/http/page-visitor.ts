@@ -2,45 +2,13 @@ import request, { type Response } from 'supertest';
 import { expect } from 'vitest';
 import { PAGES, type PageName } from '../../../src/adapters/http/forms/flow.ts';
 import { aPerson, type TestService } from './service.ts';
+import { type Fields, formsIn, type ShownForm } from './shown-forms.ts';
 
-type Fields = Readonly<Record<string, string>>;
 type Headers = Readonly<Record<string, string>>;
 
 export const ORIGIN = 'https://auth.example.org';
 /** What a browser sends with a form of the service's own page. */
 export const OF_OWN_PAGE = { Origin: ORIGIN };
-
-/** What a form would send: its path, and the fields that the page has filled in; the options for a passkey, if it is for one. */
-type ShownForm = { readonly path: string; readonly fields: Fields; readonly options: { readonly challenge: string } };
-
-/** A text as the page shows it. */
-export const unescaped = (html: string): string =>
-  html.replaceAll(/&#(\d+);/g, (_all, code: string) => String.fromCharCode(Number(code)));
-
-const attribute = (tag: string, name: string): string | undefined => {
-  const [, value] = new RegExp(`\\s${name}="([^"]*)"`).exec(tag) ?? [];
-  return value === undefined ? undefined : unescaped(value);
-};
-
-/** The forms of a page that have this name, such as `log-in.passkey`. */
-const formsIn = (html: string, name: string): ShownForm[] => {
-  const forms = [...html.matchAll(/(<form\b[^>]*>)(.*?)<\/form>/gs)];
-  const named = forms.filter(([, tag = '']) => attribute(tag, 'data-form') === name);
-  // Another button of a form.
-  const button =
-    [...html.matchAll(/<button\b[^>]*>/g)].find(([tag]) => attribute(tag, 'data-form') === name)?.[0] ?? '';
-  const owner = forms.filter(([, tag = '']) => button && attribute(tag, 'id') === attribute(button, 'form'));
-  return [...named, ...owner].map(([, tag = '', content = '']) => {
-    const inputs = [...content.matchAll(/<(?:input|select)\b[^>]*>/g)].map(([input]) => input);
-    const filled = inputs.flatMap((input) => {
-      const [field, value] = [attribute(input, 'name'), attribute(input, 'value')];
-      return field === undefined || attribute(input, 'type') === 'checkbox' ? [] : [[field, value ?? '']];
-    });
-    const options = attribute(tag, 'data-creates') ?? attribute(tag, 'data-options') ?? '{}';
-    const path = attribute(button, 'formaction') ?? attribute(tag, 'action') ?? '';
-    return { path, fields: Object.fromEntries(filled), options: JSON.parse(options) };
-  });
-};
 
 export const pathOfPage = (page: PageName, to?: string): string =>
   PAGES[page].path + (to === undefined ? '' : `?${new URLSearchParams({ to })}`);

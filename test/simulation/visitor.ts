@@ -1,0 +1,123 @@
+import { PAGES, type Page, type PageName } from '../../src/adapters/http/forms/flow.ts';
+import { authenticator } from '../support/authenticator.ts';
+import { codeAt } from '../support/authenticator-app.ts';
+import { allFormsIn, type Fields, type ShownForm, unescaped } from '../support/http/shown-forms.ts';
+import type { Browser } from './browser.ts';
+import type { Letter } from './facts.ts';
+import { kernel, MINUTE, SECOND } from './kernel.ts';
+import { PROVIDER } from './outside.ts';
+import { type Answer, BASE } from './service.ts';
+import type { Person, World } from './world.ts';
+
+/** Somebody at the pages of the service, without scripts: opens one, fills in one of its forms by the names of its fields, and sends it. */
+
+type Trip = { readonly world: World; readonly person: Person; readonly browser: Browser; readonly token: string };
+type Form = ShownForm & { readonly page: string; readonly of: Page['forms'][string] };
+
+const PATHS = Object.values(PAGES).flatMap(({ path }) => (path.startsWith('/auth/link/') ? [] : [path]));
+const SECRET = 'JBSWY3DPEHPK3PXP';
+
+/** A link in a mail of somebody. */
+const linkIn = ({ text }: Letter) => {
+  const [, path = '', token = ''] = /(\/auth\/link\/[\w-]+)#token=([\w-]+)/.exec(text) ?? [];
+  return { path, token };
+};
+export const lettersTo = ({ facts }: World, { name }: Person): readonly Letter[] =>
+  facts.letters.filter(({ to }) => to.startsWith(`${name}@`));
+
+const requestOptions = async ({ world, browser }: Trip) => {
+  const { result } = await world.story.within('options', browser.send('POST', `${BASE}/auth/passkey/options`));
+  return result?.status === 200 ? JSON.parse(result.body).data : { challenge: 'none' };
+};
+
+/** What is typed into a field, or done by the browser for it. */
+const FIELDS: Readonly<Record<string, (trip: Trip, form: Form) => string | undefined | Promise<string>>> = {
+  account: ({ person }) => person.name,
+  username: ({ person }) => person.name,
+  email: ({ person, world }) => `${person.name}@example.${world.chance.pick(['org', 'org', 'net'])}`,
+  password: ({ person }) => person.passwords[0],
+  currentPassword: ({ person }) => person.passwords[0],
+  newPassword: ({ world }) => `correct horse ${world.chance.below(1e9)}`,
+  token: ({ token }) => token,
+  invitation: ({ token }) => token,
+  recoveryCode: ({ person }) => person.recoveryCodes.pop(),
+  locale: ({ world }) => world.chance.pick(['en', 'de']),
+  name: () => 'a key',
+  remember: ({ world }) => (world.chance.happens(0.5) ? 'on' : ''),
+  code: ({ world, person }, { page, fields }) =>
+    ['code', 'account', 'delete'].includes(page)
+      ? lettersTo(world, person)
+          .flatMap(({ text }) => /^\d{8}$/m.exec(text)?.[0] ?? [])
+          .at(-1)
+      : codeAt(fields.secret || (person.secrets.at(-1) ?? SECRET), kernel.now()),
+  async credential(trip, { page, options }) {
+    const { person, world } = trip;
+    const key = authenticator({ rpId: new URL(BASE).hostname, origin: BASE });
+    if (page === 'factors') person.keys.push(key);
+    if (page === 'factors') return JSON.stringify(key.create(options));
+    const known = person.keys.length > 0 ? world.chance.pick(person.keys) : key;
+    return JSON.stringify(known.get('challenge' in options ? options : await requestOptions(trip)));
+  },
+};
+
+/** Goes to a path, and where the answer leads, also over a provider. */
+const go = async (trip: Trip, path: string, fields?: Fields, hops = 0): Promise<Answer | undefined> => {
+  const { world, person, browser } = trip;
+  const type = { origin: BASE, 'content-type': 'application/x-www-form-urlencoded' };
+  const headers = { accept: 'text/html', ...(fields && type) };
+  const body = fields && `${new URLSearchParams(fields)}`;
+  const sent = browser.send(fields ? 'POST' : 'GET', BASE + path, { origin: null, headers, body });
+  if (path.includes('/callback?') && world.chance.happens(0.3))
+    void browser.send('GET', BASE + path, { origin: null }).catch(() => undefined);
+  const { result: answer } = await world.story.within(`${browser.name}: ${path}`, sent);
+  const { location = '' } = answer?.headers ?? {};
+  world.story.tell(`${browser.name} at ${path.split('?')[0]}: ${answer?.status} ${location.replace(/state=.*/, '')}`);
+  const [, refresh = ''] = /http-equiv="refresh" content="0; url=([^"]*)"/.exec(answer?.body ?? '') ?? [];
+  const next = (location || unescaped(refresh)).replace(BASE, '');
+  if (hops > 5) return answer;
+  if (next.startsWith(PROVIDER))
+    return go(trip, `/auth/oidc/acme/callback${new URL(next).search}&code=${person.name}`, undefined, hops + 1);
+  return next.startsWith('/auth/') ? go(trip, next, undefined, hops + 1) : answer;
+};
+
+const formOn = ({ world: { chance } }: Trip, { body }: Answer): Form | undefined => {
+  const rare = chance.happens(0.9) ? /^(log-out|delete)\./ : /^$/;
+  const shown = [...allFormsIn(body)].filter(([name, all]) => all.length > 0 && !rare.test(name));
+  if (shown.length === 0) return undefined;
+  const [name, all] = chance.pick(shown);
+  const [page = '', form = ''] = name.split('.');
+  const of = (PAGES[page as PageName] as Page).forms[form];
+  return of && { ...chance.pick(all), page, of };
+};
+
+const submit = async (trip: Trip, form: Form): Promise<Answer | undefined> => {
+  const { world, person } = trip;
+  const { chance } = world;
+  const typed = form.of.fields.map(async (field) => [field, (await FIELDS[field]?.(trip, form)) ?? ''] as const);
+  const fields: Fields = { ...form.fields, ...Object.fromEntries(await Promise.all(typed)) };
+  const wrong = chance.happens(0.1) ? chance.pick(form.of.fields) : undefined;
+  const sent = wrong === undefined ? fields : { ...fields, [wrong]: `${fields[wrong]}x` };
+  const clicks = Array.from({ length: chance.happens(0.2) ? 2 : 1 }, () => go(trip, form.path, sent));
+  const answer = (await Promise.all(clicks)).at(-1);
+  const codes = [...(answer?.body ?? '').matchAll(/<li><code>([^<]+)<\/code>/g)].map(([, code = '']) => code);
+  if (codes.length > 0) person.recoveryCodes = codes;
+  if (fields.secret && fields.code) person.secrets.push(fields.secret);
+  if (fields.newPassword === undefined) return answer;
+  const [first = '', ...others] = person.passwords;
+  const passwords = [first, fields.newPassword, ...others].slice(0, 4);
+  Object.assign(person, { passwords, isSure: false, changedAt: kernel.time });
+  return answer;
+};
+
+/** @param letter whose link is opened */
+export const visit = async (world: World, person: Person, browser: Browser, letter?: Letter): Promise<void> => {
+  const { chance } = world;
+  const { path, token } = letter ? linkIn(letter) : { path: chance.pick(PATHS), token: 'none' };
+  const trip = { world, person, browser, token };
+  let answer = await go(trip, path);
+  for (let forms = 1 + chance.below(5); forms > 0 && answer !== undefined; forms -= 1) {
+    await kernel.sleep(chance.spread(SECOND, 2 * MINUTE));
+    const form = formOn(trip, answer);
+    answer = form && (await submit(trip, form));
+  }
+};

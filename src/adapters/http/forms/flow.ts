@@ -217,7 +217,8 @@ export const PAGES = {
         notice: 'verify',
         ...TO_ADDRESS,
         // The name with which somebody has logged in whose address is not verified.
-        begins: ({ state }) => (state?.typed?.account?.includes('@') ? { email: state.typed.account } : {}),
+        begins: ({ state }): Readonly<Record<string, string>> =>
+          state?.typed?.account?.includes('@') ? { email: state.typed.account } : {},
       },
     },
   },

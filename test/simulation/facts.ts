@@ -52,13 +52,13 @@ export const openFacts = (database: SimulatedDatabase, story: Story, { replays }
     rowOf: (id: string) => database.rows('sessions').find((row) => row.id === id),
     judgeAnswer: (visit: Visit, answer: Answer, arrivedAt: number) => judgeAnswer(visit, answer, arrivedAt),
     judgeLogOut: (browser: Browser, belief: Belief, how: string) => judgeLogOut(browser, belief, how),
+    /** Such a session is removed some time later. */
+    endedWithAll: (row: Row): boolean =>
+      database
+        .rows('massEndings')
+        .some((ending) => isCovered(row as unknown as Session, ending as unknown as MassEnding)),
   };
 
-  /** Such a session is removed some time later. */
-  const endedWithAll = (row: Row): boolean =>
-    database
-      .rows('massEndings')
-      .some((ending) => isCovered(row as unknown as Session, ending as unknown as MassEnding));
   const noteSession = ({ key, before, after }: Change, changes: readonly Change[]): void => {
     const [id = ''] = JSON.parse(key) as string[];
     if (before === undefined) opened.set(id, kernel.time);
@@ -66,7 +66,7 @@ export const openFacts = (database: SimulatedDatabase, story: Story, { replays }
     const events = changes.flatMap(({ table, after: row }) => (table === 'events' && row ? [row] : []));
     const event = events.find(({ kind, sessionId }) => kind === 'session-ended' && sessionId === id);
     const isGone = changes.some(({ table, after: row }) => table === 'users' && row === undefined);
-    const otherwise = (isGone && 'account-deleted') || (endedWithAll(before) && 'operator') || 'silently';
+    const otherwise = (isGone && 'account-deleted') || (facts.endedWithAll(before) && 'operator') || 'silently';
     const reason = String(event?.reason ?? otherwise);
     ended.set(id, { at: kernel.time, reason, isBound: before.deviceKey !== null });
     story.tell(`session ${short(id)} ended: ${reason}`);
@@ -147,7 +147,7 @@ export const openFacts = (database: SimulatedDatabase, story: Story, { replays }
   const excuseOf = (id: string, { expiresAt }: Belief): string | false => {
     const [end, row, start] = [ended.get(id), facts.rowOf(id), opened.get(id) ?? 0];
     const reason = end?.reason ?? 'silently';
-    if (row && endedWithAll(row)) return 'it ended: operator';
+    if (row && facts.endedWithAll(row)) return 'it ended: operator';
     if (forgotten.some((at) => at >= start && at - 10 * SECOND <= start)) return 'the log-in was forgotten';
     if (facts.touchedByThief.has(id)) return 'touched by a thief';
     if (expiresAt <= kernel.time + SECOND || reason === 'expired') return 'expired';

@@ -9,31 +9,10 @@
  */
 export type { Check } from './adapters/http/request/settings.ts';
 export { type Route, route } from './adapters/http/routing/define-route.ts';
+export { ConflictError, firstVersion, isStorable, unstorable } from './adapters/records/database.ts';
 export { memoryRecords, memoryStorage } from './adapters/records/memory.ts';
 export type { OwnTable, OwnTables, RowsOf } from './adapters/records/own-tables.ts';
-export {
-  ConflictError,
-  type Equal,
-  firstVersion,
-  isStorable,
-  type Query,
-  type Records,
-  type Stored,
-  unstorable,
-  violates,
-  violation,
-} from './adapters/records/records.ts';
 export { storageOver, storesOver } from './adapters/records/storage.ts';
-export {
-  type AnyTable,
-  type Column,
-  type ColumnType,
-  keyName,
-  TABLES,
-  type TableName,
-  type Tables,
-  uniquesOf,
-} from './adapters/records/tables.ts';
 export { type Calls, recordsOver, type Transact } from './adapters/records/units.ts';
 export type { Clock, IdGenerator } from './application/ports/clock-and-ids.ts';
 export type { EndedSessions } from './application/ports/ended-sessions.ts';
@@ -50,7 +29,6 @@ export type { LinkRepository } from './application/ports/link-repository.ts';
 export type { Attempt, LoginAttempts } from './application/ports/login-attempts.ts';
 export type { Delivery, Mail, Mailer } from './application/ports/mailer.ts';
 export { type Outbox, REQUESTS_PER_NETWORK, REQUESTS_WAITING } from './application/ports/outbox.ts';
-export type { OwnRecords } from './application/ports/own-records.ts';
 export type { PasskeyRepository } from './application/ports/passkey-repository.ts';
 export type { PasswordHasher } from './application/ports/password-hasher.ts';
 export type { BrowserProof, ProofOutcome, Proofs, ProofTarget } from './application/ports/proofs.ts';
@@ -64,7 +42,6 @@ export type {
   TokenSigner,
   Verified,
 } from './application/ports/token-signer.ts';
-export type { Storage, Stores, Transactions } from './application/ports/transactions.ts';
 export type { UsedValues } from './application/ports/used-values.ts';
 export type { UserChange, UserRepository } from './application/ports/user-repository.ts';
 export type {
@@ -75,6 +52,26 @@ export type {
   WebAuthn,
 } from './application/ports/webauthn.ts';
 export type { Ports } from './application/service.ts';
+export type { OwnRecords } from './application/storage/records.ts';
+export {
+  type Equal,
+  type Query,
+  type Records,
+  type Stored,
+  violates,
+  violation,
+} from './application/storage/records.ts';
+export type { Storage, Stores, Transactions } from './application/storage/stores.ts';
+export {
+  type AnyTable,
+  type Column,
+  type ColumnType,
+  keyName,
+  TABLES,
+  type TableName,
+  type Tables,
+  uniquesOf,
+} from './application/storage/tables.ts';
 export {
   type Amr,
   type Authenticated,

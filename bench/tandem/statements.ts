@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
-import { TABLES } from '../../src/adapters/records/tables.ts';
 import { countUsers, listAllEvents, listUsers } from '../../src/application/accounts/list-accounts.ts';
+import { TABLES } from '../../src/application/storage/tables.ts';
 import { type Config, parseConfig } from '../../src/infrastructure/config.ts';
 import { openSql } from '../../src/infrastructure/open-sql.ts';
 import { serve } from '../../src/infrastructure/serve.ts';

@@ -3,8 +3,8 @@ import { FACTOR_UNDOS_KEPT, type Link, type LinkPurpose, UNDO_LIFETIME, UNDO_PUR
 import type { MessageKind } from '../domain/message.ts';
 import { isConfirmed } from '../domain/second-factor.ts';
 import type { User } from '../domain/user.ts';
-import type { Stores } from './ports/transactions.ts';
 import type { Core } from './service.ts';
+import type { Stores } from './storage/stores.ts';
 
 export const invalidLink = (reason: string): AppError => new AppError('AUTH_LINK_INVALID', { reason });
 

@@ -2,8 +2,8 @@ import { AppError } from '../domain/errors/app-error.ts';
 import { isSameCode, LOGIN_CODE_GUESSES, LOGIN_CODE_LIFETIME, loginCodeOf } from '../domain/login-code.ts';
 import type { User } from '../domain/user.ts';
 import type { Secrets } from './ports/secrets.ts';
-import type { Stores } from './ports/transactions.ts';
 import type { Service } from './service.ts';
+import type { Stores } from './storage/stores.ts';
 
 /** A code that was asked for. `id` is that of the message that sends it. */
 export type AskedCode = { readonly id: string; readonly askedAt: number };

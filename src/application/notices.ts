@@ -3,8 +3,8 @@ import { type ChangeNotice, HAPPENINGS, type Notice } from '../domain/happenings
 import type { SessionKey } from '../domain/session.ts';
 import type { User } from '../domain/user.ts';
 import { reserveUndo } from './links.ts';
-import type { Stores } from './ports/transactions.ts';
 import type { Core } from './service.ts';
+import type { Stores } from './storage/stores.ts';
 import { enqueue, record } from './use-case.ts';
 
 const sendsNotice = ({ notices }: Pick<Core, 'notices'>, notice: Notice): boolean => notices?.has(notice) ?? false;

@@ -13,9 +13,9 @@ import type { PasswordHasher } from './ports/password-hasher.ts';
 import type { Proofs } from './ports/proofs.ts';
 import type { RandomSecrets, Secrets } from './ports/secrets.ts';
 import type { TokenSigner } from './ports/token-signer.ts';
-import type { Storage } from './ports/transactions.ts';
 import type { WebAuthn } from './ports/webauthn.ts';
 import type { Report } from './report.ts';
+import type { Storage } from './storage/stores.ts';
 
 export type Pause = (time: number) => Promise<unknown>;
 

@@ -1,9 +1,9 @@
 import { type DomainEvent, newEvent, type Origin } from '../domain/event.ts';
 import { type MessageDraft, newMessage } from '../domain/message.ts';
 import { accountKind, type User } from '../domain/user.ts';
-import type { Stores } from './ports/transactions.ts';
 import type { UserRepository } from './ports/user-repository.ts';
 import type { Core } from './service.ts';
+import type { Stores } from './storage/stores.ts';
 
 /** Checked by a use case before it writes, so that cancelled work has no effect. An `AbortSignal` is one. */
 export type Cancellation = { throwIfAborted(): void };

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Stores } from '../../src/application/ports/transactions.ts';
+import type { Stores } from '../../src/application/storage/stores.ts';
 import {
   describeLoginAttempts,
   describeMailer,
@@ -14,7 +14,7 @@ import type { Suite } from '../contracts/suite.ts';
 import { ROOT, readText } from '../support/checkout/repository.ts';
 
 /** Plain functions with plain tests, and other tables of `Records`. */
-const WITHOUT_CONTRACT = ['clock-and-ids', 'hooks', 'identity-providers', 'own-records', 'proofs', 'secrets'];
+const WITHOUT_CONTRACT = ['clock-and-ids', 'hooks', 'identity-providers', 'proofs', 'secrets'];
 
 /** The ports of a storage, by the names of the groups of its contract. */
 const OF_STORAGE: Readonly<Record<Exclude<keyof Stores, 'records'> | 'transactions', string>> = {
@@ -32,7 +32,7 @@ const OF_STORAGE: Readonly<Record<Exclude<keyof Stores, 'records'> | 'transactio
   devices: 'remembered-device-repository',
   massEndings: 'mass-endings',
   webhooks: 'webhook-repository',
-  transactions: 'transactions',
+  transactions: 'stores',
 };
 
 /** The titles of a contract's tests, which are not run, by the outermost group that they are in. */
@@ -103,11 +103,15 @@ describe('the contract of a port', () => {
   it.each(ports)('has a test for each promise in the comment of %s', (port) => {
     expect(CONTRACTS[port]?.toSorted()).toEqual(promisesOf(`src/application/ports/${port}.ts`).toSorted());
   });
+
+  it('has a test for each promise of transactions', () => {
+    expect(CONTRACTS.stores?.toSorted()).toEqual(promisesOf('src/application/storage/stores.ts').toSorted());
+  });
 });
 
 it('the contract of the records has a test for each of their promises', () => {
   const titles = of((suite) => describeRecords('', none, suite));
-  expect(titles.toSorted()).toEqual(promisesOf('src/adapters/records/records.ts').toSorted());
+  expect(titles.toSorted()).toEqual(promisesOf('src/application/storage/records.ts').toSorted());
 });
 
 it('the contracts are run for each adapter, and over each database', () => {

@@ -1,4 +1,4 @@
-import type { Stores } from '../../src/application/ports/transactions.ts';
+import type { Stores } from '../../src/application/storage/stores.ts';
 import { binding } from './storage/binding.ts';
 import { endings } from './storage/ended-sessions.ts';
 import { ending } from './storage/ending-sessions.ts';

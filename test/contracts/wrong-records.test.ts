@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { memoryRecords } from '../../src/adapters/records/memory.ts';
-import type { Records } from '../../src/adapters/records/records.ts';
+import type { Records } from '../../src/application/storage/records.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { absent } from './hooks.ts';
 import { describeRecords } from './records.contract.ts';

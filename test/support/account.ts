@@ -1,6 +1,6 @@
 import { tellingStorage } from '../../src/adapters/records/storage.ts';
 import { reserveUndo } from '../../src/application/links.ts';
-import type { Storage, Stores } from '../../src/application/ports/transactions.ts';
+import type { Storage, Stores } from '../../src/application/storage/stores.ts';
 import type { AccountEvent, Origin } from '../../src/domain/event.ts';
 import { NOTICES, type Notice } from '../../src/domain/happenings.ts';
 import type { LinkPurpose } from '../../src/domain/link.ts';

@@ -1,6 +1,6 @@
 import { EntitySchema } from '@mikro-orm/core';
 import { MikroORM, type Options } from '@mikro-orm/sql';
-import { type AnyTable, TABLES, uniquesOf } from '../records/tables.ts';
+import { type AnyTable, TABLES, uniquesOf } from '../../application/storage/tables.ts';
 import type { DatabaseKind, Types } from './options.ts';
 import { columnsOf, type Kind, type SqlColumn, VERSION } from './statements.ts';
 

@@ -3,7 +3,7 @@ import type { SessionRepository } from '../../application/ports/session-reposito
 import { firstOfBurst, nextNumber, type PartWithUser, type Rotation, type SessionKey } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import { toUser } from '../records/accounts.ts';
-import { isStorable } from '../records/records.ts';
+import { isStorable } from '../records/database.ts';
 import { isInUnit } from '../records/units.ts';
 import { builtStatements } from './built-statements.ts';
 import { POSTGRESQL, SQLITE, type SqlDialect } from './dialects.ts';

@@ -1,8 +1,8 @@
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
+import type { Records } from '../../application/storage/records.ts';
+import { TABLES } from '../../application/storage/tables.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { OWN_PREFIX } from '../records/own-tables.ts';
-import type { Records } from '../records/records.ts';
-import { TABLES } from '../records/tables.ts';
 import { translatedBy } from './failures.ts';
 import { mariadbKind, mysqlKind } from './mysql.ts';
 import type { DatabaseKind, DatabaseOptions, PoolState } from './options.ts';

@@ -1,6 +1,6 @@
 import { monotonicTime } from '../clock/system.ts';
 import { LoggableError } from '../log/redact-error.ts';
-import { ConflictError } from '../records/records.ts';
+import { ConflictError } from '../records/database.ts';
 import { isInUnit } from '../records/units.ts';
 import { statementName } from './built-statements.ts';
 import { field } from './failures.ts';

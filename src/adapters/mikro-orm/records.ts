@@ -1,6 +1,7 @@
 import type { Compilable, QueryResult } from 'kysely';
-import { firstVersion, isStorable, type Query, type Records, type Stored, unstorable } from '../records/records.ts';
-import { TABLES, type TableName } from '../records/tables.ts';
+import type { Query, Records, Stored } from '../../application/storage/records.ts';
+import { TABLES, type TableName } from '../../application/storage/tables.ts';
+import { firstVersion, isStorable, unstorable } from '../records/database.ts';
 import { type Calls, recordsOver } from '../records/units.ts';
 import { innerSpan } from '../tracing/spans.ts';
 import { anyConnection, builtStatements } from './built-statements.ts';

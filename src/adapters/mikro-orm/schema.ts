@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CompiledQuery, sql } from 'kysely';
+import { TABLES, type TableName } from '../../application/storage/tables.ts';
 import { reasonOf } from '../log/redact-error.ts';
+import { failureClassOf } from '../records/database.ts';
 import { OWN_PREFIX } from '../records/own-tables.ts';
-import { failureClassOf } from '../records/records.ts';
-import { TABLES, type TableName } from '../records/tables.ts';
 import { field } from './failures.ts';
 import { MIGRATIONS, type Migration, partsOf } from './migrations.ts';
 import type { DatabaseKind } from './options.ts';

@@ -1,6 +1,6 @@
 import { type Compilable, sql } from 'kysely';
-import type { Query } from '../records/records.ts';
-import type { TableName } from '../records/tables.ts';
+import type { Query } from '../../application/storage/records.ts';
+import type { TableName } from '../../application/storage/tables.ts';
 import { type Sql, type SqlTable, type Statement, VERSION } from './statements.ts';
 
 /** What finds parts of texts without reading all rows: trigrams of PostgreSQL or of SQLite; `null`: nothing. */

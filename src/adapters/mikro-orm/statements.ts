@@ -1,6 +1,13 @@
 import type { Compilable, CompiledQuery, ExpressionBuilder, Kysely, QueryResult } from 'kysely';
-import type { Query } from '../records/records.ts';
-import { type AnyTable, type ColumnType, keyName, TABLES, type TableName, uniquesOf } from '../records/tables.ts';
+import type { Query } from '../../application/storage/records.ts';
+import {
+  type AnyTable,
+  type ColumnType,
+  keyName,
+  TABLES,
+  type TableName,
+  uniquesOf,
+} from '../../application/storage/tables.ts';
 
 export type Kind = 'text' | 'integer' | 'boolean' | 'json';
 

@@ -2,6 +2,16 @@ import { hash } from 'node:crypto';
 import type { EndedSessions } from '../../application/ports/ended-sessions.ts';
 import type { EventRepository } from '../../application/ports/event-repository.ts';
 import type { UserRepository, UsersQuery } from '../../application/ports/user-repository.ts';
+import { type Equal, type Records, type Stored, violates } from '../../application/storage/records.ts';
+import {
+  changeRow,
+  findRow,
+  insertOrChangeRow,
+  purgeRows,
+  removeRow,
+  withoutVersion,
+} from '../../application/storage/rows.ts';
+import type { Tables } from '../../application/storage/tables.ts';
 import { endedBy } from '../../domain/ended-session.ts';
 import { duplicateUser } from '../../domain/errors/app-error.ts';
 import {
@@ -13,9 +23,6 @@ import {
   EVENTS_KEPT,
 } from '../../domain/event.ts';
 import { type ComparableFields, canonicalEmail, canonicalUsername, type User } from '../../domain/user.ts';
-import { changeRow, findRow, insertOrChangeRow, purgeRows, removeRow, withoutVersion } from './change.ts';
-import { type Equal, type Records, type Stored, violates } from './records.ts';
-import type { Tables } from './tables.ts';
 import { inOrder } from './units.ts';
 import { addDeliveries, webhooksFor } from './webhooks.ts';
 

@@ -2,10 +2,17 @@ import type { FactorRepository } from '../../application/ports/factor-repository
 import type { IdentityRepository } from '../../application/ports/identity-repository.ts';
 import type { PasskeyRepository } from '../../application/ports/passkey-repository.ts';
 import type { RememberedDeviceRepository } from '../../application/ports/remembered-device-repository.ts';
+import type { Records } from '../../application/storage/records.ts';
+import {
+  changeRow,
+  findRow,
+  purgeRows,
+  removeRow,
+  removeRows,
+  withoutVersion,
+} from '../../application/storage/rows.ts';
 import type { Identity } from '../../domain/identity.ts';
 import type { RememberedDevice } from '../../domain/remembered-device.ts';
-import { changeRow, findRow, purgeRows, removeRow, removeRows, withoutVersion } from './change.ts';
-import type { Records } from './records.ts';
 import { inOrder } from './units.ts';
 
 /** Authenticator apps and recovery codes. */

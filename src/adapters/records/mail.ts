@@ -7,7 +7,7 @@ import {
   REQUESTS_WAITING,
 } from '../../application/ports/outbox.ts';
 import type { UsedValues } from '../../application/ports/used-values.ts';
-import { isRequest, type Message, requestKey, waitsForPoll } from '../../domain/message.ts';
+import type { Equal, Query, Records, Stored } from '../../application/storage/records.ts';
 import {
   changeRow,
   findRow,
@@ -17,9 +17,9 @@ import {
   removeRow,
   removeRows,
   withoutVersion,
-} from './change.ts';
-import type { Equal, Query, Records, Stored } from './records.ts';
-import { keyName, TABLES, type Tables } from './tables.ts';
+} from '../../application/storage/rows.ts';
+import { keyName, TABLES, type Tables } from '../../application/storage/tables.ts';
+import { isRequest, type Message, requestKey, waitsForPoll } from '../../domain/message.ts';
 
 const isLive = ({ expiresAt }: { readonly expiresAt: number }, now: number): boolean => now < expiresAt;
 

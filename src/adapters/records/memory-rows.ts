@@ -1,4 +1,4 @@
-import { TABLES, type TableName } from './tables.ts';
+import { TABLES, type TableName } from '../../application/storage/tables.ts';
 
 /** A row of any table. It is never changed, only replaced. */
 export type Row = Readonly<Record<string, unknown>> & { readonly version: number };

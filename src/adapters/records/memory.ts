@@ -1,20 +1,12 @@
 import pLimit from 'p-limit';
-import type { Storage } from '../../application/ports/transactions.ts';
+import { type Query, type Records, type Stored, violation } from '../../application/storage/records.ts';
+import type { Storage } from '../../application/storage/stores.ts';
+import { type AnyTable, keyName, type TableName, uniquesOf } from '../../application/storage/tables.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
+import { ConflictError, firstVersion, isStorable, unstorable } from './database.ts';
 import { keyOf, memoryRows, type Row, type Rows, type StoredRows } from './memory-rows.ts';
 import { type OwnTables, withOwnTables } from './own-tables.ts';
-import {
-  ConflictError,
-  firstVersion,
-  isStorable,
-  type Query,
-  type Records,
-  type Stored,
-  unstorable,
-  violation,
-} from './records.ts';
 import { storageOver } from './storage.ts';
-import { type AnyTable, keyName, type TableName, uniquesOf } from './tables.ts';
 import { type Calls, recordsOver, type Transact } from './units.ts';
 
 /**

@@ -1,6 +1,5 @@
-import type { OwnRecords } from '../../application/ports/own-records.ts';
-import type { Records } from './records.ts';
-import { type AnyTable, TABLES, type TableName, uniquesOf } from './tables.ts';
+import type { OwnRecords, Records } from '../../application/storage/records.ts';
+import { type AnyTable, TABLES, type TableName, uniquesOf } from '../../application/storage/tables.ts';
 
 /** A table of the application. Its indexes have names that are its own; the name of an index in a violation is `app_<table>_<index>`. */
 export type OwnTable = Omit<AnyTable, 'name'>;

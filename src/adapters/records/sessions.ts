@@ -1,6 +1,9 @@
 import type { MassEndings } from '../../application/ports/mass-endings.ts';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import type { UserRepository } from '../../application/ports/user-repository.ts';
+import type { Records, Stored } from '../../application/storage/records.ts';
+import { changeRow, removeRow, removeRows, untilDone, withoutVersion } from '../../application/storage/rows.ts';
+import type { Tables } from '../../application/storage/tables.ts';
 import { withProof } from '../../domain/device-binding.ts';
 import {
   byLastUse,
@@ -15,9 +18,6 @@ import {
   type SessionKey,
 } from '../../domain/session.ts';
 import { userRepositoryOver } from './accounts.ts';
-import { changeRow, removeRow, removeRows, untilDone, withoutVersion } from './change.ts';
-import type { Records, Stored } from './records.ts';
-import type { Tables } from './tables.ts';
 import { inOrder } from './units.ts';
 
 type Row = Tables['sessions'];

@@ -1,5 +1,6 @@
-import type { Storage, Stores, Transactions } from '../../application/ports/transactions.ts';
 import type { UserRepository } from '../../application/ports/user-repository.ts';
+import type { Records } from '../../application/storage/records.ts';
+import type { Storage, Stores, Transactions } from '../../application/storage/stores.ts';
 import { endedBy } from '../../domain/ended-session.ts';
 import type { AccountEvent } from '../../domain/event.ts';
 import { waitsForPoll } from '../../domain/message.ts';
@@ -12,7 +13,6 @@ import {
 } from './factors.ts';
 import { invitationRepositoryOver, linkRepositoryOver, outboxOver, usedValuesOver } from './mail.ts';
 import { ownRecords } from './own-tables.ts';
-import type { Records } from './records.ts';
 import { massEndingsOver, sessionRepositoryOver } from './sessions.ts';
 import { webhookRepositoryOver } from './webhooks.ts';
 

@@ -1,10 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import pLimit from 'p-limit';
+import type { Equal, Records, Stored } from '../../application/storage/records.ts';
+import type { TableName } from '../../application/storage/tables.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { random } from '../clock/system.ts';
-import { ConflictError, type Equal, type Records, type Stored } from './records.ts';
-import type { TableName } from './tables.ts';
+import { ConflictError } from './database.ts';
 
 /** The calls of `Records`, outside of units or within one. */
 export type Calls = Omit<Records, 'unit'>;

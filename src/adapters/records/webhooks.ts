@@ -1,10 +1,10 @@
 import type { UserRepository } from '../../application/ports/user-repository.ts';
 import type { WebhookRepository } from '../../application/ports/webhook-repository.ts';
+import type { Records, Stored } from '../../application/storage/records.ts';
+import { changeRow, insertOrChangeRow, removeRow, withoutVersion } from '../../application/storage/rows.ts';
+import { keyName, TABLES, type Tables } from '../../application/storage/tables.ts';
 import type { AccountEvent } from '../../domain/event.ts';
 import { type Delivery, isSubscribed, type Webhook, webhookTypeOf } from '../../domain/webhook.ts';
-import { changeRow, insertOrChangeRow, removeRow, withoutVersion } from './change.ts';
-import type { Records, Stored } from './records.ts';
-import { keyName, TABLES, type Tables } from './tables.ts';
 
 type Row = Stored<'deliveries'>;
 type Lane = Pick<Delivery, 'webhookId' | 'userId'>;

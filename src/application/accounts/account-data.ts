@@ -4,9 +4,9 @@ import { type AccountEvent, EVENTS_KEPT, NO_ORIGIN, withoutName } from '../../do
 import type { User } from '../../domain/user.ts';
 import { notifyOfChange } from '../notices.ts';
 import type { EventRepository, EventsQuery } from '../ports/event-repository.ts';
-import type { Stores } from '../ports/transactions.ts';
 import type { Core, Service } from '../service.ts';
 import { type Caller, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
+import type { Stores } from '../storage/stores.ts';
 import { NEVER_CANCELLED, record } from '../use-case.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import type { Stores } from '../ports/transactions.ts';
 import type { Core, Service } from '../service.ts';
 import { endSessionsOf } from '../sessions/end-sessions.ts';
+import type { Stores } from '../storage/stores.ts';
 import { NEVER_CANCELLED, record } from '../use-case.ts';
 import { type Confirmation, confirmedOwner } from './confirm-owner.ts';
 

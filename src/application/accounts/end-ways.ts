@@ -6,10 +6,10 @@ import { isConfirmed } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
 import { type Act, fateOf, type WayIn } from '../../domain/ways-in.ts';
 import { withdrawLinks } from '../links.ts';
-import type { Stores } from '../ports/transactions.ts';
 import type { Core } from '../service.ts';
 import { type Ending, endSessionsOf } from '../sessions/end-sessions.ts';
 import { forgetDevices } from '../sessions/remember-device.ts';
+import type { Stores } from '../storage/stores.ts';
 import { record } from '../use-case.ts';
 
 /** A way in that is stored with an id. Recovery codes have their hashes, and no time. */

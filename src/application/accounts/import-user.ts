@@ -4,8 +4,8 @@ import { type Identity, newIdentity } from '../../domain/identity.ts';
 import { newUser, type User } from '../../domain/user.ts';
 import { isReserved } from '../links.ts';
 import type { FactorSecrets, RandomSecrets } from '../ports/secrets.ts';
-import type { Stores } from '../ports/transactions.ts';
 import type { Core } from '../service.ts';
+import type { Stores } from '../storage/stores.ts';
 
 export type ImportDeps = Pick<Core, 'clock' | 'ids'> & {
   readonly secrets: RandomSecrets;

@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { User } from '../../domain/user.ts';
-import type { Stores } from '../ports/transactions.ts';
 import type { UsersQuery } from '../ports/user-repository.ts';
+import type { Stores } from '../storage/stores.ts';
 
 const listed = async ({ users }: Pick<Stores, 'users'>, query: UsersQuery): Promise<User[]> => {
   if (users.list === undefined)

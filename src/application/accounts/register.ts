@@ -5,10 +5,10 @@ import type { Invitation } from '../../domain/invitation.ts';
 import { isClaimable, type User } from '../../domain/user.ts';
 import { assertNotReserved } from '../links.ts';
 import { newPendingLogin } from '../login/pending-login.ts';
-import type { Stores } from '../ports/transactions.ts';
 import type { Service } from '../service.ts';
 import { type OpenedSession, prepareSession, storeSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
+import type { Stores } from '../storage/stores.ts';
 import { type Cancellation, enqueue, NEVER_CANCELLED, record } from '../use-case.ts';
 import {
   type Applicant,

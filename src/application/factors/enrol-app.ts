@@ -11,8 +11,8 @@ import type { User } from '../../domain/user.ts';
 import { invalidSecondFactor } from '../login/pending-login.ts';
 import { notifyOfChange } from '../notices.ts';
 import type { FactorSecrets } from '../ports/secrets.ts';
-import type { Stores } from '../ports/transactions.ts';
 import type { Service } from '../service.ts';
+import type { Stores } from '../storage/stores.ts';
 import { record } from '../use-case.ts';
 
 /** An authenticator app that waits for its first code. The secret is shown this once. */

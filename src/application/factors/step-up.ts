@@ -13,11 +13,11 @@ import type { SessionKey } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import { assertSamePassword, deviceCodeAttempt, userWithPassword } from '../login/compare-password.ts';
 import type { AccessToken } from '../ports/token-signer.ts';
-import type { Stores } from '../ports/transactions.ts';
 import type { Core, Service } from '../service.ts';
 import { type CallerWithToken, liveSession, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
 import { type Presented, provenDevice } from '../sessions/prove-device.ts';
 import { issueAccessToken, statedFor } from '../sessions/tokens.ts';
+import type { Stores } from '../storage/stores.ts';
 import { record } from '../use-case.ts';
 import { type PresentedFactor, verifyFactor } from './verify-factor.ts';
 

@@ -5,12 +5,12 @@ import { CHALLENGE_LIFETIME, isCopySuspected, type Passkey } from '../../domain/
 import { assertMayLogIn, storeLogin } from '../login/store-login.ts';
 import { type NotifiedUser, notifyOfChange } from '../notices.ts';
 import type { SignedValue } from '../ports/secrets.ts';
-import type { Stores } from '../ports/transactions.ts';
 import type { UsedCredential, VerifiedUse, WebAuthn } from '../ports/webauthn.ts';
 import type { Core, Service } from '../service.ts';
 import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
+import type { Stores } from '../storage/stores.ts';
 import { NEVER_CANCELLED, record } from '../use-case.ts';
 
 export type ChallengePurpose = Extract<SignedValue['purpose'], 'passkey-registration' | 'passkey-use'>;

@@ -6,9 +6,9 @@ import { beginAttempt } from '../login/compare-password.ts';
 import { invalidSecondFactor } from '../login/pending-login.ts';
 import { notifyOfChange } from '../notices.ts';
 import type { Attempt } from '../ports/login-attempts.ts';
-import type { Stores } from '../ports/transactions.ts';
 import type { UsedCredential } from '../ports/webauthn.ts';
 import type { Service } from '../service.ts';
+import type { Stores } from '../storage/stores.ts';
 import { record } from '../use-case.ts';
 import { invalidPasskey, usePasskey, verifyPasskey } from './use-passkey.ts';
 

@@ -6,9 +6,9 @@ import { isTaken } from '../accounts/applicant.ts';
 import { blockIdentities } from '../accounts/end-ways.ts';
 import { identityConflict, storeIdentity } from '../accounts/store-identity.ts';
 import { notifyOfChange } from '../notices.ts';
-import type { Stores } from '../ports/transactions.ts';
 import type { Core, Service } from '../service.ts';
 import { type Caller, liveSession, liveUser, lockedFactorOwner } from '../sessions/current-user.ts';
+import type { Stores } from '../storage/stores.ts';
 import { record } from '../use-case.ts';
 
 /** The identities of a user, the oldest first. @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND */

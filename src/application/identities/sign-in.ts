@@ -15,12 +15,12 @@ import { newPendingLogin } from '../login/pending-login.ts';
 import { assertMayLogIn, storeLogin } from '../login/store-login.ts';
 import { notifyOfChange } from '../notices.ts';
 import type { ProviderAnswer } from '../ports/identity-providers.ts';
-import type { Stores } from '../ports/transactions.ts';
 import type { Service } from '../service.ts';
 import { prepareSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
 import { rememberedDeviceId as rememberedDevice } from '../sessions/remember-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
+import type { Stores } from '../storage/stores.ts';
 import { type Cancellation, NEVER_CANCELLED } from '../use-case.ts';
 
 export type SignIn = Pick<RegisterInput, 'invitation' | 'extra' | 'locales' | 'origin' | 'presented'> & {

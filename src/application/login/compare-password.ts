@@ -5,9 +5,9 @@ import { isIssuedAfter } from '../../domain/tokens.ts';
 import { canonicalAccount, type User } from '../../domain/user.ts';
 import type { Attempt, LoginAttempts } from '../ports/login-attempts.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
-import type { Stores } from '../ports/transactions.ts';
 import type { Core, Service } from '../service.ts';
 import { type Caller, type CallerWithToken, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
+import type { Stores } from '../storage/stores.ts';
 
 /**
  * Compares a password, unless too many earlier attempts failed (ADR 0008). An attempt that ends with an error is not counted, unless the former system

@@ -1,8 +1,8 @@
 import type { Method } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { User } from '../../domain/user.ts';
-import type { Stores } from '../ports/transactions.ts';
 import type { Service } from '../service.ts';
+import type { Stores } from '../storage/stores.ts';
 
 /** Milliseconds in which a user has to present the second factor after the first. */
 export const PENDING_LOGIN_LIFETIME = 5 * 60_000;

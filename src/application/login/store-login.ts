@@ -5,10 +5,10 @@ import { isIssuedAfter } from '../../domain/tokens.ts';
 import type { User } from '../../domain/user.ts';
 import { isUsualLogin, notifyOfLogin } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
-import type { Stores } from '../ports/transactions.ts';
 import type { Service } from '../service.ts';
 import { endPresentedSessions } from '../sessions/end-sessions.ts';
 import { storeSession } from '../sessions/open-session.ts';
+import type { Stores } from '../storage/stores.ts';
 
 /** @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_EMAIL_UNVERIFIED */
 export const assertMayLogIn = (

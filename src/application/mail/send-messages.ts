@@ -9,10 +9,10 @@ import { admitCode, codeFor, expiryOf, newConfirmationCode } from '../login-code
 import type { Mail, Mailer } from '../ports/mailer.ts';
 import type { Outbox } from '../ports/outbox.ts';
 import type { Secrets } from '../ports/secrets.ts';
-import type { Stores, Transactions } from '../ports/transactions.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import type { Report } from '../report.ts';
 import type { Core } from '../service.ts';
+import type { Stores, Transactions } from '../storage/stores.ts';
 import { findByAccount, record } from '../use-case.ts';
 import type { MailTemplates } from './kinds.ts';
 import type { SentMessage, WantedLink, WaysLeft } from './mail-of-message.ts';

@@ -4,8 +4,8 @@ import { isLive } from '../../domain/session.ts';
 import { type PublicUser, publicUser, type User } from '../../domain/user.ts';
 import type { UserInSession } from '../ports/session-repository.ts';
 import type { AccessToken, Verified } from '../ports/token-signer.ts';
-import type { Stores } from '../ports/transactions.ts';
 import type { Core, Service } from '../service.ts';
+import type { Stores } from '../storage/stores.ts';
 
 /** The user of a request's access token, and the session in which the token was issued. */
 export type Caller = { readonly userId: string; readonly sessionId: string };

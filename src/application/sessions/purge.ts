@@ -1,7 +1,7 @@
 import { NO_ORIGIN } from '../../domain/event.ts';
 import { DELIVERIES_KEPT } from '../../domain/webhook.ts';
-import type { Storage } from '../ports/transactions.ts';
 import type { Core } from '../service.ts';
+import type { Storage } from '../storage/stores.ts';
 import { record } from '../use-case.ts';
 import { endings } from './end-sessions.ts';
 

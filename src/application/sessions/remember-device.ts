@@ -8,8 +8,8 @@ import {
 } from '../../domain/remembered-device.ts';
 import type { User } from '../../domain/user.ts';
 import type { RememberedDeviceRepository } from '../ports/remembered-device-repository.ts';
-import type { Stores } from '../ports/transactions.ts';
 import type { Core, Service } from '../service.ts';
+import type { Stores } from '../storage/stores.ts';
 import { record } from '../use-case.ts';
 
 const presentedIds = (

@@ -1,8 +1,8 @@
 import { type Delivery, MOST_DELIVERIES, messageOf, type Webhook, webhookRetryDelay } from '../../domain/webhook.ts';
 import type { Clock } from '../ports/clock-and-ids.ts';
 import type { SenderFor, SendWebhook } from '../ports/hooks.ts';
-import type { Stores, Transactions } from '../ports/transactions.ts';
 import type { Report } from '../report.ts';
+import type { Stores, Transactions } from '../storage/stores.ts';
 
 /** Requests to one webhook at the same time, so that a slow one takes no room from others. */
 export const AT_ONCE = 10;

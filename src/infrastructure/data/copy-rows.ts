@@ -1,5 +1,5 @@
-import type { Records, Stored } from '../../adapters/records/records.ts';
-import { TABLES, type TableName } from '../../adapters/records/tables.ts';
+import type { Records, Stored } from '../../application/storage/records.ts';
+import { TABLES, type TableName } from '../../application/storage/tables.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { CommandError } from '../command-error.ts';
 import { BATCH, type Compared, compareRows, type RowCounts, type Source, TABLE_NAMES, withoutVersion } from './rows.ts';

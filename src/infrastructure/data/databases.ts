@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Database } from '../../adapters/mikro-orm/open-database.ts';
-import { TABLES } from '../../adapters/records/tables.ts';
+import { TABLES } from '../../application/storage/tables.ts';
 import { CommandError } from '../command-error.ts';
 import { type RowCounts, TABLE_NAMES } from './rows.ts';
 

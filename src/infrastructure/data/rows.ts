@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Records, Stored } from '../../adapters/records/records.ts';
-import { type Column, TABLES, type TableName, type Tables } from '../../adapters/records/tables.ts';
+import type { Records, Stored } from '../../application/storage/records.ts';
+import { type Column, TABLES, type TableName, type Tables } from '../../application/storage/tables.ts';
 import { CommandError } from '../command-error.ts';
 
 /** Rows that are read and written at once. */

@@ -1,7 +1,7 @@
 import { exportedHash } from '../../adapters/crypto/foreign/storable-hash.ts';
-import type { Records } from '../../adapters/records/records.ts';
 import { storesOver } from '../../adapters/records/storage.ts';
 import type { FactorSecrets } from '../../application/ports/secrets.ts';
+import type { Records } from '../../application/storage/records.ts';
 import { hasAttributes } from '../../domain/attributes.ts';
 import type { Identity } from '../../domain/identity.ts';
 import { UNKNOWN_PASSWORD } from '../../domain/password.ts';

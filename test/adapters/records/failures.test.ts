@@ -10,7 +10,7 @@ import { POSTGRESQL, SQLITE, type SqlDialect } from '../../../src/adapters/mikro
 import { translatedBy } from '../../../src/adapters/mikro-orm/failures.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
 import { userRepositoryOver } from '../../../src/adapters/records/accounts.ts';
-import { onDatabaseFailure } from '../../../src/adapters/records/records.ts';
+import { onDatabaseFailure } from '../../../src/adapters/records/database.ts';
 import { sessionRepositoryOver } from '../../../src/adapters/records/sessions.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';

@@ -6,7 +6,7 @@ import { translatedBy } from '../../../src/adapters/mikro-orm/failures.ts';
 import { installed, mariadbKind, mysqlKind, mysqlOptions } from '../../../src/adapters/mikro-orm/mysql.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
 import { type Sql, sqlTables } from '../../../src/adapters/mikro-orm/statements.ts';
-import { violates } from '../../../src/adapters/records/records.ts';
+import { violates } from '../../../src/application/storage/records.ts';
 import { rejection } from '../../contracts/hooks.ts';
 import { onMariadb } from '../../support/storage/databases.ts';
 

@@ -7,10 +7,10 @@ import { sqliteSessions } from '../../../src/adapters/mikro-orm/one-statement-se
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
 import { userRepositoryOver } from '../../../src/adapters/records/accounts.ts';
 import { passkeyRepositoryOver } from '../../../src/adapters/records/factors.ts';
-import type { Records } from '../../../src/adapters/records/records.ts';
 import { sessionRepositoryOver } from '../../../src/adapters/records/sessions.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
+import type { Records } from '../../../src/application/storage/records.ts';
 import { absent } from '../../contracts/hooks.ts';
 import { describeRecords } from '../../contracts/records.contract.ts';
 import { describeSessionRepository } from '../../contracts/storage.contract.ts';

@@ -6,7 +6,7 @@ import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { tellingStorage } from '../../../src/adapters/records/storage.ts';
 import { logOperated } from '../../../src/application/accounts/operate-accounts.ts';
 import { REQUESTS_WAITING } from '../../../src/application/ports/outbox.ts';
-import type { Stores, Transactions } from '../../../src/application/ports/transactions.ts';
+import type { Stores, Transactions } from '../../../src/application/storage/stores.ts';
 import { type AccountEvent, NO_ORIGIN, newEvent } from '../../../src/domain/event.ts';
 import { MESSAGE_KINDS, type MessageKind } from '../../../src/domain/message.ts';
 import { aMessage, aUser, NOW } from '../../support/builders.ts';

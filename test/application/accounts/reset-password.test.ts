@@ -1,6 +1,6 @@
 // Proves ASVS 6.2.4, 6.4.3; theft-7, guess-2
 import { describe, expect, it } from 'vitest';
-import type { Transactions } from '../../../src/application/ports/transactions.ts';
+import type { Transactions } from '../../../src/application/storage/stores.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { BOB } from '../../support/account.ts';
 import { ADA, DAY, MINUTE, rejections, SECOND } from '../../support/application.ts';

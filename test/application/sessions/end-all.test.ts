@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
-import type { Transactions } from '../../../src/application/ports/transactions.ts';
 import { endAllSessions, removeEnded } from '../../../src/application/sessions/end-all.ts';
+import type { Transactions } from '../../../src/application/storage/stores.ts';
 import { BOB, ORIGIN, registeredAda } from '../../support/account.ts';
 import { anId, aRememberedDevice, aWebhook } from '../../support/builders.ts';
 

@@ -1,12 +1,12 @@
 // Proves theft-7
 import { describe, expect, it } from 'vitest';
 import { memoryRecords } from '../../../src/adapters/records/memory.ts';
-import type { Records } from '../../../src/adapters/records/records.ts';
-import { TABLES, type TableName } from '../../../src/adapters/records/tables.ts';
 import { confirmEmailChange, requestEmailChange } from '../../../src/application/accounts/change-email.ts';
 import { logInWithCode, requestLoginCode } from '../../../src/application/accounts/login-by-code.ts';
 import { takeAccountBack } from '../../../src/application/accounts/take-account-back.ts';
 import { confirmEmail, removeUnverifiedAccount } from '../../../src/application/accounts/verify-email.ts';
+import type { Records } from '../../../src/application/storage/records.ts';
+import { TABLES, type TableName } from '../../../src/application/storage/tables.ts';
 import { newUser, type User } from '../../../src/domain/user.ts';
 import { EMAIL, ORIGIN } from '../../support/account.ts';
 import { ADA, MINUTE } from '../../support/application.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { TABLES, type Tables } from '../../../src/adapters/records/tables.ts';
+import { TABLES, type Tables } from '../../../src/application/storage/tables.ts';
 import { aFactor, aLink, anId, anIdentity, aPasskey, aRememberedDevice, NOW } from '../../support/builders.ts';
 import { rejection } from '../hooks.ts';
 import type { Tests } from '../suite.ts';

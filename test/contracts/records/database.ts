@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { Records } from '../../../src/adapters/records/records.ts';
-import type { Tables } from '../../../src/adapters/records/tables.ts';
+import type { Records } from '../../../src/application/storage/records.ts';
+import type { Tables } from '../../../src/application/storage/tables.ts';
 import type { User } from '../../../src/domain/user.ts';
 import { aMessage, anEvent, anId, aSession, aUser } from '../../support/builders.ts';
 import { type Absent, offered, type StoreHooks } from '../hooks.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { Query } from '../../../src/adapters/records/records.ts';
-import type { Column, TableName } from '../../../src/adapters/records/tables.ts';
+import type { Query } from '../../../src/application/storage/records.ts';
+import type { Column, TableName } from '../../../src/application/storage/tables.ts';
 import { anId, aPasskey, NOW } from '../../support/builders.ts';
 import { expectTranslated, rejection } from '../hooks.ts';
 import type { Tests } from '../suite.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Records } from '../../../src/adapters/records/records.ts';
+import type { Records } from '../../../src/application/storage/records.ts';
 import { NOW } from '../../support/builders.ts';
 import { rejection } from '../hooks.ts';
 import type { Tests } from '../suite.ts';

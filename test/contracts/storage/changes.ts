@@ -1,4 +1,4 @@
-import type { Stores } from '../../../src/application/ports/transactions.ts';
+import type { Stores } from '../../../src/application/storage/stores.ts';
 import { partWithUser } from '../../../src/domain/session.ts';
 import type { User } from '../../../src/domain/user.ts';
 import { aFactor, aLink, aMessage, anEvent, anId, aPasskey, aSession, aUser, NOW } from '../../support/builders.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Stores } from '../../../src/application/ports/transactions.ts';
+import type { Stores } from '../../../src/application/storage/stores.ts';
 import { SESSIONS_PER_USER } from '../../../src/domain/session.ts';
 import { anEvent, aSession, aUser, NOW } from '../../support/builders.ts';
 import { offered } from '../hooks.ts';

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
-import type { Storage, Stores, Transactions } from '../../../src/application/ports/transactions.ts';
+import type { Storage, Stores, Transactions } from '../../../src/application/storage/stores.ts';
 import { aPasskey } from '../../support/builders.ts';
 import { heldFrom, signUp } from '../../support/http/auth-http.ts';
 import { aPerson, hasher, startService } from '../../support/http/service.ts';

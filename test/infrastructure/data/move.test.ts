@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { withOwnTables } from '../../../src/adapters/records/own-tables.ts';
-import { TABLES } from '../../../src/adapters/records/tables.ts';
+import { TABLES } from '../../../src/application/storage/tables.ts';
 import { TABLE_NAMES } from '../../../src/infrastructure/data/rows.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
 import { openBoundSession, STILL_BOUND } from '../../support/processes/bound-session.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { memoryRecords } from '../../../src/adapters/records/memory.ts';
-import { TABLES } from '../../../src/adapters/records/tables.ts';
+import { TABLES } from '../../../src/application/storage/tables.ts';
 import { BATCH, TABLE_NAMES } from '../../../src/infrastructure/data/rows.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
 import { allRows, fill } from '../../support/records/fill.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { columnsOf } from '../../../src/adapters/mikro-orm/statements.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
-import { TABLES } from '../../../src/adapters/records/tables.ts';
+import { TABLES } from '../../../src/application/storage/tables.ts';
 import { anEvent, aSession, aUser } from '../../support/builders.ts';
 import { readText, tableBelow } from '../../support/checkout/repository.ts';
 import { openOnPostgresql, type SharedDatabase, TEST_DATABASE_URL } from '../../support/storage/databases.ts';

@@ -3,7 +3,7 @@ import { MIGRATIONS, type Migration } from '../../../src/adapters/mikro-orm/migr
 import { connect } from '../../../src/adapters/mikro-orm/open-database.ts';
 import type { DatabaseOptions } from '../../../src/adapters/mikro-orm/options.ts';
 import { bringUpToDate, schemaState } from '../../../src/adapters/mikro-orm/schema.ts';
-import { TABLES } from '../../../src/adapters/records/tables.ts';
+import { TABLES } from '../../../src/application/storage/tables.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
 import { inTransaction, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { emptyDatabase, KINDS } from '../../support/storage/kinds.ts';

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { randomSecrets } from '../../../src/adapters/crypto/secrets.ts';
 import type { Database } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
-import { TABLES, type TableName } from '../../../src/adapters/records/tables.ts';
 import { type ExportedAccount, exportAccount } from '../../../src/application/accounts/account-data.ts';
 import { removeAccount } from '../../../src/application/accounts/delete-account.ts';
+import { TABLES, type TableName } from '../../../src/application/storage/tables.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import {
   aLink,

@@ -2,8 +2,8 @@ import { CompiledQuery } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { POSTGRESQL, SQLITE } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { selectRows, sqlTables } from '../../../src/adapters/mikro-orm/statements.ts';
-import type { Query } from '../../../src/adapters/records/records.ts';
-import { type AnyTable, TABLES, type TableName, uniquesOf } from '../../../src/adapters/records/tables.ts';
+import type { Query } from '../../../src/application/storage/records.ts';
+import { type AnyTable, TABLES, type TableName, uniquesOf } from '../../../src/application/storage/tables.ts';
 import { createDatabase, onPostgresql, openEmbedded, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { type Database, openDatabase } from '../../support/storage/open-database.ts';
 

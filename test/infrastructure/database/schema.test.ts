@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DatabaseOptions } from '../../../src/adapters/mikro-orm/options.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
-import { TABLES, type TableName } from '../../../src/adapters/records/tables.ts';
+import { TABLES, type TableName } from '../../../src/application/storage/tables.ts';
 import { refreshClaims } from '../../../src/domain/tokens.ts';
 import { application } from '../../support/application.ts';
 import { ROOT, readText } from '../../support/checkout/repository.ts';

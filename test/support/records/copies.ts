@@ -1,4 +1,4 @@
-import { type AnyTable, TABLES, type TableName } from '../../../src/adapters/records/tables.ts';
+import { type AnyTable, TABLES, type TableName } from '../../../src/application/storage/tables.ts';
 import { NOW } from '../builders.ts';
 
 /** Tables that do not grow with the users: the service or its operators limit them. */

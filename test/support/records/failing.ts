@@ -1,8 +1,8 @@
 import { callsOver, transactOver } from '../../../src/adapters/records/memory.ts';
 import { keyOf, memoryRows, type Row } from '../../../src/adapters/records/memory-rows.ts';
-import type { Records } from '../../../src/adapters/records/records.ts';
-import { TABLES, type TableName } from '../../../src/adapters/records/tables.ts';
 import { type Calls, recordsOver, type Transact } from '../../../src/adapters/records/units.ts';
+import type { Records } from '../../../src/application/storage/records.ts';
+import { TABLES, type TableName } from '../../../src/application/storage/tables.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 
 const NAMES = Object.keys(TABLES) as TableName[];

@@ -1,4 +1,4 @@
-import type { Tables } from '../../../src/adapters/records/tables.ts';
+import type { Tables } from '../../../src/application/storage/tables.ts';
 import { EVENT_KINDS, type EventKind } from '../../../src/domain/event.ts';
 import type { MessageKind } from '../../../src/domain/message.ts';
 import type { Contents } from './failing.ts';

@@ -4,9 +4,9 @@ import { schemaText } from '../../../src/adapters/mikro-orm/entities.ts';
 import { kindOf, openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import type { DatabaseOptions } from '../../../src/adapters/mikro-orm/options.ts';
 import { columnsOf, toSql, VERSION } from '../../../src/adapters/mikro-orm/statements.ts';
-import type { Records } from '../../../src/adapters/records/records.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
-import { TABLES, type TableName } from '../../../src/adapters/records/tables.ts';
+import type { Records } from '../../../src/application/storage/records.ts';
+import { TABLES, type TableName } from '../../../src/application/storage/tables.ts';
 import { aFactor, aLink, aMessage, anEvent, aPasskey, aRememberedDevice, aSession, aUser } from '../builders.ts';
 import { temporaryDirectory } from '../storage/temporary-directory.ts';
 

@@ -1,7 +1,7 @@
 import { MikroORM, type SqlEntityManager } from '@mikro-orm/sql';
 import { ormOptions } from '../../../src/adapters/mikro-orm/entities.ts';
 import * as adapter from '../../../src/adapters/mikro-orm/open-database.ts';
-import { type AnyTable, TABLES } from '../../../src/adapters/records/tables.ts';
+import { type AnyTable, TABLES } from '../../../src/application/storage/tables.ts';
 
 /** A database, with the entity manager by which tests send statements of their own over the same connections. */
 export type Database = adapter.Database & { readonly em: SqlEntityManager };

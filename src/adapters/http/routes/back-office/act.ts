@@ -1,7 +1,7 @@
 import type * as v from 'valibot';
 import type { LoginAttempts } from '../../../../application/ports/login-attempts.ts';
-import type { Stores } from '../../../../application/ports/transactions.ts';
 import type { Core } from '../../../../application/service.ts';
+import type { Stores } from '../../../../application/storage/stores.ts';
 import { AppError } from '../../../../domain/errors/app-error.ts';
 import type { ErrorCode } from '../../../../domain/errors/catalog.ts';
 import type { Origin } from '../../../../domain/event.ts';

@@ -4,7 +4,7 @@ import { accountData, existingUser, listEventsAsOperator } from '../../../../app
 import { listUsers } from '../../../../application/accounts/list-accounts.ts';
 import type { Clock } from '../../../../application/ports/clock-and-ids.ts';
 import type { Secrets } from '../../../../application/ports/secrets.ts';
-import type { Stores } from '../../../../application/ports/transactions.ts';
+import type { Stores } from '../../../../application/storage/stores.ts';
 import type { AppError } from '../../../../domain/errors/app-error.ts';
 import { EMAIL_MAX_LENGTH } from '../../../../domain/user.ts';
 import { Id, IdParams } from '../../../json/fields.ts';

@@ -8,7 +8,7 @@ import {
 } from '../../../../application/accounts/account-data.ts';
 import { countUsers, listAllEvents, listUsers } from '../../../../application/accounts/list-accounts.ts';
 import type { Clock } from '../../../../application/ports/clock-and-ids.ts';
-import type { Stores } from '../../../../application/ports/transactions.ts';
+import type { Stores } from '../../../../application/storage/stores.ts';
 import { INVITATIONS_AT_MOST } from '../../../../domain/invitation.ts';
 import { EMAIL_MAX_LENGTH } from '../../../../domain/user.ts';
 import { Id, IdParams } from '../../../json/fields.ts';

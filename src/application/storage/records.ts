@@ -1,8 +1,63 @@
-import { channel } from 'node:diagnostics_channel';
-import type { EqualRow, OwnRecords, RowQuery, StoredRow } from '../../application/ports/own-records.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
-import { random } from '../clock/system.ts';
 import type { TableName, Tables } from './tables.ts';
+
+/** The rows of tables, by the names of the tables. */
+type AnyRows = Readonly<Record<string, Readonly<Record<string, string | number | boolean | object | null>>>>;
+
+/** A row as it was read. The version is another after each change, and that of a row which was removed and inserted again. */
+type StoredRow<Row> = Row & { readonly version: number };
+
+type ColumnOf<Row> = keyof Row & string;
+
+/** Values that a row has. `null` equals nothing, and cannot be asked for. */
+type EqualRow<Row> = { readonly [Each in ColumnOf<Row>]?: Extract<Row[Each], string | number | boolean> };
+
+type RowQuery<Row> = {
+  readonly equal?: EqualRow<Row>;
+  /** Rows in which the column is `null` are in no range. */
+  readonly range?: readonly [column: ColumnOf<Row>, is: '<' | '<=' | '>' | '>=', value: string | number];
+  /**
+   * A hint: only rows are needed in which one of the columns of `search` of the table contains this text, which is in lower case. A store may
+   * ignore it, and is slower then.
+   */
+  readonly contains?: string;
+  /** By these columns, the lowest value first; without it, in any order. */
+  readonly order?: readonly ColumnOf<Row>[];
+  /** Turns the order round. */
+  readonly descending?: boolean;
+  /** How many of the first rows are left out. With a limit of 1, it tells whether there are more, and reads no others. */
+  readonly skip?: number;
+  readonly limit?: number;
+};
+
+/** Tables of the application that runs the service. They hold the promises of `Records`, under which the service's own are. */
+export interface OwnRecords<All extends AnyRows = AnyRows> {
+  /** @throws AppError DB_UNIQUE_VIOLATION (`violates` tells the index), DB_QUERY_FAILED without its user */
+  insert<Name extends keyof All & string>(table: Name, row: All[Name]): Promise<void>;
+  /** A declared index serves `equal`, `range` and `order` together: no query reads a whole table. */
+  list<Name extends keyof All & string>(table: Name, query: RowQuery<All[Name]>): Promise<StoredRow<All[Name]>[]>;
+  /**
+   * @param after has the same key.
+   * @returns whether the row was replaced. It was not if it has changed since it was read, or is gone.
+   * @throws AppError DB_UNIQUE_VIOLATION
+   */
+  replace<Name extends keyof All & string>(
+    table: Name,
+    before: StoredRow<All[Name]>,
+    after: All[Name],
+  ): Promise<boolean>;
+  /** Removes those of the rows that have not changed since they were read. @returns them. */
+  remove<Name extends keyof All & string>(
+    table: Name,
+    rows: readonly StoredRow<All[Name]>[],
+  ): Promise<StoredRow<All[Name]>[]>;
+  /**
+   * Reads a row by its key. In a unit, it is locked until the end: units that lock or replace it wait, and then see the changes, and
+   * `replace` and `remove` outside of units find that it has changed. Outside of a unit, and in a store that runs units one after the other,
+   * it is read only.
+   */
+  lock<Name extends keyof All & string>(table: Name, key: EqualRow<All[Name]>): Promise<StoredRow<All[Name]> | null>;
+}
 
 export type Stored<Name extends TableName> = StoredRow<Tables[Name]>;
 export type Equal<Name extends TableName> = EqualRow<Tables[Name]>;
@@ -74,51 +129,3 @@ export const violation = (index: string): AppError => new AppError('DB_UNIQUE_VI
 /** Whether an error says that a row equals another in the index of this name. */
 export const violates = (error: unknown, index: string): boolean =>
   error instanceof AppError && error.code === 'DB_UNIQUE_VIOLATION' && error.reason === index;
-
-/** The error of a call that the store has undone because of a concurrent one: `unit` repeats the work. */
-export class ConflictError extends AppError {
-  constructor(reason: string) {
-    super('DB_QUERY_FAILED', { reason });
-  }
-}
-
-/** Whether a text can be stored by every database: some refuse NUL, and a lone surrogate has no UTF-8 encoding. */
-export const isStorable = (value: unknown): boolean =>
-  typeof value !== 'string' || (!value.includes('\0') && value.isWellFormed());
-
-/** The error of a row with a text that cannot be stored. */
-export const unstorable = (): AppError =>
-  new AppError('DB_QUERY_FAILED', { reason: 'a text that cannot be stored: it has NUL or a lone surrogate' });
-
-/** The version of a row that is inserted: random, so that it is not that of a row which had the same key. Each replacement adds 1. */
-export const firstVersion = (): number => Math.floor(random() * 2 ** 47);
-
-/**
- * Classes of failures, by SQLSTATE (PostgreSQL manual, appendix A), by the texts of SQLite's result codes, by the names and numbers of MySQL's
- * errors, by the codes of the system and the messages of drivers.
- */
-const CLASSES = [
-  ['read-only', /\b(?:25006|ER_OPTION_PREVENTS_STATEMENT|ER_READ_ONLY_MODE)\b|readonly database/],
-  ['capacity', /\b(?:53\w{3}|ER_CON_COUNT_ERROR|ER_DISK_FULL|ER_RECORD_FILE_FULL)\b|disk is full/],
-  ['timeout', /\b(?:57014|55P03|ER_LOCK_WAIT_TIMEOUT|1969|ER_QUERY_TIMEOUT)\b/],
-  ['conflict', /\b(?:40\w{3}|ER_LOCK_DEADLOCK|ER_CHECKREAD)\b|is locked/],
-  ['connection', /\b(?:08\w{3}|57P0\d|PROTOCOL_CONNECTION_LOST|E[A-Z]{4,}|EAI_AGAIN)\b|[Cc]onnect|queryable|closed/],
-] as const;
-
-export const DATABASE_FAILURES = [...CLASSES.map(([name]) => name), 'other'] as const;
-
-/** Of the process, as its other metrics: no statement has to be told who counts. */
-const failures = channel('tandem:database-failure');
-
-/** @param reason of the error, as `reasonOf` has it. */
-export const failureClassOf = (reason: string): (typeof DATABASE_FAILURES)[number] =>
-  CLASSES.find(([, words]) => words.test(reason))?.[0] ?? 'other';
-
-export const publishDatabaseFailure = (reason: string): void => failures.publish(failureClassOf(reason));
-
-/** @returns a function that ends it. */
-export const onDatabaseFailure = (listener: (failure: string) => void): (() => void) => {
-  const listen = (failure: unknown) => listener(String(failure));
-  failures.subscribe(listen);
-  return () => void failures.unsubscribe(listen);
-};

@@ -1,18 +1,18 @@
-import type { EndedSessions } from './ended-sessions.ts';
-import type { EventRepository } from './event-repository.ts';
-import type { FactorRepository } from './factor-repository.ts';
-import type { IdentityRepository } from './identity-repository.ts';
-import type { InvitationRepository } from './invitation-repository.ts';
-import type { LinkRepository } from './link-repository.ts';
-import type { MassEndings } from './mass-endings.ts';
-import type { Outbox } from './outbox.ts';
-import type { OwnRecords } from './own-records.ts';
-import type { PasskeyRepository } from './passkey-repository.ts';
-import type { RememberedDeviceRepository } from './remembered-device-repository.ts';
-import type { SessionRepository } from './session-repository.ts';
-import type { UsedValues } from './used-values.ts';
-import type { UserRepository } from './user-repository.ts';
-import type { WebhookRepository } from './webhook-repository.ts';
+import type { EndedSessions } from '../ports/ended-sessions.ts';
+import type { EventRepository } from '../ports/event-repository.ts';
+import type { FactorRepository } from '../ports/factor-repository.ts';
+import type { IdentityRepository } from '../ports/identity-repository.ts';
+import type { InvitationRepository } from '../ports/invitation-repository.ts';
+import type { LinkRepository } from '../ports/link-repository.ts';
+import type { MassEndings } from '../ports/mass-endings.ts';
+import type { Outbox } from '../ports/outbox.ts';
+import type { PasskeyRepository } from '../ports/passkey-repository.ts';
+import type { RememberedDeviceRepository } from '../ports/remembered-device-repository.ts';
+import type { SessionRepository } from '../ports/session-repository.ts';
+import type { UsedValues } from '../ports/used-values.ts';
+import type { UserRepository } from '../ports/user-repository.ts';
+import type { WebhookRepository } from '../ports/webhook-repository.ts';
+import type { OwnRecords } from './records.ts';
 
 /**
  * What is changed together. Of each of them: what belongs to a user goes with the user, and a call rejects with DB_QUERY_FAILED alone when the

@@ -38,19 +38,17 @@ import type {
 } from '../../client/src/index.ts';
 import type * as account from '../../src/adapters/http/routes/accounts/account.ts';
 import type * as email from '../../src/adapters/http/routes/accounts/email-change.ts';
-import type { EventsQuery } from '../../src/adapters/http/routes/accounts/events.ts';
 import type { ExportJson } from '../../src/adapters/http/routes/accounts/export.ts';
 import type {
   ConfirmPasswordResetBody,
   PasswordResetPreviewJson,
-} from '../../src/adapters/http/routes/accounts/password-reset.ts';
+} from '../../src/adapters/http/routes/accounts/links.ts';
 import type { ShortRegisterBody } from '../../src/adapters/http/routes/accounts/register.ts';
 import type * as factors from '../../src/adapters/http/routes/factors/factors.ts';
 import type * as credentials from '../../src/adapters/http/routes/factors/passkey-credentials.ts';
 import type * as options from '../../src/adapters/http/routes/factors/passkey-options.ts';
 import type * as second from '../../src/adapters/http/routes/factors/second-factor.ts';
-import type { LoginBody, LoginResult as LoginResultJson } from '../../src/adapters/http/routes/login/login.ts';
-import type { RefreshResult as RefreshResultJson } from '../../src/adapters/http/routes/sessions/refresh.ts';
+import type { LoginBody } from '../../src/adapters/http/routes/login/login.ts';
 import type {
   EventJson,
   EventsPage as EventsPageJson,
@@ -60,6 +58,7 @@ import type {
 import type * as json from '../../src/adapters/json/factors.ts';
 import type { AddressBody, LinkBody } from '../../src/adapters/json/fields.ts';
 import type { CurrentUserJson, PublicUserJson } from '../../src/adapters/json/public-user.ts';
+import type * as tokens from '../../src/adapters/json/tokens.ts';
 import type { FIELD_CODES, FieldProblem as ServiceFieldProblem } from '../../src/domain/errors/app-error.ts';
 import type { ErrorCode } from '../../src/domain/errors/catalog.ts';
 import { readText } from '../support/checkout/repository.ts';
@@ -84,8 +83,8 @@ describe('the types of the client', () => {
     expectTypeOf<Extract<FieldProblem, { max: number }>['code']>().toEqualTypeOf<CodeWith<'max'>>();
     expectTypeOf<Plain<User>>().toEqualTypeOf<v.InferOutput<typeof PublicUserJson>>();
     expectTypeOf<Plain<CurrentUser>>().toEqualTypeOf<v.InferOutput<typeof CurrentUserJson>>();
-    expectTypeOf<Plain<LoginResult>>().toEqualTypeOf<v.InferOutput<typeof LoginResultJson>>();
-    expectTypeOf<Plain<RefreshResult>>().toEqualTypeOf<v.InferOutput<typeof RefreshResultJson>>();
+    expectTypeOf<Plain<LoginResult>>().toEqualTypeOf<v.InferOutput<typeof tokens.LoginResult>>();
+    expectTypeOf<Plain<RefreshResult>>().toEqualTypeOf<v.InferOutput<typeof tokens.RefreshResult>>();
     expectTypeOf<Plain<SessionInfo>>().toEqualTypeOf<v.InferOutput<typeof SessionJson>>();
     expectTypeOf<Plain<Registration>>().toEqualTypeOf<Omit<v.InferInput<typeof ShortRegisterBody>, 'proof'>>();
     expectTypeOf<Plain<Credentials>>().toEqualTypeOf<Omit<v.InferInput<typeof LoginBody>, 'proof'>>();
@@ -97,7 +96,7 @@ describe('the types of the client', () => {
     expectTypeOf<Plain<AccountEvents>>().toEqualTypeOf<v.InferOutput<typeof EventsPageJson>>();
     expectTypeOf<Plain<AccountExport>>().toEqualTypeOf<Plain<v.InferOutput<typeof ExportJson>>>();
     expectTypeOf<Plain<LinkedIdentity>>().toEqualTypeOf<v.InferOutput<typeof IdentityJson>>();
-    expectTypeOf<Plain<EventsPage>>().toEqualTypeOf<v.InferOutput<typeof EventsQuery>>();
+    expectTypeOf<Plain<EventsPage>>().toEqualTypeOf<v.InferOutput<typeof account.EventsQuery>>();
     expectTypeOf<Plain<PasswordReset>>().toEqualTypeOf<v.InferInput<typeof ConfirmPasswordResetBody>>();
     expectTypeOf<Plain<UsernameChange>>().toEqualTypeOf<v.InferInput<typeof account.ChangeUsernameBody>>();
     expectTypeOf<Plain<EmailChange>>().toEqualTypeOf<v.InferInput<typeof email.ShortChangeEmailBody>>();

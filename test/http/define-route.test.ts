@@ -54,6 +54,15 @@ describe('a route', () => {
   });
 });
 
+describe('a route without a response', () => {
+  it('sends null, whatever its handler returns', () => {
+    const { response } = route({ ...minimal, response: { status: 202 } }, () => 'a secret');
+    expect(response.status).toBe(202);
+    expect(v.parse(response.data, 'a secret')).toBeNull();
+    expect(v.parse(response.data, undefined)).toBeNull();
+  });
+});
+
 describe('the error codes of a route', () => {
   it.each(['public', 'optional'] as const)('are those of every route when it is %s', (auth) => {
     expect(sorted(route({ ...minimal, auth }, () => null).errors)).toEqual(sorted(ALWAYS));

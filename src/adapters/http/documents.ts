@@ -22,6 +22,7 @@ export const isForPerson = (ctx: Context): boolean => {
 };
 
 export const HTML_TYPE = 'text/html; charset=utf-8';
+export const CSS_TYPE = 'text/css; charset=utf-8';
 export const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 
 /** For pages, and for the files that they load: they are public and the same for everybody. */
@@ -82,30 +83,46 @@ export const cachedDocument = (make: () => Promise<string>): (() => Promise<Cach
   };
 };
 
-type Document = Pick<Route, 'name' | 'tag' | 'summary' | 'path'> & {
-  readonly data: v.GenericSchema<string, string>;
-  readonly unwrapped: Unwrapped;
-  readonly request?: { readonly query: v.UnknownSchema };
-  readonly errorPages?: Route['errorPages'];
-};
+type Document = Pick<Route, 'name' | 'summary' | 'path'> &
+  Omit<Unwrapped, 'cacheControl'> & {
+    /** Default: `pages`. */
+    readonly tag?: Route['tag'];
+    /** Default: that of pages. */
+    readonly cacheControl?: string;
+    /** The beginning of the text, for the OpenAPI document; or a schema of it. */
+    readonly text?: string | v.GenericSchema<string, string>;
+    readonly request?: { readonly query?: v.UnknownSchema };
+    readonly errorPages?: boolean;
+  };
 
 /** A text of which the OpenAPI document shows the beginning. */
-export const textLike = (example: string): Document['data'] => v.pipe(v.string(), v.examples([example]));
+const textLike = (example: string) => v.pipe(v.string(), v.examples([example]));
+
+export const HTML_TEXT = textLike('<!doctype html>…');
 
 /** Of a page that is made for its visitor. */
 export const pageResponse = (contentSecurityPolicy: string) => ({
-  data: textLike('<!doctype html>…'),
+  data: HTML_TEXT,
   unwrapped: { type: HTML_TYPE, cacheControl: NO_STORE, contentSecurityPolicy, referrerPolicy: 'same-origin' as const },
 });
 
 /** Declares a public text that is sent as it is. */
 export const documentRoute = (
-  { data, unwrapped, ...rest }: Document,
-  read: (ctx: Context) => string | Promise<string | CachedDocument>,
+  { name, tag = 'pages', summary, path, text = '…', request = {}, errorPages, ...document }: Document,
+  read: () => string | Promise<string | CachedDocument>,
 ): Route =>
-  route({ ...PUBLIC_READ, ...rest, response: { data, unwrapped } }, async (_input, ctx) => {
-    const content = await read(ctx);
-    if (typeof content === 'string') return content;
-    ctx.etag = content.etag;
-    return content.text;
-  });
+  route(
+    {
+      ...{ ...PUBLIC_READ, name, tag, summary, path, request, ...(errorPages && { errorPages }) },
+      response: {
+        data: typeof text === 'string' ? textLike(text) : text,
+        unwrapped: { cacheControl: PAGE_CACHE_CONTROL, ...document },
+      },
+    },
+    async (_input, ctx) => {
+      const content = await read();
+      if (typeof content === 'string') return content;
+      ctx.etag = content.etag;
+      return content.text;
+    },
+  );

@@ -112,6 +112,20 @@ export const Id = v.pipe(
 
 export const IdParams = v.object({ id: Id });
 
+const MAX_LIMIT = 100;
+export const DEFAULT_LIMIT = 50;
+
+/** How many entries a page of a list has. */
+export const Limit = v.pipe(
+  v.string(),
+  v.regex(/^\d{1,3}$/, 'must be a whole number'),
+  // Before the transformation, after which the document of a request knows nothing.
+  v.metadata({ jsonSchema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT } }),
+  v.transform(Number),
+  v.minValue(1),
+  v.maxValue(MAX_LIMIT),
+);
+
 /** Longer than a recovery code with a blank or a hyphen between all characters. */
 export const TYPED_CODE_MAX = 40;
 

@@ -7,7 +7,7 @@ import { ACTS } from '../../adapters/http/routes/back-office/acts.ts';
 import { audited } from '../../adapters/http/routes/back-office/back-office.ts';
 import { officeRoutes } from '../../adapters/http/routes/back-office/pages.ts';
 import { readRoutes } from '../../adapters/http/routes/back-office/reads.ts';
-import { openApiRoutes } from '../../adapters/http/routes/service/documents.ts';
+import { openApiRoute } from '../../adapters/http/routes/service/documents.ts';
 import { errorRoutes } from '../../adapters/http/routes/service/errors.ts';
 import { styleRoutes } from '../../adapters/http/routes/service/pages.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
@@ -45,7 +45,7 @@ export const openBackOffice = async (
     ...(proxy === null ? [] : inLog(officeRoutes({ ...deps, site, api }))),
     ...(proxy === null ? [] : styleRoutes().map((each) => ({ ...each, visitor: true as const }))),
     ...errorRoutes(site, () => CATALOG),
-    ...openApiRoutes(() => routes, site, INTRODUCTION),
+    openApiRoute(() => routes, site, INTRODUCTION),
   ];
   const handlers = createApp(routes, {
     ...http,

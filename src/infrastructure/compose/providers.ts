@@ -1,8 +1,8 @@
 import { originOf } from '../../adapters/http/request/client.ts';
+import type { DeviceAccess } from '../../adapters/http/request/device-access.ts';
 import { KEPT_STATE, startCookies } from '../../adapters/http/request/start-cookies.ts';
 import { type CallbackSettings, providerCallbackRoutes } from '../../adapters/http/routes/login/provider-callback.ts';
 import { startAtProviderRoutes } from '../../adapters/http/routes/login/start-at-provider.ts';
-import type { DeviceAccess } from '../../adapters/http/routes/sessions/refresh.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
 import { linkKept, START_LIFETIME } from '../../application/identities/at-provider.ts';
 import type { Service } from '../../application/service.ts';

@@ -6,31 +6,28 @@ import { PAGES } from '../../adapters/http/forms/flow.ts';
 import { visitors } from '../../adapters/http/forms/visitors.ts';
 import type { HttpDeps } from '../../adapters/http/http-deps.ts';
 import type { UserPageFiles } from '../../adapters/http/pages/user-pages.ts';
+import { browserSession } from '../../adapters/http/request/browser-session.ts';
 import { presentedDevice } from '../../adapters/http/request/client.ts';
 import { loginCookies, pageCookies, sessionCookies } from '../../adapters/http/request/cookies.ts';
 import type { Check } from '../../adapters/http/request/settings.ts';
 import { accountRoutes } from '../../adapters/http/routes/accounts/account.ts';
 import { emailChangeRoutes } from '../../adapters/http/routes/accounts/email-change.ts';
-import { eventRoutes } from '../../adapters/http/routes/accounts/events.ts';
 import { exportRoute } from '../../adapters/http/routes/accounts/export.ts';
-import { formerLinkRoutes } from '../../adapters/http/routes/accounts/former-links.ts';
-import { identityRoutes } from '../../adapters/http/routes/accounts/identities.ts';
-import { linkRoutes } from '../../adapters/http/routes/accounts/links.ts';
-import { passwordResetRoutes } from '../../adapters/http/routes/accounts/password-reset.ts';
+import { formerLinkRoutes, linkRoutes, passwordResetRoutes } from '../../adapters/http/routes/accounts/links.ts';
 import { registerRoute } from '../../adapters/http/routes/accounts/register.ts';
-import { factorRoutes } from '../../adapters/http/routes/factors/factors.ts';
+import { factorRoutes, identityRoutes } from '../../adapters/http/routes/factors/factors.ts';
 import { passkeyRoutes } from '../../adapters/http/routes/factors/passkeys.ts';
 import { secondFactorRoutes } from '../../adapters/http/routes/factors/second-factor.ts';
-import { stepUpRoutes } from '../../adapters/http/routes/factors/step-up.ts';
+import { stepUpRoute } from '../../adapters/http/routes/factors/step-up.ts';
 import { adoptRoute } from '../../adapters/http/routes/login/adopt.ts';
 import { appLoginRoute } from '../../adapters/http/routes/login/app.ts';
-import { loginRoutes } from '../../adapters/http/routes/login/login.ts';
+import { loginRoute } from '../../adapters/http/routes/login/login.ts';
 import { loginByCodeRoutes } from '../../adapters/http/routes/login/login-by-code.ts';
 import {
   type ConsoleFiles,
   clientRoutes,
   consoleRoutes,
-  openApiRoutes,
+  openApiRoute,
 } from '../../adapters/http/routes/service/documents.ts';
 import type { EndedFeed } from '../../adapters/http/routes/service/ended-feed.ts';
 import { endedSessionsRoute } from '../../adapters/http/routes/service/ended-sessions.ts';
@@ -39,14 +36,14 @@ import { healthRoutes } from '../../adapters/http/routes/service/health.ts';
 import { pageRoutes } from '../../adapters/http/routes/service/pages.ts';
 import {
   authorizationServerRoute,
-  keySetRoutes,
-  wellKnownRoutes,
+  changePasswordRoute,
+  keySetRoute,
+  passkeyEndpointsRoute,
 } from '../../adapters/http/routes/service/well-known.ts';
-import { browserRoutes, browserSession } from '../../adapters/http/routes/sessions/browser.ts';
+import { browserRoute } from '../../adapters/http/routes/sessions/browser.ts';
 import { deviceKeyRoutes } from '../../adapters/http/routes/sessions/device-key.ts';
-import { gatewayRoute } from '../../adapters/http/routes/sessions/gateway.ts';
-import { refreshRoutes } from '../../adapters/http/routes/sessions/refresh.ts';
-import { accessTokenRoutes, continueRoutes } from '../../adapters/http/routes/sessions/server-rendering.ts';
+import { gatewayRoute, refreshRoutes } from '../../adapters/http/routes/sessions/refresh.ts';
+import { accessTokenRoute, continueRoutes } from '../../adapters/http/routes/sessions/server-rendering.ts';
 import { sessionRoutes } from '../../adapters/http/routes/sessions/sessions.ts';
 import { isDescribed, type Route } from '../../adapters/http/routing/define-route.ts';
 import type { Service } from '../../application/service.ts';
@@ -88,12 +85,13 @@ export const declareRoutes = (
       ? null
       : browserSession({ ...bound, maxAge: boundCookieLifetime }, inviteBrowser(deps));
   const linkKept = keptIdentities(deps, config);
+  const passkeysPage = config.passkeysPageUrl ?? (config.userPages ? baseUrl + PAGES.factors.path : null);
   const access = { cookie, ...loginCookies(config.refreshCookie), device, browser, linkKept };
   const proof = pageCookies(config.refreshCookie).pageVisitor;
   const { tokenOf, isThere, ...visits } = visitors(deps, { cookie, device, proof });
   const api: Route[] = [
     registerRoute(deps, access),
-    ...loginRoutes(deps, access),
+    loginRoute(deps, access),
     ...(config.appLinks.length === 0 ? [] : [appLoginRoute(deps, access)]),
     ...(config.loginByCode && deps.mailer !== null ? loginByCodeRoutes(deps, access) : []),
     ...(adoption === null
@@ -116,16 +114,15 @@ export const declareRoutes = (
           { baseUrl, ...navigation, ...continuation(config, pageFiles) },
           readClient('continue-page.js'),
         )),
-    ...(pageServers.length === 0 ? [] : accessTokenRoutes(deps, access, pageServers)),
+    ...(pageServers.length === 0 ? [] : [accessTokenRoute(deps, access, pageServers)]),
     ...factorRoutes(deps, settings),
     ...passkeyRoutes(deps, access, settings),
     ...identityRoutes({ ...deps, loginByCode: config.loginByCode && deps.mailer !== null }),
     ...sessionRoutes(deps, cookie),
     gatewayRoute(deps),
-    ...stepUpRoutes(deps, cookie, device),
-    ...(browser === null ? [] : browserRoutes(deps, cookie, browser)),
+    stepUpRoute(deps, access),
+    ...(browser === null ? [] : [browserRoute(deps, cookie, browser)]),
     ...accountRoutes(deps, cookie),
-    ...eventRoutes(deps),
     ...passwordResetRoutes(deps, cookie),
     exportRoute(deps),
     ...(deps.mailer === null ? [] : [...linkRoutes(deps, cookie), ...emailChangeRoutes(deps, cookie)]),
@@ -142,13 +139,11 @@ export const declareRoutes = (
         })
       : []),
     ...errorRoutes(settings, () => catalog),
-    ...keySetRoutes(keySet),
+    keySetRoute(keySet),
     ...(config.issuer === null ? [] : [authorizationServerRoute(config.issuer, baseUrl)]),
     ...(endedFeed === null ? [] : [endedSessionsRoute(endedFeed, config.requestTimeout)]),
-    ...wellKnownRoutes({
-      passwordPage: deps.mailer === null && !config.userPages ? null : passwordPageOf(config),
-      passkeysPage: config.passkeysPageUrl ?? (config.userPages ? baseUrl + PAGES.factors.path : null),
-    }),
+    ...(deps.mailer === null && !config.userPages ? [] : [changePasswordRoute(passwordPageOf(config))]),
+    ...(passkeysPage === null ? [] : [passkeyEndpointsRoute(passkeysPage)]),
     ...clientRoutes(readClient),
     ...deviceKeyRoutes({
       script: readClient('device-key.js'),
@@ -158,7 +153,7 @@ export const declareRoutes = (
     ...(hasAccountPages ? formerLinkRoutes(config.accountPagesUrl) : []),
     ...(config.console ? consoleRoutes(consoleFiles(config)) : []),
     ...healthRoutes(checks, isStopping, REVISION),
-    ...openApiRoutes(described, settings),
+    openApiRoute(described, settings),
     ...pageRoutes(described, {
       ...settings,
       allowedOrigins,

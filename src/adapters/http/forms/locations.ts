@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 import { textRule } from '../../json/text-rule.ts';
 import { PAGES, type PageName, pageOf, type Step } from './flow.ts';
-import { AppLink, challengeIn, TARGET_METADATA, type TargetSettings, targetProblem } from './targets.ts';
+import { challengeIn, TARGET_METADATA, type TargetSettings, targetProblem } from './targets.ts';
 
 /** What a page is told by who leads to it. An application looks whether somebody is there; the client and the script remove it. */
 export const MARK = 'tandem';
@@ -90,7 +90,6 @@ export const locations = (settings: TargetSettings) => {
   return {
     target,
     isOfApp,
-    appLink: AppLink(settings),
     ownLocation,
     pageAt,
     pathOf,

@@ -56,8 +56,11 @@ export const httpOnlyCookie = (plainName: string, { maxAge, prefix = '', ...attr
       }),
     );
   };
+  const read = (ctx: Context): readonly string[] => ctx.request.cookies.get(name) ?? [];
   return {
-    read: (ctx: Context): readonly string[] => ctx.request.cookies.get(name) ?? [],
+    read,
+    /** None if a page of another site caused the request. */
+    readOwn: (ctx: Context): readonly string[] => (isCrossSite(ctx) ? [] : read(ctx)),
     set: (ctx: Context, value: string): void => write(ctx, value, maxAge),
     clear: (ctx: Context): void => write(ctx, '', 0),
   };
@@ -75,6 +78,7 @@ export const sessionCookies = (refresh: CookieSettings, access: AccessCookieSett
   return {
     /** The refresh tokens of a request. */
     read: refreshCookie.read,
+    readOwn: refreshCookie.readOwn,
     set: (ctx: Context, { refreshToken, accessToken }: TokenPair): void => {
       refreshCookie.set(ctx, refreshToken);
       accessCookie?.set(ctx, accessToken);

@@ -69,6 +69,13 @@ type QuerySchema = Schema & { readonly type: 'strict_object' | 'loose_object' | 
 
 const NO_QUERY = v.strictObject({});
 
+/** The `data` of a response that says nothing more than its status: whatever the handler returns, `null` is sent. */
+export const NO_DATA = v.pipe(
+  v.unknown(),
+  v.transform(() => null),
+  v.metadata({ jsonSchema: { type: 'null' } }),
+);
+
 /** Of a route that anybody may read, also often. */
 export const PUBLIC_READ = { method: 'GET', auth: 'public', throttle: 'public' } as const;
 
@@ -131,7 +138,7 @@ export type Route = Head & {
   readonly request: RequestSchemas<Schema | undefined, QuerySchema, Schema | undefined> & {
     readonly query: QuerySchema;
   };
-  readonly response: Response<Schema> & { readonly status: number };
+  readonly response: Response<Schema> & { readonly status: number; readonly data: Schema };
   /** The page servers that the route is for. Default: it is not for them. */
   readonly pageServers?: readonly PageServer[];
   /** Whether a client that prefers HTML gets errors as a page, as a browser that navigates always does. Default: whether the response has a page. */
@@ -172,8 +179,8 @@ type Response<Data> = {
   readonly status?: number;
   /** Another status that the handler may choose, by `ctx.state.status`. */
   readonly or?: number;
-  /** The handler's payload must be an input of it. */
-  readonly data: Data;
+  /** The handler's payload must be an input of it. Default: `null` is sent. */
+  readonly data?: Data;
   readonly unwrapped?: Unwrapped;
   /** Only for a payload that is public, and the same for all requests with the headers that `Vary` names: caches may store the page. */
   readonly page?: Page<Output<Data>>;
@@ -197,7 +204,7 @@ type Declaration<Body, Query, Params, Data, Auth> = Omit<Head, 'tag'> &
     /** Default: `application`. */
     readonly tag?: Tag;
     readonly request?: RequestSchemas<Body, Query, Params>;
-    readonly response: Response<Data>;
+    readonly response?: Response<Data>;
     /** Error codes beyond those implied by every route, by `auth`, by `stepUp` and by a `cookie` that is set. */
     readonly errors?: readonly ErrorCode[] | OwnErrors;
     /** Statuses of SYS_HTTP_UNEXPECTED_ERROR beyond those implied by every route and by a body. */
@@ -220,7 +227,7 @@ type Declaration<Body, Query, Params, Data, Auth> = Omit<Head, 'tag'> &
  * );
  */
 export const route = <
-  Data extends Schema,
+  Data extends Schema = typeof NO_DATA,
   Body extends Schema | undefined = undefined,
   Query extends QuerySchema | undefined = undefined,
   Params extends Schema | undefined = undefined,
@@ -232,7 +239,7 @@ export const route = <
     throttle = 'global',
     stepUp = null,
     request = {},
-    response,
+    response = {},
     errors = [],
     httpStatuses = [],
     cookie = {},
@@ -254,7 +261,7 @@ export const route = <
     stepUp,
     request: { ...request, query: request.query ?? (errorPages ? v.unknown() : NO_QUERY) },
     // Stage 12 passes the output of this declaration's schema, which the general type can't express.
-    response: { status: 200, ...response } as Route['response'],
+    response: { status: 200, data: NO_DATA, ...response } as Route['response'],
     errorPages,
     errors: new Set([...impliedErrors(strategy, stepUp, cookie), ...codes]),
     ownErrors,
@@ -264,6 +271,15 @@ export const route = <
     handler: handler as Route['handler'],
   };
 };
+
+/** A route that leads browsers to another address, whatever parameters programs on the way have added to its own. */
+export const redirectRoute = (head: Pick<Route, 'name' | 'tag' | 'summary' | 'path'>, location: string): Route =>
+  route(
+    { ...head, ...PUBLIC_READ, request: { query: v.unknown() }, response: { status: 303, redirects: true } },
+    (_input, ctx) => {
+      ctx.state.location = location;
+    },
+  );
 
 const isList = (errors: readonly ErrorCode[] | OwnErrors): errors is readonly ErrorCode[] => Array.isArray(errors);
 

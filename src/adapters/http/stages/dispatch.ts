@@ -70,12 +70,12 @@ export const FALLBACK = route(
     path: '/*',
     auth: 'public',
     request: { query: v.unknown() },
-    response: { data: v.null(), redirects: true },
+    response: { redirects: true },
     errorPages: true,
     httpStatuses: [404, 405],
   },
   (_input, ctx) => {
-    if (ctx.state.location !== undefined) return null;
+    if (ctx.state.location !== undefined) return;
     const methods = matchedMethods(ctx);
     if (methods.length === 0) throw httpFailure(404, { reason: 'no route has this path' });
     throw httpFailure(405, { reason: 'no route has this method', headers: { Allow: methods.join(', ') } });

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { listEvents } from '../../../../application/accounts/account-data.ts';
 import { changePassword } from '../../../../application/accounts/change-password.ts';
 import { requestConfirmationCode } from '../../../../application/accounts/confirm-owner.ts';
 import { deleteAccount } from '../../../../application/accounts/delete-account.ts';
@@ -6,12 +7,25 @@ import { changeLocale, changeUsername } from '../../../../application/accounts/p
 import type { Service } from '../../../../application/service.ts';
 import { getCurrentUser } from '../../../../application/sessions/current-user.ts';
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
-import { CurrentPassword, Locale, MailCode, NewPassword, Username } from '../../../json/fields.ts';
+import { EventsPage } from '../../../json/account.ts';
+import { deviceNames } from '../../../json/device-names.ts';
+import {
+  CurrentPassword,
+  DEFAULT_LIMIT,
+  Id,
+  Limit,
+  Locale,
+  MailCode,
+  NewPassword,
+  Username,
+} from '../../../json/fields.ts';
 import { CurrentUserJson, PublicUserJson } from '../../../json/public-user.ts';
+import { RefreshResult } from '../../../json/tokens.ts';
 import { originOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { RefreshResult } from '../sessions/refresh.ts';
+
+export const EventsQuery = v.strictObject({ before: v.optional(Id), limit: v.optional(Limit) });
 
 export const LocaleBody = v.pipe(v.object({ locale: Locale }), v.examples([{ locale: 'de-AT' }]));
 
@@ -34,113 +48,115 @@ export const ShortDeleteAccountBody = v.pipe(v.object(CONFIRMATION), v.examples(
 export const confirmationErrors = ({ passwords }: Service) =>
   passwords === 'optional' ? (['AUTH_CODE_INVALID'] as const) : [];
 
-/** Users see and change their account, and leave. ADR 0010. */
-export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] => {
-  const useCases = {
-    getCurrentUser: getCurrentUser(deps),
-    changeLocale: changeLocale(deps),
-    changePassword: changePassword(deps),
-    changeUsername: changeUsername(deps),
-    deleteAccount: deleteAccount(deps),
-  };
-  return [
-    route(
-      {
-        name: 'current-user',
-        tag: 'users',
-        summary: 'Return the user as stored now',
-        method: 'GET',
-        path: '/users/me',
-        response: { data: CurrentUserJson },
-      },
-      ({ caller }) => useCases.getCurrentUser(caller),
-    ),
-    route(
-      {
-        name: 'change-current-user',
-        tag: 'users',
-        summary: "Change the language of the user's mails",
-        method: 'PATCH',
-        path: '/users/me',
-        request: { body: LocaleBody },
-        response: { data: CurrentUserJson },
-      },
-      ({ caller, body }, ctx) => useCases.changeLocale(caller, body.locale, originOf(ctx)),
-    ),
-    route(
-      {
-        name: 'change-password',
-        tag: 'account',
-        summary: 'Change the password, end all sessions and open a new one for the caller',
-        method: 'PUT',
-        path: '/users/me/password',
-        throttle: 'strict',
-        cookie: { writes: 'sets' },
-        request: { body: ChangePasswordBody },
-        response: { data: RefreshResult },
-        errors: ['AUTH_CREDENTIALS_INVALID', 'AUTH_STEP_UP_REQUIRED'],
-      },
-      async ({ claims, caller, body, signal }, ctx) => {
-        const change = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
-        const { refreshToken, accessToken } = await useCases.changePassword(change, signal);
-        cookie.set(ctx, { refreshToken, accessToken });
-        return { accessToken };
-      },
-    ),
-    route(
-      {
-        name: 'change-username',
-        tag: 'account',
-        summary: 'Change the username',
-        method: 'PUT',
-        path: '/users/me/username',
-        throttle: 'strict',
-        stepUp: FACTOR_CHANGE,
-        request: { body: ChangeUsernameBody },
-        response: { data: PublicUserJson },
-        errors: ['AUTH_USER_DUPLICATE'],
-      },
-      ({ caller, body }, ctx) => useCases.changeUsername(caller, body.username, originOf(ctx)),
-    ),
-    route(
-      {
-        name: 'delete-account',
-        tag: 'account',
-        summary: 'Delete the user and everything that is stored about them',
-        method: 'DELETE',
-        path: '/users/me',
-        cookie: { writes: 'clears' },
-        throttle: 'strict',
-        stepUp: { assurance: 'aal2-if-enrolled' },
-        request: { body: deps.passwords === 'optional' ? ShortDeleteAccountBody : DeleteAccountBody },
-        response: { data: v.null() },
-        errors: ['AUTH_CREDENTIALS_INVALID', ...confirmationErrors(deps), 'SYS_HOOK_UNAVAILABLE'],
-      },
-      async ({ claims, caller, body, signal }, ctx) => {
-        const deletion = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
-        await useCases.deleteAccount(deletion, signal);
-        cookie.clear(ctx);
-        return null;
-      },
-    ),
-    ...(deps.passwords !== 'optional' || deps.mailer === null
-      ? []
-      : [
-          route(
-            {
-              name: 'request-confirmation-code',
-              tag: 'account',
-              summary: 'Mail a code to the address of the user, with which they change it or delete the account',
-              method: 'POST',
-              path: '/users/me/code',
-              throttle: 'strict',
-              response: { status: 202, data: v.null() },
-            },
-            async ({ caller }, ctx) => {
-              await requestConfirmationCode(deps)(caller, originOf(ctx));
-              return null;
-            },
-          ),
-        ]),
-  ];
-};
+/** Users see and change their account, and leave. ADR 0010, ADR 0011. */
+export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
+  route(
+    {
+      name: 'current-user',
+      tag: 'users',
+      summary: 'Return the user as stored now',
+      method: 'GET',
+      path: '/users/me',
+      response: { data: CurrentUserJson },
+    },
+    ({ caller }) => getCurrentUser(deps)(caller),
+  ),
+  route(
+    {
+      name: 'change-current-user',
+      tag: 'users',
+      summary: "Change the language of the user's mails",
+      method: 'PATCH',
+      path: '/users/me',
+      request: { body: LocaleBody },
+      response: { data: CurrentUserJson },
+    },
+    ({ caller, body }, ctx) => changeLocale(deps)(caller, body.locale, originOf(ctx)),
+  ),
+  route(
+    {
+      name: 'change-password',
+      tag: 'account',
+      summary: 'Change the password, end all sessions and open a new one for the caller',
+      method: 'PUT',
+      path: '/users/me/password',
+      throttle: 'strict',
+      cookie: { writes: 'sets' },
+      request: { body: ChangePasswordBody },
+      response: { data: RefreshResult },
+      errors: ['AUTH_CREDENTIALS_INVALID', 'AUTH_STEP_UP_REQUIRED'],
+    },
+    async ({ claims, caller, body, signal }, ctx) => {
+      const change = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
+      const { refreshToken, accessToken } = await changePassword(deps)(change, signal);
+      cookie.set(ctx, { refreshToken, accessToken });
+      return { accessToken };
+    },
+  ),
+  route(
+    {
+      name: 'change-username',
+      tag: 'account',
+      summary: 'Change the username',
+      method: 'PUT',
+      path: '/users/me/username',
+      throttle: 'strict',
+      stepUp: FACTOR_CHANGE,
+      request: { body: ChangeUsernameBody },
+      response: { data: PublicUserJson },
+      errors: ['AUTH_USER_DUPLICATE'],
+    },
+    ({ caller, body }, ctx) => changeUsername(deps)(caller, body.username, originOf(ctx)),
+  ),
+  route(
+    {
+      name: 'delete-account',
+      tag: 'account',
+      summary: 'Delete the user and everything that is stored about them',
+      method: 'DELETE',
+      path: '/users/me',
+      cookie: { writes: 'clears' },
+      throttle: 'strict',
+      stepUp: { assurance: 'aal2-if-enrolled' },
+      request: { body: deps.passwords === 'optional' ? ShortDeleteAccountBody : DeleteAccountBody },
+      errors: ['AUTH_CREDENTIALS_INVALID', ...confirmationErrors(deps), 'SYS_HOOK_UNAVAILABLE'],
+    },
+    async ({ claims, caller, body, signal }, ctx) => {
+      const deletion = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
+      await deleteAccount(deps)(deletion, signal);
+      cookie.clear(ctx);
+    },
+  ),
+  ...(deps.passwords !== 'optional' || deps.mailer === null
+    ? []
+    : [
+        route(
+          {
+            name: 'request-confirmation-code',
+            tag: 'account',
+            summary: 'Mail a code to the address of the user, with which they change it or delete the account',
+            method: 'POST',
+            path: '/users/me/code',
+            throttle: 'strict',
+            response: { status: 202 },
+          },
+          ({ caller }, ctx) => requestConfirmationCode(deps)(caller, originOf(ctx)),
+        ),
+      ]),
+  route(
+    {
+      name: 'events',
+      tag: 'account',
+      summary: 'List what happened to the account, the latest first',
+      method: 'GET',
+      path: '/users/me/events',
+      request: { query: EventsQuery },
+      response: { data: EventsPage },
+    },
+    async ({ caller, query: { before = null, limit = DEFAULT_LIMIT } }) => {
+      const { events, next } = await listEvents(deps)(caller, { before, limit });
+      const nameOf = await deviceNames();
+      return { events: events.map((event) => ({ ...event, deviceName: nameOf(event.userAgent) })), next };
+    },
+  ),
+];

@@ -5,15 +5,15 @@ import {
   requestEmailChange,
 } from '../../../../application/accounts/change-email.ts';
 import type { Service } from '../../../../application/service.ts';
-import { CurrentPassword, Email, LinkBody, LinkToken } from '../../../json/fields.ts';
+import { CurrentPassword, Email, LinkToken } from '../../../json/fields.ts';
 import { Timestamp } from '../../../json/public-user.ts';
+import { RefreshResult } from '../../../json/tokens.ts';
 import { clientNetworks, originOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { acceptedLocales } from '../../request/language.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { RefreshResult } from '../sessions/refresh.ts';
 import { CONFIRMATION, confirmationErrors } from './account.ts';
-import { BY_MAIL } from './links.ts';
+import { BY_MAIL, previewRoute } from './links.ts';
 
 const ChangeEmailBody = v.pipe(
   v.object({ email: Email, password: CurrentPassword }),
@@ -38,76 +38,59 @@ export const EmailChangePreviewJson = v.pipe(
 );
 
 /** Needs mail. ADR 0010. */
-export const emailChangeRoutes = (deps: Service, cookie: SessionCookies): Route[] => {
-  const useCases = {
-    requestEmailChange: requestEmailChange(deps),
-    previewEmailChange: previewEmailChange(deps),
-    confirmEmailChange: confirmEmailChange(deps),
-  };
-  return [
-    route(
-      {
-        name: 'change-email',
-        tag: 'account',
-        summary: 'Send a link that changes the email address to the new one',
-        method: 'PUT',
-        path: '/users/me/email',
-        throttle: 'strict',
-        stepUp: { assurance: 'aal2-if-enrolled' },
-        request: { body: deps.passwords === 'optional' ? ShortChangeEmailBody : ChangeEmailBody },
-        response: { status: 202, data: v.null() },
-        errors: [
-          ...(['AUTH_CREDENTIALS_INVALID', 'AUTH_REGISTRATION_REFUSED', 'SYS_HOOK_UNAVAILABLE'] as const),
-          ...confirmationErrors(deps),
-        ],
-      },
-      async ({ claims, caller, body, signal }, ctx) => {
-        const change = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
-        await useCases.requestEmailChange(change, signal);
-        return null;
-      },
-    ),
-    route(
-      {
-        ...BY_MAIL,
-        name: 'preview-email-change',
-        summary: 'Return whose email address a link changes, without using it up',
-        path: '/auth/email-change/preview',
-        request: { body: LinkBody },
-        response: { data: EmailChangePreviewJson },
-        errors: ['AUTH_LINK_INVALID', 'DB_QUERY_FAILED'],
-      },
-      ({ body }) => useCases.previewEmailChange(body.token),
-    ),
-    route(
-      {
-        ...BY_MAIL,
-        name: 'confirm-email-change',
-        summary: 'Change the email address with the link that was sent to the new one, and a session or the password',
-        path: '/auth/email-change/confirm',
-        auth: 'optional',
-        cookie: { writes: 'may-set' },
-        request: { body: ConfirmEmailChangeBody },
-        response: { data: v.nullable(RefreshResult) },
-        errors: [
-          'AUTH_LINK_INVALID',
-          'AUTH_CREDENTIALS_INVALID',
-          'AUTH_TOKEN_INVALID',
-          'AUTH_STEP_UP_REQUIRED',
-          'AUTH_REGISTRATION_REFUSED',
-          'AUTH_USER_DUPLICATE',
-          'DB_QUERY_FAILED',
-        ],
-      },
-      async ({ caller, body, signal }, ctx) => {
-        const session = caller && { id: caller.sessionId, userId: caller.userId };
-        const from = { networks: clientNetworks(ctx), locales: acceptedLocales(ctx), origin: originOf(ctx) };
-        const confirmation = { ...body, ...from, session };
-        const pair = await useCases.confirmEmailChange(confirmation, signal);
-        if (pair === null) return null;
-        cookie.set(ctx, pair);
-        return { accessToken: pair.accessToken };
-      },
-    ),
-  ];
-};
+export const emailChangeRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
+  route(
+    {
+      name: 'change-email',
+      tag: 'account',
+      summary: 'Send a link that changes the email address to the new one',
+      method: 'PUT',
+      path: '/users/me/email',
+      throttle: 'strict',
+      stepUp: { assurance: 'aal2-if-enrolled' },
+      request: { body: deps.passwords === 'optional' ? ShortChangeEmailBody : ChangeEmailBody },
+      response: { status: 202 },
+      errors: [
+        ...(['AUTH_CREDENTIALS_INVALID', 'AUTH_REGISTRATION_REFUSED', 'SYS_HOOK_UNAVAILABLE'] as const),
+        ...confirmationErrors(deps),
+      ],
+    },
+    ({ claims, caller, body, signal }, ctx) => {
+      const change = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
+      return requestEmailChange(deps)(change, signal);
+    },
+  ),
+  previewRoute(
+    {
+      name: 'preview-email-change',
+      summary: 'Return whose email address a link changes, without using it up',
+      path: '/auth/email-change/preview',
+    },
+    EmailChangePreviewJson,
+    previewEmailChange(deps),
+  ),
+  route(
+    {
+      ...BY_MAIL,
+      name: 'confirm-email-change',
+      summary: 'Change the email address with the link that was sent to the new one, and a session or the password',
+      path: '/auth/email-change/confirm',
+      auth: 'optional',
+      cookie: { writes: 'may-set' },
+      request: { body: ConfirmEmailChangeBody },
+      response: { data: v.nullable(RefreshResult) },
+      errors: [
+        ...(['AUTH_LINK_INVALID', 'AUTH_CREDENTIALS_INVALID', 'AUTH_TOKEN_INVALID', 'AUTH_STEP_UP_REQUIRED'] as const),
+        ...(['AUTH_REGISTRATION_REFUSED', 'AUTH_USER_DUPLICATE', 'DB_QUERY_FAILED'] as const),
+      ],
+    },
+    async ({ caller, body, signal }, ctx) => {
+      const session = caller && { id: caller.sessionId, userId: caller.userId };
+      const from = { networks: clientNetworks(ctx), locales: acceptedLocales(ctx), origin: originOf(ctx) };
+      const pair = await confirmEmailChange(deps)({ ...body, ...from, session }, signal);
+      if (pair === null) return null;
+      cookie.set(ctx, pair);
+      return { accessToken: pair.accessToken };
+    },
+  ),
+];

@@ -1,5 +1,10 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
+import {
+  previewPasswordReset,
+  requestPasswordReset,
+  resetPassword,
+} from '../../../../application/accounts/reset-password.ts';
 import { takeAccountBack } from '../../../../application/accounts/take-account-back.ts';
 import {
   confirmEmail,
@@ -9,11 +14,12 @@ import {
 import type { Service } from '../../../../application/service.ts';
 import type { ErrorCode } from '../../../../domain/errors/catalog.ts';
 import type { Origin } from '../../../../domain/event.ts';
-import { AddressBody, LinkBody } from '../../../json/fields.ts';
+import { PAGE_PURPOSES } from '../../../../domain/link.ts';
+import { AddressBody, LinkBody, LinkToken, NewPassword } from '../../../json/fields.ts';
 import { originOf } from '../../request/client.ts';
-import { isCrossSite, type SessionCookies } from '../../request/cookies.ts';
+import type { SessionCookies } from '../../request/cookies.ts';
 import { acceptedLocales } from '../../request/language.ts';
-import { type Route, route } from '../../routing/define-route.ts';
+import { type Route, redirectRoute, route } from '../../routing/define-route.ts';
 
 type Head = Pick<Route, 'name' | 'summary' | 'path'>;
 
@@ -21,19 +27,16 @@ type Head = Pick<Route, 'name' | 'summary' | 'path'>;
 export const BY_MAIL = { tag: 'account', method: 'POST', auth: 'public', throttle: 'strict' } as const;
 
 /** A route that sends a link to an address, if it has an account: its answer does not say whether. */
-export const addressRoute = (head: Head, send: (email: string, origin: Origin) => Promise<unknown>): Route =>
+const addressRoute = (head: Head, send: (email: string, origin: Origin) => Promise<unknown>): Route =>
   route(
     {
       ...BY_MAIL,
       ...head,
       request: { body: AddressBody },
-      response: { status: 202, data: v.null() },
+      response: { status: 202 },
       errors: ['DB_QUERY_FAILED'],
     },
-    async ({ body }, ctx) => {
-      await send(body.email, originOf(ctx));
-      return null;
-    },
+    ({ body }, ctx) => send(body.email, originOf(ctx)),
   );
 
 type LinkRoute = Head & {
@@ -50,67 +53,137 @@ const linkRoute = ({ errors = [], ...rest }: LinkRoute, use: (link: UsedLink, ct
       ...BY_MAIL,
       ...rest,
       request: { body: LinkBody },
-      response: { data: v.null() },
       errors: ['AUTH_LINK_INVALID', ...errors, 'DB_QUERY_FAILED'],
     },
-    async ({ body }, ctx) => {
-      await use({ token: body.token, locales: acceptedLocales(ctx), origin: originOf(ctx) }, ctx);
-      return null;
+    ({ body }, ctx) => use({ token: body.token, locales: acceptedLocales(ctx), origin: originOf(ctx) }, ctx),
+  );
+
+/** A route that says what a link does, without using it up. */
+export const previewRoute = <Data extends v.GenericSchema>(
+  head: Head,
+  data: Data,
+  preview: (token: string) => Promise<v.InferInput<Data>>,
+): Route =>
+  route(
+    {
+      ...BY_MAIL,
+      ...head,
+      request: { body: LinkBody },
+      response: { data },
+      errors: ['AUTH_LINK_INVALID', 'DB_QUERY_FAILED'],
     },
+    ({ body }) => preview(body.token),
   );
 
 /** Verifying email addresses, and undoing changes of an account. They need mail. ADR 0010. */
-export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => {
-  const useCases = {
-    requestEmailVerification: requestEmailVerification(deps),
-    confirmEmail: confirmEmail(deps),
-    removeUnverifiedAccount: removeUnverifiedAccount(deps),
-    undoEmailChange: takeAccountBack(deps, 'email-change-undo'),
-    undoFactors: takeAccountBack(deps, 'factors-undo'),
-  };
-  return [
-    addressRoute(
+export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
+  addressRoute(
+    {
+      name: 'request-email-verification',
+      summary: 'Send another link that verifies an email address, if it has an account',
+      path: '/auth/email-verification',
+    },
+    requestEmailVerification(deps),
+  ),
+  linkRoute(
+    {
+      name: 'confirm-email',
+      summary: 'Verify an email address with the link that was sent to it',
+      path: '/auth/email-verification/confirm',
+      cookie: { reads: 'optional' },
+    },
+    (link, ctx) => confirmEmail(deps)({ ...link, refreshTokens: cookie.readOwn(ctx) }),
+  ),
+  linkRoute(
+    {
+      name: 'remove-unverified-account',
+      summary: 'Remove the account that somebody else registered with an email address',
+      path: '/auth/email-verification/not-me',
+    },
+    ({ token, origin }) => removeUnverifiedAccount(deps)(token, origin),
+  ),
+  linkRoute(
+    {
+      name: 'undo-email-change',
+      summary: 'Take the email address back with the link that was sent to the former one',
+      path: '/auth/email-change/undo',
+      errors: ['AUTH_USER_DUPLICATE'],
+    },
+    takeAccountBack(deps, 'email-change-undo'),
+  ),
+  linkRoute(
+    {
+      name: 'undo-factors',
+      summary: 'Remove the factors that were added since the change that a mail has reported, and end all sessions',
+      path: '/auth/factors/undo',
+      errors: ['AUTH_USER_DUPLICATE'],
+    },
+    takeAccountBack(deps, 'factors-undo'),
+  ),
+];
+
+export const ConfirmPasswordResetBody = v.pipe(
+  v.object({ token: LinkToken, newPassword: NewPassword }),
+  v.examples([{ token: 'Yt2mJ8o1Jm3q4Wn0zQe7Rk5sXc9uVb6aLd1fGh2iKj4', newPassword: 'battery staple' }]),
+);
+
+export const PasswordResetPreviewJson = v.pipe(
+  v.object({ username: v.string() }),
+  v.title('PasswordResetPreview'),
+  v.examples([{ username: 'ada' }]),
+);
+
+/** For users who do not know their password any more (ADR 0010). Without mail, an operator can still make a link. */
+export const passwordResetRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
+  ...(deps.mailer === null
+    ? []
+    : [
+        addressRoute(
+          {
+            name: 'request-password-reset',
+            summary: 'Send a link to the address of an account, if there is one',
+            path: '/auth/password-reset',
+          },
+          requestPasswordReset(deps),
+        ),
+      ]),
+  previewRoute(
+    {
+      name: 'preview-password-reset',
+      summary: 'Return whose password a link sets, without using it up',
+      path: '/auth/password-reset/preview',
+    },
+    PasswordResetPreviewJson,
+    previewPasswordReset(deps),
+  ),
+  route(
+    {
+      ...BY_MAIL,
+      name: 'confirm-password-reset',
+      summary: 'Set a new password with the link, and end all sessions',
+      path: '/auth/password-reset/confirm',
+      cookie: { reads: 'optional' },
+      request: { body: ConfirmPasswordResetBody },
+      errors: ['AUTH_LINK_INVALID', 'DB_QUERY_FAILED'],
+    },
+    ({ body, signal }, ctx) => {
+      const from = { refreshTokens: cookie.readOwn(ctx), locales: acceptedLocales(ctx), origin: originOf(ctx) };
+      return resetPassword(deps)({ ...body, ...from }, signal);
+    },
+  ),
+];
+
+/** Where the links in mails of version 1.0 lead: some of them are valid for days after an update. Browsers keep the fragment. */
+export const formerLinkRoutes = (pagesUrl: string): Route[] =>
+  PAGE_PURPOSES.map((purpose) => ({
+    ...redirectRoute(
       {
-        name: 'request-email-verification',
-        summary: 'Send another link that verifies an email address, if it has an account',
-        path: '/auth/email-verification',
+        name: `former-${purpose}-page`,
+        tag: 'pages',
+        summary: 'Lead to the page of a link in a mail',
+        path: `/account/${purpose}`,
       },
-      useCases.requestEmailVerification,
+      `${pagesUrl}/${purpose}`,
     ),
-    linkRoute(
-      {
-        name: 'confirm-email',
-        summary: 'Verify an email address with the link that was sent to it',
-        path: '/auth/email-verification/confirm',
-        cookie: { reads: 'optional' },
-      },
-      (link, ctx) => useCases.confirmEmail({ ...link, refreshTokens: isCrossSite(ctx) ? [] : cookie.read(ctx) }),
-    ),
-    linkRoute(
-      {
-        name: 'remove-unverified-account',
-        summary: 'Remove the account that somebody else registered with an email address',
-        path: '/auth/email-verification/not-me',
-      },
-      ({ token, origin }) => useCases.removeUnverifiedAccount(token, origin),
-    ),
-    linkRoute(
-      {
-        name: 'undo-email-change',
-        summary: 'Take the email address back with the link that was sent to the former one',
-        path: '/auth/email-change/undo',
-        errors: ['AUTH_USER_DUPLICATE'],
-      },
-      useCases.undoEmailChange,
-    ),
-    linkRoute(
-      {
-        name: 'undo-factors',
-        summary: 'Remove the factors that were added since the change that a mail has reported, and end all sessions',
-        path: '/auth/factors/undo',
-        errors: ['AUTH_USER_DUPLICATE'],
-      },
-      useCases.undoFactors,
-    ),
-  ];
-};
+    visitor: true,
+  }));

@@ -1,13 +1,11 @@
-import type { Context } from 'koa';
 import * as v from 'valibot';
 import { registration } from '../../../../application/accounts/registration.ts';
 import type { Service } from '../../../../application/service.ts';
 import { Email, Extra, LinkToken, Locale, NewPassword, Proof, Username } from '../../../json/fields.ts';
-import { clientNetworks, originOf } from '../../request/client.ts';
-import { acceptedLocales } from '../../request/language.ts';
+import { LoginResult } from '../../../json/tokens.ts';
+import { type DeviceAccess, loginSourceOf, PROOF_ERRORS } from '../../request/device-access.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { handOver, LoginResult } from '../login/login.ts';
-import { type DeviceAccess, PROOF_ERRORS } from '../sessions/refresh.ts';
+import { handOver } from '../login/login.ts';
 
 const MEMBERS = {
   username: Username,
@@ -32,33 +30,11 @@ export const ShortRegisterBody = v.pipe(
 
 export const registerBody = ({ passwords }: Service) => (passwords === 'optional' ? ShortRegisterBody : RegisterBody);
 
-/** The languages of a registration: that of its body, or those of the browser. */
-const localesOf = (ctx: Context, { locale }: { readonly locale?: string | undefined }): readonly string[] =>
-  locale === undefined ? acceptedLocales(ctx) : [locale];
-
 /**
  * If log-ins need a verified address, the response does not depend on whether the address has an account (ADR 0010), unless an invitation has
  * proven it. If they need a second factor, the user adds it in a pending log-in (ADR 0009).
  */
 export const registerRoute = (deps: Service, access: DeviceAccess): Route => {
-  const declaration = {
-    name: 'register',
-    tag: 'tokens',
-    method: 'POST',
-    path: '/auth/register',
-    auth: 'public',
-    throttle: 'strict',
-    request: { body: registerBody(deps) },
-    errors: [
-      ...(['AUTH_REGISTRATION_CLOSED', 'AUTH_REGISTRATION_REFUSED', 'SYS_HOOK_UNAVAILABLE'] as const),
-      ...(['AUTH_USER_DUPLICATE', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'] as const),
-      ...PROOF_ERRORS,
-    ],
-  } as const;
-  const inputOf = ({ proof, ...body }: v.InferOutput<typeof ShortRegisterBody>, ctx: Context) => ({
-    ...{ ...body, locales: localesOf(ctx, body), origin: originOf(ctx) },
-    ...{ presented: access.device(ctx, proof), networks: clientNetworks(ctx) },
-  });
   const verifies = deps.emailVerification === 'required';
   const enrols = deps.secondFactor === 'required';
   const opens = !verifies && !enrols;
@@ -66,16 +42,30 @@ export const registerRoute = (deps: Service, access: DeviceAccess): Route => {
   const run = registration(deps);
   return route(
     {
-      ...declaration,
+      name: 'register',
+      tag: 'tokens',
       summary: opens ? 'Register a user and open a session' : `Register a user, who ${first} before the first log-in`,
+      method: 'POST',
+      path: '/auth/register',
+      auth: 'public',
+      throttle: 'strict',
       cookie: { writes: opens ? 'opens' : verifies ? 'may-set' : 'waits' },
+      request: { body: registerBody(deps) },
       response: {
         ...(opens ? { status: 201 } : { status: 202, ...(!enrols && { or: 201 }) }),
         data: opens ? LoginResult : enrols ? v.null() : v.nullable(LoginResult),
       },
+      errors: [
+        ...(['AUTH_REGISTRATION_CLOSED', 'AUTH_REGISTRATION_REFUSED', 'SYS_HOOK_UNAVAILABLE'] as const),
+        ...(['AUTH_USER_DUPLICATE', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'] as const),
+        ...PROOF_ERRORS,
+      ],
     },
-    async ({ body, signal }, ctx) => {
-      const registered = await run(inputOf(body, ctx), signal);
+    async ({ body: { proof, ...applicant }, signal }, ctx) => {
+      const { locales, origin, presented, networks } = loginSourceOf(ctx, access, proof);
+      // The language of the body, or those of the browser.
+      const asked = applicant.locale === undefined ? locales : [applicant.locale];
+      const registered = await run({ ...applicant, locales: asked, origin, presented, networks }, signal);
       if (registered !== null && 'pendingLogin' in registered) access.pendingLogin.set(ctx, registered.pendingLogin);
       if (registered === null || 'pendingLogin' in registered) return null;
       ctx.state.status = 201;

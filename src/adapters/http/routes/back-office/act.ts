@@ -7,9 +7,8 @@ import type { ErrorCode } from '../../../../domain/errors/catalog.ts';
 import type { Origin } from '../../../../domain/event.ts';
 import { IdParams } from '../../../json/fields.ts';
 import type { ActForm } from '../../pages/office.ts';
-import { type Route, route } from '../../routing/define-route.ts';
+import { NO_DATA, type Route, route } from '../../routing/define-route.ts';
 import { originOfOperator } from './back-office.ts';
-import { WRITES } from './fields.ts';
 
 /** What the acts of operators need. */
 export type ActDeps = Core &
@@ -33,7 +32,8 @@ type Declared<Body extends Schema | undefined, Data extends Schema, Params exten
   /** Default: the id of the user, if the path has one. */
   readonly params?: Params;
   readonly body?: Body;
-  readonly data: Data;
+  /** Default: it says nothing more. */
+  readonly data?: Data;
   readonly status?: number;
   readonly errors?: readonly ErrorCode[];
   /** What it cannot do without. */
@@ -60,19 +60,20 @@ type ActCommand = {
 };
 
 /** What an operator can do. Its route, its form, and its command follow from it. */
-export type Act = Omit<Declared<Schema | undefined, Schema, Schema>, 'mails' | 'check' | 'run'> & {
+export type Act = Omit<Declared<Schema | undefined, Schema, Schema>, 'data' | 'mails' | 'check' | 'run'> & {
+  readonly data: Schema;
   readonly mails?: { readonly if: (body: never) => boolean; readonly unless: readonly [string, boolean] };
   readonly check?: (deps: ActDeps, given: never) => void | Promise<void>;
   readonly run: (deps: ActDeps, given: never, origin: Origin) => Promise<unknown>;
 };
 
 export const act = <
-  Data extends Schema,
+  Data extends Schema = typeof NO_DATA,
   Body extends Schema | undefined = undefined,
   Params extends Schema = typeof IdParams,
 >(
   declared: Declared<Body, Data, Params>,
-): Act => declared;
+): Act => ({ data: NO_DATA, ...declared });
 
 type CheckedInput = { readonly [param: string]: unknown; readonly body: unknown };
 
@@ -98,10 +99,13 @@ export const actRoutes = (acts: Readonly<Record<string, Act>>, deps: ActDeps): R
     const { at, summary, description, params = IdParams, body, data, status = 200, errors = [], needs } = declared;
     if (needs === 'mail' && !deps.hasMail) return [];
     const [method, path] = at.split(' ') as [Route['method'], Route['path']];
-    const request = { ...(path.includes(':') && { params }), ...(body !== undefined && { body }) };
-    const about = { summary, ...(description !== undefined && { description }) };
     return route(
-      { ...WRITES, ...about, name: `operators-${name}`, method, path, request, response: { status, data }, errors },
+      {
+        ...{ name: `operators-${name}`, tag: 'back-office', auth: 'users:write', method, path, summary, errors },
+        ...(description !== undefined && { description }),
+        request: { ...(path.includes(':') && { params }), ...(body !== undefined && { body }) },
+        response: { status, data },
+      },
       (input, ctx) => perform(declared, deps, { ...(input.params as object), body: input.body }, originOfOperator(ctx)),
     );
   });

@@ -58,11 +58,10 @@ export const ACTS = {
     at: 'DELETE /invitations',
     summary: 'Take the invitation of an address back',
     body: AddressBody,
-    data: v.null(),
     needs: 'mail',
     async run(deps, { body }, origin) {
-      if ((await revokeInvitation(deps)(body.email, origin)) !== null) return null;
-      throw new AppError('DB_RECORD_NOT_FOUND', { message: 'This address has no invitation.' });
+      if ((await revokeInvitation(deps)(body.email, origin)) === null)
+        throw new AppError('DB_RECORD_NOT_FOUND', { message: 'This address has no invitation.' });
     },
     command: { name: 'revoke-invitation' },
   }),
@@ -93,12 +92,8 @@ export const ACTS = {
     at: 'DELETE /sessions',
     summary: 'End the sessions of all users, which are removed in the background',
     body: RequiredReason,
-    data: v.null(),
     status: 202,
-    async run(deps, { body }, origin) {
-      await endAllSessions(deps)(origin, body.reason);
-      return null;
-    },
+    run: (deps, { body }, origin) => endAllSessions(deps)(origin, body.reason),
     form: {
       button: 'End all sessions of all users',
       text: 'After an incident. Everybody has to log in again.',
@@ -124,11 +119,7 @@ export const ACTS = {
     summary: 'End one session of a user, or forget a remembered device',
     params: v.object({ id: Id, sessionId: Id }),
     body: ReasonBody,
-    data: v.null(),
-    async run(deps, { id, sessionId, body }, origin) {
-      await endSessionAsOperator(deps)(id, sessionId, origin, body?.reason);
-      return null;
-    },
+    run: (deps, { id, sessionId, body }, origin) => endSessionAsOperator(deps)(id, sessionId, origin, body?.reason),
     form: { button: 'End' },
   }),
   'disable-user': act({
@@ -192,11 +183,9 @@ export const ACTS = {
   'unlock-user': act({
     at: 'POST /users/:id/unlock',
     summary: 'Forget the wrong passwords and codes of a user, so that log-ins need not wait',
-    data: v.null(),
     needs: 'attempts',
     async run({ attempts, ...deps }, { id }, origin) {
       if (attempts !== null) await unlockAccount({ ...deps, attempts })(id, origin);
-      return null;
     },
     form: { button: 'Unlock', text: 'Forgets the wrong passwords and codes, so that log-ins need not wait.' },
     command: { name: 'unlock' },
@@ -249,21 +238,15 @@ export const ACTS = {
     at: 'DELETE /users/:id/identities/:identityId',
     summary: 'Remove an identity of a user at a provider, also the last way in',
     params: v.object({ id: Id, identityId: Id }),
-    data: v.null(),
-    async run(deps, { id, identityId }, origin) {
-      await unlinkIdentityAsOperator(deps)(id, identityId, origin);
-      return null;
-    },
+    run: (deps, { id, identityId }, origin) => unlinkIdentityAsOperator(deps)(id, identityId, origin),
     form: { button: 'Remove' },
     command: { name: 'unlink' },
   }),
   'delete-user': act({
     at: 'DELETE /users/:id',
     summary: 'Delete a user and everything that is stored about them',
-    data: v.null(),
     async run(deps, { id }, origin) {
-      if (await deleteAccountAsOperator(deps)(id, origin)) return null;
-      throw new AppError('DB_RECORD_NOT_FOUND');
+      if (!(await deleteAccountAsOperator(deps)(id, origin))) throw new AppError('DB_RECORD_NOT_FOUND');
     },
     form: {
       button: 'Delete the account',

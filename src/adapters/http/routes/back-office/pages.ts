@@ -96,7 +96,6 @@ const Sealed = v.optional(v.pipe(v.string(), v.maxLength(4_000)));
 
 const PAGE = {
   ...READS,
-  method: 'GET',
   visitor: true,
   errorPages: true,
   response: pageResponse(PAGE_POLICY.replace("form-action 'none'", "form-action 'self'")),

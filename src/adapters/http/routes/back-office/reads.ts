@@ -11,9 +11,9 @@ import type { Clock } from '../../../../application/ports/clock-and-ids.ts';
 import type { Stores } from '../../../../application/storage/stores.ts';
 import { INVITATIONS_AT_MOST } from '../../../../domain/invitation.ts';
 import { EMAIL_MAX_LENGTH } from '../../../../domain/user.ts';
-import { Id, IdParams } from '../../../json/fields.ts';
+import { DEFAULT_LIMIT, Id, IdParams, Limit } from '../../../json/fields.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { DEFAULT_LIMIT, EventsQuery, Limit } from '../accounts/events.ts';
+import { EventsQuery } from '../accounts/account.ts';
 import { ExportJson, exportOneAtATime, SessionsJson } from '../accounts/export.ts';
 import { EventOfOperatorsJson, InvitationJson, READS, UserOfOperatorsJson } from './fields.ts';
 
@@ -44,7 +44,9 @@ export const readRoutes = (deps: ReadDeps): Route[] => {
   return [
     route(
       {
-        ...{ ...READS, name: 'operators-user', method: 'GET', path: '/users/:id' },
+        ...READS,
+        name: 'operators-user',
+        path: '/users/:id',
         summary: 'Return a user',
         request: { params: IdParams },
         response: { data: UserOfOperatorsJson },
@@ -53,7 +55,9 @@ export const readRoutes = (deps: ReadDeps): Route[] => {
     ),
     route(
       {
-        ...{ ...READS, name: 'operators-user-events', method: 'GET', path: '/users/:id/events' },
+        ...READS,
+        name: 'operators-user-events',
+        path: '/users/:id/events',
         summary: 'List what happened to a user, the latest first, and which operator did it',
         request: { params: IdParams, query: EventsQuery },
         response: { data: v.object({ events: v.array(EventOfOperatorsJson), next: v.nullable(v.string()) }) },
@@ -62,7 +66,9 @@ export const readRoutes = (deps: ReadDeps): Route[] => {
     ),
     route(
       {
-        ...{ ...READS, name: 'operators-export-user', method: 'GET', path: '/users/:id/export' },
+        ...READS,
+        name: 'operators-export-user',
+        path: '/users/:id/export',
         summary: 'Return everything that is stored about a user, to hand over to them',
         request: { params: IdParams },
         response: { data: ExportJson },
@@ -71,7 +77,9 @@ export const readRoutes = (deps: ReadDeps): Route[] => {
     ),
     route(
       {
-        ...{ ...READS, name: 'operators-sessions', method: 'GET', path: '/users/:id/sessions' },
+        ...READS,
+        name: 'operators-sessions',
+        path: '/users/:id/sessions',
         summary: 'List the sessions of a user',
         request: { params: IdParams },
         response: { data: v.object({ sessions: SessionsJson }) },
@@ -84,7 +92,9 @@ export const readRoutes = (deps: ReadDeps): Route[] => {
     // After `/users/:id`: of the routes that match `/users/count`, the router prefers the last one.
     route(
       {
-        ...{ ...READS, name: 'operators-users', method: 'GET', path: '/users' },
+        ...READS,
+        name: 'operators-users',
+        path: '/users',
         summary: 'List users, the newest first, or those whose name or address contains a text',
         description:
           'A text of one or two characters finds the names and addresses that begin with it, in their alphabetical order. Letter case does not matter.',
@@ -99,7 +109,9 @@ export const readRoutes = (deps: ReadDeps): Route[] => {
     ),
     route(
       {
-        ...{ ...READS, name: 'operators-count', method: 'GET', path: '/users/count' },
+        ...READS,
+        name: 'operators-count',
+        path: '/users/count',
         summary: 'Count the users',
         response: { data: v.object({ count: v.number() }) },
       },
@@ -107,7 +119,9 @@ export const readRoutes = (deps: ReadDeps): Route[] => {
     ),
     route(
       {
-        ...{ ...READS, name: 'operators-events', method: 'GET', path: '/events' },
+        ...READS,
+        name: 'operators-events',
+        path: '/events',
         summary: 'List what happened to all users, the latest first, and which operator did it',
         request: { query: AllEventsQuery },
         response: {
@@ -123,7 +137,9 @@ export const readRoutes = (deps: ReadDeps): Route[] => {
       ? [
           route(
             {
-              ...{ ...READS, name: 'operators-invitations', method: 'GET', path: '/invitations' },
+              ...READS,
+              name: 'operators-invitations',
+              path: '/invitations',
               summary: 'List the invitations that were neither used nor have expired',
               response: { data: v.object({ invitations: v.array(InvitationJson) }) },
             },

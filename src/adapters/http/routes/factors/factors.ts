@@ -8,12 +8,14 @@ import {
   startApp,
 } from '../../../../application/factors/manage-factors.ts';
 import { listPasskeys } from '../../../../application/factors/manage-passkeys.ts';
+import { listIdentities, unlinkIdentity } from '../../../../application/identities/manage-identities.ts';
 import type { Service } from '../../../../application/service.ts';
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import { totpUri } from '../../../../domain/second-factor.ts';
+import { IdentityJson } from '../../../json/account.ts';
 import { FactorsJson, StartedAppJson } from '../../../json/factors.ts';
 import { Code, Id, IdParams } from '../../../json/fields.ts';
-import type { Brand } from '../../pages/layout.ts';
+import type { UserSite } from '../../pages/layout.ts';
 import { originOf } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { shownPasskey } from './passkeys.ts';
@@ -34,105 +36,111 @@ export const RecoveryCodesJson = v.object({
   recoveryCodes: v.pipe(v.array(v.string()), v.examples([['ABCD-EFGH-JKMN-PQRS']])),
 });
 
-/** The second factors of a user. ADR 0009. @param brand its name is that of the service in authenticator apps. */
-export const factorRoutes = (deps: Service, { brand }: { readonly brand: Brand }): Route[] => {
-  const useCases = { listFactors: listFactors(deps), listPasskeys: listPasskeys(deps) };
-  return [
-    route(
-      {
-        name: 'factors',
-        tag: 'factors',
-        summary: 'Return what the user can log in with besides the password',
-        method: 'GET',
-        path: '/users/me/factors',
-        stepUp: FACTOR_CHANGE,
-        response: { data: FactorsJson },
-      },
-      async ({ caller }) => {
-        const { apps, recoveryCodes } = await useCases.listFactors(caller);
-        const totp = apps.map(({ id, createdAt }) => ({ id, createdAt }));
-        return { passkeys: (await useCases.listPasskeys(caller)).map(shownPasskey), totp, recoveryCodes };
-      },
-    ),
-    ...enrolmentRoutes(deps, brand.name),
-    ...ownFactorRoutes(deps),
-  ];
-};
+const FACTORS = { tag: 'factors', stepUp: FACTOR_CHANGE } as const;
 
-/** Without the keys of secrets, there are none. */
-const enrolmentRoutes = (deps: Service, service: string): Route[] => {
+/** The second factors of a user. ADR 0009. */
+export const factorRoutes = (deps: Service, site: UserSite): Route[] => [
+  route(
+    {
+      ...FACTORS,
+      name: 'factors',
+      summary: 'Return what the user can log in with besides the password',
+      method: 'GET',
+      path: '/users/me/factors',
+      response: { data: FactorsJson },
+    },
+    async ({ caller }) => {
+      const { apps, recoveryCodes } = await listFactors(deps)(caller);
+      return { passkeys: (await listPasskeys(deps)(caller)).map(shownPasskey), totp: [...apps], recoveryCodes };
+    },
+  ),
+  ...enrolmentRoutes(deps, site),
+  route(
+    {
+      ...FACTORS,
+      name: 'make-recovery-codes',
+      summary: 'Make new recovery codes in place of the former ones',
+      method: 'POST',
+      path: '/users/me/factors/recovery-codes',
+      throttle: 'strict',
+      response: { data: RecoveryCodesJson },
+    },
+    async ({ caller }, ctx) => ({ recoveryCodes: await makeRecoveryCodes(deps)(caller, originOf(ctx)) }),
+  ),
+  route(
+    {
+      ...FACTORS,
+      name: 'remove-factor',
+      summary: 'Remove an authenticator app',
+      method: 'DELETE',
+      path: '/users/me/factors/:id',
+      request: { params: IdParams },
+    },
+    ({ caller, params }, ctx) => removeApp(deps)(caller, params.id, originOf(ctx)),
+  ),
+];
+
+/** Without the keys of secrets, there are none. The name of the service is that of the brand in authenticator apps. */
+const enrolmentRoutes = (deps: Service, { brand }: UserSite): Route[] => {
   const factorSecrets = deps.secrets.factors;
   if (factorSecrets === null) return [];
-  const useCases = { startApp: startApp(deps, factorSecrets), confirmApp: confirmApp(deps) };
   return [
     route(
       {
+        ...FACTORS,
         name: 'start-totp',
-        tag: 'factors',
         summary: 'Make a secret for an authenticator app',
         method: 'POST',
         path: '/users/me/factors/totp',
         throttle: 'strict',
-        stepUp: FACTOR_CHANGE,
         response: { status: 201, data: StartedAppJson },
         errors: ['AUTH_SECOND_FACTOR_INVALID', 'DB_UNIQUE_VIOLATION'],
       },
-      async ({ caller }) => appJson(await useCases.startApp(caller), service),
+      async ({ caller }) => appJson(await startApp(deps, factorSecrets)(caller), brand.name),
     ),
     route(
       {
+        ...FACTORS,
         name: 'confirm-totp',
-        tag: 'factors',
         summary: 'Confirm an authenticator app with its first code, and return recovery codes if the user had none',
         method: 'POST',
         path: '/users/me/factors/totp/confirm',
         throttle: 'strict',
-        stepUp: FACTOR_CHANGE,
         request: { body: ConfirmAppBody },
         response: { data: RecoveryCodesJson },
         errors: ['AUTH_SECOND_FACTOR_INVALID', 'DB_UNIQUE_VIOLATION'],
       },
       async ({ claims, caller, body }, ctx) => {
         const confirmation = { ...caller, tokenIssuedAt: claims.iat, ...body, origin: originOf(ctx) };
-        return { recoveryCodes: await useCases.confirmApp(confirmation) };
+        return { recoveryCodes: await confirmApp(deps)(confirmation) };
       },
     ),
   ];
 };
 
-const ownFactorRoutes = (deps: Service): Route[] => {
-  const useCases = { makeRecoveryCodes: makeRecoveryCodes(deps), removeApp: removeApp(deps) };
-  return [
-    route(
-      {
-        name: 'make-recovery-codes',
-        tag: 'factors',
-        summary: 'Make new recovery codes in place of the former ones',
-        method: 'POST',
-        path: '/users/me/factors/recovery-codes',
-        throttle: 'strict',
-        stepUp: FACTOR_CHANGE,
-        response: { data: RecoveryCodesJson },
-      },
-      async ({ caller }, ctx) => ({
-        recoveryCodes: await useCases.makeRecoveryCodes(caller, originOf(ctx)),
-      }),
-    ),
-    route(
-      {
-        name: 'remove-factor',
-        tag: 'factors',
-        summary: 'Remove an authenticator app',
-        method: 'DELETE',
-        path: '/users/me/factors/:id',
-        stepUp: FACTOR_CHANGE,
-        request: { params: IdParams },
-        response: { data: v.null() },
-      },
-      async ({ caller, params }, ctx) => {
-        await useCases.removeApp(caller, params.id, originOf(ctx));
-        return null;
-      },
-    ),
-  ];
-};
+/** The identities of a user at OpenID providers, also those of providers that are not configured any more. ADR 0026. */
+export const identityRoutes = (deps: Service): Route[] => [
+  route(
+    {
+      name: 'identities',
+      tag: 'factors',
+      summary: 'List the identities at providers that the user can log in with, the oldest first',
+      method: 'GET',
+      path: '/users/me/identities',
+      response: { data: v.array(IdentityJson) },
+    },
+    ({ caller }) => listIdentities(deps)(caller),
+  ),
+  route(
+    {
+      ...FACTORS,
+      name: 'unlink-identity',
+      summary: 'Remove an identity at a provider, unless it is the only way into the account',
+      method: 'DELETE',
+      path: '/users/me/identities/:id',
+      request: { params: IdParams },
+      errors: ['AUTH_IDENTITY_CONFLICT'],
+    },
+    ({ caller, params }, ctx) => unlinkIdentity(deps)(caller, params.id, originOf(ctx)),
+  ),
+];

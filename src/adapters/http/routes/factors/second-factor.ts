@@ -3,15 +3,15 @@ import { finishLogin, showPendingLogin, startPendingApp } from '../../../../appl
 import type { Service } from '../../../../application/service.ts';
 import { PendingLoginJson, StartedAppJson } from '../../../json/factors.ts';
 import { Code, Proof, TYPED_CODE_MAX } from '../../../json/fields.ts';
-import type { Brand } from '../../pages/layout.ts';
-import { originOf } from '../../request/client.ts';
+import { LoginResult } from '../../../json/tokens.ts';
+import type { UserSite } from '../../pages/layout.ts';
+import { type DeviceAccess, loginSourceOf } from '../../request/device-access.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { handOver, LoginResult, loginErrors, loginSourceOf, OPENS_SESSION, ownCookies } from '../login/login.ts';
-import type { DeviceAccess } from '../sessions/refresh.ts';
+import { handOver, loginErrors, OPENS_SESSION } from '../login/login.ts';
 import { appJson, RecoveryCodesJson } from './factors.ts';
 import { UsedCredential } from './passkey-credentials.ts';
 import { requestOptions } from './passkey-options.ts';
-import { presentedFactor } from './step-up.ts';
+import { shownFactor } from './step-up.ts';
 
 export const SecondFactorBody = v.pipe(
   v.object({
@@ -29,14 +29,10 @@ const FinishedLoginJson = v.object({
   recoveryCodes: v.optional(RecoveryCodesJson.entries.recoveryCodes),
 });
 
-/** The second half of a log-in whose user needs a second factor. ADR 0009. @param brand its name is that of the service in authenticator apps. */
-export const secondFactorRoutes = (
-  deps: Service,
-  access: DeviceAccess,
-  { brand }: { readonly brand: Brand },
-): Route[] => {
-  const { pendingLogin, rememberedDevice, device } = access;
-  const useCases = { showPendingLogin: showPendingLogin(deps), finishLogin: finishLogin(deps) };
+/** The second half of a log-in whose user needs a second factor. ADR 0009. */
+export const secondFactorRoutes = (deps: Service, access: DeviceAccess, { brand }: UserSite): Route[] => {
+  const { pendingLogin, rememberedDevice } = access;
+  const factorSecrets = deps.secrets.factors;
   return [
     route(
       {
@@ -50,9 +46,8 @@ export const secondFactorRoutes = (
         errors: ['AUTH_SECOND_FACTOR_INVALID', 'DB_QUERY_FAILED'],
       },
       async (_input, ctx) => {
-        const { challenge, ...pending } = await useCases.showPendingLogin(pendingLogin.read(ctx));
-        const passkey = challenge === null ? null : requestOptions(deps.webauthn, challenge);
-        return { ...pending, passkey };
+        const { challenge, ...pending } = await showPendingLogin(deps)(pendingLogin.read(ctx));
+        return { ...pending, passkey: challenge && requestOptions(deps.webauthn, challenge) };
       },
     ),
     route(
@@ -61,46 +56,40 @@ export const secondFactorRoutes = (
         name: 'second-factor',
         summary: 'Show the second factor of the pending log-in and open a session',
         path: '/auth/login/second-factor',
-        throttle: 'strict',
         request: { body: SecondFactorBody },
         response: { data: FinishedLoginJson },
         errors: loginErrors(deps, 'AUTH_SECOND_FACTOR_INVALID', 'AUTH_PASSKEY_INVALID', 'DB_RECORD_NOT_FOUND'),
       },
       async ({ body: { code, recoveryCode, credential, remember, proof }, signal }, ctx) => {
-        const { refreshTokens } = loginSourceOf(ctx, access);
-        const own = ownCookies(ctx, access);
-        const shown = { ...own, factor: presentedFactor({ code, recoveryCode, credential }) };
-        const input = { ...shown, remember, refreshTokens, presented: device(ctx, proof), origin: originOf(ctx) };
-        const { opened, recoveryCodes, rememberedDevice: remembered } = await useCases.finishLogin(input, signal);
+        const factor = shownFactor({ code, recoveryCode, credential });
+        const input = { factor, remember, ...loginSourceOf(ctx, access, proof) };
+        const { opened, recoveryCodes, rememberedDevice: remembered } = await finishLogin(deps)(input, signal);
         const result = await handOver(ctx, access, opened);
         pendingLogin.clear(ctx);
         if (remembered !== null) rememberedDevice.set(ctx, remembered);
         return recoveryCodes === null ? result : { ...result, recoveryCodes };
       },
     ),
-    ...enrolmentRoutes(deps, access, brand.name),
-  ];
-};
-
-/** Without the keys of secrets, there is none. */
-const enrolmentRoutes = (deps: Service, access: DeviceAccess, service: string): Route[] => {
-  const factorSecrets = deps.secrets.factors;
-  if (factorSecrets === null) return [];
-  const start = startPendingApp(deps, factorSecrets);
-  return [
-    route(
-      {
-        name: 'start-pending-totp',
-        tag: 'tokens',
-        summary: 'Make a secret for an authenticator app, for the pending log-in of a user who has to add a factor',
-        method: 'POST',
-        path: '/auth/login/pending/totp',
-        auth: 'public',
-        throttle: 'strict',
-        response: { status: 201, data: StartedAppJson },
-        errors: ['AUTH_SECOND_FACTOR_INVALID', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'],
-      },
-      async (_input, ctx) => appJson(await start(ownCookies(ctx, access).pendingLogins), service),
-    ),
+    // Without the keys of secrets, there is none.
+    ...(factorSecrets === null
+      ? []
+      : [
+          route(
+            {
+              name: 'start-pending-totp',
+              tag: 'tokens',
+              summary:
+                'Make a secret for an authenticator app, for the pending log-in of a user who has to add a factor',
+              method: 'POST',
+              path: '/auth/login/pending/totp',
+              auth: 'public',
+              throttle: 'strict',
+              response: { status: 201, data: StartedAppJson },
+              errors: ['AUTH_SECOND_FACTOR_INVALID', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'],
+            },
+            async (_input, ctx) =>
+              appJson(await startPendingApp(deps, factorSecrets)(pendingLogin.readOwn(ctx)), brand.name),
+          ),
+        ]),
   ];
 };

@@ -1,41 +1,25 @@
 import * as v from 'valibot';
 import { stepUp } from '../../../../application/factors/step-up.ts';
-import type { PresentedFactor } from '../../../../application/factors/verify-factor.ts';
-import type { UsedCredential as Credential } from '../../../../application/ports/webauthn.ts';
 import type { Service } from '../../../../application/service.ts';
 import { Code, CurrentPassword, Proof } from '../../../json/fields.ts';
+import { RefreshResult } from '../../../json/tokens.ts';
 import { RequestValidationFailure } from '../../errors/exceptions.ts';
-import { originOf, type PresentedDevice } from '../../request/client.ts';
-import type { SessionCookies } from '../../request/cookies.ts';
+import { originOf } from '../../request/client.ts';
+import { type DeviceAccess, PROOF_ERRORS } from '../../request/device-access.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { PROOF_ERRORS, RefreshResult } from '../sessions/refresh.ts';
 import { UsedCredential } from './passkey-credentials.ts';
 
-/** @throws RequestValidationFailure when a body has none or several of some optional members. */
-const assertOneMember = (members: Readonly<Record<string, unknown>>): void => {
-  const names = Object.keys(members);
-  const given = names.filter((name) => members[name] !== undefined);
-  if (given.length === 1) return;
-  const code = given.length === 0 ? 'required' : 'unknown';
-  throw new RequestValidationFailure([{ field: 'body', message: `must have one of ${names.join(', ')}`, code }]);
+type OneOf<Members> = { [Name in keyof Members]-?: Readonly<Record<Name, NonNullable<Members[Name]>>> }[keyof Members];
+
+/** What shows a factor in a body. @throws RequestValidationFailure when it has none or several of the members. */
+export const shownFactor = <Members extends object>(members: Members): OneOf<Members> => {
+  const shown = Object.entries(members).filter(([, value]) => value !== undefined);
+  if (shown.length === 1) return Object.fromEntries(shown) as OneOf<Members>;
+  const message = `must have one of ${Object.keys(members).join(', ')}`;
+  throw new RequestValidationFailure([{ field: 'body', message, code: shown.length === 0 ? 'required' : 'unknown' }]);
 };
 
-/** The members of a body that show a factor. */
-type Members = {
-  readonly code: string | undefined;
-  readonly recoveryCode?: string | undefined;
-  readonly credential: Credential | undefined;
-};
-
-/** @throws RequestValidationFailure when the body has none or several of the members. */
-export const presentedFactor = (members: Members): PresentedFactor => {
-  assertOneMember(members);
-  const { code = '', recoveryCode, credential } = members;
-  if (credential !== undefined) return { credential };
-  return recoveryCode === undefined ? { code } : { recoveryCode };
-};
-
-/** `presentedFactor` and the handler accept exactly one of the members, besides the proof. */
+/** The handler accepts exactly one of the members, besides the proof. */
 const StepUpBody = v.pipe(
   v.object({
     password: v.optional(CurrentPassword),
@@ -47,37 +31,29 @@ const StepUpBody = v.pipe(
 );
 
 /** The user of a session shows something again. RFC 9470, ADR 0009. */
-export const stepUpRoutes = (deps: Service, cookies: SessionCookies, presentedDevice: PresentedDevice): Route[] => {
-  const useCases = { stepUp: stepUp(deps) };
-  return [
-    route(
-      {
-        name: 'step-up',
-        tag: 'sessions',
-        summary: 'Show the password or a factor again, for a route that requires it',
-        method: 'POST',
-        path: '/auth/step-up',
-        throttle: 'strict',
-        cookie: { writes: 'access' },
-        request: { body: StepUpBody },
-        response: { data: RefreshResult },
-        errors: [
-          'AUTH_CREDENTIALS_INVALID',
-          'AUTH_SECOND_FACTOR_INVALID',
-          'AUTH_PASSKEY_INVALID',
-          ...PROOF_ERRORS,
-          'DB_UNIQUE_VIOLATION',
-          'SYS_HOOK_UNAVAILABLE',
-        ],
-      },
-      async ({ claims, caller, body: { password, code, credential, proof } }, ctx) => {
-        assertOneMember({ password, code, credential });
-        const factor = password === undefined ? presentedFactor({ code, credential }) : { password };
-        const evidence = { factor, presented: presentedDevice(ctx, proof), origin: originOf(ctx) };
-        const accessToken = await useCases.stepUp({ ...caller, tokenIssuedAt: claims.iat, ...evidence });
-        cookies.setAccess(ctx, accessToken);
-        return { accessToken };
-      },
-    ),
-  ];
-};
+export const stepUpRoute = (deps: Service, { cookie, device }: DeviceAccess): Route =>
+  route(
+    {
+      name: 'step-up',
+      tag: 'sessions',
+      summary: 'Show the password or a factor again, for a route that requires it',
+      method: 'POST',
+      path: '/auth/step-up',
+      throttle: 'strict',
+      cookie: { writes: 'access' },
+      request: { body: StepUpBody },
+      response: { data: RefreshResult },
+      errors: [
+        ...(['AUTH_CREDENTIALS_INVALID', 'AUTH_SECOND_FACTOR_INVALID', 'AUTH_PASSKEY_INVALID'] as const),
+        ...PROOF_ERRORS,
+        ...(['DB_UNIQUE_VIOLATION', 'SYS_HOOK_UNAVAILABLE'] as const),
+      ],
+    },
+    async ({ claims, caller, body: { password, code, credential, proof } }, ctx) => {
+      const factor = shownFactor({ password, code, credential });
+      const evidence = { factor, presented: device(ctx, proof), origin: originOf(ctx) };
+      const accessToken = await stepUp(deps)({ ...caller, tokenIssuedAt: claims.iat, ...evidence });
+      cookie.setAccess(ctx, accessToken);
+      return { accessToken };
+    },
+  );

@@ -2,10 +2,9 @@ import * as v from 'valibot';
 import { type AdoptDeps, adopt } from '../../../../application/login/adopt.ts';
 import { Proof } from '../../../json/fields.ts';
 import { httpFailure } from '../../errors/exceptions.ts';
-import { originOf } from '../../request/client.ts';
+import { type DeviceAccess, loginSourceOf } from '../../request/device-access.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import type { DeviceAccess } from '../sessions/refresh.ts';
-import { handOver, LoginResult, loginErrors, loginSourceOf, OPENS_SESSION, ownCookies } from './login.ts';
+import { handOver, loginErrors, OPENS_SESSION } from './login.ts';
 
 const AdoptBody = v.pipe(
   v.object({ assertion: v.pipe(v.string(), v.minLength(1), v.maxLength(4_096)), proof: v.optional(Proof) }),
@@ -17,26 +16,21 @@ const AdoptBody = v.pipe(
  * has an `Origin` that is not allowed.
  * @param endsAt epoch milliseconds; `null`: never.
  */
-export const adoptRoute = (deps: AdoptDeps, access: DeviceAccess, endsAt: number | null): Route => {
-  const open = adopt(deps);
-  return route(
+export const adoptRoute = (deps: AdoptDeps, access: DeviceAccess, endsAt: number | null): Route =>
+  route(
     {
       ...OPENS_SESSION,
       name: 'adopt',
       summary: 'Open a session for a user for whom the former system vouches',
       path: '/auth/adopt',
+      throttle: 'global',
       request: { body: AdoptBody },
-      response: { data: LoginResult },
       errors: loginErrors(deps, 'AUTH_ASSERTION_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED'),
       httpStatuses: [404],
     },
-    async ({ body: { assertion, proof }, signal }, ctx) => {
+    async ({ body, signal }, ctx) => {
       if (endsAt !== null && deps.clock.now() >= endsAt) throw httpFailure(404, { reason: 'ADOPTION_ENDS has passed' });
-      const { rememberedDevices } = ownCookies(ctx, access);
-      const { refreshTokens } = loginSourceOf(ctx, access);
-      const shown = { assertion, rememberedDevices, refreshTokens };
-      const input = { ...shown, presented: access.device(ctx, proof), origin: originOf(ctx) };
-      return handOver(ctx, access, await open(input, signal));
+      const input = { ...body, ...loginSourceOf(ctx, access, body.proof) };
+      return handOver(ctx, access, await adopt(deps)(input, signal));
     },
   );
-};

@@ -7,14 +7,10 @@ import { AppError } from '../../../../domain/errors/app-error.ts';
 import type { ErrorCode } from '../../../../domain/errors/catalog.ts';
 import { ACCOUNT_MAX_LENGTH } from '../../../../domain/user.ts';
 import { CurrentPassword, Proof } from '../../../json/fields.ts';
-import { PublicUserJson } from '../../../json/public-user.ts';
+import { LoginResult } from '../../../json/tokens.ts';
 import { typedAccount } from '../../../json/typed-account.ts';
-import { clientNetworks, originOf } from '../../request/client.ts';
-import { isCrossSite } from '../../request/cookies.ts';
+import { type DeviceAccess, loginSourceOf, PROOF_ERRORS } from '../../request/device-access.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { AccessToken, type DeviceAccess, PROOF_ERRORS } from '../sessions/refresh.ts';
-
-export const LoginResult = v.object({ accessToken: AccessToken, user: PublicUserJson });
 
 /** Without the format rules of usernames and emails: an account name of another form is not found. */
 export const LoginBody = v.pipe(
@@ -25,18 +21,6 @@ export const LoginBody = v.pipe(
   }),
   v.examples([{ account: 'ada@example.org', password: 'correct horse' }]),
 );
-
-/** The networks and refresh tokens of a log-in. A refresh token of the account identifies a known device. ADR 0008. */
-export const loginSourceOf = (ctx: Context, { cookie }: DeviceAccess) => ({
-  networks: clientNetworks(ctx),
-  refreshTokens: isCrossSite(ctx) ? [] : cookie.read(ctx),
-});
-
-/** What the browser got earlier in this log-in, and in one before. */
-export const ownCookies = (ctx: Context, { pendingLogin, rememberedDevice }: DeviceAccess) => {
-  if (isCrossSite(ctx)) return { pendingLogins: [], rememberedDevices: [] };
-  return { pendingLogins: pendingLogin.read(ctx), rememberedDevices: rememberedDevice.read(ctx) };
-};
 
 /**
  * Sends the cookies of the session that a request has opened, links what the browser has kept of a sign-in, and asks the browser for a key.
@@ -66,6 +50,8 @@ export const OPENS_SESSION = {
   method: 'POST',
   cookie: { reads: 'optional', writes: 'opens' },
   auth: 'public',
+  throttle: 'strict',
+  response: { data: LoginResult },
 } as const;
 
 /** Their errors. @param errors besides those of all ways to log in. */
@@ -81,26 +67,20 @@ export const loginErrors = (
   'DB_QUERY_FAILED',
 ];
 
-export const loginRoutes = (deps: Service, access: DeviceAccess): Route[] => {
+export const loginRoute = (deps: Service, access: DeviceAccess): Route => {
   const logIn = login(deps);
-  return [
-    route(
-      {
-        ...OPENS_SESSION,
-        name: 'login',
-        summary: 'Log in and open a session',
-        path: '/auth/login',
-        throttle: 'strict',
-        request: { body: LoginBody },
-        response: { data: LoginResult },
-        errors: loginErrors(deps, 'AUTH_CREDENTIALS_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED'),
-      },
-      async ({ body: { proof, ...credentials }, signal }, ctx) => {
-        const { rememberedDevices } = ownCookies(ctx, access);
-        const shown = { ...credentials, source: loginSourceOf(ctx, access), rememberedDevices };
-        const input = { ...shown, presented: access.device(ctx, proof), origin: originOf(ctx) };
-        return handOver(ctx, access, await logIn(input, signal));
-      },
-    ),
-  ];
+  return route(
+    {
+      ...OPENS_SESSION,
+      name: 'login',
+      summary: 'Log in and open a session',
+      path: '/auth/login',
+      request: { body: LoginBody },
+      errors: loginErrors(deps, 'AUTH_CREDENTIALS_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED'),
+    },
+    async ({ body, signal }, ctx) => {
+      const source = loginSourceOf(ctx, access, body.proof);
+      return handOver(ctx, access, await logIn({ ...body, ...source, source }, signal));
+    },
+  );
 };

@@ -15,11 +15,9 @@ import { readForm } from '../../forms/form-validation.ts';
 import { locations, MARKS, withParameter } from '../../forms/locations.ts';
 import { shownError } from '../../forms/page-state.ts';
 import type { HttpDeps } from '../../http-deps.ts';
-import { originOf } from '../../request/client.ts';
-import { acceptedLocales } from '../../request/language.ts';
+import { type DeviceAccess, loginSourceOf, PROOF_ERRORS } from '../../request/device-access.ts';
 import { KEPT_STATE } from '../../request/start-cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { type DeviceAccess, PROOF_ERRORS } from '../sessions/refresh.ts';
 import { handOver } from './login.ts';
 import { type AtProviderSettings, ProviderParams } from './start-at-provider.ts';
 
@@ -50,7 +48,7 @@ const providerCallback = (deps: Service, access: DeviceAccess, settings: Callbac
       auth: 'public',
       throttle: 'strict',
       request: { params: ProviderParams, query: v.unknown() },
-      response: { data: v.null(), redirects: true },
+      response: { redirects: true },
       errorPages: true,
       errors: [
         ...(['AUTH_IDENTITY_UNPROVEN', 'AUTH_IDENTITY_CONFLICT', 'SYS_PROVIDER_UNAVAILABLE'] as const),
@@ -72,18 +70,17 @@ const providerCallback = (deps: Service, access: DeviceAccess, settings: Callbac
         const location = (await settings.isThere(ctx)) ? ofLateComer(ctx) : null;
         if (location === null) throw unprovenIdentity('the browser has begun no such sign-in, or it has expired');
         ctx.state.location = location;
-        return null;
+        return;
       }
       ctx.state.start = own;
       // One of its cookies is the sealed start.
       ctx.state.location = await settings.answerOnce(ctx, [], async () => {
         // The browser comes from another site, but has begun here: its cookies may be read.
         const device = {
-          locales: own.locale === undefined ? acceptedLocales(ctx) : [own.locale],
-          origin: originOf(ctx),
-          presented: access.device(ctx, undefined),
+          ...loginSourceOf(ctx, access, undefined),
           refreshTokens: access.cookie.read(ctx),
           rememberedDevices: access.rememberedDevice.read(ctx),
+          ...(own.locale !== undefined && { locales: [own.locale] }),
         };
         const finished = await finish(own, answer.toString(), device, signal);
         if (finished !== null && 'kept' in finished) {
@@ -94,7 +91,6 @@ const providerCallback = (deps: Service, access: DeviceAccess, settings: Callbac
         const code = opened && makeBindingCode(deps, { id: opened.sessionId, userId: opened.user.id });
         return afterSuccess(own, code);
       });
-      return null;
     },
   );
 };
@@ -150,7 +146,7 @@ const postedCallback = (deps: Service): Route =>
       auth: 'public',
       throttle: 'strict',
       request: { params: ProviderParams },
-      response: { data: v.null(), redirects: true },
+      response: { redirects: true },
       errorPages: true,
       errors: ['DB_RECORD_NOT_FOUND'],
       httpStatuses: [415],
@@ -160,6 +156,5 @@ const postedCallback = (deps: Service): Route =>
       const form = (await readForm(ctx)) ?? new Map<string, string>();
       const answer = new URLSearchParams([...form].filter(([name]) => ANSWERS.includes(name)));
       ctx.state.location = `${callback.url}?${answer}`;
-      return null;
     },
   );

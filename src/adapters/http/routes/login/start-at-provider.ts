@@ -5,9 +5,9 @@ import type { Service } from '../../../../application/service.ts';
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import { Extra, LinkToken, Locale } from '../../../json/fields.ts';
 import { PAGES } from '../../forms/flow.ts';
-import { type Locations, locations } from '../../forms/locations.ts';
+import { locations } from '../../forms/locations.ts';
 import type { PageStates } from '../../forms/page-state.ts';
-import type { TargetSettings } from '../../forms/targets.ts';
+import { AppLink, type TargetSettings } from '../../forms/targets.ts';
 import type { StartCookies } from '../../request/start-cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 
@@ -27,12 +27,11 @@ const Started = v.pipe(
 /** Where a log-in at a provider begins, and a link to what a user has there. ADR 0027. */
 export const startAtProviderRoutes = (deps: Service, settings: AtProviderSettings): Route[] => {
   const { starts, states } = settings;
-  const at = locations(settings);
-  const start = startAtProvider(deps);
+  const { target } = locations(settings);
   /** Without pages, there is none to which a browser could go by default. */
-  const Goal = v.object({ to: states === null ? at.target.wrapped : at.target, errorTo: at.target });
-  const begin = async (purpose: Parameters<typeof start>[0], ctx: Context) => {
-    const { url, state, sealed } = await start(purpose);
+  const Goal = v.object({ to: states === null ? target.wrapped : target, errorTo: target });
+  const begin = async (purpose: Parameters<ReturnType<typeof startAtProvider>>[0], ctx: Context) => {
+    const { url, state, sealed } = await startAtProvider(deps)(purpose);
     starts.add(ctx, state, sealed);
     return { url };
   };
@@ -66,7 +65,7 @@ export const startAtProviderRoutes = (deps: Service, settings: AtProviderSetting
   return [
     logIn,
     formOf(logIn),
-    ...(settings.appLinks?.length ? [forApps(logIn, at)] : []),
+    ...(settings.appLinks?.length ? [forApps(logIn, AppLink(settings))] : []),
     route(
       {
         name: 'start-link-at-provider',
@@ -90,14 +89,14 @@ export const startAtProviderRoutes = (deps: Service, settings: AtProviderSetting
 };
 
 /** The same by a link that an app opens in the system's browser. The app gets nothing before a click on a page of the service. */
-const forApps = ({ handler, ...logIn }: Route, { appLink }: Locations): Route => ({
+const forApps = ({ handler, ...logIn }: Route, to: ReturnType<typeof AppLink>): Route => ({
   ...logIn,
   name: `${logIn.name}-for-app`,
   tag: 'pages',
   summary: `For browsers that an app opens: as ${logIn.method} ${logIn.path}, and go to the provider`,
   method: 'GET',
   errorPages: true,
-  request: { params: ProviderParams, query: v.looseObject({ to: appLink }) },
+  request: { params: ProviderParams, query: v.looseObject({ to }) },
   response: { ...logIn.response, redirects: true },
   handler: async (input, ctx) => {
     const { to } = input.query as { readonly to: string };

@@ -1,17 +1,14 @@
 import * as v from 'valibot';
 import {
+  CSS_TYPE,
   cachedDocument,
   documentRoute,
   HTML_TYPE,
   SCRIPT_TYPE,
   scriptedPagePolicy,
-  textLike,
 } from '../../documents.ts';
 import type { Site } from '../../pages/layout.ts';
 import type { Route } from '../../routing/define-route.ts';
-
-/** Seconds. */
-const MAX_AGE = 300;
 
 const DocumentText = v.pipe(
   v.string(),
@@ -25,29 +22,22 @@ const DocumentText = v.pipe(
 );
 
 /** Describes all routes, its own among them. ADR 0016. */
-export const openApiRoutes = (routes: () => readonly Route[], site: Site, introduction?: string): Route[] => [
+export const openApiRoute = (routes: () => readonly Route[], site: Site, introduction?: string): Route =>
   documentRoute(
     {
       name: 'open-api',
       tag: 'documents',
       summary: 'Return this document',
       path: '/openapi.json',
-      data: DocumentText,
-      unwrapped: { type: 'application/json', cacheControl: `public, max-age=${MAX_AGE}` },
+      type: 'application/json',
+      text: DocumentText,
     },
     cachedDocument(async () => {
       // Most processes never need it.
       const { openApiDocument } = await import('../../openapi/document.ts');
       return JSON.stringify(openApiDocument(routes(), site, introduction));
     }),
-  ),
-];
-
-const UNWRAPPED = {
-  type: SCRIPT_TYPE,
-  cacheControl: 'public, max-age=300',
-  embeddable: true,
-} as const;
+  );
 
 /** By their names. The others import the first. */
 const MODULES = {
@@ -65,10 +55,10 @@ const MODULES = {
 /** The browser client as modules: `client/`, ADR 0023. @param read returns the text of a file. */
 export const clientRoutes = (read: (file: string) => string): Route[] =>
   Object.entries(MODULES).map(([name, [summary, exported]]) => {
-    const path = `/${name}.js` as const;
     const text = read(`${name}.js`);
-    const data = textLike(`export { ${exported} };`);
-    return documentRoute({ name, tag: 'documents', summary, path, data, unwrapped: UNWRAPPED }, () => text);
+    const [path, exports] = [`/${name}.js` as const, `export { ${exported} };`];
+    const about = { name, tag: 'documents', summary, path, text: exports } as const;
+    return documentRoute({ ...about, type: SCRIPT_TYPE, embeddable: true }, () => text);
   });
 
 /** The script of the pages for users, which only they load. */
@@ -76,11 +66,10 @@ export const userScriptRoute = (script: string): Route =>
   documentRoute(
     {
       name: 'user-pages-script',
-      tag: 'pages',
       summary: 'Return the script of the pages for users',
       path: '/user-pages.js',
-      data: textLike('addEventListener(…);'),
-      unwrapped: { type: SCRIPT_TYPE, cacheControl: `public, max-age=${MAX_AGE}` },
+      type: SCRIPT_TYPE,
+      text: 'addEventListener(…);',
     },
     () => script,
   );
@@ -102,36 +91,37 @@ const COMMON = { cacheControl: 'no-cache' };
 export const consoleRoutes = ({ page, style, script }: ConsoleFiles): Route[] => [
   documentRoute(
     {
+      ...COMMON,
       name: 'console',
-      tag: 'pages',
       summary: 'Return the console, a page for developers',
       path: '/console',
       // The pages for users lead back to it with a mark, which the client removes.
       request: { query: v.unknown() },
-      data: textLike('<!doctype html>…'),
-      unwrapped: { ...COMMON, type: HTML_TYPE, contentSecurityPolicy: POLICY },
+      type: HTML_TYPE,
+      contentSecurityPolicy: POLICY,
+      text: '<!doctype html>…',
     },
     page,
   ),
   documentRoute(
     {
+      ...COMMON,
       name: 'console-style',
-      tag: 'pages',
       summary: 'Return the style sheet of the console',
       path: '/console.css',
-      data: textLike(':root { color-scheme: light dark; }…'),
-      unwrapped: { ...COMMON, type: 'text/css; charset=utf-8' },
+      type: CSS_TYPE,
+      text: ':root { color-scheme: light dark; }…',
     },
     style,
   ),
   documentRoute(
     {
+      ...COMMON,
       name: 'console-script',
-      tag: 'pages',
       summary: 'Return the script of the console',
       path: '/console.js',
-      data: textLike("import { AuthError, createAuthClient } from './client.js';…"),
-      unwrapped: { ...COMMON, type: SCRIPT_TYPE },
+      type: SCRIPT_TYPE,
+      text: "import { AuthError, createAuthClient } from './client.js';…",
     },
     script,
   ),

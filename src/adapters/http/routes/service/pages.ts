@@ -1,15 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import {
-  cachedDocument,
-  documentRoute,
-  HTML_TYPE,
-  PAGE_CACHE_CONTROL,
-  PAGE_POLICY,
-  SCRIPT_TYPE,
-  textLike,
-} from '../../documents.ts';
+import { CSS_TYPE, cachedDocument, documentRoute, HTML_TYPE, PAGE_POLICY, SCRIPT_TYPE } from '../../documents.ts';
 import { PAGES } from '../../forms/flow.ts';
 import type { UserSite } from '../../pages/layout.ts';
 import { PUBLIC_READ, type Route, route } from '../../routing/define-route.ts';
@@ -106,10 +98,11 @@ export const pageRoutes = (routes: () => readonly Route[], settings: Settings): 
     ),
     documentRoute(
       {
-        ...kept({ type: HTML_TYPE, contentSecurityPolicy: DOCS_POLICY }),
         name: 'docs',
         summary: 'Describe every route on a page',
         path: '/docs',
+        type: HTML_TYPE,
+        contentSecurityPolicy: DOCS_POLICY,
         errorPages: true,
       },
       cachedDocument(async () => (await import('../../pages/docs.ts')).docsPage(routes(), settings)),
@@ -117,10 +110,10 @@ export const pageRoutes = (routes: () => readonly Route[], settings: Settings): 
     fileRoute('docs-filter', '/docs-filter.js', SCRIPT_TYPE, 'the script that filters the routes on the page'),
     documentRoute(
       {
-        ...kept({ type: CSS_TYPE }),
         name: 'user-pages-stylesheet',
         summary: 'Return the stylesheet of the pages for users, with the look of the product',
         path: '/user-pages.css',
+        type: CSS_TYPE,
       },
       cachedDocument(async () => {
         const style = await readFile(new URL('../../pages/user-pages.css', import.meta.url), 'utf8');
@@ -131,8 +124,6 @@ export const pageRoutes = (routes: () => readonly Route[], settings: Settings): 
   ];
 };
 
-const CSS_TYPE = 'text/css; charset=utf-8';
-
 /** What every page loads. */
 export const styleRoutes = (): Route[] => [
   fileRoute('stylesheet', '/pages.css', CSS_TYPE, 'the stylesheet of the pages'),
@@ -142,7 +133,7 @@ export const styleRoutes = (): Route[] => [
 /** @param path also of the file, in the folder of the pages. */
 const fileRoute = (name: string, path: `/${string}`, type: string, what: string): Route =>
   documentRoute(
-    { ...kept({ type }), name, summary: `Return ${what}`, path },
+    { name, summary: `Return ${what}`, path, type },
     cachedDocument(() => readFile(new URL(`../../pages${path}`, import.meta.url), 'utf8')),
   );
 
@@ -161,9 +152,3 @@ const visitorOf = (ctx: Context, { baseUrl, allowedOrigins }: Settings) => {
 
 /** The page may load its own script. */
 export const DOCS_POLICY = `${PAGE_POLICY};script-src 'self'`;
-
-const kept = (of: { readonly type: string; readonly contentSecurityPolicy?: string }) => ({
-  tag: 'pages' as const,
-  data: textLike('…'),
-  unwrapped: { ...of, cacheControl: PAGE_CACHE_CONTROL },
-});

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { PUBLIC_READ, type Route, route } from '../../routing/define-route.ts';
+import { PUBLIC_READ, type Route, redirectRoute, route } from '../../routing/define-route.ts';
 
 /** RFC 7518 §6.2.1. Public members only, so that a private key is never sent. */
 const PublicJwk = v.pipe(
@@ -31,13 +31,13 @@ const KeySet = v.object({ keys: v.array(PublicJwk) });
 export const KEY_SET_MAX_AGE = 300;
 
 /** The keys with which third parties verify access tokens: RFC 7517 §5, §8.5.2. */
-export const keySetRoutes = (keySet: v.InferInput<typeof KeySet>): Route[] => [
+export const keySetRoute = (keySet: v.InferInput<typeof KeySet>): Route =>
   route(
     {
+      ...PUBLIC_READ,
       name: 'key-set',
       tag: 'documents',
       summary: 'Return the public keys of access tokens as a JWK Set',
-      ...PUBLIC_READ,
       path: '/.well-known/jwks.json',
       response: {
         data: KeySet,
@@ -45,8 +45,7 @@ export const keySetRoutes = (keySet: v.InferInput<typeof KeySet>): Route[] => [
       },
     },
     () => keySet,
-  ),
-];
+  );
 
 /** The service has no endpoint of OAuth, so it supports no response type and no grant type. */
 const authorizationServer = (issuer: string, baseUrl: string) => ({
@@ -66,28 +65,23 @@ const AuthorizationServer = v.pipe(
   v.examples([authorizationServer('https://auth.example.org', 'https://auth.example.org')]),
 );
 
+/** Seconds. */
+const MAX_AGE = 3_600;
+const KEPT_JSON = { type: 'application/json', cacheControl: `public, max-age=${MAX_AGE}` };
+
 /** RFC 8414 §2, for gateways that look up by the issuer where the keys are. */
 export const authorizationServerRoute = (issuer: string, baseUrl: string): Route =>
   route(
     {
+      ...PUBLIC_READ,
       name: 'authorization-server',
       tag: 'documents',
       summary: 'Return the issuer of access tokens, and where its keys are',
-      ...PUBLIC_READ,
       path: '/.well-known/oauth-authorization-server',
-      response: {
-        data: AuthorizationServer,
-        unwrapped: { type: 'application/json', cacheControl: `public, max-age=${MAX_AGE}` },
-      },
+      response: { data: AuthorizationServer, unwrapped: KEPT_JSON },
     },
     () => authorizationServer(issuer, baseUrl),
   );
-
-/** Pages that password managers look for. `null`: there is none. */
-type Pages = { readonly passwordPage: string | null; readonly passkeysPage: string | null };
-
-/** Seconds. */
-const MAX_AGE = 3_600;
 
 const EXAMPLE = 'https://app.example.org/settings/passkeys';
 const PasskeyEndpoints = v.pipe(
@@ -95,42 +89,28 @@ const PasskeyEndpoints = v.pipe(
   v.examples([{ enroll: EXAMPLE, manage: EXAMPLE }]),
 );
 
-export const wellKnownRoutes = ({ passwordPage, passkeysPage }: Pages): Route[] => [
-  ...(passwordPage === null ? [] : [changePasswordRoute(passwordPage)]),
-  ...(passkeysPage === null ? [] : [passkeyEndpointsRoute(passkeysPage)]),
-];
-
 /** W3C "A Well-Known URL for Changing Passwords". Who does not know the present one gets a link on the way. */
-const changePasswordRoute = (page: string): Route =>
-  route(
+export const changePasswordRoute = (page: string): Route =>
+  redirectRoute(
     {
       name: 'change-password-page',
       tag: 'documents',
       summary: 'Lead to the page on which users set a new password',
-      ...PUBLIC_READ,
       path: '/.well-known/change-password',
-      request: { query: v.unknown() },
-      response: { status: 303, data: v.null(), redirects: true },
     },
-    (_input, ctx) => {
-      ctx.state.location = page;
-      return null;
-    },
+    page,
   );
 
 /** W3C "A Well-Known URL for Relying Party Passkey Endpoints". */
-const passkeyEndpointsRoute = (page: string): Route =>
+export const passkeyEndpointsRoute = (page: string): Route =>
   route(
     {
+      ...PUBLIC_READ,
       name: 'passkey-endpoints',
       tag: 'documents',
       summary: 'Return the page on which users add and remove passkeys',
-      ...PUBLIC_READ,
       path: '/.well-known/passkey-endpoints',
-      response: {
-        data: PasskeyEndpoints,
-        unwrapped: { type: 'application/json', cacheControl: `public, max-age=${MAX_AGE}` },
-      },
+      response: { data: PasskeyEndpoints, unwrapped: KEPT_JSON },
     },
     () => ({ enroll: page, manage: page }),
   );

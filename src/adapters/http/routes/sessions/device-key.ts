@@ -1,5 +1,5 @@
 import { Html, html } from '../../../../application/html.ts';
-import { documentRoute, HTML_TYPE, hashSourceOf, SCRIPT_TYPE, textLike } from '../../documents.ts';
+import { documentRoute, HTML_TYPE, hashSourceOf, SCRIPT_TYPE } from '../../documents.ts';
 import type { Route } from '../../routing/define-route.ts';
 
 type DeviceKey = {
@@ -29,27 +29,24 @@ export const deviceKeyRoutes = (deviceKey: DeviceKey): Route[] => [
   documentRoute(
     {
       name: 'device-key',
-      tag: 'pages',
       summary: 'Return the page that holds the key of a device, for a hidden frame',
       path: '/device-key',
-      data: textLike('<!doctype html>…'),
-      unwrapped: {
-        type: HTML_TYPE,
-        cacheControl: CACHE_CONTROL,
-        embeddable: true,
-        contentSecurityPolicy: policyFor(deviceKey),
-      },
+      type: HTML_TYPE,
+      cacheControl: CACHE_CONTROL,
+      embeddable: true,
+      contentSecurityPolicy: policyFor(deviceKey),
+      text: '<!doctype html>…',
     },
     () => deviceKeyPage(deviceKey.script, deviceKey.isOn ? ['self', ...deviceKey.applications] : []),
   ),
   documentRoute(
     {
       name: 'device-key-script',
-      tag: 'pages',
       summary: 'Return the script of that page as a JavaScript module, for other pages of the service',
       path: '/device-key.js',
-      data: textLike('export { prove };'),
-      unwrapped: { type: SCRIPT_TYPE, cacheControl: CACHE_CONTROL },
+      type: SCRIPT_TYPE,
+      cacheControl: CACHE_CONTROL,
+      text: 'export { prove };',
     },
     () => deviceKey.script,
   ),

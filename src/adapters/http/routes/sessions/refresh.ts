@@ -1,44 +1,24 @@
-import type { Context } from 'koa';
 import * as v from 'valibot';
 import type { Service } from '../../../../application/service.ts';
+import { assertLive } from '../../../../application/sessions/current-user.ts';
 import { logout } from '../../../../application/sessions/end-sessions.ts';
-import type { OpenedSession } from '../../../../application/sessions/open-session.ts';
 import { refresh } from '../../../../application/sessions/refresh.ts';
 import { BindingCode, Proof } from '../../../json/fields.ts';
 import { PublicUserJson } from '../../../json/public-user.ts';
-import { clientCancellation, originOf, type PresentedDevice } from '../../request/client.ts';
-import { type HttpOnlyCookie, isCrossSite, type SessionCookies } from '../../request/cookies.ts';
+import { RefreshResult } from '../../../json/tokens.ts';
+import { clientCancellation, originOf } from '../../request/client.ts';
+import { isCrossSite } from '../../request/cookies.ts';
+import { type DeviceAccess, PROOF_ERRORS } from '../../request/device-access.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import type { BrowserSession } from './browser.ts';
-
-/** How the routes see the device of a request, and what they send it. */
-export type DeviceAccess = {
-  readonly cookie: SessionCookies;
-  readonly pendingLogin: HttpOnlyCookie;
-  readonly pendingCode: HttpOnlyCookie;
-  readonly rememberedDevice: HttpOnlyCookie;
-  readonly device: PresentedDevice;
-  /** `null`: browsers hold no keys. */
-  readonly browser: BrowserSession | null;
-  /** Links to an account what the browser has kept of a sign-in before it has logged in. `undefined`: there are no providers. */
-  readonly linkKept: ((ctx: Context, session: OpenedSession) => Promise<void>) | undefined;
-};
-
-export const AccessToken = v.pipe(v.string(), v.examples(['eyJhbGciOiJFUzI1NiIs…']));
-
-export const RefreshResult = v.object({ accessToken: AccessToken });
 
 /** The whole body may be missing (SPEC "Endpoints": refresh has none). */
 const RefreshBody = v.optional(
   v.pipe(v.object({ proof: v.optional(Proof), bindingCode: v.optional(BindingCode) }), v.examples([{}])),
 );
 
-/** Of a request whose proof of its device is missing, not valid, or of another time. */
-export const PROOF_ERRORS = ['AUTH_DEVICE_UNPROVEN', 'AUTH_PROOF_EXPIRED'] as const;
-
 /** SPEC "Endpoints". The refresh token is sent in the cookie alone. */
 export const refreshRoutes = (deps: Service, { cookie, device, browser }: DeviceAccess): Route[] => {
-  const useCases = { refresh: refresh(deps), logout: logout(deps) };
+  const renew = refresh(deps);
   return [
     route(
       {
@@ -54,15 +34,14 @@ export const refreshRoutes = (deps: Service, { cookie, device, browser }: Device
         errors: ['AUTH_FAILED', ...PROOF_ERRORS, 'DB_QUERY_FAILED'],
       },
       async ({ body, signal }, ctx) => {
-        const tokens = isCrossSite(ctx) ? [] : cookie.read(ctx);
+        const tokens = cookie.readOwn(ctx);
         const client = await clientCancellation(ctx);
-        const { proof, bindingCode } = body ?? {};
-        const presented = device(ctx, proof);
-        const asked = { cancellation: signal, client, origin: originOf(ctx), presented, bindingCode };
-        const { refreshToken, accessToken, binding } = await useCases.refresh(tokens, asked);
-        ctx.state.binding = binding;
-        cookie.set(ctx, { refreshToken, accessToken });
-        return { accessToken };
+        const presented = device(ctx, body?.proof);
+        const asked = { cancellation: signal, client, origin: originOf(ctx), presented };
+        const renewed = await renew(tokens, { ...asked, bindingCode: body?.bindingCode });
+        ctx.state.binding = renewed.binding;
+        cookie.set(ctx, renewed);
+        return { accessToken: renewed.accessToken };
       },
     ),
     route(
@@ -74,15 +53,13 @@ export const refreshRoutes = (deps: Service, { cookie, device, browser }: Device
         path: '/auth/clear-cookie',
         cookie: { reads: 'optional', writes: 'clears' },
         auth: 'public',
-        response: { data: v.null() },
         errors: ['DB_QUERY_FAILED'],
       },
       async (_input, ctx) => {
-        if (isCrossSite(ctx)) return null;
-        await useCases.logout(cookie.read(ctx), originOf(ctx));
+        if (isCrossSite(ctx)) return;
+        await logout(deps)(cookie.read(ctx), originOf(ctx));
         cookie.clear(ctx);
         browser?.cookie.clear(ctx);
-        return null;
       },
     ),
     route(
@@ -99,3 +76,24 @@ export const refreshRoutes = (deps: Service, { cookie, device, browser }: Device
     ),
   ];
 };
+
+/** For gateways that ask about each request before they pass it on, and understand a status and headers alone. ADR 0004. */
+export const gatewayRoute = (deps: Service): Route =>
+  route(
+    {
+      name: 'gateway',
+      tag: 'tokens',
+      summary: 'For gateways: whether the access token is valid, and its session live',
+      description:
+        'For `auth_request` of nginx, `forwardAuth` of Traefik and `forward_auth` of Caddy. Ask with the `Authorization` header of the request. 401 means that it has no valid token, or that the session has ended, or the account is disabled or deleted.',
+      method: 'GET',
+      path: '/auth/gateway',
+      throttle: 'public',
+      response: { identifies: true },
+    },
+    async ({ caller }, ctx) => {
+      await assertLive(deps)(caller);
+      ctx.set('X-User-Id', caller.userId);
+      ctx.set('X-Session-Id', caller.sessionId);
+    },
+  );

@@ -3,14 +3,15 @@ import * as v from 'valibot';
 import type { Service } from '../../../../application/service.ts';
 import { continueNavigation, mintAccessToken } from '../../../../application/sessions/rendered-pages.ts';
 import { AppError } from '../../../../domain/errors/app-error.ts';
-import { documentRoute, HTML_TYPE, PAGE_CACHE_CONTROL, SCRIPT_TYPE, textLike } from '../../documents.ts';
+import { RefreshResult } from '../../../json/tokens.ts';
+import { documentRoute, HTML_TEXT, HTML_TYPE, SCRIPT_TYPE } from '../../documents.ts';
 import { httpFailure } from '../../errors/exceptions.ts';
 import { Target, type TargetSettings } from '../../forms/targets.ts';
 import type { Targets } from '../../pages/continue.ts';
 import { originOf } from '../../request/client.ts';
+import type { DeviceAccess } from '../../request/device-access.ts';
 import type { PageServer } from '../../request/settings.ts';
 import { NO_STORE, type Route, route } from '../../routing/define-route.ts';
-import { type DeviceAccess, RefreshResult } from './refresh.ts';
 
 /** Routes for pages that a server renders. ADR 0023. */
 
@@ -51,7 +52,7 @@ export const continueRoutes = (
         auth: 'public',
         request: { query: v.looseObject({ to: Target(settings) }) },
         response: {
-          data: textLike('<!doctype html>…'),
+          data: HTML_TEXT,
           unwrapped: { type: HTML_TYPE, cacheControl: NO_STORE, contentSecurityPolicy: settings.contentSecurityPolicy },
           redirects: true,
         },
@@ -82,11 +83,10 @@ export const continueRoutes = (
     documentRoute(
       {
         name: 'continue-page-script',
-        tag: 'pages',
         summary: 'Return the script of the page that renews a session whose device has a key',
         path: '/continue-page.js',
-        data: textLike("import { createAuthClient } from './client.js';…"),
-        unwrapped: { type: SCRIPT_TYPE, cacheControl: PAGE_CACHE_CONTROL },
+        type: SCRIPT_TYPE,
+        text: "import { createAuthClient } from './client.js';…",
       },
       () => script,
     ),
@@ -94,33 +94,29 @@ export const continueRoutes = (
 };
 
 /** Access tokens for servers that were handed the refresh cookie of a visitor. */
-export const accessTokenRoutes = (
+export const accessTokenRoute = (
   deps: Service,
   { cookie }: Pick<DeviceAccess, 'cookie'>,
   pageServers: readonly PageServer[],
-): Route[] => {
-  const run = mintAccessToken(deps);
-  return [
-    route(
-      {
-        name: 'access-token',
-        tag: 'tokens',
-        summary: 'For servers that render pages: return an access token of the visitor. It rotates nothing',
-        method: 'POST',
-        path: '/auth/access-token',
-        cookie: { reads: 'required' },
-        auth: 'public',
-        pageServers,
-        response: { data: RefreshResult },
-        errors: [
-          ...(['AUTH_PAGE_SERVER_UNKNOWN', 'AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN'] as const),
-          ...(['DB_QUERY_FAILED', 'SYS_HOOK_UNAVAILABLE'] as const),
-        ],
-      },
-      async (_input, ctx) => {
-        if (ctx.state.pageServer === undefined) throw new AppError('AUTH_PAGE_SERVER_UNKNOWN');
-        return { accessToken: await run(cookie.read(ctx), originOf(ctx)) };
-      },
-    ),
-  ];
-};
+): Route =>
+  route(
+    {
+      name: 'access-token',
+      tag: 'tokens',
+      summary: 'For servers that render pages: return an access token of the visitor. It rotates nothing',
+      method: 'POST',
+      path: '/auth/access-token',
+      cookie: { reads: 'required' },
+      auth: 'public',
+      pageServers,
+      response: { data: RefreshResult },
+      errors: [
+        ...(['AUTH_PAGE_SERVER_UNKNOWN', 'AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN'] as const),
+        ...(['DB_QUERY_FAILED', 'SYS_HOOK_UNAVAILABLE'] as const),
+      ],
+    },
+    async (_input, ctx) => {
+      if (ctx.state.pageServer === undefined) throw new AppError('AUTH_PAGE_SERVER_UNKNOWN');
+      return { accessToken: await mintAccessToken(deps)(cookie.read(ctx), originOf(ctx)) };
+    },
+  );

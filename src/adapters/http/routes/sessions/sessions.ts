@@ -10,82 +10,71 @@ import { RECENTLY } from '../../../../domain/assurance.ts';
 import { SessionJson } from '../../../json/account.ts';
 import { deviceNames } from '../../../json/device-names.ts';
 import { IdParams } from '../../../json/fields.ts';
+import { RefreshResult } from '../../../json/tokens.ts';
 import { originOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { RefreshResult } from './refresh.ts';
 
 const Except = v.strictObject({ except: v.optional(v.picklist(['current'])) });
 
 /** Users list and end their own sessions. ADR 0005. */
-export const sessionRoutes = (deps: Service, cookie: SessionCookies): Route[] => {
-  const useCases = {
-    listSessions: listSessions(deps),
-    endOwnSession: endOwnSession(deps),
-    endAllSessions: endAllSessions(deps),
-    endOtherSessions: endOtherSessions(deps),
-  };
-  return [
-    route(
-      {
-        name: 'sessions',
-        tag: 'sessions',
-        summary: 'List the sessions and the remembered devices of the user',
-        method: 'GET',
-        path: '/auth/sessions',
-        response: { data: v.array(SessionJson) },
-      },
-      async ({ caller }) => {
-        const sessions = await useCases.listSessions(caller);
-        const nameOf = await deviceNames();
-        return sessions.map((session) => ({ ...session, name: nameOf(session.userAgent) }));
-      },
-    ),
-    route(
-      {
-        name: 'end-sessions',
-        tag: 'sessions',
-        summary:
-          'End all sessions of the user and forget the remembered devices, and open a new session for the caller with except=current',
-        method: 'DELETE',
-        path: '/auth/sessions',
-        stepUp: RECENTLY,
-        cookie: { reads: 'optional', writes: 'may-set' },
-        request: { query: Except },
-        response: { data: v.nullable(RefreshResult) },
-        errors: ['AUTH_FAILED'],
-      },
-      async ({ caller, query, signal }, ctx) => {
-        if (query.except === undefined) {
-          await useCases.endAllSessions(caller, originOf(ctx));
-          cookie.clearAccess(ctx);
-          return null;
-        }
-        const presented = cookie.read(ctx);
-        const ending = { ...caller, presented, origin: originOf(ctx) };
-        const pair = await useCases.endOtherSessions(ending, signal);
-        if (pair === null) return null;
-        cookie.set(ctx, pair);
-        return { accessToken: pair.accessToken };
-      },
-    ),
-    route(
-      {
-        name: 'end-session',
-        tag: 'sessions',
-        summary: 'End one session of the user, or forget one remembered device',
-        method: 'DELETE',
-        path: '/auth/sessions/:id',
-        stepUp: RECENTLY,
-        cookie: { writes: 'access' },
-        request: { params: IdParams },
-        response: { data: v.null() },
-      },
-      async ({ caller, params }, ctx) => {
-        await useCases.endOwnSession(caller, params.id, originOf(ctx));
-        if (params.id === caller.sessionId) cookie.clearAccess(ctx);
+export const sessionRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
+  route(
+    {
+      name: 'sessions',
+      tag: 'sessions',
+      summary: 'List the sessions and the remembered devices of the user',
+      method: 'GET',
+      path: '/auth/sessions',
+      response: { data: v.array(SessionJson) },
+    },
+    async ({ caller }) => {
+      const sessions = await listSessions(deps)(caller);
+      const nameOf = await deviceNames();
+      return sessions.map((session) => ({ ...session, name: nameOf(session.userAgent) }));
+    },
+  ),
+  route(
+    {
+      name: 'end-sessions',
+      tag: 'sessions',
+      summary:
+        'End all sessions of the user and forget the remembered devices, and open a new session for the caller with except=current',
+      method: 'DELETE',
+      path: '/auth/sessions',
+      stepUp: RECENTLY,
+      cookie: { reads: 'optional', writes: 'may-set' },
+      request: { query: Except },
+      response: { data: v.nullable(RefreshResult) },
+      errors: ['AUTH_FAILED'],
+    },
+    async ({ caller, query, signal }, ctx) => {
+      if (query.except === undefined) {
+        await endAllSessions(deps)(caller, originOf(ctx));
+        cookie.clearAccess(ctx);
         return null;
-      },
-    ),
-  ];
-};
+      }
+      const ending = { ...caller, presented: cookie.read(ctx), origin: originOf(ctx) };
+      const pair = await endOtherSessions(deps)(ending, signal);
+      if (pair === null) return null;
+      cookie.set(ctx, pair);
+      return { accessToken: pair.accessToken };
+    },
+  ),
+  route(
+    {
+      name: 'end-session',
+      tag: 'sessions',
+      summary: 'End one session of the user, or forget one remembered device',
+      method: 'DELETE',
+      path: '/auth/sessions/:id',
+      stepUp: RECENTLY,
+      cookie: { writes: 'access' },
+      request: { params: IdParams },
+    },
+    async ({ caller, params }, ctx) => {
+      await endOwnSession(deps)(caller, params.id, originOf(ctx));
+      if (params.id === caller.sessionId) cookie.clearAccess(ctx);
+    },
+  ),
+];

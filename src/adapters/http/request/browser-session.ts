@@ -1,0 +1,55 @@
+import type { Context } from 'koa';
+import type { inviteBrowser } from '../../../application/sessions/bind-browser.ts';
+import { BOUND_COOKIE, httpOnlyCookie } from './cookies.ts';
+import type { CookieSettings } from './settings.ts';
+
+type BrowserSessionSettings = Pick<CookieSettings, 'sameSite' | 'maxAge'> & {
+  readonly baseUrl: string;
+  /** Origins whose pages refresh. */
+  readonly initiators: readonly string[];
+};
+
+const SAME_SITE = { lax: 'Lax', strict: 'Strict', none: 'None' } as const;
+
+/**
+ * What Device Bound Session Credentials (W3C) have in headers, in the cookie and in the description of a browser's session. Only requests
+ * that renew the session wait for the cookie.
+ */
+export const browserSession = (
+  { baseUrl, initiators, ...settings }: BrowserSessionSettings,
+  invitationOf: ReturnType<typeof inviteBrowser>,
+) => {
+  const { origin, hostname, pathname } = new URL(baseUrl);
+  const below = (path: string) => `${pathname.replace(/\/$/, '')}${path}`;
+  const [path, deviceUrl] = [below('/auth'), below('/auth/device')];
+  const renewing = [below('/auth/refresh-token'), below('/auth/continue')];
+  const attributes = `Path=${path}; Secure; HttpOnly; SameSite=${SAME_SITE[settings.sameSite]}`;
+  return {
+    /** Milliseconds that a bound cookie proves the key. */
+    lifetime: settings.maxAge,
+    cookie: httpOnlyCookie(BOUND_COOKIE, { ...settings, path, secure: true }),
+    /** Invites the browser to register a key for the session that this response opens. */
+    invite: (ctx: Context, opened: { readonly sessionId: string; readonly user: { readonly id: string } }): void => {
+      const { challenge, authorization } = invitationOf({ userId: opened.user.id, sessionId: opened.sessionId });
+      const parameters = `path="${deviceUrl}";challenge="${challenge}";authorization="${authorization}"`;
+      ctx.set('Secure-Session-Registration', `(ES256);${parameters}`);
+    },
+    /** The description of a browser's session: "JSON Session Instruction Format". */
+    instructions: (identifier: string) => ({
+      session_identifier: identifier,
+      refresh_url: deviceUrl,
+      scope: {
+        origin,
+        include_site: false,
+        scope_specification: [
+          { type: 'exclude' as const, domain: '*', path: '/' },
+          ...renewing.map((each) => ({ type: 'include' as const, domain: hostname, path: each })),
+        ],
+      },
+      credentials: [{ type: 'cookie' as const, name: BOUND_COOKIE, attributes }],
+      allowed_refresh_initiators: [...new Set(initiators.map((each) => new URL(each).hostname))],
+    }),
+  };
+};
+
+export type BrowserSession = ReturnType<typeof browserSession>;

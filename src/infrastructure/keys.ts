@@ -9,19 +9,55 @@ import { hookKeyOf, pairOf, secretKey, shareKey } from './config/keys.ts';
 import type { Config } from './config.ts';
 import { keepPrivate } from './private-data.ts';
 
-/** The files of the private keys, below DATA_DIR. */
-export const KEY_FILES = { access: join('keys', 'access.pem'), refresh: join('keys', 'refresh.pem') } as const;
-/** The file of the key that encrypts the secrets of factors, as a line of base64url. */
-export const FACTOR_KEY_FILE = join('keys', 'factors.key');
-/** The file of the key that signs calls of hooks: the private one, and a line with the public one for who receives them. */
-export const HOOK_KEY_FILE = join('keys', 'hooks.pem');
-export const ALL_KEY_FILES: readonly string[] = [...Object.values(KEY_FILES), FACTOR_KEY_FILE, HOOK_KEY_FILE];
+/** The files of secret keys, below DATA_DIR: pairs of tokens, the key of factors as a line of base64url, and that of hooks with its public key below. */
+export const KEY_FILES = {
+  access: join('keys', 'access.pem'),
+  refresh: join('keys', 'refresh.pem'),
+  factors: join('keys', 'factors.key'),
+  hooks: join('keys', 'hooks.pem'),
+} as const;
+export type KeyFile = keyof typeof KEY_FILES;
+export const ALL_KEY_FILES: readonly string[] = Object.values(KEY_FILES);
+
+export type KeyFormat<Key> = {
+  /** @returns `null` unless the text is what the service needs */
+  readonly parse: (text: string) => Key | null;
+  readonly make: () => string;
+  /** The end of the sentence "This is not …". */
+  readonly is: string;
+  readonly advice: string;
+};
+
+const PAIR: KeyFormat<KeyPair> = {
+  parse: pairOf,
+  make: () => privatePem(newPair().privateKey),
+  is: 'a private key on P-256',
+  advice:
+    'Restore it from a backup, or remove it: the next start makes a new one, and its tokens are no longer accepted.',
+};
+const FACTORS: KeyFormat<Buffer> = {
+  parse: (text) => secretKey(text.trimEnd()),
+  make: () => `${newFactorKey()}\n`,
+  is: 'a key of 32 bytes in base64url',
+  advice:
+    'Restore it from a backup. If you remove it, the next start makes a new one, and the authenticator apps of all users are lost.',
+};
+const HOOKS: KeyFormat<KeyObject> = {
+  parse: hookKeyOf,
+  make: () => {
+    const key = newHookKey();
+    return `${privatePem(key)}${publicHookKey(key)}\n`;
+  },
+  is: 'an Ed25519 private key',
+  advice: 'Remove it to create a new one.',
+};
+export const KEY_FORMATS = { access: PAIR, refresh: PAIR, factors: FACTORS, hooks: HOOKS };
 
 /** Whether a text is what the service needs in this one of its files. */
-export const isKeyOfFile = (file: string, text: string): boolean => {
-  if (file === FACTOR_KEY_FILE) return factorKeyOf(text) !== null;
-  return (file === HOOK_KEY_FILE ? hookKeyOf(text) : pairOf(text)) !== null;
-};
+export const isKeyOfFile = (file: string, text: string): boolean =>
+  (Object.keys(KEY_FILES) as KeyFile[]).some(
+    (kind) => KEY_FILES[kind] === file && KEY_FORMATS[kind].parse(text) !== null,
+  );
 
 /**
  * The key pairs for development and tests, created once in `dataDir` and readable by their owner only. Processes that start at
@@ -29,9 +65,8 @@ export const isKeyOfFile = (file: string, text: string): boolean => {
  * @throws Error that names DATA_DIR, the file in it and the system's reason.
  */
 export const loadOrCreateKeys = async (dataDir: string): Promise<TokenKeys> => {
-  keepKeysPrivate(dataDir);
-  const access = await loadOrCreatePair(dataDir, KEY_FILES.access);
-  const refresh = await loadOrCreatePair(dataDir, KEY_FILES.refresh);
+  const access = await loadOrCreate(dataDir, KEY_FILES.access, PAIR);
+  const refresh = await loadOrCreate(dataDir, KEY_FILES.refresh, PAIR);
   if (shareKey(access, refresh)) throw unusable(`${KEY_FILES.refresh} has the same key as ${KEY_FILES.access}`);
   return { access, refresh };
 };
@@ -48,13 +83,8 @@ export const openFactorKeys = async ({
   factorKeys === null && environment !== 'production' ? [await loadOrCreateFactorKey(dataDir)] : factorKeys;
 
 /** @throws Error as `loadOrCreateKeys` */
-export const loadOrCreateFactorKey = async (dataDir: string): Promise<Buffer> => {
-  keepKeysPrivate(dataDir);
-  const key = factorKeyOf(await readOrCreate(dataDir, FACTOR_KEY_FILE, () => `${newFactorKey()}\n`));
-  if (key === null)
-    throw unusable(`${FACTOR_KEY_FILE} is not a key of 32 bytes in base64url. Restore it from a backup`);
-  return key;
-};
+export const loadOrCreateFactorKey = (dataDir: string): Promise<Buffer> =>
+  loadOrCreate(dataDir, KEY_FILES.factors, FACTORS);
 
 type HookKeySettings = Pick<Config, 'hookPrivateKey' | 'dataDir'>;
 
@@ -62,48 +92,35 @@ type HookKeySettings = Pick<Config, 'hookPrivateKey' | 'dataDir'>;
  * The key that signs calls of hooks: that of the environment, or in any environment one that is made as the key pairs are.
  * @throws Error as `loadOrCreateKeys`
  */
-export const loadOrCreateHookKey = async ({ hookPrivateKey, dataDir }: HookKeySettings): Promise<KeyObject> => {
-  if (hookPrivateKey !== null) return hookPrivateKey;
-  keepKeysPrivate(dataDir);
-  const key = hookKeyOf(await readOrCreate(dataDir, HOOK_KEY_FILE, () => hookKeyText(newHookKey())));
-  if (key === null) throw unusable(`${HOOK_KEY_FILE} is not an Ed25519 private key. Remove it to create a new one`);
-  return key;
-};
+export const loadOrCreateHookKey = async ({ hookPrivateKey, dataDir }: HookKeySettings): Promise<KeyObject> =>
+  hookPrivateKey ?? (await loadOrCreate(dataDir, KEY_FILES.hooks, HOOKS));
 
 /** The key of `loadOrCreateHookKey`, if there is one. */
 export const existingHookKey = async ({ hookPrivateKey, dataDir }: HookKeySettings): Promise<KeyObject | null> =>
-  hookPrivateKey ?? hookKeyOf((await readIfAny(join(dataDir, HOOK_KEY_FILE))) ?? '');
+  hookPrivateKey ?? hookKeyOf((await readIfAny(join(dataDir, KEY_FILES.hooks))) ?? '');
 
-/** @returns `null` unless the text is a key for the secrets of factors, in base64url. */
-export const factorKeyOf = (text: string): Buffer | null => secretKey(text.trimEnd());
+const unusable = (problem: string): Error => new Error(`The keys in DATA_DIR cannot be used: ${problem}`);
 
-const keepKeysPrivate = (dataDir: string): void => {
+const loadOrCreate = async <Key>(dataDir: string, file: string, { parse, make, is, advice }: KeyFormat<Key>) => {
   try {
     keepPrivate(dataDir, 'keys');
   } catch (error) {
     throw unusable(systemReason(error));
   }
+  const key = parse(
+    await readOrCreate(join(dataDir, file), make).catch((error) => {
+      throw unusable(`${file}: ${systemReason(error)}`);
+    }),
+  );
+  if (key === null) throw unusable(`${file} is not ${is}. ${advice}`);
+  return key;
 };
 
-const loadOrCreatePair = async (dataDir: string, file: string): Promise<KeyPair> => {
-  const pem = await readOrCreate(dataDir, file, () => privatePem(newPair().privateKey));
-  const pair = pairOf(pem);
-  if (pair === null) throw unusable(`${file} is not a private key on P-256. Remove it to create a new one`);
-  return pair;
-};
-
-const unusable = (problem: string): Error => new Error(`The keys in DATA_DIR cannot be used: ${problem}`);
-
-const readOrCreate = async (dataDir: string, file: string, make: () => string): Promise<string> => {
-  const path = join(dataDir, file);
-  try {
-    const text = await readIfAny(path);
-    if (text !== null) return text;
-    await createOnce(path, make());
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    throw unusable(`${file}: ${systemReason(error)}`);
-  }
+const readOrCreate = async (path: string, make: () => string): Promise<string> => {
+  const text = await readIfAny(path);
+  if (text !== null) return text;
+  await createOnce(path, make());
+  return await readFile(path, 'utf8');
 };
 
 /** @returns `null` without the file. */
@@ -133,8 +150,6 @@ export const newPair = (): KeyPair => {
 };
 
 export const newHookKey = (): KeyObject => generateKeyPairSync('ed25519').privateKey;
-
-const hookKeyText = (key: KeyObject): string => `${privatePem(key)}${publicHookKey(key)}\n`;
 
 export const newFactorKey = randomSecrets.random;
 

@@ -94,7 +94,7 @@ export const jsonLine = (json: object): string => `${printableJson(JSON.stringif
 const TIME = /^(?:at|\w+At)$/;
 
 /** Times in ISO 8601; `null` for 0, a password that was never changed. The attributes of a user are the operator's: a number there is no time. */
-const withTimes = (name: string, value: unknown): unknown => {
+export const withTimes = (name: string, value: unknown): unknown => {
   if (TIME.test(name) && typeof value === 'number') return value === 0 ? null : new Date(value).toISOString();
   if (Array.isArray(value)) return value.map((each) => withTimes('', each));
   if (name === 'attributes' || typeof value !== 'object' || value === null) return value;

@@ -17,43 +17,41 @@ import {
   publicPem,
 } from '../keys.ts';
 import { type Action, type Answer, action, type Command } from './command.ts';
-import { envLine, type Page, printed, writePages } from './keys/pages.ts';
+import { envLine, type Page, writePages } from './keys/pages.ts';
 import { makeFactorKey, rotateKeys } from './keys/rotations.ts';
 import { openAccounts } from './users/open-accounts.ts';
 
-const written = async (out: string | undefined, pages: readonly Page[]): Promise<Answer> => ({
-  text: out === undefined ? printed(pages) : await writePages(out, pages),
+const answer = async (out: string | undefined, pages: readonly Page[]): Promise<Answer> => ({
+  text: await writePages(out, pages),
 });
 
 const making = (does: string, make: (env: Env) => readonly Page[] | Promise<readonly Page[]>): Action =>
-  action({
-    options: { out: 'DIR' },
-    does,
-    run: async ({ options: { out }, env }) => written(out, await make(env)),
-  });
+  action({ options: { out: 'DIR' }, does, run: async ({ options: { out }, env }) => answer(out, await make(env)) });
 
 /** Two new key pairs: each key as PEM, and all four as lines of an environment file. */
 const generateKeys = (): Page[] => {
-  const made = (['access', 'refresh'] as const).flatMap((kind) => {
-    const { privateKey, publicKeys } = newPair();
-    return [
-      { name: `${kind}-private.pem`, variable: KEY_VARIABLES[kind].privateKey, text: privatePem(privateKey) },
-      { name: `${kind}-public.pem`, variable: KEY_VARIABLES[kind].publicKeys, text: publicPem(publicKeys) },
-    ];
+  const pairs = (['access', 'refresh'] as const).map((kind) => {
+    const pair = newPair();
+    const [secret, shared] = [privatePem(pair.privateKey), publicPem(pair.publicKeys)];
+    const { privateKey, publicKeys } = KEY_VARIABLES[kind];
+    return {
+      pages: [
+        { name: `${kind}-private.pem`, text: secret },
+        { name: `${kind}-public.pem`, text: shared },
+      ],
+      lines: `${envLine(privateKey, secret)}\n${envLine(publicKeys, shared)}\n`,
+    };
   });
-  const lines = made.map(({ variable, text }) => `${envLine(variable, text)}\n`);
-  return [...made.map(({ name, text }) => ({ name, text })), { name: 'keys.env', text: lines.join('') }];
+  return [...pairs.flatMap(({ pages }) => pages), { name: 'keys.env', text: pairs.map(({ lines }) => lines).join('') }];
 };
 
 /** The id and the secret of a page server, and what the service knows of them. */
 const pageServerPages = (): Page[] => {
   const { id, secret, secretHash } = newPageServer();
+  const added = envLine('PAGE_SERVERS', `${id}:${secretHash}`);
   return [
     { name: 'page-server.env', text: `${envLine('PAGE_SERVER_ID', id)}\n${envLine('PAGE_SERVER_SECRET', secret)}\n` },
-    {
-      name: 'service.env',
-      text: `# Add to entries that are there after a comma.\n${envLine('PAGE_SERVERS', `${id}:${secretHash}`)}\n`,
-    },
+    { name: 'service.env', text: `# Add to entries that are there after a comma.\n${added}\n` },
   ];
 };
 
@@ -63,10 +61,7 @@ const adminPages = (): Page[] => {
   const key = { name: 'support', scopes: SCOPES, publicKey: publicPem(publicKeys) };
   return [
     { name: 'admin-private.pem', text: privatePem(privateKey) },
-    {
-      name: 'admin-keys.json',
-      text: `${JSON.stringify([key])}\n`,
-    },
+    { name: 'admin-keys.json', text: `${JSON.stringify([key])}\n` },
   ];
 };
 
@@ -123,7 +118,7 @@ export const keys: Command = {
       does: 'creates a key for the secrets of authenticator apps; if the environment has FACTOR_KEYS, with instructions to\n    introduce it; with --re-encrypt, encrypts all of these secrets with the first key of FACTOR_KEYS instead',
       run: async ({ options: { out, 're-encrypt': again }, env }) => {
         if (again && out !== undefined) throw invalidArguments('With --re-encrypt there is no --out.');
-        return again ? encryptAgain(env) : written(out, makeFactorKey(env));
+        return again ? encryptAgain(env) : answer(out, makeFactorKey(env));
       },
     }),
     'page-server': making(
@@ -140,7 +135,7 @@ export const keys: Command = {
       run: async ({ options: { out, private: isPrivate }, env }) => {
         if (!isPrivate && out !== undefined) throw invalidArguments('--out needs --private.');
         const config = parseConfig(env);
-        if (isPrivate) return written(out, hookPages((await existingHookKey(config)) ?? newHookKey()));
+        if (isPrivate) return answer(out, hookPages((await existingHookKey(config)) ?? newHookKey()));
         return { text: `${publicHookKey(await loadOrCreateHookKey(config))}\n` };
       },
     }),

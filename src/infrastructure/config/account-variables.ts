@@ -36,11 +36,11 @@ const fontNames = form.textThat('names of fonts, separated by commas, such as In
   /^[A-Za-z][\w -]{0,60}(?:, ?[A-Za-z][\w -]{0,60}){0,7}$/.test(text),
 );
 
-const color = form.parsed('a colour such as #14643a', (text) =>
+const color = form.formOf('a colour such as #14643a', (text) =>
   /^#[0-9A-Fa-f]{6}$/.test(text) ? text.toLowerCase() : undefined,
 );
 
-const locale = form.parsed('a language tag such as en or de-AT', (text) => canonicalLocale(text) ?? undefined);
+const locale = form.formOf('a language tag such as en or de-AT', (text) => canonicalLocale(text) ?? undefined);
 
 /** Who may come in, mail, factors, and what users see of the product. */
 export const ACCOUNT_VARIABLES = {
@@ -59,7 +59,6 @@ export const ACCOUNT_VARIABLES = {
   HOOK_BEFORE_REGISTER: {
     form: url.hookUrl,
     secret: true,
-    unset: 'none',
     meaning:
       'The URL that is asked about each registration, and answers whether it is allowed. If it fails, nobody can register.',
   },
@@ -73,7 +72,6 @@ export const ACCOUNT_VARIABLES = {
   WEBHOOK_ALLOWED_NETWORKS: {
     form: form.networks,
     default: '',
-    unset: 'none',
     meaning:
       'Networks in CIDR notation, separated by commas, whose addresses webhooks may have although they are not public: 10.1.0.0/16. Over http, too.',
   },
@@ -114,7 +112,6 @@ export const ACCOUNT_VARIABLES = {
   },
   OIDC_PROVIDERS: {
     form: form.providerNames,
-    unset: 'none',
     meaning:
       'The providers at which users may log in, separated by commas: google, microsoft, apple, github, or names of your own. Each has variables of its own, OIDC_GOOGLE_CLIENT_ID and so on: docs/providers.md.',
   },

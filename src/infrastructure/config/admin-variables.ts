@@ -2,7 +2,7 @@ import * as form from './forms.ts';
 import { operatorKeys } from './keys.ts';
 import { baseUrl } from './urls.ts';
 
-const headerName = form.parsed('the name of one header, such as X-Forwarded-Email', (text) =>
+const headerName = form.formOf('the name of one header, such as X-Forwarded-Email', (text) =>
   /^[A-Za-z][\w-]{0,63}$/.test(text) && !RESERVED.includes(text.toLowerCase()) ? text.toLowerCase() : undefined,
 );
 
@@ -33,20 +33,17 @@ export const ADMIN_VARIABLES = {
   ADMIN_KEYS: {
     form: operatorKeys,
     secret: true,
-    unset: 'none',
     meaning:
       'The programs that may use the back office, as JSON: a name, scopes (users:read, users:write) and a public key each. npx tandem keys admin makes one.',
   },
   ADMIN_IDENTITY_HEADER: {
     form: headerName,
-    unset: 'none',
     meaning:
       'The header in which a proxy sends the name of the person whom it has authenticated, for the pages of the back office, such as X-Forwarded-Email. Needs ADMIN_PROXY_SECRET.',
   },
   ADMIN_PROXY_SECRET: {
     form: proxySecret,
     secret: true,
-    unset: 'none',
     meaning:
       'What that proxy sends in the header Tandem-Proxy-Secret, and nobody else knows. openssl rand -hex 32 makes one.',
   },

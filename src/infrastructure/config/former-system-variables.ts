@@ -19,7 +19,6 @@ export const FORMER_SYSTEM_VARIABLES = {
   VERIFY_PASSWORDS_AT: {
     form: hookUrl,
     secret: true,
-    unset: 'none',
     meaning:
       'The URL of the former system that verifies the passwords of users who were imported without a hash, at their first log-in. HOOK_PRIVATE_KEY signs the requests.',
   },

@@ -4,9 +4,10 @@ import ipaddr from 'ipaddr.js';
 import * as v from 'valibot';
 
 export type Form<T> = {
-  /** Completes the message "expected …": messages of valibot repeat the value, which may be a secret. */
+  /** Completes the message "expected …", which never has the value: that may be a secret. */
   readonly expected: string;
-  readonly schema: v.GenericSchema<string, T>;
+  /** @returns `undefined` for a text that is refused */
+  readonly parse: (text: string) => T | undefined;
 };
 
 /** One entry of the table of variables. */
@@ -15,7 +16,7 @@ export type Variable = {
   /** Whether the value may come from a file that `<name>_FILE` names, as Docker and Kubernetes mount secrets. */
   readonly secret?: true;
   readonly default?: string | PerEnvironment;
-  /** Shown as the default where there is no text to show. */
+  /** Shown as the default where there is no text to show. By default `none`. */
   readonly unset?: string;
   readonly meaning: string;
 };
@@ -29,35 +30,26 @@ export const byEnvironment = (other: string, production: string): PerEnvironment
   test: other,
 });
 
-/** @param parse returns `undefined` for a text that is refused */
-export const parsed = <T>(expected: string, parse: (text: string) => T | undefined): Form<T> => ({
-  expected,
-  schema: v.pipe(
-    v.string(),
-    v.rawTransform<string, T>(({ dataset, addIssue, NEVER }) => {
-      const value = parse(dataset.value);
-      if (value !== undefined) return value;
-      addIssue();
-      return NEVER;
-    }),
-  ),
-});
+export const formOf = <T>(expected: string, parse: Form<T>['parse']): Form<T> => ({ expected, parse });
 
-export const textThat = (expected: string, isFit: (text: string) => boolean): Form<string> => ({
-  expected,
-  schema: v.pipe(v.string(), v.check(isFit)),
-});
+export const textThat = (expected: string, isFit: (text: string) => boolean): Form<string> =>
+  formOf(expected, (text) => (isFit(text) ? text : undefined));
+
+/** JSON that fits a schema. */
+export const json = <T>(expected: string, schema: v.GenericSchema<unknown, T>): Form<T> =>
+  formOf(expected, (text) => {
+    const { success, output } = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), text);
+    return success ? output : undefined;
+  });
 
 export const hasControls = (text: string): boolean => /\p{Cc}/u.test(text);
 export const itemsOf = (text: string): string[] => text.split(',').map((item) => item.trim());
 
-export const oneOf = <const T extends readonly string[]>(...options: T): Form<T[number]> => ({
-  expected: options.join(', ').replace(/, (\w+)$/, ' or $1'),
-  schema: v.picklist(options),
-});
+export const oneOf = <const T extends readonly string[]>(...options: T): Form<T[number]> =>
+  formOf(options.join(', ').replace(/, (\w+)$/, ' or $1'), (text) => options.find((option) => option === text));
 
 export const someOf = <const T extends string>(options: readonly T[]) =>
-  parsed<readonly T[]>(`some of ${options.join(', ')}, separated by commas, or off`, (text) => {
+  formOf<readonly T[]>(`some of ${options.join(', ')}, separated by commas, or off`, (text) => {
     if (text === 'off') return [];
     const given = itemsOf(text);
     const known = options.filter((option) => given.includes(option));
@@ -70,21 +62,22 @@ export const SAMPLERS = [
   ...(['parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'] as const),
 ] as const;
 
-export const ratio = parsed('a number from 0 to 1, such as 0.05', (text) =>
+export const ratio = formOf('a number from 0 to 1, such as 0.05', (text) =>
   /^(?:0|1|[01]\.0+|0?\.\d{1,9})$/.test(text) ? Number(text) : undefined,
 );
 
-export const flag = parsed('true or false', (text) =>
+export const flag = formOf('true or false', (text) =>
   text === 'true' || text === 'false' ? text === 'true' : undefined,
 );
 
-export const wholeNumber = (min: number, max: number, unit = ''): Form<number> => ({
-  expected: `a whole number ${unit}from ${min} to ${max}`,
-  schema: v.pipe(v.string(), v.regex(/^(?:0|[1-9]\d{0,14})$/), v.transform(Number), v.minValue(min), v.maxValue(max)),
-});
+export const wholeNumber = (min: number, max: number, unit = ''): Form<number> =>
+  formOf(`a whole number ${unit}from ${min} to ${max}`, (text) => {
+    const isFit = /^(?:0|[1-9]\d{0,14})$/.test(text) && Number(text) >= min && Number(text) <= max;
+    return isFit ? Number(text) : undefined;
+  });
 
 /** `off` is `null`. */
-export const portOrOff = parsed('off, or a port from 1 to 65535', (text) => {
+export const portOrOff = formOf('off, or a port from 1 to 65535', (text) => {
   if (text === 'off') return null;
   return /^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined;
 });
@@ -102,21 +95,21 @@ const inMilliseconds = (text: string, max: number): number | undefined => {
   return result <= max ? result : undefined;
 };
 
-export const duration = parsed('a duration such as 10s, 15m, 12h or 7d, at most 3650d', (text) =>
+export const duration = formOf('a duration such as 10s, 15m, 12h or 7d, at most 3650d', (text) =>
   inMilliseconds(text, TEN_YEARS),
 );
 /** `off` is `null`. */
-export const durationOrOff = parsed(`${duration.expected}, or off`, (text) =>
+export const durationOrOff = formOf(`${duration.expected}, or off`, (text) =>
   text === 'off' ? null : inMilliseconds(text, TEN_YEARS),
 );
 export const durationFromZero = (longest: '1m' | '5m') =>
-  parsed(`a duration such as 5s, at most ${longest}, or 0`, (text) =>
+  formOf(`a duration such as 5s, at most ${longest}, or 0`, (text) =>
     text === '0' ? 0 : inMilliseconds(text, inMilliseconds(longest, TEN_YEARS) ?? 0),
   );
 
 const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d))?$/;
 /** Epoch milliseconds. A date is its beginning in UTC. */
-export const date = parsed('a date such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z', (text) => {
+export const date = formOf('a date such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z', (text) => {
   // Otherwise, the 30th of February would be a day of March.
   const day = Date.parse(text.slice(0, 10));
   const isDay = DATE.test(text) && !Number.isNaN(day) && new Date(day).toISOString().startsWith(text.slice(0, 10));
@@ -136,7 +129,7 @@ export const domain = textThat(
   (text) => text.length <= 253 && DOMAIN.test(text),
 );
 
-export const networks = parsed('networks in CIDR notation such as 10.1.0.0/16, separated by commas', (text) => {
+export const networks = formOf('networks in CIDR notation such as 10.1.0.0/16, separated by commas', (text) => {
   const given = text === '' ? [] : itemsOf(text);
   return given.every((each) => ipaddr.isValidCIDR(each)) ? given.map((each) => ipaddr.parseCIDR(each)) : undefined;
 });
@@ -148,7 +141,7 @@ const emailDomain = (text: string): string | undefined => {
   return isFit && (dot !== '' || ascii.includes('.')) ? dot + ascii : undefined;
 };
 
-export const emailDomains = parsed<readonly string[]>(
+export const emailDomains = formOf<readonly string[]>(
   'domains such as example.com, or .example.com for its subdomains, separated by commas',
   (text) => {
     const domains = itemsOf(text).map(emailDomain);
@@ -157,7 +150,7 @@ export const emailDomains = parsed<readonly string[]>(
 );
 
 /** `off` is `null`. An IPv6 address is in brackets. */
-export const metricsAddress = parsed(
+export const metricsAddress = formOf(
   'off, a port such as 9464, or an address and a port such as 0.0.0.0:9464',
   (text) => {
     if (text === 'off') return null;
@@ -185,7 +178,7 @@ const rateLimit = (text: string): RateLimit | undefined => {
 };
 
 /** The limits of the tiers that are named. */
-export const rateLimits = parsed<Partial<RateLimits>>(
+export const rateLimits = formOf<Partial<RateLimits>>(
   'one or more of global, strict and public, each with requests/seconds such as 100/60 (at most 86400 seconds) or off: global=100/60,strict=20/60,public=off; or off',
   (text) => {
     if (text === 'off') return { global: null, strict: null, public: null };
@@ -201,20 +194,18 @@ export const rateLimits = parsed<Partial<RateLimits>>(
 );
 
 const threshold = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
-export const thresholds = {
-  expected: 'JSON such as {"warn":1000,"error":3000}, in whole milliseconds, with warn at most error',
-  schema: v.pipe(
-    v.string(),
-    v.parseJson(),
+export const thresholds = json(
+  'JSON such as {"warn":1000,"error":3000}, in whole milliseconds, with warn at most error',
+  v.pipe(
     v.strictObject({ warn: threshold, error: threshold }),
     v.check(({ warn, error }) => warn <= error),
   ),
-};
+);
 
 const MAX_PROVIDERS = 10;
 
 /** As they are in addresses and in the names of variables. */
-export const providerNames = parsed<readonly string[]>(
+export const providerNames = formOf<readonly string[]>(
   `1 to ${MAX_PROVIDERS} different names of small letters, digits and hyphens, separated by commas`,
   (text) => {
     const names = itemsOf(text);

@@ -4,7 +4,7 @@ import type { OperatorKey } from '../../adapters/crypto/operator-assertions.ts';
 import type { KeyPair } from '../../adapters/crypto/token-keys.ts';
 import type { PageServer } from '../../adapters/http/request/settings.ts';
 import { isProgramName, SCOPES } from '../../domain/operator.ts';
-import { itemsOf, parsed } from './forms.ts';
+import { formOf, itemsOf, json } from './forms.ts';
 
 const KEY_BYTES = 32;
 export type SecretKeys = readonly [Buffer, ...Buffer[]];
@@ -16,7 +16,7 @@ export const secretKey = (text: string): Buffer | null => {
 };
 
 export const secretKeys = (limit: number) =>
-  parsed<SecretKeys>(
+  formOf<SecretKeys>(
     `1 to ${limit} different keys, separated by commas, each of 32 bytes in base64url (43 characters)`,
     (text) => {
       const given = itemsOf(text);
@@ -29,7 +29,7 @@ export const secretKeys = (limit: number) =>
 
 /** An id may have several secrets, so that one can replace another. */
 export const pageServers = (limit: number) =>
-  parsed<readonly PageServer[]>(
+  formOf<readonly PageServer[]>(
     `1 to ${limit} of id:hash, separated by commas, each hash the SHA-256 of a secret in base64url (43 characters)`,
     (text) => {
       const servers = itemsOf(text).flatMap((item) => {
@@ -67,7 +67,7 @@ const keysOf = (make: () => KeyObject[], isFit = isP256): KeyObject[] | undefine
   }
 };
 
-export const privateKey = parsed('one private key in PEM (PKCS#8 or SEC1), EC on the curve P-256', (text) => {
+export const privateKey = formOf('one private key in PEM (PKCS#8 or SEC1), EC on the curve P-256', (text) => {
   const [block, ...more] = pemBlocks(text).filter(({ label }) => label !== 'EC PARAMETERS');
   return block && more.length === 0 ? keysOf(() => [createPrivateKey(block.pem)])?.[0] : undefined;
 });
@@ -78,14 +78,14 @@ const publicKeysOf = (text: string, isFit?: (key: KeyObject) => boolean): KeyObj
   return arePublic ? keysOf(() => blocks.map(({ pem }) => createPublicKey(pem)), isFit) : undefined;
 };
 
-export const publicKeys = parsed('one or more public keys in PEM (SPKI), EC on the curve P-256', (text) =>
+export const publicKeys = formOf('one or more public keys in PEM (SPKI), EC on the curve P-256', (text) =>
   publicKeysOf(text),
 );
 
 /** Every assertion may be compared with each. */
 const MAX_ADOPTION_KEYS = 5;
 
-export const adoptionKeys = parsed('1 to 5 public keys in PEM (SPKI), EC on the curve P-256 or Ed25519', (text) => {
+export const adoptionKeys = formOf('1 to 5 public keys in PEM (SPKI), EC on the curve P-256 or Ed25519', (text) => {
   const keys = publicKeysOf(text, (key) => isP256(key) || key.asymmetricKeyType === 'ed25519') ?? [];
   return keys.length > 0 && keys.length <= MAX_ADOPTION_KEYS ? keys : undefined;
 });
@@ -93,32 +93,30 @@ export const adoptionKeys = parsed('1 to 5 public keys in PEM (SPKI), EC on the 
 /** More programs of one operator would be a mistake. */
 const MAX_OPERATOR_KEYS = 50;
 
-const operatorKey = v.strictObject({
+const Operator = v.strictObject({
   name: v.pipe(v.string(), v.check(isProgramName)),
   scopes: v.pipe(v.array(v.picklist(SCOPES)), v.minLength(1), v.maxLength(SCOPES.length)),
-  publicKey: v.pipe(v.string(), publicKeys.schema, v.length(1)),
+  publicKey: v.pipe(
+    v.string(),
+    v.transform((text) => publicKeysOf(text) ?? []),
+    v.length(1),
+  ),
 });
 
-export const operatorKeys = parsed<readonly OperatorKey[]>(
+export const operatorKeys = json<readonly OperatorKey[]>(
   `JSON such as [{"name":"support","scopes":["users:read"],"publicKey":"-----BEGIN PUBLIC KEY-----…"}]: 1 to ${MAX_OPERATOR_KEYS} different names with different public keys in PEM (SPKI), EC on the curve P-256, and scopes out of ${SCOPES.join(' and ')}`,
-  (text) => {
-    const list = v.pipe(
-      v.string(),
-      v.parseJson(),
-      v.array(operatorKey),
-      v.minLength(1),
-      v.maxLength(MAX_OPERATOR_KEYS),
-    );
-    const { success, output } = v.safeParse(list, text);
-    if (!success) return undefined;
-    const keys = output.flatMap(({ publicKey, ...operator }) =>
-      publicKey.map((key) => ({ ...operator, publicKey: key })),
-    );
-    const areDifferent = keys.every(
-      (key, at) => !keys.slice(0, at).some((other) => other.name === key.name || other.publicKey.equals(key.publicKey)),
-    );
-    return areDifferent ? keys : undefined;
-  },
+  v.pipe(
+    v.array(Operator),
+    v.minLength(1),
+    v.maxLength(MAX_OPERATOR_KEYS),
+    v.transform((all) => all.flatMap(({ publicKey, ...of }) => publicKey.map((key) => ({ ...of, publicKey: key })))),
+    v.check((keys) =>
+      keys.every(
+        (key, at) =>
+          !keys.slice(0, at).some(({ name, publicKey }) => name === key.name || publicKey.equals(key.publicKey)),
+      ),
+    ),
+  ),
 );
 
 /** @returns `null` unless the text begins with an Ed25519 private key in PEM. The public key may follow, as in the file of the service. */
@@ -131,12 +129,12 @@ export const hookKeyOf = (text: string): KeyObject | null => {
   }
 };
 
-export const hookKey = parsed('one private key in PEM (PKCS#8), Ed25519', (text) => hookKeyOf(text) ?? undefined);
+export const hookKey = formOf('one private key in PEM (PKCS#8), Ed25519', (text) => hookKeyOf(text) ?? undefined);
 
 /** @returns `null` unless the text has exactly one private key, on P-256 */
 export const pairOf = (text: string): KeyPair | null => {
-  const { success, output } = v.safeParse(privateKey.schema, text);
-  return success ? { privateKey: output, publicKeys: [createPublicKey(output)] } : null;
+  const key = privateKey.parse(text);
+  return key === undefined ? null : { privateKey: key, publicKeys: [createPublicKey(key)] };
 };
 
 /** Whether the first public key verifies what the private key signs. */

@@ -1,14 +1,13 @@
-import * as v from 'valibot';
 import type { ProviderSettings } from '../../adapters/oidc/settings.ts';
 import { brandName } from './account-variables.ts';
 import { isOfNeighbour } from './environment.ts';
-import { type Form, parsed, textThat } from './forms.ts';
+import { type Form, formOf, textThat } from './forms.ts';
 import { privateKey } from './keys.ts';
 import { issuerUrl } from './urls.ts';
 import type { Env } from './variables.ts';
 
 const visible = textThat('1 to 500 visible ASCII characters', (text) => /^[!-~]{1,500}$/.test(text));
-const scopes = parsed<readonly string[]>('names of scopes, separated by spaces', (text) =>
+const scopes = formOf<readonly string[]>('names of scopes, separated by spaces', (text) =>
   /^[!-~]{1,100}(?: [!-~]{1,100}){0,19}$/.test(text) ? text.split(' ') : undefined,
 );
 
@@ -77,15 +76,14 @@ export const readProviders = (env: Env, names: readonly string[], isProduction: 
     const values: Record<string, unknown> = {};
     for (const member of [...of, 'TITLE'] as const) {
       const variable = variableOf(name, member);
-      const { expected, schema } = FORMS[member];
+      const { expected, parse } = FORMS[member];
       known.add(variable).add(`${variable}_FILE`);
       const text = env[variable];
       const isRequired = REQUIRED.includes(member) || (member === 'ISSUER' && preset.issuer === undefined);
       if (!text && isRequired) problems.push(`${variable}: required by OIDC_PROVIDERS`);
       if (!text) continue;
-      const { success, output } = v.safeParse(schema, text);
-      if (success) values[member] = output;
-      else problems.push(`${variable}: expected ${expected}`);
+      values[member] = parse(text);
+      if (values[member] === undefined) problems.push(`${variable}: expected ${expected}`);
       if (isProduction && member === 'ISSUER' && text.startsWith('http:'))
         problems.push(`${variable}: must be https in production`);
     }

@@ -1,4 +1,3 @@
-import { is } from 'valibot';
 import { systemClock } from '../../adapters/clock/system.ts';
 import { hostOf } from '../../adapters/redis/url.ts';
 import { DAY } from './forms.ts';
@@ -77,7 +76,7 @@ export const REFUSALS: Rules = {
     of,
   ) => (isProduction(of) || of.BASE_URL !== undefined) && !cookieCoversAuth(of),
   'BASE_URL: its path must be valid as the Path of a cookie, without commas and semicolons': (of) =>
-    !is(cookiePath.schema, cookiePathOf(of)),
+    cookiePath.parse(cookiePathOf(of)) === undefined,
 
   'JWT_ACCESS_EXPIRES_IN: must not be above JWT_REFRESH_EXPIRES_IN': (of) =>
     isAbove(of.JWT_ACCESS_EXPIRES_IN, of.JWT_REFRESH_EXPIRES_IN),

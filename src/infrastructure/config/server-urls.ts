@@ -1,7 +1,6 @@
-import { is } from 'valibot';
 import type { ServerOptions, SqliteOptions } from '../../adapters/mikro-orm/options.ts';
 import { hostOf, SENTINEL } from '../../adapters/redis/url.ts';
-import { address, hasControls, itemsOf, parsed, path } from './forms.ts';
+import { address, formOf, hasControls, itemsOf, path } from './forms.ts';
 import { isLoopback } from './urls.ts';
 
 const isDecodable = (text: string): boolean => {
@@ -23,14 +22,14 @@ const urlOf = (text: string, protocols: readonly string[]): URL | undefined => {
 type MailUrl = { readonly url: string; readonly requireTls: boolean };
 
 /** Refuses port 0, and control characters in the decoded user name and password, which SMTP cannot send. */
-export const mailUrl = parsed<MailUrl>(
+export const mailUrl = formOf<MailUrl>(
   'an smtp:// or smtps:// URL with a host, with user and password or neither, special characters percent-encoded, without path, and without query except requireTLS=false',
   (given) => {
     const text = given.trim();
     const url = urlOf(text, ['smtp:', 'smtps:']);
     if (url === undefined || /[?#](?!requireTLS=false$)/.test(text)) return undefined;
     const { port, username, password, pathname } = url;
-    const isServer = is(address.schema, hostOf(url)) && port !== '0' && /^\/?$/.test(pathname);
+    const isServer = address.parse(hostOf(url)) !== undefined && port !== '0' && /^\/?$/.test(pathname);
     const isUser = (username === '') === (password === '') && !hasControls(decodeURIComponent(username + password));
     if (!isServer || !isUser) return undefined;
     return { url: text.replace(/\?.*$/, ''), requireTls: url.search === '' && !isLoopback(hostOf(url)) };
@@ -74,12 +73,12 @@ const hasFitParameters = (url: URL): boolean => {
     : [...searchParams].every(([name, value]) => name === 'ssl' && value === 'true');
 };
 
-export const databaseUrl = parsed<DatabaseUrl>(
+export const databaseUrl = formOf<DatabaseUrl>(
   `a postgresql:// URL with special characters percent-encoded and with one host (one that follows the primary, such as that of a proxy before several servers, or the directory of a socket as ?host=), with no parameter but ${POSTGRESQL.join(', ')}, each once; a mariadb:// or mysql:// URL with no parameter but ssl=true, which is TLS with a verified certificate; or sqlite: and the path of a file`,
   (given) => {
     const [, file, synchronous = 'normal'] = SQLITE.exec(given) ?? [];
     if (file !== undefined)
-      return file !== ':memory:' && is(path.schema, file)
+      return file !== ':memory:' && path.parse(file) !== undefined
         ? { kind: 'sqlite', path: file, synchronous: synchronous === 'full' ? 'full' : 'normal' }
         : undefined;
     const text = withHost(given);
@@ -112,7 +111,7 @@ const isSentinel = (url: URL): boolean => {
 const SENTINELS = /^(rediss?\+sentinel:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(.*)$/s;
 
 /** The URLs of one server, of nodes of a cluster, which differ only in host and port, or of sentinels: one for each host. */
-export const redisUrls = parsed<readonly string[]>(
+export const redisUrls = formOf<readonly string[]>(
   'a redis:// or rediss:// URL with special characters percent-encoded and no query parameter except family=4, 6 or 0; the URLs of several nodes of a cluster, separated by commas, that differ only in host and port; or the sentinels and the name of their master in a URL such as redis+sentinel://user:password@host:port,host:port/master/0 (rediss+sentinel:// with TLS), with no query parameter except family, sentinel_username and sentinel_password, each once',
   (text) => {
     const [, beginning, hosts = '', end] = SENTINELS.exec(text.trim()) ?? [];

@@ -40,21 +40,18 @@ export const SERVICE_VARIABLES = {
   ALLOWED_ORIGINS_DEV: {
     form: url.origins,
     default: '',
-    unset: 'none',
     meaning:
       'Outside production: the origins whose pages may call the service, separated by commas. The pages for links in mail lead to the first one of a website.',
   },
   ALLOWED_ORIGINS_PROD: {
     form: url.origins,
     default: '',
-    unset: 'none',
     meaning:
       'In production: the origins whose pages may call the service, separated by commas. The pages for links in mail lead to the first one of a website.',
   },
   APP_LINKS: {
     form: url.appLinks,
     default: '',
-    unset: 'none',
     meaning:
       'Links of your apps, separated by commas, to which the pages for users may lead with a code for a session: https://app.example.com/signed-in, which the app has claimed, or com.example.app:/signed-in.',
   },
@@ -67,7 +64,6 @@ export const SERVICE_VARIABLES = {
   WEBAUTHN_ORIGINS: {
     form: url.passkeyOrigins,
     default: '',
-    unset: 'none',
     meaning:
       'Origins that may use passkeys besides that of BASE_URL and the allowed ones: those of apps, for example android:apk-key-hash:….',
   },
@@ -80,7 +76,6 @@ export const SERVICE_VARIABLES = {
   ALLOWED_HEADERS: {
     form: url.headerNames,
     default: '',
-    unset: 'none',
     meaning:
       'Names of request headers that pages may send besides Content-Type, Authorization and svc-request-id, such as those of tracing: traceparent, which the service reads, baggage, sentry-trace, which it ignores.',
   },
@@ -163,7 +158,6 @@ export const SERVICE_VARIABLES = {
   DATABASE_TABLE_PREFIX: {
     form: form.tablePrefix,
     default: '',
-    unset: 'none',
     meaning: 'How the names of the tables begin, so that they can stand beside those of an application: auth_.',
   },
   DATABASE_POOL_SIZE: {

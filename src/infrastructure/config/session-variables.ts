@@ -101,7 +101,6 @@ export const SESSION_VARIABLES = {
   },
   JWT_REFRESH_COOKIE_PREFIX: {
     form: form.oneOf('__Http-', '__Host-Http-'),
-    unset: 'none',
     meaning:
       "What the names of the refresh cookie and of the log-in's cookies begin with, for front ends that do not need the name refresh_token: __Http- (no script can have set it) or __Host-Http- (nor another host; its path is /). Requires JWT_REFRESH_COOKIE_SECURE=true. A change logs all browsers out.",
   },
@@ -147,7 +146,6 @@ export const SESSION_VARIABLES = {
   },
   PAGE_SERVERS: {
     form: pageServers(20),
-    unset: 'none',
     meaning:
       'The servers that may ask for access tokens of their visitors with POST /auth/access-token: the id and the hash of the secret of each. npx tandem keys page-server makes one.',
   },

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { parse } from 'valibot';
 import type { KeyPair, TokenKeys } from '../../adapters/crypto/token-keys.ts';
 import type { AccessCookieSettings } from '../../adapters/http/request/settings.ts';
 import type { DatabaseOptions } from '../../adapters/mikro-orm/options.ts';
@@ -76,7 +75,7 @@ export const settingsOf = (of: Values) => {
     shutdownDelay: of.SHUTDOWN_DELAY,
     slowRequest: of.SLOW_REQUEST_THRESHOLDS,
     // The default names every tier.
-    rateLimits: { ...parse(rateLimits.schema, RATE_LIMITS[of.NODE_ENV]), ...of.RATE_LIMITS } as RateLimits,
+    rateLimits: { ...rateLimits.parse(RATE_LIMITS[of.NODE_ENV]), ...of.RATE_LIMITS } as RateLimits,
     logLevel: of.LOG_LEVEL,
     metrics: of.METRICS,
     /** With an `endpoint` of `null`, no spans are recorded. */

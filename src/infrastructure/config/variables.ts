@@ -1,4 +1,3 @@
-import * as v from 'valibot';
 import { ACCOUNT_VARIABLES } from './account-variables.ts';
 import { ADMIN_VARIABLES } from './admin-variables.ts';
 import { FORMER_SYSTEM_VARIABLES } from './former-system-variables.ts';
@@ -33,7 +32,7 @@ export const defaultText = ({ default: text }: Variable, environment: Environmen
 /** The default, as the documentation shows it. */
 export const shownDefault = ({ default: text, unset }: Variable): string => {
   if (unset !== undefined) return unset;
-  if (typeof text !== 'object') return text ?? '';
+  if (typeof text !== 'object') return text || 'none';
   const others = (['production', 'test'] as const).filter((environment) => text[environment] !== text.development);
   return `${text.development} (${others.map((environment) => `${environment}: ${text[environment]}`).join(', ')})`;
 };
@@ -46,10 +45,10 @@ export const readVariables = (env: Env): { readonly values: Partial<Values>; rea
   for (const name of VARIABLE_NAMES) {
     const variable: Variable = VARIABLES[name];
     const text = env[name] || defaultText(variable, environment);
-    const result = text === undefined ? { success: true, output: undefined } : v.safeParse(variable.form.schema, text);
-    if (result.success) values[name] = result.output;
+    const value = text === undefined ? undefined : variable.form.parse(text);
+    if (text === undefined || value !== undefined) values[name] = value;
     else invalid.push(`${name}: expected ${variable.form.expected}`);
   }
-  // The schemas of VARIABLES have these outputs.
+  // The forms of VARIABLES have these values.
   return { values: values as Partial<Values>, invalid };
 };

@@ -35,7 +35,7 @@ export const linkTo = (name: unknown, subject: unknown, email?: unknown, issuer?
 };
 
 /** A TOTP secret in Base32. Everything else, such as one that is encrypted, stays out. */
-export const appWith = (secret: unknown): Linked => {
+export const totpFactor = (secret: unknown): Linked => {
   const text = textOf(secret)?.replaceAll(/[\s=]/g, '') ?? '';
   return /^[A-Z2-7]+$/i.test(text) ? { factors: [{ secret: text }] } : LEFT_OUT;
 };

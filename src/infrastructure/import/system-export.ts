@@ -1,20 +1,15 @@
 import { canonicalEmail } from '../../domain/user.ts';
-import type { Fields } from './fields.ts';
+import { type Fields, isTrue, objectOf, textOf, timeOf } from './fields.ts';
 import type { LineInput } from './line.ts';
 import { entriesOf, type Layout } from './rows.ts';
 import type { Place, Source, SourceLine } from './source.ts';
 
+/** What a user logs in with besides a password, and what is said of it. */
 export type Linked = {
   readonly identities?: readonly (LineInput['identities'] & {})[number][];
   readonly factors?: readonly (LineInput['factors'] & {})[number][];
   readonly notes?: readonly string[];
 };
-
-/** A user as another system describes it. The fields are validated later. */
-type FoundUser = {
-  readonly user: Partial<Omit<Record<keyof LineInput, unknown>, keyof Linked>> &
-    Omit<Linked, 'notes'> & { readonly email: string | undefined };
-} & Pick<Linked, 'notes'>;
 
 /** What an entry says of the user of another entry. */
 export type Part = Linked & {
@@ -25,82 +20,101 @@ export type Part = Linked & {
   readonly verifiedEmail?: string | undefined;
 };
 
+/** How the fields are read that are named alone. They are validated later. */
+const READERS = {
+  ...{ id: textOf, username: textOf, email: textOf, passwordHash: textOf, locale: textOf },
+  ...{ createdAt: timeOf, emailVerified: isTrue, disabled: isTrue, attributes: objectOf },
+};
+
 export type Export = Layout & {
+  /** Makes the names of an entry those of the other functions. */
+  readonly renamed?: (row: Fields) => Fields;
   /**
    * `null`: an entry of a user, or one that does not matter.
    * @param isSecond whether it is in the file of `--passwords`.
    */
   readonly part?: (row: Fields, isSecond: boolean) => Part | null;
-  /** By which the parts of a user are found. */
+  /** By which the parts of a user are found. Default: the field `id`. */
   readonly keys?: (row: Fields) => readonly string[];
-  /** `null`: an entry that does not matter. */
-  readonly user: (row: Fields) => FoundUser | { readonly problem: string } | { readonly leftOut: string } | null;
+  /** Whether an entry that is no part is a user. Default: all are. */
+  readonly isUser?: (row: Fields) => boolean;
+  /** Why a user is not meant to come over. */
+  readonly leftOut?: (row: Fields) => string | undefined;
+  /** The names that the fields of a user have there, or how they are found. */
+  readonly fields: { readonly [Name in keyof typeof READERS]?: string | ((row: Fields) => unknown) };
+  readonly linked?: (row: Fields) => readonly Linked[];
 };
 
-type Parts = Map<string, (Place & { readonly part: Part; isUsed?: boolean })[]>;
+type FoundPart = Place & { readonly part: Part; isUsed?: boolean };
 
 /** Reads the files twice if they have parts, which alone are kept in memory. */
-export const sourceOf = (layout: Export): Source =>
+export const sourceOf = (system: Export): Source =>
   async function* ({ files, passwords }) {
-    const all = [...files.map((file) => ({ file, isSecond: false }))];
+    const { part: partOf = () => null, renamed = (row) => row } = system;
+    const all = files.map((file) => ({ file, isSecond: false }));
     if (passwords !== undefined) all.push({ file: passwords, isSecond: true });
-    const parts: Parts = new Map();
-    for (const { file, isSecond } of layout.part === undefined ? [] : all)
-      for await (const entry of entriesOf(file, layout))
-        if ('row' in entry) add(parts, entry, layout.part?.(entry.row, isSecond) ?? null);
-    for (const { file, isSecond } of all)
-      for await (const entry of entriesOf(file, layout)) {
-        if ('problem' in entry) yield entry;
-        else if ((layout.part?.(entry.row, isSecond) ?? null) === null) yield* userIn(entry, layout, parts);
-      }
-    for (const { file, line, isUsed } of [...parts.values()].flat())
+    async function* entries() {
+      for (const { file, isSecond } of all)
+        for await (const entry of entriesOf(file, system)) {
+          if ('problem' in entry) yield entry;
+          else {
+            const row = renamed(entry.row);
+            yield { ...entry, row, part: partOf(row, isSecond) };
+          }
+        }
+    }
+    const parts: FoundPart[] = [];
+    if (system.part !== undefined)
+      for await (const entry of entries())
+        if ('part' in entry && entry.part !== null)
+          parts.push({ file: entry.file, line: entry.line, part: entry.part });
+    const partsByUser = Map.groupBy(parts, ({ part }) => part.of);
+    for await (const entry of entries()) {
+      if ('problem' in entry) yield entry;
+      else if (entry.part === null) yield* userIn(entry, system, partsByUser);
+    }
+    for (const { file, line, isUsed } of parts)
       if (isUsed !== true) yield { file, line, problem: 'belongs to none of the users in the files' };
   };
 
-const add = (parts: Parts, { file, line }: Place, part: Part | null): void => {
-  if (part === null) return;
-  const ofUser = parts.get(part.of) ?? [];
-  ofUser.push({ file, line, part });
-  parts.set(part.of, ofUser);
-};
-
 function* userIn(
   { file, line, row }: Place & { readonly row: Fields },
-  { user: read, keys }: Export,
-  parts: Parts,
+  system: Export,
+  parts: ReadonlyMap<string, readonly FoundPart[]>,
 ): Generator<SourceLine> {
-  const ofUser = (keys?.(row) ?? []).flatMap((key) => (key === '' ? [] : (parts.get(key) ?? [])));
+  const { keys = ({ id }) => [textOf(id) ?? ''], isUser, leftOut } = system;
+  const ofUser = keys(row).flatMap((key) => (key === '' ? [] : (parts.get(key) ?? [])));
   for (const part of ofUser) part.isUsed = true;
-  const found = read(row);
-  if (found === null) return;
-  const said = ofUser.map(({ part }) => part);
-  yield { file, line, ...('user' in found ? merged(found, said) : found) };
+  if (isUser?.(row) === false) return;
+  const reason = leftOut?.(row);
+  if (reason !== undefined) yield { file, line, leftOut: reason };
+  else yield { file, line, ...userOf(row, system, ofUser) };
 }
 
 /** Of users who are asked for a code there, and not here. */
 export const WITHOUT_FACTOR = 'The second factor is left out: the export has no secret that can be used here.';
 const DISABLED = 'Is blocked or disabled there, so the account is disabled.';
 
-const merged = ({ user, notes = [] }: FoundUser, parts: readonly Part[]): FoundUser => {
-  const { identities = [], factors = [], ...rest } = user;
-  const isDisabled = rest.disabled === true;
-  const all = together({ identities, factors, notes: [...notes, ...(isDisabled ? [DISABLED] : [])] }, ...parts);
-  const email = canonicalEmail(user.email ?? '');
-  const isProven = email !== '' && parts.some(({ verifiedEmail = '' }) => canonicalEmail(verifiedEmail) === email);
+const userOf = (row: Fields, { fields, linked }: Export, found: readonly FoundPart[]) => {
+  const parts = found.map(({ part }) => part);
+  const { email, passwordHash, emailVerified, ...user } = Object.fromEntries(
+    Object.entries(READERS).map(([name, read]) => {
+      const from = fields[name as keyof typeof READERS];
+      return [name, typeof from === 'string' ? read(row[from]) : from?.(row)];
+    }),
+  );
+  const all = [...(linked?.(row) ?? []), user.disabled === true ? { notes: [DISABLED] } : {}, ...parts];
+  const factors = all.flatMap((each) => each.factors ?? []);
+  const notes = new Set(all.flatMap((each) => each.notes ?? []));
+  if (factors.length > 0) notes.delete(WITHOUT_FACTOR);
+  const isProven = ({ verifiedEmail }: Part) =>
+    verifiedEmail !== undefined && canonicalEmail(verifiedEmail) === canonicalEmail(textOf(email) ?? '');
   return {
     user: {
-      ...rest,
-      passwordHash: rest.passwordHash ?? parts.find(({ passwordHash }) => passwordHash !== undefined)?.passwordHash,
-      emailVerified: rest.emailVerified === true || isProven,
-      identities: all.identities,
-      factors: all.factors,
+      ...{ ...user, email, factors, identities: all.flatMap((each) => each.identities ?? []) },
+      passwordHash: passwordHash ?? parts.find((part) => part.passwordHash !== undefined)?.passwordHash,
+      emailVerified: emailVerified === true || parts.some(isProven),
     },
-    notes: all.notes.filter((note) => note !== WITHOUT_FACTOR || all.factors.length === 0),
+    notes: [...notes],
   };
 };
-
-export const together = (...parts: readonly Linked[]) => ({
-  identities: parts.flatMap(({ identities = [] }) => identities),
-  factors: parts.flatMap(({ factors = [] }) => factors),
-  notes: [...new Set(parts.flatMap(({ notes = [] }) => notes))],
-});

@@ -8,14 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { addParts, backUp, pack } from '../../../src/infrastructure/data/backup.ts';
 import { restore } from '../../../src/infrastructure/data/restore.ts';
-import {
-  FACTOR_KEY_FILE,
-  HOOK_KEY_FILE,
-  KEY_FILES,
-  newFactorKey,
-  newPair,
-  privatePem,
-} from '../../../src/infrastructure/keys.ts';
+import { KEY_FILES, newFactorKey, newPair, privatePem } from '../../../src/infrastructure/keys.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
 import { fill } from '../../support/records/fill.ts';
 import { onSqlite } from '../../support/storage/databases.ts';
@@ -27,8 +20,8 @@ const { newPath } = directory;
 const databaseIn = (dataDir: string) => onSqlite(join(dataDir, 'database.sqlite'));
 const KEYS: Readonly<Record<string, string>> = {
   [KEY_FILES.access]: privatePem(newPair().privateKey),
-  [FACTOR_KEY_FILE]: `${newFactorKey()}\n`,
-  [HOOK_KEY_FILE]: privatePem(generateKeyPairSync('ed25519').privateKey),
+  [KEY_FILES.factors]: `${newFactorKey()}\n`,
+  [KEY_FILES.hooks]: privatePem(generateKeyPairSync('ed25519').privateKey),
 };
 const USERS = 20;
 
@@ -169,9 +162,9 @@ describe('restore', () => {
     }
     const others = newPath();
     mkdirSync(join(others, 'keys'), { recursive: true });
-    writeFileSync(join(others, FACTOR_KEY_FILE), 'another key');
+    writeFileSync(join(others, KEY_FILES.factors), 'another key');
     expect(await codeOf(restoreTo(others, backup))).toBe('keys-differ');
-    expect(tree(others)).toEqual(['keys', FACTOR_KEY_FILE]);
+    expect(tree(others)).toEqual(['keys', KEY_FILES.factors]);
     expect(await codeOf(restoreTo(others, backup, { withKeys: false }))).toBe('done');
   });
 
@@ -238,9 +231,9 @@ describe('restore', () => {
   it.each([
     ['that is none', KEY_FILES.access, 'no key'],
     ['that is empty', KEY_FILES.refresh, ''],
-    ['of an app in the place of one of tokens', KEY_FILES.refresh, KEYS[FACTOR_KEY_FILE] ?? ''],
-    ['of tokens in the place of one of apps', FACTOR_KEY_FILE, KEYS[KEY_FILES.access] ?? ''],
-    ['of tokens in the place of one of hooks', HOOK_KEY_FILE, KEYS[KEY_FILES.access] ?? ''],
+    ['of an app in the place of one of tokens', KEY_FILES.refresh, KEYS[KEY_FILES.factors] ?? ''],
+    ['of tokens in the place of one of apps', KEY_FILES.factors, KEYS[KEY_FILES.access] ?? ''],
+    ['of tokens in the place of one of hooks', KEY_FILES.hooks, KEYS[KEY_FILES.access] ?? ''],
     ['that is too large', KEY_FILES.access, 'x'.repeat(16_385)],
   ])('refuses a key %s, unless the keys are left out', async (_what, name, key) => {
     const place = join(newPath(), 'deep');

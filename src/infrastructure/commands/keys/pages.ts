@@ -14,19 +14,13 @@ export const envLine = (name: string, value: string): string => {
   return /^[\w:,-]*$/.test(line) ? `${name}=${line}` : `${name}="${line}"`;
 };
 
-/** The lines of a file that a person reads: comments first. */
-export const withComment = (comment: readonly string[], lines: readonly string[]): string =>
-  `${[...comment.map((line) => `# ${line}`), ...lines].join('\n')}\n`;
-
-export const printed = (pages: readonly Page[]): string =>
-  pages.map(({ name, text }) => `# ${name}\n${text}`).join('\n');
-
 /**
  * Writes all pages to a new directory that only its owner can read, or none of them.
- * @returns the paths that were written.
+ * @returns their paths, or without a directory the pages themselves.
  * @throws Error when the path exists and is not an empty directory.
  */
-export const writePages = async (directory: string, pages: readonly Page[]): Promise<string> => {
+export const writePages = async (directory: string | undefined, pages: readonly Page[]): Promise<string> => {
+  if (directory === undefined) return pages.map(({ name, text }) => `# ${name}\n${text}`).join('\n');
   const target = resolve(directory);
   let draft: string | undefined;
   try {

@@ -6,7 +6,7 @@ import { KEY_VARIABLES } from '../../config/keys.ts';
 import type { Env } from '../../config/variables.ts';
 import { parseConfig } from '../../config.ts';
 import { newFactorKey, newPair, privatePem, publicPem } from '../../keys.ts';
-import { envLine, type Page, withComment } from './pages.ts';
+import { envLine, type Page } from './pages.ts';
 
 type Kind = keyof typeof KEY_VARIABLES;
 
@@ -19,34 +19,23 @@ export const rotateKeys = async (env: Env): Promise<Page[]> => {
   if (keys === null)
     throw new Error('There are no keys in the environment to rotate. Create the first ones with generate.');
   const now = systemClock.now();
-  const rotations = [
+  const [access, refresh] = [
     await rotationOf('access', keys.access, now + accessLifetime),
     await rotationOf('refresh', keys.refresh, now + refreshLifetime),
   ];
-  return [
-    {
-      name: 'step-1.env',
-      text: withComment(
-        [...rotations.map(({ kids }) => kids), ...ANNOUNCE],
-        rotations.flatMap(({ announce }) => announce),
-      ),
-    },
-    {
-      name: 'step-2.env',
-      text: withComment(
-        SWITCH,
-        rotations.flatMap(({ change }) => change),
-      ),
-    },
-    {
-      name: 'step-3.env',
-      text: withComment(
-        RETIRE,
-        rotations.flatMap(({ retire }) => retire),
-      ),
-    },
-  ];
+  return [[access.kids, refresh.kids, ...ANNOUNCE], SWITCH, RETIRE].map((comment, at) =>
+    page(
+      `step-${at + 1}.env`,
+      comment,
+      [access, refresh].flatMap(({ steps }) => steps[at] ?? []),
+    ),
+  );
 };
+
+const page = (name: string, comment: readonly string[], lines: readonly string[]): Page => ({
+  name,
+  text: `${[...comment.map((line) => `# ${line}`), ...lines].join('\n')}\n`,
+});
 
 /** The lines of each step for a pair. @param expiry epoch milliseconds, when all that the old key has signed until now has expired. */
 const rotationOf = async (kind: Kind, old: KeyPair, expiry: number) => {
@@ -57,9 +46,11 @@ const rotationOf = async (kind: Kind, old: KeyPair, expiry: number) => {
   const [[before], [after]] = [await kidsOf(old), await kidsOf(fresh)];
   return {
     kids: `The key of ${kind} tokens: ${before}, its successor: ${after}.`,
-    announce: [publicLine(old, fresh)],
-    change: [envLine(privateKey, privatePem(fresh.privateKey)), publicLine(fresh, old)],
-    retire: [`# Not before ${new Date(expiry).toISOString()}:`, publicLine(fresh)],
+    steps: [
+      [publicLine(old, fresh)],
+      [envLine(privateKey, privatePem(fresh.privateKey)), publicLine(fresh, old)],
+      [`# Not before ${new Date(expiry).toISOString()}:`, publicLine(fresh)],
+    ],
   };
 };
 
@@ -98,10 +89,8 @@ export const makeFactorKey = (env: Env): Page[] => {
   ];
 };
 
-const factorPage = (name: string, comment: readonly string[], keys: readonly string[]): Page => ({
-  name,
-  text: withComment(comment, [envLine('FACTOR_KEYS', keys.join(','))]),
-});
+const factorPage = (name: string, comment: readonly string[], keys: readonly string[]): Page =>
+  page(name, comment, [envLine('FACTOR_KEYS', keys.join(','))]);
 
 const FIRST_FACTOR_KEY = [
   'The key that encrypts the secrets of authenticator apps. Set this variable on every instance, and keep the key in another place than the',

@@ -1,140 +1,94 @@
 import type { AccountData, EventData } from '../../../application/accounts/account-data.ts';
-import { hasAttributes } from '../../../domain/attributes.ts';
 import type { Invitation } from '../../../domain/invitation.ts';
 import { isConfirmed } from '../../../domain/second-factor.ts';
 import { printable } from '../../printable.ts';
+import { withTimes } from '../command.ts';
 
-type Cell = string | number | null;
-type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
+/** The title of each column, and the member of a row that is below it. */
+type Columns = Readonly<Record<string, string>>;
 
-/** A line of titles, and a line for each row. */
-const table = <Row>(rows: readonly Row[], columns: Columns<Row>): string => {
-  const cells = rows.map((row) => Object.values(columns).map((cell) => printable(String(cell(row) ?? '–'))));
-  const lines = [Object.keys(columns), ...cells];
-  const widths = Object.keys(columns).map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
-  return lines
-    .map(
-      (line) =>
-        `${line
-          .map((text, at) => text.padEnd(widths[at] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('');
+const cellOf = (value: unknown): string => {
+  const isEmpty = typeof value === 'object' && Object.keys(value ?? {}).length === 0;
+  if (value === undefined || isEmpty) return '–';
+  return printable(typeof value === 'object' ? JSON.stringify(value) : String(value));
 };
 
-const tableIfAny = <Row>(rows: readonly Row[], columns: Columns<Row>): string[] =>
-  rows.length === 0 ? [] : [table(rows, columns)];
+const aligned = (lines: readonly (readonly string[])[]): string => {
+  const widths = lines[0]?.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0))) ?? [];
+  const padded = lines.map((line) => line.map((text, at) => text.padEnd(widths[at] ?? 0)).join('  '));
+  return padded.map((line) => `${line.trimEnd()}\n`).join('');
+};
 
-/** UTC, as in the log. */
-const time = (milliseconds: number | null): string | null =>
-  milliseconds === null ? null : new Date(milliseconds).toISOString();
+/** A line of titles, and a line for each row. Times are in UTC, as in the log. */
+const table = (rows: readonly object[], columns: Columns): string => {
+  const shown = rows.map((row) => Object(withTimes('', row)));
+  const members = Object.values(columns);
+  return aligned([Object.keys(columns), ...shown.map((row) => members.map((name) => cellOf(row[name])))]);
+};
 
-type Shown = AccountData['user'];
+type UserData = AccountData['user'];
 
-const stateOf = ({ disabledAt }: Shown): string => (disabledAt === null ? 'enabled' : `disabled ${time(disabledAt)}`);
+const withState = (user: UserData) => ({
+  ...user,
+  state: user.disabledAt === null ? 'enabled' : `disabled ${new Date(user.disabledAt).toISOString()}`,
+});
 
-export const usersTable = (users: readonly Shown[]): string =>
-  table(users, {
-    ID: ({ id }) => id,
-    USERNAME: ({ username }) => username,
-    EMAIL: ({ email }) => email,
-    REGISTERED: ({ createdAt }) => time(createdAt),
-    STATE: stateOf,
+export const usersTable = (users: readonly UserData[]): string =>
+  table(users.map(withState), {
+    ...{ ID: 'id', USERNAME: 'username', EMAIL: 'email', REGISTERED: 'createdAt', STATE: 'state' },
   });
 
 export const invitationsTable = (invitations: readonly Omit<Invitation, 'tokenHash'>[]): string =>
   table(invitations, {
-    ID: ({ id }) => id,
-    EMAIL: ({ email }) => email,
-    INVITED: ({ createdAt }) => time(createdAt),
-    EXPIRES: ({ expiresAt }) => time(expiresAt),
-    ATTRIBUTES: ({ attributes }) => (hasAttributes(attributes) ? JSON.stringify(attributes) : null),
+    ...{ ID: 'id', EMAIL: 'email', INVITED: 'createdAt', EXPIRES: 'expiresAt', ATTRIBUTES: 'attributes' },
   });
 
-export const eventsTable = (events: readonly EventData[]): string =>
-  table(events, {
-    TIME: ({ at }) => time(at),
-    EVENT: ({ kind, count }) => (count > 1 ? `${kind} (${count} times)` : kind),
-    REASON: ({ reason, note }) => (note === null ? reason : [reason, note].filter(Boolean).join(': ')),
-    BY: ({ actor }) => actor,
-    SESSION: ({ sessionId }) => sessionId,
-    ADDRESS: ({ address }) => address,
-    REQUEST: ({ requestId }) => requestId,
-    DEVICE: ({ userAgent }) => userAgent,
-  });
+const EVENT = { TIME: 'at', EVENT: 'kind', REASON: 'reason', BY: 'actor', SESSION: 'sessionId' };
+const OF_REQUEST = { ADDRESS: 'address', REQUEST: 'requestId', DEVICE: 'userAgent' };
 
-export const accountText = ({
-  user,
-  sessions,
-  rememberedDevices,
-  passkeys,
-  identities,
-  factors,
-  recoveryCodes,
-  links,
-  messages,
-}: AccountData): string =>
-  [
-    table(Object.entries({ ...fieldsOf(user), 'recovery codes': recoveryCodes.left }), {
-      FIELD: ([name]) => name,
-      VALUE: ([, value]) => value,
-    }),
-    sessions.length === 0
-      ? 'No sessions.\n'
-      : table(sessions, {
-          SESSION: ({ id }) => id,
-          OPENED: ({ createdAt }) => time(createdAt),
-          'LAST USED': ({ lastUsedAt }) => time(lastUsedAt),
-          ADDRESS: ({ address }) => address,
-          BOUND: ({ binding }) => binding,
-          DEVICE: ({ userAgent }) => userAgent,
-        }),
-    ...tableIfAny(rememberedDevices, {
-      'REMEMBERED DEVICE': ({ id }) => id,
-      SINCE: ({ createdAt }) => time(createdAt),
-      ADDRESS: ({ address }) => address,
-      DEVICE: ({ userAgent }) => userAgent,
-    }),
-    ...tableIfAny(passkeys, {
-      PASSKEY: ({ name }) => name,
-      ADDED: ({ createdAt }) => time(createdAt),
-      'LAST USED': ({ lastUsedAt }) => time(lastUsedAt),
-    }),
-    ...tableIfAny(identities, {
-      IDENTITY: ({ provider }) => provider,
-      SUBJECT: ({ subject }) => subject,
-      EMAIL: ({ email }) => email,
-      ADDED: ({ createdAt }) => time(createdAt),
-      'LAST USED': ({ lastUsedAt }) => time(lastUsedAt),
-    }),
-    ...tableIfAny(factors.filter(isConfirmed), {
-      'AUTHENTICATOR APP': ({ id }) => id,
-      ADDED: ({ confirmedAt }) => time(confirmedAt),
-    }),
-    ...tableIfAny(links, {
-      LINK: ({ purpose }) => purpose,
-      EMAIL: ({ email }) => email,
-      EXPIRES: ({ expiresAt }) => time(expiresAt),
-    }),
-    ...tableIfAny(messages, {
-      'WAITING MAIL': ({ kind }) => kind,
-      TO: ({ to }) => to,
-      SINCE: ({ createdAt }) => time(createdAt),
-      ATTEMPTS: ({ attempts }) => attempts,
+export const eventsTable = (events: readonly EventData[]): string => {
+  const rows = events.map(({ kind, count, reason, note, ...event }) => ({
+    ...event,
+    kind: count > 1 ? `${kind} (${count} times)` : kind,
+    reason: note === null ? reason : [reason, note].filter(Boolean).join(': '),
+  }));
+  return table(rows, { ...EVENT, ...OF_REQUEST });
+};
+
+const USER: Columns = {
+  ...{ id: 'id', username: 'username', email: 'email', state: 'state', registered: 'createdAt', updated: 'updatedAt' },
+  ...{
+    'password changed': 'passwordChangedAt',
+    'email verified': 'emailVerifiedAt',
+    'second factor': 'secondFactorAt',
+  },
+  ...{ attributes: 'attributes', language: 'locale', 'recovery codes': 'recoveryCodes' },
+};
+
+const USED = { ADDED: 'createdAt', 'LAST USED': 'lastUsedAt' };
+/** What an account has, in the order of the report. */
+const LISTS = {
+  sessions: {
+    ...{ SESSION: 'id', OPENED: 'createdAt', 'LAST USED': 'lastUsedAt', ADDRESS: 'address', BOUND: 'binding' },
+    DEVICE: 'userAgent',
+  },
+  rememberedDevices: { 'REMEMBERED DEVICE': 'id', SINCE: 'createdAt', ADDRESS: 'address', DEVICE: 'userAgent' },
+  passkeys: { PASSKEY: 'name', ...USED },
+  identities: { IDENTITY: 'provider', SUBJECT: 'subject', EMAIL: 'email', ...USED },
+  factors: { 'AUTHENTICATOR APP': 'id', ADDED: 'confirmedAt' },
+  links: { LINK: 'purpose', EMAIL: 'email', EXPIRES: 'expiresAt' },
+  messages: { 'WAITING MAIL': 'kind', TO: 'to', SINCE: 'createdAt', ATTEMPTS: 'attempts' },
+} as const satisfies { readonly [Name in keyof AccountData]?: Columns };
+
+export const accountText = (account: AccountData): string => {
+  const { user, recoveryCodes } = account;
+  const fields = Object(withTimes('', { ...withState(user), recoveryCodes: recoveryCodes.left }));
+  const lists = { ...account, factors: account.factors.filter(isConfirmed) };
+  return [
+    aligned([['FIELD', 'VALUE'], ...Object.entries(USER).map(([title, name]) => [title, cellOf(fields[name])])]),
+    ...(Object.keys(LISTS) as (keyof typeof LISTS)[]).flatMap((name) => {
+      if (lists[name].length > 0) return [table(lists[name], LISTS[name])];
+      return name === 'sessions' ? ['No sessions.\n'] : [];
     }),
   ].join('\n');
-
-const fieldsOf = (user: Shown): Record<string, string | null> => ({
-  id: user.id,
-  username: user.username,
-  email: user.email,
-  state: stateOf(user),
-  registered: time(user.createdAt),
-  updated: time(user.updatedAt),
-  'password changed': user.passwordChangedAt === 0 ? null : time(user.passwordChangedAt),
-  'email verified': time(user.emailVerifiedAt),
-  'second factor': time(user.secondFactorAt),
-  attributes: hasAttributes(user.attributes) ? JSON.stringify(user.attributes) : null,
-  language: user.locale,
-});
+};

@@ -1,6 +1,6 @@
-import { type Fields, isTrue, listOf, objectOf, objectsIn, textOf, timeOf } from '../fields.ts';
-import { appWith, linkTo } from '../links.ts';
-import { sourceOf, together, WITHOUT_FACTOR } from '../system-export.ts';
+import { type Fields, isTrue, listOf, objectOf, objectsIn, textOf } from '../fields.ts';
+import { linkTo, totpFactor } from '../links.ts';
+import { sourceOf, WITHOUT_FACTOR } from '../system-export.ts';
 
 /** What Clerk calls the hashes that are read as they are. */
 const HASHERS = ['bcrypt', 'argon2i', 'argon2id', 'bcrypt_sha256_django', 'pbkdf2_sha256_django'];
@@ -12,7 +12,7 @@ const secretsIn = ({ password_digest: digest, password_hasher: hasher, totp_secr
   const unlessKnown = UNSALTED.includes(name) ? `${name}$$${hash}` : `{${name}}`;
   return {
     passwordHash: hash === undefined || HASHERS.includes(name) ? hash : unlessKnown,
-    ...(textOf(secret) === undefined ? {} : appWith(secret)),
+    ...(textOf(secret) === undefined ? {} : totpFactor(secret)),
   };
 };
 
@@ -39,28 +39,17 @@ const emailIn = (row: Fields): { readonly email: string | undefined; readonly em
 export const clerk = sourceOf({
   tables: ['data'],
   part: (row, isSecond) => (isSecond ? { of: textOf(row.id) ?? '', ...secretsIn(row) } : null),
-  keys: ({ id }) => [textOf(id) ?? ''],
-  user: (row) => {
-    const { passwordHash, ...app } = secretsIn(row);
-    const hasFactorThere = isTrue(row.two_factor_enabled) || isTrue(row.totp_enabled);
-    const { notes, ...linked } = together(
-      ...objectsIn(row.external_accounts)
-        .filter(({ verification }) => objectOf(verification).status === 'verified')
-        .map((account) => linkTo(account.provider, account.provider_user_id, account.email_address)),
-      app,
-      { notes: hasFactorThere ? [WITHOUT_FACTOR] : [] },
-    );
-    return {
-      user: {
-        id: textOf(row.id),
-        username: textOf(row.username),
-        ...emailIn(row),
-        passwordHash,
-        createdAt: timeOf(row.created_at),
-        disabled: isTrue(row.banned),
-        ...linked,
-      },
-      notes,
-    };
+  fields: {
+    ...{ id: 'id', username: 'username', createdAt: 'created_at', disabled: 'banned' },
+    email: (row) => emailIn(row).email,
+    emailVerified: (row) => emailIn(row).emailVerified,
+    passwordHash: (row) => secretsIn(row).passwordHash,
   },
+  linked: (row) => [
+    ...objectsIn(row.external_accounts)
+      .filter(({ verification }) => objectOf(verification).status === 'verified')
+      .map((account) => linkTo(account.provider, account.provider_user_id, account.email_address)),
+    secretsIn(row),
+    isTrue(row.two_factor_enabled) || isTrue(row.totp_enabled) ? { notes: [WITHOUT_FACTOR] } : {},
+  ],
 });

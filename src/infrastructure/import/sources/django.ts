@@ -1,6 +1,6 @@
 import { canonicalEmail } from '../../../domain/user.ts';
-import { type Fields, isTrue, objectOf, textOf, timeOf } from '../fields.ts';
-import { appWith, base32, linkTo } from '../links.ts';
+import { type Fields, isTrue, objectOf, textOf } from '../fields.ts';
+import { base32, linkTo, totpFactor } from '../links.ts';
 import { type Part, sourceOf, WITHOUT_FACTOR } from '../system-export.ts';
 
 /** A user is named by the primary key or, with `--natural-foreign`, by a list with the username. */
@@ -15,19 +15,19 @@ const nameIn = ({ username, email }: Fields): unknown => {
 };
 
 /** An entry of django-allauth or django-otp. Codes of 6 digits and 30 seconds from an authenticator app come over. */
-const partIn = (model: unknown, fields: Fields): Omit<Part, 'of'> | null => {
-  switch (model) {
+const partIn = (fields: Fields): Omit<Part, 'of'> | null => {
+  switch (fields.model) {
     case 'account.emailaddress':
       return isTrue(fields.verified) ? { verifiedEmail: textOf(fields.email) } : {};
     case 'socialaccount.socialaccount':
       return linkTo(fields.provider, fields.uid, objectOf(fields.extra_data).email);
     case 'mfa.authenticator':
       if (fields.type === 'recovery_codes') return {};
-      return fields.type === 'totp' ? appWith(objectOf(fields.data).secret) : { notes: [WITHOUT_FACTOR] };
+      return fields.type === 'totp' ? totpFactor(objectOf(fields.data).secret) : { notes: [WITHOUT_FACTOR] };
     case 'otp_totp.totpdevice': {
       if (!isTrue(fields.confirmed)) return {};
       const isKnown = fields.digits === 6 && fields.step === 30;
-      return isKnown ? appWith(base32(Buffer.from(textOf(fields.key) ?? '', 'hex'))) : { notes: [WITHOUT_FACTOR] };
+      return isKnown ? totpFactor(base32(Buffer.from(textOf(fields.key) ?? '', 'hex'))) : { notes: [WITHOUT_FACTOR] };
     }
     default:
       return null;
@@ -37,26 +37,20 @@ const partIn = (model: unknown, fields: Fields): Omit<Part, 'of'> | null => {
 /** What `manage.py dumpdata` writes. A model of its own for users is known by the fields that Django's base class has. */
 export const django = sourceOf({
   tables: [],
-  part: ({ model, fields }) => {
-    const values = objectOf(fields);
-    const part = partIn(model, values);
-    return part && { of: keyOf(values.user), ...part };
+  renamed: ({ model, pk, fields }) => ({ ...objectOf(fields), model, pk }),
+  part: (row) => {
+    const part = partIn(row);
+    return part && { of: keyOf(row.user), ...part };
   },
-  keys: ({ pk, fields }) => [keyOf(pk), naturalKeyOf(nameIn(objectOf(fields)))],
-  user: ({ pk, fields }) => {
-    const values = objectOf(fields);
-    if (!('password' in values && 'last_login' in values)) return null;
-    const password = textOf(values.password);
-    return {
-      user: {
-        id: textOf(pk),
-        username: textOf(values.username),
-        email: textOf(values.email),
-        // Django marks a password that nobody has with an exclamation mark.
-        passwordHash: password?.startsWith('!') ? undefined : password,
-        createdAt: timeOf(values.date_joined),
-        disabled: !isTrue(values.is_active ?? true),
-      },
-    };
+  keys: (row) => [keyOf(row.pk), naturalKeyOf(nameIn(row))],
+  isUser: (row) => 'password' in row && 'last_login' in row,
+  fields: {
+    ...{ id: 'pk', username: 'username', email: 'email', createdAt: 'date_joined' },
+    passwordHash: ({ password }) => {
+      const hash = textOf(password);
+      // Django marks a password that nobody has with an exclamation mark.
+      return hash?.startsWith('!') ? undefined : hash;
+    },
+    disabled: (row) => !isTrue(row.is_active ?? true),
   },
 });

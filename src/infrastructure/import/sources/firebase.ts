@@ -1,40 +1,41 @@
 import { type FirebaseConfig, firebaseHash } from '../../../adapters/crypto/foreign/firebase.ts';
 import { invalidArguments } from '../../command-error.ts';
-import { type Fields, isTrue, objectOf, objectsIn, textOf, timeOf } from '../fields.ts';
+import { type Fields, objectOf, objectsIn, textOf } from '../fields.ts';
 import { linkTo } from '../links.ts';
 import type { Source } from '../source.ts';
-import { sourceOf, together } from '../system-export.ts';
+import { sourceOf } from '../system-export.ts';
 
 /** In the CSV of `firebase auth:export`, quotation marks within a name are not doubled: a name can be the line of another user. */
 const WITHOUT_CSV = 'is not JSON, and in the CSV of Firebase, names may pretend to be other users';
 
+const linksIn = (row: Fields) => objectsIn(row.providerUserInfo).filter(({ rawId }) => textOf(rawId) !== undefined);
+
 /** JSON of `firebase auth:export`. */
 export const firebase: Source = ({ hashConfig, ...options }) => {
   const config = hashConfig === undefined ? null : readConfig(hashConfig);
-  return sourceOf({ tables: ['users'], withoutCsv: WITHOUT_CSV, user: (row) => userIn(row, config) })(options);
-};
-
-const userIn = (row: Fields, config: FirebaseConfig | null) => {
-  const claims = objectOf(row.customAttributes);
-  const links = objectsIn(row.providerUserInfo).filter(({ rawId }) => textOf(rawId) !== undefined);
-  if (links.length === 0 && [row.email, row.phoneNumber].every((each) => textOf(each) === undefined))
-    return { leftOut: 'is an anonymous user' };
-  const { notes, identities } = together(
-    ...links.map(({ providerId, rawId, email }) => linkTo(providerId, rawId, email)),
-  );
-  return {
-    user: {
-      id: textOf(row.localId),
-      email: textOf(row.email),
-      emailVerified: isTrue(row.emailVerified),
-      createdAt: timeOf(row.createdAt),
-      passwordHash: hashOf(textOf(row.passwordHash), textOf(row.salt), config),
-      attributes: Object.keys(claims).length > 0 ? claims : undefined,
-      disabled: isTrue(row.disabled),
-      identities,
+  return sourceOf({
+    tables: ['users'],
+    withoutCsv: WITHOUT_CSV,
+    leftOut: (row) => {
+      const hasName = [row.email, row.phoneNumber].some((each) => textOf(each) !== undefined);
+      return hasName || linksIn(row).length > 0 ? undefined : 'is an anonymous user';
     },
-    notes,
-  };
+    fields: {
+      ...{
+        id: 'localId',
+        email: 'email',
+        emailVerified: 'emailVerified',
+        createdAt: 'createdAt',
+        disabled: 'disabled',
+      },
+      passwordHash: (row) => hashOf(textOf(row.passwordHash), textOf(row.salt), config),
+      attributes: (row) => {
+        const claims = objectOf(row.customAttributes);
+        return Object.keys(claims).length > 0 ? claims : undefined;
+      },
+    },
+    linked: (row) => linksIn(row).map(({ providerId, rawId, email }) => linkTo(providerId, rawId, email)),
+  })(options);
 };
 
 const hashOf = (hash: string | undefined, salt: string | undefined, config: FirebaseConfig | null) => {

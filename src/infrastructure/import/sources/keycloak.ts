@@ -1,7 +1,7 @@
 import { keycloakHash } from '../../../adapters/crypto/foreign/storable-hash.ts';
-import { type Fields, isTrue, listOf, objectOf, objectsIn, textOf, timeOf } from '../fields.ts';
-import { appWith, base32, linkTo } from '../links.ts';
-import { sourceOf, together, WITHOUT_FACTOR } from '../system-export.ts';
+import { type Fields, isTrue, listOf, objectOf, objectsIn, textOf } from '../fields.ts';
+import { base32, linkTo, totpFactor } from '../links.ts';
+import { sourceOf, WITHOUT_FACTOR } from '../system-export.ts';
 
 /** `secretData` and `credentialData` are texts of JSON. */
 const credentialOf = (credential: Fields) => ({
@@ -10,6 +10,7 @@ const credentialOf = (credential: Fields) => ({
   data: objectOf(credential.credentialData),
 });
 type Credential = ReturnType<typeof credentialOf>;
+const credentialsIn = (row: Fields): readonly Credential[] => objectsIn(row.credentials).map(credentialOf);
 
 const hashOf = ({ secret, data }: Credential): string =>
   keycloakHash({
@@ -27,33 +28,30 @@ const factorOf = ({ type, secret, data }: Credential) => {
   const isKnown = subType === 'totp' && digits === 6 && period === 30 && algorithm === 'HmacSHA1';
   if (type !== 'otp' || !isKnown) return { notes: [WITHOUT_FACTOR] };
   const key = textOf(secret.value) ?? '';
-  return appWith(secretEncoding === 'BASE32' ? key : base32(Buffer.from(key)));
+  return totpFactor(secretEncoding === 'BASE32' ? key : base32(Buffer.from(key)));
 };
 
 /** The users of a realm, as `kc.sh export` writes them. */
 export const keycloak = sourceOf({
   tables: ['users'],
-  user: (row) => {
-    if (textOf(row.serviceAccountClientId) !== undefined) return { leftOut: 'is the account of a service' };
-    const credentials = objectsIn(row.credentials).map(credentialOf);
-    const password = credentials.find(({ type }) => type === 'password');
-    const { notes, ...linked } = together(
-      ...objectsIn(row.federatedIdentities).map(({ identityProvider, userId }) => linkTo(identityProvider, userId)),
-      ...credentials.map(factorOf),
-    );
-    return {
-      user: {
-        id: textOf(row.id),
-        username: textOf(row.username),
-        email: textOf(row.email),
-        emailVerified: isTrue(row.emailVerified),
-        passwordHash: password === undefined ? undefined : hashOf(password),
-        createdAt: timeOf(row.createdTimestamp),
-        locale: textOf(listOf(objectOf(row.attributes).locale)[0]),
-        disabled: !isTrue(row.enabled),
-        ...linked,
-      },
-      notes,
-    };
+  leftOut: (row) => (textOf(row.serviceAccountClientId) === undefined ? undefined : 'is the account of a service'),
+  fields: {
+    ...{
+      id: 'id',
+      username: 'username',
+      email: 'email',
+      emailVerified: 'emailVerified',
+      createdAt: 'createdTimestamp',
+    },
+    passwordHash: (row) => {
+      const password = credentialsIn(row).find(({ type }) => type === 'password');
+      return password && hashOf(password);
+    },
+    locale: (row) => textOf(listOf(objectOf(row.attributes).locale)[0]),
+    disabled: (row) => !isTrue(row.enabled),
   },
+  linked: (row) => [
+    ...objectsIn(row.federatedIdentities).map(({ identityProvider, userId }) => linkTo(identityProvider, userId)),
+    ...credentialsIn(row).map(factorOf),
+  ],
 });

@@ -1,12 +1,12 @@
 import { systemClock } from '../../../adapters/clock/system.ts';
 import { type Fields, isTrue, objectOf, objectsIn, textOf, timeOf } from '../fields.ts';
-import { appWith, linkTo } from '../links.ts';
-import { sourceOf, together, WITHOUT_FACTOR } from '../system-export.ts';
+import { linkTo, totpFactor } from '../links.ts';
+import { sourceOf, WITHOUT_FACTOR } from '../system-export.ts';
 
 /** Rows of `auth.mfa_factors`. */
 const factorIn = ({ factor_type: type, status, secret }: Fields) => {
   if (status === 'unverified') return {};
-  return type === 'totp' ? appWith(secret) : { notes: [WITHOUT_FACTOR] };
+  return type === 'totp' ? totpFactor(secret) : { notes: [WITHOUT_FACTOR] };
 };
 
 /** Rows of `auth.identities`. */
@@ -26,28 +26,18 @@ export const supabase = sourceOf({
     if (of === undefined) return null;
     return { of, ...('factor_type' in row ? factorIn(row) : identityIn(row)) };
   },
-  keys: ({ id }) => [textOf(id) ?? ''],
-  user: (row) => {
-    if (textOf(row.deleted_at) !== undefined) return { leftOut: 'was deleted there' };
-    if (isTrue(row.is_anonymous)) return { leftOut: 'is an anonymous user' };
-    const bannedUntil = timeOf(row.banned_until);
-    const isBanned = bannedUntil !== undefined && !(Date.parse(bannedUntil) <= systemClock.now());
-    // The admin API has them in the user, without secrets.
-    const { notes, ...linked } = together(
-      ...objectsIn(row.identities).map(identityIn),
-      ...objectsIn(row.factors).map(factorIn),
-    );
-    return {
-      user: {
-        id: textOf(row.id),
-        email: textOf(row.email),
-        emailVerified: textOf(row.email_confirmed_at) !== undefined,
-        passwordHash: textOf(row.encrypted_password),
-        createdAt: timeOf(row.created_at),
-        disabled: isBanned,
-        ...linked,
-      },
-      notes,
-    };
+  leftOut: (row) => {
+    if (textOf(row.deleted_at) !== undefined) return 'was deleted there';
+    return isTrue(row.is_anonymous) ? 'is an anonymous user' : undefined;
   },
+  fields: {
+    ...{ id: 'id', email: 'email', passwordHash: 'encrypted_password', createdAt: 'created_at' },
+    emailVerified: (row) => textOf(row.email_confirmed_at) !== undefined,
+    disabled: (row) => {
+      const until = timeOf(row.banned_until);
+      return until !== undefined && !(Date.parse(until) <= systemClock.now());
+    },
+  },
+  // The admin API has them in the user, without secrets.
+  linked: (row) => [...objectsIn(row.identities).map(identityIn), ...objectsIn(row.factors).map(factorIn)],
 });

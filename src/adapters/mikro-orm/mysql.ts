@@ -1,9 +1,11 @@
+import type { MySqlConnection } from '@mikro-orm/mysql';
 import type { Options } from '@mikro-orm/sql';
+import { Kysely, MysqlDialect } from 'kysely';
 import { reasonOf } from '../log/redact-error.ts';
 import { anyConnection } from './built-statements.ts';
 import { MARIADB, MYSQL } from './dialects.ts';
 import { field } from './failures.ts';
-import { type MysqlPool, prepareConnections } from './mysql-pool.ts';
+import { type DriversPool, preparingPool } from './mysql-pool.ts';
 import type { Connected, DatabaseKind, ServerOptions, Types } from './options.ts';
 
 /** @throws Error that names the package which is missing */
@@ -102,11 +104,11 @@ export const connectBy = async (
     ensureDatabase: false,
     logger: () => undefined,
   });
-  // Every driver has this method; the type of a connection, which all of them share, does not.
-  const connection = em.getConnection() as unknown as { getNativeClient(): Promise<MysqlPool> };
+  // That of MariaDB is one of MySQL, too.
+  const native: object = await (em.getConnection() as MySqlConnection).getNativeClient();
   const limits = { statement: statementTimeout, connection: connectionTimeout };
-  const connections = prepareConnections(await connection.getNativeClient(), session, limits);
-  return { ...anyConnection(em.getKysely()), connections };
+  const pool = preparingPool(native as DriversPool, session, limits);
+  return { ...anyConnection(new Kysely({ dialect: new MysqlDialect({ pool }) })), connections: pool.state };
 };
 
 type Differing = Pick<DatabaseKind, 'dialect'> & {

@@ -1,21 +1,34 @@
+import { createRequire } from 'node:module';
+import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { monotonicTime } from '../clock/system.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { ConflictError } from '../records/database.ts';
 import { isInUnit } from '../records/units.ts';
 import { statementName } from './built-statements.ts';
 import { field } from './failures.ts';
+import type { PoolState, ServerOptions } from './options.ts';
 
-/** The parts of the driver's pool and clients that are used here. */
-export type Pool = {
-  readonly options: object;
+/** What is used of the driver, which has no types. `processID`, `secretKey` and `connection` are private to it (ADR 0034). */
+type Driver = {
+  readonly Pool: new (options: object) => DriversPool;
   readonly Client: new (options: object) => Client;
-  readonly ending: boolean;
-  connect: () => Promise<Client>;
-  on(event: 'acquire' | 'connect' | 'remove', listener: (client: Client) => void): unknown;
-  on(event: 'error', listener: () => void): unknown;
-  on(event: 'release', listener: (error: unknown, client: Client) => void): unknown;
 };
-type Query = (...given: readonly unknown[]) => unknown;
+type DriversPool = {
+  readonly totalCount: number;
+  readonly idleCount: number;
+  readonly waitingCount: number;
+  connect(): Promise<Client>;
+  end(): Promise<void>;
+  on(event: 'connect', listener: (client: Client) => void): unknown;
+  on(event: 'error', listener: () => void): unknown;
+};
+type Query = {
+  readonly text: string;
+  readonly values: readonly unknown[];
+  readonly name?: string;
+  readonly query_timeout?: number;
+};
+type Answer = { readonly rowCount: number | null; readonly rows: readonly Record<string, unknown>[] };
 type Client = {
   readonly host: string;
   readonly port: number;
@@ -23,17 +36,14 @@ type Client = {
   readonly secretKey: number | null;
   readonly ssl: unknown;
   readonly connection: Connection;
-  /** Whether no pooler gives the session of its server to others. Known before the pool hands it out. */
-  hasOwnSession?: boolean;
-  query: Query;
+  query(query: Query): Promise<Answer>;
   on(event: 'error', listener: () => void): unknown;
-  emit(event: 'error', error: Error): unknown;
-  /** Returns the client to the pool, which closes it if there is an error. */
-  release: (error?: Error) => void;
+  /** Returns the client to the pool. @param destroys whether the pool closes it */
+  release(destroys: boolean): void;
 };
 type Connection = {
   readonly sslNegotiation: string;
-  readonly stream: { destroy(): void; cork(): void; uncork(): void; readonly writableCorked: number };
+  readonly stream: { destroy(): void };
   on(event: 'connect' | 'sslconnect' | 'error' | 'end', listener: () => void): unknown;
   connect(port: number, host: string): void;
   connect(path: string): void;
@@ -41,56 +51,124 @@ type Connection = {
   cancel(processId: number, secretKey: number): void;
 };
 
-/**
- * Options of the driver by which its pool limits the time of queries, leaves servers that became read-only, and prepares statements.
- * `onPoolCreated` is for the pool that is made with the others.
- * @param limit milliseconds that a query may take.
- */
-export const poolOptions = (limit: number) => {
-  let pool: Pool;
-  let replaceAll: (reason: string) => void;
-  return {
-    onPoolCreated(created: Pool) {
-      pool = created;
-      replaceAll = replacingConnections(created);
-      refuseWhenEnding(created);
-      surviveLostConnections(created);
-    },
+/** A connection of the pool. It ends queries that take too long, leaves a server that became read-only, and prepares statements. */
+export type PooledConnection = PostgresPoolClient & {
+  /** Whether no pooler gives the session of its server to others. */
+  readonly hasOwnSession: boolean;
+  /** Whether all connections were to be replaced since it was opened. */
+  readonly isOutdated: () => boolean;
+};
+
+export type Pool = Omit<PostgresPool, 'connect'> & {
+  connect(): Promise<PooledConnection>;
+  readonly state: () => PoolState;
+  /** Whether a connection is idle, or still to be opened, which may fail. */
+  readonly isOneFree: () => boolean;
+};
+
+const require = createRequire(import.meta.url);
+
+/** The driver parses the URL. No option may become a startup parameter that poolers refuse (ADR 0019). */
+export const openPool = ({ url, ...limits }: ServerOptions): Pool => {
+  // No other database needs it.
+  const driver: Driver = require('pg');
+  const connections = new WeakMap<Client, PooledConnection>();
+  const replaced: Replaced = { until: Number.NEGATIVE_INFINITY };
+  const cancel = (client: Client) => requestCancellation(new driver.Client(options), client);
+  const options = {
+    application_name: 'tandem',
+    max: limits.poolSize,
+    connectionTimeoutMillis: limits.connectionTimeout,
+    idleTimeoutMillis: limits.idleTimeout,
+    keepAlive: true,
+    connectionString: url,
+    pipeline: true,
     /** Awaited by the pool before it hands a new connection out. */
     async onConnect(client: Client) {
-      client.hasOwnSession = await hasOwnSession(client, limit);
-      const send = client.query.bind(client);
-      const limitAnswer = limitingQueries(pool, client, limit);
-      const query: Query = (...given) => {
-        writeTogether(client.connection.stream);
-        const answer = send(...given);
-        if (!(answer instanceof Promise)) return answer;
-        limitAnswer(answer);
-        answer.catch((error) => field(error, 'code') === READ_ONLY && replaceAll('the server is read-only'));
-        return answer;
-      };
-      const outdated = () => {
-        const reason = 'prepared statements are outdated';
-        // Also if all others were closed a moment ago.
-        discardWhenReleased(client, reason);
-        replaceAll(reason);
-      };
-      client.query = client.hasOwnSession ? preparing(query, outdated) : query;
+      connections.set(client, await pooledConnection(client, limits.statementTimeout, cancel, replaced));
     },
+  };
+  const pool = new driver.Pool(options);
+  surviveLostConnections(pool);
+  let isEnding = false;
+  return {
+    options: {},
+    async connect() {
+      for (;;) {
+        const client = await pool.connect();
+        const connection = connections.get(client) as PooledConnection;
+        // Kysely 0.29.6 never returns a connection that it gets after `destroy`, and the pool would wait for it without an end.
+        if (!isEnding && !connection.isOutdated()) return connection;
+        connection.release();
+        if (isEnding) throw new LoggableError('the database is closed');
+      }
+    },
+    end() {
+      isEnding = true;
+      return pool.end();
+    },
+    state: () => ({ used: pool.totalCount - pool.idleCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    isOneFree: () => pool.idleCount + limits.poolSize - pool.totalCount > pool.waitingCount,
   };
 };
 
-/** Makes the pool close the connection when it is returned, instead of giving it to the next caller. */
-const discardWhenReleased = (client: Client, reason: string): void => {
-  const { release } = client;
-  client.release = () => release(new Error(reason));
+/** An `error` without a listener would end the process. The query that is under way fails by itself, and the pool discards the connection. */
+const surviveLostConnections = (pool: DriversPool): void => {
+  const ignore = () => undefined;
+  pool.on('error', ignore);
+  pool.on('connect', (client) => client.on('error', ignore));
 };
 
-/** Sends what is asked before the next turn of the event loop with one system call: the statements of a transaction that don't wait for each other. */
-const writeTogether = (stream: Connection['stream']): void => {
-  if (stream.writableCorked > 0) return;
-  stream.cork();
-  process.nextTick(() => stream.uncork());
+/** In which the connections are replaced once: where every server is read-only, new ones would not help. */
+const PAUSE_MS = 1_000;
+
+/** The connections of a pool that were opened until then are closed when they are returned, or would be used again. */
+type Replaced = { until: number };
+
+/** read_only_sql_transaction */
+const READ_ONLY = '25006';
+
+const pooledConnection = async (
+  client: Client,
+  limit: number,
+  cancel: (client: Client) => void,
+  replaced: Replaced,
+): Promise<PooledConnection> => {
+  const openedAt = monotonicTime();
+  let isFaulty = false;
+  const discard = () => {
+    isFaulty = true;
+  };
+  const replaceAll = () => {
+    if (monotonicTime() - replaced.until > PAUSE_MS) replaced.until = monotonicTime();
+  };
+  const limitAnswer = limitingAnswers(client, limit, () => {
+    discard();
+    cancel(client);
+  });
+  const send = (query: Query): Promise<Answer> => {
+    const answer = client.query(query);
+    limitAnswer(answer);
+    // After a fail-over, the address leads to the new primary, but connections that are open lead to the old one, which refuses to write.
+    answer.catch((error) => field(error, 'code') === READ_ONLY && replaceAll());
+    return answer;
+  };
+  const outdated = () => {
+    // Also if all others were replaced a moment ago.
+    discard();
+    replaceAll();
+  };
+  const isOutdated = () => openedAt <= replaced.until;
+  const isOwn = await hasOwnSession(client, limit);
+  const query = isOwn
+    ? preparing(send, outdated)
+    : (text: string, values: readonly unknown[]) => send({ text, values });
+  return {
+    hasOwnSession: isOwn,
+    isOutdated,
+    query: query as PostgresPoolClient['query'],
+    release: () => client.release(isFaulty || isOutdated()),
+  };
 };
 
 /** In which the server has to report a cancelled query, before its connection is destroyed. */
@@ -102,14 +180,13 @@ const REPORT_TIME_MS = 500;
  * refused, and a `set` would stay in a session that a pooler in transaction mode gives to other clients. The time of a query that was sent behind
  * others begins with the answer to the one before it.
  */
-const limitingQueries = (pool: Pool, client: Client, limit: number): ((answer: Promise<unknown>) => void) => {
+const limitingAnswers = (client: Client, limit: number, onLimit: () => void): ((answer: Promise<unknown>) => void) => {
   let unanswered = 0;
   let isCancelled = false;
   let timer: NodeJS.Timeout | undefined;
   const cancel = () => {
     isCancelled = true;
-    discardWhenReleased(client, 'a query timed out');
-    requestCancellation(pool, client);
+    onLimit();
     timer = setTimeout(() => client.connection.stream.destroy(), REPORT_TIME_MS);
   };
   const answered = () => {
@@ -125,9 +202,8 @@ const limitingQueries = (pool: Pool, client: Client, limit: number): ((answer: P
 };
 
 /** Sends a CancelRequest, with TLS if the client has it (PostgreSQL's frontend/backend protocol, "Canceling Requests in Progress"). */
-const requestCancellation = (pool: Pool, { processID, secretKey }: Client): void => {
+const requestCancellation = ({ connection, ssl, host, port }: Client, { processID, secretKey }: Client): void => {
   if (processID === null || secretKey === null) return;
-  const { connection, ssl, host, port } = new pool.Client(pool.options);
   const end = () => connection.stream.destroy();
   const send = () => connection.cancel(processID, secretKey);
   const deadline = setTimeout(end, REPORT_TIME_MS);
@@ -143,58 +219,6 @@ const requestCancellation = (pool: Pool, { processID, secretKey }: Client): void
 };
 
 /**
- * Kysely 0.29.6, which MikroORM requires, never returns a connection that it gets after `destroy`, and the pool would wait for it without
- * an end. Its version 0.29.9 returns it.
- */
-const refuseWhenEnding = (pool: Pool): void => {
-  const connect = pool.connect.bind(pool);
-  pool.connect = async () => {
-    const client = await connect();
-    if (!pool.ending) return client;
-    client.release();
-    throw new LoggableError('the database is closed');
-  };
-};
-
-/** An `error` without a listener would end the process. The query that is under way fails by itself, and the pool discards the connection. */
-const surviveLostConnections = (pool: Pool): void => {
-  const ignore = () => undefined;
-  pool.on('error', ignore);
-  pool.on('connect', (client) => client.on('error', ignore));
-};
-
-/** read_only_sql_transaction */
-const READ_ONLY = '25006';
-/** In which the connections are closed once: where every server is read-only, new ones would not help. */
-const PAUSE_MS = 1_000;
-
-/**
- * Closes all connections of a pool, those in use when they are returned. After a fail-over, an address leads to the new primary, but
- * connections that are open lead to the old one, whose server refuses to write.
- */
-const replacingConnections = (pool: Pool): ((reason: string) => void) => {
-  const idle = new Set<Client>();
-  const used = new Set<Client>();
-  let closedAt = Number.NEGATIVE_INFINITY;
-  pool.on('acquire', (client) => {
-    idle.delete(client);
-    used.add(client);
-  });
-  pool.on('release', (error, client) => {
-    used.delete(client);
-    if (!error) idle.add(client);
-  });
-  pool.on('remove', (client) => void idle.delete(client));
-  return (reason) => {
-    if (monotonicTime() - closedAt < PAUSE_MS) return;
-    closedAt = monotonicTime();
-    for (const client of used) discardWhenReleased(client, reason);
-    // The pool closes an idle client that reports an error.
-    for (const client of [...idle]) client.emit('error', new Error(reason));
-  };
-};
-
-/**
  * Returns `null` behind a pooler: the server process is not the one that the connection got at its start. Otherwise the session belongs to
  * the connection alone, and two settings are made. `enable_seqscan`: a prepared plan stays in use while its table grows, so a scan that was
  * right for a small table must not be planned. `jit`: the cost that this adds to an unavoidable scan would trigger compilation.
@@ -204,7 +228,7 @@ const OWN_SESSION = `select case when pg_backend_pid() = $1 then
 
 const hasOwnSession = async (client: Client, timeout: number): Promise<boolean> => {
   const question = { text: OWN_SESSION, values: [client.processID], query_timeout: timeout };
-  const { rows } = (await client.query(question)) as { readonly rows: readonly { readonly settings: string | null }[] };
+  const { rows } = await client.query(question);
   return rows[0]?.settings != null;
 };
 
@@ -221,13 +245,13 @@ const OUTDATED: readonly unknown[] = ['0A000', UNKNOWN_STATEMENT];
  * sent before, by which it would have been prepared, has failed.
  * @param onOutdated called then, since other statements of this connection, and of others, may be outdated as well.
  */
-const preparing = (query: Query, onOutdated: () => void): Query => {
+const preparing = (send: (query: Query) => Promise<Answer>, onOutdated: () => void) => {
   const prepared = new Set<string>();
-  return async (text, values, ...others) => {
-    const name = typeof text === 'string' && Array.isArray(values) ? statementName(text) : undefined;
-    if (name === undefined) return query(text, values, ...others);
+  return async (text: string, values: readonly unknown[]): Promise<Answer> => {
+    const name = statementName(text);
+    if (name === undefined) return send({ text, values });
     try {
-      const answer = await query({ name, text, values });
+      const answer = await send({ name, text, values });
       prepared.add(name);
       return answer;
     } catch (error) {
@@ -235,7 +259,7 @@ const preparing = (query: Query, onOutdated: () => void): Query => {
       if (wasPrepared ? !OUTDATED.includes(code) : code !== UNKNOWN_STATEMENT) throw error;
       if (wasPrepared) onOutdated();
       if (isInUnit()) throw new ConflictError('a prepared statement is outdated');
-      return query(text, values);
+      return send({ text, values });
     }
   };
 };

@@ -1,12 +1,11 @@
-import { createRequire } from 'node:module';
-import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
+import { Kysely, PostgresDialect } from 'kysely';
 import { reasonOf } from '../log/redact-error.ts';
 import { POSTGRESQL } from './dialects.ts';
 import { field } from './failures.ts';
 import { postgresqlSessions } from './one-statement-sessions.ts';
 import type { DatabaseKind, ServerOptions } from './options.ts';
-import { type Pool, poolOptions } from './postgresql-pool.ts';
-import { type SharedPool, sharingConnections } from './sharing-connections.ts';
+import { openPool } from './postgresql-pool.ts';
+import { sharingConnections } from './sharing-connections.ts';
 
 export const postgresqlKind = (options: ServerOptions): DatabaseKind => {
   const dbName = databaseName(options.url);
@@ -19,11 +18,7 @@ export const postgresqlKind = (options: ServerOptions): DatabaseKind => {
       return {
         db: new Kysely({ dialect: new PostgresDialect({ pool }) }),
         execute,
-        connections: () => ({
-          used: pool.totalCount - pool.idleCount,
-          idle: pool.idleCount,
-          waiting: pool.waitingCount + joined(),
-        }),
+        connections: () => ({ ...pool.state(), waiting: pool.state().waiting + joined() }),
       };
     },
     async orm() {
@@ -52,29 +47,6 @@ export const postgresqlKind = (options: ServerOptions): DatabaseKind => {
 
 /** In ASCII, which the server has in any encoding. */
 const OTHER_ENCODING = `The database of DATABASE_URL has the encoding %s, and needs UTF8: make one by "create database NAME encoding 'UTF8' template template0", and set DATABASE_URL to it`;
-
-type DriversPool = Pool & PostgresPool & SharedPool;
-type Driver = { readonly Pool: new (options: object) => DriversPool };
-const require = createRequire(import.meta.url);
-
-/** The driver parses the URL. No option may become a startup parameter that poolers refuse (ADR 0019). */
-const openPool = ({ url, ...limits }: ServerOptions): DriversPool => {
-  // It has no types, and no other database needs it.
-  const driver: Driver = require('pg');
-  const { onPoolCreated, ...preparing } = poolOptions(limits.statementTimeout);
-  const pool = new driver.Pool({
-    ...preparing,
-    application_name: 'tandem',
-    max: limits.poolSize,
-    connectionTimeoutMillis: limits.connectionTimeout,
-    idleTimeoutMillis: limits.idleTimeout,
-    keepAlive: true,
-    connectionString: url,
-    pipeline: true,
-  });
-  onPoolCreated(pool);
-  return pool;
-};
 
 const databaseName = (url: string): string => {
   const [, name = ''] = /^[^:]+:\/\/[^/]*\/([^?#]+)/.exec(url) ?? [];

@@ -1,22 +1,10 @@
 import type { CompiledQuery, QueryResult } from 'kysely';
+import type { Pool, PooledConnection } from './postgresql-pool.ts';
 import type { Execute } from './statements.ts';
 
 /** Few, since one that waits for a lock keeps the others waiting. More of them make no difference to the time that they take. */
 const MOST_TOGETHER = 4;
 
-/** The parts of the driver's pool that are used here. */
-export type SharedPool = {
-  readonly options: { readonly max: number };
-  readonly totalCount: number;
-  readonly idleCount: number;
-  readonly waitingCount: number;
-  connect(): Promise<Client>;
-};
-type Client = {
-  readonly hasOwnSession?: boolean;
-  query(text: string, values: readonly unknown[]): Promise<Answer>;
-  release(): void;
-};
 type Answer = { readonly rowCount: number | null; readonly rows: unknown[] };
 
 /** A statement that waits for a connection. */
@@ -31,12 +19,10 @@ type Waiting = {
  * written with one system call, and their answers are often read with one. None joins those that were sent: the connection would not return to
  * the pool, and transactions would get none. Callers are not in a unit, since all run in the context of the first.
  */
-export const sharingConnections = (pool: SharedPool) => {
+export const sharingConnections = (pool: Pool) => {
   let joinable: Waiting[] = [];
   let joined = 0;
   let isPooled = false;
-  /** Idle, or still to be opened, which may fail. */
-  const isOneFree = () => pool.idleCount + pool.options.max - pool.totalCount > pool.waitingCount;
   const connect = (together: Waiting[]): void => {
     const stopJoining = () => {
       if (joinable === together) joinable = [];
@@ -45,7 +31,7 @@ export const sharingConnections = (pool: SharedPool) => {
     pool.connect().then(
       (client) => {
         stopJoining();
-        isPooled = client.hasOwnSession !== true;
+        isPooled = !client.hasOwnSession;
         return sendAll(client, together);
       },
       (error) => {
@@ -55,7 +41,7 @@ export const sharingConnections = (pool: SharedPool) => {
     );
   };
   const add = (statement: Waiting): void => {
-    if (isOneFree() || isPooled) connect([statement]);
+    if (pool.isOneFree() || isPooled) connect([statement]);
     else if (joinable.length > 0 && joinable.length < MOST_TOGETHER) {
       joined += 1;
       joinable.push(statement);
@@ -76,7 +62,7 @@ export const sharingConnections = (pool: SharedPool) => {
 };
 
 /** Returns the connection before the last caller goes on. */
-const sendAll = async (client: Client, together: readonly Waiting[]): Promise<void> => {
+const sendAll = async (client: PooledConnection, together: readonly Waiting[]): Promise<void> => {
   let unanswered = together.length;
   const send = async ({ sql, parameters }: CompiledQuery): Promise<Answer> => {
     try {
@@ -89,6 +75,6 @@ const sendAll = async (client: Client, together: readonly Waiting[]): Promise<vo
   for (const { query, resolve, reject } of together) {
     const answered = send(query).then(resolve, reject);
     // Once one is answered, a pooler lends the session to others. They would get the answers that follow if this connection broke.
-    if (client.hasOwnSession !== true) await answered;
+    if (!client.hasOwnSession) await answered;
   }
 };

@@ -1,3 +1,4 @@
+import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import {
   defaultResource,
   detectResources,
@@ -5,10 +6,9 @@ import {
   resourceFromAttributes,
   serviceNameEnvDetector,
 } from '@opentelemetry/resources';
-import { BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace';
+import { BatchSpanProcessor, type SpanExporter, type SpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { random } from '../clock/system.ts';
 import { withResponseTimeout, withTimeout } from '../limits/response-timeout.ts';
-import { OtlpSpan, type SpanSource } from './otlp-span.ts';
 import type { SpanRecorder } from './spans.ts';
 import { SAMPLED } from './trace-parent.ts';
 
@@ -32,6 +32,8 @@ const EXPORTERS = {
   'http/json': () => import('@opentelemetry/exporter-trace-otlp-http'),
   'http/protobuf': () => import('@opentelemetry/exporter-trace-otlp-proto'),
 } as const;
+
+const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL } as const;
 
 /** Spans that wait, each of about two kilobytes. */
 const MAX_WAITING = 4_096;
@@ -72,22 +74,44 @@ export const openTelemetry = async (
     },
     shutdown: () => otlp.shutdown(),
   };
-  const processor = new BatchSpanProcessor({
+  const batches = new BatchSpanProcessor({
     exporter,
     ...{ maxQueueSize: MAX_WAITING, maxExportBatchSize: BATCH, scheduledDelayMillis: DELAY },
   });
-  const source: SpanSource = {
-    ...{ resource: resourceOf(version), instrumentationScope: { name: 'tandem', version } },
+  const processor: SpanProcessor = {
+    onStart: () => undefined,
     onEnd(span) {
       if (waiting >= MAX_WAITING) return onLost(1);
       waiting += 1;
-      processor.onEnd(span);
+      batches.onEnd(span);
     },
+    forceFlush: () => batches.forceFlush(),
+    shutdown: () => batches.shutdown(),
   };
+  const provider = new TracerProvider({ resource: resourceOf(version), spanProcessors: [processor] });
+  const tracer = provider.getTracer('tandem', version);
   return {
     samples: (caller) => (followsCaller && caller !== undefined ? (caller.flags & SAMPLED) !== 0 : random() < ratio),
-    start: (...given) => new OtlpSpan(source, ...given),
-    close: () => withTimeout(CLOSE_TIMEOUT, processor.shutdown(), () => new Error('late')).catch(() => undefined),
+    start(name, kind, attributes, parent) {
+      const isRemote = kind === 'server';
+      const context =
+        parent === undefined
+          ? ROOT_CONTEXT
+          : trace.setSpanContext(ROOT_CONTEXT, { ...parent, traceFlags: SAMPLED, isRemote });
+      const span = tracer.startSpan(name, { kind: KINDS[kind], attributes }, context);
+      const { traceId, spanId } = span.spanContext();
+      return {
+        traceId,
+        spanId,
+        rename: (to) => void span.updateName(to),
+        set(more) {
+          span.setAttributes(more);
+          if ('error.type' in more) span.setStatus({ code: SpanStatusCode.ERROR });
+        },
+        end: () => span.end(),
+      };
+    },
+    close: () => withTimeout(CLOSE_TIMEOUT, provider.shutdown(), () => new Error('late')).catch(() => undefined),
   };
 };
 

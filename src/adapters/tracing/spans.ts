@@ -16,7 +16,7 @@ export type Attributes = Readonly<Record<string, string | number | boolean>>;
 export type SpanKind = 'server' | 'client' | 'internal';
 
 /** A span that is recorded. */
-export type RecordedSpan = {
+type RecordedSpan = {
   readonly traceId: string;
   readonly spanId: string;
   readonly rename: (name: string) => void;

@@ -39,6 +39,6 @@ const randomHex = (bytes: number): string => {
   return store.toString('hex', used - bytes, used);
 };
 
-export const newSpanId = (): string => randomHex(8);
+const newSpanId = (): string => randomHex(8);
 
 export const newTraceParent = (): TraceParent => ({ traceId: randomHex(16), spanId: newSpanId(), flags: RANDOM });

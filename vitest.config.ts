@@ -29,7 +29,7 @@ const WALK = ['test/browser/client.test.ts'];
 /** The files of `npm test`. */
 export const NPM_TEST = [...CORE, ...HTTP, ...ADAPTERS, ...WALK];
 
-const PROCESSES = ['test/{process,conformance,properties/requests,simulation}/**/*.test.ts'];
+const PROCESSES = ['test/{process,conformance,simulation}/**/*.test.ts'];
 const BROWSER = ['test/browser/**/*.test.ts'];
 
 /** Whole flows, and what is counted in Redis: they also run on real servers. The repositories have contracts for the rest. */

@@ -109,13 +109,6 @@ describe('an assertion of the former system', () => {
     await post(good).expect(200);
   });
 
-  it('opens one session, however many use it at once', async () => {
-    const { user } = await signUp(service);
-    const assertion = await assertionFor(user.id);
-    const statuses = (await Promise.all([1, 2, 3, 4, 5].map(() => post(assertion)))).map(({ status }) => status);
-    expect(statuses.toSorted()).toEqual([200, 401, 401, 401, 401]);
-  });
-
   it('is remembered as long as it is accepted, also if its times are no whole seconds', async () => {
     const { user } = await signUp(service);
     const iat = Math.floor(clock.now() / 1000);
@@ -150,14 +143,6 @@ describe('an adopted session', () => {
     const { body } = await stepUp.send({ password: person.password }).expect(200);
     expect(opened(body.data.accessToken).claims.amr).toEqual(['pwd', 'adopted']);
     expect((await addApp(body.data.accessToken)).body.code).not.toBe('AUTH_STEP_UP_REQUIRED');
-  });
-
-  it('takes the place of the session that the browser had', async () => {
-    const { user, cookie } = await signUp(service);
-    await post(await assertionFor(user.id))
-      .set('Cookie', cookie)
-      .expect(200);
-    await refreshWith(service, cookie).expect(401);
   });
 
   it('waits for the second factor of a user who has one, and then still lacks the first for a step-up', async () => {

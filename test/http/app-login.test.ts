@@ -183,12 +183,6 @@ describe('the code of an app', () => {
     await refresh(browser).expect(200);
   });
 
-  it('opens one session for many who use it at once', async () => {
-    const { browser: _, ...shown } = await made();
-    const answers = await Promise.all([1, 2, 3].map(() => use(shown)));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 401, 401]);
-  });
-
   it('works for a minute', async () => {
     const { browser: _, ...shown } = await made();
     clock.advance(60_000);

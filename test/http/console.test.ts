@@ -1,7 +1,6 @@
 // Proves website-7
 import { afterAll, describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/infrastructure/config.ts';
-import { readText } from '../support/checkout/repository.ts';
 import { startService, type TestService } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
 import { PRODUCTION } from '../support/processes/environments.ts';
@@ -34,12 +33,6 @@ describe('the console', () => {
       .set('If-None-Match', headers.etag ?? '')
       .expect(304);
     expect(again.headers['content-security-policy']).toBe(headers['content-security-policy']);
-  });
-
-  it('is made of the files in console/page', async () => {
-    const { http } = await start();
-    const texts = await Promise.all(FILES.slice(1).map(async (path) => (await http.get(path)).text));
-    expect(texts).toEqual(['css', 'js'].map((type) => readText(`console/page/console.${type}`)));
   });
 
   it('may load nothing but its own files, call nothing but the service, and make no markup from text', async () => {

@@ -1,4 +1,4 @@
-// Proves SPEC 8.3, 8.5, 13.6, 17.9, 17.12, 20.11
+// Proves SPEC 8.3, 8.5, 13.6, 17.9, 17.12
 import { beforeAll, describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/infrastructure/version.ts';
 import { DAY } from '../support/application.ts';
@@ -38,23 +38,6 @@ describe('GET /users/me', () => {
     expect(response.get('Cache-Control')).toBe('no-store');
   });
 
-  it('returns the user as stored now; the context contains the user of the token', async () => {
-    const { user, accessToken } = await signUp(service);
-    const username = `${user.username}.renamed`;
-    await service.ports.users.update(user.id, { username, now: clock.now() });
-    const response = await me(`Bearer ${accessToken}`).expect(200);
-    expect(response.body.data).toMatchObject({ id: user.id, username });
-    expect(response.body.context.user).toStrictEqual({ id: user.id, username: user.username });
-  });
-
-  it('says whether the email is verified, and what operators have stated', async () => {
-    const { user, accessToken } = await signUp(service);
-    const attributes = { roles: ['admin'], team: { lead: true } };
-    await service.ports.users.update(user.id, { emailVerifiedAt: clock.now(), attributes, now: clock.now() });
-    const { body } = await me(`Bearer ${accessToken}`).expect(200);
-    expect(body.data).toMatchObject({ id: user.id, emailVerified: true, attributes });
-  });
-
   it('says whether a second factor is on and how many passkeys there are, however long ago the log-in was', async () => {
     const { user, accessToken, cookie } = await signUp(service);
     await service.ports.users.update(user.id, { secondFactorAt: clock.now(), now: clock.now() });
@@ -72,18 +55,5 @@ describe('GET /users/me', () => {
       .send({ locale: 'de' })
       .expect(200);
     expect(patched.body.data).toMatchObject({ locale: 'de', secondFactor: true, passkeys: 2 });
-  });
-
-  it('answers DB_RECORD_NOT_FOUND when the user does not exist, with the user of the token in the context', async () => {
-    const { user, accessToken } = await signUp(service);
-    await service.ports.users.remove(user.id);
-    const response = await me(`Bearer ${accessToken}`);
-    expect(response.status).toBe(404);
-    expect(response.body).toMatchObject({ success: false, code: 'DB_RECORD_NOT_FOUND', details: null });
-    expect(response.body.context).toStrictEqual({
-      requestId: response.get('svc-request-id'),
-      version: VERSION,
-      user: { id: user.id, username: user.username },
-    });
   });
 });

@@ -1,7 +1,6 @@
 import type { Response } from 'supertest';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fixedClock } from '../support/fixed-clock.ts';
-import { eventsOf } from '../support/http/account.ts';
 import { heldFrom, servicesOverOneDatabase } from '../support/http/auth-http.ts';
 import { exchangeRaw } from '../support/http/raw-http.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
@@ -12,13 +11,9 @@ const REFRESH = '/auth/refresh-token';
 const clock = fixedClock(Date.UTC(2030, 0, 1));
 const { start } = servicesOverOneDatabase();
 let service: TestService;
-let second: TestService;
 beforeAll(async () => {
   service = await start({}, () => ({ clock }));
-  second = await start({}, () => ({ clock }));
 });
-
-const bearer = (accessToken: string) => ({ Authorization: `Bearer ${accessToken}` });
 const codeOf = ({ status, body }: Response) => [status, body.code];
 const UNPROVEN = [401, 'AUTH_DEVICE_UNPROVEN'];
 
@@ -37,48 +32,6 @@ const proofFor = (key: DeviceKey, given: { htu?: string; now?: number; jti?: str
   key.proof({ htu: `${BASE_URL}${REFRESH}`, now: clock.now(), ...given });
 const refresh = (cookie: string, body: object | undefined, at = service) =>
   at.http.post(REFRESH).set('Cookie', cookie).send(body);
-const proven = async (key: DeviceKey, cookie: string, at = service) =>
-  refresh(cookie, { proof: await proofFor(key) }, at);
-const bindingsOf = async (accessToken: string): Promise<string[]> => {
-  const { body } = await service.http.get('/auth/sessions').set(bearer(accessToken)).expect(200);
-  return body.data.map(({ binding }: { binding: string }) => binding);
-};
-const kindsOf = async (userId: string) => (await eventsOf(service, userId)).map(({ kind }) => kind);
-
-describe('a session with a key of its device', () => {
-  it('is opened by a registration and a log-in with a proof, and its user sees it', async () => {
-    const { key, person, accessToken } = await boundUser();
-    expect(await bindingsOf(accessToken)).toEqual(['device']);
-    const credentials = { account: person.username, password: person.password };
-    await service.http.post('/auth/login').send(credentials).expect(200);
-    const proof = await proofFor(key, { htu: `${BASE_URL}/auth/login` });
-    await service.http
-      .post('/auth/login')
-      .send({ ...credentials, proof })
-      .expect(200);
-    expect((await bindingsOf(accessToken)).toSorted()).toEqual(['device', 'device', 'none']);
-    expect(codeOf(await service.http.post('/auth/login').send({ ...credentials, proof: await proofFor(key) }))).toEqual(
-      UNPROVEN,
-    );
-  });
-
-  it('is refreshed with a proof, by either of two instances; a copied cookie is worthless, and the session goes on', async () => {
-    const { key, user, cookie } = await boundUser();
-    const next = heldFrom(
-      (await proven(key, cookie, second)).status === 200 ? await proven(key, cookie) : expect.unreachable(),
-    );
-    const thief = await joseDeviceKey();
-    for (const at of [service, second])
-      for (const copy of [cookie, next.cookie])
-        for (const body of [undefined, {}, { proof: await proofFor(thief) }]) {
-          const refused = await refresh(copy, body, at);
-          expect(codeOf(refused)).toEqual(UNPROVEN);
-          expect(refused.get('Set-Cookie')).toBeUndefined();
-        }
-    expect((await kindsOf(user.id)).filter((kind) => kind === 'device-unproven')).toHaveLength(5);
-    expect(codeOf(await proven(key, next.cookie, second))).toEqual([200, undefined]);
-  });
-});
 
 describe('the address of a proof', () => {
   it('may be that of the configuration or of the request, over http or https', async () => {
@@ -141,24 +94,5 @@ describe('the body of a refresh', () => {
     expect(await problemOf(`a.b.${'c'.repeat(2_045)}`)).toMatchObject([{ field: 'proof', code: 'too_long' }]);
     expect(await problemOf('a text')).toMatchObject([{ field: 'proof', code: 'invalid_format' }]);
     expect(await problemOf(7)).toMatchObject([{ field: 'proof', code: 'invalid_type' }]);
-  });
-});
-
-describe('DEVICE_BINDING', () => {
-  it('off ignores keys and proofs', async () => {
-    const off = await start({ DEVICE_BINDING: 'off' }, () => ({ clock }));
-    const { cookie } = await boundUser();
-    const next = await refresh(cookie, { proof: 'a.b.c' }, off);
-    expect(next.status).toBe(200);
-    const { accessToken } = await boundUser(off);
-    expect(await bindingsOf(accessToken)).toEqual(['none']);
-  });
-
-  it('observe lets a copied cookie refresh', async () => {
-    const observe = await start({ DEVICE_BINDING: 'observe' }, () => ({ clock }));
-    const { cookie, accessToken, user } = await boundUser(observe);
-    expect(await bindingsOf(accessToken)).toEqual(['device']);
-    expect((await refresh(cookie, undefined, observe)).status).toBe(200);
-    expect(await kindsOf(user.id)).toEqual(['registered']);
   });
 });

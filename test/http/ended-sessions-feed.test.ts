@@ -4,12 +4,10 @@ import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { EndedSessions } from '../../src/application/ports/ended-sessions.ts';
 import type { EndedList } from '../../src/domain/ended-session.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
-import { sentLink, useLink } from '../support/http/account.ts';
 import { opened, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
-import { aPerson, cookiePair, refreshCookieOf, type TestService } from '../support/http/service.ts';
+import { cookiePair, refreshCookieOf, type TestService } from '../support/http/service.ts';
 
 const PATH = '/.well-known/ended-sessions';
-const INSTANCES = 16;
 
 const { start } = servicesOverOneDatabase();
 let service: TestService;
@@ -67,47 +65,6 @@ describe('GET /.well-known/ended-sessions', () => {
     },
   );
 
-  type Purpose = 'password-reset' | 'email-change-undo' | 'factors-undo' | 'email-verification';
-  /** @param changed what has changed of the account since its registration */
-  const linked =
-    (purpose: Purpose, changed: { readonly email?: string; readonly emailVerifiedAt?: number } = {}) =>
-    async ({ user }: SignedUp, path: string) => {
-      const token = await sentLink(service, { userId: user.id, purpose, email: user.email });
-      await service.ports.users.update(user.id, { ...changed, now: Date.now() });
-      if (purpose === 'password-reset')
-        await service.http.post(path).send({ token, newPassword: 'battery staple' }).expect(200);
-      else await useLink(service, path, token).expect(200);
-    };
-  /** The others are in `events.test.ts`, which looks into the list as well. */
-  const ENDINGS: readonly (readonly [string, (ada: SignedUp) => Promise<unknown>])[] = [
-    ['password-reset', (ada) => linked('password-reset', { emailVerifiedAt: 1 })(ada, '/auth/password-reset/confirm')],
-    [
-      'email-change-undone',
-      (ada) => linked('email-change-undo', { email: aPerson().email })(ada, '/auth/email-change/undo'),
-    ],
-    ['factors-undone', (ada) => linked('factors-undo')(ada, '/auth/factors/undo')],
-    ['address-proven', (ada) => linked('email-verification')(ada, '/auth/email-verification/confirm')],
-    [
-      'account-deleted',
-      ({ accessToken, person: { password } }) =>
-        service.http.delete('/users/me').set('Authorization', `Bearer ${accessToken}`).send({ password }).expect(200),
-    ],
-  ];
-  it.each(ENDINGS)('has a session that ended: %s', async (reason, end) => {
-    const ada = await signUp(service);
-    await end(ada);
-    await listed(sessionOf(ada));
-    const { sessions, users } = await listOf();
-    expect(sessions.find(({ sid }) => sid === sessionOf(ada))?.reason).toBe(reason);
-    expect(users.some(({ sub }) => sub === ada.user.id)).toBe(reason === 'account-deleted');
-  });
-
-  it('is not changed by a refresh', async () => {
-    const before = await service.ports.endings.list(0, 10_000);
-    await refreshWith(service, (await signUp(service)).cookie).expect(200);
-    expect(await service.ports.endings.list(0, 10_000)).toStrictEqual(before);
-  });
-
   it('is not filled by log-ins on devices that have a session, which each replaces', async () => {
     const before = await service.ports.endings.list(0, 10_000);
     const { cookie, person, user } = await signUp(service);
@@ -127,24 +84,6 @@ describe('GET /.well-known/ended-sessions', () => {
     const { username: account, password } = ada.person;
     await service.http.post('/auth/login').set('Cookie', ada.cookie).send({ account, password }).expect(200);
     await listed(sessionOf(ada));
-  });
-
-  it('is the same at sixteen instances, under the same entity tag', async () => {
-    const instances = await Promise.all(Array.from({ length: INSTANCES }, () => start({ JWT_ISSUER: 'of-sixteen' })));
-    const ended = await Promise.all(
-      instances.map(async (each) => {
-        const somebody = await signUp(each);
-        await logOut(somebody, each);
-        return sessionOf(somebody);
-      }),
-    );
-    for (const each of instances) for (const sid of ended) await listed(sid, each);
-    await vi.waitFor(async () => {
-      const tags = await Promise.all(instances.map((each) => etagOf(each)));
-      expect(new Set(tags).size).toBe(1);
-    }, 60_000);
-    const lists = await Promise.all(instances.map((each) => listOf(each)));
-    for (const { sessions } of lists) expect(sessions).toStrictEqual(lists[0]?.sessions);
   });
 
   it('is read once and signed once, however many ask', async () => {

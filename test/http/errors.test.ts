@@ -1,5 +1,4 @@
-// Proves SPEC 1.10, 1.13, 6.2, 6.4, 6.5, 6.6, 6.8, 6.9, 6.10, 7.1, 9.2, 9.19, 9.20, 9.21, 11.8, 11.9, 11.10, 19.1, 19.3, 20.1, 20.2, 20.12, 20.14
-// Proves SPEC 20.22, 25.4
+// Proves SPEC 1.10, 6.2, 6.4, 6.5, 6.6, 6.8, 6.9, 6.10, 19.1, 19.3, 20.1, 20.12, 20.14, 25.4
 import type { Response } from 'supertest';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Hooks } from '../../src/application/ports/hooks.ts';
@@ -22,96 +21,6 @@ beforeAll(async () => {
 // `Object.keys` is typed to return any strings.
 const codes = Object.keys(CATALOG) as ErrorCode[];
 const published = codes.filter((code) => code !== 'AUTH_FAILED').sort();
-
-/** SPEC "Catalog": HTTP and Retryable. */
-const SPECIFIED: Readonly<Record<string, [statusCode: number, retryable: boolean]>> = {
-  CLIENT_PARAMS_VALIDATION_FAILED: [400, false],
-  AUTH_CREDENTIALS_INVALID: [401, false],
-  AUTH_TOKEN_INVALID: [401, false],
-  AUTH_TOKEN_MISSING: [401, false],
-  DB_RECORD_NOT_FOUND: [404, false],
-  EXCEPTION_CATALOG_CODE_NOT_FOUND: [404, false],
-  AUTH_USER_DUPLICATE: [409, false],
-  DB_UNIQUE_VIOLATION: [409, false],
-  CLIENT_REQUEST_RATE_LIMIT_EXCEEDED: [429, true],
-  DB_QUERY_FAILED: [500, true],
-  SYS_HTTP_UNEXPECTED_ERROR: [500, false],
-  SYS_SERIALIZATION_ERROR: [500, false],
-  SYS_UNEXPECTED_ERROR: [500, false],
-};
-
-/** Codes of what SPEC does not have. */
-const FURTHER: typeof SPECIFIED = {
-  AUTH_ACCOUNT_DISABLED: [403, false],
-  AUTH_DEVICE_UNPROVEN: [401, false],
-  AUTH_EMAIL_UNVERIFIED: [403, false],
-  AUTH_LINK_INVALID: [400, false],
-  AUTH_PAGE_SERVER_UNKNOWN: [401, false],
-  AUTH_PASSKEY_INVALID: [401, false],
-  AUTH_PROOF_EXPIRED: [401, false],
-  AUTH_IDENTITY_CONFLICT: [409, false],
-  AUTH_IDENTITY_UNPROVEN: [401, false],
-  AUTH_REGISTRATION_CLOSED: [403, false],
-  AUTH_REGISTRATION_REFUSED: [403, false],
-  AUTH_SECOND_FACTOR_REQUIRED: [401, false],
-  AUTH_ASSERTION_INVALID: [401, false],
-  AUTH_CODE_INVALID: [401, false],
-  AUTH_SECOND_FACTOR_INVALID: [401, false],
-  AUTH_STEP_UP_REQUIRED: [401, false],
-  SYS_HOOK_UNAVAILABLE: [503, true],
-  SYS_PROVIDER_UNAVAILABLE: [503, true],
-};
-const LISTED = { ...SPECIFIED, ...FURTHER };
-
-describe('GET /errors', () => {
-  it('lists the catalog of the specification and the further codes, sorted by code', async () => {
-    const response = await service.http.get('/errors').expect(200);
-    expect(response.body).toStrictEqual({
-      success: true,
-      data: Object.keys(LISTED)
-        .sort()
-        .map((code) => ({
-          code,
-          statusCode: LISTED[code]?.[0],
-          retryable: LISTED[code]?.[1],
-          message: expect.stringMatching(/\S/),
-          description: expect.stringMatching(/\S/),
-          type: `${BASE_URL}/errors/${code}`,
-        })),
-      timestamp: expect.any(String),
-      context: { requestId: response.get('svc-request-id'), version: VERSION },
-    });
-  });
-
-  it('needs no token and ignores an invalid one', async () => {
-    await service.http.get('/errors').set('Authorization', 'Bearer garbage').expect(200);
-  });
-});
-
-describe('GET /errors/:code', () => {
-  it.each(published)('returns the same entry for %s as the list', async (code) => {
-    const list = await service.http.get('/errors').expect(200);
-    const response = await service.http.get(`/errors/${code}`).expect(200);
-    expect(response.body.data).toStrictEqual(list.body.data.find((entry: { code: string }) => entry.code === code));
-    expect(response.body.data.code).toBe(code);
-  });
-
-  it.each([
-    'AUTH_FAILED',
-    'NO_SUCH_CODE',
-    'auth_user_duplicate',
-    'AUTH_USER_DUPLICATE%20',
-    'AUTH_USER_DUPLICATE%00',
-    '__proto__',
-    'constructor',
-    'toString',
-  ])('has no entry %s', async (code) => {
-    const response = await service.http.get(`/errors/${code}`);
-    expect(response.status).toBe(404);
-    expect(response.body).toMatchObject({ success: false, code: 'EXCEPTION_CATALOG_CODE_NOT_FOUND', details: null });
-    expect(response.text).not.toContain(code.replace('%00', '\\u0000'));
-  });
-});
 
 const logIn = (at: TestService, body: object) => at.http.post('/auth/login').send(body);
 
@@ -274,12 +183,5 @@ describe('an error envelope', () => {
         ...(ofUser.includes(code) && { user }),
       });
     }
-  });
-
-  it('has a type for AUTH_FAILED too, which is not in the published catalog, but has a page', async () => {
-    const response = await service.http.post('/auth/refresh-token').expect(401);
-    expect(response.body.type).toBe(`${BASE_URL}/errors/AUTH_FAILED`);
-    await service.http.get('/errors/AUTH_FAILED').expect(404);
-    await service.http.get('/errors/AUTH_FAILED').set('Accept', 'text/html').expect(200);
   });
 });

@@ -20,10 +20,4 @@ describe('GET /auth/gateway', () => {
     const [session] = await service.ports.sessions.listByUser(user.id, service.ports.clock.now());
     expect(headers).toMatchObject({ 'x-user-id': user.id, 'x-session-id': session?.id });
   });
-
-  it('answers 401 without a token, and names nobody', async () => {
-    const { headers, body } = await asked().expect(401);
-    expect(body.code).toBe('AUTH_TOKEN_MISSING');
-    expect(headers).not.toHaveProperty('x-user-id');
-  });
 });

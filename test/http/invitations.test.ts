@@ -1,5 +1,4 @@
-import { decodeJwt } from 'jose';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { invitedPerson } from '../support/http/account.ts';
 import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { visitorOf } from '../support/http/page-visitor.ts';
@@ -48,16 +47,6 @@ describe.each([
 });
 
 describe('an invitation', () => {
-  it('is told to the hook, which may add attributes', async () => {
-    const beforeRegister = vi.fn(() => ({ decision: 'allow', attributes: { plan: 'trial', role: 'member' } }) as const);
-    const hooked = await start({}, () => ({ hooks: { beforeRegister } }));
-    const person = await invitedPerson(hooked, { role: 'admin' });
-    const { response } = await register(hooked, person);
-    expect(decodeJwt(response.body.data.accessToken)).toMatchObject({ attributes: { plan: 'trial', role: 'admin' } });
-    await register(hooked, aPerson());
-    expect(beforeRegister.mock.calls).toMatchObject([[{ invited: true }], [{ invited: false }]]);
-  });
-
   it('is not used up by a wrong address or password, a taken username, or the refusal of a hook', async () => {
     const open = await start();
     const { person: other } = await signUp(open);
@@ -77,19 +66,6 @@ describe('an invitation', () => {
     for (const [change, outcome] of wrong)
       expect((await register(picky, { ...person, ...change })).outcome, JSON.stringify(change)).toEqual(outcome);
     expect((await register(picky, person)).response.status).toBe(201);
-  });
-
-  it('that is not valid gets one answer, whether or not the address has an account', async () => {
-    const { person: known } = await signUp(await start());
-    const bodies = await Promise.all(
-      [known.email, aPerson().email].map(async (email) => {
-        const { response } = await register(service, { ...aPerson(), email, invitation: 'x'.repeat(43) });
-        const { timestamp: _timestamp, context: _context, ...body } = response.body;
-        return [response.status, body];
-      }),
-    );
-    expect(bodies[0]).toEqual(bodies[1]);
-    expect(bodies[0]?.[0]).toBe(403);
   });
 
   it('waits for the second factor where all users need one', async () => {

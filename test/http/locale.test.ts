@@ -47,19 +47,6 @@ describe('the language of a user', () => {
     expect(await localeOf(await registered('en', { locale: 'DE-at' }))).toBe('de-AT');
   });
 
-  it('is that of a registration that has to be verified, too', async () => {
-    const strict = await start({ EMAIL_VERIFICATION: 'required' }, { mailer: memoryMailer() });
-    const person = aPerson();
-    await strict.http.post('/auth/register').set('Accept-Language', 'de').send(person).expect(202);
-    expect(await strict.ports.users.findByEmail(person.email)).toMatchObject({ locale: 'de' });
-  });
-
-  it('is the one of the mails', async () => {
-    const [ada, bob] = [await registered('de'), await registered('en')];
-    expect(await subjectTo(ada)).toBe('Bestätigen Sie Ihre E-Mail-Adresse bei auth.example.org');
-    expect(await subjectTo(bob)).toBe('Confirm your email address at auth.example.org');
-  });
-
   it('is changed by the user, and not the one of others', async () => {
     const [ada, bob] = [await registered('en'), await registered('en')];
     const { body } = await change(ada, { locale: 'de-ch' }).expect(200);
@@ -69,27 +56,6 @@ describe('the language of a user', () => {
     expect((await eventsOf(service, ada.user.id)).map(({ kind }) => kind)).toEqual(['locale-changed', 'registered']);
     await service.http.post('/auth/password-reset').send({ email: ada.user.email }).expect(202);
     expect(await subjectTo(ada)).toMatch(/^Setzen Sie Ihr Passwort/);
-  });
-
-  it.each([
-    ['de-AT', 'en', 'Die Sprache Ihrer E-Mails von auth.example.org wurde geändert'],
-    ['en', 'de', 'The language of your mails from auth.example.org was changed'],
-    ['*', 'de', 'The language of your mails from auth.example.org was changed'],
-  ])('is reported in the former one: from %s to %s', async (from, to, subject) => {
-    const ada = await registered(from);
-    await change(ada, { locale: to }).expect(200);
-    expect(await subjectTo(ada)).toBe(subject);
-  });
-
-  it('is reported five times in an hour at most, the first time in the language of the owner', async () => {
-    const ada = await registered('de');
-    await subjectTo(ada);
-    for (const locale of ['xx', 'de', 'xy', 'de', 'xz', 'de', 'yy', 'de']) await change(ada, { locale }).expect(200);
-    await subjectTo(ada);
-    const notices = mailer.mails.filter(({ to, subject }) => to === ada.user.email && /Sprache|language/.test(subject));
-    expect(notices).toHaveLength(5);
-    expect(notices[0]?.subject).toContain('Sprache');
-    expect((await eventsOf(service, ada.user.id)).filter(({ kind }) => kind === 'locale-changed')).toHaveLength(8);
   });
 
   it('is in no answer to a log-in, and in no token', async () => {

@@ -1,3 +1,4 @@
+// Proves SPEC 18.1, 25.5, 25.6
 import * as v from 'valibot';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Json } from '../../src/adapters/http/openapi/components.ts';
@@ -35,6 +36,15 @@ describe('GET /openapi.json', () => {
     const { body } = await (await start({ BASE_URL: 'https://login.example.net/v' })).http.get(PATH).expect(200);
     expect(body).toMatchObject({ openapi: '3.1.1', servers: [{ url: 'https://login.example.net/v' }] });
     expect(body.info.version).toBe((await service.http.get('/health/live')).body.context.version);
+  });
+
+  it('has neither streams of events nor versions of the API', async () => {
+    const { text, body } = await service.http.get(PATH).expect(200);
+    expect(text).not.toMatch(/event-stream/);
+    expect(Object.keys(body.paths).filter((path) => /\/v\d/.test(path))).toEqual([]);
+    expect(text).not.toMatch(/"in":"header","name":"[^"]*version/i);
+    const { status, body: live } = await service.http.get('/health/live').set('Accept-Version', '99');
+    expect([status, live.success]).toEqual([200, true]);
   });
 
   it('may be stored, and is sent again only if it has changed', async () => {

@@ -1,6 +1,5 @@
 import { decodeJwt } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { RegistrationRequest } from '../../src/application/ports/hooks.ts';
 import { MINUTE } from '../support/application.ts';
 import { authenticator } from '../support/authenticator.ts';
 import { codeAt } from '../support/authenticator-app.ts';
@@ -64,40 +63,11 @@ describe('POST /auth/register', () => {
       .expect(member === 'password' ? 200 : 401);
   });
 
-  it('refuses a password or a username that is given and not allowed', async () => {
-    for (const member of [{ password: 'short' }, { username: 'a@b' }, { password: '' }]) {
-      const { body } = await register({ email: aPerson().email, ...member }).expect(400);
-      expect(body.details).toMatchObject([{ field: Object.keys(member)[0] }]);
-    }
-  });
-
   it('by default needs all three', async () => {
     const { body } = await register({ email: aPerson().email }, await start()).expect(400);
     const details = ['username', 'password'].map((field) => expect.objectContaining({ field, code: 'required' }));
     expect(body).toMatchObject({ code: 'CLIENT_PARAMS_VALIDATION_FAILED', details });
   });
-
-  it('tells the hook that no username was chosen', async () => {
-    const asked: RegistrationRequest[] = [];
-    const beforeRegister = (registration: RegistrationRequest) => {
-      asked.push(registration);
-      return { decision: 'allow' as const };
-    };
-    const { email } = aPerson();
-    await register({ email }, await start(OPTIONAL, () => ({ hooks: { beforeRegister } }))).expect(201);
-    expect(asked).toMatchObject([{ username: null, email }]);
-  });
-
-  it.each([{ EMAIL_VERIFICATION: 'required' }, { SECOND_FACTOR: 'required' }])(
-    'opens no session with %j',
-    async (env) => {
-      const strict = await start({ ...OPTIONAL, ...env });
-      const { email } = aPerson();
-      const response = await register({ email }, strict).expect(202);
-      expect([response.body.data, response.get('Set-Cookie')]).toEqual([null, undefined]);
-      expect(await strict.ports.users.findByEmail(email)).not.toBeNull();
-    },
-  );
 });
 
 /** Asks in a session for a code that confirms a change. */

@@ -65,6 +65,12 @@ const requestEverything = async (service: TestService) => {
   await keep(http.get('/auth/clear-cookie').set('Cookie', loggedIn.cookie));
   await keep(refreshWith(service, loggedIn.cookie));
 
+  const change = (currentPassword: string) =>
+    http
+      .put('/users/me/password')
+      .set('Authorization', `Bearer ${registered.accessToken}`)
+      .send({ currentPassword, newPassword: IN_BODIES });
+  await keep(change(WRONG));
   const json = { 'Content-Type': 'application/json' };
   for (const path of ['/auth/register', '/auth/login']) {
     await keep(http.post(path).set(json).send(`{"password":"${IN_BODIES}"`));

@@ -19,20 +19,7 @@ const session = (authorization?: string) => {
   return authorization === undefined ? request : request.set('Authorization', authorization);
 };
 
-/** The envelope of an anonymous response: no user in its context. */
-const anonymousEnvelope = (requestId: string | undefined) => ({
-  success: true,
-  data: { authenticated: false, user: null },
-  timestamp: new Date(clock.now()).toISOString(),
-  context: { requestId, version: VERSION },
-});
-
 describe('GET /auth/session', () => {
-  it('is anonymous without an Authorization header', async () => {
-    const response = await session().expect(200);
-    expect(response.body).toStrictEqual(anonymousEnvelope(response.get('svc-request-id')));
-  });
-
   it.each(['Bearer', 'bearer', 'BEARER'])('returns the user of the token: %s', async (scheme) => {
     const response = await session(`${scheme} ${ada.accessToken}`).expect(200);
     expect(response.body).toStrictEqual({
@@ -46,11 +33,6 @@ describe('GET /auth/session', () => {
       },
     });
     expect(response.get('Cache-Control')).toBe('no-store');
-  });
-
-  it('ignores the refresh cookie', async () => {
-    const response = await session().set('Cookie', ada.cookie).expect(200);
-    expect(response.body.data).toStrictEqual({ authenticated: false, user: null });
   });
 
   it('uses the claims, without the database', async () => {

@@ -7,31 +7,6 @@ import { facts } from '../support/foreign-hashes.ts';
 import { aPerson, startService } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
 
-/** Passwords and their hashes at cost 10, published with jBCrypt, another implementation of bcrypt. */
-const FOREIGN = [
-  ['abc', '$2a$10$WvvTPHKwdBJ3uk0Z37EMR.hLA2W6N9AEBhEgrAOljy2Ae5MtaSIUi'],
-  ['abcdefghijklmnopqrstuvwxyz', '$2a$10$fVH8e28OQRj9tqiDXs1e1uxpsjN0c7II7YPKXua2NAKYvM6iQk7dq'],
-] as const;
-
-describe('a stored hash of another bcrypt implementation', () => {
-  it.each(FOREIGN)('matches its password only: %s', async (password, passwordHash) => {
-    const service = await startService();
-    const user = aUser({ passwordHash });
-    await service.ports.users.add(user);
-    const logIn = async (attempt: string) => {
-      const { status, body } = await service.http
-        .post('/auth/login')
-        .send({ account: user.username, password: attempt });
-      return [status, body.code ?? body.data.user.id];
-    };
-    expect(await logIn(password)).toEqual([200, user.id]);
-    for (const wrong of [`${password}d`, password.slice(1), passwordHash]) {
-      expect(await logIn(wrong)).toEqual([401, 'AUTH_CREDENTIALS_INVALID']);
-    }
-    await service.close();
-  });
-});
-
 describe('an imported hash', () => {
   /** Logs in with the password of an imported hash, after a wrong one, and changes it then. @returns the hashes that were stored. */
   const hashesAfterLogin = async (madeBy: RegExp) => {

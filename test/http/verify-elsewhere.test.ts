@@ -120,12 +120,6 @@ describe('a user who was imported without a hash', () => {
     expect(opened(body.data.accessToken).claims.sub).toBe(user.id);
   });
 
-  it('is refused when disabled', async () => {
-    const { service, user, logIn } = await setUp(isOld);
-    await service.ports.users.update(user.id, { disabledAt: 1, now: 1 });
-    expect((await logIn('old password').expect(403)).body.code).toBe('AUTH_ACCOUNT_DISABLED');
-  });
-
   it('keeps logging in with a password that is too long to be stored, until it is changed', async () => {
     const long = 'x'.repeat(73);
     const { asked, logIn, hash } = await setUp((password) => ({ valid: password === long }));

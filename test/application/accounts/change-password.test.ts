@@ -1,4 +1,4 @@
-// Proves ASVS 7.4.3
+// Proves ASVS 6.2.2, 6.2.3, 7.4.3; theft-1
 import { describe, expect, it } from 'vitest';
 import type { Origin } from '../../../src/domain/event.ts';
 import { inShort, ORIGIN } from '../../support/account.ts';

@@ -1,3 +1,4 @@
+// Proves ASVS 7.4.2
 import { describe, expect, it } from 'vitest';
 import {
   disableAccount,

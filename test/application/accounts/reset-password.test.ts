@@ -1,4 +1,4 @@
-// Proves ASVS 6.2.4, 6.4.3; theft-7, guess-2
+// Proves ASVS 6.2.4, 6.4.3; theft-7, guess-2, mail-7
 import { describe, expect, it } from 'vitest';
 import type { Transactions } from '../../../src/application/storage/stores.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';

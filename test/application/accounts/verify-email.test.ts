@@ -1,4 +1,4 @@
-// Proves member-4
+// Proves ASVS 6.4.1; member-4
 import { describe, expect, it } from 'vitest';
 import {
   confirmEmail,

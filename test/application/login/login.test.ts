@@ -1,4 +1,4 @@
-// Proves theft-1
+// Proves ASVS 7.2.4; theft-1
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { login } from '../../../src/application/login/login.ts';

@@ -1,4 +1,4 @@
-// Proves SPEC 10.5
+// Proves SPEC 8.14, 10.5, 10.7; ASVS 7.1.1, 16.3.3
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import type { RefreshToken } from '../../../src/application/ports/token-signer.ts';

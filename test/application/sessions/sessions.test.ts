@@ -1,3 +1,4 @@
+// Proves ASVS 8.2.2; theft-1, member-1
 import { describe, expect, it } from 'vitest';
 import { BOB, ENDED, inShort, ORIGIN } from '../../support/account.ts';
 import { ADA, application, DAY, MINUTE, rejections } from '../../support/application.ts';

@@ -68,21 +68,6 @@ describe('a form of another site', () => {
     expect([...visitor.jar.keys()]).toContain('refresh_token');
   });
 
-  it('cannot log its visitor in through the API either, which takes no forms, nor the same path as JSON', async () => {
-    const { http } = service;
-    const credentials = credentialsOf(await registeredVisitor(service));
-    for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data; boundary=x']) {
-      const sent = JSON.stringify(credentials);
-      expect((await http.post('/auth/login').type(type).send(sent)).status, type).toBe(415);
-      expect((await http.post('/auth/register').type(type).send(sent)).status, type).toBe(
-        type.endsWith('urlencoded') ? 403 : 415,
-      );
-    }
-    // What has no route of the API takes forms alone.
-    const json = http.post('/auth/log-in').set(OF_OWN_PAGE).set('Accept', 'text/html').send(credentials);
-    expect((await json).status).toBe(415);
-  });
-
   it('shares a path with the API, which asks for its own token there and sets no page', async () => {
     const member = await registeredVisitor(service);
     const cookie = [...member.jar].map(([name, value]) => `${name}=${value}`).join('; ');

@@ -90,17 +90,6 @@ describe('what a form hands to the next page', () => {
     const page = await open('/auth/log-in', { Cookie: `page_state=x; page_state=${state}` });
     expect([page.status, page.text.includes(WRONG)]).toEqual([401, true]);
   });
-
-  it('fits into a cookie, whatever was typed', async () => {
-    const visitor = visitorOf(service);
-    const long = '€'.repeat(400);
-    await visitor.post('/auth/register', { username: long, email: long, password: long });
-    const answer = visitor.answers.at(-1) ?? expect.unreachable();
-    expect(locationIn(answer)).toBe('/auth/register');
-    // RFC 6265 §6.1.
-    for (const line of [answer.headers['set-cookie'] ?? []].flat()) expect(line.length).toBeLessThan(4_096);
-    expect((await visitor.follow()).text).toContain(WRONG);
-  });
 });
 
 describe('a secret that a form hands to the next page', () => {

@@ -8,7 +8,7 @@ const LONGEST_TEXT = 200;
 const LONGEST_REPORT = 4_000;
 
 /** A value for an error message: long texts are cut, and bytes are decoded. */
-export const brief = (value: unknown): string => {
+const brief = (value: unknown): string => {
   const shortened = JSON.stringify(value, function (this: Record<string, unknown>, name, each) {
     const given = this[name];
     const text = given instanceof Uint8Array ? Buffer.from(given).toString('latin1') : each;

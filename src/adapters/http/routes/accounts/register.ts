@@ -17,7 +17,7 @@ const MEMBERS = {
   proof: v.optional(Proof),
 };
 
-export const RegisterBody = v.pipe(
+const RegisterBody = v.pipe(
   v.object(MEMBERS),
   v.examples([{ username: 'ada', email: 'ada@example.org', password: 'correct horse' }]),
 );

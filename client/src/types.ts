@@ -202,26 +202,16 @@ export type AccountExport = {
     readonly attributes: Attributes;
     readonly locale: string | null;
   };
-  readonly sessions: readonly {
-    readonly id: string;
-    readonly createdAt: string;
-    readonly lastUsedAt: string;
+  readonly sessions: readonly (Omit<SessionInfo, 'name' | 'current' | 'remembered'> & {
     readonly expiresAt: string;
     readonly authenticatedAt: string;
     readonly amr: readonly Amr[];
     readonly knownAt: string | null;
     readonly heldAt: string | null;
-    readonly userAgent: string | null;
-    readonly address: string | null;
-    readonly binding: Binding;
-  }[];
-  readonly rememberedDevices: readonly {
-    readonly id: string;
-    readonly createdAt: string;
+  })[];
+  readonly rememberedDevices: readonly (Pick<SessionInfo, 'id' | 'createdAt' | 'userAgent' | 'address'> & {
     readonly expiresAt: string;
-    readonly userAgent: string | null;
-    readonly address: string | null;
-  }[];
+  })[];
   readonly events: readonly Omit<AccountEvent, 'deviceName'>[];
   /** Links that were sent, and still work. */
   readonly links: readonly {
@@ -230,27 +220,13 @@ export type AccountExport = {
     readonly createdAt: string;
     readonly expiresAt: string;
   }[];
-  readonly passkeys: readonly {
-    readonly id: string;
-    readonly credentialId: string;
+  readonly passkeys: readonly (Omit<Passkey, 'synced' | 'backedUp'> & {
     readonly transports: readonly string[];
-    readonly aaguid: string;
     readonly isSynced: boolean;
     readonly isBackedUp: boolean;
-    readonly name: string;
-    readonly createdAt: string;
-    readonly lastUsedAt: string | null;
-  }[];
+  })[];
   /** At providers with which the user logs in. */
-  readonly identities: readonly {
-    readonly id: string;
-    readonly provider: string;
-    readonly issuer: string;
-    readonly subject: string;
-    readonly email: string | null;
-    readonly createdAt: string;
-    readonly lastUsedAt: string | null;
-  }[];
+  readonly identities: readonly (LinkedIdentity & { readonly issuer: string; readonly subject: string })[];
   /** Authenticator apps. */
   readonly factors: readonly { readonly id: string; readonly createdAt: string; readonly confirmedAt: string | null }[];
   readonly recoveryCodes: { readonly left: number };
@@ -260,11 +236,7 @@ export type AccountExport = {
     readonly kind: MessageKind;
     readonly to: string;
     readonly email: string | null;
-    readonly origin: {
-      readonly userAgent: string | null;
-      readonly address: string | null;
-      readonly requestId: string | null;
-    };
+    readonly origin: Pick<AccountEvent, 'userAgent' | 'address' | 'requestId'>;
     readonly createdAt: string;
   }[];
 };
@@ -388,10 +360,10 @@ export type UsernameChange = { readonly username: string };
 /** Not without a session of the account or its password. */
 export type EmailChangeConfirmation = { readonly token: string; readonly password?: string | undefined };
 
-/** What the link of a change of the email does. */
 /** Whose password a link sets. */
 export type PasswordResetPreview = { readonly username: string };
 
+/** What the link of a change of the email does. */
 export type EmailChangePreview = {
   readonly username: string;
   /** When the account was registered. */

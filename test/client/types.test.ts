@@ -45,8 +45,6 @@ import type {
 } from '../../src/adapters/http/routes/accounts/links.ts';
 import type { ShortRegisterBody } from '../../src/adapters/http/routes/accounts/register.ts';
 import type * as factors from '../../src/adapters/http/routes/factors/factors.ts';
-import type * as credentials from '../../src/adapters/http/routes/factors/passkey-credentials.ts';
-import type * as options from '../../src/adapters/http/routes/factors/passkey-options.ts';
 import type * as second from '../../src/adapters/http/routes/factors/second-factor.ts';
 import type { LoginBody } from '../../src/adapters/http/routes/login/login.ts';
 import type {
@@ -57,6 +55,7 @@ import type {
 } from '../../src/adapters/json/account.ts';
 import type * as json from '../../src/adapters/json/factors.ts';
 import type { AddressBody, LinkBody } from '../../src/adapters/json/fields.ts';
+import type * as passkeys from '../../src/adapters/json/passkeys.ts';
 import type { CurrentUserJson, PublicUserJson } from '../../src/adapters/json/public-user.ts';
 import type * as tokens from '../../src/adapters/json/tokens.ts';
 import type { FIELD_CODES, FieldProblem as ServiceFieldProblem } from '../../src/domain/errors/app-error.ts';
@@ -136,11 +135,11 @@ describe('the types of passkeys', () => {
       Plain<v.InferOutput<typeof json.CreationOptionsJson>>
     >();
     expectTypeOf<Plain<PasskeyRequestOptions>>().toEqualTypeOf<v.InferOutput<typeof json.RequestOptionsJson>>();
-    expectTypeOf<Plain<AcceptedPasskeys>>().toEqualTypeOf<v.InferOutput<typeof options.AcceptedPasskeysJson>>();
+    expectTypeOf<Plain<AcceptedPasskeys>>().toEqualTypeOf<v.InferOutput<typeof passkeys.AcceptedPasskeysJson>>();
     expectTypeOf<Plain<NewPasskeyCredential>>().toEqualTypeOf<
-      Plain<v.InferInput<typeof credentials.NewPasskeyBody>['credential']>
+      Plain<v.InferInput<typeof passkeys.NewPasskeyBody>['credential']>
     >();
-    expectTypeOf<Plain<PasskeyCredential>>().toEqualTypeOf<Plain<v.InferInput<typeof credentials.UsedCredential>>>();
+    expectTypeOf<Plain<PasskeyCredential>>().toEqualTypeOf<Plain<v.InferInput<typeof passkeys.UsedCredential>>>();
   });
 });
 

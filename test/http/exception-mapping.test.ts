@@ -4,9 +4,9 @@ import createHttpError from 'http-errors';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import {
-  RequestValidationFailure,
   ResponseSerializationFailure,
   toAppError,
+  validationFailure,
 } from '../../src/adapters/http/errors/exceptions.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import type { ErrorCode } from '../../src/domain/errors/catalog.ts';
@@ -45,7 +45,7 @@ const MAPPING: readonly (readonly [what: string, thrown: unknown, status: number
   ],
   [
     'a request that does not match its schema',
-    new RequestValidationFailure([PROBLEM]),
+    validationFailure([PROBLEM]),
     400,
     'CLIENT_PARAMS_VALIDATION_FAILED',
     'info',
@@ -129,7 +129,7 @@ describe('the filters', () => {
   });
 
   it('match validation and serialization next', () => {
-    expect(toAppError(Object.assign(new RequestValidationFailure([PROBLEM]), HTTP))).toMatchObject({
+    expect(toAppError(Object.assign(validationFailure([PROBLEM]), HTTP))).toMatchObject({
       code: 'CLIENT_PARAMS_VALIDATION_FAILED',
       details: [PROBLEM],
     });

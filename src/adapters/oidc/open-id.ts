@@ -1,10 +1,9 @@
 import * as client from 'openid-client';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { monotonicTime } from '../clock/system.ts';
-import { appleClient } from './apple-client.ts';
 import { addressFrom, CLIENT_METADATA, CLIENT_OPTIONS, unavailable } from './asking.ts';
+import { appleClient, secretClient, secretMethod } from './client-auth.ts';
 import type { Protocol } from './protocol.ts';
-import { secretClient, secretMethod } from './secret-client.ts';
 import type { ProviderSettings } from './settings.ts';
 
 /** Milliseconds after which the document of a provider is read again. The library renews the key set itself. */

@@ -2,9 +2,8 @@ import { operatorAdmission } from '../../adapters/crypto/operator-assertions.ts'
 import { createApp, type HttpHandlers } from '../../adapters/http/app.ts';
 import type { HttpDeps } from '../../adapters/http/http-deps.ts';
 import type { Navigation } from '../../adapters/http/pages/layout.ts';
-import { actRoutes } from '../../adapters/http/routes/back-office/act.ts';
+import { actRoutes, audited } from '../../adapters/http/routes/back-office/act.ts';
 import { ACTS } from '../../adapters/http/routes/back-office/acts.ts';
-import { audited } from '../../adapters/http/routes/back-office/back-office.ts';
 import { officeRoutes } from '../../adapters/http/routes/back-office/pages.ts';
 import { readRoutes } from '../../adapters/http/routes/back-office/reads.ts';
 import { openApiRoute } from '../../adapters/http/routes/service/documents.ts';

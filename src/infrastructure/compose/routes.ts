@@ -17,11 +17,9 @@ import { formerLinkRoutes, linkRoutes, passwordResetRoutes } from '../../adapter
 import { registerRoute } from '../../adapters/http/routes/accounts/register.ts';
 import { factorRoutes, identityRoutes } from '../../adapters/http/routes/factors/factors.ts';
 import { passkeyRoutes } from '../../adapters/http/routes/factors/passkeys.ts';
-import { secondFactorRoutes } from '../../adapters/http/routes/factors/second-factor.ts';
-import { stepUpRoute } from '../../adapters/http/routes/factors/step-up.ts';
-import { adoptRoute } from '../../adapters/http/routes/login/adopt.ts';
+import { secondFactorRoutes, stepUpRoute } from '../../adapters/http/routes/factors/second-factor.ts';
 import { appLoginRoute } from '../../adapters/http/routes/login/app.ts';
-import { loginRoute } from '../../adapters/http/routes/login/login.ts';
+import { adoptRoute, loginRoute } from '../../adapters/http/routes/login/login.ts';
 import { loginByCodeRoutes } from '../../adapters/http/routes/login/login-by-code.ts';
 import {
   type ConsoleFiles,

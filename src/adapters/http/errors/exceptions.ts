@@ -56,16 +56,9 @@ export const errorHeaders = (error: AppError): Headers => {
   };
 };
 
-/** Thrown by stage 8. */
-export class RequestValidationFailure extends Error {
-  override readonly name = 'RequestValidationFailure';
-  readonly details: readonly FieldProblem[];
-
-  constructor(details: readonly FieldProblem[]) {
-    super('the request does not match its schema');
-    this.details = details;
-  }
-}
+/** What stage 8 throws: the request does not match its schema. */
+export const validationFailure = (details: readonly FieldProblem[]): AppError =>
+  new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details });
 
 /** Thrown by stage 11, and by stage 12 for a payload that has no JSON form. Its message has paths and expected types, never values. */
 export class ResponseSerializationFailure extends Error {
@@ -107,13 +100,10 @@ const rateLimitFilter = (exception: unknown): AppError | null =>
       })
     : null;
 
-const validationFilter = (exception: unknown): AppError | null => {
-  if (exception instanceof RequestValidationFailure)
-    return new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: exception.details });
-  return exception instanceof ResponseSerializationFailure
+const validationFilter = (exception: unknown): AppError | null =>
+  exception instanceof ResponseSerializationFailure
     ? new AppError('SYS_SERIALIZATION_ERROR', { reason: exception.message, cause: exception })
     : null;
-};
 
 const catchAllFilter = (exception: unknown): AppError => {
   if (exception instanceof AppError) return exception;

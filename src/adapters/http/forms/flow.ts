@@ -54,8 +54,8 @@ export type Form<Name extends string = PageName> = {
 
 export type Page<Name extends string = PageName> = {
   readonly path: `/auth/${string}`;
-  /** `visitor`: for those who are logged in; the others are asked to log in first. `stranger`: those who are logged in go on. */
-  readonly for: 'anybody' | 'visitor' | 'stranger';
+  /** `visitor`: those who are logged in; the others are asked to log in first. `stranger`: those who are logged in go on. Default: anybody. */
+  readonly for?: 'visitor' | 'stranger';
   /**
    * Where it leads on to: the URL in its state, or the page of the service that `next` has; the app in `to`; what the visitor came for, once
    * the key is proven, which the application in `next` may have.
@@ -137,7 +137,6 @@ const linkPage = <Name extends LinkPurpose | 'invitation'>(
   more: Pick<Form<string>, 'preview' | 'eases' | 'needs'> = {},
 ) => ({
   path: `/auth/link/${name}` as const,
-  for: 'anybody' as const,
   ofMail: true as const,
   forms: { [name]: { submits, fields, leadsTo: 'done' as const, notice: name, ...more } },
 });
@@ -146,7 +145,7 @@ const mayLackPassword = ({ passwords }: PageFacts): boolean => passwords === 'op
 /** In place of the password, for users who have none. */
 const CONFIRMATION = { submits: 'request-confirmation-code', fields: [], notice: 'confirmation-code' } as const;
 
-export const PAGES = {
+const TABLE = {
   'log-in': {
     path: '/auth/log-in',
     for: 'stranger',
@@ -163,7 +162,7 @@ export const PAGES = {
     },
   },
   /** Leads on to a provider or an app, with and without a script. */
-  provider: { path: '/auth/provider', for: 'anybody', leadsOn: 'to-url', forms: {} },
+  provider: { path: '/auth/provider', leadsOn: 'to-url', forms: {} },
   /** With a code for a session of the app's own. A click asks for it: any website, and any app, can lead here. */
   app: {
     path: '/auth/app',
@@ -177,7 +176,6 @@ export const PAGES = {
   /** Takes the code of a mail, in the browser that has asked for it. The link in the mail leads here as well, and does nothing by itself. */
   code: {
     path: '/auth/code',
-    for: 'anybody',
     forms: {
       code: { submits: 'confirm-login-code', fields: ['code'], leadsTo: 'target', on: HALF_WAY, begins: typedAccount },
       again: { ...BY_CODE, fields: ['account'], begins: typedAccount },
@@ -203,13 +201,11 @@ export const PAGES = {
   },
   forgot: {
     path: '/auth/forgot',
-    for: 'anybody',
     ofMail: true,
     forms: { forgot: { submits: 'request-password-reset', notice: 'reset', ...TO_ADDRESS } },
   },
   verify: {
     path: '/auth/verify',
-    for: 'anybody',
     ofMail: true,
     forms: {
       verify: {
@@ -222,7 +218,7 @@ export const PAGES = {
       },
     },
   },
-  'check-mail': { path: '/auth/check-mail', for: 'anybody', ofMail: true, corrects: 'register', forms: {} },
+  'check-mail': { path: '/auth/check-mail', ofMail: true, corrects: 'register', forms: {} },
   'password-reset': linkPage('password-reset', 'confirm-password-reset', ['token', 'newPassword'], {
     preview: '/auth/password-reset/preview',
   }),
@@ -247,10 +243,9 @@ export const PAGES = {
   'email-change-undo': linkPage('email-change-undo', 'undo-email-change'),
   'factors-undo': linkPage('factors-undo', 'undo-factors'),
   /** What a link in a mail has done. */
-  done: { path: '/auth/link/done', for: 'anybody', ofMail: true, forms: {} },
+  done: { path: '/auth/link/done', ofMail: true, forms: {} },
   'second-factor': {
     path: '/auth/second-factor',
-    for: 'anybody',
     shows: ['pending-login'],
     forms: {
       'second-factor': { ...SECOND, fields: ['code', 'remember'], shows: CODES, ...ADDING, offered: mayTypeCode },
@@ -282,7 +277,6 @@ export const PAGES = {
   /** For sessions whose device has a key: only a script can prove it. */
   prove: {
     path: '/auth/prove',
-    for: 'anybody',
     leadsOn: 'when-proven',
     forms: {
       prove: {
@@ -372,16 +366,15 @@ export const PAGES = {
   },
   'log-out': {
     path: '/auth/log-out',
-    for: 'anybody',
     forms: {
       'log-out': { submits: 'clear-cookie', fields: [], leadsTo: 'target', otherwise: 'log-in', ...LOGGED_OUT },
     },
   },
 } as const satisfies Readonly<Record<string, Page<string>>>;
 
-export type PageName = keyof typeof PAGES;
+export type PageName = keyof typeof TABLE;
 
-export const pageOf = (name: PageName): Page => PAGES[name];
+export const PAGES: Readonly<Record<PageName, Page>> = TABLE;
 
 /** Routes of the API whose user presents something. They verify a proof of the device's key, too. */
 const AUTHENTICATING = ['login', 'passkey-login', 'register', 'second-factor', 'step-up', 'confirm-login-code'];

@@ -1,8 +1,9 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
+import type { Caller } from '../../../application/sessions/current-user.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
 import type { Route } from '../routing/define-route.ts';
-import { authenticates, type Form, PAGES, type PageName, pageOf, pathOf, type Step, takesProof } from './flow.ts';
+import { authenticates, type Form, PAGES, type PageName, pathOf, type Step, takesProof } from './flow.ts';
 import { readForm } from './form-validation.ts';
 import { type Locations, MARKS, pageLacking, VISITOR_ERRORS } from './locations.ts';
 import { type PageStates, shownError } from './page-state.ts';
@@ -11,12 +12,12 @@ export type FormDeps = {
   readonly states: PageStates;
   /** Whether the browser presents a refresh token, good or not. */
   readonly hasCookie: (ctx: Context) => boolean;
-  /** Remembers that the visitor has proven the key of the session: in this request (`isNew`), or in the minutes before. */
-  readonly rememberProof: (ctx: Context, accessToken: string, isNew: boolean) => Promise<void>;
-  /** The id of the session of an access token that was just issued. */
-  readonly sessionOf: (accessToken: string) => Promise<string | undefined>;
+  /** The session of an access token that was just issued. */
+  readonly openedBy: (accessToken: string) => Promise<Caller | undefined>;
+  /** Remembers that the visitor has proven the key of that session: in this request (`isNew`), or in the minutes before. */
+  readonly rememberProof: (ctx: Context, opened: Caller, isNew: boolean) => void;
   /** A code by which an application binds that session. */
-  readonly bindingCodeOf: (accessToken: string) => Promise<string | undefined>;
+  readonly bindingCodeOf: (opened: Caller) => string;
 };
 
 /** A form of a page, and the route that it submits to. */
@@ -52,15 +53,15 @@ const targetOf = ({ allowed }: Locations, { state }: Context): string | undefine
   allowed(state.form?.get('to') || undefined);
 
 const whenDone =
-  ({ states, rememberProof, sessionOf, bindingCodeOf }: FormDeps, at: Locations, submitted: Submitted) =>
+  ({ states, openedBy, rememberProof, bindingCodeOf }: FormDeps, at: Locations, submitted: Submitted) =>
   async (ctx: Context): Promise<string> => {
     const { formName, form } = submitted;
     const payload = membersOf(ctx.state.payload);
     const { accessToken } = payload;
-    const isLoggedIn = typeof accessToken === 'string';
+    const opened = typeof accessToken === 'string' ? await openedBy(accessToken) : undefined;
     // A form that proves nothing was sent with the cookie of an earlier proof, which must not outlive its minutes.
     const provesKey = takesProof(form) && !!ctx.state.form?.get('proof');
-    if (isLoggedIn) await rememberProof(ctx, accessToken, provesKey);
+    if (opened !== undefined) rememberProof(ctx, opened, provesKey);
     const to = targetOf(at, ctx);
     const shows = form.shows !== undefined && payload[form.shows.member] !== undefined ? form.shows : null;
     const ahead = shows?.on ?? successOf(submitted, ctx.state.form?.get('password'));
@@ -72,14 +73,14 @@ const whenDone =
         form: formName,
         // The picture is made again from its address: it does not fit into a cookie.
         ...(shows !== null && {
-          session: isLoggedIn ? await sessionOf(accessToken) : ctx.request.caller?.sessionId,
+          session: (opened ?? ctx.request.caller)?.sessionId,
           payload: { ...payload, accessToken: undefined, qr: undefined, user: undefined },
         }),
         ...(notice !== undefined && { notice }),
         typed: typedIn(new Map(form.keeps?.map((each) => [each, ctx.state.form?.get(each) ?? '']))),
       });
-    const code = isLoggedIn && authenticates(form) ? await bindingCodeOf(accessToken) : undefined;
-    return at.locationOf(step, to, form.tells ?? (isLoggedIn ? MARKS.loggedIn : undefined), code);
+    const code = opened && authenticates(form) ? bindingCodeOf(opened) : undefined;
+    return at.locationOf(step, to, form.tells ?? (opened && MARKS.loggedIn), code);
   };
 
 const whenFailed =
@@ -101,7 +102,7 @@ const whenFailed =
     const lacking = PAGES[page].for === 'visitor' && !isTold ? pageLacking(error.code) : null;
     if (lacking !== null) {
       // A page that leads back by itself does not say it.
-      states.set(ctx, { page: pageOf(lacking).leadsOn ? page : lacking, form: '', notice: 'not-sent' });
+      states.set(ctx, { page: PAGES[lacking].leadsOn ? page : lacking, form: '', notice: 'not-sent' });
       return at.lackingAt(lacking, page, to);
     }
     states.set(ctx, {

@@ -1,7 +1,7 @@
 import type { Context, Middleware } from 'koa';
 import type * as v from 'valibot';
 import type { FieldProblem } from '../../../domain/errors/app-error.ts';
-import { RequestValidationFailure } from '../errors/exceptions.ts';
+import { validationFailure } from '../errors/exceptions.ts';
 import type { Route } from '../routing/define-route.ts';
 import { checking, isPercentEncoded, MAX_PARAMETERS, parseObject, readText } from '../stages/input-validation.ts';
 
@@ -30,7 +30,7 @@ export const formValidation = ({ form, request: { query: ofPage } }: Route): Mid
     const sent = await readForm(ctx);
     const fields = sent ?? new Map<string, string>();
     ctx.state.form = fields;
-    if (sent === null) throw new RequestValidationFailure([MALFORMED_FORM]);
+    if (sent === null) throw validationFailure([MALFORMED_FORM]);
     const problems: FieldProblem[] = [];
     const check = checking(problems);
     const part = (schema: v.GenericSchema | undefined): Members =>
@@ -45,7 +45,7 @@ export const formValidation = ({ form, request: { query: ofPage } }: Route): Mid
       check(request?.[place], { ...part(request?.[place]), ...(place === 'params' && ctx.params) }, place),
     );
     check(ofPage, part(ofPage), 'query');
-    if (problems.length > 0) throw new RequestValidationFailure(problems);
+    if (problems.length > 0) throw validationFailure(problems);
     ctx.state.input = { params, query, body };
     await next();
   };

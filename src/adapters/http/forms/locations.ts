@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 import { textRule } from '../../json/text-rule.ts';
-import { PAGES, type PageName, pageOf, type Step } from './flow.ts';
+import { PAGES, type PageName, type Step } from './flow.ts';
 import { challengeIn, TARGET_METADATA, type TargetSettings, targetProblem } from './targets.ts';
 
 /** What a page is told by who leads to it. An application looks whether somebody is there; the client and the script remove it. */
@@ -83,10 +83,10 @@ export const locations = (settings: TargetSettings) => {
   const allowed = (to: unknown): string | undefined => (v.is(target, to) ? to : undefined);
   /** What leads back to a page that a visitor cannot have yet, with the application that they came from; to that of an app, the app. */
   const wayTo = (page: PageName, to: unknown): string =>
-    (pageOf(page).leadsOn === 'to-app' && allowed(to)) || hrefOf(page, isOfWeb(to) ? to : undefined);
+    (PAGES[page].leadsOn === 'to-app' && allowed(to)) || hrefOf(page, isOfWeb(to) ? to : undefined);
   /** Where a visitor goes who lacks something that a page needs. @param to the application that they come from, which may have the key to prove. */
   const lackingAt = (lacking: NonNullable<ReturnType<typeof pageLacking>>, page: PageName, to: unknown): string =>
-    hrefOf(lacking, wayTo(page, to), undefined, pageOf(lacking).leadsOn && isOfWeb(to) ? to : undefined);
+    hrefOf(lacking, wayTo(page, to), undefined, PAGES[lacking].leadsOn && isOfWeb(to) ? to : undefined);
   return {
     target,
     isOfApp,

@@ -8,7 +8,7 @@ import { Id } from '../../json/fields.ts';
 import { pageResponse } from '../documents.ts';
 import { type HandlerInput, NO_STORE, type Route, route } from '../routing/define-route.ts';
 import { readQuery } from '../stages/input-validation.ts';
-import { type Form, PAGES, type Page, type PageName, pageOf } from './flow.ts';
+import { type Form, PAGES, type Page, type PageName } from './flow.ts';
 import { type FormDeps, formRoute } from './form-routes.ts';
 import { type Locations, locations, MARK, MARKS, pageLacking, VISITOR_ERRORS, withParameter } from './locations.ts';
 import type { PageFacts } from './page-facts.ts';
@@ -46,7 +46,7 @@ export const formRoutes = (deps: PagesDeps): Route[] => {
   const at = locations(deps);
   const byName = new Map(deps.api.map((each) => [each.name, each]));
   const pages = (Object.keys(PAGES) as PageName[]).flatMap((name) => {
-    const page = pageOf(name);
+    const page = PAGES[name];
     const forms = Object.entries<Form>(page.forms).flatMap(([formName, form]) => {
       const submits = byName.get(form.submits);
       return submits === undefined ? [] : [formRoute(deps, at, { page: name, formName, form, submits })];
@@ -73,7 +73,7 @@ const queryOf = (at: Locations, { leadsOn }: Page) =>
 type PageQuery = v.InferOutput<ReturnType<typeof queryOf>>;
 
 const pageRoute = (deps: PagesDeps, at: Locations, name: PageName, shown: readonly Route[]): Route => {
-  const page = pageOf(name);
+  const page = PAGES[name];
   // Some mail programs add parameters to links, which say nothing.
   const isOfLink = page.path.startsWith('/auth/link/');
   const show = showPage(deps, at, name, shown);
@@ -100,7 +100,7 @@ const pageRoute = (deps: PagesDeps, at: Locations, name: PageName, shown: readon
 const showPage =
   (deps: PagesDeps, at: Locations, name: PageName, shown: readonly Route[]) =>
   async (input: HandlerInput, ctx: Context, { to, next, [MARK]: mark }: PageQuery): Promise<string> => {
-    const page = pageOf(name);
+    const page = PAGES[name];
     const isVisitor = input.claims !== undefined;
     // Somebody who is logged in need not do so again, unless a form that has just failed leads here. Back leads here later, too.
     const isThere = isVisitor && page.for === 'stranger' && mark !== MARKS.noCookie;
@@ -134,7 +134,7 @@ const stateOf = (
   left: PageState | null,
   { next, mark }: { readonly next: PageQuery['next']; readonly mark: PageQuery[typeof MARK] },
 ): PageState | null => {
-  const { leadsOn, registers } = pageOf(name);
+  const { leadsOn, registers } = PAGES[name];
   const state = { page: name, form: '' };
   if (leadsOn === 'to-url' && next !== undefined) return { ...state, payload: { url: next } };
   if (left !== null) return left;

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import type { Service } from '../../../application/service.ts';
 import { makeBindingCode } from '../../../application/sessions/binding-code.ts';
-import { authenticate } from '../../../application/sessions/current-user.ts';
+import { authenticate, type Caller } from '../../../application/sessions/current-user.ts';
 import { identifyVisitor } from '../../../application/sessions/rendered-pages.ts';
 import { verifiedTokens } from '../../../application/sessions/tokens.ts';
 import { AppError } from '../../../domain/errors/app-error.ts';
@@ -58,25 +58,17 @@ export const visitors = (deps: Service, { cookie, device, proof }: Cookies) => {
         return error.code === 'AUTH_DEVICE_UNPROVEN';
       }
     },
-    sessionOf: async (accessToken: string): Promise<string | undefined> => {
+    openedBy: async (accessToken: string): Promise<Caller | undefined> => {
       const verified = await verify(accessToken);
-      return verified.ok ? verified.token.sessionId : undefined;
+      return verified.ok ? { userId: verified.token.claims.sub, sessionId: verified.token.sessionId } : undefined;
     },
-    bindingCodeOf: async (accessToken: string): Promise<string | undefined> => {
-      const verified = await verify(accessToken);
-      if (!verified.ok) return undefined;
-      const { claims, sessionId: id } = verified.token;
-      return makeBindingCode(deps, { id, userId: claims.sub });
-    },
+    bindingCodeOf: ({ userId, sessionId: id }: Caller): string => makeBindingCode(deps, { id, userId }),
     /** @param isNew whether this request proves the key; else the session may replace one whose proof still counts, for as long. */
-    rememberProof: async (ctx: Context, accessToken: string, isNew: boolean): Promise<void> => {
-      const verified = await verify(accessToken);
-      if (!verified.ok) return;
-      const { claims, sessionId } = verified.token;
+    rememberProof: (ctx: Context, { userId, sessionId }: Caller, isNew: boolean): void => {
       const earlier = proofsOf(ctx).find((each) => each.sessionId === ctx.request.caller?.sessionId);
       const expiresAt = isNew ? clock.now() + PAGE_VISITOR_LIFETIME : earlier?.expiresAt;
       if (expiresAt === undefined) return;
-      proof.set(ctx, secrets.sign({ purpose: 'page-visitor', userId: claims.sub, sessionId, value: '', expiresAt }));
+      proof.set(ctx, secrets.sign({ purpose: 'page-visitor', userId, sessionId, value: '', expiresAt }));
     },
   };
 };

@@ -4,14 +4,20 @@ import { REQUEST_ID_HEADER } from '../stages/arrival.ts';
 import type { Components, Json } from './components.ts';
 
 type Header = { readonly description: string; readonly schema: Json; readonly required?: true };
+type Component = Header & { /** Default: the name of the component. */ readonly name?: string };
 
 const text = (description: string): Header => ({ description, schema: { type: 'string' } });
 const always = (header: Header): Header => ({ ...header, required: true });
+/** Of one kind of cookie. */
+const cookie = (description: string): Component => ({ ...text(description), name: 'Set-Cookie' });
 
-/** By the name of the component; the name of the header if that is another one. */
+/** By the name of the component. */
 const HEADERS = {
   [REQUEST_ID_HEADER]: always(text('The request id: that of the request, or a new ULID.')),
-  'Uncached-Request-Id': text('The request id. Absent from pages, which caches may store.'),
+  'Uncached-Request-Id': {
+    ...text('The request id. Absent from pages, which caches may store.'),
+    name: REQUEST_ID_HEADER,
+  },
   'Cache-Control': always(text('`no-store` with every envelope and with every error.')),
   'Retry-After': always({
     description: 'Whole seconds to wait before the next attempt.',
@@ -25,18 +31,18 @@ const HEADERS = {
       'The new refresh token, in an HttpOnly cookie: `refresh_token=…`. With ACCESS_COOKIE, another one has the access token.',
     ),
   ),
-  'New-Session-Cookie': text('The refresh token of a new session, in an HttpOnly cookie. Absent if none was opened.'),
-  'Cleared-Cookie': text(
+  'New-Session-Cookie': cookie('The refresh token of a new session, in an HttpOnly cookie. Absent if none was opened.'),
+  'Cleared-Cookie': cookie(
     'An expired `refresh_token`, which the browser deletes. Absent if another site caused the request.',
   ),
-  'Bound-Cookie': text('`refresh_binding=…`, in an HttpOnly cookie for some minutes. Absent after a registration.'),
-  'Pending-Login-Cookie': text(
+  'Bound-Cookie': cookie('`refresh_binding=…`, in an HttpOnly cookie for some minutes. Absent after a registration.'),
+  'Pending-Login-Cookie': cookie(
     '`login_pending=…`, in an HttpOnly cookie. After the right password or code: for five minutes, for POST /auth/login/second-factor. After a request for a code: for ten minutes, for POST /auth/login/code/confirm.',
   ),
-  'Sign-In-Cookie': text(
+  'Sign-In-Cookie': cookie(
     '`sign_in_…=…`, in an HttpOnly cookie for ten minutes, for GET /auth/oidc/{provider}/callback.',
   ),
-  'Access-Cookie': text(
+  'Access-Cookie': cookie(
     'With ACCESS_COOKIE, the cookie of the access token: a new one, or an expired one after the end of the session. Otherwise absent.',
   ),
   'Secure-Session-Registration': text(
@@ -49,18 +55,9 @@ const HEADERS = {
   Location: always(text('Where the client goes on.')),
   Allow: always(text('The methods of the path.')),
   ETag: always(text('Identifies the content, for If-None-Match.')),
-} satisfies Readonly<Record<string, Header>>;
+} satisfies Readonly<Record<string, Component>>;
 
 type Name = keyof typeof HEADERS;
-const HEADER_NAMES: Partial<Record<Name, string>> = {
-  'Uncached-Request-Id': REQUEST_ID_HEADER,
-  'New-Session-Cookie': 'Set-Cookie',
-  'Cleared-Cookie': 'Set-Cookie',
-  'Bound-Cookie': 'Set-Cookie',
-  'Pending-Login-Cookie': 'Set-Cookie',
-  'Sign-In-Cookie': 'Set-Cookie',
-  'Access-Cookie': 'Set-Cookie',
-};
 
 /** Headers that depend on the status of an error. */
 const BY_STATUS: Readonly<Record<number, readonly Name[]>> = {
@@ -72,7 +69,10 @@ const BY_STATUS: Readonly<Record<number, readonly Name[]>> = {
 
 const referTo = (names: readonly Name[], components: Components): Json =>
   Object.fromEntries(
-    names.map((name) => [HEADER_NAMES[name] ?? name, components.refer('headers', name, HEADERS[name])]),
+    names.map((component) => {
+      const { name = component, ...header }: Component = HEADERS[component];
+      return [name, components.refer('headers', component, header)];
+    }),
   );
 
 const BY_CODE: Partial<Record<ErrorCode, readonly Name[]>> = {

@@ -1,18 +1,13 @@
+import type * as v from 'valibot';
 import { type Html, html, NOTHING } from '../../../application/html.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
 import { CATALOG, type ErrorCode } from '../../../domain/errors/catalog.ts';
+import type { CatalogEntry } from '../../json/catalog.ts';
 import { STATUS_CODES } from '../node-http.ts';
 import { ADVICE, STATUS_ADVICE } from './advice.ts';
 import { breakable, jsonBlock, layout, pathIn, prose, type Site } from './layout.ts';
 
-type Entry = {
-  readonly code: string;
-  readonly statusCode: number;
-  readonly retryable: boolean;
-  readonly message: string;
-  readonly description: string;
-  readonly type: string;
-};
+type Entry = v.InferOutput<typeof CatalogEntry>;
 
 export const errorListPage = (site: Site, entries: readonly Entry[]): string =>
   layout(site, {

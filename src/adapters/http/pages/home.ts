@@ -1,21 +1,11 @@
 import { type Html, html, NOTHING } from '../../../application/html.ts';
 import { layout, type Site } from './layout.ts';
 
-/** The URLs of further pages and documents. A part that is off has none. */
-type Links = {
-  readonly documentation: string;
-  readonly openapi: string;
-  readonly errors: string;
-  readonly keys: string;
-  readonly client: string;
-  readonly logIn?: string | undefined;
-  readonly console?: string | undefined;
-};
-
 /** The page that a visitor comes from. */
 type Visitor = { readonly name: string; readonly allowed: boolean; readonly allowedOriginsSetting: string };
 
-const TEXTS: Readonly<Record<keyof Links, { readonly title: string; readonly text: string }>> = {
+/** What there is to say about further pages and documents. */
+const TEXTS = {
   documentation: { title: 'API', text: 'Every route: what you send, what comes back, and which errors to handle.' },
   errors: { title: 'Errors', text: 'What each error code means, and what to do about it.' },
   openapi: { title: 'OpenAPI document', text: 'The same as the API page, for tools and for generated clients.' },
@@ -28,9 +18,12 @@ const TEXTS: Readonly<Record<keyof Links, { readonly title: string; readonly tex
   console: { title: 'Console', text: 'Try the service in this browser.' },
 };
 
+/** Their URLs. A part that is off has none. */
+type Links = { readonly [Name in keyof typeof TEXTS]?: string | undefined };
+
 export const homePage = (site: Site, links: Links, visitor: Visitor | null = null): string => {
-  // `Object.keys` is typed to return any strings.
-  const names = Object.keys(TEXTS) as (keyof Links)[];
+  // `Object.entries` is typed to return any strings.
+  const texts = Object.entries(TEXTS) as [keyof Links, { readonly title: string; readonly text: string }][];
   return layout(site, {
     title: 'Tandem',
     path: '/',
@@ -38,9 +31,8 @@ export const homePage = (site: Site, links: Links, visitor: Visitor | null = nul
 <p class="lead">This is an authentication service. It registers users, logs them in and renews their tokens, over HTTP and JSON.</p>
 ${visitor === null ? NOTHING : visitorText(visitor)}<h2>Where to go next</h2>
 <ul class="plain links">
-${names.flatMap((name) => {
+${texts.flatMap(([name, { title, text }]) => {
   const address = links[name];
-  const { title, text } = TEXTS[name];
   return address === undefined ? [] : [html`<li><a href="${pathOf(address)}">${title}</a><p>${text}</p></li>\n`];
 })}</ul>
 <h2>How it works</h2>

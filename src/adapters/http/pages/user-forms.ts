@@ -1,6 +1,6 @@
 import { Html, html, NOTHING } from '../../../application/html.ts';
 import { filledText } from '../../../application/templates.ts';
-import { type Form, PAGES, pageOf, pathOf, takesProof } from '../forms/flow.ts';
+import { type Form, PAGES, pathOf, takesProof } from '../forms/flow.ts';
 import type { PageFacts } from '../forms/page-facts.ts';
 import type { PageContent } from '../forms/page-routes.ts';
 import { pathIn, type UserSite } from './layout.ts';
@@ -67,7 +67,7 @@ const sentBefore = ({ state }: Shown, form: string, { id }: Texts): Shown['state
 
 /** Whether a field has to be filled in, can be, or is not there. */
 const needOf = (shown: Shown, form: string, field: string): 'required' | 'optional' | 'left-out' =>
-  pageOf(shown.name).forms[form]?.eases?.[field]?.(shown) ?? 'required';
+  PAGES[shown.name].forms[form]?.eases?.[field]?.(shown) ?? 'required';
 
 /** In its own words; the tag itself where it has no name, such as one with an extension. */
 const languageName = (tag: string): string => {
@@ -93,7 +93,7 @@ const localesOf = ({ locales, locale }: Shown, chosen: string): Html => {
  */
 const nextField = (shown: Shown, form: string, sent: Shown['state']): string | undefined => {
   const { name, state } = shown;
-  const { forms, path } = pageOf(name);
+  const { forms, path } = PAGES[name];
   const isFirst = form === Object.keys(forms)[0] && !path.startsWith(PAGES.account.path);
   if (state?.error === undefined ? !isFirst : sent === null) return undefined;
   const fields = (forms[form] as Form).fields.filter(
@@ -132,7 +132,7 @@ const placeOf = (part: string): Html => {
 const fieldOf = (shown: Shown, form: string, name: string, values: Texts): Html => {
   const { texts, name: page } = shown;
   const sent = sentBefore(shown, form, values);
-  const isNew = pageOf(page).registers !== undefined;
+  const isNew = PAGES[page].registers !== undefined;
   const { type, attributes } = FIELDS[isNew ? `new-${name}` : name] ?? FIELDS[name] ?? { type: 'hidden' };
   if (type === 'hidden') return html`<input type="hidden" name="${name}" value="${values[name] ?? ''}">\n`;
   const { label = name, hint: own, ...words } = texts.fields[`${page}.${name}`] ?? texts.fields[name] ?? {};
@@ -181,7 +181,7 @@ const scriptOf = ({ name: page, payloads, state, now, site, texts, elsewhere }: 
   }${json ? html` data-${`${kind}`}="${JSON.stringify(json)}"` : NOTHING}${
     kind === 'creates' && accepted ? html` data-accepted="${JSON.stringify(state?.payload)}"` : NOTHING
   }${form.autofill ? html` data-autofill` : NOTHING}${
-    pageOf(page).leadsOn === 'when-proven' && state?.error === undefined
+    PAGES[page].leadsOn === 'when-proven' && state?.error === undefined
       ? html` data-at-once data-elsewhere="${JSON.stringify(elsewhere ?? [])}"`
       : NOTHING
   }${preview === undefined ? NOTHING : html` data-preview="${pathIn(site, preview)}"`}`;
@@ -192,7 +192,7 @@ const IDS: Readonly<Record<string, string>> = { register: 'register', login: 'lo
 
 /** A form with its fields and its button. @param values of its fields, and of hidden ones. @param item what it changes, if the page lists several. */
 export const formOf = (shown: Shown, name: string, values: Texts = {}, item?: string): Html => {
-  const form = pageOf(shown.name).forms[name] as Form;
+  const form = PAGES[shown.name].forms[name] as Form;
   const { to, site, texts } = shown;
   const text = texts.buttons[`${shown.name}.${name}`] ?? '';
   const button = filledText(text, () => item ?? '');

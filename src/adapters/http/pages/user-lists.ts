@@ -1,6 +1,6 @@
 import { Html, html, NOTHING } from '../../../application/html.ts';
 import { filledText } from '../../../application/templates.ts';
-import { PAGES, pageOf } from '../forms/flow.ts';
+import { PAGES } from '../forms/flow.ts';
 import { startedApp } from '../forms/page-facts.ts';
 import { pathIn } from './layout.ts';
 import { formOf, type Shown } from './user-forms.ts';
@@ -9,11 +9,11 @@ import { formOf, type Shown } from './user-forms.ts';
 
 /** The address of a sign-in that was begun; `null` when the page is loaded again. */
 export const providerUrl = ({ name, state }: Shown): string | null =>
-  pageOf(name).leadsOn === 'to-url' ? ((state?.payload as { readonly url?: string } | undefined)?.url ?? null) : null;
+  PAGES[name].leadsOn === 'to-url' ? ((state?.payload as { readonly url?: string } | undefined)?.url ?? null) : null;
 
 export const isOffered = (shown: Shown, form: string): boolean =>
   // A link that is not valid does not become so.
-  shown.state?.error?.code !== 'AUTH_LINK_INVALID' && (pageOf(shown.name).forms[form]?.offered?.(shown) ?? true);
+  shown.state?.error?.code !== 'AUTH_LINK_INVALID' && (PAGES[shown.name].forms[form]?.offered?.(shown) ?? true);
 
 const timeOf = ({ locale }: Shown, at: number): Html =>
   html`<time datetime="${new Date(at).toISOString()}">${new Date(at).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })} UTC</time>`;
@@ -36,7 +36,7 @@ const itemsOf = ({ texts }: Shown, items: readonly Html[]): Html =>
 /** A button for each provider. An error leads back to the page. */
 const providersOf = (shown: Shown, form: 'provider' | 'link'): readonly Html[] => {
   const { name: page, payloads, site } = shown;
-  const { path, forms } = pageOf(page);
+  const { path, forms } = PAGES[page];
   const errorTo = pathIn(site, path);
   const back: Readonly<Record<string, string>> = forms[form]?.returns ? { errorTo, to: errorTo } : { errorTo };
   const providers = shown.providers.filter(

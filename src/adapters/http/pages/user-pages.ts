@@ -1,6 +1,6 @@
 import { Html, html, NOTHING } from '../../../application/html.ts';
 import { filledTemplate, filledText, type Templates } from '../../../application/templates.ts';
-import { PAGES, type PageName, pageOf } from '../forms/flow.ts';
+import { PAGES, type PageName } from '../forms/flow.ts';
 import { pathIn } from './layout.ts';
 import { formOf, type Shown, type UserTexts } from './user-forms.ts';
 import { isOffered, LISTS, providerUrl } from './user-lists.ts';
@@ -35,7 +35,7 @@ const alertOf = (shown: Shown): Html => {
 /** The address to which a mail goes, for those alone who have just typed it; and after a registration, the way to correct it. */
 const addressOf = (shown: Shown): Html => {
   const { name, state, texts, pages, mayRegister } = shown;
-  const { email, username } = pageOf(name).corrects === undefined ? {} : (state?.typed ?? {});
+  const { email, username } = PAGES[name].corrects === undefined ? {} : (state?.typed ?? {});
   const waits = username !== undefined || state?.error?.code === 'AUTH_EMAIL_UNVERIFIED';
   const { mistyped = '', 'register-again': again = '' } = texts.common;
   return html`${email === undefined ? NOTHING : html` <strong>${email}</strong>`}${
@@ -75,7 +75,7 @@ const firstPasswordOf = (shown: Shown): Html => {
 const variableOf = (shown: Shown, variable: string): Html | string => {
   const [kind = '', name = ''] = variable.split('.');
   if (kind === 'form')
-    return isOffered(shown, name) ? formOf(shown, name, pageOf(shown.name).forms[name]?.begins?.(shown)) : NOTHING;
+    return isOffered(shown, name) ? formOf(shown, name, PAGES[shown.name].forms[name]?.begins?.(shown)) : NOTHING;
   if (variable === 'list.registration') return registrationOf(shown);
   if (variable === 'list.first-password') return firstPasswordOf(shown);
   if (kind === 'list') return LISTS[name]?.(shown) ?? NOTHING;

@@ -5,7 +5,7 @@ import bodyParser from 'koa-bodyparser';
 import * as v from 'valibot';
 import type { FieldProblem } from '../../../domain/errors/app-error.ts';
 import { fieldProblems } from '../../json/field-problems.ts';
-import { isHttpError, RequestValidationFailure } from '../errors/exceptions.ts';
+import { isHttpError, validationFailure } from '../errors/exceptions.ts';
 import type { Route } from '../routing/define-route.ts';
 
 const MALFORMED: FieldProblem = { field: 'body', message: 'must be a JSON object in UTF-8', code: 'malformed' };
@@ -24,7 +24,7 @@ export const inputValidation = ({ request }: Route): Middleware => {
     const sent = await readBody(request.body, ctx);
     if (sent === null) problems.push(MALFORMED);
     const body = sent === null ? sent : check(request.body, sent, 'body');
-    if (problems.length > 0) throw new RequestValidationFailure(problems);
+    if (problems.length > 0) throw validationFailure(problems);
     ctx.state.input = { body, query, params };
   };
   return function inputValidation(ctx, next) {

@@ -93,21 +93,23 @@ const Export = v.object({
   ),
 });
 
+export const STORED_USER = {
+  id: '01M805M084GXA5E2JTR4FKH6WN',
+  username: 'ada',
+  email: 'ada@example.org',
+  createdAt: '2026-11-21T23:03:48.228Z',
+  updatedAt: '2026-11-21T23:03:48.228Z',
+  passwordChangedAt: null,
+  emailVerifiedAt: null,
+  disabledAt: null,
+  secondFactorAt: null,
+  attributes: { roles: ['admin'] },
+  locale: 'en-GB',
+};
+
 const EXAMPLE: v.InferOutput<typeof Export> = {
   exportedAt: '2026-11-22T10:15:00.000Z',
-  user: {
-    id: '01M805M084GXA5E2JTR4FKH6WN',
-    username: 'ada',
-    email: 'ada@example.org',
-    createdAt: '2026-11-21T23:03:48.228Z',
-    updatedAt: '2026-11-21T23:03:48.228Z',
-    passwordChangedAt: null,
-    emailVerifiedAt: null,
-    disabledAt: null,
-    secondFactorAt: null,
-    attributes: { roles: ['admin'] },
-    locale: 'en-GB',
-  },
+  user: STORED_USER,
   sessions: [],
   rememberedDevices: [],
   events: [],

@@ -1,14 +1,15 @@
+import type { Context } from 'koa';
 import type * as v from 'valibot';
 import type { LoginAttempts } from '../../../../application/ports/login-attempts.ts';
-import type { Core } from '../../../../application/service.ts';
 import type { Stores } from '../../../../application/storage/stores.ts';
-import { AppError } from '../../../../domain/errors/app-error.ts';
+import type { Core } from '../../../../application/service.ts';
 import type { ErrorCode } from '../../../../domain/errors/catalog.ts';
-import type { Origin } from '../../../../domain/event.ts';
+import { type Origin, UNKNOWN_DEVICE } from '../../../../domain/event.ts';
+import { isScope } from '../../../../domain/operator.ts';
 import { IdParams } from '../../../json/fields.ts';
+import { validationFailure } from '../../errors/exceptions.ts';
 import type { ActForm } from '../../pages/office.ts';
 import { NO_DATA, type Route, route } from '../../routing/define-route.ts';
-import { originOfOperator } from './back-office.ts';
 
 /** What the acts of operators need. */
 export type ActDeps = Core &
@@ -82,7 +83,7 @@ export const assertPossible = async ({ mails, check }: Act, deps: ActDeps, given
   if (!deps.hasMail && mails?.if(given.body as never)) {
     const [field, value] = mails.unless;
     const details = [{ field, code: 'invalid_value', message: `must be ${value}: the service sends no mail` }] as const;
-    throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details });
+    throw validationFailure(details);
   }
   await check?.(deps, given as never);
 };
@@ -109,3 +110,37 @@ export const actRoutes = (acts: Readonly<Record<string, Act>>, deps: ActDeps): R
       (input, ctx) => perform(declared, deps, { ...(input.params as object), body: input.body }, originOfOperator(ctx)),
     );
   });
+
+/** A call of a program, for the audit log. */
+type OperatorCall = { readonly actor: string; readonly call: string; readonly userId?: string };
+
+/** Requests of one program to one route in a minute. */
+const REQUESTS_PER_PROGRAM = 3_000;
+
+/**
+ * The routes, as programs and people may call them: each call is in the audit log, also one that changes nothing. What a form does is there by the
+ * route that it submits to.
+ */
+export const audited = (routes: readonly Route[], onCall: (call: OperatorCall) => void): Route[] =>
+  routes.map((each) =>
+    isScope(each.auth) && each.form === undefined
+      ? {
+          ...each,
+          requestsPerUser: REQUESTS_PER_PROGRAM,
+          handler: (input, ctx) => {
+            const { id } = ctx.params;
+            onCall({ actor: actorOf(ctx), call: each.name, ...(id !== undefined && { userId: id }) });
+            return each.handler(input, ctx);
+          },
+        }
+      : each,
+  );
+
+const actorOf = ({ state: { operator } }: Context): string => operator?.name ?? 'unknown';
+
+/** Where a change by an operator came from. Users see their events: the device of the program would tell them nothing. */
+const originOfOperator = (ctx: Context): Origin => ({
+  ...UNKNOWN_DEVICE,
+  requestId: ctx.request.id,
+  actor: actorOf(ctx),
+});

@@ -4,21 +4,11 @@ import { isNote } from '../../../../domain/event.ts';
 import { StoredEventJson } from '../../../json/account.ts';
 import { AttributesJson, Timestamp } from '../../../json/public-user.ts';
 import { fieldRule, textRule } from '../../../json/text-rule.ts';
-import { StoredUserJson } from '../accounts/export.ts';
+import { STORED_USER, StoredUserJson } from '../accounts/export.ts';
 
 /** What routes of the back office share. */
 
-export const UserOfOperatorsJson = v.pipe(
-  StoredUserJson,
-  v.title('StoredUser'),
-  v.examples([
-    {
-      ...{ id: '01M805M084GXA5E2JTR4FKH6WN', username: 'ada', email: 'ada@example.org', locale: 'en-GB' },
-      ...{ createdAt: '2026-11-21T23:03:48.228Z', updatedAt: '2026-11-21T23:03:48.228Z', passwordChangedAt: null },
-      ...{ emailVerifiedAt: null, disabledAt: null, secondFactorAt: null, attributes: { roles: ['admin'] } },
-    },
-  ]),
-);
+export const UserOfOperatorsJson = v.pipe(StoredUserJson, v.title('StoredUser'), v.examples([STORED_USER]));
 
 export const InvitationJson = v.pipe(
   v.object({

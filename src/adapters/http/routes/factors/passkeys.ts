@@ -11,13 +11,21 @@ import type { Service } from '../../../../application/service.ts';
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import { CreationOptionsJson, PasskeyJson, RequestOptionsJson } from '../../../json/factors.ts';
 import { IdParams, Proof } from '../../../json/fields.ts';
+import {
+  AcceptedPasskeysJson,
+  acceptedPasskeys,
+  creationOptions,
+  NewPasskeyBody,
+  PasskeyNameBody,
+  requestOptions,
+  USED_CREDENTIAL_EXAMPLE,
+  UsedCredential,
+} from '../../../json/passkeys.ts';
 import type { UserSite } from '../../pages/layout.ts';
 import { originOf } from '../../request/client.ts';
 import { type DeviceAccess, loginSourceOf } from '../../request/device-access.ts';
 import { PUBLIC_READ, type Route, route } from '../../routing/define-route.ts';
 import { handOver, loginErrors, OPENS_SESSION } from '../login/login.ts';
-import { NewPasskeyBody, PasskeyNameBody, USED_CREDENTIAL_EXAMPLE, UsedCredential } from './passkey-credentials.ts';
-import { AcceptedPasskeysJson, acceptedPasskeys, creationOptions, requestOptions } from './passkey-options.ts';
 
 const PasskeyLoginBody = v.pipe(
   v.object({ credential: UsedCredential, proof: v.optional(Proof) }),

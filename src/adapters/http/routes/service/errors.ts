@@ -1,32 +1,11 @@
 import * as v from 'valibot';
 import { describeError, listErrors, type PublishedError } from '../../../../application/browse-catalog.ts';
 import type { Catalog } from '../../../../domain/errors/own-errors.ts';
+import { CatalogEntry } from '../../../json/catalog.ts';
 import { prefersHtml } from '../../documents.ts';
 import type { Site } from '../../pages/layout.ts';
 import { PUBLIC_READ, type Route, route } from '../../routing/define-route.ts';
 import { errorUri } from '../../stages/envelopes.ts';
-
-const CatalogEntry = v.pipe(
-  v.object({
-    code: v.string(),
-    statusCode: v.number(),
-    retryable: v.boolean(),
-    message: v.string(),
-    description: v.string(),
-    type: v.string(),
-  }),
-  v.title('CatalogEntry'),
-  v.examples([
-    {
-      code: 'AUTH_USER_DUPLICATE',
-      statusCode: 409,
-      retryable: false,
-      message: 'This username or email is already registered.',
-      description: 'The username or the email belongs to a registered user.',
-      type: 'https://auth.example.org/errors/AUTH_USER_DUPLICATE',
-    },
-  ]),
-);
 
 const ErrorCodeParams = v.object({ code: v.pipe(v.string(), v.examples(['AUTH_USER_DUPLICATE'])) });
 

@@ -1,0 +1,135 @@
+import * as v from 'valibot';
+import type { AcceptedPasskeys, PasskeyInvitation } from '../../application/factors/manage-passkeys.ts';
+import { PASSKEY_ALGORITHMS, PASSKEY_NAME_MAX_LENGTH } from '../../domain/passkey.ts';
+import { hidesSomething } from '../../domain/text.ts';
+import { type CreationOptionsJson, EXAMPLE_CREDENTIAL_ID, EXAMPLE_HANDLE, type RequestOptionsJson } from './factors.ts';
+import { textRule } from './text-rule.ts';
+
+/** What browsers make and use passkeys with, and what they send of them: the JSON of WebAuthn Level 3 §5.1.8–5.1.11, without members that nobody reads. */
+
+/** An id has up to 1,023 bytes (§6.5.1). */
+const CREDENTIAL_ID_MAX_LENGTH = 1_364;
+/** A handle has up to 64 bytes (§5.4.3). */
+const HANDLE_MAX_LENGTH = 86;
+/** The body of a request is not longer either. */
+const MEMBER_MAX_LENGTH = 16_384;
+/** Nobody has registered more than six. */
+const TRANSPORTS_MAX = 10;
+
+const Base64url = v.pipe(v.string(), v.regex(/^[\w-]*$/, 'must be base64url'));
+const base64url = (length: number) => v.pipe(Base64url, v.minLength(1), v.maxLength(length));
+/** Empty in some browsers, Safari for example, that mean none. */
+const Handle = v.pipe(Base64url, v.maxLength(HANDLE_MAX_LENGTH));
+const CredentialId = base64url(CREDENTIAL_ID_MAX_LENGTH);
+const Member = base64url(MEMBER_MAX_LENGTH);
+const Transport = v.pipe(v.string(), v.regex(/^[a-z-]{1,20}$/, 'must be a transport, such as usb'));
+
+const NewCredential = v.object({
+  id: CredentialId,
+  response: v.object({
+    clientDataJSON: Member,
+    attestationObject: Member,
+    transports: v.optional(v.pipe(v.array(Transport), v.maxLength(TRANSPORTS_MAX))),
+  }),
+});
+
+export const UsedCredential = v.object({
+  id: CredentialId,
+  response: v.object({
+    clientDataJSON: Member,
+    authenticatorData: Member,
+    signature: Member,
+    userHandle: v.optional(v.nullable(Handle)),
+  }),
+});
+
+const Name = v.pipe(
+  v.string(),
+  v.trim(),
+  v.minLength(1),
+  v.maxLength(PASSKEY_NAME_MAX_LENGTH),
+  textRule((name) =>
+    hidesSomething(name) ? { code: 'invalid_characters', message: 'must consist of visible characters' } : null,
+  ),
+  v.metadata({ jsonSchema: { type: 'string', minLength: 1, maxLength: PASSKEY_NAME_MAX_LENGTH } }),
+);
+
+const CLIENT_DATA = 'eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIiwiY2hhbGxlbmdlIjoi4oCmIn0';
+
+export const NewPasskeyBody = v.pipe(
+  v.object({
+    credential: NewCredential,
+    name: v.optional(Name),
+    /** That of the call that has made it (WebAuthn Level 3 §5.1.3.1). */
+    mediation: v.optional(v.literal('conditional')),
+  }),
+  v.examples([
+    {
+      credential: {
+        id: EXAMPLE_CREDENTIAL_ID,
+        response: { clientDataJSON: CLIENT_DATA, attestationObject: 'o2NmbXRkbm9uZWdhdHRTdG10oGhhdXRoRGF0YQ' },
+      },
+      name: 'Key ring',
+    },
+  ]),
+);
+
+export const USED_CREDENTIAL_EXAMPLE = {
+  id: EXAMPLE_CREDENTIAL_ID,
+  response: { clientDataJSON: CLIENT_DATA, authenticatorData: 'SZYN5YgOjGh0NBcPZHZgW4', signature: 'MEUCIQCy' },
+};
+
+export const PasskeyNameBody = v.pipe(v.object({ name: Name }), v.examples([{ name: 'Key ring' }]));
+
+/** The argument of `PublicKeyCredential.signalAllAcceptedCredentials` (§5.1.10.2). */
+export const AcceptedPasskeysJson = v.pipe(
+  v.object({ rpId: v.string(), userId: v.string(), allAcceptedCredentialIds: v.array(v.string()) }),
+  v.title('AcceptedPasskeys'),
+  v.examples([{ rpId: 'example.org', userId: EXAMPLE_HANDLE, allAcceptedCredentialIds: [EXAMPLE_CREDENTIAL_ID] }]),
+);
+
+type RelyingParty = { readonly rpId: string };
+
+/** Milliseconds: five minutes (§15.1), less than a challenge is good for. */
+const TIMEOUT = 300_000;
+
+const encoded = (challenge: string): string => Buffer.from(challenge).toString('base64url');
+
+/** @param name of the product, for people. */
+export const creationOptions = (
+  { rpId, name }: RelyingParty & { readonly name: string },
+  { challenge, userHandle, username, existing }: PasskeyInvitation,
+): v.InferInput<typeof CreationOptionsJson> => ({
+  rp: { id: rpId, name },
+  user: { id: userHandle, name: username, displayName: username },
+  challenge: encoded(challenge),
+  pubKeyCredParams: PASSKEY_ALGORITHMS.map((alg) => ({ type: 'public-key', alg })),
+  timeout: TIMEOUT,
+  excludeCredentials: existing.map(({ credentialId, transports }) => ({
+    type: 'public-key',
+    id: credentialId,
+    ...(transports.length > 0 && { transports: [...transports] }),
+  })),
+  authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'preferred' },
+  attestation: 'none',
+});
+
+export const requestOptions = (
+  { rpId }: RelyingParty,
+  { challenge, expiresAt }: { readonly challenge: string; readonly expiresAt: number },
+): v.InferInput<typeof RequestOptionsJson> => ({
+  rpId,
+  challenge: encoded(challenge),
+  timeout: TIMEOUT,
+  userVerification: 'preferred',
+  expiresAt,
+});
+
+export const acceptedPasskeys = (
+  { rpId }: RelyingParty,
+  { userHandle, credentialIds }: AcceptedPasskeys,
+): v.InferInput<typeof AcceptedPasskeysJson> => ({
+  rpId,
+  userId: userHandle,
+  allAcceptedCredentialIds: [...credentialIds],
+});

@@ -5,7 +5,7 @@ import type { Navigation } from '../../adapters/http/pages/layout.ts';
 import { actRoutes, audited } from '../../adapters/http/routes/back-office/act.ts';
 import { ACTS } from '../../adapters/http/routes/back-office/acts.ts';
 import { officeRoutes } from '../../adapters/http/routes/back-office/pages.ts';
-import { readRoutes } from '../../adapters/http/routes/back-office/reads.ts';
+import { exportUser, READS } from '../../adapters/http/routes/back-office/reads.ts';
 import { openApiRoute } from '../../adapters/http/routes/service/documents.ts';
 import { errorRoutes } from '../../adapters/http/routes/service/errors.ts';
 import { styleRoutes } from '../../adapters/http/routes/service/pages.ts';
@@ -38,7 +38,7 @@ export const openBackOffice = async (
   const { logger, counts } = http;
   const operators = { ...deps, hasMail: deps.mailer !== null };
   const inLog = (of: readonly Route[]) => audited(of, (call) => logger.info(call, 'back office'));
-  const api = inLog([...readRoutes(operators), ...actRoutes(ACTS, operators)]);
+  const api = inLog(actRoutes({ ...READS, 'export-user': exportUser(deps), ...ACTS }, operators));
   const routes: Route[] = [
     ...api,
     ...(proxy === null ? [] : inLog(officeRoutes({ ...deps, site, api }))),

@@ -65,7 +65,7 @@ type RequestSchemas<Body, Query, Params> = {
  * A query with an unknown parameter is refused: a misspelt `?except=current` must not act like a request without it. `v.unknown()` accepts
  * any query. `v.looseObject` is for pages: mail programs, networks and advertisers add parameters to their links.
  */
-type QuerySchema = Schema & { readonly type: 'strict_object' | 'loose_object' | 'unknown' };
+export type QuerySchema = Schema & { readonly type: 'strict_object' | 'loose_object' | 'unknown' };
 
 const NO_QUERY = v.strictObject({});
 

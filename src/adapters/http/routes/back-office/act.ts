@@ -1,7 +1,6 @@
 import type { Context } from 'koa';
 import type * as v from 'valibot';
 import type { LoginAttempts } from '../../../../application/ports/login-attempts.ts';
-import type { Stores } from '../../../../application/storage/stores.ts';
 import type { Core } from '../../../../application/service.ts';
 import type { ErrorCode } from '../../../../domain/errors/catalog.ts';
 import { type Origin, UNKNOWN_DEVICE } from '../../../../domain/event.ts';
@@ -9,29 +8,35 @@ import { isScope } from '../../../../domain/operator.ts';
 import { IdParams } from '../../../json/fields.ts';
 import { validationFailure } from '../../errors/exceptions.ts';
 import type { ActForm } from '../../pages/office.ts';
-import { NO_DATA, type Route, route } from '../../routing/define-route.ts';
+import { NO_DATA, type QuerySchema, type Route, route } from '../../routing/define-route.ts';
 
 /** What the acts of operators need. */
-export type ActDeps = Core &
-  Pick<Stores, 'users'> & {
-    /** `null`: each instance counts by itself. */
-    readonly attempts: Pick<LoginAttempts, 'forget'> | null;
-    /** Below it, links find their pages. */
-    readonly accountPagesUrl: string;
-    readonly hasMail: boolean;
-  };
+type ActDeps = Core & {
+  /** `null`: each instance counts by itself. */
+  readonly attempts: Pick<LoginAttempts, 'forget'> | null;
+  /** Below it, links find their pages. */
+  readonly accountPagesUrl: string;
+  readonly hasMail: boolean;
+};
 
 type Schema = v.GenericSchema<unknown, unknown>;
 type Output<S> = S extends Schema ? v.InferOutput<S> : undefined;
 
-type Given<Body, Params> = Output<Params> & { readonly body: Output<Body> };
+type Given<Body, Params, Query> = Output<Params> & { readonly body: Output<Body>; readonly query: Output<Query> };
 
-type Declared<Body extends Schema | undefined, Data extends Schema, Params extends Schema> = {
+type Declared<
+  Body extends Schema | undefined,
+  Data extends Schema,
+  Params extends Schema,
+  Query extends QuerySchema | undefined,
+> = {
+  /** A `GET` needs the scope that reads, all others the one that writes. */
   readonly at: `${Route['method']} ${Route['path']}`;
   readonly summary: string;
   readonly description?: string;
   /** Default: the id of the user, if the path has one. */
   readonly params?: Params;
+  readonly query?: Query;
   readonly body?: Body;
   /** Default: it says nothing more. */
   readonly data?: Data;
@@ -42,8 +47,8 @@ type Declared<Body extends Schema | undefined, Data extends Schema, Params exten
   /** When it sends a mail, and the member of the body that prevents it by this value. */
   readonly mails?: { readonly if: (body: Output<Body>) => boolean; readonly unless: readonly [string, boolean] };
   /** What refuses it before anything is done. @throws AppError */
-  readonly check?: (deps: ActDeps, given: Given<Body, Params>) => void | Promise<void>;
-  readonly run: (deps: ActDeps, given: Given<Body, Params>, origin: Origin) => Promise<v.InferInput<Data>>;
+  readonly check?: (deps: ActDeps, given: Given<Body, Params, Query>) => void | Promise<void>;
+  readonly run: (deps: ActDeps, given: Given<Body, Params, Query>, origin: Origin) => Promise<v.InferInput<Data>>;
   /** Of the pages for people. Without one, they cannot do it. */
   readonly form?: ActForm;
   /** Of `users`. Without one, it has none. */
@@ -61,7 +66,10 @@ type ActCommand = {
 };
 
 /** What an operator can do. Its route, its form, and its command follow from it. */
-export type Act = Omit<Declared<Schema | undefined, Schema, Schema>, 'data' | 'mails' | 'check' | 'run'> & {
+export type Act = Omit<
+  Declared<Schema | undefined, Schema, Schema, QuerySchema | undefined>,
+  'data' | 'mails' | 'check' | 'run'
+> & {
   readonly data: Schema;
   readonly mails?: { readonly if: (body: never) => boolean; readonly unless: readonly [string, boolean] };
   readonly check?: (deps: ActDeps, given: never) => void | Promise<void>;
@@ -72,8 +80,9 @@ export const act = <
   Data extends Schema = typeof NO_DATA,
   Body extends Schema | undefined = undefined,
   Params extends Schema = typeof IdParams,
+  Query extends QuerySchema | undefined = undefined,
 >(
-  declared: Declared<Body, Data, Params>,
+  declared: Declared<Body, Data, Params, Query>,
 ): Act => ({ data: NO_DATA, ...declared });
 
 type CheckedInput = { readonly [param: string]: unknown; readonly body: unknown };
@@ -97,17 +106,30 @@ export const perform = async (act: Act, deps: ActDeps, given: CheckedInput, orig
 /** The routes for programs. */
 export const actRoutes = (acts: Readonly<Record<string, Act>>, deps: ActDeps): Route[] =>
   Object.entries(acts).flatMap(([name, declared]) => {
-    const { at, summary, description, params = IdParams, body, data, status = 200, errors = [], needs } = declared;
+    const {
+      at,
+      summary,
+      description,
+      params = IdParams,
+      query,
+      body,
+      data,
+      status = 200,
+      errors = [],
+      needs,
+    } = declared;
     if (needs === 'mail' && !deps.hasMail) return [];
     const [method, path] = at.split(' ') as [Route['method'], Route['path']];
     return route(
       {
-        ...{ name: `operators-${name}`, tag: 'back-office', auth: 'users:write', method, path, summary, errors },
+        ...{ name: `operators-${name}`, tag: 'back-office', method, path, summary, errors },
+        auth: method === 'GET' ? 'users:read' : 'users:write',
         ...(description !== undefined && { description }),
-        request: { ...(path.includes(':') && { params }), ...(body !== undefined && { body }) },
+        request: { ...(path.includes(':') && { params }), ...(query && { query }), ...(body && { body }) },
         response: { status, data },
       },
-      (input, ctx) => perform(declared, deps, { ...(input.params as object), body: input.body }, originOfOperator(ctx)),
+      ({ params, query, body }, ctx) =>
+        perform(declared, deps, { ...(params as object), query, body }, originOfOperator(ctx)),
     );
   });
 

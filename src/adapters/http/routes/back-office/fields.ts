@@ -52,8 +52,6 @@ const problemOf = (attributes: object): string | null => {
 export const Changed = v.object({ changed: v.boolean() });
 export const EndedSessions = v.object({ endedSessions: v.number() });
 
-export const READS = { tag: 'back-office', auth: 'users:read', method: 'GET' } as const;
-
 /** Why, in words for the user. */
 const Reason = v.pipe(
   v.string(),

@@ -15,7 +15,6 @@ import type { ActForm, Said, ShownForm } from '../../pages/office.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import type { Act } from './act.ts';
 import { ACTS } from './acts.ts';
-import { READS } from './fields.ts';
 
 const LIST = '/office';
 const USER = '/office/users';
@@ -95,7 +94,9 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
 const Sealed = v.optional(v.pipe(v.string(), v.maxLength(4_000)));
 
 const PAGE = {
-  ...READS,
+  tag: 'back-office',
+  method: 'GET',
+  auth: 'users:read',
   visitor: true,
   errorPages: true,
   response: pageResponse(PAGE_POLICY.replace("form-action 'none'", "form-action 'self'")),

@@ -65,8 +65,10 @@ export const healthRoutes = (checks: readonly Check[], isStopping: () => boolean
       if (isStopping()) throw notReady('Not ready; the service is stopping.');
       const outcomes = await Promise.all(checks.map(outcomeOf));
       const down = outcomes.filter(({ up }) => !up);
-      if (down.some(({ required }) => required))
-        throw notReady(`Not ready; down: ${down.map(({ name }) => name).join(', ')}.`, reasonsOf(down));
+      if (down.some(({ required }) => required)) {
+        const names = down.map(({ name }) => name).join(', ');
+        throw notReady(`Not ready; down: ${names}.`, down.map(({ name, reason }) => `${name}: ${reason}`).join('; '));
+      }
       return {
         status: down.length === 0 ? ('ready' as const) : ('degraded' as const),
         checks: Object.fromEntries(outcomes.map(({ name, up }) => [name, up ? ('up' as const) : ('down' as const)])),
@@ -87,23 +89,14 @@ type Outcome = Pick<Check, 'name' | 'required'> & {
 
 const outcomeOf = async ({ name, ping, required }: Check): Promise<Outcome> => {
   try {
+    const noResponse = () => new AppError('SYS_UNEXPECTED_ERROR', { reason: 'no response' });
     await withResponseTimeout(required ? PING_TIMEOUT.required : PING_TIMEOUT.other, ping(), noResponse);
     return { name, required, up: true, reason: '' };
   } catch (error) {
-    return { name, required, up: false, reason: whyDown(error) };
+    const reason = error instanceof AppError ? error.reason : reasonOf(error);
+    return { name, required, up: false, reason: reason ?? '' };
   }
 };
 
-const noResponse = () => new AppError('SYS_UNEXPECTED_ERROR', { reason: 'no response' });
-
-const whyDown = (error: unknown): string => (error instanceof AppError ? error.reason : reasonOf(error)) ?? '';
-
-const reasonsOf = (down: readonly Outcome[]): string => down.map(({ name, reason }) => `${name}: ${reason}`).join('; ');
-
 const notReady = (message: string, reason = message): AppError =>
-  new AppError('SYS_HTTP_UNEXPECTED_ERROR', {
-    status: 503,
-    message,
-    reason,
-    retryAfter: 1,
-  });
+  new AppError('SYS_HTTP_UNEXPECTED_ERROR', { status: 503, message, reason, retryAfter: 1 });

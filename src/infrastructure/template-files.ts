@@ -89,7 +89,7 @@ const templatesOf = <Texts>(kind: Kind<Texts>) => {
 export const PAGE_FILES = templatesOf<UserTexts>({
   variable: 'PAGE_TEMPLATES',
   directory: new URL('../adapters/http/pages/templates/', import.meta.url),
-  loadCheck: async () => (await import('../adapters/http/pages/check-files.ts')).pageProblems,
+  loadCheck: async () => (await import('../adapters/http/pages/check-templates.ts')).pageProblems,
   completed: (texts) => new Map([...texts.keys()].map((locale) => [locale, textsIn(texts, locale, LAST_LOCALE)])),
 });
 export const MAIL_FILES = templatesOf<Partial<MailTexts>>({

@@ -1,13 +1,6 @@
 import type { SendMailOptions } from 'nodemailer';
+import type { Mail } from '../../application/ports/mailer.ts';
 import { EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../domain/user.ts';
-
-type Content = {
-  readonly id: string;
-  readonly to: string;
-  readonly subject: string;
-  readonly text: string;
-  readonly html: string;
-};
 
 /** Whether the text is one address, and not a list or a name with an address. */
 export const isAddress = (text: string): boolean => text.length <= EMAIL_MAX_LENGTH && EMAIL_PATTERN.test(text);
@@ -15,14 +8,14 @@ export const isAddress = (text: string): boolean => text.length <= EMAIL_MAX_LEN
 /** Characters that an id may not have in a Message-ID or a file name. */
 const FORBIDDEN = /[^A-Za-z0-9_-]/g;
 
-export const safeId = ({ id }: Pick<Content, 'id'>): string => id.replaceAll(FORBIDDEN, '_');
+export const safeId = ({ id }: Pick<Mail, 'id'>): string => id.replaceAll(FORBIDDEN, '_');
 
 /**
  * The message for nodemailer, which replaces line breaks in headers by spaces. Addresses are objects, since a text would be parsed as a
  * list. The encoding is quoted-printable, since spam filters suspect base64.
  * @param from an address, or a name and an address in angle brackets
  */
-export const messageOf = (mail: Content, from: string): SendMailOptions => {
+export const messageOf = (mail: Mail, from: string): SendMailOptions => {
   const sender = mailboxOf(from);
   return {
     from: sender,

@@ -1,4 +1,3 @@
-import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import type { NewCredential, UsedCredential, WebAuthn } from '../../application/ports/webauthn.ts';
 import { PASSKEY_ALGORITHMS } from '../../domain/passkey.ts';
 
@@ -25,11 +24,16 @@ export const simpleWebAuthn = ({ rpId, origins }: RelyingParty): WebAuthn => {
       const [{ verifyRegistrationResponse }, { decodeAttestationObject, isoBase64URL, isoCBOR }] = await load();
       return unlessRefused(async () => {
         if (isFramed(credential)) return null;
-        const { attestationObject } = credential.response;
-        const decoded = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject));
+        const decoded = decodeAttestationObject(isoBase64URL.toBuffer(credential.response.attestationObject));
         const attested = new Map<string, Attested>([...NO_STATEMENT, ['authData', decoded.get('authData')]]);
         const verified = await verifyRegistrationResponse({
-          response: toRegistration(credential, isoBase64URL.fromBuffer(isoCBOR.encode(attested))),
+          response: {
+            ...idsOf(credential),
+            response: {
+              clientDataJSON: credential.response.clientDataJSON,
+              attestationObject: isoBase64URL.fromBuffer(isoCBOR.encode(attested)),
+            },
+          },
           ...expected(challenge),
           // WebAuthn Level 3 §7.1.
           requireUserPresence: mediation !== 'conditional',
@@ -52,9 +56,10 @@ export const simpleWebAuthn = ({ rpId, origins }: RelyingParty): WebAuthn => {
       const [{ verifyAuthenticationResponse }] = await load();
       return unlessRefused(async () => {
         if (credential.id !== credentialId || isFramed(credential)) return null;
-        if ((credential.response.userHandle || userHandle) !== userHandle) return null;
+        const { userHandle: shown, ...response } = credential.response;
+        if ((shown || userHandle) !== userHandle) return null;
         const { verified, authenticationInfo } = await verifyAuthenticationResponse({
-          response: toAuthentication(credential),
+          response: { ...idsOf(credential), response },
           ...expected(challenge),
           // With the stored counter, the library would refuse those that do not grow: of synced passkeys, for example.
           credential: { id: credentialId, publicKey: Uint8Array.from(Buffer.from(publicKey, 'base64url')), counter: 0 },
@@ -108,22 +113,5 @@ const NO_STATEMENT: readonly (readonly [string, Attested])[] = [
   ['attStmt', new Map<string, string>()],
 ];
 
-const COMMON = { type: 'public-key', clientExtensionResults: {} } as const;
-
-const toRegistration = ({ id, response }: NewCredential, attestationObject: string): RegistrationResponseJSON => ({
-  ...COMMON,
-  id,
-  rawId: id,
-  response: { clientDataJSON: response.clientDataJSON, attestationObject },
-});
-
-const toAuthentication = ({ id, response }: UsedCredential): AuthenticationResponseJSON => ({
-  ...COMMON,
-  id,
-  rawId: id,
-  response: {
-    clientDataJSON: response.clientDataJSON,
-    authenticatorData: response.authenticatorData,
-    signature: response.signature,
-  },
-});
+const idsOf = ({ id }: NewCredential | UsedCredential) =>
+  ({ type: 'public-key', clientExtensionResults: {}, id, rawId: id }) as const;

@@ -1,4 +1,7 @@
+import { fileProblems, sameText, textProblems } from '../../../application/check-texts.ts';
 import { VARIABLE } from '../../../application/templates.ts';
+import { PAGES } from '../forms/flow.ts';
+import { OTHER_LINKS } from './user-pages.ts';
 
 /**
  * What is wrong with a template of a page, a line each, which begins with the number of its line. Only elements and attributes that can do no
@@ -144,3 +147,27 @@ const problemsOfAttributes = (element: string, attributes: string, known: readon
       ...(allowed.test(value) ? [] : [`${name} may not have this value`]),
     ];
   });
+
+const LINKS = [...Object.keys(PAGES), ...OTHER_LINKS].map((name) => `link.${name}`);
+
+type Files = ReadonlyMap<string, string>;
+
+/**
+ * What is wrong with files of templates and texts, a line each, which begins with the file.
+ * @param builtIn the files of the service
+ */
+export const pageProblems = (own: Files, builtIn: Files): string[] => {
+  const { pages = {}, common = {} } = JSON.parse(builtIn.get('en.json') ?? '{}');
+  return fileProblems(own, builtIn, {
+    ofTemplate(text, name) {
+      const ofService = builtIn.get(`${name}.html`);
+      if (ofService === undefined) return ['there is no page of this name: npx tandem templates eject DIR writes all'];
+      // The layout and pages without forms of their own have no others.
+      if (!(name in PAGES)) return templateProblems(text, ofService, []);
+      const texts = Object.keys({ ...common, ...pages[name] }).map((each) => `text.${each}`);
+      return templateProblems(text, ofService, ['title', ...texts, ...LINKS]);
+    },
+    ofTexts: (texts, english) => textProblems(texts, english, sameText),
+    needed: ['direction'],
+  });
+};

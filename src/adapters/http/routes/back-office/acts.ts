@@ -1,19 +1,7 @@
 import * as v from 'valibot';
 import { existingUser, userData } from '../../../../application/accounts/account-data.ts';
 import { invite, revokeInvitation } from '../../../../application/accounts/invitations.ts';
-import {
-  deleteAccountAsOperator,
-  disableAccount,
-  enableAccount,
-  endSessionAsOperator,
-  endSessionsAsOperator,
-  mailResetLink,
-  makeResetLink,
-  removeFactorsAsOperator,
-  setAttributes,
-  unlinkIdentityAsOperator,
-  unlockAccount,
-} from '../../../../application/accounts/operate-accounts.ts';
+import * as operate from '../../../../application/accounts/operate-accounts.ts';
 import { createAccount, resendVerification, setEmail } from '../../../../application/accounts/operate-addresses.ts';
 import { endAllSessions } from '../../../../application/sessions/end-all.ts';
 import { AppError, duplicateUser } from '../../../../domain/errors/app-error.ts';
@@ -109,7 +97,7 @@ export const ACTS = {
     data: EndedSessions,
     async run(deps, { id, body }, origin) {
       await existingUser(deps, id);
-      return { endedSessions: await endSessionsAsOperator(deps)(id, origin, body?.reason) };
+      return { endedSessions: await operate.endSessionsAsOperator(deps)(id, origin, body?.reason) };
     },
     form: { button: 'End all sessions' },
     command: { name: 'end-sessions', isFinal: true },
@@ -119,7 +107,8 @@ export const ACTS = {
     summary: 'End one session of a user, or forget a remembered device',
     params: v.object({ id: Id, sessionId: Id }),
     body: ReasonBody,
-    run: (deps, { id, sessionId, body }, origin) => endSessionAsOperator(deps)(id, sessionId, origin, body?.reason),
+    run: (deps, { id, sessionId, body }, origin) =>
+      operate.endSessionAsOperator(deps)(id, sessionId, origin, body?.reason),
     form: { button: 'End' },
   }),
   'disable-user': act({
@@ -127,7 +116,7 @@ export const ACTS = {
     summary: 'Refuse log-ins of a user, and end all sessions',
     body: ReasonBody,
     data: v.object({ ...Changed.entries, ...EndedSessions.entries }),
-    run: (deps, { id, body }, origin) => disableAccount(deps)(id, origin, body?.reason),
+    run: (deps, { id, body }, origin) => operate.disableAccount(deps)(id, origin, body?.reason),
     form: { button: 'Disable', text: 'Log-ins are refused, and all sessions end.' },
     command: { name: 'disable', isFinal: true },
   }),
@@ -135,7 +124,7 @@ export const ACTS = {
     at: 'POST /users/:id/enable',
     summary: 'Allow log-ins of a user again',
     data: Changed,
-    run: async (deps, { id }, origin) => ({ changed: await enableAccount(deps)(id, origin) }),
+    run: async (deps, { id }, origin) => ({ changed: await operate.enableAccount(deps)(id, origin) }),
     form: { button: 'Enable' },
     command: { name: 'enable' },
   }),
@@ -185,7 +174,7 @@ export const ACTS = {
     summary: 'Forget the wrong passwords and codes of a user, so that log-ins need not wait',
     needs: 'attempts',
     async run({ attempts, ...deps }, { id }, origin) {
-      if (attempts !== null) await unlockAccount({ ...deps, attempts })(id, origin);
+      if (attempts !== null) await operate.unlockAccount({ ...deps, attempts })(id, origin);
     },
     form: { button: 'Unlock', text: 'Forgets the wrong passwords and codes, so that log-ins need not wait.' },
     command: { name: 'unlock' },
@@ -195,7 +184,9 @@ export const ACTS = {
     summary: 'State attributes for the access tokens of a user, in place of the former ones',
     body: v.object({ attributes: Attributes }),
     data: Changed,
-    run: async (deps, { id, body }, origin) => ({ changed: await setAttributes(deps)(id, body.attributes, origin) }),
+    run: async (deps, { id, body }, origin) => ({
+      changed: await operate.setAttributes(deps)(id, body.attributes, origin),
+    }),
     command: { name: 'set-attributes', says: 'Access tokens have them from the next refresh on.' },
   }),
   'reset-link': act({
@@ -213,10 +204,10 @@ export const ACTS = {
     async run(deps, { id, body }, origin) {
       const user = await existingUser(deps, id);
       if (!body?.handOver) {
-        await mailResetLink(deps)(user, origin);
+        await operate.mailResetLink(deps)(user, origin);
         return { url: null, expiresAt: null };
       }
-      const { token, expiresAt } = await makeResetLink(deps)(user, origin);
+      const { token, expiresAt } = await operate.makeResetLink(deps)(user, origin);
       return { url: `${deps.accountPagesUrl}/password-reset#token=${token}`, expiresAt };
     },
     form: {
@@ -230,7 +221,7 @@ export const ACTS = {
     at: 'DELETE /users/:id/factors',
     summary: 'Remove the authenticator apps, recovery codes and passkeys of a user who has lost a device',
     data: v.object({ apps: v.number(), recoveryCodes: v.number(), passkeys: v.number() }),
-    run: (deps, { id }, origin) => removeFactorsAsOperator(deps)(id, origin),
+    run: (deps, { id }, origin) => operate.removeFactorsAsOperator(deps)(id, origin),
     form: { button: 'Remove second factors and passkeys', text: 'For a user who has lost a device.' },
     command: { name: 'remove-factors', as: 'removed', isFinal: true },
   }),
@@ -238,7 +229,7 @@ export const ACTS = {
     at: 'DELETE /users/:id/identities/:identityId',
     summary: 'Remove an identity of a user at a provider, also the last way in',
     params: v.object({ id: Id, identityId: Id }),
-    run: (deps, { id, identityId }, origin) => unlinkIdentityAsOperator(deps)(id, identityId, origin),
+    run: (deps, { id, identityId }, origin) => operate.unlinkIdentityAsOperator(deps)(id, identityId, origin),
     form: { button: 'Remove' },
     command: { name: 'unlink' },
   }),
@@ -246,7 +237,7 @@ export const ACTS = {
     at: 'DELETE /users/:id',
     summary: 'Delete a user and everything that is stored about them',
     async run(deps, { id }, origin) {
-      if (!(await deleteAccountAsOperator(deps)(id, origin))) throw new AppError('DB_RECORD_NOT_FOUND');
+      if (!(await operate.deleteAccountAsOperator(deps)(id, origin))) throw new AppError('DB_RECORD_NOT_FOUND');
     },
     form: {
       button: 'Delete the account',

@@ -75,11 +75,7 @@ export const userScriptRoute = (script: string): Route =>
   );
 
 /** Reads the files of the page. */
-export type ConsoleFiles = {
-  readonly page: () => Promise<string>;
-  readonly style: () => Promise<string>;
-  readonly script: () => Promise<string>;
-};
+export type ConsoleFiles = Readonly<Record<'page' | 'style' | 'script', () => Promise<string>>>;
 
 /** The icon is in the page, and the frame is that of the key of the device. */
 const POLICY = scriptedPagePolicy({ images: 'data:', frames: "'self'" });

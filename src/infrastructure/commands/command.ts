@@ -89,6 +89,8 @@ const parsed = (args: readonly string[], options: Readonly<Record<string, typeof
   }
 };
 
+export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
 export const jsonLine = (json: object): string => `${printableJson(JSON.stringify(withTimes('', json)))}\n`;
 
 const TIME = /^(?:at|\w+At)$/;

@@ -45,8 +45,8 @@ export const action = <const Declared extends Options = Readonly<Record<never, n
 ): Action => given as unknown as Action;
 
 const signatureOf = (name: string, [of, { args = [], options = {} }]: readonly [string, Action]): string => {
-  const named = Object.entries(options).map(([each, kind]) => `[--${each}${kind === true ? '' : ` ${kind}`}]`);
-  return ['npx tandem', name, of, ...args, ...named].filter(Boolean).join(' ');
+  const flags = Object.entries(options).map(([each, kind]) => `[--${each}${kind === true ? '' : ` ${kind}`}]`);
+  return ['npx tandem', name, of, ...args, ...flags].filter(Boolean).join(' ');
 };
 
 const helpOf = (name: string, { actions, notes }: Command): string => {

@@ -1,19 +1,13 @@
-/** The parts that a service has opened. They are closed in the opposite order. */
-export type Closing = {
-  /** @param close closes what was opened last. */
-  add(close: () => unknown): void;
-  /**
-   * Closes every part once, even if one of them fails.
-   * @throws the first error
-   */
-  closeAll(): Promise<void>;
-};
+export type Closing = ReturnType<typeof closing>;
 
-export const closing = (): Closing => {
+/** The parts that a service has opened. They are closed in the opposite order. */
+export const closing = () => {
   const open: (() => unknown)[] = [];
   return {
-    add: (close) => void open.push(close),
-    closeAll: async () => {
+    /** @param close closes what was opened last. */
+    add: (close: () => unknown): void => void open.push(close),
+    /** Closes every part once, even if one of them fails. @throws the first error */
+    closeAll: async (): Promise<void> => {
       const errors: unknown[] = [];
       for (let close = open.pop(); close !== undefined; close = open.pop()) {
         try {

@@ -54,18 +54,10 @@ export const parseConfig = (env: Env): Config => {
   return config;
 };
 
-/** The configuration of an environment, even if the service would not start with it. */
-export type ReadConfig = {
-  /** If there are problems, the variables in `invalidNames` have their defaults here. */
-  readonly config: Config;
-  /** As in `ConfigError`. */
-  readonly problems: readonly string[];
-  /** The variables whose values are invalid. */
-  readonly invalidNames: ReadonlySet<VariableName>;
-};
+export type ReadConfig = ReturnType<typeof readConfig>;
 
 /** Parses an environment as far as it is valid. Reads the files that `<name>_FILE` names. */
-export const readConfig = (given: Env): ReadConfig => {
+export const readConfig = (given: Env) => {
   const { env, problems } = readEnvironment(given);
   const { values: valid, invalid } = readVariables(env);
   // All defaults are valid, so no variable is missing.
@@ -74,7 +66,8 @@ export const readConfig = (given: Env): ReadConfig => {
     'OIDC_PROVIDERS' in valid
       ? readProviders(env, values.OIDC_PROVIDERS ?? [], isProduction(values))
       : { providers: [], problems: [] };
-  const config = {
+  /** The variables in `invalidNames` have their defaults here. */
+  const config: Config = {
     ...settingsOf(values),
     providers: ofProviders.providers,
     warnings: [...applying(WARNINGS, valid), ...unknownVariables(env)],
@@ -83,7 +76,7 @@ export const readConfig = (given: Env): ReadConfig => {
   return {
     config,
     problems: [...problems, ...invalid, ...ofProviders.problems, ...applying(REFUSALS, valid)],
-    invalidNames: new Set(VARIABLE_NAMES.filter((name) => !(name in valid))),
+    invalidNames: new Set<VariableName>(VARIABLE_NAMES.filter((name) => !(name in valid))),
   };
 };
 

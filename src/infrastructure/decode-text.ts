@@ -14,17 +14,13 @@ const UTF_16 = new Map([
 export const decodeText = (bytes: Uint8Array): string => {
   const [first = 0, second = 0] = bytes;
   const encoding = UTF_16.get(first * 256 + second) ?? 'utf-8';
-  const text = decoded(bytes, encoding);
-  if (text === null || text.includes('\0')) throw new Error('it is neither UTF-8, nor UTF-16 with a byte order mark');
-  return text;
-};
-
-const decoded = (bytes: Uint8Array, encoding: string): string | null => {
   try {
-    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+    const text = new TextDecoder(encoding, { fatal: true }).decode(bytes);
+    if (!text.includes('\0')) return text;
   } catch {
-    return null;
+    // It is said below.
   }
+  throw new Error('it is neither UTF-8, nor UTF-16 with a byte order mark');
 };
 
 /** @throws Error that names the file */

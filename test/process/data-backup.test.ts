@@ -1,6 +1,6 @@
 // Proves operator-8
 import { spawnSync } from 'node:child_process';
-import { cpSync, createWriteStream, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createWriteStream, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { decodeJwt } from 'jose';
@@ -10,7 +10,7 @@ import { aPerson } from '../support/http/service.ts';
 import { openBoundSession, STILL_BOUND } from '../support/processes/bound-session.ts';
 import { runHere, runThere, smallFiles, spawnCommand } from '../support/processes/commands.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
-import { type Holder, postJson, refreshAllAt, signUpAt } from '../support/processes/sessions-under-load.ts';
+import { type Holder, refreshAllAt, signUpAt } from '../support/processes/sessions-under-load.ts';
 import { fill } from '../support/records/fill.ts';
 import { onSqlite } from '../support/storage/databases.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
@@ -111,27 +111,6 @@ describe('data backup and restore', () => {
     for (const { userId, cookies } of busy) expect(latest.get(userId)).toBe(jtiOf(cookies().at(-1) ?? ''));
   });
 
-  it('omit the keys with --without-keys: everybody has to log in again', async () => {
-    const { dataDir, holder } = small;
-    const file = newPath('no-keys.gz');
-    expect(JSON.parse((await data(['backup', file, '--without-keys'], dataDir)).stdout).keys).toEqual([]);
-    const elsewhere = newPath('restored');
-    expect((await data(['restore', file], elsewhere)).status).toBe(0);
-    expect(readdirSync(elsewhere).sort()).toEqual(['database.sqlite']);
-    expect((await holder.refresh((await start(elsewhere)).url)).status).toBe(401);
-  });
-
-  it('are not needed for a service that was stopped: a copy of its directory works as well', async () => {
-    const { dataDir, holder } = small;
-    const copy = newPath('copy');
-    cpSync(dataDir, copy, { recursive: true });
-    const { url } = await start(copy);
-    expect((await holder.refresh(url)).status).toBe(200);
-    expect((await postJson(`${url}/auth/login`, { account: person.email, password: person.password })).status).toBe(
-      200,
-    );
-  });
-
   it('leave nothing when the disk is full', async () => {
     const dataDir = newPath('data');
     const { records, close } = await openDatabase(onSqlite(fileIn(dataDir)), { migrate: true });
@@ -204,23 +183,6 @@ describe('data that is killed', () => {
 });
 
 describe('data', () => {
-  it.each([
-    ['no command', []],
-    ['a name that every object has', ['constructor']],
-    ['two files', ['restore', 'a', 'b']],
-    ['--dry-run for backup', ['backup', 'a', '--dry-run']],
-  ])('prints its usage when it is given %s', async (_what, args) => {
-    const { status, stdout, stderr } = await runHere(['data', ...args]);
-    expect([status, JSON.parse(stdout).error.code]).toEqual([2, 'arguments']);
-    for (const command of ['backup FILE', 'restore FILE', 'move'])
-      expect(stderr).toContain(`npx tandem data ${command}`);
-  });
-
-  it('says with --help that a backup is secret', async () => {
-    const { status, stdout } = await runHere(['data', '--help']);
-    expect([status, stdout]).toEqual([0, expect.stringContaining('A BACKUP IS SECRET')]);
-  });
-
   it('refuses a DATABASE_URL that is not for the command, and an invalid configuration', async () => {
     const server = { DATABASE_URL: 'postgresql://127.0.0.1:1/x' };
     for (const [env, why] of [

@@ -25,48 +25,12 @@ describe('the service refuses to start', () => {
   const directory = temporaryDirectory();
   afterAll(directory.remove);
 
-  it('with an invalid configuration: reports every variable, without values', async () => {
-    const { code, stdout, stderr } = await refusalOf({
-      NODE_ENV: 'production',
-      PORT: 'marker-port',
-      JWT_ACCESS_EXPIRES_IN: 'marker-lifetime',
-      JWT_ACCESS_PRIVATE_KEY: 'marker-key',
-      ALLOWED_ORIGINS_PROD: '*',
-    });
-    expect([code, stdout]).toEqual([2, []]);
-    const output = stderr.join('\n');
-    for (const name of [
-      'PORT',
-      'JWT_ACCESS_EXPIRES_IN',
-      'JWT_ACCESS_PRIVATE_KEY',
-      'JWT_REFRESH_PRIVATE_KEY',
-      'JWT_REFRESH_COOKIE_SECURE',
-      'ALLOWED_ORIGINS_PROD',
-    ]) {
-      expect(output).toMatch(new RegExp(`^${name}: `, 'm'));
-    }
-    expect(output).not.toContain('marker');
-  });
-
-  it.each(['serve', 'migrate'])('with an argument of %s, which takes none', async (command) => {
-    const { outcome, stderr } = spawnService({}, [], undefined, [command, '--dry-run']);
-    expect(await outcome).toEqual({ code: 2, signal: null });
-    expect(stderr[0]).toContain('--dry-run');
-    expect(stderr).toContainEqual(expect.stringMatching(/^npx tandem( migrate)?$/));
-  });
-
   it('with a DATA_DIR that is a file', async () => {
     const file = join(directory.path, 'file');
     writeFileSync(file, '');
     const { code, stderr } = await refusalOf({ DATA_DIR: file });
     expect(code).toBe(1);
     expect(stderr).toEqual([expect.stringMatching(/DATA_DIR.*EEXIST/)]);
-  });
-
-  it('with a DATA_DIR that cannot be created', async () => {
-    const { code, stderr } = await refusalOf({ DATA_DIR: '/dev/null/data' });
-    expect(code).toBe(1);
-    expect(stderr).toEqual([expect.stringMatching(/DATA_DIR.*ENOTDIR/)]);
   });
 
   it('on a disk without space for its database', async () => {
@@ -83,19 +47,17 @@ describe('the service refuses to start', () => {
     writeFileSync(join(workingDirectory, '.env'), content);
     return refusalOf({}, ['bash', '-c', 'cd "$0"; exec "$@"', workingDirectory]);
   };
-  const INVALID = 'TRUST_PROXY=marker\nBASE_URL=ftp://é\n';
+  const INVALID = 'NODE_ENV=production\nTRUST_PROXY=marker\nBASE_URL=ftp://é\n';
 
   it.each([
     ['UTF-8', Buffer.from(INVALID)],
-    ['UTF-8 with a byte order mark', Buffer.from(`\uFEFF${INVALID}`)],
-    ['UTF-16', Buffer.from(`\uFEFF${INVALID}`, 'utf16le')],
     ['UTF-16, big-endian', Buffer.from(`\uFEFF${INVALID}`, 'utf16le').swap16()],
   ])('with an invalid `.env` in the working directory, in %s', async (_encoding, content) => {
-    const { code, stderr } = await refusalWith(content);
-    expect({ code, names: stderr.map((line) => line.split(':')[0]) }).toEqual({
-      code: 2,
-      names: ['The configuration is invalid.', 'BASE_URL', 'TRUST_PROXY'],
-    });
+    const { code, stdout, stderr } = await refusalWith(content);
+    expect([code, stdout]).toEqual([2, []]);
+    const names = ['BASE_URL', 'TRUST_PROXY', 'JWT_ACCESS_PRIVATE_KEY', 'JWT_REFRESH_COOKIE_SECURE'];
+    expect(stderr.map((line) => line.split(':')[0])).toEqual(expect.arrayContaining(names));
+    expect(stderr.join()).not.toContain('marker');
   });
 
   it.each([

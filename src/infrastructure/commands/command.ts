@@ -45,8 +45,8 @@ export const action = <const Declared extends Options = Readonly<Record<never, n
 ): Action => given as unknown as Action;
 
 const signatureOf = (name: string, [of, { args = [], options = {} }]: readonly [string, Action]): string => {
-  const named = Object.entries(options).map(([each, kind]) => `[--${each}${kind === true ? '' : ` ${kind}`}]`);
-  return ['npx tandem', name, of, ...args, ...named].filter(Boolean).join(' ');
+  const flags = Object.entries(options).map(([each, kind]) => `[--${each}${kind === true ? '' : ` ${kind}`}]`);
+  return ['npx tandem', name, of, ...args, ...flags].filter(Boolean).join(' ');
 };
 
 const helpOf = (name: string, { actions, notes }: Command): string => {
@@ -88,6 +88,8 @@ const parsed = (args: readonly string[], options: Readonly<Record<string, typeof
     throw invalidArguments(error instanceof Error ? error.message : 'The arguments cannot be read.');
   }
 };
+
+export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 export const jsonLine = (json: object): string => `${printableJson(JSON.stringify(withTimes('', json)))}\n`;
 

@@ -1,6 +1,6 @@
 import { type ReadConfig, readConfig } from '../config.ts';
 import { VERSION } from '../version.ts';
-import { action, type Command } from './command.ts';
+import { action, type Command, counted } from './command.ts';
 import { database } from './doctor/database.ts';
 import { type Check, type Examined, examine, type Finding, type Severity } from './doctor/examine.ts';
 import { keys } from './doctor/keys.ts';
@@ -27,9 +27,7 @@ export const CHECKS: readonly Check[] = [
   { name: 'secrets', title: 'Secrets', run: secretFiles, needs: ['DATA_DIR'] },
 ];
 
-type Counts = Readonly<Record<Severity, number>>;
-
-const countsOf = (findings: readonly Finding[]): Counts => {
+const countsOf = (findings: readonly Finding[]) => {
   const count = (severity: Severity) => findings.filter((finding) => finding.severity === severity).length;
   return { ok: count('ok'), note: count('note'), warning: count('warning'), problem: count('problem') };
 };
@@ -41,12 +39,9 @@ const linesOf = ({ id, severity, seen, advice }: Finding): string => {
   return advice === null ? line : `${line}  ${' '.repeat(WIDTH)}  → ${advice}\n`;
 };
 
-const textOf = (examined: readonly Examined[], counts: Counts): string => {
+const textOf = (examined: readonly Examined[], counts: ReturnType<typeof countsOf>): string => {
   const parts = examined.map(({ title, findings }) => `${title}\n${findings.map(linesOf).join('')}\n`);
-  const totals = (['problem', 'warning', 'note'] as const).map((each) => {
-    const count = counts[each];
-    return `${count} ${each}${count === 1 ? '' : 's'}`;
-  });
+  const totals = (['problem', 'warning', 'note'] as const).map((each) => counted(counts[each], each));
   return `${parts.join('')}${totals.join(', ')}.\n`;
 };
 

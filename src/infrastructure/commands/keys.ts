@@ -19,7 +19,7 @@ import {
 import { type Action, type Answer, action, type Command } from './command.ts';
 import { envLine, type Page, writePages } from './keys/pages.ts';
 import { makeFactorKey, rotateKeys } from './keys/rotations.ts';
-import { openAccounts } from './users/open-accounts.ts';
+import { withAccounts } from './users/open-accounts.ts';
 
 const answer = async (out: string | undefined, pages: readonly Page[]): Promise<Answer> => ({
   text: await writePages(out, pages),
@@ -96,14 +96,15 @@ const describeKeys = async (env: Env): Promise<string> => {
  * @throws CommandError when some cannot be decrypted, which stay as they are.
  */
 const encryptAgain = async (env: Env): Promise<Answer> => {
-  const config = parseConfig(env);
-  if (config.factorKeys === null) throw new Error('There are no FACTOR_KEYS in the environment.');
-  const { factors, close } = await openAccounts(config);
-  const reEncrypt = reEncryptFactors({ factors, factorSecrets: factorSecrets(config.factorKeys) });
-  const { changed, current, undecryptable } = await reEncrypt().finally(close);
-  const text = `Secrets of authenticator apps: ${changed} are encrypted with the first key now, ${current} were before, ${undecryptable} cannot be decrypted.\n`;
-  if (undecryptable > 0) throw new CommandError('undecryptable', `${text}${KEEP_ALL}`, 1);
-  return { text };
+  const { factorKeys } = parseConfig(env);
+  if (factorKeys === null) throw new Error('There are no FACTOR_KEYS in the environment.');
+  return withAccounts()(env, async ({ factors }) => {
+    const reEncrypt = reEncryptFactors({ factors, factorSecrets: factorSecrets(factorKeys) });
+    const { changed, current, undecryptable } = await reEncrypt();
+    const text = `Secrets of authenticator apps: ${changed} are encrypted with the first key now, ${current} were before, ${undecryptable} cannot be decrypted.\n`;
+    if (undecryptable > 0) throw new CommandError('undecryptable', `${text}${KEEP_ALL}`, 1);
+    return { text };
+  });
 };
 
 const KEEP_ALL =

@@ -11,7 +11,7 @@ import { exportAll } from './users/export-all.ts';
 import { accountIn, findUser } from './users/find-user.ts';
 import { importAction } from './users/import.ts';
 import { listActions } from './users/lists.ts';
-import { type Accounts, type Opening, openAccounts, type StorageOverrides } from './users/open-accounts.ts';
+import { type Accounts, type StorageOverrides, withAccounts } from './users/open-accounts.ts';
 import { accountText, eventsTable, usersTable } from './users/tables.ts';
 
 const NOTES = `USER is a username, an email address or an id, in any letter case. The command works beside the service. Times are in UTC.
@@ -33,16 +33,8 @@ const READING = { args: ['USER'], options: { json: true } } as const;
 
 /** The command `users`. @param overrides a storage in place of the configured one */
 export const users = (overrides: StorageOverrides = {}): Command => {
-  const opening: Opening = async (env, work) => {
-    const config = parseConfig(env);
-    const accounts = await openAccounts(config, overrides);
-    try {
-      return await work(accounts, config);
-    } finally {
-      await accounts.close();
-    }
-  };
-  const within = async (env: Env, given: string, work: (accounts: Accounts, user: User) => Promise<Answer>) => {
+  const opening = withAccounts(overrides);
+  const withUser = async (env: Env, given: string, work: (accounts: Accounts, user: User) => Promise<Answer>) => {
     const name = accountIn(given);
     return opening(env, async (accounts) => work(accounts, await findUser(accounts, name)));
   };
@@ -53,7 +45,7 @@ export const users = (overrides: StorageOverrides = {}): Command => {
         ...READING,
         does: 'the user with this username, email address or id',
         run: ({ args: [name = ''], env }) =>
-          within(env, name, async (_accounts, found) => {
+          withUser(env, name, async (_accounts, found) => {
             const user = userData(found);
             return { json: { user }, text: usersTable([user]) };
           }),
@@ -62,7 +54,7 @@ export const users = (overrides: StorageOverrides = {}): Command => {
         ...READING,
         does: 'the account, its sessions, its factors, its open links and the mail that waits for it',
         run: ({ args: [name = ''], env }) =>
-          within(env, name, async (accounts, found) => {
+          withUser(env, name, async (accounts, found) => {
             const json = await accountData(accounts, found, accounts.clock.now());
             return { json, text: accountText(json) };
           }),
@@ -75,7 +67,7 @@ export const users = (overrides: StorageOverrides = {}): Command => {
           const [since, until] = [timeIn('--since', options.since), timeIn('--until', options.until)];
           if (since !== null && until !== null && since > until)
             throw invalidArguments('--since has to be before --until.');
-          return within(env, name, async (accounts, { id }) =>
+          return withUser(env, name, async (accounts, { id }) =>
             eventsAnswer(id, await eventsData(accounts.events, id), since, until),
           );
         },
@@ -89,7 +81,7 @@ export const users = (overrides: StorageOverrides = {}): Command => {
           if (all && overrides.storage !== undefined)
             throw new CommandError('own-storage', '--all is for the database of DATABASE_URL.', 1);
           if (name === undefined) return exportAll({ config: parseConfig(env), terminal, out, yes });
-          return within(env, name, async (accounts, found) => {
+          return withUser(env, name, async (accounts, found) => {
             const data = await accountData(accounts, found, accounts.clock.now());
             // It is handed over to the user, who does not learn which operator it was.
             const events = (await eventsData(accounts.events, found.id)).map(withoutName);

@@ -4,31 +4,27 @@ import { publicHookKey, webhookKey } from '../../adapters/hooks/signing.ts';
 import { MOST_WEBHOOKS, TEST_TYPE, WEBHOOK_TYPES, type Webhook, type WebhookType } from '../../domain/webhook.ts';
 import { CommandError, invalidArguments } from '../command-error.ts';
 import type { Env } from '../config/variables.ts';
-import { type Config, parseConfig } from '../config.ts';
+import type { Config } from '../config.ts';
 import { loadOrCreateHookKey } from '../keys.ts';
 import { openSender } from '../webhooks/delivery.ts';
-import { type Answer, action, type Command } from './command.ts';
-import { type Accounts, openAccounts } from './users/open-accounts.ts';
+import { type Action, type Answer, action, type Command } from './command.ts';
+import { type Accounts, withAccounts } from './users/open-accounts.ts';
 
-type Opened = { readonly accounts: Accounts; readonly config: Config };
+const opening = withAccounts();
 
-const within = async (env: Env, work: (opened: Opened) => Promise<Answer>): Promise<Answer> => {
-  const config = parseConfig(env);
-  const accounts = await openAccounts(config);
-  return work({ accounts, config }).finally(accounts.close);
-};
+type Work = (webhook: Webhook, accounts: Accounts, config: Config) => Promise<Answer>;
 
-const withWebhook = (env: Env, given: string | undefined, work: (found: Webhook, opened: Opened) => Promise<Answer>) =>
-  within(env, async (opened) => {
-    const found = (await opened.accounts.webhooks.list()).find(({ id }) => id === given?.toUpperCase());
+const withWebhook = (env: Env, given: string | undefined, work: Work) =>
+  opening(env, async (accounts, config) => {
+    const found = (await accounts.webhooks.list()).find(({ id }) => id === given?.toUpperCase());
     if (found === undefined) throw new CommandError('not-found', 'There is no webhook with this id.');
-    return work(found, opened);
+    return work(found, accounts, config);
   });
 
 type Once = { readonly secret?: string; readonly activeAt?: number };
 
 /** Nothing of a secret but what is shown once. */
-const shown = (webhook: Webhook, { secret, activeAt }: Once = {}): Answer => {
+const answerOf = (webhook: Webhook, { secret, activeAt }: Once = {}): Answer => {
   const { id, url, types, publicKey, hasSecret, createdAt, disabledAt } = webhook;
   const lines = [
     [id, url],
@@ -72,7 +68,7 @@ const urlIn = async (given: string, { webhookAllowedNetworks }: Config): Promise
 };
 
 const add = async (given: string, options: { types: string | undefined; 'with-secret': boolean }, env: Env) =>
-  within(env, async ({ accounts: { webhooks, ids, clock }, config }) => {
+  opening(env, async ({ webhooks, ids, clock }, config) => {
     const types = typesIn(options.types);
     const url = await urlIn(given, config);
     if ((await webhooks.list()).length >= MOST_WEBHOOKS)
@@ -83,10 +79,10 @@ const add = async (given: string, options: { types: string | undefined; 'with-se
     const webhook = { ...of, url, types, keyNumber: 1, publicKey, ...times };
     await webhooks.add(webhook);
     // Whatever happens later is stored by a transaction that sees the webhook.
-    return shown(webhook, { ...(secret && { secret }), activeAt: clock.now() });
+    return answerOf(webhook, { ...(secret && { secret }), activeAt: clock.now() });
   });
 
-const test = async (webhook: Webhook, { accounts: { clock, ids }, config }: Opened): Promise<Answer> => {
+const test: Work = async (webhook, { clock, ids }, config) => {
   const send = await openSender(config, clock, new AbortController().signal)(webhook);
   if (send === null)
     throw new CommandError('another-key', 'The key of the webhook was made with another HOOK_PRIVATE_KEY.', 1);
@@ -96,15 +92,15 @@ const test = async (webhook: Webhook, { accounts: { clock, ids }, config }: Open
   return { text: `The receiver has answered with ${status}.\n`, json: { status } };
 };
 
-const rotate = async (webhook: Webhook, { accounts: { webhooks, clock }, config }: Opened): Promise<Answer> => {
+const rotate: Work = async (webhook, { webhooks, clock }, config) => {
   const keyNumber = webhook.keyNumber + 1;
   const { publicKey, secret } = keysOf(await loadOrCreateHookKey(config), webhook, keyNumber);
   const changed = { keyNumber, publicKey, rotatedAt: clock.now() };
   await webhooks.change(webhook.id, changed);
-  return shown({ ...webhook, ...changed }, secret === undefined ? {} : { secret });
+  return answerOf({ ...webhook, ...changed }, secret === undefined ? {} : { secret });
 };
 
-const replay = async ({ id }: Webhook, { accounts: { webhooks, transactions, clock } }: Opened): Promise<Answer> => {
+const replay: Work = async ({ id }, { webhooks, transactions, clock }) => {
   await webhooks.change(id, { disabledAt: null });
   let users = 0;
   for (let user: string | null = ''; user !== null; users += 1) {
@@ -114,7 +110,13 @@ const replay = async ({ id }: Webhook, { accounts: { webhooks, transactions, clo
   return { text: `Users whose events are sent again: ${users - 1}.\n`, json: { users: users - 1 } };
 };
 
-const ONE = { args: ['ID'], options: { json: true } } as const;
+const ofOne = (does: string, work: Work): Action =>
+  action({ args: ['ID'], options: { json: true }, does, run: ({ args: [id], env }) => withWebhook(env, id, work) });
+
+const remove: Work = async ({ id }, { webhooks }) => {
+  await webhooks.remove(id);
+  return { text: 'The webhook was removed.\n', json: { id } };
+};
 
 export const webhooks: Command = {
   actions: {
@@ -122,8 +124,8 @@ export const webhooks: Command = {
       options: { json: true },
       does: 'the webhooks, with their public keys',
       run: ({ env }) =>
-        within(env, async ({ accounts }) => {
-          const all = (await accounts.webhooks.list()).map((webhook) => shown(webhook));
+        opening(env, async (accounts) => {
+          const all = (await accounts.webhooks.list()).map((webhook) => answerOf(webhook));
           return { text: all.map(({ text }) => text).join(''), json: { webhooks: all.map(({ json }) => json) } };
         }),
     }),
@@ -133,30 +135,16 @@ export const webhooks: Command = {
       does: 'tells a URL of events from now on, of all types or of some; shows after which time, the public key of its signatures (v1a), and\n    with --with-secret, this once, a shared secret for signatures of v1 as well',
       run: ({ args: [url = ''], options, env }) => add(url, options, env),
     }),
-    test: action({
-      ...ONE,
-      does: `sends an event of the type ${TEST_TYPE}, and shows the status of the answer`,
-      run: ({ args: [id], env }) => withWebhook(env, id, test),
-    }),
-    rotate: action({
-      ...ONE,
-      does: 'makes another key, and shows it; for a day, requests are signed with the former one as well',
-      run: ({ args: [id], env }) => withWebhook(env, id, rotate),
-    }),
-    replay: action({
-      ...ONE,
-      does: 'sends what is not delivered, and what was given up within a week, again at once; enables a webhook that was disabled',
-      run: ({ args: [id], env }) => withWebhook(env, id, replay),
-    }),
-    remove: action({
-      ...ONE,
-      does: 'tells a URL of nothing more, and drops what is not delivered',
-      run: ({ args: [given], env }) =>
-        withWebhook(env, given, async ({ id }, { accounts }) => {
-          await accounts.webhooks.remove(id);
-          return { text: 'The webhook was removed.\n', json: { id } };
-        }),
-    }),
+    test: ofOne(`sends an event of the type ${TEST_TYPE}, and shows the status of the answer`, test),
+    rotate: ofOne(
+      'makes another key, and shows it; for a day, requests are signed with the former one as well',
+      rotate,
+    ),
+    replay: ofOne(
+      'sends what is not delivered, and what was given up within a week, again at once; enables a webhook that was disabled',
+      replay,
+    ),
+    remove: ofOne('tells a URL of nothing more, and drops what is not delivered', remove),
   },
   notes: `The command works beside the service, which stores events for a new webhook at once, and learns of other changes within five seconds. It needs the HOOK_PRIVATE_KEY of the service.
 

@@ -51,7 +51,8 @@ type AllCompared = Readonly<Record<TableName, Compared>>;
 
 const compareAll = async (between: Parameters<typeof examineRows>[0]): Promise<AllCompared> => {
   const compared: [TableName, Compared][] = [];
-  for (const table of TABLE_NAMES) compared.push([table, await named(table, () => compareRows(table, between))]);
+  for (const table of TABLE_NAMES)
+    compared.push([table, await withTableName(table, () => compareRows(table, between))]);
   // `Object.fromEntries` is typed to return any names.
   return Object.fromEntries(compared) as AllCompared;
 };
@@ -79,7 +80,7 @@ const copyTable = async <Name extends TableName>(
     batch = [];
     if (copied % SHOWN === 0) onProgress(`${TABLES[table].name}: ${copied} rows copied …`);
   };
-  await named(table, async () => {
+  await withTableName(table, async () => {
     await compareRows(table, { source, target }, async (row) => {
       batch.push(row);
       if (batch.length === BATCH) await insertBatch();
@@ -91,7 +92,7 @@ const copyTable = async <Name extends TableName>(
 };
 
 /** Adds the name of the table to an error of the records, whose own message is for clients of the service. */
-const named = async <Result>(table: TableName, work: () => Promise<Result>): Promise<Result> => {
+const withTableName = async <Result>(table: TableName, work: () => Promise<Result>): Promise<Result> => {
   try {
     return await work();
   } catch (error) {

@@ -10,23 +10,12 @@ const LAST_RETRY = 100;
 /** Milliseconds for what still waits at the end. */
 const LAST_CHANCE = 1_000;
 
-export type BoundedDestination = {
-  /** Writes a line, or keeps it for later, or drops it. Neither waits nor throws. */
-  readonly write: (line: string) => void;
-  /** How many lines were dropped so far. */
-  readonly lostLines: () => number;
-  /** @param report is called when everything can be written again, with how many lines were dropped meanwhile. */
-  readonly onRecovery: (report: (lost: number) => void) => void;
-  /** Writes what waits, or drops it after a second. */
-  readonly close: () => Promise<void>;
-};
-
 /**
  * Writes lines to a file descriptor, each at once. While that fails, whatever the reason (a full disk, a pipe that is not read), up to a
  * mebibyte of lines waits.
  * @param fd a write to it must not block
  */
-export const boundedDestination = (fd: number): BoundedDestination => {
+export const boundedDestination = (fd: number) => {
   /** The first one may be the rest of a line: it is written before another one begins. */
   const waiting: Buffer[] = [];
   let waitingBytes = 0;
@@ -80,7 +69,8 @@ export const boundedDestination = (fd: number): BoundedDestination => {
   process.on('exit', finish);
 
   return {
-    write: (text) => {
+    /** Writes a line, or keeps it for later, or drops it. Neither waits nor throws. */
+    write: (text: string): void => {
       const line = Buffer.from(text);
       if (waitingBytes + line.length > MAX_WAITING) {
         lost += 1;
@@ -92,11 +82,14 @@ export const boundedDestination = (fd: number): BoundedDestination => {
       writeWaiting();
       if (waiting.length > 0) retryAfter(FIRST_RETRY);
     },
-    lostLines: () => lost,
-    onRecovery: (given) => {
+    /** How many lines were dropped so far. */
+    lostLines: (): number => lost,
+    /** @param given is called when everything can be written again, with how many lines were dropped meanwhile. */
+    onRecovery: (given: (lost: number) => void): void => {
       report = given;
     },
-    close: async () => {
+    /** Writes what waits, or drops it after a second. */
+    close: async (): Promise<void> => {
       stopRetrying();
       const end = monotonicTime() + LAST_CHANCE;
       while (waiting.length > 0 && monotonicTime() < end) if (!writeWaiting()) await pause(FIRST_RETRY);

@@ -1,17 +1,10 @@
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { isatty } from 'node:tty';
-import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import { boundedDestination } from './bounded-destination.ts';
 import { createLogger, terminalText } from './logger.ts';
 
-export type Log = {
-  readonly logger: Logger;
-  /** How many lines were dropped so far, since they could not be written. */
-  readonly lostLines: () => number;
-  /** Writes what waits, or gives up after a second. */
-  readonly close: () => Promise<void>;
-};
+export type Log = Awaited<ReturnType<typeof openLog>>;
 
 /**
  * The log of the process on standard output or standard error. It never waits for what it is written to: ADR 0018.
@@ -21,7 +14,7 @@ export const openLog = async (
   { logLevel: level, environment }: Pick<Config, 'logLevel' | 'environment'>,
   stream: 'stdout' | 'stderr',
   mixin?: () => object,
-): Promise<Log> => {
+) => {
   const fd = unblockedStream(stream);
   const { write, lostLines, onRecovery, close } = boundedDestination(fd);
   // A developer's terminal gets text; everything else gets JSON lines.

@@ -4,7 +4,6 @@ import { random } from '../../adapters/clock/system.ts';
 import { deviceNames } from '../../adapters/json/device-names.ts';
 import { outageLog } from '../../adapters/log/outage-log.ts';
 import { systemReason } from '../../adapters/log/redact-error.ts';
-import type { Waiting } from '../../adapters/metrics/prometheus.ts';
 import type { MailTemplates } from '../../application/mail/kinds.ts';
 import { sendMessages } from '../../application/mail/send-messages.ts';
 import type { Mailer } from '../../application/ports/mailer.ts';
@@ -40,13 +39,7 @@ const keepMailPrivate = (dataDir: string): void => {
   }
 };
 
-export type MailDelivery = {
-  /** Begins to send the messages that are due, as `deliver` does all the time. */
-  readonly send: ReturnType<typeof sendMessages>;
-  /** Sends messages until `signal` is aborted. */
-  readonly deliver: (signal: AbortSignal, times?: DeliveryTimes) => Promise<void>;
-  readonly waiting: () => Waiting;
-};
+export type MailDelivery = ReturnType<typeof mailDelivery>;
 
 type Parts = {
   readonly logger: Logger;
@@ -62,7 +55,7 @@ export const mailDelivery = (
   config: Pick<Config, 'brand' | 'defaultLocale' | 'accountPagesUrl' | 'codePageUrl'>,
   ports: Omit<Parameters<typeof sendMessages>[0], 'mailContext' | 'random' | 'report'>,
   { logger, wakeUp, report, isWatched, templates }: Parts,
-): MailDelivery => {
+) => {
   const { brand, defaultLocale, accountPagesUrl: pagesUrl, codePageUrl: codePage } = config;
   // Mails have other languages than the names.
   const names = () => deviceNames(', ');
@@ -71,16 +64,12 @@ export const mailDelivery = (
   const { update, waiting } = countOfWaiting(() => ports.outbox.waiting(), ports.clock);
   const abandon = () => ports.mailer.close?.();
   return {
+    /** Begins to send the messages that are due, as `deliver` does until `signal` is aborted. */
     send,
-    deliver: (signal, times) =>
-      deliver(
-        {
-          ...{ send, concurrency: 10, store: 'the outbox', wakeUp, abandon, clock: ports.clock, logger },
-          onIdle: isWatched ? update : undefined,
-        },
-        signal,
-        times,
-      ),
+    deliver: (signal: AbortSignal, times?: DeliveryTimes) => {
+      const loop = { send, concurrency: 10, store: 'the outbox', wakeUp, abandon, clock: ports.clock, logger };
+      return deliver({ ...loop, onIdle: isWatched ? update : undefined }, signal, times);
+    },
     waiting,
   };
 };

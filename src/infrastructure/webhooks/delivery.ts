@@ -26,18 +26,14 @@ export const openSender = (config: SenderConfig, clock: Clock, stop: AbortSignal
 
 export type WebhookDelivery = ReturnType<typeof webhookDelivery>;
 
-type Parts = {
-  readonly logger: Logger;
-  readonly report: Report;
-  /** Whether `waiting` is read. */
-  readonly isWatched: boolean;
-};
+/** @param isWatched whether `waiting` is read. */
+type Reporting = { readonly logger: Logger; readonly report: Report; readonly isWatched: boolean };
 
 /** How webhooks are told of events in the background. @param given in place of a sender over HTTP. */
 export const webhookDelivery = (
   config: SenderConfig,
   { webhooks, transactions, clock }: Pick<Storage, 'webhooks' | 'transactions'> & { readonly clock: Clock },
-  { logger, report, isWatched }: Parts,
+  { logger, report, isWatched }: Reporting,
   given?: SenderFor,
 ) => {
   const stop = new AbortController();

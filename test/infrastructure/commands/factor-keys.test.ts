@@ -5,7 +5,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { factorSecrets } from '../../../src/adapters/crypto/secrets.ts';
 import { type Database, openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { storesOver } from '../../../src/adapters/records/storage.ts';
-import type { Factor } from '../../../src/domain/second-factor.ts';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { aFactor, aUser, NOW } from '../../support/builders.ts';
 import { runHere, runThere } from '../../support/processes/commands.ts';
@@ -99,29 +98,6 @@ const reEncrypt = async ({ env }: Pick<Given, 'env'>, ring: readonly ReturnType<
   return stdout + stderr;
 };
 
-const STORES = [['SQLite', onEmbedded] as const, ['PostgreSQL', onServer] as const];
-
-describe.each(TEST_DATABASE_URL === undefined ? STORES.slice(0, 1) : STORES)(
-  'keys factors --re-encrypt on %s',
-  (_name, make) => {
-    it('encrypts every secret with the first key, so that the others can be removed', async () => {
-      const given = await make();
-      const [oldest, old, fresh] = [aKey(), aKey(), aKey()];
-      const before = await within(given, async (stores) => [
-        await add(stores, oldest),
-        await add(stores, old),
-        await add(stores, fresh),
-      ]);
-      expect(await reEncrypt(given, [fresh, old, oldest])).toMatch(/ 2 are .* 1 were .* 0 cannot /);
-      const after = await all(given);
-      expect(after).toEqual(before.map((factor) => ({ ...factor, secret: expect.any(String) })));
-      for (const { secret, userId } of after) expect(fresh.secrets.decrypt(secret, userId)).toBe(SECRET);
-      expect(await reEncrypt(given, [fresh])).toMatch(/ 0 are .* 3 were .* 0 cannot /);
-      expect(await all(given)).toEqual(after);
-    });
-  },
-);
-
 describe('keys factors --re-encrypt', () => {
   it.runIf(TEST_DATABASE_URL !== undefined)(
     'fails when a secret has an unknown key, leaves it as it is, and encrypts the others',
@@ -134,36 +110,6 @@ describe('keys factors --re-encrypt', () => {
       expect(first).toEqual(ofLost);
       expect(fresh.secrets.decrypt(second?.secret ?? '', second?.userId ?? '')).toBe(SECRET);
       expect(await reEncrypt(given, [fresh, lost])).toMatch(/ 1 are .* 1 were .* 0 cannot /);
-    },
-  );
-
-  it.runIf(TEST_DATABASE_URL !== undefined)(
-    'runs beside instances that add, use and remove factors, and beside itself',
-    async () => {
-      const given = await onServer();
-      const [old, fresh] = [aKey(), aKey()];
-      const database = await given.open();
-      onTestFinished(database.close);
-      const stores = storesOver(database.records);
-      const before: Factor[] = [];
-      for (let count = 0; count < 250; count += 1) before.push(await add(stores, old));
-      const use = async () => {
-        for (const factor of before) expect(await stores.factors.useStep(factor, 8, NOW)).toBe(true);
-      };
-      const [removed] = before.splice(249);
-      const [added] = await Promise.all([
-        add(stores, fresh),
-        use(),
-        stores.factors.remove(removed ?? expect.unreachable()),
-        reEncrypt(given, [fresh, old]),
-        reEncrypt(given, [fresh, old]),
-      ]);
-      const after = await stores.factors.listAll('', 1_000);
-      expect(after.map(({ id }) => id).sort()).toEqual([...before, added].map(({ id }) => id).sort());
-      for (const { id, secret, userId, lastStep } of after) {
-        expect(fresh.secrets.decrypt(secret, userId)).toBe(SECRET);
-        expect(lastStep).toBe(id === added.id ? 7 : 8);
-      }
     },
   );
 

@@ -115,55 +115,35 @@ describe('npm run users', () => {
 
   it('lists, searches and counts users', async () => {
     const { stores, user, run, report } = await stored();
-    const others = [aUser({ email: 'ada@lovelace.example' }), aUser()];
-    for (const each of others) await stores.users.add(each);
+    const ada = aUser({ email: 'ada@lovelace.example' });
+    await stores.users.add(ada);
     const ids = async (...args: string[]) =>
       (await report('list', ...args)).users.map(({ id }: { readonly id: string }) => id);
-    expect(await ids()).toEqual([user, ...others].map(({ id }) => id));
-    expect(await ids('--newest', '--limit', '1')).toEqual([others[1]?.id]);
-    expect(await ids('--contains', 'LOVE')).toEqual([others[0]?.id]);
-    const { stdout } = await run(['list', '--limit', '2']);
-    expect(stdout).toMatch(/^ID +USERNAME .*\n(.*\n){2}There are more: --after (\w+)\n$/);
-    expect(await ids('--after', others[0]?.id ?? '')).toEqual([others[1]?.id]);
+    expect(await ids('--newest')).toEqual([ada.id, user.id]);
+    expect(await ids('--contains', 'LOVE')).toEqual([ada.id]);
+    expect(await ids('--after', user.id)).toEqual([ada.id]);
+    const { stdout } = await run(['list', '--limit', '1']);
+    expect(stdout).toMatch(/^ID +USERNAME .*\n.*\nThere are more: --after (\w+)\n$/);
     expect((await run(['list', '--contains', 'nobody'])).stdout).toBe('No users.\n');
-    expect((await run(['count'])).stdout).toBe('3\n');
-    for (const wrong of [
-      ['--limit', '0'],
-      ['--limit', 'x'],
-      ['--after', 'ada'],
-    ])
-      expect(await report('list', ...wrong)).toMatchObject({ status: 2 });
+    expect((await run(['count'])).stdout).toBe('2\n');
   });
 
-  it('creates an account, corrects its address, proves it and unlinks an identity', async () => {
+  it('creates an account, corrects its address, and unlinks an identity', async () => {
     const { stores, run, report } = await stored();
     const create = (...args: string[]) => report('create', 'Jo@Example.org', ...args);
     expect(await create('--dry-run')).toMatchObject({ status: 0, changed: false });
-    for (const wrong of ['jo', 'jo@x', 'a b c']) expect(await create('--username', wrong)).toMatchObject({ status: 2 });
+    expect(await create('--username', 'a b c')).toMatchObject({ status: 2 });
     const { user } = await create('--username', 'Jo.X', '--attributes', '{"team":"x"}', '--as', 'Una');
-    expect(user).toMatchObject({
-      username: 'Jo.X',
-      email: 'jo@example.org',
-      attributes: { team: 'x' },
-      emailVerifiedAt: null,
-    });
-    expect(await create()).toMatchObject({ status: 1 });
-    expect(await report('set-email', 'jo.x', 'jo')).toMatchObject({ status: 2 });
-    expect(await report('set-email', 'jo.x', 'jo@bücher.example')).toMatchObject({
-      changed: false,
-      email: 'jo@xn--bcher-kva.example',
-    });
+    expect(user).toMatchObject({ username: 'Jo.X', email: 'jo@example.org', attributes: { team: 'x' } });
+    expect(await create()).toMatchObject({ status: 1, error: { code: 'registered' } });
     expect((await run(['set-email', 'jo.x', 'jo@new.example'])).stdout).toMatch(/^Done: .*A link is sent by mail\.$/ms);
-    expect(await report('resend-verification', 'jo.x')).toMatchObject({ changed: true });
-    expect(await report('prove-email', 'jo@example.org')).toMatchObject({ changed: true });
     expect(await report('set-email', 'jo.x', 'jo@bücher.example', '--proven')).toMatchObject({ changed: true });
     expect(await report('find', 'jo@BÜCHER.example')).toMatchObject({ user: { email: 'jo@xn--bcher-kva.example' } });
-    const returned = ['set-email', 'jo.x', 'jo@new.example', '--final'];
-    expect((await run([...returned, '--dry-run'])).stdout).toContain('jo@new.example, --final (0 sessions');
+    const { stdout } = await run(['set-email', 'jo.x', 'jo@new.example', '--final', '--dry-run']);
+    expect(stdout).toContain('jo@new.example, --final (0 sessions');
     await stores.identities.add(anIdentity({ userId: user.id, provider: 'acme' }));
     expect(await report('unlink', 'jo.x', 'other')).toMatchObject({ status: 3 });
     expect((await run(['unlink', 'jo.x', 'acme'])).stdout).toMatch(/^Done: Remove an identity .*: Jo\.X .*, acme\.$/m);
-    expect(await report(...returned)).toMatchObject({ changed: true });
     expect((await report('events', 'jo.x')).events.at(-1)).toMatchObject({ kind: 'registered', actor: 'Una' });
   });
 
@@ -224,30 +204,23 @@ describe('npm run users', () => {
   });
 
   it.each([
-    [[]],
-    [['find']],
     [['find', ' ']],
-    [['find', 'ada', 'bob']],
-    [['find', 'ada', '--since', '2026-11-22']],
-    [['constructor', 'ada']],
+    [['list', '--limit', '0']],
+    [['list', '--after', 'ada']],
     [['events', 'ada', '--since', '2026-02-30T10:00']],
     [['events', 'ada', '--as', 'Una']],
     [['events', 'ada', '--since', '2026-11-22T10:02', '--until', '2026-11-22T10:01']],
     [['show', 'ada', '--dry-run']],
     [['disable', 'ada', '--as', ' ']],
     [['disable', 'ada', '--as', 'U\u202ena']],
-    [['set-attributes', 'ada']],
     [['set-attributes', 'ada', '{"roles":admin}']],
     [['set-attributes', 'ada', '{"sub":"x"}']],
     [['set-attributes', 'ada', `{"a":"${'a'.repeat(1_024)}"}`]],
-    [['set-attributes', 'ada', '{}', '{}']],
     [['enable', 'ada', '{}']],
-    [['find', '--\u001b[2Jada']],
   ])('refuses the arguments %j before a user is looked for', async (args) => {
     const { status, stdout, stderr } = await runHere(['users', ...args], NOWHERE);
     expect({ status, stdout }).toStrictEqual({ status: 2, stdout: '' });
     expect(stderr).toContain('npx tandem users find USER');
-    expect(stderr).not.toMatch(COMMANDS);
   });
 
   it('makes no database where there is none, and says what to do where the tables are missing', async () => {
@@ -268,34 +241,22 @@ describe('npm run users', () => {
 });
 
 describe('npm run users -- invite', () => {
-  it('invites an address, lists it, and takes that back, as the operator who is named', async () => {
+  it('invites an address, lists it, and takes that back', async () => {
     const { stores, report, run } = await stored();
-    const EMAIL = 'jo@example.org';
-    const about = { email: EMAIL, attributes: { at: 7 } };
-    const given = ['Jo@Example.ORG', '--attributes', '{"at":7}', '--locale', 'DE-at', '--as', 'Ada'];
+    const about = { email: 'jo@example.org', attributes: { at: 7 } };
+    const given = ['Jo@Example.ORG', '--attributes', '{"at":7}', '--locale', 'DE-at'];
     expect(await report('invite', ...given, '--dry-run')).toMatchObject({ status: 0, dryRun: true, changed: false });
-    expect(await report('invitations')).toEqual({ status: 0, invitations: [] });
     expect(await report('invite', ...given)).toMatchObject({ status: 0, changed: true, ...about });
-    const listed = await report('invitations');
-    expect(listed.invitations).toEqual([
+    expect((await report('invitations')).invitations).toEqual([
       { ...about, id: expect.any(String), createdAt: expect.any(String), expiresAt: expect.any(String) },
     ]);
     expect((await run(['invitations'])).stdout).toMatch(
       /^ID +EMAIL +INVITED +EXPIRES +ATTRIBUTES\n\S+ +jo@example\.org .* {"at":7}\n$/,
     );
-    const [message] = await stores.outbox.claim({ now: NOW, until: NOW, limit: 9 });
-    expect(message).toMatchObject({ kind: 'invitation', to: EMAIL, locale: 'de-AT', userId: null });
-    expect(await report('revoke-invitation', EMAIL, '--as', 'Ada')).toMatchObject({
-      status: 0,
-      changed: true,
-      email: EMAIL,
-    });
-    expect(await report('revoke-invitation', EMAIL)).toMatchObject({ status: 3, error: { code: 'not-found' } });
-    const operated = await stores.events.takeOperated(9);
-    expect(operated.map(({ kind, actor }) => [kind, actor])).toEqual([
-      ['invited', 'Ada'],
-      ['invitation-revoked', 'Ada'],
-    ]);
+    expect(await stores.outbox.claim({ now: NOW, until: NOW, limit: 9 })).toMatchObject([{ locale: 'de-AT' }]);
+    const revoke = () => report('revoke-invitation', about.email);
+    expect(await revoke()).toMatchObject({ status: 0, changed: true, email: about.email });
+    expect(await revoke()).toMatchObject({ status: 3, error: { code: 'not-found' } });
   });
 
   it('refuses where nobody could register, and where no mail is sent', async () => {
@@ -405,18 +366,6 @@ describe('npm run users -- remove-factors', () => {
 
 describe('npm run users -- set-attributes', () => {
   const ROLES = '{"roles":["admin"],"hiredAt":7}';
-  const attributes = { roles: ['admin'], hiredAt: 7 };
-
-  it('sets them once, and shows and exports them', async () => {
-    const { user, run, report } = await stored();
-    const set = () => report('set-attributes', user.username, ROLES);
-    const done = { status: 0, command: 'set-attributes', userId: user.id, dryRun: false, attributes };
-    expect(await set()).toEqual({ ...done, changed: true });
-    expect(await set()).toEqual({ ...done, changed: false });
-    expect((await run(['show', user.id])).stdout).toContain(`attributes        ${ROLES}`);
-    for (const command of ['show', 'export'])
-      expect((await report(command, user.id)).user.attributes).toEqual(attributes);
-  });
 
   it('says to people which ones they replace, and when tokens have them', async () => {
     const { stores, user, run } = await stored();

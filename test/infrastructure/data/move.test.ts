@@ -3,9 +3,6 @@ import { cpSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { withOwnTables } from '../../../src/adapters/records/own-tables.ts';
-import { TABLES } from '../../../src/application/storage/tables.ts';
-import { TABLE_NAMES } from '../../../src/infrastructure/data/rows.ts';
-import { aUserRow } from '../../contracts/records/database.ts';
 import { openBoundSession, STILL_BOUND } from '../../support/processes/bound-session.ts';
 import { runHere, runThere, spawnCommand } from '../../support/processes/commands.ts';
 import { runService } from '../../support/processes/process.ts';
@@ -149,32 +146,6 @@ describe.skipIf(TEST_DATABASE_URL === undefined)('data move with PostgreSQL', ()
     // In the same place.
     expect((await move(back, { dataDir: env.DATA_DIR, from: there })).status).toBe(0);
     await running({ DATABASE_URL: back }, async (url) => expect((await holder.refresh(url)).status).toBe(200));
-  });
-
-  it('copies the rows of every table of the schema', async () => {
-    const { url, database } = await newServer();
-    expect(copiedBy(await move(url))).toBe(source.rows);
-    const tables = await database.em.execute<{ name: string }[]>(
-      `select table_name as name from information_schema.tables where table_schema = current_schema()`,
-    );
-    const copied = TABLE_NAMES.map((table) => TABLES[table].name);
-    expect(tables.map(({ name }) => name).sort()).toEqual([...copied, 'tandem_migrations'].sort());
-  });
-
-  it('refuses a target with other rows, and one with tables of somebody else', async () => {
-    const { url, database } = await newServer();
-    const other = await openDatabase(onPostgresql(url), { migrate: true });
-    await other.records.insert('users', aUserRow());
-    await other.close();
-    const { status, stdout } = await move(url);
-    expect([status, codeIn(stdout)]).toEqual([3, 'target-not-empty']);
-    expect(await database.em.execute('select 1 from sessions')).toEqual([]);
-    const theirs = await newServer();
-    await theirs.database.em.execute('create table users (id integer)');
-    expect(await move(theirs.url)).toMatchObject({
-      status: 1,
-      stderr: expect.stringContaining('DATABASE_TABLE_PREFIX'),
-    });
   });
 
   const LOCK = 4711;

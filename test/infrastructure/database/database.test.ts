@@ -4,9 +4,7 @@ import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { database as examined } from '../../../src/infrastructure/commands/doctor/database.ts';
-import { aUserRow } from '../../contracts/records/database.ts';
 import { setUpOf } from '../../support/doctor.ts';
-import { startHelper } from '../../support/processes/processes.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { ALL_KINDS, emptyFile } from '../../support/storage/kinds.ts';
 import { openDatabase } from '../../support/storage/open-database.ts';
@@ -17,30 +15,6 @@ const writeNonsense = (path: string) => {
 };
 
 describe('openDatabase of a file of SQLite', () => {
-  const HOLDER = new URL('../../support/processes/hold-database.ts', import.meta.url);
-
-  it('keeps what was stored when it is closed and opened again', async () => {
-    const options = await emptyFile();
-    const user = aUserRow();
-    const first = await openDatabase(options, { migrate: true });
-    await first.records.insert('users', user);
-    await first.close();
-    const second = await openDatabase(options, { migrate: false });
-    onTestFinished(second.close);
-    expect(await second.records.list('users', { equal: { id: user.id } })).toMatchObject([user]);
-  });
-
-  it('lets two processes start on a new file, prints nothing, and keeps what they stored when they are killed', async () => {
-    const options = await emptyFile();
-    const holders = await Promise.all(['one', 'other'].map((name) => startHelper(HOLDER, options.path, name)));
-    for (const { kill } of holders) await kill();
-    expect(holders.map(({ complaints }) => complaints())).toEqual(['', '']);
-    const { records, close } = await openDatabase(options, { migrate: false });
-    onTestFinished(close);
-    const users = await records.list('users', { order: ['id'] });
-    expect(users.map(({ username }) => username).sort()).toEqual(['one', 'other']);
-  });
-
   it('rejects every call after it is closed, and does not open the file again', async () => {
     const database = await openDatabase(await emptyFile(), { migrate: true });
     await database.close();

@@ -22,19 +22,6 @@ const dataDirWith = (files: Env): string => {
   return path;
 };
 
-describe('the doctor on the configuration', () => {
-  it.each<[string, Env, string[]]>([
-    ['in order', {}, ['ok configuration.valid']],
-    ['risky', { RATE_LIMITS: 'strict=off' }, ['ok configuration.valid', 'warning configuration.RATE_LIMITS']],
-    ['risky at the database', { DATABASE_URL: '' }, ['ok configuration.valid', 'warning configuration.DATABASE_URL']],
-    ['invalid, and not also unset', { BASE_URL: 'none' }, ['problem configuration.BASE_URL']],
-    ['contradictory', { BCRYPT_COST: '4' }, ['problem configuration.BCRYPT_COST']],
-    ['without a key', { JWT_ACCESS_PRIVATE_KEY: '' }, ['problem configuration.JWT_ACCESS_PRIVATE_KEY']],
-  ])('that is %s', (_what, changes, expected) => {
-    expect(brief(configuration(setUpOf({ ...NO_WARNINGS, ...changes })))).toEqual(expected);
-  });
-});
-
 const production = (base: string, ...origins: readonly string[]) => ({
   NODE_ENV: 'production',
   BASE_URL: base,
@@ -49,69 +36,84 @@ const SECURE = { JWT_REFRESH_COOKIE_SECURE: 'true' };
 const NONE = { JWT_REFRESH_COOKIE_SAME_SITE: 'none' };
 const AUTH = 'https://auth.example.com';
 
-describe('the doctor on the cookie', () => {
-  it.each<[string, Readonly<Record<string, string>>, string[]]>([
-    ['one site, one origin', production(AUTH, AUTH), ['ok cookie.same-site']],
-    ['two labels', production('https://auth.example.co.uk', 'https://example.co.uk'), ['ok cookie.same-site']],
-    ['other ports', local('http://localhost:3000', 'http://localhost:5173'), ['ok cookie.same-site']],
-    ['one address', local('http://[::1]:3000', 'http://[::1]:5173'), ['ok cookie.same-site']],
-    ['another domain', production(AUTH, 'https://app.example.org'), ['problem cookie.other-site']],
-    ['a public suffix', production('https://a.co.uk', 'https://b.co.uk'), ['problem cookie.other-site']],
-    ['a private suffix', production('https://a.github.io', 'https://b.github.io'), ['problem cookie.other-site']],
-    ['another address', production('https://10.0.0.1', 'https://10.0.0.2'), ['problem cookie.other-site']],
-    ['two loopbacks', local('http://localhost:3000', 'http://127.0.0.1:5173'), ['problem cookie.other-site']],
-    ['a page without TLS', production(AUTH, 'http://app.example.com'), ['problem cookie.other-scheme']],
-    [
-      'TLS for the page alone',
-      local('http://auth.example.com', 'https://app.example.com'),
-      ['problem cookie.mixed-content'],
-    ],
-    ['SameSite=None', { ...production(AUTH, 'https://app.example.org'), ...NONE }, ['warning cookie.third-party']],
-    [
-      'one of each',
-      production(AUTH, 'https://app.example.com', 'https://app.example.org'),
-      ['ok cookie.same-site', 'problem cookie.other-site'],
-    ],
-    [
-      'a Secure cookie over http',
-      { ...local('http://auth.example.com', 'http://app.example.com'), ...SECURE },
-      ['problem cookie.secure-over-http', 'ok cookie.same-site'],
-    ],
-    [
-      'a Secure cookie on the loopback',
-      { ...local('http://localhost:3000', 'http://localhost'), ...SECURE },
-      ['note cookie.secure-on-loopback', 'ok cookie.same-site'],
-    ],
-    ['no origin', production(AUTH), ['note cookie.no-origins']],
-    ['an app', production(AUTH, 'capacitor://localhost'), ['note cookie.program']],
-    ['an unknown address', { NODE_ENV: 'production' }, ['note cookie.unknown']],
-  ])('%s', (_what, env, expected) => {
-    expect(brief(cookie(setUpOf(env)))).toEqual(expected);
-  });
-});
+const HTTPS = { BASE_URL: AUTH };
+const BOUND = { ...HTTPS, ...SECURE };
 
-describe('the doctor on the proxy', () => {
-  const https = { BASE_URL: 'https://auth.example.com' };
-  it.each<[string, Env, string[]]>([
-    ['a proxy', { ...https, TRUST_PROXY: '1' }, ['note proxy.hops']],
-    ['no TLS in front', { TRUST_PROXY: '1' }, ['warning proxy.unlikely']],
-    ['TLS in front, in development', https, ['warning proxy.untrusted']],
-    ['TLS in front, in production: the start warns', { ...https, NODE_ENV: 'production' }, []],
-    ['none', {}, ['ok proxy.none']],
-  ])('%s', (_what, env, expected) => {
-    expect(brief(proxy(setUpOf(env)))).toEqual(expected);
-  });
-});
+type Row = readonly [what: string, env: Env, expected: readonly string[]];
+const CONFIGURATIONS: readonly Row[] = [
+  ['in order', NO_WARNINGS, ['ok configuration.valid']],
+  [
+    'risky',
+    { ...NO_WARNINGS, RATE_LIMITS: 'strict=off' },
+    ['ok configuration.valid', 'warning configuration.RATE_LIMITS'],
+  ],
+  [
+    'risky at the database',
+    { ...NO_WARNINGS, DATABASE_URL: '' },
+    ['ok configuration.valid', 'warning configuration.DATABASE_URL'],
+  ],
+  ['invalid, and not also unset', { ...NO_WARNINGS, BASE_URL: 'none' }, ['problem configuration.BASE_URL']],
+  ['contradictory', { ...NO_WARNINGS, BCRYPT_COST: '4' }, ['problem configuration.BCRYPT_COST']],
+  ['without a key', { ...NO_WARNINGS, JWT_ACCESS_PRIVATE_KEY: '' }, ['problem configuration.JWT_ACCESS_PRIVATE_KEY']],
+];
+const COOKIES: readonly Row[] = [
+  ['one site, one origin', production(AUTH, AUTH), ['ok cookie.same-site']],
+  ['two labels', production('https://auth.example.co.uk', 'https://example.co.uk'), ['ok cookie.same-site']],
+  ['other ports', local('http://localhost:3000', 'http://localhost:5173'), ['ok cookie.same-site']],
+  ['one address', local('http://[::1]:3000', 'http://[::1]:5173'), ['ok cookie.same-site']],
+  ['another domain', production(AUTH, 'https://app.example.org'), ['problem cookie.other-site']],
+  ['a public suffix', production('https://a.co.uk', 'https://b.co.uk'), ['problem cookie.other-site']],
+  ['a private suffix', production('https://a.github.io', 'https://b.github.io'), ['problem cookie.other-site']],
+  ['another address', production('https://10.0.0.1', 'https://10.0.0.2'), ['problem cookie.other-site']],
+  ['two loopbacks', local('http://localhost:3000', 'http://127.0.0.1:5173'), ['problem cookie.other-site']],
+  ['a page without TLS', production(AUTH, 'http://app.example.com'), ['problem cookie.other-scheme']],
+  [
+    'TLS for the page alone',
+    local('http://auth.example.com', 'https://app.example.com'),
+    ['problem cookie.mixed-content'],
+  ],
+  ['SameSite=None', { ...production(AUTH, 'https://app.example.org'), ...NONE }, ['warning cookie.third-party']],
+  [
+    'one of each',
+    production(AUTH, 'https://app.example.com', 'https://app.example.org'),
+    ['ok cookie.same-site', 'problem cookie.other-site'],
+  ],
+  [
+    'a Secure cookie over http',
+    { ...local('http://auth.example.com', 'http://app.example.com'), ...SECURE },
+    ['problem cookie.secure-over-http', 'ok cookie.same-site'],
+  ],
+  [
+    'a Secure cookie on the loopback',
+    { ...local('http://localhost:3000', 'http://localhost'), ...SECURE },
+    ['note cookie.secure-on-loopback', 'ok cookie.same-site'],
+  ],
+  ['no origin', production(AUTH), ['note cookie.no-origins']],
+  ['an app', production(AUTH, 'capacitor://localhost'), ['note cookie.program']],
+  ['an unknown address', { NODE_ENV: 'production' }, ['note cookie.unknown']],
+];
+const PROXIES: readonly Row[] = [
+  ['a proxy', { ...HTTPS, TRUST_PROXY: '1' }, ['note proxy.hops']],
+  ['no TLS in front', { TRUST_PROXY: '1' }, ['warning proxy.unlikely']],
+  ['TLS in front, in development', HTTPS, ['warning proxy.untrusted']],
+  ['TLS in front, in production: the start warns', { ...HTTPS, NODE_ENV: 'production' }, []],
+  ['none', {}, ['ok proxy.none']],
+];
+const DEVICES: readonly Row[] = [
+  ['https and a Secure cookie', BOUND, ['ok device.browser-keys']],
+  ['http', {}, ['note device.page-keys']],
+  ['an insecure cookie', { ...BOUND, JWT_REFRESH_COOKIE_SECURE: 'false' }, ['note device.page-keys']],
+  ['keys that are off', { ...BOUND, DEVICE_BINDING: 'off' }, ['note device.page-keys']],
+];
 
-describe('the doctor on the keys of devices', () => {
-  const https = { BASE_URL: 'https://auth.example.com', JWT_REFRESH_COOKIE_SECURE: 'true' };
-  it.each<[string, Env, string[]]>([
-    ['https and a Secure cookie', https, ['ok device.browser-keys']],
-    ['http', {}, ['note device.page-keys']],
-    ['an insecure cookie', { ...https, JWT_REFRESH_COOKIE_SECURE: 'false' }, ['note device.page-keys']],
-    ['keys that are off', { ...https, DEVICE_BINDING: 'off' }, ['note device.page-keys']],
-  ])('%s', (_what, env, expected) => {
-    expect(brief(device(setUpOf(env)))).toEqual(expected);
+describe.each([
+  ['the configuration', configuration, CONFIGURATIONS],
+  ['the cookie', cookie, COOKIES],
+  ['the proxy', proxy, PROXIES],
+  ['the keys of devices', device, DEVICES],
+] as const)('the doctor on %s', (_subject, check, rows) => {
+  it.each(rows)('%s', (_what, env, expected) => {
+    expect(brief(check(setUpOf(env)))).toEqual(expected);
   });
 });
 

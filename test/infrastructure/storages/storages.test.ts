@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigError, parseConfig } from '../../../src/infrastructure/config.ts';
+import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { openSql } from '../../../src/infrastructure/open-sql.ts';
 import { aRotation, aSession, aUser } from '../../support/builders.ts';
 import { KINDS } from '../../support/storage/kinds.ts';
@@ -23,11 +23,5 @@ describe.each(KINDS)('the storage that DATABASE_URL names, on $on', ({ kind, emp
       await opened.close();
     }
     for (const { ping } of opened.checks) await expect(ping()).rejects.toThrow();
-  });
-});
-
-describe('a URL of no storage', () => {
-  it.each(['oracle://db/x', 'memory', 'memory:', 'postgresql', 'sqlite', 'sqlite:'])('is none: %s', (url) => {
-    expect(() => parseConfig({ DATABASE_URL: url })).toThrow(ConfigError);
   });
 });

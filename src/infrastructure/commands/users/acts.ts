@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import * as v from 'valibot';
 import { membersOf } from '../../../adapters/http/forms/form-validation.ts';
-import { type Act, assertPossible, perform } from '../../../adapters/http/routes/back-office/act.ts';
+import { type Act, assertPossible, perform as performAct } from '../../../adapters/http/routes/back-office/act.ts';
 import { ACTS } from '../../../adapters/http/routes/back-office/acts.ts';
 import { parseObject } from '../../../adapters/http/stages/input-validation.ts';
 import { fieldProblems } from '../../../adapters/json/field-problems.ts';
@@ -13,8 +13,8 @@ import { isConfirmed } from '../../../domain/second-factor.ts';
 import type { User } from '../../../domain/user.ts';
 import { CommandError, invalidArguments } from '../../command-error.ts';
 import { printable } from '../../printable.ts';
-import { type Action, type Answer, action } from '../command.ts';
-import { assertAgreed } from '../terminal.ts';
+import { type Action, type Answer, action, counted } from '../command.ts';
+import { assertAgreed, type Terminal } from '../terminal.ts';
 import { accountIn, findUser, nameOf } from './find-user.ts';
 import type { Accounts, Opening } from './open-accounts.ts';
 
@@ -47,7 +47,7 @@ const CHANGING = { json: true, 'dry-run': true, yes: true, as: 'NAME' } as const
 const NO_PAGE =
   'There is no page at this address without MAIL_URL. Set ACCOUNT_PAGES_URL, or send { token, newPassword } to POST /auth/password-reset/confirm.\n';
 
-type Given = Pick<Parameters<Action['run']>[0], 'terminal'> & { readonly options: Members };
+type Members = Readonly<Record<string, unknown>>;
 
 /** The commands for what operators do: each takes what its route takes, and reports what that answers. */
 export const actActions = (opening: Opening): Readonly<Record<string, Action>> =>
@@ -66,18 +66,14 @@ export const actionOf = (opening: Opening, act: Act): Action => {
     args: [...(isOfUser ? ['USER'] : []), ...args.map((name) => ARGS[name] ?? name)],
     options: { ...CHANGING, ...Object.fromEntries(options) },
     does: helpOf(act),
-    run: async (given) => {
-      const account = isOfUser ? accountIn(given.args[0] ?? '') : null;
-      const stated = Object.fromEntries(args.map((name, at) => [name, given.args[isOfUser ? at + 1 : at]]));
-      const making = {
-        act,
-        stated,
-        body: bodyIn(act, stated, given.options),
-        origin: operatorIn(given.options.as as string | undefined),
-      };
-      return opening(given.env, async (accounts) => {
+    run: async ({ args: texts, options, env, terminal }) => {
+      const account = isOfUser ? accountIn(texts[0] ?? '') : null;
+      const byPosition = Object.fromEntries(args.map((name, at) => [name, texts[isOfUser ? at + 1 : at]]));
+      const body = bodyIn(act, byPosition, options);
+      const origin = operatorIn(options.as as string | undefined);
+      return opening(env, async (accounts) => {
         const user = account === null ? null : await findUser(accounts, account);
-        return make(accounts, { ...making, user }, given);
+        return perform({ act, accounts, user, byPosition, body, origin }, options, terminal);
       });
     },
   });
@@ -93,14 +89,10 @@ const isArg = ({ body }: Act, name: string): boolean => {
 };
 
 /** @throws CommandError that names what does not fit the schema of the route */
-const bodyIn = (
-  act: Act,
-  stated: Readonly<Record<string, unknown>>,
-  options: Given['options'],
-): Members | undefined => {
+const bodyIn = (act: Act, byPosition: Members, options: Members): Members | undefined => {
   if (act.body === undefined) return undefined;
   const members = membersOf(act.body).map((name) => {
-    const value = stated[name] ?? options[OPTIONS[name]?.[0] ?? ''];
+    const value = byPosition[name] ?? options[OPTIONS[name]?.[0] ?? ''];
     return [name, name === 'attributes' && typeof value === 'string' ? objectIn(value) : value] as const;
   });
   const result = v.safeParse(act.body, Object.fromEntries(members.filter(([, value]) => value !== undefined)));
@@ -115,72 +107,62 @@ const objectIn = (text: string): object => {
   return object;
 };
 
-type Making = {
+type Operation = {
   readonly act: Act;
+  readonly accounts: Accounts;
   readonly user: User | null;
-  /** By position. */
-  readonly stated: Readonly<Record<string, string | undefined>>;
+  readonly byPosition: Readonly<Record<string, string | undefined>>;
   readonly body: Members | undefined;
   readonly origin: Origin;
 };
 
-type Members = Readonly<Record<string, unknown>>;
-
 /** Asks before what cannot be undone. With --dry-run, nothing is changed. @throws CommandError */
-const make = async (accounts: Accounts, making: Making, { options, terminal }: Given): Promise<Answer> => {
-  const { act, user, origin } = making;
-  const given = await givenTo(accounts, making);
+const perform = async (operation: Operation, options: Members, { ask }: Terminal): Promise<Answer> => {
+  const { act, accounts, user, origin } = operation;
+  const { params, body } = await inputOf(operation);
   const about = {
     ...{ command: act.command?.name, ...(user !== null && { userId: user.id }), dryRun: options['dry-run'] },
-    ...Object.fromEntries(Object.keys(making.stated).map((name) => [name, { ...given.body, ...given.params }[name]])),
+    ...Object.fromEntries(Object.keys(operation.byPosition).map((name) => [name, { ...body, ...params }[name]])),
   };
-  const intent = intentOf(making);
-  const input = { ...given.params, body: given.body };
+  const intent = intentOf(operation);
+  const input = { ...params, body };
   await assertPossible(act, accounts, input).catch(refuse);
   if (options['dry-run']) {
-    const text = `Not done, because of --dry-run: ${intent}${await held(accounts, user)}.\n`;
+    const text = `Not done, because of --dry-run: ${intent}${await lossOf(accounts, user)}.\n`;
     return { json: { ...about, changed: false }, text };
   }
-  const ask = options.yes ? AGREED : terminal.ask;
-  if (act.command?.isFinal) await assertAgreed(`${intent}${await held(accounts, user)}?`, ask);
-  const answer = await perform(act, accounts, input, origin).catch(refuse);
+  if (act.command?.isFinal && !options.yes) await assertAgreed(`${intent}${await lossOf(accounts, user)}?`, ask);
+  const answer = await performAct(act, accounts, input, origin).catch(refuse);
   const data = v.parse(act.data, answer) as Members | null;
   const changed = hasChanged(data, user);
   const as = act.command?.as;
+  const isMailed = act.mails?.if(body as never) ?? false;
   return {
     json: { ...about, changed, ...(as === undefined ? data : { [as]: data }) },
-    text: textOf(accounts, { act, intent, changed, isMailed: act.mails?.if(given.body as never) ?? false }, data),
+    text: `${changed || isMailed ? 'Done' : 'Nothing had to be changed'}: ${intent}.\n${textOf(operation, changed, isMailed, data)}`,
   };
 };
 
 /** What the act gets, with what its command knows itself. @throws CommandError */
-const givenTo = async (accounts: Accounts, { act, user, stated, body }: Making) => {
-  const full = body && 'sendLink' in body ? { ...body, sendLink: accounts.hasMail } : body;
-  assertHas(accounts, act, full);
-  const params = user === null ? {} : { id: user.id, ...(await identityOf(accounts, user, stated.identityId)) };
-  return { params, body: full };
+const inputOf = async ({ act, accounts, user, byPosition, body: given }: Operation) => {
+  const body = given && 'sendLink' in given ? { ...given, sendLink: accounts.hasMail } : given;
+  assertHas(accounts, act, body);
+  const params = user === null ? {} : { id: user.id, ...(await identityOf(accounts, user, byPosition.identityId)) };
+  return { params, body };
 };
 
-const intentOf = ({ act, user, stated, body }: Making): string => {
+const intentOf = ({ act, user, byPosition, body }: Operation): string => {
   const named = [
     ...(user === null ? [] : [nameOf(user)]),
-    ...Object.values(stated).map((text = '') => printable(text)),
+    ...Object.values(byPosition).map((text = '') => printable(text)),
     ...Object.entries(OPTIONS).flatMap(([member, [option]]) => (body?.[member] === true ? [`--${option}`] : [])),
   ];
-  return [act.summary, ...(named.length > 0 ? [named.join(', ')] : [])].join(': ');
+  return named.length === 0 ? act.summary : `${act.summary}: ${named.join(', ')}`;
 };
 
-type Outcome = {
-  readonly act: Act;
-  readonly intent: string;
-  readonly changed: boolean;
-  readonly isMailed: boolean;
-};
-
-const textOf = ({ hasPages }: Accounts, { act, intent, changed, isMailed }: Outcome, data: Members | null): string => {
+const textOf = ({ act, accounts }: Operation, changed: boolean, isMailed: boolean, data: Members | null): string => {
   const says = act.command?.says;
   return [
-    `${changed || isMailed ? 'Done' : 'Nothing had to be changed'}: ${intent}.\n`,
     ...Object.entries(data ?? {}).flatMap(([name, value]) =>
       name === 'changed' || value === null
         ? []
@@ -188,7 +170,7 @@ const textOf = ({ hasPages }: Accounts, { act, intent, changed, isMailed }: Outc
     ),
     ...(isMailed ? ['A link is sent by mail.\n'] : []),
     ...(says !== undefined && changed ? [`${says}\n`] : []),
-    ...(typeof data?.url === 'string' && !hasPages ? [NO_PAGE] : []),
+    ...(typeof data?.url === 'string' && !accounts.hasPages ? [NO_PAGE] : []),
   ].join('');
 };
 
@@ -217,10 +199,8 @@ const identityOf = async ({ identities }: Accounts, { id: userId }: User, text: 
   return { identityId: identity.id };
 };
 
-const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
-
 /** What there is to lose. */
-const held = async (accounts: Accounts, user: User | null): Promise<string> => {
+const lossOf = async (accounts: Accounts, user: User | null): Promise<string> => {
   if (user === null) return '';
   const { sessions, factors, recoveryCodes, passkeys } = await accountData(accounts, user, accounts.clock.now());
   return ` (${[
@@ -249,8 +229,6 @@ const hasChanged = (data: Members | null, user: User | null): boolean => {
   const counts = Object.values(data ?? {}).filter((each) => typeof each === 'number');
   return counts.length === 0 || counts.some((count) => count > 0);
 };
-
-const AGREED = async (): Promise<boolean> => true;
 
 /** @param given the name of the operator. Without one, the system's user. @throws CommandError */
 const operatorIn = (given: string | undefined): Origin => {

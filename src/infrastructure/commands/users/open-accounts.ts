@@ -11,7 +11,7 @@ import { CommandError } from '../../command-error.ts';
 import type { Overrides, PortOverrides } from '../../compose/ports.ts';
 import { openStorage } from '../../compose/storage.ts';
 import type { Env } from '../../config/variables.ts';
-import type { Config } from '../../config.ts';
+import { type Config, parseConfig } from '../../config.ts';
 import { openLog } from '../../logging/log.ts';
 import type { Answer } from '../command.ts';
 
@@ -42,9 +42,6 @@ const attemptsOf = (
 
 export type Accounts = Awaited<ReturnType<typeof openAccounts>>;
 
-/** Opens the accounts for a piece of work, and closes them. */
-export type Opening = (env: Env, work: (accounts: Accounts, config: Config) => Promise<Answer>) => Promise<Answer>;
-
 /** The overrides that the command uses. */
 export type StorageOverrides = Pick<Overrides, 'storage'> & { readonly ports?: PortOverrides };
 
@@ -53,10 +50,7 @@ export type StorageOverrides = Pick<Overrides, 'storage'> & { readonly ports?: P
  * @param overrides the caller's storage, in place of the configured one, and other ports
  * @throws CommandError, or Error that names the setting at fault
  */
-export const openAccounts = async (
-  config: Config,
-  { storage: given, ports: overrides = {} }: StorageOverrides = {},
-) => {
+const openAccounts = async (config: Config, { storage: given, ports: overrides = {} }: StorageOverrides = {}) => {
   const { database, mail } = config;
   if (given === undefined && database.kind === 'sqlite' && !existsSync(database.path))
     throw new CommandError(
@@ -92,3 +86,13 @@ export const openAccounts = async (
     close: opened.closeAll,
   };
 };
+
+/** Opens the accounts for a piece of work, and closes them. */
+export const withAccounts =
+  (overrides?: StorageOverrides) =>
+  async (env: Env, work: (accounts: Accounts, config: Config) => Promise<Answer>): Promise<Answer> => {
+    const config = parseConfig(env);
+    const accounts = await openAccounts(config, overrides);
+    return work(accounts, config).finally(accounts.close);
+  };
+export type Opening = ReturnType<typeof withAccounts>;

@@ -65,7 +65,7 @@ const endOf = (worker: Worker): Promise<End> =>
 
 /**
  * Starts a worker. Node forgets a connection that it has sent to a worker which ends before it takes it: its client would wait for ever. So the
- * last one for each port is closed then. To close one that was taken does nothing. What is private to Node here: ADR 0021.
+ * last one for each port is closed then. To close one that was taken does nothing. What is private to Node here: ADR 0034.
  */
 const fork = (): Worker => {
   const worker = cluster.fork();

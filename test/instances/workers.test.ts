@@ -101,7 +101,7 @@ describe.runIf(server !== undefined)('a service with two workers', { timeout: 2 
     expect([...new Set(refusing)].toSorted()).toEqual((await workers(2)).toSorted());
   });
 
-  it('replaces a worker that is killed, while the other one goes on, and nobody waits for the one that is gone (with what is private to Node.js 26.10)', async () => {
+  it('replaces a worker that is killed, while the other one goes on, and nobody waits for the one that is gone', async () => {
     const [first = 0, second] = await workers(2);
     await stopTree(first);
     const answered: unknown[] = [];

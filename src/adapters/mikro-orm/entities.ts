@@ -84,9 +84,11 @@ export const ormOptions = async (
   logger: () => undefined,
 });
 
-/** The statements that make all tables, in one text. Connects to no database. */
-export const schemaText = async (kind: DatabaseKind, prefix: string, tables = TABLES): Promise<string> => {
+/** The statements that make all tables. Connects to no database. */
+export const schemaStatements = async (kind: DatabaseKind, prefix: string, tables = TABLES): Promise<string[]> => {
   // Not `MikroORM.init`, which searches for files of entities.
   const orm = new MikroORM(await ormOptions(kind, prefix, tables));
-  return kind.schema(await orm.schema.getCreateSchemaSQL({ wrap: false }));
+  const text = await orm.schema.getCreateSchemaSQL({ wrap: false });
+  const statements = text.split(';').map((statement) => statement.trim());
+  return kind.schema(statements.filter((statement) => statement !== ''));
 };

@@ -153,12 +153,16 @@ const ofOtherKind = (name: Differing['name'], error: unknown): string => {
  * Each table in one statement, which does nothing where there is such a table: these databases commit after each, so another process may have
  * created some, or this one may have been interrupted.
  */
-const inOneStatement = (sql: string): string => {
-  const added = Map.groupBy(sql.matchAll(/^alter table (`\w+`) add (.+);$/gm), ([, table]) => table);
-  return sql
-    .replaceAll(/^alter table .*$/gm, '')
-    .replaceAll(/^create table (`\w+`) \((.*)\) (default .*);$/gm, (_all, table, columns, options) => {
-      const parts = [columns, ...(added.get(table) ?? []).map(([, , part]) => part)];
-      return `create table if not exists ${table} (${parts.join(', ')}) ${options};`;
+const inOneStatement = (statements: readonly string[]): string[] => {
+  const create = 'create table ';
+  return statements
+    .filter((statement) => statement.startsWith(create))
+    .map((statement) => {
+      const [table] = statement.slice(create.length).split(' ', 1);
+      const addition = `alter table ${table} add `;
+      const additions = statements.filter((each) => each.startsWith(addition));
+      const parts = additions.map((each) => `, ${each.slice(addition.length)}`).join('');
+      const end = statement.lastIndexOf(')');
+      return `${create}if not exists ${statement.slice(create.length, end)}${parts}${statement.slice(end)}`;
     });
 };

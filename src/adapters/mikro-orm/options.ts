@@ -64,8 +64,8 @@ export type DatabaseKind = {
   readonly probe: string;
   /** The tables that statements find: their `name`, and `is_here` for those in the place where new ones are made. */
   readonly tables: string;
-  /** The schema as this database has it, from the one that MikroORM makes. */
-  readonly schema: (sql: string) => string;
+  /** The statements that make the tables, from those of MikroORM, whose generator knows no options of tables (ADR 0034). */
+  readonly schema: (statements: readonly string[]) => string[];
   /** The methods of a repository of sessions that are faster as statements of this database. */
   readonly sessions?: (
     connection: () => Connection,

@@ -23,8 +23,7 @@ export const postgresqlKind = (options: ServerOptions): DatabaseKind => {
     },
     async orm() {
       const { PostgreSqlDriver } = await import('@mikro-orm/postgresql');
-      const pool = openPool(options);
-      return { driver: PostgreSqlDriver, dbName, driverOptions: new PostgresDialect({ pool }) };
+      return { driver: PostgreSqlDriver, dbName, driverOptions: { connectionString: options.url } };
     },
     settings: [],
     probe: `select format($$${OTHER_ENCODING}$$, encoding) as unfit from getdatabaseencoding() as encoding where encoding <> 'UTF8'`,
@@ -33,7 +32,7 @@ export const postgresqlKind = (options: ServerOptions): DatabaseKind => {
     join pg_namespace on pg_namespace.oid = relnamespace
     where relkind in ('r', 'p', 'v', 'm', 'f') and pg_table_is_visible(pg_class.oid)`,
     // Pages of sessions keep room for new versions of their rows, so that a refresh writes no index (ADR 0019).
-    schema: (sql) => sql.replace(/^(create table "\w*(?<!ended_)sessions" .*);$/m, '$1 with (fillfactor = 85);'),
+    schema: (statements) => [...statements, `alter table "${options.tablePrefix}sessions" set (fillfactor = 85)`],
     sessions: postgresqlSessions,
     time: `select extract(epoch from clock_timestamp())::float8 * 1000 as now`,
     about: `select 'PostgreSQL ' || current_setting('server_version') as version,

@@ -114,8 +114,8 @@ const inTransaction = async (opened: Opened): Promise<void> => {
   const { db, kind, prefix, tables: declared, migrations = MIGRATIONS } = opened;
   const search = searchIndex(kind.dialect.search, prefix);
   // With MikroORM, which no start needs whose tables are up to date.
-  const { schemaText } = await import('./entities.ts');
-  const schema = (await schemaText(kind, prefix, declared)).split(/;\n+/);
+  const { schemaStatements } = await import('./entities.ts');
+  const schema = await schemaStatements(kind, prefix, declared);
   await kind.dialect.transact(db, async ({ db: transaction }) => {
     const send = sendTo(transaction);
     const note = (...names: string[]) => noteIn(transaction, prefix, names);
@@ -129,7 +129,7 @@ const inTransaction = async (opened: Opened): Promise<void> => {
         .ifNotExists()
         .addColumn('name', 'varchar(100)', (column) => column.primaryKey())
         .execute();
-      for (const statement of [...schema, ...search]) if (statement.trim() !== '') await send(statement);
+      for (const statement of [...schema, ...search]) await send(statement);
       await note(CREATED, ...migrations.map(({ name }) => name));
       return;
     }

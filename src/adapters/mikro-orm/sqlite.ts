@@ -24,8 +24,7 @@ export const sqliteKind = ({ path, synchronous }: SqliteOptions): DatabaseKind =
     settings: ['pragma journal_mode = wal', `pragma synchronous = ${synchronous}`, 'pragma foreign_keys = on'],
     probe: 'select 1',
     tables: `select name, true as is_here from sqlite_schema where type in ('table', 'view')`,
-    // Each create of a table is a line.
-    schema: (sql) => sql.replaceAll(/^(create table .*)\);$/gm, '$1) strict;'),
+    schema: (statements) => statements.map((each) => (each.startsWith('create table ') ? `${each} strict` : each)),
     sessions: sqliteSessions,
     time: null,
     about: `select 'SQLite ' || sqlite_version() as version, true as may_create`,

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { schemaText } from '../../../src/adapters/mikro-orm/entities.ts';
+import { schemaStatements } from '../../../src/adapters/mikro-orm/entities.ts';
 import { kindOf, openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import type { DatabaseOptions } from '../../../src/adapters/mikro-orm/options.ts';
 import { columnsOf, toSql, VERSION } from '../../../src/adapters/mikro-orm/statements.ts';
@@ -78,11 +78,11 @@ const insertsOf = async (records: Records, { quote, toBoolean }: Form): Promise<
 };
 
 const schemaOf = async (options: DatabaseOptions): Promise<string[]> => {
-  const schema = (await schemaText(await kindOf(options), '')).trim();
+  const schema = await schemaStatements(await kindOf(options), '');
   return [
     'create table tandem_migrations (name varchar(100) primary key)',
     `insert into tandem_migrations (name) values ('tables')`,
-    ...schema.split(/;\n+/).map((statement) => statement.replace(/;$/, '')),
+    ...schema,
   ];
 };
 

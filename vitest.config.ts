@@ -9,7 +9,6 @@ const CORE = [
   'test/domain/**/*.test.ts',
   'test/application/**/*.test.ts',
   'test/contracts/**/*.test.ts',
-  'test/properties/configuration.test.ts',
   'test/simulation/{fixed-seeds,mutants}.test.ts',
 ];
 const HTTP = [
@@ -38,7 +37,7 @@ const OF_STORES = [
   'test/http/stages/rate-limit.test.ts',
 ];
 /** Those that a pooler can break: by transactions, by statements that are prepared, by what is left in a session of PostgreSQL. */
-const BEHIND_POOLER = ['test/http/{login,password-reset,races,refresh,register,sessions}.test.ts'];
+const BEHIND_POOLER = ['test/http/{login,password-reset,refresh,register,sessions}.test.ts'];
 
 const RUN_DIRECTORY = 'test/support/storage/run-directory.ts';
 const SERVERS = [RUN_DIRECTORY, 'test/support/servers/global-setup.ts'];

@@ -160,13 +160,6 @@ describe('a page that opens', () => {
     expect(auth.user?.username).toBe('ada');
     expect(sent()).toHaveLength(5);
   });
-
-  it('works where nothing can be stored', async () => {
-    fakePage();
-    vi.stubGlobal('localStorage', undefined);
-    const { fetch } = fakeTransport({ [REFRESH]: [renewed] });
-    expect((await aClient({ fetch }).ready)?.username).toBe('ada');
-  });
 });
 
 describe('the access token', () => {
@@ -303,19 +296,6 @@ describe('refresh', () => {
     // The next page knows of it.
     expect(Number(page.storage.get(`tandem:${BASE_URL}`))).toBeGreaterThan(0);
   });
-
-  it('does not bring back a user who logs out meanwhile', async () => {
-    const answer = Promise.withResolvers<Response>();
-    const { auth, changes } = await restored({
-      [REFRESH]: [renewed, () => answer.promise],
-      '/auth/clear-cookie': [() => success(null)],
-    });
-    const [user, out] = [auth.refresh(), auth.logout()];
-    answer.resolve(renewed());
-    await Promise.all([user, out]);
-    expect(auth.user).toBeNull();
-    expect(changes.at(-1)).toEqual([null, 'logout']);
-  });
 });
 
 describe('a page that may not store anything', () => {
@@ -401,13 +381,6 @@ describe('fetch', () => {
     expect(sent()).toEqual([renewal, `GET ${ME}`, renewal, renewal, renewal]);
   });
 
-  it('does not repeat a request whose password was wrong', async () => {
-    const { auth, sent } = await restored({ '/users/me/password': [() => refusal('AUTH_CREDENTIALS_INVALID', 401)] });
-    const error = await errorOf(auth.changePassword({ currentPassword: 'a', newPassword: 'b' }));
-    expect(error.code).toBe('AUTH_CREDENTIALS_INVALID');
-    expect(sent()).toEqual([`POST ${REFRESH}`, 'PUT /users/me/password']);
-  });
-
   it.each(['https://api.example.com', 'https://API.example.com:443/', 'https://api.example.com/notes'])(
     'sends the token to the origin of %s, if it is in origins',
     async (origin) => {
@@ -491,13 +464,6 @@ describe('fetch', () => {
       expect(onStepUp.mock.calls).toEqual([['recent'], ['second-factor']]);
     });
 
-    it('repeats it once alone', async () => {
-      const onStepUp = vi.fn(async () => undefined);
-      const { auth, sent } = await restored({ [ME]: [asked('max_age=300')] }, { onStepUp });
-      expect((await auth.fetch(`${BASE_URL}${ME}`)).status).toBe(401);
-      expect([onStepUp.mock.calls.length, sent().slice(1)]).toEqual([1, [`GET ${ME}`, `GET ${ME}`]]);
-    });
-
     /** Each request is refused until a token is raised that often. */
     const refusedUntil =
       (parameter: string, raised: readonly string[], count = 1) =>
@@ -564,13 +530,6 @@ describe('fetch', () => {
       expect(onStepUp).toHaveBeenCalledTimes(1);
       await expect(auth.fetch(`${BASE_URL}${ME}`)).rejects.toThrow('no');
       expect(onStepUp).toHaveBeenCalledTimes(2);
-    });
-
-    it('rejects if the user does not want to', async () => {
-      const onStepUp = () => Promise.reject(new Error('no'));
-      const { auth, sent } = await restored({ [ME]: [asked('max_age=300')] }, { onStepUp });
-      await expect(auth.fetch(`${BASE_URL}${ME}`)).rejects.toThrow('no');
-      expect(sent().slice(1)).toEqual([`GET ${ME}`]);
     });
 
     it('returns the response without the option, and renews nothing', async () => {

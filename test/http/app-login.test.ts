@@ -211,28 +211,6 @@ describe('the code of an app', () => {
 });
 
 describe('a link to an app', () => {
-  const { challenge } = anApp();
-  it.each([
-    `com.example.other:/signed-in?code_challenge=${challenge}`,
-    `${APP_LINK}/more?code_challenge=${challenge}`,
-    `${CLAIMED}/../other?code_challenge=${challenge}`,
-    `http://app.example.org/signed-in?code_challenge=${challenge}`,
-    `https://evil.test/signed-in?code_challenge=${challenge}`,
-    `javascript:alert(1)?code_challenge=${challenge}`,
-    APP_LINK,
-    `${APP_LINK}?code_challenge=plain`,
-    `${APP_LINK}?code_challenge=${challenge}&code_challenge=${challenge}`,
-    `${APP_LINK}?code_challenge=${challenge}&code=mine`,
-    `${APP_LINK}?code_challenge=${challenge}#fragment`,
-    `${APP_LINK}?code_challenge=${challenge}\n`,
-    `${APP_LINK}?code_challenge=${challenge}&state=${'a'.repeat(2_000)}`,
-  ])('is refused: %j', async (to) => {
-    const browser = await registeredVisitor(service);
-    expect((await browser.open(`/auth/oidc/acme?${new URLSearchParams({ to })}`)).status).toBe(400);
-    expect((await browser.post('/auth/app', { to })).headers.location).toMatch(/^\/auth\/app\b/);
-    expect(ahead(browser)).toBe('');
-  });
-
   it('is needed for the page, and is all that a start at a provider takes from its address', async () => {
     const [browser, { to }] = [await registeredVisitor(service), anApp()];
     expect((await browser.open('/auth/app')).headers.location).toBe('/auth/account');

@@ -1,4 +1,4 @@
-// Proves SPEC 1.10, 9.4, 9.5, 9.8, 12.21, 20.3; network-6, flood-4
+// Proves SPEC 1.10, 9.4, 9.5, 9.8, 12.21, 20.3; network-6
 import type { Response } from 'supertest';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -48,14 +48,6 @@ const withBody = routes.filter(({ request: { body } }) => body !== undefined && 
 const withParams = routes.filter((route) => route.request.params !== undefined);
 const fields = withBody.flatMap((route) => Object.keys(bodyFields(route)).map((field) => ({ route, field })));
 
-/** Whether a form is posted there: what a form sends is for the page, and has to come from one. */
-const takesForms = ({ method, path }: Route): boolean =>
-  routes.some((each) => each.form !== undefined && each.method === method && each.path === path);
-
-/** Whether a route is declared for a path, which may be one of its parameters. */
-const isAt = ({ path }: Route, other: string): boolean =>
-  new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`).test(other);
-
 const isFit = (route: Route, field: string, value: unknown): boolean =>
   v.is(bodyFields(route)[field] as v.GenericSchema, value);
 
@@ -96,50 +88,21 @@ describe('bad input', () => {
       if (isFit(route, field, value)) expectNoFault(response);
       else expectRefusal(response, 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
     });
-
-    it('is refused when it is an object with a __proto__ member', async () => {
-      const json = JSON.stringify({ ...sampleBody(route), [field]: 'PROTOTYPE' }).replace(
-        '"PROTOTYPE"',
-        '{"__proto__":{}}',
-      );
-      expectRefusal(await askJson(route, json), 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
-    });
   });
 
-  describe.each(withBody.map((route) => ({ route })))('$route.name: the body', ({ route }) => {
-    // A body that may be empty lacks nothing.
-    it.each(v.is(route.request.body as v.GenericSchema, {}) ? [] : ['{}'])(
-      'has every missing field reported once: %s',
-      async (json) => {
-        const response = await askJson(route, json);
-        expectRefusal(response, 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
-        const named = response.body.details.map((problem: { field: string }) => problem.field);
-        const missing = Object.keys(bodyFields(route)).filter((field) => !isFit(route, field, undefined));
-        // A body that needs one of several members reports none of them.
-        expect(named).toEqual(missing.length === 0 ? ['body'] : missing);
-      },
-    );
-
-    it('is malformed when it is missing', async () => {
-      expectRefusal(await ask(route), 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
-    });
-
-    it.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'nonsense'])(
-      'is refused with the content type %s',
-      async (type) => {
-        const response = await ask(route)
-          .set('Content-Type', type)
-          .send(JSON.stringify(sampleBody(route)));
-        const isForm = type.endsWith('urlencoded') && takesForms(route);
-        expectRefusal(response, isForm ? 403 : 415, 'SYS_HTTP_UNEXPECTED_ERROR');
-      },
-    );
-
-    it('is refused over 16 KiB', async () => {
-      const response = await askJson(route, JSON.stringify({ ...sampleBody(route), padding: 'a'.repeat(16 * 1024) }));
-      expectRefusal(response, 413, 'SYS_HTTP_UNEXPECTED_ERROR');
-    });
-  });
+  // A body that may be empty lacks nothing.
+  const lacking = withBody.filter(({ request: { body } }) => !v.is(body as v.GenericSchema, {}));
+  it.each(lacking.map((route) => ({ route })))(
+    '$route.name: has each missing field reported once',
+    async ({ route }) => {
+      const response = await askJson(route, '{}');
+      expectRefusal(response, 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
+      const named = response.body.details.map((problem: { field: string }) => problem.field);
+      const missing = Object.keys(bodyFields(route)).filter((field) => !isFit(route, field, undefined));
+      // A body that needs one of several members reports none of them.
+      expect(named).toEqual(missing.length === 0 ? ['body'] : missing);
+    },
+  );
 
   describe.each(withParams.map((route) => ({ route })))('$route.name: the path', ({ route }) => {
     it.each(['%', '%zz', '%c3', '%00', '%2e%2e%2f', 'a'.repeat(4000), '__proto__', 'constructor', '%F0%9F%98%80'])(
@@ -190,17 +153,6 @@ describe('bad input', () => {
       ['a malformed Host', { Host: '../..' }],
     ])('causes no 5xx with %s', async (_, headers) => {
       expectNoFault(await ask(route).set(headers), route);
-    });
-
-    it('refuses other methods', async () => {
-      const others = (['get', 'put', 'patch', 'delete', 'post'] as const).filter(
-        (method) => !routes.some((each) => isAt(each, route.path) && each.method.toLowerCase() === method),
-      );
-      for (const method of others) {
-        const response = await service.http[method](samplePath(route));
-        expectRefusal(response, 405, 'SYS_HTTP_UNEXPECTED_ERROR');
-        expect(response.headers.allow).toContain(route.method);
-      }
     });
   });
 });

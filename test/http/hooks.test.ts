@@ -1,14 +1,9 @@
-import { generateKeyPairSync } from 'node:crypto';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { decodeJwt } from 'jose';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Hooks, RegistrationRequest } from '../../src/application/ports/hooks.ts';
 import { type AccountEvent, EVENT_KINDS } from '../../src/domain/event.ts';
-import { privatePem } from '../../src/infrastructure/keys.ts';
 import { PAGE_FILES } from '../../src/infrastructure/template-files.ts';
 import { anEvent } from '../support/builders.ts';
 import { invitedPerson } from '../support/http/account.ts';
@@ -110,34 +105,6 @@ describe('beforeRegister', () => {
 });
 
 describe('HOOK_BEFORE_REGISTER', () => {
-  const answering = async (answer: (body: string) => object | undefined) => {
-    const server = createServer(async (request, response) => {
-      const given = answer(Buffer.concat(await request.toArray()).toString());
-      response.writeHead(given === undefined ? 500 : 200).end(JSON.stringify(given));
-    }).listen(0, '127.0.0.1');
-    onTestFinished(() => void server.close());
-    await once(server, 'listening');
-    const { privateKey } = generateKeyPairSync('ed25519');
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/?key=s3cr3t`;
-    return { HOOK_BEFORE_REGISTER: url, HOOK_PRIVATE_KEY: privatePem(privateKey) };
-  };
-
-  it('decides as a function does, and closes the door while it fails; no secret is in its requests or in the log', async () => {
-    const asked: string[] = [];
-    const answers = [{ decision: 'refuse', message: 'Only for employees.' }, undefined, { decision: 'allow' }];
-    const service = await start(await answering((body) => answers[asked.push(body) - 1]));
-    const register = () => service.http.post('/auth/register').send(aPerson());
-    const refused = { code: 'AUTH_REGISTRATION_REFUSED', message: 'Only for employees.' };
-    expect((await register().expect(403)).body).toMatchObject(refused);
-    const failed = await register().expect(503);
-    expect([failed.body.code, failed.get('Retry-After')]).toEqual(['SYS_HOOK_UNAVAILABLE', '5']);
-    await service.http.get('/health/ready').expect(200);
-    const { person } = await signUp(service);
-    expect(JSON.parse(asked[2] ?? '')).toMatchObject({ data: { username: person.username, address: '127.0.0.0/24' } });
-    expect(asked[2]).not.toContain(person.password);
-    expect(JSON.stringify(service.logs)).not.toMatch(/employees|s3cr3t/);
-  });
-
   it('is refused at the start beside a function', async () => {
     const env = { HOOK_BEFORE_REGISTER: 'https://hooks.example.com/' };
     await expect(startWith({ beforeRegister: () => ({ decision: 'allow' }) }, env)).rejects.toThrow(

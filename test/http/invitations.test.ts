@@ -34,16 +34,6 @@ describe.each([
     expect(cookiePair(response.get('Set-Cookie')?.[0])).toMatch(/^refresh_token=./);
     expect((await register(invited, { ...person, username: aPerson().username })).outcome).toEqual(REFUSED);
   });
-
-  it('works in open registration and at any domain, and is of no use in a closed one', async () => {
-    const open = await start({ ...env, REGISTRATION_DOMAINS: 'example.com' });
-    const [person, late] = [await invitedPerson(open), await invitedPerson(open)];
-    expect((await register(open, aPerson())).outcome).toEqual(REFUSED);
-    expect((await register(open, { ...person, invitation: 'x'.repeat(43) })).outcome).toEqual(REFUSED);
-    expect((await register(open, person)).response.status).toBe(201);
-    const closed = await start({ ...env, REGISTRATION: 'closed' });
-    expect((await register(closed, late)).outcome).toEqual(CLOSED);
-  });
 });
 
 describe('an invitation', () => {

@@ -1,3 +1,4 @@
+// Proves SPEC 13.11; ASVS 11.1.1; theft-6
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { KeyPair } from '../../src/adapters/crypto/token-keys.ts';
 import { heldFrom, opened, refreshWith, servicesOverOneDatabase, signUp, tokenIn } from '../support/http/auth-http.ts';

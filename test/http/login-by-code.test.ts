@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { codeFor, unseal } from '../../src/application/login-code.ts';
 import { MINUTE } from '../support/application.ts';
-import { codeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { deliver, eventsOf } from '../support/http/account.ts';
 import {
@@ -198,39 +197,6 @@ describe('the answer to a request for a code', () => {
 });
 
 describe('the user of a code', () => {
-  it('is asked for a second factor, as after a password', async () => {
-    const { held, cookie, code } = await asked();
-    const as = (path: string) => service.http.post(path).set('Authorization', `Bearer ${held.accessToken}`);
-    const { id, secret } = (await as('/users/me/factors/totp').expect(201)).body.data;
-    await as('/users/me/factors/totp/confirm')
-      .send({ id, code: codeAt(secret, clock.now()) })
-      .expect(200);
-    clock.advance(30_000);
-    const response = await confirm(cookie, code).expect(401);
-    expect(response.body.code).toBe('AUTH_SECOND_FACTOR_REQUIRED');
-    const pending = cookiePair(setCookieOf(response));
-    await refused(cookie, code);
-    const finished = await service.http
-      .post('/auth/login/second-factor')
-      .set('Cookie', pending)
-      .send({ code: codeAt(secret, clock.now()) })
-      .expect(200);
-    const { amr, acr } = opened(finished.body.data.accessToken).claims;
-    expect({ amr, acr }).toEqual({ amr: ['mca', 'otp', 'mfa'], acr: 'aal2' });
-  });
-
-  it('adds the first factor where one is required', async () => {
-    const strict = await start({ LOGIN_BY_CODE: 'on', SECOND_FACTOR: 'required' }, () => ({
-      clock,
-      mailer,
-      secrets: service.ports.secrets,
-    }));
-    const { cookie, code } = await asked();
-    const pending = cookiePair(setCookieOf(await confirm(cookie, code, strict).expect(401)));
-    const { body } = await strict.http.get('/auth/login/pending').set('Cookie', pending).expect(200);
-    expect(body.data).toMatchObject({ methods: [], enrol: true });
-  });
-
   it('has proven the address, so that nothing is left of a stranger who has registered with it', async () => {
     const { person, user, cookie: stranger } = await signUp(service);
     const cookie = await ask(person.email);

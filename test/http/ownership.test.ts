@@ -6,7 +6,7 @@ import { anId } from '../support/builders.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { eventsOf, invitedPerson, mailedCode, messagesTo, sentLink } from '../support/http/account.ts';
 import { heldFrom, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
-import { asked, WITH_OFFICE } from '../support/http/back-office.ts';
+import { WITH_OFFICE } from '../support/http/back-office.ts';
 import { registeredVisitor, visitorOf } from '../support/http/page-visitor.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
@@ -19,27 +19,7 @@ beforeAll(async () => {
   service = await start({ ...WITH_OFFICE, LOGIN_BY_CODE: 'on' }, () => ({ clock, mailer }));
 });
 
-const as = (accessToken: string, method: 'get' | 'put' | 'post' | 'delete', path: string, body?: object) => {
-  const request = service.http[method](path).set('Authorization', `Bearer ${accessToken}`);
-  return body === undefined ? request : request.send(body);
-};
-
 describe('an address that a stranger keeps', () => {
-  /** Registers it, and changes it away: without the mail of its owner. */
-  const keptAddress = async () => {
-    const { person, accessToken, user } = await signUp(service);
-    const { email } = aPerson();
-    const link = { userId: user.id, purpose: 'email-change', email } as const;
-    const confirming = as(accessToken, 'post', '/auth/email-change/confirm', { token: await sentLink(service, link) });
-    await confirming.expect(200);
-    return person.email;
-  };
-
-  it('goes to its owner by an invitation, and to the user whom an operator creates', async () => {
-    for (const path of ['/invitations', '/users'])
-      expect((await asked(service, 'post', path, { email: await keptAddress() })).status).toBe(201);
-  });
-
   it('is taken over with an open invitation, with its id and without what the stranger has', async () => {
     const { email, invitation, ...person } = await invitedPerson(service, { plan: 'gold' });
     const stranger = await signUp(service, { ...aPerson(), email, password: 'the horse of a stranger' });

@@ -194,21 +194,6 @@ describe('POST /auth/passkey', () => {
     expect(await me.passkeys()).toMatchObject([{ lastUsedAt: new Date(clock.now()).toISOString() }]);
   });
 
-  it('opens a session of one factor, if it has not', async () => {
-    const { key } = await enrolled({ isUserVerified: false });
-    const { body } = await logIn(key.get(await loginOptions())).expect(200);
-    expect(claims(body.data.accessToken)).toMatchObject({ amr: ['pop', 'user'], acr: 'aal1' });
-  });
-
-  it('asks a user with a second factor for it, unless the device has verified its user', async () => {
-    const { user, key } = await enrolled();
-    await service.ports.users.update(user.id, { secondFactorAt: clock.now(), now: clock.now() });
-    const refused = await logIn(key.get(await loginOptions(), { isUserVerified: false })).expect(401);
-    expect(refused.body.code).toBe('AUTH_SECOND_FACTOR_REQUIRED');
-    expect(refused.get('Set-Cookie')).toBeUndefined();
-    await logIn(key.get(await loginOptions())).expect(200);
-  });
-
   it('stores nothing for options, and accepts an answer to them once, of many at the same time', async () => {
     const { user, key } = await enrolled();
     const used = await service.ports.used.purge(Number.MAX_SAFE_INTEGER, 1_000);
@@ -216,6 +201,8 @@ describe('POST /auth/passkey', () => {
     const options = await loginOptions();
     expect(await service.ports.used.purge(Number.MAX_SAFE_INTEGER, 1_000)).toBe(0);
     const before = (await service.ports.sessions.listByUser(user.id, clock.now())).length;
+    const ofOther = await logIn(key.get(options, { origin: 'https://evil.test' })).expect(401);
+    expect(ofOther.body.code).toBe('AUTH_PASSKEY_INVALID');
     const credential = key.get(options);
     const answers = await Promise.all(Array.from({ length: 40 }, () => logIn(credential)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);

@@ -132,23 +132,6 @@ describe('a remembered device', () => {
     await logIn(ada.person, [changed, device]).expect(200);
   });
 
-  it('is listed among the sessions, and ended there', async () => {
-    const ada = await enrolled();
-    const { response, device } = await logInWithCode(ada, { remember: true });
-    const { accessToken } = heldFrom(response);
-    const [remembered, ...more] = await listed(accessToken);
-    expect(more).toEqual([]);
-    expect(remembered).toMatchObject({ current: false, binding: 'none', createdAt: remembered.lastUsedAt });
-    const kinds = (await service.ports.events.list({ userId: ada.user.id, before: null, limit: 10 })).map(
-      ({ kind, sessionId }) => (sessionId === remembered.id ? kind : null),
-    );
-    expect(kinds).toContain('device-remembered');
-    await as((await signUp(service)).accessToken)('delete', `/auth/sessions/${remembered.id}`).expect(404);
-    await as(accessToken)('delete', `/auth/sessions/${remembered.id}`).expect(200);
-    expect(await listed(accessToken)).toEqual([]);
-    await logIn(ada.person, [device]).expect(401);
-  });
-
   it('is forgotten after the end of the second factor, also for a later one', async () => {
     const ada = await enrolled();
     const { response, device } = await logInWithCode(ada, { remember: true });

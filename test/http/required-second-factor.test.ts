@@ -92,19 +92,6 @@ describe('with SECOND_FACTOR=required', () => {
     expect(response.body.code).toBe('AUTH_STEP_UP_REQUIRED');
   });
 
-  it('a session of before is replaced by none that has not shown a factor', async () => {
-    const { person, accessToken } = await signUp(before);
-    const change = { currentPassword: person.password, newPassword: 'another horse staple' };
-    const refused = await service.http
-      .put('/users/me/password')
-      .set('Authorization', `Bearer ${accessToken}`)
-      .send(change)
-      .expect(401);
-    expect(refused.body.code).toBe('AUTH_STEP_UP_REQUIRED');
-    await logIn(person).expect(401);
-    expect(await sessionsOf(person)).toHaveLength(1);
-  });
-
   it('nobody with the password alone adds an app to those of a user', async () => {
     const person = aPerson();
     const registered = pairOf((await service.http.post('/auth/register').send(person)).get('Set-Cookie')?.[0]);
@@ -140,27 +127,6 @@ describe('with SECOND_FACTOR=required', () => {
     const { id } = (await me('post', '/users/me/passkeys', { credential: key.create(options) }).expect(201)).body.data;
     return { ...held, me, key, id };
   };
-
-  it('nobody changes factors in a session of before with the password alone, if the user has a passkey', async () => {
-    const { me, person, key, id } = await withPasskey();
-    await me('post', '/auth/step-up', { password: person.password }).expect(200);
-    const other = authenticator({ rpId: 'example.org', origin: ORIGIN });
-    const options = (await me('post', '/users/me/passkeys/options').expect(200)).body.data;
-    const changes = [
-      ['post', '/users/me/factors/totp', {}],
-      ['post', '/users/me/passkeys', { credential: other.create(options) }],
-      ['delete', `/users/me/passkeys/${id}`, {}],
-    ] as const;
-    for (const [method, path, body] of changes) {
-      const response = await me(method, path, body).expect(401);
-      expect(response.body.code).toBe('AUTH_STEP_UP_REQUIRED');
-      expect(response.get('WWW-Authenticate')).toContain('acr_values="aal2"');
-    }
-    const credential = key.get((await service.http.post('/auth/passkey/options').expect(200)).body.data);
-    await me('post', '/auth/step-up', { credential }).expect(200);
-    await me('post', '/users/me/factors/totp').expect(201);
-    await me('delete', `/users/me/passkeys/${id}`).expect(200);
-  });
 
   it('no device is remembered for a user with a passkey alone, who shows it each time', async () => {
     const { person, key, user } = await withPasskey();

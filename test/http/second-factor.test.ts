@@ -131,22 +131,6 @@ describe('an authenticator app', () => {
     expect(await kindsOf(user.id)).toContain('second-factor-removed');
     await service.http.post('/auth/login').send({ account: person.username, password: person.password }).expect(200);
   });
-
-  // Without it, somebody with the password alone, in an older session, could remove it.
-  it('is shown and removed in a session that has shown it, and no other', async () => {
-    const { person, accessToken: older } = await signUp(service);
-    const login = await service.http.post('/auth/login').send({ account: person.username, password: person.password });
-    const me = as(login.body.data.accessToken);
-    const { id, secret } = (await me('post', '/users/me/factors/totp').expect(201)).body.data;
-    await me('post', '/users/me/factors/totp/confirm', { id, code: codeAt(secret, clock.now()) }).expect(200);
-    const response = await as(older)('delete', `/users/me/factors/${id}`).expect(401);
-    expect(response.body.code).toBe('AUTH_STEP_UP_REQUIRED');
-    expect(response.get('WWW-Authenticate')).toContain('acr_values="aal2"');
-    clock.advance(STEP);
-    const raised = await as(older)('post', '/auth/step-up', { code: codeAt(secret, clock.now()) }).expect(200);
-    expect(opened(raised.body.data.accessToken).claims).toMatchObject({ amr: ['pwd', 'otp', 'mfa'], acr: 'aal2' });
-    await as(raised.body.data.accessToken)('delete', `/users/me/factors/${id}`).expect(200);
-  });
 });
 
 describe('a log-in of a user with a second factor', () => {

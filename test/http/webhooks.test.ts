@@ -4,7 +4,7 @@ import { publicHookKey, webhookKey } from '../../src/adapters/hooks/signing.ts';
 import { aWebhook } from '../support/builders.ts';
 import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
-import { openReceiver, signersOf } from '../support/webhook-receiver.ts';
+import { openReceiver } from '../support/webhook-receiver.ts';
 
 const USERS = 20;
 const { start } = servicesOverOneDatabase();
@@ -31,34 +31,6 @@ const tell = async (url: string, key: KeyObject, instances: readonly [TestServic
   return { id: webhook.id, publicKey };
 };
 
-it('two instances deliver each event once, and those of a user in order', async () => {
-  const key = aKey();
-  const instances = [await startWith(key), await startWith(key)] as const;
-  const { url, received } = await openReceiver();
-  const { publicKey } = await tell(url, key, instances);
-  const people = await Promise.all(
-    Array.from({ length: USERS }, async (_none, index) => {
-      const [here, there] = index % 2 === 0 ? instances : instances.toReversed();
-      const signedUp = await signUp(here ?? expect.unreachable());
-      await there?.http.get('/auth/clear-cookie').set('Cookie', signedUp.cookie).expect(200);
-      return signedUp.user.id;
-    }),
-  );
-
-  const { webhooks } = instances[0].ports;
-  await expect.poll(() => webhooks.waiting()).toEqual({ count: 0, since: null });
-  const ids = received.map(({ headers }) => headers['webhook-id']);
-  expect(new Set(ids).size).toBe(ids.length);
-  for (const id of people) {
-    const story = received.filter(({ json }) => json.data.userId === id).map(({ json }) => [json.type, json.sequence]);
-    expect(story).toEqual([
-      ['user.registered', 1],
-      ['session.ended', 2],
-    ]);
-  }
-  expect(received.flatMap((each) => signersOf(each, [publicKey]))).toHaveLength(2 * USERS);
-});
-
 it('an instance with another key leaves the events of both to the one that can sign, and says so once', async () => {
   const key = aKey();
   const instances = [await startWith(key), await startWith(aKey())] as const;
@@ -76,13 +48,4 @@ it('an instance with another key leaves the events of both to the one that can s
     expect.not.stringMatching(/tandem_webhook_attempts_total\{.*\} [1-9]/),
   ]);
   expect(warned()).toHaveLength(1);
-});
-
-it('an event at any instance is kept for a webhook from its commit on, also where there was none at the last event', async () => {
-  const [here, there] = [await startWith(aKey()), await startWith(aKey())];
-  const { cookie } = await signUp(there);
-  const { webhooks } = here.ports;
-  await webhooks.add(aWebhook());
-  await there.http.get('/auth/clear-cookie').set('Cookie', cookie).expect(200);
-  expect(await webhooks.waiting()).toMatchObject({ count: 1 });
 });

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { brandStyle } from '../../../src/adapters/http/pages/layout.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
-import { PAGE_PURPOSES } from '../../../src/domain/link.ts';
-import { PAGE_FILES } from '../../../src/infrastructure/template-files.ts';
 import { registeredVisitor } from '../../support/http/page-visitor.ts';
 import { startService, type TestService } from '../../support/http/service.ts';
 
@@ -59,12 +57,6 @@ describe('the language of the pages for links', () => {
   it('is by default that of DEFAULT_LOCALE', async () => {
     expect((await pageOf(branded, 'password-reset', 'fr')).text).toContain('<html lang="de" ');
     expect((await pageOf(branded, 'password-reset', 'en')).text).toContain('<html lang="en" ');
-  });
-
-  it.each(PAGE_PURPOSES)('has the texts of each: %s', async (name) => {
-    const { texts } = await PAGE_FILES.builtIn();
-    for (const locale of ['en', 'de'])
-      expect((await pageOf(plain, name, locale)).text).toContain(`<h1>${texts.get(locale)?.pages[name]?.title}</h1>`);
   });
 });
 

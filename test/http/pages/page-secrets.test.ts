@@ -148,29 +148,6 @@ describe('secrets', () => {
 });
 
 describe('a form and its route', () => {
-  it('have the same limit: what one uses up, the other lacks', async () => {
-    const limited = await start({ RATE_LIMITS: 'global=off,strict=4/600,public=off' });
-    const visitor = visitorOf(limited);
-    const send = async (count: number, request: () => Promise<{ status: number }>) => {
-      const statuses = [];
-      for (let index = 0; index < count; index += 1) statuses.push((await request()).status);
-      return new Set(statuses);
-    };
-    const body = { account: 'nobody', password: 'wrong' };
-    expect(await send(2, () => visitor.post('/auth/log-in', { ...body }))).toEqual(new Set([303]));
-    expect(await send(2, async () => limited.http.post('/auth/login').send(body))).toEqual(new Set([401]));
-    const refused = await limited.http.post('/auth/login').send(body);
-    expect(locationIn(await visitor.post('/auth/log-in', body))).toBe('/auth/log-in');
-    expect(refused.status).toBe(429);
-    const page = await visitor.follow();
-    expect([page.status, Number(page.headers['retry-after'])]).toEqual([
-      429,
-      expect.closeTo(Number(refused.headers['retry-after']), -1),
-    ]);
-    expect(unescaped(page.text)).toMatch(/Try again in \d+ \w+/);
-    expect(visitor.shown('log-in.log-in')[0]?.fields.account).toBe('nobody');
-  });
-
   /** Bodies that the API refuses, as a form can send them. */
   const BAD: Readonly<Record<string, string>> = {
     ...{ empty: '', 'a blank': ' ', short: 'x', long: 'x'.repeat(300), 'very long': 'é'.repeat(600) },

@@ -88,15 +88,6 @@ describe('the error envelope', () => {
     expect(logs.find(({ code }) => code === error.code)).not.toHaveProperty('err');
   });
 
-  it('is logged with the id of its request', async () => {
-    const { http, logs } = await stageApp([throwing(new AppError('DB_QUERY_FAILED'))]);
-    await http.get('/probe').set('svc-request-id', 'mine').expect(500);
-    expect(logs.filter(({ requestId }) => requestId === 'mine').map(({ msg }) => msg)).toEqual([
-      'A database query failed.',
-      'request answered',
-    ]);
-  });
-
   it('has no body for HEAD, and the same headers', async () => {
     const { http } = await stageApp([throwing(new AppError('DB_RECORD_NOT_FOUND'))]);
     const get = await http.get('/probe').expect(404);

@@ -59,17 +59,4 @@ describe('a handler', () => {
       },
     ]);
   });
-
-  it.each([
-    ['synchronously', () => 'payload'],
-    ['asynchronously', async () => 'payload'],
-  ])('may return its payload %s', async (_when, handler) => {
-    const { http } = await stageApp([probe(handler)]);
-    expect((await http.get('/probe').expect(200)).body.data).toBe('payload');
-  });
-
-  it('may set response headers', async () => {
-    const { http } = await stageApp([probe((_input, ctx) => ctx.set('X-Own', 'yes'))]);
-    await http.get('/probe').expect(200).expect('X-Own', 'yes');
-  });
 });

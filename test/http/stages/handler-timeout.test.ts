@@ -1,9 +1,8 @@
-// Proves SPEC 12.24, 12.25, 23.1, 23.2
+// Proves SPEC 12.24, 12.25, 23.2
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { HandlerInput } from '../../../src/adapters/http/routing/define-route.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
-import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { aPerson, startService } from '../../support/http/service.ts';
 import { probe, stageApp } from '../../support/http/stage-app.ts';
 
@@ -124,10 +123,6 @@ describe('a handler that is in time', () => {
 });
 
 describe('REQUEST_TIMEOUT_MS', () => {
-  it('is 30 s by default', () => {
-    expect(parseConfig({}).requestTimeout).toBe(30_000);
-  });
-
   it('is used by the service, and an aborted registration stores nothing', async () => {
     const hashed = Promise.withResolvers<string>();
     const hasher = { hash: () => hashed.promise, verify: async () => false, needsRehash: () => false };

@@ -1,0 +1,86 @@
+// Proves SPEC 20.4
+import * as v from 'valibot';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { isDescribed, type Route } from '../../src/adapters/http/routing/define-route.ts';
+import type { ErrorCode } from '../../src/domain/errors/catalog.ts';
+import { ALL_ROUTES, PAGE_SERVER } from '../support/http/all-routes.ts';
+import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { bodyFields, sampleBody, samplePath } from '../support/http/samples.ts';
+import { declaredRoutes, type TestService } from '../support/http/service.ts';
+import { joseDeviceKey } from '../support/jose-proofs.ts';
+
+const { start } = servicesOverOneDatabase();
+let service: TestService;
+let taken: string;
+beforeAll(async () => {
+  service = await start(ALL_ROUTES);
+  taken = (await signUp(service)).user.username;
+});
+
+const RESPONSE = { clientDataJSON: 'e30', authenticatorData: 'AA', signature: 'AA', attestationObject: 'AA' };
+
+/** What is wrong with a request that is refused with a code, besides that it has no cookie; by the names of the fields. */
+const WRONG: Readonly<Partial<Record<ErrorCode, (route: Route) => object | Promise<object>>>> = {
+  AUTH_ASSERTION_INVALID: () => ({ assertion: 'a.b.c' }),
+  AUTH_CODE_INVALID: () => ({ code: '48151623' }),
+  AUTH_CREDENTIALS_INVALID: () => ({ password: 'wrong', currentPassword: 'wrong' }),
+  AUTH_DEVICE_UNPROVEN: () => ({ proof: 'a.b.c' }),
+  AUTH_FAILED: () => ({}),
+  AUTH_LINK_INVALID: () => ({ token: 'A'.repeat(43) }),
+  AUTH_PASSKEY_INVALID: () => ({ credential: { id: 'AA', type: 'public-key', response: RESPONSE } }),
+  AUTH_PROOF_EXPIRED: async ({ path }) => ({
+    proof: await (await joseDeviceKey()).proof({ htu: `https://auth.example.org${path}`, now: 0 }),
+  }),
+  AUTH_SECOND_FACTOR_INVALID: () => ({ code: '481516' }),
+  AUTH_USER_DUPLICATE: () => ({ username: taken }),
+};
+
+const REFUSALS = (await declaredRoutes())
+  .filter(isDescribed)
+  .flatMap((route) => [...route.errors].flatMap((code) => (WRONG[code as ErrorCode] ? [{ route, code }] : [])));
+
+/** With the password, unless something else is shown. */
+const rightBody = (route: Route, password: string, wrong: readonly string[]): Record<string, unknown> => {
+  const isOptional = (name: string) => v.is(bodyFields(route)[name] as v.GenericSchema, undefined);
+  const others = ['code', 'credential'].some((name) => wrong.includes(name)) ? FACTORS : FACTORS.slice(1);
+  const all = Object.entries({ ...sampleBody(route), ...('password' in bodyFields(route) && { password }) });
+  return Object.fromEntries(all.filter(([name]) => !(others.includes(name) && isOptional(name))));
+};
+const FACTORS = ['password', 'code', 'recoveryCode', 'credential'];
+
+/** What is refused only after more than one request: the tests of the routes have it. */
+const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
+  AUTH_DEVICE_UNPROVEN: [
+    'app-login',
+    'confirm-login-code',
+    'adopt',
+    'provider-callback',
+    'refresh',
+    'second-factor',
+    'access-token',
+  ],
+  AUTH_PROOF_EXPIRED: ['app-login', 'confirm-login-code', 'adopt', 'provider-callback', 'refresh', 'second-factor'],
+  AUTH_PASSKEY_INVALID: ['second-factor'],
+  AUTH_SECOND_FACTOR_INVALID: ['start-totp', 'confirm-totp'],
+  AUTH_FAILED: ['end-sessions', 'bind-browser'],
+  AUTH_USER_DUPLICATE: ['undo-email-change', 'undo-factors', 'confirm-email-change'],
+  AUTH_CREDENTIALS_INVALID: ['confirm-email-change'],
+};
+
+describe.each(REFUSALS.filter(({ route, code }) => !ELSEWHERE[code]?.includes(route.name)))(
+  '$route.method $route.path',
+  ({ route, code }) => {
+    it(`refuses with ${code}, and sets no cookie`, async () => {
+      const { accessToken, person } = await signUp(service);
+      const wrong = (await WRONG[code as ErrorCode]?.(route)) ?? {};
+      const given = { ...rightBody(route, person.password, Object.keys(wrong)), ...wrong };
+      const fields = Object.entries(given).filter(([name]) => name in bodyFields(route));
+      const request = service.http[route.method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete'](
+        samplePath(route),
+      ).set('Authorization', route.name === 'access-token' ? PAGE_SERVER : `Bearer ${accessToken}`);
+      const { body, headers } = await (fields.length === 0 ? request : request.send(Object.fromEntries(fields)));
+      expect(body).toMatchObject({ success: false, code, details: null });
+      expect(headers).not.toHaveProperty('set-cookie');
+    });
+  },
+);

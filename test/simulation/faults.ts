@@ -57,7 +57,7 @@ const FAULTS = {
   answers: lasting(line, 'unanswered', 0.05, 0.7),
   keys: lasting(browser, 'keyFaults', 0.05, 0.9),
   async forget(world) {
-    await world.atRefresh();
+    await world.internet.atRefresh();
     await kernel.sleep(world.chance.spread(1, 3 * SECOND));
     const milliseconds = world.chance.spread(10, 5 * SECOND);
     world.facts.forgotten.push(kernel.time);
@@ -68,7 +68,7 @@ const FAULTS = {
     await FAULTS.down(world);
   },
   async kill(world) {
-    await world.atRefresh();
+    await world.internet.atRefresh();
     await kernel.sleep(world.chance.spread(0.1, 500));
     await restart(world, world.chance.below(world.instances.length));
   },

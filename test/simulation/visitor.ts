@@ -26,7 +26,7 @@ export const lettersTo = ({ facts }: World, { name }: Person): readonly Letter[]
   facts.letters.filter(({ to }) => to.startsWith(`${name}@`));
 
 const requestOptions = async ({ world, browser }: Trip) => {
-  const { result } = await world.story.within('options', browser.send('POST', `${BASE}/auth/passkey/options`));
+  const { result } = await world.story.within('options', browser.send('POST', '/auth/passkey/options'));
   return result?.status === 200 ? JSON.parse(result.body).data : { challenge: 'none' };
 };
 
@@ -66,9 +66,9 @@ const go = async (trip: Trip, path: string, fields?: Fields, hops = 0): Promise<
   const type = { origin: BASE, 'content-type': 'application/x-www-form-urlencoded' };
   const headers = { accept: 'text/html', ...(fields && type) };
   const body = fields && `${new URLSearchParams(fields)}`;
-  const sent = browser.send(fields ? 'POST' : 'GET', BASE + path, { origin: null, headers, body });
+  const sent = browser.send(fields ? 'POST' : 'GET', path, { origin: null, headers, body });
   if (path.includes('/callback?') && world.chance.happens(0.3))
-    void browser.send('GET', BASE + path, { origin: null }).catch(() => undefined);
+    void browser.send('GET', path, { origin: null }).catch(() => undefined);
   const { result: answer } = await world.story.within(`${browser.name}: ${path}`, sent);
   const { location = '' } = answer?.headers ?? {};
   world.story.tell(`${browser.name} at ${path.split('?')[0]}: ${answer?.status} ${location.replace(/state=.*/, '')}`);
@@ -105,7 +105,7 @@ const submit = async (trip: Trip, form: Form): Promise<Answer | undefined> => {
   if (fields.newPassword === undefined) return answer;
   const [first = '', ...others] = person.passwords;
   const passwords = [first, fields.newPassword, ...others].slice(0, 4);
-  Object.assign(person, { passwords, isSure: false, changedAt: kernel.time });
+  Object.assign(person, { passwords, sureSince: Number.POSITIVE_INFINITY });
   return answer;
 };
 

@@ -25,7 +25,7 @@ export const judgeAnswers = (here: Here) => {
   const { story, facts, replays } = here;
   /** When refresh tokens were used, by their ids. */
   const uses = new Map<string, number>();
-  /** What came of a return from a provider, or of a proof. */
+  /** What came of a return from a provider, an assertion, a code of an app, or a proof. */
   const results = new Map<string, string>();
   const ofToken = (asked: Asked, token: string, arrivedAt: number): Verdict[] => {
     const id = sessionOf(token);
@@ -34,8 +34,10 @@ export const judgeAnswers = (here: Here) => {
     const usedAt = uses.get(used);
     const isOnce = asked.path === REFRESH && !replays && !facts.rowOf(id)?.deviceKey;
     if (isOnce) uses.set(used, kernel.time);
-    const isReturn = asked.path.includes('/callback?');
-    const [what = '', result] = isReturn ? [asked.path, id] : [asked.headers.dpop, token];
+    const { path, body, headers } = asked;
+    const isReturn = path.includes('/callback?');
+    const isGiven = path === '/auth/adopt' || path === '/auth/login/app';
+    const [what = '', result] = isReturn || isGiven ? [path + body, id] : [headers.dpop, token];
     const former = what && results.get(what);
     results.set(what, result);
     return [

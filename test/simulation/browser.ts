@@ -78,7 +78,9 @@ export const openBrowser = (internet: Internet, chance: Chance, machine: Machine
         void travel(asked, cut.promise).then((answer) => {
           connections.delete(end);
           if (answer) jar.keep(answer.cookies);
-          sleeping.whenAwake(() => (answer ? resolve(answer) : reject(new TypeError('fetch failed'))));
+          sleeping.whenAwake(() =>
+            answer ? resolve(answer) : reject(new TypeError(`fetch failed ${method} ${path}`)),
+          );
         });
       });
     },

@@ -109,9 +109,9 @@ const restartAll = async (world: World): Promise<void> => {
 /** One fault after the other, one of them more often. */
 export const trouble = async (world: World, kinds: readonly Fault[]): Promise<void> => {
   const { story, facts, chance, horizon, isOver } = world;
-  const hot = kinds[Math.floor(world.hotFault * kinds.length)] as Fault;
+  const hot = kinds[world.hotFault % kinds.length] as Fault;
   while (!isOver() && kinds.length > 0) {
-    await kernel.sleep(chance.spread(3 * SECOND, horizon / 12));
+    await kernel.sleep(chance.spread(3 * SECOND, horizon / 20));
     if (isOver()) return;
     const kind = chance.happens(0.6) ? hot : chance.pick(kinds);
     story.tell(`fault: ${kind}`);

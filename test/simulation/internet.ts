@@ -20,8 +20,8 @@ export const openInternet = ({ chance, story, facts, instances, replays }: Here)
   let arrived = Promise.withResolvers<void>();
   const internet = {
     ...{ story, facts, requests: 0 },
-    /** The last request that a thief can repeat without harm to the owner. */
-    last: undefined as Asked | undefined,
+    /** What a thief can repeat without harm to the owner: the last read, and the last refresh with a proof. */
+    copies: {} as { read?: Asked; refresh?: Asked },
     send(asked: Asked) {
       const arrivedAt = kernel.time;
       internet.requests += 1;
@@ -31,7 +31,8 @@ export const openInternet = ({ chance, story, facts, instances, replays }: Here)
       const { answer, hangUp } = instance.request(asked);
       const isRefresh = asked.path === REFRESH;
       if (isRefresh) arrived.resolve();
-      if (asked.method === 'GET' ? accessTokenOf(asked) : isRefresh && asked.headers.dpop) internet.last = asked;
+      if (asked.method === 'GET' && accessTokenOf(asked)) internet.copies.read = asked;
+      if (isRefresh && asked.headers.dpop) internet.copies.refresh = asked;
       const judged = answer.then((value) => {
         if (value === null || !instance.isUp()) return null;
         judge(asked, value, arrivedAt, instance.problemsOf(asked, value));

@@ -2,7 +2,7 @@ import { perform } from '../../src/adapters/http/routes/back-office/act.ts';
 import { ACTS } from '../../src/adapters/http/routes/back-office/acts.ts';
 import type { EndedList } from '../../src/domain/ended-session.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
-import { partOf } from './facts.ts';
+import { partOf, sessionOf } from './facts.ts';
 import { kernel, MINUTE, SECOND } from './kernel.ts';
 import { BASE } from './service.ts';
 import type { World } from './world.ts';
@@ -77,10 +77,11 @@ export const watchEnded = ({ facts, story, ask, database }: World): void => {
   };
   database.watchers.push((changes) => {
     for (const { table, after } of changes) {
-      const token = facts.tokens.get(String(after?.sessionId));
-      if (table !== 'endedSessions' || !after?.sessionId || !token) continue;
+      if (table !== 'endedSessions' || !after) continue;
+      const [, token] =
+        [...facts.tokens].find(([id, each]) => id === after.sessionId || partOf(each, 1)?.sub === after.userId) ?? [];
       // The last access token lives for a minute more.
-      for (const delay of [2 * SECOND, 14 * MINUTE]) void judge(String(after.sessionId), token, delay);
+      if (token) for (const delay of [2 * SECOND, 14 * MINUTE]) void judge(sessionOf(token), token, delay);
     }
   });
 };

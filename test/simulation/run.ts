@@ -83,7 +83,7 @@ export const runWorld = async (seed: number, { faults = ALL_FAULTS, trace, ...gi
   kernel.begin(seed);
   realWaits.clear();
   const chance = new Chance(seed);
-  const profile = { ...profileOf(chance.fork()), ...JSON.parse(JSON.stringify(given)) } as Profile;
+  const profile = { ...profileOf(seed, chance.fork()), ...JSON.parse(JSON.stringify(given)) } as Profile;
   const world = openWorld(chance, profile, trace);
   const { story, internet } = world;
   const failed = (error: Error) => story.expect('no error is unexpected', false, () => String(error.stack));

@@ -72,7 +72,7 @@ const guess = async ({ story, facts, chance, ask, people }: World): Promise<void
 
 /** Sends again what somebody has sent, with all its headers. */
 const repeat = async ({ story, facts, chance, horizon, internet }: World): Promise<void> => {
-  const copied = internet.last;
+  const copied = internet.copies[chance.pick(['read', 'refresh'] as const)];
   await kernel.sleep(chance.spread(10, horizon / 12));
   if (copied === undefined) return;
   const id = sessionOf(tokenOf(copied));

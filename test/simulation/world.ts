@@ -10,7 +10,7 @@ import { type Internet, openInternet } from './internet.ts';
 import { DAY, MINUTE } from './kernel.ts';
 import { ALL_WELL, countsOf, mailServer, provider, receiver } from './outside.ts';
 import { openStory } from './rules.ts';
-import { type Instance, openInstance } from './service.ts';
+import { APP_LINK, type Instance, openInstance } from './service.ts';
 
 export type Person = {
   readonly name: string;
@@ -24,13 +24,14 @@ export type Person = {
   recoveryCodes: string[];
 };
 export const ACTS = ['ask', 'password', 'others', 'logout', 'visit', 'mail', 'adoption'] as const;
+type Act = (typeof ACTS)[number];
 
-/** What one world is like: each does one thing, and meets one fault, more often than the others. */
+/** What one world is like: each does one thing, and meets one fault, more often than the others. Seeds that follow each other have all of them. */
 export type Profile = ReturnType<typeof profileOf>;
-export const profileOf = (chance: Chance) => ({
+export const profileOf = (seed: number, chance: Chance) => ({
   ...{ instances: 1 + chance.below(3), people: 2 + chance.below(3), browsers: 1 + chance.below(2) },
   ...{ days: chance.pick([0.1, 0.2, 0.4]), binding: chance.happens(0.5), replays: chance.happens(0.5) },
-  ...{ thief: chance.happens(0.5), hot: chance.pick(ACTS), hotFault: chance.next() },
+  ...{ thief: chance.happens(0.5), hot: ACTS[seed % ACTS.length] as Act, hotFault: seed },
   lifetime: chance.pick(['7d', '7d', '1h']),
 });
 
@@ -52,6 +53,7 @@ export const openWorld = (chance: Chance, profile: Profile, trace?: (line: strin
     providers: new Map([['acme', provider(here())]]),
     settings: {
       JWT_ACCESS_EXPIRES_IN: '15m',
+      APP_LINKS: APP_LINK,
       LOGIN_BY_CODE: 'on',
       DEVICE_BINDING: profile.binding ? 'enforce' : 'off',
       JWT_REFRESH_EXPIRES_IN: profile.lifetime,

@@ -1,4 +1,4 @@
-import type { TableName } from '../../src/adapters/records/tables.ts';
+import type { TableName } from '../../src/application/storage/tables.ts';
 import type { Change, SimulatedDatabase } from './database.ts';
 import type { Facts } from './facts.ts';
 import { HOUR, kernel } from './kernel.ts';

@@ -1,16 +1,16 @@
-import { accessTokenOf, type Facts, partOf, sessionOf, tokenIdOf, tokenIn, tokenOf } from './facts.ts';
+import { accessTokenOf, type Facts, type Here, partOf, sessionOf, tokenIdOf, tokenIn, tokenOf } from './facts.ts';
 import { kernel, SECOND } from './kernel.ts';
-import type { Story, Verdict } from './rules.ts';
+import type { Verdict } from './rules.ts';
 import type { Answer, Asked } from './service.ts';
 
 /** What answers have to hold, whoever has asked. */
 
-type Here = { readonly story: Story; readonly facts: Facts; readonly replays: boolean };
+type Judged = Omit<Here, 'chance'> & { readonly replays: boolean };
 
 export const REFRESH = '/auth/refresh-token';
 const codeIn = ({ body }: Answer): string => /"code":"(\w+)"/.exec(body)?.[1] ?? '';
 
-const note = ({ facts, replays }: Here, asked: Asked, answer: Answer, arrivedAt: number): void => {
+const note = ({ facts, replays }: Judged, asked: Asked, answer: Answer, arrivedAt: number): void => {
   const access = accessTokenOf(asked);
   const id = sessionOf(access ?? tokenOf(asked));
   const [, issued] = /"accessToken":"([^"]+)"/.exec(answer.body) ?? [];
@@ -21,7 +21,7 @@ const note = ({ facts, replays }: Here, asked: Asked, answer: Answer, arrivedAt:
 };
 
 /** @returns what judges an answer. `problems`: what is not as the OpenAPI document says. */
-export const judgeAnswers = (here: Here) => {
+export const judgeAnswers = (here: Judged) => {
   const { story, facts, replays } = here;
   /** When refresh tokens were used, by their ids. */
   const uses = new Map<string, number>();
@@ -105,7 +105,7 @@ const excuseOf = (facts: Facts, token: string): string | false => {
 
 type Out = { readonly name: string; readonly token: () => string | undefined };
 /** A browser that has a session shows nobody. */
-export const judgeLogOut = ({ story, facts }: Pick<Here, 'story' | 'facts'>, browser: Out, how: string): void => {
+export const judgeLogOut = ({ story, facts }: Omit<Here, 'chance'>, browser: Out, how: string): void => {
   const token = browser.token();
   if (token === undefined) return;
   const rule = endedByFailure(facts, sessionOf(token))

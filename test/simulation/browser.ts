@@ -3,7 +3,7 @@ import { REFRESH } from './answers.ts';
 import type { Chance } from './chance.ts';
 import { sessionOf, tokenOf } from './facts.ts';
 import type { Internet } from './internet.ts';
-import { kernel, MINUTE, SECOND } from './kernel.ts';
+import { kernel, MINUTE, openGate, SECOND } from './kernel.ts';
 import { type Answer, APPLICATION, type Asked } from './service.ts';
 
 /** A browser without its tabs: cookies, storage, a machine that sleeps, and its line to the service. */
@@ -116,23 +116,19 @@ const travelOver = (line: typeof GOOD_LINE, chance: Chance, { send, facts }: Int
 
 /** A machine that sleeps lets nothing happen until it wakes up, and its monotonic clock stands still. */
 const sleepOf = () => {
+  const gate = openGate();
   let [slept, since] = [0, undefined as number | undefined];
-  let deferred: (() => void)[] = [];
   return {
     awake: (): number => (since ?? kernel.time) - slept,
-    whenAwake(call: () => void): void {
-      if (since === undefined) call();
-      else deferred.push(call);
-    },
+    whenAwake: gate.pass,
     begin(): void {
       since ??= kernel.time;
+      gate.shut();
     },
     end(): void {
       slept += kernel.time - (since ?? kernel.time);
       since = undefined;
-      const calls = deferred;
-      deferred = [];
-      for (const call of calls) call();
+      gate.open();
     },
   };
 };

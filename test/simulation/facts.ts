@@ -1,6 +1,7 @@
 import { decoded } from '../../src/adapters/crypto/es256.ts';
 import type { Row } from '../../src/adapters/records/memory-rows.ts';
 import { isCovered, type MassEnding, type Session } from '../../src/domain/session.ts';
+import type { Chance } from './chance.ts';
 import type { Change, SimulatedDatabase } from './database.ts';
 import { kernel } from './kernel.ts';
 import type { Story } from './rules.ts';
@@ -11,6 +12,8 @@ import type { Answer, Asked } from './service.ts';
 export type Letter = { readonly to: string; readonly text: string };
 type Ended = { readonly at: number; readonly reason: string; readonly isBound: boolean };
 export type Facts = ReturnType<typeof openFacts>;
+/** What most parts of a world know. */
+export type Here = { readonly chance: Chance; readonly story: Story; readonly facts: Facts };
 
 export const partOf = (token: string, part: 0 | 1) =>
   decoded(token.split('.')[part] ?? '') as Record<string, string> | null;

@@ -28,14 +28,11 @@ const lasting =
   (target: Target, member: string, low: number, high: number, most?: number) =>
   (world: World): Promise<void> =>
     during(target(world), { [member]: world.chance.spread(low, high) }, someTime(world, most));
-/** A member is the time until which something is away. */
-const until =
+/** A member is so for some time. */
+const being =
   (target: Target, member: string, most: number) =>
-  (world: World): Promise<void> => {
-    const milliseconds = someTime(world, most);
-    Object.assign(target(world), { [member]: kernel.time + milliseconds });
-    return kernel.sleep(milliseconds);
-  };
+  (world: World): Promise<void> =>
+    during(target(world), { [member]: true }, someTime(world, most));
 
 const FAULTS = {
   latency: lasting(data, 'latency', 5, 300),
@@ -43,10 +40,10 @@ const FAULTS = {
   unanswered: lasting(data, 'unanswered', 0.02, 0.6, 5 * MINUTE),
   /** It is read-only, or its disk is full. */
   refused: lasting(data, 'refused', 0.05, 1, 5 * MINUTE),
-  frozen: until(data, 'frozenUntil', 50 * SECOND),
-  down: until(data, 'downUntil', 50 * SECOND),
-  cut: until(({ chance, instances }) => chance.pick(instances).line, 'cutUntil', 40 * SECOND),
-  counts: until(outside, 'countsGoneUntil', HOUR),
+  frozen: being(data, 'isFrozen', 50 * SECOND),
+  down: being(data, 'isDown', 50 * SECOND),
+  cut: being(({ chance, instances }) => chance.pick(instances).line, 'isCut', 40 * SECOND),
+  counts: being(outside, 'hasNoCounts', HOUR),
   mail: lasting(outside, 'mail', 0.1, 1),
   replies: lasting(outside, 'replies', 0.01, 0.3),
   hooks: lasting(outside, 'hooks', 0.1, 1),

@@ -1,21 +1,13 @@
 import { judgeAnswers, REFRESH } from './answers.ts';
-import type { Chance } from './chance.ts';
-import { accessTokenOf, type Facts } from './facts.ts';
+import { accessTokenOf, type Here } from './facts.ts';
 import { kernel, MINUTE, SECOND } from './kernel.ts';
-import type { Story } from './rules.ts';
 import type { Asked, Instance } from './service.ts';
 
-type Here = {
-  readonly chance: Chance;
-  readonly story: Story;
-  readonly facts: Facts;
-  readonly instances: readonly Instance[];
-  readonly replays: boolean;
-};
+type Around = Here & { readonly instances: readonly Instance[]; readonly replays: boolean };
 export type Internet = ReturnType<typeof openInternet>;
 
 /** The way to the service: any instance that is up answers, and each answer is judged. */
-export const openInternet = ({ chance, story, facts, instances, replays }: Here) => {
+export const openInternet = ({ chance, story, facts, instances, replays }: Around) => {
   const judge = judgeAnswers({ story, facts, replays });
   let arrived = Promise.withResolvers<void>();
   const internet = {

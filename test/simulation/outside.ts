@@ -3,23 +3,20 @@ import type { SenderFor } from '../../src/application/ports/hooks.ts';
 import type { IdentityProvider } from '../../src/application/ports/identity-providers.ts';
 import type { Mailer } from '../../src/application/ports/mailer.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
-import type { Chance } from './chance.ts';
-import type { Facts } from './facts.ts';
+import type { Here } from './facts.ts';
 import { kernel, MINUTE } from './kernel.ts';
-import type { Story } from './rules.ts';
 import { BASE } from './service.ts';
 
 /** What instances share beside the database: counts, a mail server, a receiver of webhooks. */
 
 /** How often calls fail, and replies are lost. */
-export type Outside = { mail: number; replies: number; hooks: number; providers: number; countsGoneUntil: number };
-export const ALL_WELL: Outside = { mail: 0, replies: 0, hooks: 0, providers: 0, countsGoneUntil: 0 };
-type Here = { readonly chance: Chance; readonly story: Story; readonly facts: Facts; readonly outside: Outside };
+export const ALL_WELL = { mail: 0, replies: 0, hooks: 0, providers: 0, hasNoCounts: false };
+type Around = Here & { readonly outside: typeof ALL_WELL };
 
-export const countsOf = (outside: Outside) => {
+export const countsOf = (outside: typeof ALL_WELL) => {
   const counts = memoryCounts();
   const call = async <Value>(work: () => Promise<Value>): Promise<Value> => {
-    if (kernel.time < outside.countsGoneUntil) throw new Error('the counts are away');
+    if (outside.hasNoCounts) throw new Error('the counts are away');
     return work();
   };
   return {
@@ -28,7 +25,7 @@ export const countsOf = (outside: Outside) => {
   };
 };
 
-export const mailServer = ({ chance, story, facts, outside }: Here) => {
+export const mailServer = ({ chance, story, facts, outside }: Around) => {
   const times = new Map<string, number>();
   return (isDead: () => boolean): Mailer => ({
     async send({ id, to, subject, text }) {
@@ -47,7 +44,7 @@ export const mailServer = ({ chance, story, facts, outside }: Here) => {
   });
 };
 
-export const receiver = ({ chance, story, facts, outside }: Here): SenderFor => {
+export const receiver = ({ chance, story, facts, outside }: Around): SenderFor => {
   const seen = new Map<string, number>();
   return async () => async (message) => {
     await kernel.sleep(chance.between(5, 3_000));
@@ -64,7 +61,7 @@ export const receiver = ({ chance, story, facts, outside }: Here): SenderFor => 
 
 export const PROVIDER = 'https://accounts.example';
 /** It believes everybody: the code that it sends back is who has logged in. */
-export const provider = ({ chance, outside }: Here): IdentityProvider => ({
+export const provider = ({ chance, outside }: Around): IdentityProvider => ({
   name: 'acme',
   title: 'Acme',
   callback: { url: `${BASE}/auth/oidc/acme/callback`, isPosted: false },

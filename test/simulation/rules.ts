@@ -6,7 +6,6 @@ export const RULES = {
   'a request that failed can be repeated': 'ADR 0003',
   'a copied cookie of a bound session is worthless': 'ADR 0006',
   "the owner's next refresh ends the session of a thief": 'ADR 0002',
-  'a replaced token ends its session': 'ADR 0002',
   'of any number of concurrent uses of a token one succeeds': 'ADR 0002',
   'a session that has ended gives no token': 'SPEC, refresh procedure',
   'an access token of a session that has ended is refused': 'ADR 0004',

@@ -36,7 +36,7 @@ const repair = async ({ state, database, outside, instances, browsers, people, a
   state.isOver = true;
   Object.assign(database.faults, NO_FAULTS);
   Object.assign(outside, ALL_WELL);
-  for (const { line } of instances) line.cutUntil = 0;
+  for (const { line } of instances) line.isCut = false;
   for (const browser of browsers) {
     browser.repair();
     browser.wake();

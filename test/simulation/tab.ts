@@ -4,7 +4,7 @@ import { readText } from '../support/checkout/repository.ts';
 import { judgeLogOut } from './answers.ts';
 import type { Browser, Tab } from './browser.ts';
 import { sessionOf } from './facts.ts';
-import { kernel } from './kernel.ts';
+import { kernel, openGate } from './kernel.ts';
 import { simulatedTimers } from './process.ts';
 import { APPLICATION, BASE } from './service.ts';
 
@@ -24,15 +24,12 @@ type Client = { readonly createAuthClient: typeof createAuthClient };
 
 export const openTab = (browser: Browser): Tab => {
   const window = new EventTarget();
-  const state = { isClosed: false, isFrozen: false };
-  let pending: (() => void)[] = [];
+  const state = { isClosed: false };
+  const frozen = openGate();
   /** Now, or when the page is not frozen any more. */
   const run = (call: () => void): void => {
-    if (state.isClosed) return;
-    browser.whenAwake(() => {
-      if (state.isFrozen) pending.push(call);
-      else if (!state.isClosed) call();
-    });
+    const unlessClosed = () => state.isClosed || call();
+    if (!state.isClosed) browser.whenAwake(() => frozen.pass(unlessClosed));
   };
   const fetch = fetchOf(browser, run);
   const later = (call: () => void) => kernel.after(browser.chance.between(0.1, 3), () => run(call));
@@ -55,16 +52,10 @@ export const openTab = (browser: Browser): Tab => {
     run(() => window.dispatchEvent(new Event('visibilitychange')));
   };
   const tab = {
-    ...{ browser, auth, isClosed: () => state.isClosed, hide: () => turn(true) },
+    ...{ browser, auth, isClosed: () => state.isClosed, hide: () => turn(true), freeze: frozen.shut },
     happens: (type: string) => run(() => window.dispatchEvent(new Event(type))),
-    freeze(): void {
-      state.isFrozen = true;
-    },
     show(): void {
-      state.isFrozen = false;
-      const calls = pending;
-      pending = [];
-      for (const call of calls) run(call);
+      frozen.open();
       turn(false);
     },
     close(): void {

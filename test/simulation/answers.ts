@@ -1,69 +1,115 @@
-import type { SimulatedDatabase } from './database.ts';
-import { type Facts, sessionOf, tokenIdOf, tokenIn } from './facts.ts';
+import { accessTokenOf, type Facts, type Here, partOf, sessionOf, tokenIdOf, tokenIn, tokenOf } from './facts.ts';
 import { kernel, SECOND } from './kernel.ts';
-import type { Story } from './rules.ts';
+import type { Verdict } from './rules.ts';
 import type { Answer, Asked } from './service.ts';
 
 /** What answers have to hold, whoever has asked. */
 
-/** Milliseconds: two windows, and a second for what is rounded. */
-const LONGEST_RACE = 21 * SECOND;
+type Judged = Omit<Here, 'chance'> & { readonly replays: boolean };
 
-/** @returns what judges a refresh by the time since its token was replaced. */
-const judgeReplays = ({ watchers }: SimulatedDatabase, story: Story, facts: Facts) => {
-  const replacedAt = new Map<unknown, number>();
-  watchers.push((changes) => {
-    for (const { table, before, after } of changes) {
-      if (table !== 'sessions' || before?.currentTokenId === after?.currentTokenId) continue;
-      replacedAt.set(before?.currentTokenId, kernel.time);
-      replacedAt.delete(after?.currentTokenId);
-    }
-  });
-  return ({ path, headers }: Asked, answer: Promise<Answer | null>): void => {
-    const [, token] = /refresh_token=([^;]+)/.exec(headers.cookie ?? '') ?? [];
-    const [id, at] = [sessionOf(token), replacedAt.get(tokenIdOf(token))];
-    if (path !== '/auth/refresh-token' || at === undefined || kernel.time - at <= LONGEST_RACE) return;
-    void answer.then((value) => {
-      if (value?.status !== 401 || facts.rowOf(id)?.deviceKey) return;
-      const excuse = facts.forgotSince(at) && 'forgotten';
-      story.expect('a replaced token ends its session', facts.rowOf(id) === undefined, () => id, excuse);
-    });
-  };
+export const REFRESH = '/auth/refresh-token';
+const codeIn = ({ body }: Answer): string => /"code":"(\w+)"/.exec(body)?.[1] ?? '';
+
+const note = ({ facts, replays }: Judged, asked: Asked, answer: Answer, arrivedAt: number): void => {
+  const access = accessTokenOf(asked);
+  const id = sessionOf(access ?? tokenOf(asked));
+  const [, issued] = /"accessToken":"([^"]+)"/.exec(answer.body) ?? [];
+  if (issued) facts.tokens.set(sessionOf(issued), issued);
+  // Another request may have been given the token of a rotation that is reverted (ADR 0003).
+  if (replays && asked.path === REFRESH && answer.status >= 500) facts.unanswered.add(id);
+  if (access && asked.method !== 'GET' && answer.status >= 500) facts.failed.set(id, arrivedAt);
 };
 
-/** @returns what judges whether a return from a provider has opened two sessions, and a proof has got two tokens. */
-const judgeOnce = (story: Story) => {
-  const opened = new Map<string, Set<string>>();
-  return ({ path, headers }: Asked, answer: Promise<Answer | null>): void => {
+/** @returns what judges an answer. `problems`: what is not as the OpenAPI document says. */
+export const judgeAnswers = (here: Judged) => {
+  const { story, facts, replays } = here;
+  /** When refresh tokens were used, by their ids. */
+  const uses = new Map<string, number>();
+  /** What came of a return from a provider, an assertion, a code of an app, or a proof. */
+  const results = new Map<string, string>();
+  const ofToken = (asked: Asked, token: string, arrivedAt: number): Verdict[] => {
+    const id = sessionOf(token);
+    const end = facts.ended.get(id)?.at;
+    const used = tokenIdOf(tokenOf(asked));
+    const usedAt = uses.get(used);
+    const isOnce = asked.path === REFRESH && !replays && !facts.rowOf(id)?.deviceKey;
+    if (isOnce) uses.set(used, kernel.time);
+    const { path, body, headers } = asked;
     const isReturn = path.includes('/callback?');
-    const what = isReturn ? path : headers.dpop;
-    if (what === undefined) return;
-    void answer.then((value) => {
-      const token = value === null ? undefined : tokenIn(value);
-      if (token === undefined) return;
-      const all = (opened.get(what) ?? new Set()).add(isReturn ? sessionOf(token) : token);
-      opened.set(what, all);
-      story.expect('of what works once one use succeeds', all.size === 1, () => path);
-    });
+    const isGiven = path === '/auth/adopt' || path === '/auth/login/app';
+    const [what = '', result] = isReturn || isGiven ? [path + body, id] : [headers.dpop, token];
+    const former = what && results.get(what);
+    results.set(what, result);
+    return [
+      ['a session that has ended gives no token', end === undefined || end >= arrivedAt, facts.forgotSince(end)],
+      [
+        'of any number of concurrent uses of a token one succeeds',
+        !isOnce || usedAt === undefined,
+        facts.forgotSince(usedAt),
+      ],
+      ['of what works once one use succeeds', !former || former === result],
+    ];
+  };
+  const ofAnswer = (asked: Asked, answer: Answer, arrivedAt: number): (Verdict | false)[] => {
+    const { method, path } = asked;
+    const own = sessionOf(tokenOf(asked));
+    const row = facts.rowOf(own);
+    const isOver = row === undefined || facts.endedWithAll(row);
+    const access = sessionOf(accessTokenOf(asked));
+    const end = facts.ended.get(access)?.at;
+    const isRead = method === 'GET' && /^\/(users\/me|auth\/gateway)$/.test(path) && answer.status === 200;
+    const isRepeated = answer.status < 500 && answer.status !== 401 && facts.failed.delete(access || own);
+    return [
+      ['no error is unexpected', !/^SYS_(UNEXPECTED|SERIALIZATION)/.test(codeIn(answer))],
+      ['no request fails without a fault', answer.status < 500, facts.faultWithin(90 * SECOND)],
+      [
+        'an access token of a session that has ended is refused',
+        !isRead || end === undefined || end >= arrivedAt,
+        facts.forgotSince(end),
+      ],
+      ['a log-out ends the session', path !== '/auth/clear-cookie' || answer.status >= 400 || !own || isOver],
+      isRepeated && ['a request that failed can be repeated', true],
+      path === REFRESH && answer.status === 200 && ['nobody is logged out but for a documented reason', true],
+    ];
+  };
+  return (asked: Asked, answer: Answer, arrivedAt: number, problems: readonly string[]): void => {
+    const token = tokenIn(answer);
+    const text = () => `${asked.method} ${asked.path} ${answer.status} ${codeIn(answer)} ${problems}`;
+    note(here, asked, answer, arrivedAt);
+    story.expect('each answer is as the OpenAPI document says', problems.length === 0, text);
+    story.judge(ofAnswer(asked, answer, arrivedAt), text);
+    if (token !== undefined) story.judge(ofToken(asked, token, arrivedAt), text);
   };
 };
 
-const judgeLogOuts =
-  (story: Story, facts: Facts) =>
-  ({ path, headers }: Asked, answer: Promise<Answer | null>): void => {
-    const [, token] = /refresh_token=([^;]+)/.exec(headers.cookie ?? '') ?? [];
-    if (path !== '/auth/clear-cookie' || token === undefined) return;
-    void answer.then((value) => {
-      const row = facts.rowOf(sessionOf(token));
-      const isOver = row === undefined || facts.endedWithAll(row);
-      const isDone = value !== null && value.status < 400;
-      story.expect('a log-out ends the session', isOver || !isDone, () => sessionOf(token));
-    });
-  };
+/** Whether a session was ended by a change of its own that was answered by a failure. */
+const endedByFailure = ({ ended, failed }: Facts, id: string): boolean => {
+  const [end, at = Number.POSITIVE_INFINITY] = [ended.get(id), failed.get(id)];
+  const isOwn = end?.reason === 'replaced' || end?.reason === 'password-changed';
+  return isOwn && end.at >= at && end.at < at + 20 * SECOND;
+};
 
-export const judgeAsked = (database: SimulatedDatabase, story: Story, facts: Facts) => {
-  const judges = [judgeReplays(database, story, facts), judgeOnce(story), judgeLogOuts(story, facts)];
-  return (asked: Asked, answer: Promise<Answer | null>): void => {
-    for (const judge of judges) judge(asked, answer);
-  };
+/** Why an honest user may be out. */
+const excuseOf = (facts: Facts, token: string): string | false => {
+  const id = sessionOf(token);
+  const [end, row, start] = [facts.ended.get(id), facts.rowOf(id), facts.opened.get(id) ?? 0];
+  const reason = end?.reason ?? 'silently';
+  if (row && facts.endedWithAll(row)) return 'it ended: operator';
+  if (facts.forgotten.some((at) => at >= start && at - 10 * SECOND <= start)) return 'the log-in was forgotten';
+  if (facts.touchedByThief.has(id)) return 'touched by a thief';
+  if (Number(partOf(token, 1)?.exp) * SECOND <= kernel.time + SECOND || reason === 'expired') return 'expired';
+  if (row !== undefined || reason === 'token-replayed')
+    return !(row?.deviceKey || end?.isBound) && facts.unanswered.has(id) && 'an answer was lost';
+  return reason !== 'silently' && !endedByFailure(facts, id) && `it ended: ${reason}`;
+};
+
+type Out = { readonly name: string; readonly token: () => string | undefined };
+/** A browser that has a session shows nobody. */
+export const judgeLogOut = ({ story, facts }: Omit<Here, 'chance'>, browser: Out, how: string): void => {
+  const token = browser.token();
+  if (token === undefined) return;
+  const rule = endedByFailure(facts, sessionOf(token))
+    ? 'a request that failed can be repeated'
+    : 'nobody is logged out but for a documented reason';
+  story.expect(rule, false, () => `${browser.name}: ${sessionOf(token)}: ${how}`, excuseOf(facts, token));
 };

@@ -1,7 +1,10 @@
 import type { AuthClient } from '../../client/src/types.ts';
+import { REFRESH } from './answers.ts';
 import type { Chance } from './chance.ts';
-import { kernel, MINUTE, SECOND } from './kernel.ts';
-import { type Answer, APPLICATION, type Asked, BASE } from './service.ts';
+import { sessionOf, tokenOf } from './facts.ts';
+import type { Internet } from './internet.ts';
+import { kernel, MINUTE, openGate, SECOND } from './kernel.ts';
+import { type Answer, APPLICATION, type Asked } from './service.ts';
 
 /** A browser without its tabs: cookies, storage, a machine that sleeps, and its line to the service. */
 
@@ -11,19 +14,9 @@ export type Sent = {
   /** `null`: a page of the service itself. */
   readonly origin?: string | null;
 };
-/** What a browser is asked, and what becomes of it. */
-export type Visit = Asked & { readonly browser: Browser; readonly sentCookie: string | undefined };
-export type Internet = {
-  readonly ask: (visit: Visit) => { readonly answer: Promise<Answer | null>; readonly hangUp: () => void };
-  /** The service has got a request, and the browser no answer. */
-  readonly lost: (visit: Visit) => void;
-  readonly answered: (visit: Visit, answer: Answer) => void;
-  readonly changed: (tab: Tab, user: string | null, why: string) => void;
-};
 type Machine = {
   readonly name: string;
   readonly address: string;
-  readonly userAgent: string;
   /** Milliseconds by which its clock is ahead. */
   readonly skew: number;
   readonly hasKeys: boolean;
@@ -47,7 +40,9 @@ export const openBrowser = (internet: Internet, chance: Chance, machine: Machine
   const connections = new Set<() => void>();
   const travel = travelOver(line, chance, internet);
   const browser = {
-    ...{ ...machine, ...sleeping, chance, clock, line, jar },
+    ...{ ...machine, ...sleeping, internet, chance, clock, line },
+    /** The refresh token that it got last, and has not been told to remove. */
+    token: jar.token,
     tabs: new Set<Tab>(),
     /** What hears the messages of other tabs. */
     channels: new Set<(data: unknown) => void>(),
@@ -55,7 +50,6 @@ export const openBrowser = (internet: Internet, chance: Chance, machine: Machine
     keys: new Map<string, unknown>(),
     /** How often its store of keys fails. */
     keyFaults: 0,
-    cookie: () => jar.get('refresh_token'),
     repair(): void {
       Object.assign(line, GOOD_LINE);
       browser.keyFaults = 0;
@@ -69,22 +63,24 @@ export const openBrowser = (internet: Internet, chance: Chance, machine: Machine
       for (const tab of browser.tabs) tab.happens('online');
     },
     /** One request. Its cookies are kept even if the page has gone. */
-    send(method: string, url: string, { headers = {}, body, origin = APPLICATION }: Sent = {}): Promise<Answer> {
-      const path = url.slice(BASE.length);
-      const cookie = jar.header(path);
-      const own = { 'user-agent': machine.userAgent, 'sec-fetch-site': origin ? 'same-site' : 'same-origin' };
+    send(method: string, path: string, { headers = {}, body, origin = APPLICATION }: Sent = {}): Promise<Answer> {
+      const cookie = jar.header();
+      const own = {
+        'user-agent': `Mozilla/5.0 (${machine.name})`,
+        'sec-fetch-site': origin ? 'same-site' : 'same-origin',
+      };
       const all = { ...own, ...(origin && { origin }), ...(cookie && { cookie }), ...headers };
-      const { address } = machine;
-      const visit: Visit = { method, path, headers: all, body, address, browser, sentCookie: browser.cookie() };
+      const asked: Asked = { method, path, headers: all, body, address: machine.address };
       const cut = Promise.withResolvers<null>();
       const end = () => cut.resolve(null);
       connections.add(end);
       return new Promise((resolve, reject) => {
-        void travel(visit, cut.promise).then((answer) => {
+        void travel(asked, cut.promise).then((answer) => {
           connections.delete(end);
           if (answer) jar.keep(answer.cookies);
-          if (answer) internet.answered(visit, answer);
-          sleeping.whenAwake(() => (answer ? resolve(answer) : reject(new TypeError('fetch failed'))));
+          sleeping.whenAwake(() =>
+            answer ? resolve(answer) : reject(new TypeError(`fetch failed ${method} ${path}`)),
+          );
         });
       });
     },
@@ -93,69 +89,61 @@ export const openBrowser = (internet: Internet, chance: Chance, machine: Machine
 };
 
 /** There and back, `null` if not both, or if it is cut. */
-const travelOver = (line: typeof GOOD_LINE, chance: Chance, internet: Internet) => {
+const travelOver = (line: typeof GOOD_LINE, chance: Chance, { send, facts }: Internet) => {
   let lastArrival = 0;
-  return async (visit: Visit, cut: Promise<null>): Promise<Answer | null> => {
+  return async (asked: Asked, cut: Promise<null>): Promise<Answer | null> => {
+    const id = sessionOf(tokenOf(asked));
     const during = <Value>(work: Promise<Value>) => Promise.race([cut, work]);
     const lose = (most: number) => kernel.sleep(chance.between(5, most)).then(() => null);
     if (line.isOffline || chance.happens(line.lost)) return during(lose(line.isOffline ? 6 : 20 * SECOND));
     const there = await during(kernel.sleep(chance.between(...line.delay)));
     if (there === null) return null;
-    const { answer, hangUp } = internet.ask(visit);
+    const { answer, hangUp } = send(asked);
     void cut.then(hangUp);
-    const again = () => void internet.ask(visit);
+    const again = () => void send(asked);
     if (chance.happens(line.doubled)) void answer.then(() => kernel.after(chance.spread(1, 4 * SECOND), again));
     const got = await during(answer);
     const isKept = got !== null && !chance.happens(line.unanswered);
     // Answers come in their order, as over one connection of HTTP/2.
     if (isKept) lastArrival = Math.max(lastArrival, kernel.time + chance.between(...line.delay));
     const back = await during(isKept ? kernel.sleep(lastArrival - kernel.time) : lose(got ? MINUTE / 2 : 20));
-    if (back !== null) return got;
-    internet.lost(visit);
-    return null;
+    if (back === null) facts.unanswered.add(id);
+    else if (asked.path === REFRESH && [200, 401].includes(got?.status ?? 0))
+      facts.refreshes.set(id, [...(facts.refreshes.get(id) ?? []), kernel.time]);
+    return back === null ? null : got;
   };
 };
 
 /** A machine that sleeps lets nothing happen until it wakes up, and its monotonic clock stands still. */
 const sleepOf = () => {
+  const gate = openGate();
   let [slept, since] = [0, undefined as number | undefined];
-  let deferred: (() => void)[] = [];
   return {
     awake: (): number => (since ?? kernel.time) - slept,
-    whenAwake(call: () => void): void {
-      if (since === undefined) call();
-      else deferred.push(call);
-    },
+    whenAwake: gate.pass,
     begin(): void {
       since ??= kernel.time;
+      gate.shut();
     },
     end(): void {
       slept += kernel.time - (since ?? kernel.time);
       since = undefined;
-      const calls = deferred;
-      deferred = [];
-      for (const call of calls) call();
+      gate.open();
     },
   };
 };
 
 const cookieJar = (clock: () => number) => {
-  const cookies = new Map<string, { readonly value: string; readonly path: string; readonly expires: number }>();
-  const live = (path: string) =>
-    [...cookies].filter(([, each]) => each.expires > clock() && path.startsWith(each.path));
+  const cookies = new Map<string, { readonly value: string; readonly expires: number }>();
   return {
-    get: (name: string): string | undefined => live('/auth/').find(([each]) => each === name)?.[1].value,
-    header: (path: string): string =>
-      live(path)
-        .map(([name, { value }]) => `${name}=${value}`)
-        .join('; '),
+    token: (): string | undefined => cookies.get('refresh_token')?.value || undefined,
+    header: (): string =>
+      [...cookies].flatMap(([name, { value, expires }]) => (expires > clock() ? `${name}=${value}` : [])).join('; '),
     keep(lines: readonly string[]): void {
       for (const line of lines) {
-        const [, name = '', value = '', rest = ''] = /^([^=]+)=([^;]*)(.*)/.exec(line) ?? [];
-        const [, path = '/'] = /; path=([^;]*)/i.exec(rest) ?? [];
+        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
         // The time of the machine counts, which the service does not know.
-        const expires = Date.parse(/; expires=([^;]*)/i.exec(rest)?.[1] ?? '3000');
-        cookies.set(name, { value, path, expires });
+        cookies.set(name, { value, expires: Date.parse(/; expires=([^;]*)/i.exec(line)?.[1] ?? '3000') });
       }
     },
   };

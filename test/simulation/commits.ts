@@ -1,7 +1,8 @@
+import type { TableName } from '../../src/application/storage/tables.ts';
 import type { Change, SimulatedDatabase } from './database.ts';
 import type { Facts } from './facts.ts';
 import { HOUR, kernel } from './kernel.ts';
-import type { Rule, Story } from './rules.ts';
+import type { Story, Verdict } from './rules.ts';
 
 /** What every commit has to hold, whoever has caused it: rules of rows, stated once more and not taken from the service. */
 
@@ -23,76 +24,70 @@ const TOLD = [...Object.keys(ENDS), 'session-ended', 'enabled'];
 const UNLISTED: readonly unknown[] = ['expired', 'replaced'];
 
 type Row = NonNullable<Change['after']>;
-type Rows = SimulatedDatabase['rows'];
+type Commit = ReturnType<typeof commitOf>;
+type Judge = (change: Pick<Change, 'before' | 'after'>, commit: Commit) => (Verdict | false)[];
 
 /** A commit, as rules look at it. */
-const commitOf = (rows: Rows, changes: readonly Change[]) => ({
-  changes,
+const commitOf = ({ rows }: SimulatedDatabase, changes: readonly Change[], facts: Facts) => ({
+  ...{ changes, facts },
   /** Whether all sessions are ended, which the list says in one entry. */
   isOfAll: changes.some(({ table }) => table === 'massEndings') || rows('massEndings').length > 0,
-  stored: rows,
-  ofUser: (table: 'sessions' | 'links' | 'rememberedDevices' | 'events', { userId }: Row) =>
-    rows(table).filter((row) => row.userId === userId),
+  ofUser: (table: TableName, { userId }: Row) => rows(table).filter((row) => row.userId === userId),
   userOf: ({ userId }: Row) => rows('users').find(({ id }) => id === userId),
-  added: (table: string) =>
+  added: (table: TableName) =>
     changes.flatMap((each) => (each.table === table && !each.before && each.after ? [each.after] : [])),
 });
-type Commit = ReturnType<typeof commitOf>;
-type Verdict = readonly [rule: Rule, holds: boolean, excuse?: string | false];
 
-const ofEvent = (event: Row, { isOfAll, added, ofUser, userOf }: Commit): Verdict[] => {
+const ofEvent: Judge = ({ before, after: event }, { isOfAll, added, ofUser, userOf }) => {
+  if (before || !event || !userOf(event)) return [];
   const { id, kind, at, reason, userId, sessionId } = event;
   const ends = ENDS[String(kind)] ?? [];
-  const isOld = ({ createdAt }: Row) => Number(createdAt) < Number(at);
   const links = ofUser('links', event).filter(({ purpose }) => ends.includes(String(purpose)));
-  const browsers = ends.includes('sessions')
-    ? [...ofUser('sessions', event), ...ofUser('rememberedDevices', event)]
-    : [];
+  const browsers = ends.includes('sessions') ? OF_BROWSERS.flatMap((name) => ofUser(name as TableName, event)) : [];
+  const left = [...links, ...browsers].filter(({ createdAt }) => Number(createdAt) < Number(at));
   const isListed = added('endedSessions').some(
     (row) => row.sessionId === sessionId && row.userId === (sessionId ? null : userId),
   );
-  const isRecent = (each: Row) => each.kind === kind && Number(each.at) > kernel.time - HOUR;
-  const verdicts: (Verdict | false)[] = [
+  const isEnd = kind === 'disabled' || (kind === 'session-ended' && !UNLISTED.includes(reason));
+  const recent = ofUser('events', event).filter((row) => row.kind === kind && Number(row.at) > kernel.time - HOUR);
+  return [
     TOLD.includes(String(kind)) && [
       'webhooks come at least once',
       added('deliveries').some((row) => (row.event as Row).id === id),
     ],
-    (kind === 'disabled' || (kind === 'session-ended' && !UNLISTED.includes(reason))) && [
-      'the list of ended sessions names each',
-      isListed || isOfAll,
-    ],
+    isEnd && ['the list of ended sessions names each', isListed || isOfAll],
     reason === 'evicted' && ['an end has its reason', ofUser('sessions', event).length >= 50],
-    ends.length > 0 && ['what ends a way in ends it everywhere', ![...links, ...browsers].some(isOld)],
+    ends.length > 0 && ['what ends a way in ends it everywhere', left.length === 0],
     kind === 'password-changed' && [
       'a change is told by mail',
       added('outbox').some((row) => row.kind === kind),
-      ofUser('events', event).filter(isRecent).length > 5 && 'a limit',
+      recent.length > 5 && 'a limit',
     ],
   ];
-  return userOf(event) === undefined ? [] : verdicts.filter((each) => each !== false);
 };
 
-const ofSession = (session: Row, { changes, userOf }: Commit): Verdict[] => {
-  const isReplacing = changes.some(({ after }) => after?.kind === 'session-opened' && after.sessionId === session.id);
-  const isFormer = ({ table, before, after }: Change) =>
-    table === 'sessions' && !after && before?.deviceKey === session.deviceKey;
+const ofSession: Judge = ({ before, after }, { changes, isOfAll, added, userOf }) => {
+  if (!after) {
+    const end = added('events').find(({ kind, sessionId }) => kind === 'session-ended' && sessionId === before?.id);
+    const isTrue = end !== undefined && (end.reason !== 'expired' || Number(before?.expiresAt) <= kernel.time);
+    return [['an end has its reason', isTrue || isOfAll || !before || !userOf(before)]];
+  }
+  if (before) return [['no change is lost', after.version > before.version]];
+  const isReplacing = added('events').some(
+    ({ kind, sessionId }) => kind === 'session-opened' && sessionId === after.id,
+  );
+  const isFormer = (each: Change) =>
+    each.table === 'sessions' && !each.after && each.before?.deviceKey === after.deviceKey;
   return [
     ['a new session has the key of the former one', !isReplacing || changes.some(isFormer)],
-    ['a disabled account gets no token', userOf(session)?.disabledAt === null],
+    ['a disabled account gets no token', userOf(after)?.disabledAt === null],
   ];
-};
-
-const ofEnded = (session: Row, { isOfAll, added, userOf }: Commit): Verdict => {
-  const end = added('events').find(({ kind, sessionId }) => kind === 'session-ended' && sessionId === session.id);
-  const isTrue = end !== undefined && (end.reason !== 'expired' || Number(session.expiresAt) <= kernel.time);
-  return ['an end has its reason', isTrue || isOfAll || userOf(session) === undefined];
 };
 
 /** Of the deliveries of a user, the first one is due, and no other. */
-const ofLane = ({ userId, webhookId }: Row, { stored }: Commit): Verdict[] => {
-  const lane = stored('deliveries').filter(
-    (row) => row.userId === userId && row.webhookId === webhookId && row.isWaiting,
-  );
+const ofDelivery: Judge = ({ before, after }, { ofUser }) => {
+  const row = (after ?? before) as Row;
+  const lane = ofUser('deliveries', row).filter((each) => each.webhookId === row.webhookId && each.isWaiting);
   const due = lane.filter(({ nextAttemptAt }) => nextAttemptAt !== null);
   return [
     ['webhooks come in order', due.length <= 1],
@@ -100,35 +95,34 @@ const ofLane = ({ userId, webhookId }: Row, { stored }: Commit): Verdict[] => {
   ];
 };
 
-const ofChange = ({ table, before, after }: Change, commit: Commit, { sent }: Facts): (Verdict | false)[] => {
-  const row = (after ?? before) as Row;
-  const others = [...sent.values()].filter((to) => to === row.to);
-  return [
-    ...(table === 'events' && !before ? ofEvent(row, commit) : []),
-    ...(table === 'sessions' && !before ? ofSession(row, commit) : []),
-    ...(table === 'deliveries' ? ofLane(row, commit) : []),
-    table === 'sessions' && !after && ofEnded(row, commit),
-    table === 'usedValues' && [
-      'of what works once one use succeeds',
-      !before || Number(before.expiresAt) <= kernel.time,
-    ],
-    ['users', 'sessions'].includes(table) &&
-      before !== undefined &&
-      after !== undefined && ['no change is lost', after.version > before.version],
-    table === 'outbox' &&
-      !after &&
-      row.kind === 'password-changed' && ['no mail is lost', sent.has(String(row.id)), others.length >= 5 && 'a limit'],
-  ];
+const ofMail: Judge = ({ before, after }, { facts: { sent } }) => {
+  if (after || before?.kind !== 'password-changed') return [];
+  const others = [...sent.values()].filter((to) => to === before.to);
+  return [['no mail is lost', sent.has(String(before.id)), others.length >= 5 && 'a limit']];
 };
 
-export const judgeCommits = ({ watchers, rows }: SimulatedDatabase, story: Story, facts: Facts): void => {
-  watchers.push((changes) => {
-    const commit = commitOf(rows, changes);
-    for (const change of changes.filter(({ before, after }) => before ?? after))
-      for (const verdict of ofChange(change, commit, facts)) {
-        if (verdict === false) continue;
-        const { kind, reason, id } = (change.after ?? change.before) as Row;
-        story.expect(verdict[0], verdict[1], () => [change.table, kind, reason, id].join(' '), verdict[2]);
-      }
+const JUDGES: Partial<Record<TableName, Judge>> = {
+  ...{ events: ofEvent, sessions: ofSession, deliveries: ofDelivery, outbox: ofMail },
+  users: ({ before, after }) => [
+    before !== undefined && after !== undefined && ['no change is lost', after.version > before.version],
+  ],
+  usedValues: ({ before }) => [
+    ['of what works once one use succeeds', !before || Number(before.expiresAt) <= kernel.time],
+  ],
+  factors: ({ before, after }) => [
+    before !== undefined &&
+      after !== undefined && ['of what works once one use succeeds', Number(after.lastStep) > Number(before.lastStep)],
+  ],
+};
+
+export const judgeCommits = (database: SimulatedDatabase, story: Story, facts: Facts): void => {
+  database.watchers.push((changes) => {
+    const commit = commitOf(database, changes, facts);
+    for (const { table, before, after } of changes) {
+      const row = after ?? before;
+      if (row === undefined) continue;
+      const verdicts = JUDGES[table]?.({ before, after }, commit) ?? [];
+      story.judge(verdicts, () => [table, row.kind, row.reason, row.id].join(' '));
+    }
   });
 };

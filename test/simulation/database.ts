@@ -15,7 +15,7 @@ const STATEMENT_TIMEOUT = 5_000;
 const REMEMBERED = MINUTE;
 
 /** `latency`: milliseconds at most of each way. The others: how often statements fail, commits get no answer, changes are refused. */
-export const NO_FAULTS = { latency: 2, failing: 0, unanswered: 0, refused: 0, frozenUntil: 0, downUntil: 0 };
+export const NO_FAULTS = { latency: 2, failing: 0, unanswered: 0, refused: 0, isFrozen: false, isDown: false };
 
 export type Change = {
   readonly table: TableName;
@@ -24,7 +24,7 @@ export type Change = {
   readonly after: Row | undefined;
 };
 /** The way of an instance to the database. */
-type Line = { isDead: boolean; cutUntil: number };
+type Line = { isDead: boolean; isCut: boolean };
 type Transaction = ReturnType<typeof transactionOn> & { waitsFor?: Transaction | undefined };
 export type SimulatedDatabase = ReturnType<typeof simulatedDatabase>;
 
@@ -142,7 +142,7 @@ export const simulatedDatabase = (chance: Chance) => {
   /** One way over the network. What is sent over a cut line is lost, and both ends notice that some time later. */
   const travel = async (line: Line): Promise<void> => {
     await kernel.sleep(chance.between(0.1, faults.latency));
-    if (!line.isDead && kernel.time >= line.cutUntil) return;
+    if (!line.isDead && !line.isCut) return;
     await kernel.sleep(STATEMENT_TIMEOUT);
     throw failed('the line was cut');
   };
@@ -151,8 +151,8 @@ export const simulatedDatabase = (chance: Chance) => {
     const there = async (): Promise<Result> => {
       if (chance.happens(faults.failing)) throw failed('the connection broke');
       await travel(by.line);
-      while (kernel.time < faults.frozenUntil) await kernel.sleep(faults.frozenUntil - kernel.time);
-      if (kernel.time < faults.downUntil) throw failed('the database is down');
+      while (faults.isFrozen) await kernel.sleep(chance.between(10, 1_000));
+      if (faults.isDown) throw failed('the database is down');
       const result = await work();
       await travel(by.line);
       return result;
@@ -178,7 +178,7 @@ export const simulatedDatabase = (chance: Chance) => {
     rows: (table: TableName): Row[] => stored.all(table),
     openTransactions: () => server.transactions().length,
     connect() {
-      const line: Line = { isDead: false, cutUntil: 0 };
+      const line: Line = { isDead: false, isCut: false };
       const kill = (): void => {
         line.isDead = true;
         for (const each of server.transactions()) if (each.line === line) end(each);

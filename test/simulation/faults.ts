@@ -28,14 +28,11 @@ const lasting =
   (target: Target, member: string, low: number, high: number, most?: number) =>
   (world: World): Promise<void> =>
     during(target(world), { [member]: world.chance.spread(low, high) }, someTime(world, most));
-/** A member is the time until which something is away. */
-const until =
+/** A member is so for some time. */
+const being =
   (target: Target, member: string, most: number) =>
-  (world: World): Promise<void> => {
-    const milliseconds = someTime(world, most);
-    Object.assign(target(world), { [member]: kernel.time + milliseconds });
-    return kernel.sleep(milliseconds);
-  };
+  (world: World): Promise<void> =>
+    during(target(world), { [member]: true }, someTime(world, most));
 
 const FAULTS = {
   latency: lasting(data, 'latency', 5, 300),
@@ -43,10 +40,10 @@ const FAULTS = {
   unanswered: lasting(data, 'unanswered', 0.02, 0.6, 5 * MINUTE),
   /** It is read-only, or its disk is full. */
   refused: lasting(data, 'refused', 0.05, 1, 5 * MINUTE),
-  frozen: until(data, 'frozenUntil', 50 * SECOND),
-  down: until(data, 'downUntil', 50 * SECOND),
-  cut: until(({ chance, instances }) => chance.pick(instances).line, 'cutUntil', 40 * SECOND),
-  counts: until(outside, 'countsGoneUntil', HOUR),
+  frozen: being(data, 'isFrozen', 50 * SECOND),
+  down: being(data, 'isDown', 50 * SECOND),
+  cut: being(({ chance, instances }) => chance.pick(instances).line, 'isCut', 40 * SECOND),
+  counts: being(outside, 'hasNoCounts', HOUR),
   mail: lasting(outside, 'mail', 0.1, 1),
   replies: lasting(outside, 'replies', 0.01, 0.3),
   hooks: lasting(outside, 'hooks', 0.1, 1),
@@ -57,7 +54,7 @@ const FAULTS = {
   answers: lasting(line, 'unanswered', 0.05, 0.7),
   keys: lasting(browser, 'keyFaults', 0.05, 0.9),
   async forget(world) {
-    await world.atRefresh();
+    await world.internet.atRefresh();
     await kernel.sleep(world.chance.spread(1, 3 * SECOND));
     const milliseconds = world.chance.spread(10, 5 * SECOND);
     world.facts.forgotten.push(kernel.time);
@@ -68,7 +65,7 @@ const FAULTS = {
     await FAULTS.down(world);
   },
   async kill(world) {
-    await world.atRefresh();
+    await world.internet.atRefresh();
     await kernel.sleep(world.chance.spread(0.1, 500));
     await restart(world, world.chance.below(world.instances.length));
   },
@@ -109,9 +106,9 @@ const restartAll = async (world: World): Promise<void> => {
 /** One fault after the other, one of them more often. */
 export const trouble = async (world: World, kinds: readonly Fault[]): Promise<void> => {
   const { story, facts, chance, horizon, isOver } = world;
-  const hot = kinds[Math.floor(world.hotFault * kinds.length)] as Fault;
+  const hot = kinds[world.hotFault % kinds.length] as Fault;
   while (!isOver() && kinds.length > 0) {
-    await kernel.sleep(chance.spread(3 * SECOND, horizon / 12));
+    await kernel.sleep(chance.spread(3 * SECOND, horizon / 20));
     if (isOver()) return;
     const kind = chance.happens(0.6) ? hot : chance.pick(kinds);
     story.tell(`fault: ${kind}`);

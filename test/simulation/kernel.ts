@@ -50,3 +50,23 @@ export const kernel = {
     kernel.time = Math.max(kernel.time, until);
   },
 };
+
+/** Calls that wait as long as it is shut. */
+export const openGate = () => {
+  let isShut = false;
+  let calls: (() => void)[] = [];
+  return {
+    pass(call: () => void): void {
+      if (isShut) calls.push(call);
+      else call();
+    },
+    shut(): void {
+      isShut = true;
+    },
+    open(): void {
+      const waiting = calls;
+      [isShut, calls] = [false, []];
+      for (const call of waiting) call();
+    },
+  };
+};

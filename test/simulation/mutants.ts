@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process';
 import { registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
+import pLimit from 'p-limit';
 import { ROOT, readText } from '../support/checkout/repository.ts';
+import { simulate } from './simulate.ts';
 
 /** Faults that are planted one at a time: each has to break a rule within the fixed seeds. */
 export type Mutant = { readonly name: string; readonly file: string; readonly text: string; readonly by: string };
@@ -35,17 +35,13 @@ export const plant = (number: number): void => {
   });
 };
 
-const LONGEST = 10 * 60_000;
-
-/** @returns what has found a mutant; `null` if nothing has. */
-const findingOf = async (number: number, given: readonly string[]): Promise<string | null> => {
-  const command = ['test/simulation/main.ts', '--mutant', `${number}`, ...given];
-  const options = { cwd: ROOT, timeout: LONGEST, maxBuffer: 1e9 };
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, command, options).catch((error) => error);
-  const found = /^(\d+) .*\n {2}! after (\d+) events, \S+ \S+ (.+?) \(/m.exec(stdout);
-  if (found) return `${found[3]}, seed ${found[1]}, after ${found[2]} events`;
-  if (!/seeds, \d+ with violations/.test(stdout)) throw new Error(`Mutant ${number} does not run: ${stdout}${stderr}`);
-  return null;
+/** @returns what has found a mutant; `undefined` if nothing has. */
+const findingOf = async (number: number, given: readonly string[]): Promise<string | undefined> => {
+  const { output } = await simulate('--mutant', `${number}`, ...given);
+  const [, seed, events, rule] = /^(\d+) .*\n {2}! after (\d+) events, \S+ \S+ (.+?) \(/m.exec(output) ?? [];
+  if (rule) return `${rule}, seed ${seed}, after ${events} events`;
+  if (!/seeds, \d+ with violations/.test(output)) throw new Error(`Mutant ${number} does not run: ${output}`);
+  return undefined;
 };
 
 /** Runs mutants in two processes at a time. @returns the names of those that nothing has found. */
@@ -55,16 +51,13 @@ export const runMutants = async (
   say: (line: string) => void,
 ) => {
   const [first = 1, last = first] = range.split('-').map(Number);
-  const waiting = Array.from({ length: last - first + 1 }, (_, at) => first + at);
+  const two = pLimit(2);
   const missed: string[] = [];
-  const work = async (): Promise<void> => {
-    for (let number = waiting.shift(); number !== undefined; number = waiting.shift()) {
-      const finding = await findingOf(number, given).catch((error: Error) => void say(error.message));
-      const name = `${number} ${MUTANTS[number - 1]?.name}`;
-      if (!finding) missed.push(name);
-      say(`${name}: ${finding ?? 'NOT FOUND'}`);
-    }
+  const run = async ({ name }: Mutant, at: number): Promise<void> => {
+    const finding = await findingOf(first + at, given);
+    if (!finding) missed.push(name);
+    say(`${first + at} ${name}: ${finding ?? 'NOT FOUND'}`);
   };
-  await Promise.all([work(), work()]);
+  await Promise.all(MUTANTS.slice(first - 1, last).map((mutant, at) => two(run, mutant, at)));
   return missed;
 };

@@ -2,7 +2,7 @@ import { perform } from '../../src/adapters/http/routes/back-office/act.ts';
 import { ACTS } from '../../src/adapters/http/routes/back-office/acts.ts';
 import type { EndedList } from '../../src/domain/ended-session.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
-import { partOf, subjectOf } from './facts.ts';
+import { partOf, sessionOf } from './facts.ts';
 import { kernel, MINUTE, SECOND } from './kernel.ts';
 import { BASE } from './service.ts';
 import type { World } from './world.ts';
@@ -67,20 +67,21 @@ export const watchEnded = ({ facts, story, ask, database }: World): void => {
     if (gateway === null || gateway.status === 429 || feed?.status !== 200) return;
     const list = partOf(feed.body, 1) as unknown as EndedList;
     const entries: { sid?: string; sub?: string }[] = [list?.sessions ?? [], list?.users ?? []].flat();
-    const isListed = entries.some(({ sid, sub }) => sid === id || sub === subjectOf(token));
+    const isListed = entries.some(({ sid, sub }) => sid === id || sub === partOf(token, 1)?.sub);
     story.expect(
       'the feed of ended sessions and the gateway agree within two seconds',
       gateway.status === 401 && (isListed || list.before !== undefined || delay > 1_000 * list.lifetime),
       () => `${id}: ${gateway.status}, ${feed.status} ${isListed}`,
-      (!facts.isCalm(MINUTE) && 'a fault') || (facts.forgotSince(endedAt) && 'forgotten'),
+      facts.faultWithin(MINUTE) || facts.forgotSince(endedAt),
     );
   };
   database.watchers.push((changes) => {
     for (const { table, after } of changes) {
-      const token = facts.tokens.get(String(after?.sessionId));
-      if (table !== 'endedSessions' || !after?.sessionId || !token) continue;
+      if (table !== 'endedSessions' || !after) continue;
+      const [, token] =
+        [...facts.tokens].find(([id, each]) => id === after.sessionId || partOf(each, 1)?.sub === after.userId) ?? [];
       // The last access token lives for a minute more.
-      for (const delay of [2 * SECOND, 14 * MINUTE]) void judge(String(after.sessionId), token, delay);
+      if (token) for (const delay of [2 * SECOND, 14 * MINUTE]) void judge(sessionOf(token), token, delay);
     }
   });
 };

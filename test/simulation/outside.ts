@@ -3,23 +3,20 @@ import type { SenderFor } from '../../src/application/ports/hooks.ts';
 import type { IdentityProvider } from '../../src/application/ports/identity-providers.ts';
 import type { Mailer } from '../../src/application/ports/mailer.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
-import type { Chance } from './chance.ts';
-import type { Facts } from './facts.ts';
+import type { Here } from './facts.ts';
 import { kernel, MINUTE } from './kernel.ts';
-import type { Story } from './rules.ts';
 import { BASE } from './service.ts';
 
 /** What instances share beside the database: counts, a mail server, a receiver of webhooks. */
 
 /** How often calls fail, and replies are lost. */
-export type Outside = { mail: number; replies: number; hooks: number; providers: number; countsGoneUntil: number };
-export const ALL_WELL: Outside = { mail: 0, replies: 0, hooks: 0, providers: 0, countsGoneUntil: 0 };
-type Here = { readonly chance: Chance; readonly story: Story; readonly facts: Facts; readonly outside: Outside };
+export const ALL_WELL = { mail: 0, replies: 0, hooks: 0, providers: 0, hasNoCounts: false };
+type Around = Here & { readonly outside: typeof ALL_WELL };
 
-export const countsOf = (outside: Outside) => {
+export const countsOf = (outside: typeof ALL_WELL) => {
   const counts = memoryCounts();
   const call = async <Value>(work: () => Promise<Value>): Promise<Value> => {
-    if (kernel.time < outside.countsGoneUntil) throw new Error('the counts are away');
+    if (outside.hasNoCounts) throw new Error('the counts are away');
     return work();
   };
   return {
@@ -28,7 +25,7 @@ export const countsOf = (outside: Outside) => {
   };
 };
 
-export const mailServer = ({ chance, story, facts, outside }: Here) => {
+export const mailServer = ({ chance, story, facts, outside }: Around) => {
   const times = new Map<string, number>();
   return (isDead: () => boolean): Mailer => ({
     async send({ id, to, subject, text }) {
@@ -40,26 +37,23 @@ export const mailServer = ({ chance, story, facts, outside }: Here) => {
       facts.sent.set(id, to);
       story.tell(`mail to ${to}: ${subject}`);
       facts.letters.push({ to, text });
-      story.expect('a mail goes out once', count === 1, () => subject, !facts.isCalm(10 * MINUTE) && 'a fault');
+      story.expect('a mail goes out once', count === 1, () => subject, facts.faultWithin(10 * MINUTE));
       if (chance.happens(outside.replies)) throw new Error('the reply of the mail server was lost');
       return 'sent';
     },
   });
 };
 
-export const receiver = ({ chance, story, facts, outside }: Here): SenderFor => {
+export const receiver = ({ chance, story, facts, outside }: Around): SenderFor => {
   const seen = new Map<string, number>();
   return async () => async (message) => {
     await kernel.sleep(chance.between(5, 3_000));
-    if (chance.happens(outside.hooks)) throw new Error('no answer');
+    if (chance.happens(outside.hooks / 2)) throw new Error('no answer');
+    if (chance.happens(outside.hooks / 2)) return { status: 500, retryAfter: 0 };
     const { sequence, data } = message as unknown as { sequence: number; data: { userId: string } };
     const last = seen.get(data.userId) ?? 0;
-    story.expect(
-      'webhooks come in order',
-      sequence <= last + 1,
-      () => `${sequence} after ${last}`,
-      facts.forgotten.length > 0 && 'forgotten',
-    );
+    const text = () => `${sequence} after ${last}`;
+    story.expect('webhooks come in order', sequence <= last + 1, text, facts.forgotSince(0));
     seen.set(data.userId, Math.max(last, sequence));
     return { status: 204, retryAfter: 0 };
   };
@@ -67,7 +61,7 @@ export const receiver = ({ chance, story, facts, outside }: Here): SenderFor => 
 
 export const PROVIDER = 'https://accounts.example';
 /** It believes everybody: the code that it sends back is who has logged in. */
-export const provider = ({ chance, outside }: Here): IdentityProvider => ({
+export const provider = ({ chance, outside }: Around): IdentityProvider => ({
   name: 'acme',
   title: 'Acme',
   callback: { url: `${BASE}/auth/oidc/acme/callback`, isPosted: false },

@@ -1,3 +1,5 @@
+import { sign } from 'node:crypto';
+import { judgeLogOut } from './answers.ts';
 import type { Browser, Tab } from './browser.ts';
 import { DAY, kernel, MINUTE, SECOND } from './kernel.ts';
 import { BASE } from './service.ts';
@@ -20,23 +22,26 @@ export const live = async (world: World, person: Person): Promise<void> => {
   story.tell(`${person.name} is done`);
 };
 
-const register = async ({ story }: World, person: Person, tab: Tab): Promise<boolean> => {
-  const {
-    name,
-    email,
-    passwords: [password = ''],
-  } = person;
-  const { error } = await story.within(`${name} registers`, tab.auth.register({ username: name, email, password }));
-  story.tell(`${name} registers: ${error?.code ?? 'done'}`);
-  if (error === undefined) person.changedAt = kernel.time;
-  return error === undefined || error.code === 'AUTH_USER_DUPLICATE';
+/** Waits for what somebody does, and tells it. @returns the code of the error, if it fails */
+const tried = async ({ story }: World, what: string, work: Promise<unknown>): Promise<string | undefined> => {
+  const { error } = await story.within(what, work);
+  story.tell(`${what}: ${error ? error.code : 'done'}`);
+  return error && String(error.code);
 };
 
-const newTab = async ({ internet, story, onNobody }: World, browser: Browser): Promise<Tab> => {
-  const tab = openTab(browser, internet);
+const register = async (world: World, person: Person, tab: Tab): Promise<boolean> => {
+  const [username, [password = '']] = [person.name, person.passwords];
+  const registration = tab.auth.register({ username, email: `${username}@example.org`, password });
+  const code = await tried(world, `${username} registers`, registration);
+  if (code === undefined) person.sureSince = kernel.time;
+  return code === undefined || code === 'AUTH_USER_DUPLICATE';
+};
+
+const newTab = async (world: World, browser: Browser): Promise<Tab> => {
+  const tab = openTab(browser);
   const hadSession = Object.values(browser.storage).some((generation) => Number(generation) > 0);
-  const { result } = await story.within(`${browser.name} opens a tab`, tab.auth.ready);
-  if (result === null && hadSession && !tab.isClosed()) onNobody(browser, 'a new tab has nobody');
+  const { result } = await world.story.within(`${browser.name} opens a tab`, tab.auth.ready);
+  if (result === null && hadSession && !tab.isClosed()) judgeLogOut(world, browser, 'a new tab has nobody');
   return tab;
 };
 
@@ -49,91 +54,109 @@ const visibleTab = async (world: World, browser: Browser): Promise<Tab> => {
 };
 
 /** What happens to browsers: tabs come and go, laptops sleep, lines break. */
-const disturb = async (world: World, browser: Browser): Promise<void> => {
-  const { chance, story, horizon } = world;
-  const tabs = [...browser.tabs];
-  const some = () => tabs.filter(() => chance.happens(0.5));
-  const kind = chance.pick(['open', 'open', 'close', 'hide', 'show', 'freeze', 'sleep', 'offline'] as const);
-  if (kind === 'open' && tabs.length < 5) {
+const EVENTS: Readonly<Record<string, (world: World, browser: Browser, tabs: readonly Tab[]) => unknown>> = {
+  async open(world, browser) {
     browser.wake();
-    await newTab(world, browser);
-  } else if (kind === 'close') tabs[0]?.close();
-  else if (kind === 'hide') for (const tab of some()) tab.hide();
-  else if (kind === 'show') for (const tab of tabs) tab.show();
-  else if (kind === 'freeze')
-    for (const tab of some()) {
+    if (browser.tabs.size < 5) await newTab(world, browser);
+  },
+  close: (_world, _browser, [tab]) => tab?.close(),
+  hide: (_world, _browser, tabs) => tabs.map((tab) => tab.hide()),
+  show: (_world, { tabs }) => [...tabs].map((tab) => tab.show()),
+  freeze(_world, _browser, tabs) {
+    for (const tab of tabs) {
       tab.hide();
       tab.freeze();
     }
-  else if (kind === 'sleep') {
+  },
+  sleep({ chance, horizon }, browser) {
     browser.sleep();
     kernel.after(chance.spread(SECOND, Math.min(3 * DAY, horizon / 8)), browser.wake);
-  } else if (kind === 'offline') {
-    browser.line.isOffline = true;
+  },
+  offline({ chance, horizon }, { line, tabs }) {
+    line.isOffline = true;
     kernel.after(chance.spread(SECOND, horizon / 10), () => {
-      browser.line.isOffline = false;
-      for (const tab of browser.tabs) tab.happens('online');
+      line.isOffline = false;
+      for (const tab of tabs) tab.happens('online');
     });
-  }
-  story.tell(`${browser.name}: ${kind}`);
+  },
+};
+const disturb = async (world: World, browser: Browser): Promise<void> => {
+  const { chance, story } = world;
+  const name = chance.pick(['open', ...Object.keys(EVENTS)]);
+  const some = [...browser.tabs].filter(() => chance.happens(0.5));
+  await EVENTS[name]?.(world, browser, some);
+  story.tell(`${browser.name}: ${name}`);
 };
 
 const refreshEverywhere = async (world: World, browser: Browser): Promise<void> => {
   await visibleTab(world, browser);
   const tabs = [...browser.tabs];
-  world.story.tell(`${browser.name} refreshes in ${tabs.length} tabs`);
   for (const tab of tabs) tab.show();
-  await world.story.within(`${browser.name} refreshes`, Promise.allSettled(tabs.map((tab) => tab.auth.refresh())));
+  await tried(world, `${browser.name} refreshes`, Promise.allSettled(tabs.map((tab) => tab.auth.refresh())));
 };
 
 const act = async (world: World, person: Person, browser: Browser): Promise<void> => {
-  const { chance, story } = world;
-  const tab = await visibleTab(world, browser);
+  const { chance } = world;
+  const { auth } = await visibleTab(world, browser);
   const chosen = chance.happens(0.5) ? world.hot : chance.pick(ACTS);
   const letters = lettersTo(world, person);
-  if (chosen === 'visit' || chosen === 'mail')
-    return visit(world, person, browser, chosen === 'mail' && letters.length > 0 ? chance.pick(letters) : undefined);
-  if (tab.auth.user === null) return logIn(world, person, tab);
-  if (chosen === 'password') return changePassword(world, person, tab);
-  const work = {
-    ask: async () => (await tab.auth.fetch(`${BASE}/users/me`)).status,
-    others: async () => tab.auth.sessions.endOthers(),
-    logout: async () => tab.auth.logout(),
-  }[chosen];
-  const { result, error } = await story.within<unknown>(`${browser.name}: ${chosen}`, work());
-  story.tell(`${browser.name}: ${chosen}: ${error?.code ?? (Number(result) || 'done')}`);
+  if (chosen === 'visit') return visit(world, person, browser);
+  if (chosen === 'mail') return visit(world, person, browser, letters.length > 0 ? chance.pick(letters) : undefined);
+  if (chosen === 'adoption') return arrive(world, person, browser);
+  if (auth.user === null) return logIn(world, person, browser, auth);
+  if (chosen === 'password') return changePassword(world, person, auth);
+  const acts = {
+    ask: () => auth.fetch(`${BASE}/users/me`),
+    others: () => auth.sessions.endOthers(),
+    logout: () => auth.logout(),
+  };
+  await tried(world, `${browser.name}: ${chosen}`, acts[chosen]());
+};
+
+/** Who comes from the former system, which vouches for them. */
+const arrive = async ({ database, chance, formerSystem }: World, person: Person, browser: Browser): Promise<void> => {
+  const user = database.rows('users').find(({ username }) => username === person.name);
+  const iat = Math.floor(kernel.now() / SECOND);
+  const claims = { aud: BASE, sub: user?.id, jti: chance.uuid(), iat, exp: iat + 60 };
+  const parts = [{ typ: 'adoption+jwt', alg: 'EdDSA' }, claims].map((part) =>
+    Buffer.from(JSON.stringify(part)).toString('base64url'),
+  );
+  const signature = sign(null, Buffer.from(parts.join('.')), formerSystem.privateKey).toString('base64url');
+  const body = JSON.stringify({ assertion: [...parts, signature].join('.') });
+  const sent = { headers: { 'content-type': 'application/json' }, body };
+  await Promise.allSettled([browser.send('POST', '/auth/adopt', sent), browser.send('POST', '/auth/adopt', sent)]);
 };
 
 /** Who does not know whether a change has happened tries both, and then registers anew. */
-const logIn = async (world: World, person: Person, tab: Tab): Promise<void> => {
-  const { story, chance, facts } = world;
-  for (const [at, password] of person.passwords.entries()) {
-    const { error } = await story.within(`${person.name} logs in`, tab.auth.login({ account: person.name, password }));
-    story.tell(`${tab.browser.name} logs in: ${error?.code ?? 'done'}`);
-    const isWrong = error?.code === 'AUTH_CREDENTIALS_INVALID';
+const logIn = async (world: World, person: Person, browser: Browser, auth: Tab['auth']): Promise<void> => {
+  const { story, chance, facts, database } = world;
+  const { name: account, sureSince, passwords } = person;
+  for (const [at, password] of passwords.entries()) {
+    const code = await tried(world, `${account} logs in`, auth.login({ account, password }));
+    const isWrong = code === 'AUTH_CREDENTIALS_INVALID';
     const excuse =
-      (!person.isSure && 'in doubt') ||
-      (facts.forgotSince(person.changedAt) && 'forgotten') ||
-      ((facts.passwords.get(person.name) ?? 0) > person.changedAt && 'changed since');
-    if (at === 0) story.expect('the password works', !isWrong, () => person.name, excuse);
-    const others = person.passwords.filter((each) => each !== password);
-    if (error === undefined) Object.assign(person, { passwords: [password, ...others], isSure: true });
+      (sureSince === Number.POSITIVE_INFINITY && 'in doubt') ||
+      facts.forgotSince(sureSince) ||
+      (database.rows('users').every(({ username }) => username !== account) && 'another name') ||
+      ((facts.passwords.get(account) ?? 0) > sureSince && 'changed since');
+    if (at === 0) story.expect('the password works', !isWrong, () => account, excuse);
+    if (code === undefined)
+      Object.assign(person, { passwords: [...new Set([password, ...passwords])], sureSince: kernel.time });
     if (!isWrong) return;
     await kernel.sleep(chance.spread(SECOND, 20 * SECOND));
   }
-  if ((await register(world, person, tab)) && chance.happens(0.7)) await visit(world, person, tab.browser);
+  const tab = await visibleTab(world, browser);
+  if ((await register(world, person, tab)) && chance.happens(0.7)) await visit(world, person, browser);
 };
 
-const changePassword = async ({ story, chance }: World, person: Person, tab: Tab): Promise<void> => {
-  const newPassword = `correct horse ${chance.below(1e9)}`;
-  const [currentPassword = ''] = person.passwords;
-  const change = tab.auth.changePassword({ currentPassword, newPassword });
-  const { error } = await story.within(`${person.name} changes the password`, change);
-  story.tell(`${tab.browser.name}: new password: ${error?.code ?? 'done'}`);
-  const isDone = error === undefined;
-  if (error?.code === 'AUTH_CREDENTIALS_INVALID') return;
-  const [, ...others] = person.passwords;
+const changePassword = async (world: World, person: Person, auth: Tab['auth']): Promise<void> => {
+  const newPassword = `correct horse ${world.chance.below(1e9)}`;
+  const [currentPassword = '', ...others] = person.passwords;
+  const change = auth.changePassword({ currentPassword, newPassword });
+  const code = await tried(world, `${person.name} changes the password`, change);
+  if (code === 'AUTH_CREDENTIALS_INVALID') return;
+  const isDone = code === undefined;
   const two = isDone ? [newPassword, currentPassword] : [currentPassword, newPassword];
-  const passwords = [...two, ...others].slice(0, 4);
-  Object.assign(person, { passwords, isSure: isDone, changedAt: kernel.time });
+  person.passwords = [...two, ...others].slice(0, 4);
+  person.sureSince = isDone ? kernel.time : Number.POSITIVE_INFINITY;
 };

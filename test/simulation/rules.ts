@@ -1,4 +1,4 @@
-import { kernel, MINUTE, SECOND, START } from './kernel.ts';
+import { DAY, kernel, MINUTE, START } from './kernel.ts';
 
 /** What has to hold, and where the sentence stands. */
 export const RULES = {
@@ -6,7 +6,6 @@ export const RULES = {
   'a request that failed can be repeated': 'ADR 0003',
   'a copied cookie of a bound session is worthless': 'ADR 0006',
   "the owner's next refresh ends the session of a thief": 'ADR 0002',
-  'a replaced token ends its session': 'ADR 0002',
   'of any number of concurrent uses of a token one succeeds': 'ADR 0002',
   'a session that has ended gives no token': 'SPEC, refresh procedure',
   'an access token of a session that has ended is refused': 'ADR 0004',
@@ -37,47 +36,44 @@ export const RULES = {
   'the kernel owns every wait': 'test/simulation/process.ts',
 } as const;
 export type Rule = keyof typeof RULES;
-type Violation = { readonly rule: Rule; readonly text: string; readonly at: string };
-
+/** @param excuse a documented reason why the rule need not hold */
+export type Verdict = readonly [rule: Rule, holds: boolean, excuse?: string | false];
 export type Story = ReturnType<typeof openStory>;
 
-/** What happens in a world, and which rules held. */
-export const openStory = (trace?: (line: string) => void, mostViolations = 5) => {
-  const violations: Violation[] = [];
-  /** How often a rule was looked at, and how often there was an excuse. */
-  const looks = new Map<Rule, { judged: number; excused: number }>();
-  const at = () =>
-    `${Math.floor((kernel.time - START) / 86_400_000)}d ${new Date(kernel.time).toISOString().slice(11, 23)}`;
-  const tell = (text: string): void => {
-    kernel.note(text);
-    trace?.(`${at()}  ${text}`);
-  };
-  return {
-    ...{ violations, looks, tell },
-    /** For what does not belong to the hash of the run. */
-    remark: (text: string): void => trace?.(`${at()}  ${text}`),
-    /** @param excuse a documented reason why the rule need not hold */
-    expect(rule: Rule, holds: boolean, text: () => string, excuse: string | false = false): void {
-      const look = looks.get(rule) ?? { judged: 0, excused: 0 };
-      looks.set(rule, look);
-      look[excuse ? 'excused' : 'judged'] += 1;
+/** What happens in a world, until a rule is broken. */
+export const openStory = (trace?: (line: string) => void) => {
+  const at = () => `${Math.floor((kernel.time - START) / DAY)}d ${new Date(kernel.time).toISOString().slice(11, 23)}`;
+  const story = {
+    /** The rules that were looked at when there was no excuse. */
+    judged: new Set<Rule>(),
+    violation: undefined as { readonly rule: Rule; readonly text: string } | undefined,
+    tell(text: string): void {
+      kernel.note(text);
+      trace?.(`${at()}  ${text}`);
+    },
+    expect(rule: Rule, holds: boolean, text: () => string = String, excuse: string | false = false): void {
+      if (!excuse) story.judged.add(rule);
       if (holds) return;
-      tell(`${excuse || 'VIOLATION'}: ${rule}: ${text()}`);
-      if (!excuse) violations.push({ rule, text: text(), at: `after ${kernel.events} events, ${at()}` });
-      if (violations.length >= mostViolations) kernel.isStopped = true;
+      story.tell(`${excuse || 'VIOLATION'}: ${rule}: ${text()}`);
+      if (excuse) return;
+      story.violation ??= { rule, text: `after ${kernel.events} events, ${at()} ${rule} (${RULES[rule]}): ${text()}` };
+      kernel.isStopped = true;
+    },
+    judge(verdicts: readonly (Verdict | false)[], text: () => string): void {
+      for (const each of verdicts) if (each) story.expect(each[0], each[1], text, each[2]);
     },
     /** Waits, and says so when it takes too long. @returns the error, too */
     async within<Result>(what: string, work: Promise<Result>, limit = 4 * MINUTE) {
-      const late = kernel.after(limit, () =>
-        this.expect('nothing waits for ever', false, () => `${what}: ${limit / SECOND} s`),
-      );
+      const isLate = (late: boolean) => story.expect('nothing waits for ever', !late, () => `${what}: ${limit} ms`);
+      const timer = kernel.after(limit, () => isLate(true));
       const outcome = await work.then(
         (result) => ({ result, error: undefined }),
         (error: { readonly code?: string }) => ({ result: undefined, error }),
       );
-      this.expect('nothing waits for ever', true, () => what);
-      late.call = null;
+      isLate(false);
+      timer.call = null;
       return outcome;
     },
   };
+  return story;
 };

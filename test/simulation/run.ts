@@ -11,8 +11,6 @@ import { openWorld, type Profile, profileOf, type World } from './world.ts';
 
 export type Options = {
   readonly days?: number | undefined;
-  readonly people?: number | undefined;
-  readonly mostViolations?: number | undefined;
   readonly faults?: readonly Fault[] | undefined;
   readonly trace?: ((line: string) => void) | undefined;
 };
@@ -38,7 +36,7 @@ const repair = async ({ state, database, outside, instances, browsers, people, a
   state.isOver = true;
   Object.assign(database.faults, NO_FAULTS);
   Object.assign(outside, ALL_WELL);
-  for (const { line } of instances) line.cutUntil = 0;
+  for (const { line } of instances) line.isCut = false;
   for (const browser of browsers) {
     browser.repair();
     browser.wake();
@@ -85,9 +83,9 @@ export const runWorld = async (seed: number, { faults = ALL_FAULTS, trace, ...gi
   kernel.begin(seed);
   realWaits.clear();
   const chance = new Chance(seed);
-  const profile = { ...profileOf(chance.fork()), ...JSON.parse(JSON.stringify(given)) } as Profile;
+  const profile = { ...profileOf(seed, chance.fork()), ...JSON.parse(JSON.stringify(given)) } as Profile;
   const world = openWorld(chance, profile, trace);
-  const { story, sent } = world;
+  const { story, internet } = world;
   const failed = (error: Error) => story.expect('no error is unexpected', false, () => String(error.stack));
   process.on('unhandledRejection', failed);
   await start(world, profile.instances);
@@ -101,6 +99,7 @@ export const runWorld = async (seed: number, { faults = ALL_FAULTS, trace, ...gi
   if (!kernel.isStopped) await judge(world);
   for (const instance of world.instances) instance.kill();
   process.off('unhandledRejection', failed);
-  const { violations, looks } = story;
-  return { hash: kernel.hash(), violations, looks, events: kernel.events, days: profile.days, requests: sent.requests };
+  const { violation, judged } = story;
+  const { days } = profile;
+  return { hash: kernel.hash(), violation, judged, days, events: kernel.events, requests: internet.requests };
 };

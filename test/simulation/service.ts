@@ -16,6 +16,7 @@ import { MINUTE } from './kernel.ts';
 /** Instances of the service, with the whole pipeline of a request. */
 
 export const [BASE, APPLICATION] = ['https://auth.example.com', 'https://app.example.com'] as const;
+export const APP_LINK = 'com.example.app:/signed-in';
 /** Milliseconds. In 5 seconds, as the service does it, polls would be half of all that happens. */
 const [POLL_INTERVAL, PURGE_INTERVAL] = [2 * MINUTE, 10 * MINUTE];
 

@@ -1,8 +1,10 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import type { createAuthClient } from '../../client/src/index.ts';
 import { readText } from '../support/checkout/repository.ts';
-import type { Browser, Internet, Tab } from './browser.ts';
-import { kernel } from './kernel.ts';
+import { judgeLogOut } from './answers.ts';
+import type { Browser, Tab } from './browser.ts';
+import { sessionOf } from './facts.ts';
+import { kernel, openGate } from './kernel.ts';
 import { simulatedTimers } from './process.ts';
 import { APPLICATION, BASE } from './service.ts';
 
@@ -20,17 +22,14 @@ const deviceKey = programOf('device-key.js');
 type Key = { readonly prove: (asked: unknown) => Promise<unknown> };
 type Client = { readonly createAuthClient: typeof createAuthClient };
 
-export const openTab = (browser: Browser, internet: Internet): Tab => {
+export const openTab = (browser: Browser): Tab => {
   const window = new EventTarget();
-  const state = { isClosed: false, isFrozen: false };
-  let pending: (() => void)[] = [];
+  const state = { isClosed: false };
+  const frozen = openGate();
   /** Now, or when the page is not frozen any more. */
   const run = (call: () => void): void => {
-    if (state.isClosed) return;
-    browser.whenAwake(() => {
-      if (state.isFrozen) pending.push(call);
-      else if (!state.isClosed) call();
-    });
+    const unlessClosed = () => state.isClosed || call();
+    if (!state.isClosed) browser.whenAwake(() => frozen.pass(unlessClosed));
   };
   const fetch = fetchOf(browser, run);
   const later = (call: () => void) => kernel.after(browser.chance.between(0.1, 3), () => run(call));
@@ -53,16 +52,10 @@ export const openTab = (browser: Browser, internet: Internet): Tab => {
     run(() => window.dispatchEvent(new Event('visibilitychange')));
   };
   const tab = {
-    ...{ browser, auth, isClosed: () => state.isClosed, hide: () => turn(true) },
+    ...{ browser, auth, isClosed: () => state.isClosed, hide: () => turn(true), freeze: frozen.shut },
     happens: (type: string) => run(() => window.dispatchEvent(new Event(type))),
-    freeze(): void {
-      state.isFrozen = true;
-    },
     show(): void {
-      state.isFrozen = false;
-      const calls = pending;
-      pending = [];
-      for (const call of calls) run(call);
+      frozen.open();
       turn(false);
     },
     close(): void {
@@ -71,7 +64,15 @@ export const openTab = (browser: Browser, internet: Internet): Tab => {
       browser.tabs.delete(tab);
     },
   };
-  auth.onChange((user, why) => internet.changed(tab, user?.username ?? null, why));
+  let session = '';
+  auth.onChange((user, why) => {
+    const { internet } = browser;
+    internet.story.tell(`${browser.name}: a tab has ${user?.username ?? 'nobody'} (${why})`);
+    const current = sessionOf(browser.token());
+    // Another tab may have opened another session since.
+    if (why === 'ended' && session === current) judgeLogOut(internet, browser, 'a tab says that the session has ended');
+    if (user !== null) session = current;
+  });
   browser.tabs.add(tab);
   return tab;
 };
@@ -81,7 +82,8 @@ const fetchOf =
   async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const request = new Request(input, init);
     const body = request.body === null ? undefined : await request.text();
-    const sent = browser.send(request.method, request.url, { headers: Object.fromEntries(request.headers), body });
+    const path = request.url.slice(BASE.length);
+    const sent = browser.send(request.method, path, { headers: Object.fromEntries(request.headers), body });
     return new Promise((resolve, reject) => {
       sent.then(
         ({ status, headers, body }) =>
@@ -159,7 +161,7 @@ const frameOf = (browser: Browser, common: object, later: Later, dispatch: (even
     async open(): Promise<void> {
       frame.isConnected = true;
       const headers = { 'sec-fetch-dest': 'iframe', 'sec-fetch-mode': 'navigate' };
-      const page = await browser.send('GET', `${BASE}/device-key`, { origin: null, headers }).catch(() => null);
+      const page = await browser.send('GET', '/device-key', { origin: null, headers }).catch(() => null);
       const document = { documentElement: { dataset: {} } };
       if (page?.status === 200)
         key = deviceKey({ ...common, globalThis: common, document, location: { href: `${BASE}/device-key.js` } });

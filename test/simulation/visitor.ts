@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { PAGES, type Page, type PageName } from '../../src/adapters/http/forms/flow.ts';
 import { authenticator } from '../support/authenticator.ts';
 import { codeAt } from '../support/authenticator-app.ts';
@@ -6,7 +7,7 @@ import type { Browser } from './browser.ts';
 import type { Letter } from './facts.ts';
 import { kernel, MINUTE, SECOND } from './kernel.ts';
 import { PROVIDER } from './outside.ts';
-import { type Answer, BASE } from './service.ts';
+import { type Answer, APP_LINK, BASE } from './service.ts';
 import type { Person, World } from './world.ts';
 
 /** Somebody at the pages of the service, without scripts: opens one, fills in one of its forms by the names of its fields, and sends it. */
@@ -14,7 +15,13 @@ import type { Person, World } from './world.ts';
 type Trip = { readonly world: World; readonly person: Person; readonly browser: Browser; readonly token: string };
 type Form = ShownForm & { readonly page: string; readonly of: Page['forms'][string] };
 
-const PATHS = Object.values(PAGES).flatMap(({ path }) => (path.startsWith('/auth/link/') ? [] : [path]));
+/** Of the app that everybody has. */
+const VERIFIER = 'v'.repeat(43);
+const TO_APP = `${APP_LINK}?code_challenge=${hash('sha256', VERIFIER, 'base64url')}`;
+const PATHS = Object.values(PAGES).flatMap(({ path }) => {
+  if (path === PAGES.app.path) return [`${path}?${new URLSearchParams({ to: TO_APP })}`];
+  return path.startsWith('/auth/link/') ? [] : [path];
+});
 const SECRET = 'JBSWY3DPEHPK3PXP';
 
 /** A link in a mail of somebody. */
@@ -26,7 +33,7 @@ export const lettersTo = ({ facts }: World, { name }: Person): readonly Letter[]
   facts.letters.filter(({ to }) => to.startsWith(`${name}@`));
 
 const requestOptions = async ({ world, browser }: Trip) => {
-  const { result } = await world.story.within('options', browser.send('POST', `${BASE}/auth/passkey/options`));
+  const { result } = await world.story.within('options', browser.send('POST', '/auth/passkey/options'));
   return result?.status === 200 ? JSON.parse(result.body).data : { challenge: 'none' };
 };
 
@@ -66,15 +73,20 @@ const go = async (trip: Trip, path: string, fields?: Fields, hops = 0): Promise<
   const type = { origin: BASE, 'content-type': 'application/x-www-form-urlencoded' };
   const headers = { accept: 'text/html', ...(fields && type) };
   const body = fields && `${new URLSearchParams(fields)}`;
-  const sent = browser.send(fields ? 'POST' : 'GET', BASE + path, { origin: null, headers, body });
+  const sent = browser.send(fields ? 'POST' : 'GET', path, { origin: null, headers, body });
   if (path.includes('/callback?') && world.chance.happens(0.3))
-    void browser.send('GET', BASE + path, { origin: null }).catch(() => undefined);
+    void browser.send('GET', path, { origin: null }).catch(() => undefined);
   const { result: answer } = await world.story.within(`${browser.name}: ${path}`, sent);
   const { location = '' } = answer?.headers ?? {};
   world.story.tell(`${browser.name} at ${path.split('?')[0]}: ${answer?.status} ${location.replace(/state=.*/, '')}`);
   const [, refresh = ''] = /http-equiv="refresh" content="0; url=([^"]*)"/.exec(answer?.body ?? '') ?? [];
   const next = (location || unescaped(refresh)).replace(BASE, '');
   if (hops > 5) return answer;
+  if (next.startsWith(APP_LINK)) {
+    const body = JSON.stringify({ code: new URL(next).searchParams.get('code'), verifier: VERIFIER });
+    const sent = { headers: { 'content-type': 'application/json' }, body, origin: null };
+    await Promise.allSettled([1, 2].map(() => browser.send('POST', '/auth/login/app', sent)));
+  }
   if (next.startsWith(PROVIDER))
     return go(trip, `/auth/oidc/acme/callback${new URL(next).search}&code=${person.name}`, undefined, hops + 1);
   return next.startsWith('/auth/') ? go(trip, next, undefined, hops + 1) : answer;
@@ -105,7 +117,7 @@ const submit = async (trip: Trip, form: Form): Promise<Answer | undefined> => {
   if (fields.newPassword === undefined) return answer;
   const [first = '', ...others] = person.passwords;
   const passwords = [first, fields.newPassword, ...others].slice(0, 4);
-  Object.assign(person, { passwords, isSure: false, changedAt: kernel.time });
+  Object.assign(person, { passwords, sureSince: Number.POSITIVE_INFINITY });
   return answer;
 };
 
@@ -114,6 +126,9 @@ export const visit = async (world: World, person: Person, browser: Browser, lett
   const { chance } = world;
   const { path, token } = letter ? linkIn(letter) : { path: chance.pick(PATHS), token: 'none' };
   const trip = { world, person, browser, token };
+  // Scanners of mails open their links before people do.
+  for (const method of letter && chance.happens(0.3) ? ['HEAD', 'GET'] : [])
+    await world.ask({ method, path, headers: { accept: 'text/html' }, address: '10.7.7.7' });
   let answer = await go(trip, path);
   for (let forms = 1 + chance.below(5); forms > 0 && answer !== undefined; forms -= 1) {
     await kernel.sleep(chance.spread(SECOND, 2 * MINUTE));

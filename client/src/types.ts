@@ -92,6 +92,7 @@ export type FieldProblem = { readonly field: string; readonly message: string } 
         | 'invalid_format'
         | 'invalid_characters'
         | 'too_common'
+        | 'leaked'
         | 'unknown'
         | 'malformed';
     }
@@ -273,6 +274,7 @@ export type MessageKind =
   | 'password-was-reset'
   | 'password-removed'
   | 'password-too-long'
+  | 'password-leaked'
   | 'new-device'
   | 'token-replayed'
   | 'device-unproven'

@@ -79,12 +79,17 @@ const isLogin = ({ kind }: AccountEvent): boolean => kind === 'logged-in' || kin
 const devicesOf = (logins: readonly AccountEvent[]): readonly AccountEvent[] =>
   logins.filter((login, at) => logins.findIndex((each) => isSameDevice(each, login)) === at);
 
-/** Asks the user of a password that is too long to be stored, since it was imported, to change it: once a day at most. */
-export const askForShorterPassword = async (deps: Core, user: Owner, origin: Origin): Promise<void> => {
+/** Asks the user of a password that cannot be stored safely, or has leaked, to change it: once a day at most. */
+export const askForOtherPassword = async (
+  deps: Core,
+  kind: 'password-too-long' | 'password-leaked',
+  user: Owner,
+  origin: Origin,
+): Promise<void> => {
   if (!sendsNotice(deps, 'password')) return;
   await deps.transactions.run(async (stores) => {
-    if (await stores.used.use(`password-too-long ${user.id}`, deps.clock.now() + DAY))
-      await enqueue(deps, stores, origin, [{ kind: 'password-too-long', userId: user.id, to: user.email }]);
+    if (await stores.used.use(`${kind} ${user.id}`, deps.clock.now() + DAY))
+      await enqueue(deps, stores, origin, [{ kind, userId: user.id, to: user.email }]);
   });
 };
 

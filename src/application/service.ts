@@ -1,7 +1,7 @@
 import type { SecondFactorPolicy } from '../domain/assurance.ts';
 import type { DeviceBinding } from '../domain/device-binding.ts';
 import type { Notice } from '../domain/happenings.ts';
-import type { PasswordRuleDeps } from '../domain/password.ts';
+import type { PasswordLimits, PasswordRules } from '../domain/password.ts';
 import type { RegistrationPolicy } from '../domain/registration.ts';
 import type { ReplayPolicy } from '../domain/token-status.ts';
 import type { Clock, IdGenerator } from './ports/clock-and-ids.ts';
@@ -33,7 +33,7 @@ export type Core = Storage & {
 
 /** The adapters of the service. */
 export type Ports = Storage &
-  PasswordRuleDeps & {
+  Omit<PasswordRules, 'productWords'> & {
     /** `null`: no mail is sent, and there are no routes that need it. */
     readonly mailer: Mailer | null;
     readonly tokens: TokenSigner;
@@ -48,6 +48,10 @@ export type Ports = Storage &
 
 /** What an operator has decided. Durations are in milliseconds. */
 type Policies = SecondFactorPolicy & {
+  /** Of new passwords. */
+  readonly passwordLimits: PasswordLimits;
+  /** Names of the product and its host, which are no passwords. */
+  readonly productWords?: readonly string[];
   readonly accessLifetime: number;
   readonly refreshLifetime: number;
   /** After which a user has to authenticate again; `null`: never. */

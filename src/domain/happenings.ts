@@ -137,6 +137,8 @@ const MAILS = {
   'password-removed': { says: NOTICE },
   /** Than can be stored. It was imported. */
   'password-too-long': { says: NOTICE },
+  /** It is in a public list of leaked passwords. */
+  'password-leaked': { says: NOTICE },
   'new-device': { says: UNDO },
   'token-replayed': { says: NOTICE },
   'device-unproven': { says: NOTICE },

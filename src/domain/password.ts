@@ -6,8 +6,16 @@ import { canonicalEmail, canonicalUsername } from './user.ts';
 
 /** In code points, so that a character outside the BMP counts as one. */
 export const PASSWORD_MIN_CODE_POINTS = 8;
-/** In bytes of UTF-8: bcrypt ignores any further bytes. */
-export const PASSWORD_MAX_BYTES = 72;
+/** In bytes of UTF-8: bcrypt ignores any further bytes. argon2id has no limit, but a request has. */
+export const PASSWORD_MAX_BYTES = { bcrypt: 72, argon2id: 1_024 } as const;
+export type PasswordHash = keyof typeof PASSWORD_MAX_BYTES;
+
+/** What an operator demands of new passwords. */
+export type PasswordLimits = {
+  /** In code points. */
+  readonly minLength: number;
+  readonly maxBytes: number;
+};
 
 /** In place of the hash of a user who was imported without one. No password matches it here; the former system may be asked. */
 export const UNKNOWN_PASSWORD = '$unknown$';
@@ -20,22 +28,19 @@ export const isHash = (text: string): boolean => text !== UNKNOWN_PASSWORD && te
 
 export type PasswordProblem = 'too_short' | 'too_long' | 'invalid_characters';
 
-/**
- * Why a text is not accepted as a password; `null` when it is.
- * Some implementations of bcrypt end a password at NUL. Lone surrogates have no UTF-8 form, so several texts would share one hash.
- */
-export const passwordProblem = (password: string): PasswordProblem | null => {
-  if (password.includes('\0') || !password.isWellFormed()) return 'invalid_characters';
-  if (utf8Length(password) > PASSWORD_MAX_BYTES) return 'too_long';
-  if ([...password].length < PASSWORD_MIN_CODE_POINTS) return 'too_short';
-  return null;
+/** Some implementations of bcrypt end a password at NUL. Lone surrogates have no UTF-8 form, so several texts would share one hash. */
+export const hasInvalidCharacters = (password: string): boolean => password.includes('\0') || !password.isWellFormed();
+
+/** Why a text is not accepted as a password; `null` when it is. */
+export const passwordProblem = (password: string, { minLength, maxBytes }: PasswordLimits): PasswordProblem | null => {
+  if (hasInvalidCharacters(password)) return 'invalid_characters';
+  if (utf8Length(password) > maxBytes) return 'too_long';
+  return [...password].length < minLength ? 'too_short' : null;
 };
 
-/** Whether bcrypt distinguishes this text from every other. */
-export const isHashable = (password: string): boolean => {
-  const problem = passwordProblem(password);
-  return problem === null || problem === 'too_short';
-};
+/** Whether a hash distinguishes this text from every other. @param maxBytes that it reads; those of bcrypt by default. */
+export const isHashable = (password: string, maxBytes: number = PASSWORD_MAX_BYTES.bcrypt): boolean =>
+  !hasInvalidCharacters(password) && utf8Length(password) <= maxBytes;
 
 /** Whether a password is the user's username, email address or the part of it before the `@`, in any letter case. */
 export const isOwnName = (password: string, { username, email }: { username: string; email: string }): boolean => {
@@ -44,9 +49,21 @@ export const isOwnName = (password: string, { username, email }: { username: str
   return names.includes(password.toLowerCase());
 };
 
-export type PasswordRuleDeps = {
-  /** Whether a password is one that attackers try first, in any letter case. `null`: no password is refused. */
+const lettersOf = (text: string): string => text.toLowerCase().replace(/\P{L}/gu, '');
+
+/** Whether a password has the letters of one of these words, and no others: `acme-2026!` has those of Acme. */
+const isVariantOf = (password: string, words: readonly string[]): boolean => {
+  const letters = lettersOf(password);
+  return letters !== '' && words.some((word) => lettersOf(word) === letters);
+};
+
+export type PasswordRules = {
+  /** Whether a password is one that attackers try first, in any letter case. `null`: no password is refused as too common. */
   readonly isCommonPassword: ((password: string) => boolean) | null;
+  /** Whether a password is in a public list of leaked ones. `null`: nobody is asked. Never rejects. */
+  readonly isLeakedPassword?: ((password: string) => Promise<boolean>) | null | undefined;
+  /** Names of the product and its host. */
+  readonly productWords?: readonly string[];
 };
 
 type ProposedPassword = { readonly password: string; readonly username: string; readonly email: string };
@@ -56,12 +73,20 @@ type ProposedPassword = { readonly password: string; readonly username: string; 
  * @param field the name of the password's field in the error's details.
  * @throws AppError CLIENT_PARAMS_VALIDATION_FAILED
  */
-export const assertPasswordAllowed = (
-  { isCommonPassword }: PasswordRuleDeps,
+export const assertPasswordAllowed = async (
+  { isCommonPassword, isLeakedPassword, productWords = [] }: PasswordRules,
   { password, username, email }: ProposedPassword,
   field: 'password' | 'newPassword',
-): void => {
-  if (isCommonPassword === null || !(isCommonPassword(password) || isOwnName(password, { username, email }))) return;
-  const message = 'must not be a common password, your username, your email address or its part before the @';
-  throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: [{ field, message, code: 'too_common' }] });
+): Promise<void> => {
+  const refuse = (code: 'too_common' | 'leaked', message: string) =>
+    new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: [{ field, message, code }] });
+  if (isCommonPassword !== null && (isCommonPassword(password) || isOwnName(password, { username, email })))
+    throw refuse(
+      'too_common',
+      'must not be a common password, your username, your email address or its part before the @',
+    );
+  if (isCommonPassword !== null && isVariantOf(password, productWords))
+    throw refuse('too_common', 'must be more than the name of this service');
+  if ((await isLeakedPassword?.(password)) === true)
+    throw refuse('leaked', 'must not be a password that is known from a leak');
 };

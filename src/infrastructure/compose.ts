@@ -102,6 +102,7 @@ const openParts = async (config: Config, logger: Logger, overrides: ServiceOverr
     overrides: overrides.ports ?? {},
     storage: database.storage,
     clock: database.clock,
+    observeHook: metrics?.observeHook,
     ...limits,
   });
   const hooks = await openHooks(config, overrides.hooks, { ...ports, logger }, metrics?.observeHook);

@@ -47,7 +47,7 @@ export const open = async <const Own extends OwnTables = Record<never, never>>(
     const [renew, end] = [refresh(service.deps), logout(service.deps)];
     return {
       /** @returns `null` where the user verifies the address first, a `pendingLogin` where a second factor has to be added, or tokens. */
-      register: async (body: v.InferInput<typeof ShortRegisterBody>) => {
+      register: async (body: v.InferInput<ShortRegisterBody>) => {
         const { locale, ...input } = checked(registerBody(service.deps), body);
         return add({ ...input, locales: locale === undefined ? [] : [locale] });
       },

@@ -66,7 +66,7 @@ const CONTRACTS: Readonly<Record<string, readonly string[]>> = {
 
 /** Where a contract is run, for an adapter or over a database, and by which name. */
 const RUNS: readonly string[] = [
-  'adapters/crypto/password-hasher: PasswordHasher bcryptPasswordHasher',
+  'adapters/crypto/password-hasher: PasswordHasher passwordHasher',
   'adapters/crypto/password-hasher: PasswordHasher plainPasswordHasher',
   'adapters/crypto/token-signer: TokenSigner nodeCryptoTokenSigner',
   'adapters/crypto/token-signer: TokenSigner plainTokenSigner',

@@ -40,7 +40,7 @@ import type * as account from '../../src/adapters/http/routes/accounts/account.t
 import type * as email from '../../src/adapters/http/routes/accounts/email-change.ts';
 import type { ExportJson } from '../../src/adapters/http/routes/accounts/export.ts';
 import type {
-  ConfirmPasswordResetBody,
+  confirmPasswordResetBody,
   PasswordResetPreviewJson,
 } from '../../src/adapters/http/routes/accounts/links.ts';
 import type { ShortRegisterBody } from '../../src/adapters/http/routes/accounts/register.ts';
@@ -85,9 +85,9 @@ describe('the types of the client', () => {
     expectTypeOf<Plain<LoginResult>>().toEqualTypeOf<v.InferOutput<typeof tokens.LoginResult>>();
     expectTypeOf<Plain<RefreshResult>>().toEqualTypeOf<v.InferOutput<typeof tokens.RefreshResult>>();
     expectTypeOf<Plain<SessionInfo>>().toEqualTypeOf<v.InferOutput<typeof SessionJson>>();
-    expectTypeOf<Plain<Registration>>().toEqualTypeOf<Omit<v.InferInput<typeof ShortRegisterBody>, 'proof'>>();
+    expectTypeOf<Plain<Registration>>().toEqualTypeOf<Omit<v.InferInput<ShortRegisterBody>, 'proof'>>();
     expectTypeOf<Plain<Credentials>>().toEqualTypeOf<Omit<v.InferInput<typeof LoginBody>, 'proof'>>();
-    expectTypeOf<Plain<PasswordChange>>().toEqualTypeOf<v.InferInput<typeof account.ChangePasswordBody>>();
+    expectTypeOf<Plain<PasswordChange>>().toEqualTypeOf<v.InferInput<ReturnType<typeof account.changePasswordBody>>>();
   });
 
   it('are those of the routes in the account module, too', () => {
@@ -96,7 +96,7 @@ describe('the types of the client', () => {
     expectTypeOf<Plain<AccountExport>>().toEqualTypeOf<Plain<v.InferOutput<typeof ExportJson>>>();
     expectTypeOf<Plain<LinkedIdentity>>().toEqualTypeOf<v.InferOutput<typeof IdentityJson>>();
     expectTypeOf<Plain<EventsPage>>().toEqualTypeOf<v.InferOutput<typeof account.EventsQuery>>();
-    expectTypeOf<Plain<PasswordReset>>().toEqualTypeOf<v.InferInput<typeof ConfirmPasswordResetBody>>();
+    expectTypeOf<Plain<PasswordReset>>().toEqualTypeOf<v.InferInput<ReturnType<typeof confirmPasswordResetBody>>>();
     expectTypeOf<Plain<UsernameChange>>().toEqualTypeOf<v.InferInput<typeof account.ChangeUsernameBody>>();
     expectTypeOf<Plain<EmailChange>>().toEqualTypeOf<v.InferInput<typeof email.ShortChangeEmailBody>>();
     expectTypeOf<Plain<EmailChangeConfirmation>>().toEqualTypeOf<v.InferInput<typeof email.ConfirmEmailChangeBody>>();

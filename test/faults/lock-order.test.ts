@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
+import { passwordHasher } from '../../src/adapters/crypto/password-hasher.ts';
 import { secretsOf } from '../../src/adapters/crypto/secrets.ts';
 import { storageOver } from '../../src/adapters/records/storage.ts';
 import { resetPassword } from '../../src/application/accounts/reset-password.ts';
@@ -318,7 +318,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('a change of the password among 
     onTestFinished(drop);
     const database = await openDatabase(onPostgresql(url), { migrate: true });
     onTestFinished(database.close);
-    const hasher = bcryptPasswordHasher({ cost: 4 });
+    const hasher = passwordHasher({ cost: 4 });
     const service = await startService({ ...LONG_TIMEOUTS, DATABASE_URL: url }, { hasher });
     onTestFinished(service.close);
     const { person, accessToken } = await signUp(service);

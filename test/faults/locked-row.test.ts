@@ -1,6 +1,6 @@
 // Proves flood-10, flood-11
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
+import { passwordHasher } from '../../src/adapters/crypto/password-hasher.ts';
 import { heldFrom, refreshWith, signUp } from '../support/http/auth-http.ts';
 import { startService } from '../support/http/service.ts';
 import { LONG_TIMEOUTS, SOON } from '../support/processes/service-on-postgres.ts';
@@ -47,7 +47,7 @@ describe.each(ROUTES)('many log-ins of a user who is locked by somebody else, %s
   it('wait with one connection, and leave the others to everybody else', async () => {
     const { direct, url } = await route();
     let compared = 0;
-    const bcrypt = bcryptPasswordHasher({ cost: 4 });
+    const bcrypt = passwordHasher({ cost: 4 });
     const hasher: typeof bcrypt = {
       ...bcrypt,
       verify: async (...given) => {

@@ -1,6 +1,6 @@
 // Proves ASVS 6.2.2, 6.4.3, 7.4.3, 16.2.5; network-8, theft-5, theft-7, theft-8, mail-3
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { bcryptPasswordHasher } from '../../src/adapters/crypto/bcrypt.ts';
+import { passwordHasher } from '../../src/adapters/crypto/password-hasher.ts';
 import { deliver } from '../support/http/account.ts';
 import { refreshWith, signUp } from '../support/http/auth-http.ts';
 import { aPerson, type Own, startService, type TestService } from '../support/http/service.ts';
@@ -13,7 +13,7 @@ const start = async (env: Readonly<Record<string, string>> = {}, own: Own = {}) 
   const mailer = memoryMailer();
   const service = await startService(
     { EMAIL_VERIFICATION: 'off', ...env },
-    { hasher: bcryptPasswordHasher({ cost: 4 }), mailer, ...own },
+    { hasher: passwordHasher({ cost: 4 }), mailer, ...own },
   );
   return { ...service, mails: mailer.mails };
 };

@@ -28,6 +28,9 @@ export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const DAY = 24 * 60 * MINUTE;
 
+/** Those of SPEC. */
+const PASSWORD_LIMITS = { minLength: 8, maxBytes: 72 };
+
 /** The input of a registration. */
 export const ADA = { username: 'Ada', email: 'Ada@Example.org', password: 'correct horse' };
 
@@ -50,6 +53,7 @@ export const application = (given: Partial<Omit<Service, 'clock' | 'hasher' | 's
     ids: sequentialIds(),
     webauthn: simpleWebAuthn({ rpId: 'localhost', origins: ['http://localhost'] }),
     isCommonPassword: null,
+    passwordLimits: PASSWORD_LIMITS,
     attempts: countAttempts(memoryCounts({ now: clock.now }), clock),
     accessLifetime: 15 * MINUTE,
     refreshLifetime: 7 * DAY,

@@ -1,5 +1,5 @@
-import { type HashingRunner, hashingThreads } from '../../src/adapters/crypto/bcrypt.ts';
 import type { HashingTask } from '../../src/adapters/crypto/hashing-thread.ts';
+import { type HashingRunner, hashingThreads } from '../../src/adapters/crypto/password-hasher.ts';
 
 /** The hashing threads, with the tasks that they were given, and how many they had at once. */
 export const watchedThreads = () => {

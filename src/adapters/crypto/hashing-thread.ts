@@ -1,37 +1,51 @@
 import bcrypt from 'bcrypt';
+import type { PasswordHash } from '../../domain/password.ts';
+import { argon2idHash } from './argon2id.ts';
+import type { SlowHash } from './foreign/foreign-hash.ts';
 import { matchesHash } from './foreign/matches-hash.ts';
 import { readHash } from './foreign/read-hash.ts';
 
 /** A task of a hashing thread: to compute a hash, or to compare a password with one, of this service or of another system. */
 export type HashingTask =
-  | { readonly password: string; readonly cost: number }
-  | { readonly password: string; readonly hash: string }
+  | { readonly password: string; readonly scheme: PasswordHash; readonly cost: number }
   | {
       readonly password: string;
-      readonly foreignHash: string;
-      /** With which a wrong password is compared as well. */
-      readonly dummyHash: string;
+      /** `null`: there is no such account. */
+      readonly hash: string | null;
+      /** Hashes of this service, with which a wrong password is compared as well. */
+      readonly dummies: readonly string[];
     };
 
 /** Runs in a thread of its own, which it blocks. @returns the hash, or whether the password matches. */
 export default (task: HashingTask): string | boolean => {
-  if ('cost' in task) return bcrypt.hashSync(task.password, task.cost);
-  return 'hash' in task ? bcrypt.compareSync(task.password, task.hash) : matchesForeign(task);
+  if ('dummies' in task) return matches(task);
+  return task.scheme === 'bcrypt' ? bcrypt.hashSync(task.password, task.cost) : argon2idHash(task.password);
 };
 
-/**
- * A wrong password never takes less time than with a hash of this service. A right one takes it for the new hash. What another bcrypt hash takes is
- * enough, if its cost is as high.
- */
-const matchesForeign = ({
-  password,
-  foreignHash,
-  dummyHash,
-}: Extract<HashingTask, { foreignHash: string }>): boolean => {
-  const hash = readHash(foreignHash);
-  const isComparable = !('problem' in hash) && hash.scheme !== 'digest';
-  if (isComparable && matchesHash(password, hash)) return true;
-  const isSlow = isComparable && hash.scheme === 'bcrypt' && bcrypt.getRounds(hash.hash) >= bcrypt.getRounds(dummyHash);
-  if (!isSlow) bcrypt.compareSync(password, dummyHash);
+/** A wrong password never takes less time than with the hashes of this service. A hash that costs as much as one of them takes its place. */
+const matches = ({ password, hash, dummies }: Extract<HashingTask, { readonly dummies: unknown }>): boolean => {
+  const stored = hash === null ? null : comparable(hash);
+  if (stored !== null && matchesHash(password, stored)) return true;
+  for (const dummy of dummies.map(comparable))
+    if (dummy !== null && !(stored !== null && costsAsMuch(stored, dummy))) matchesHash(password, dummy);
   return false;
+};
+
+/** One of this service may cost more than an imported one may. */
+const OWN_BCRYPT = /^\$2[aby]\$\d\d\$[./\w]{53}$/;
+
+const comparable = (text: string): SlowHash | null => {
+  if (OWN_BCRYPT.test(text)) return { scheme: 'bcrypt', hash: text, digest: null };
+  const hash = readHash(text);
+  return 'problem' in hash || hash.scheme === 'digest' ? null : hash;
+};
+
+const costsAsMuch = (hash: SlowHash, dummy: SlowHash): boolean => {
+  if (hash.scheme === 'bcrypt' && dummy.scheme === 'bcrypt')
+    return bcrypt.getRounds(hash.hash) >= bcrypt.getRounds(dummy.hash);
+  return (
+    hash.scheme === 'argon2' &&
+    dummy.scheme === 'argon2' &&
+    hash.memoryKib * hash.passes >= dummy.memoryKib * dummy.passes
+  );
 };

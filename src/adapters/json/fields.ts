@@ -1,12 +1,7 @@
 import * as v from 'valibot';
 import { canonicalLocale, LOCALE_MAX_LENGTH } from '../../domain/locale.ts';
 import { LOGIN_CODE_PATTERN } from '../../domain/login-code.ts';
-import {
-  PASSWORD_MAX_BYTES,
-  PASSWORD_MIN_CODE_POINTS,
-  type PasswordProblem,
-  passwordProblem,
-} from '../../domain/password.ts';
+import { type PasswordLimits, type PasswordProblem, passwordProblem } from '../../domain/password.ts';
 import { CODE_PATTERN } from '../../domain/second-factor.ts';
 import { typedCode, typedName } from '../../domain/text.ts';
 import {
@@ -52,28 +47,29 @@ export const Locale = v.pipe(
   v.transform((text) => canonicalLocale(text) ?? text),
 );
 
-const PASSWORD_MESSAGES: Readonly<Record<PasswordProblem, string>> = {
-  too_short: `must have at least ${PASSWORD_MIN_CODE_POINTS} characters`,
-  too_long: `must have at most ${PASSWORD_MAX_BYTES} bytes of UTF-8`,
+const passwordMessages = ({ minLength, maxBytes }: PasswordLimits): Readonly<Record<PasswordProblem, string>> => ({
+  too_short: `must have at least ${minLength} characters`,
+  too_long: `must have at most ${maxBytes} bytes of UTF-8`,
   invalid_characters: 'must contain neither NUL nor half a surrogate pair',
-};
+});
 
-export const NewPassword = v.pipe(
-  v.string(),
-  textRule((password) => {
-    const code = passwordProblem(password);
-    return code === null ? null : { code, message: PASSWORD_MESSAGES[code] };
-  }),
-  v.metadata({
-    jsonSchema: {
-      type: 'string',
-      minLength: PASSWORD_MIN_CODE_POINTS,
-      // The limit is in bytes, of which a character has one or more.
-      maxLength: PASSWORD_MAX_BYTES,
-      description: `At most ${PASSWORD_MAX_BYTES} bytes of UTF-8, without NUL.`,
-    },
-  }),
-);
+export const newPassword = (limits: PasswordLimits) =>
+  v.pipe(
+    v.string(),
+    textRule((password) => {
+      const code = passwordProblem(password, limits);
+      return code === null ? null : { code, message: passwordMessages(limits)[code] };
+    }),
+    v.metadata({
+      jsonSchema: {
+        type: 'string',
+        minLength: limits.minLength,
+        // The limit is in bytes, of which a character has one or more.
+        maxLength: limits.maxBytes,
+        description: `At most ${limits.maxBytes} bytes of UTF-8, without NUL.`,
+      },
+    }),
+  );
 
 /** Without the limits of new passwords: the current one may be older than these limits. */
 export const CurrentPassword = v.pipe(v.string(), v.minLength(1));

@@ -38,7 +38,8 @@ export type RegisterInput = {
 export const assertAllowed = async (deps: Service, input: RegisterInput): Promise<Invitation | null> => {
   const { username, email, password } = input;
   const invitation = await presentedInvitation(deps, input);
-  if (password !== undefined) assertPasswordAllowed(deps, { username: username ?? email, email, password }, 'password');
+  if (password !== undefined)
+    await assertPasswordAllowed(deps, { username: username ?? email, email, password }, 'password');
   return invitation;
 };
 

@@ -26,7 +26,7 @@ export const changePassword =
   async (input: ChangePasswordInput, cancellation = NEVER_CANCELLED): Promise<TokenPair> => {
     const { sessionId, currentPassword, newPassword, origin = NO_ORIGIN } = input;
     const user = await userWithPassword(deps, { ...input, password: currentPassword });
-    assertPasswordAllowed(deps, { ...user, password: newPassword }, 'newPassword');
+    await assertPasswordAllowed(deps, { ...user, password: newPassword }, 'newPassword');
     cancellation.throwIfAborted();
     const passwordHash = await deps.hasher.hash(newPassword);
     cancellation.throwIfAborted();

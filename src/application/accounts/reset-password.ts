@@ -50,7 +50,7 @@ export const resetPassword =
     const { token, newPassword, refreshTokens = [], locales = [], origin = NO_ORIGIN } = input;
     const link = await findLink(deps, deps, token, ...RESETS);
     const user = ownerOf(link, await deps.users.findById(link.userId));
-    assertPasswordAllowed(deps, { ...user, password: newPassword }, 'newPassword');
+    await assertPasswordAllowed(deps, { ...user, password: newPassword }, 'newPassword');
     cancellation.throwIfAborted();
     const passwordHash = await deps.hasher.hash(newPassword);
     const verified = await verifiedTokens(deps, refreshTokens);

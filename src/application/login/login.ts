@@ -4,7 +4,7 @@ import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { isHashable, UNKNOWN_PASSWORD } from '../../domain/password.ts';
 import type { Session } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
-import { askForShorterPassword } from '../notices.ts';
+import { askForOtherPassword } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Service } from '../service.ts';
 import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
@@ -54,7 +54,8 @@ export const login = (deps: Service) => {
     cancellation.throwIfAborted();
     const current = await rehashIfNeeded(deps, user, password);
     cancellation.throwIfAborted();
-    if (!isHashable(password)) await askForShorterPassword(deps, user, origin);
+    const flaw = await flawOf(deps, password);
+    if (flaw !== null) await askForOtherPassword(deps, flaw, user, origin);
     const isGuarded = needsSecondFactor(deps, current);
     const deviceId = isGuarded ? await rememberedDeviceId(deps, current, input.rememberedDevices ?? []) : null;
     if (isGuarded && deviceId === null) return { pendingLogin: newPendingLogin(deps, current) };
@@ -105,18 +106,24 @@ const admit = async (
   return user;
 };
 
+/** What is wrong with a password that was right: it came from another system, or has leaked since. */
+const flawOf = async ({ passwordLimits, isLeakedPassword }: Service, password: string) => {
+  if (!isHashable(password, passwordLimits.maxBytes)) return 'password-too-long' as const;
+  return (await isLeakedPassword?.(password)) === true ? ('password-leaked' as const) : null;
+};
+
 /**
  * Replaces the hash of a user whom the former system has verified, who was imported, or whose hash was made at a lower cost than the configured one.
- * Keeps it if the password was changed meanwhile, if hashing fails, or if the password is longer than bcrypt reads.
+ * Keeps it if the password was changed meanwhile, if hashing fails, or if the password is longer than a hash reads.
  * @returns the user as stored now. Never rejects.
  */
 const rehashIfNeeded = async (
-  { users, hasher, clock, report }: Service,
+  { users, hasher, clock, report, passwordLimits }: Service,
   user: User,
   password: string,
 ): Promise<User> => {
   const isOutdated = user.passwordHash === UNKNOWN_PASSWORD || hasher.needsRehash(user.passwordHash);
-  if (!isOutdated || !isHashable(password)) return user;
+  if (!isOutdated || !isHashable(password, passwordLimits.maxBytes)) return user;
   try {
     const passwordHash = await hasher.hash(password);
     const updatedAt = clock.now();

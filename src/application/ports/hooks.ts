@@ -95,7 +95,7 @@ export type SendWebhook = (
 export type SenderFor = (webhook: Webhook) => Promise<SendWebhook | null>;
 
 /** Names of hooks, and outcomes of their calls, for the metrics. */
-export const HOOKS = ['before-register', 'claims', 'after-commit', 'verify-password'] as const;
+export const HOOKS = ['before-register', 'claims', 'after-commit', 'verify-password', 'leaked-passwords'] as const;
 /** `dropped`: not called, since too many calls were running or waiting. */
 export const HOOK_OUTCOMES = ['done', 'refused', 'failed', 'dropped'] as const;
 

@@ -16,6 +16,7 @@ export const FIELD_CODES = {
   too_small: 'min',
   too_large: 'max',
   too_common: null,
+  leaked: null,
   unknown: null,
   malformed: null,
 } as const;

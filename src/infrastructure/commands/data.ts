@@ -1,7 +1,8 @@
-import { CommandError } from '../command-error.ts';
+import { CommandError, invalidArguments } from '../command-error.ts';
 import type { Env } from '../config/variables.ts';
 import { type Config, ConfigError, parseConfig } from '../config.ts';
 import { backUp } from '../data/backup.ts';
+import { makeLeaked } from '../data/leaked.ts';
 import { MOVE_FROM, move } from '../data/move.ts';
 import { restore } from '../data/restore.ts';
 import { type Answer, action, type Command } from './command.ts';
@@ -54,6 +55,15 @@ export const data: Command = {
         return answer(await move({ source, target, dryRun: options['dry-run'], onProgress }));
       },
     }),
+    leaked: action({
+      args: ['LIST', 'FILE'],
+      options: { least: 'COUNT' },
+      does: 'makes the file of LEAKED_PASSWORDS_FILE, of the passwords that a list has COUNT times (10) or more',
+      run: async ({ args: [list = '', file = ''], options: { least = '10' } }) => {
+        if (!/^[1-9]\d{0,8}$/.test(least)) throw invalidArguments('--least has to be a whole number above 0.');
+        return answer(await makeLeaked(list, file, Number(least)));
+      },
+    }),
   },
   notes: `A BACKUP IS SECRET. It has the password hashes and sessions of all users, and the private keys of DATA_DIR/keys, if there are any: with
 these, anybody can be any user. Encrypt it. With --without-keys it has no keys; restored without its keys, everybody has to log in again.
@@ -62,6 +72,9 @@ Keys in variables (JWT_…_KEY) are never in it, and move leaves those of DATA_D
 backup and restore are for a file of SQLite: the one in DATA_DIR, or that of DATABASE_URL. For other databases use their own programs.
 MOVE_FROM (or MOVE_FROM_FILE) is a URL as in DATABASE_URL. Without it, the file of SQLite in DATA_DIR is moved. restore and move need the
 service to be stopped. move does not change its source, and adds to its target what is missing there: run it again after an interruption.
+
+LIST is one file with lines of SHA-1:COUNT in ascending order, or a directory with a file for each range, as haveibeenpwned.com publishes them.
+FILE has six bytes for each password. Ten million take 60 MB, and refuse another password with a chance of 1 in 28 million.
 
 Standard output is one JSON object: what was done, or { "error": { "code", "message" } }. Lines about the progress of move go to standard
 error. Exit status: 0 done, 1 failed, 2 invalid arguments or configuration, 3 refused: something is in the way.`,

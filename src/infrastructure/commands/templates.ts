@@ -56,6 +56,7 @@ const framesOf = (config: Config, files: UserPageFiles, locale: string): readonl
         {
           ...{ ...content, ...around, to: undefined, target: baseUrl, once: '', now: AT, pages, qr },
           locales: [locale],
+          minLength: config.passwordLimits.minLength,
           providers: [{ name: 'example', title: 'Example' }],
         },
         files,

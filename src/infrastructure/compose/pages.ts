@@ -113,6 +113,7 @@ export const openPages = (
       const around = {
         site,
         application,
+        minLength: config.passwordLimits.minLength,
         pages: there,
         mayRegister: registration === 'open',
         providers: [...deps.providers.values()],

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { bcryptPasswordHasher, hashingThreads } from '../../adapters/crypto/bcrypt.ts';
 import { isCommonPassword } from '../../adapters/crypto/common-passwords.ts';
+import { hashingThreads, passwordHasher } from '../../adapters/crypto/password-hasher.ts';
 import { verifyBrowserProof, verifyDeviceProof } from '../../adapters/crypto/proofs.ts';
 import { secretsOf } from '../../adapters/crypto/secrets.ts';
 import { jwks, type KeyPair, type PublicJwks } from '../../adapters/crypto/token-keys.ts';
@@ -12,7 +12,7 @@ import { countAttempts } from '../../adapters/limits/login-attempts.ts';
 import type { OwnTables, RowsOf } from '../../adapters/records/own-tables.ts';
 import { simpleWebAuthn } from '../../adapters/webauthn/simplewebauthn.ts';
 import type { Clock } from '../../application/ports/clock-and-ids.ts';
-import type { Hooks } from '../../application/ports/hooks.ts';
+import type { Hooks, ObserveHook } from '../../application/ports/hooks.ts';
 import type { Proofs } from '../../application/ports/proofs.ts';
 import type { Secrets } from '../../application/ports/secrets.ts';
 import type { TokenSigner } from '../../application/ports/token-signer.ts';
@@ -22,6 +22,7 @@ import type { Storage, Stores } from '../../application/storage/stores.ts';
 import type { Config } from '../config.ts';
 import { loadOrCreateKeys, newPair, openFactorKeys } from '../keys.ts';
 import { openMailer } from '../mail/delivery.ts';
+import { openLeakedPasswords } from './leaked-passwords.ts';
 import type { Limits } from './limits.ts';
 
 /**
@@ -86,6 +87,7 @@ type Opened = {
   readonly storage: Storage;
   /** That of the storage. */
   readonly clock: Clock;
+  readonly observeHook?: ObserveHook | undefined;
 } & Pick<Limits, 'counts' | 'hashOf'>;
 
 /** Opens the ports that the caller does not override. */
@@ -93,7 +95,8 @@ export const openPorts = async (config: Config, logger: Logger, opened: Opened) 
   const { storage, counts, hashOf } = opened;
   const given = opened.overrides;
   const overrides: PortOverrides = typeof given === 'function' ? {} : given;
-  const hasher = bcryptPasswordHasher({
+  const hasher = passwordHasher({
+    scheme: config.passwordHash,
     cost: config.bcryptCost,
     maxWait: config.requestTimeout * HASHING_WAIT,
     runner: hashingThreads(config.workers),
@@ -107,6 +110,7 @@ export const openPorts = async (config: Config, logger: Logger, opened: Opened) 
     webauthn: simpleWebAuthn(config.webauthn),
     hasher,
     isCommonPassword: config.passwordBlocklist === 'common' ? isCommonPassword : null,
+    isLeakedPassword: await openLeakedPasswords(config, logger, opened.observeHook),
     attempts: countAttempts(counts, clock, hashOf),
     clock,
     ids: ulidGenerator(clock),

@@ -115,6 +115,29 @@ export const ACCOUNT_VARIABLES = {
     meaning:
       'The providers at which users may log in, separated by commas: google, microsoft, apple, github, or names of your own. Each has variables of its own, OIDC_GOOGLE_CLIENT_ID and so on: docs/providers.md.',
   },
+  PASSWORD_HASH: {
+    form: form.oneOf('bcrypt', 'argon2id'),
+    default: 'bcrypt',
+    meaning:
+      'How passwords are hashed. argon2id takes 19 MiB and less time, has no limit of 72 bytes, and needs Node.js 24.7; hashes of the other kind are replaced at log-in.',
+  },
+  PASSWORD_MIN_LENGTH: {
+    form: form.wholeNumber(8, 64),
+    default: '8',
+    meaning: 'The least number of characters of new passwords. NIST asks for 15 where the password is the only factor.',
+  },
+  LEAKED_PASSWORDS_FILE: {
+    form: form.path,
+    unset: 'none',
+    meaning:
+      'A file of leaked passwords, which npx tandem data leaked makes: they are refused as new passwords, and who logs in with one gets a mail.',
+  },
+  LEAKED_PASSWORDS_URL: {
+    form: url.baseUrl,
+    unset: 'none',
+    meaning:
+      'In place of a file, a server that is asked for the hashes of a range by five digits, such as https://api.pwnedpasswords.com/range. Without its answer within two seconds, a password passes.',
+  },
   PASSWORDS: {
     form: form.oneOf('required', 'optional'),
     default: 'required',

@@ -1,4 +1,5 @@
 import { systemClock } from '../../adapters/clock/system.ts';
+import { hasArgon2 } from '../../adapters/crypto/argon2id.ts';
 import { hostOf } from '../../adapters/redis/url.ts';
 import { DAY } from './forms.ts';
 import { isPair, KEY_VARIABLES, shareKey } from './keys.ts';
@@ -60,6 +61,9 @@ export const REFUSALS: Rules = {
     hasOtherPair(of, 'refresh'),
   'JWT_REFRESH_PUBLIC_KEY: must not share a key with JWT_ACCESS_PUBLIC_KEY: each kind of token needs its own pair':
     hasSharedKey,
+  'PASSWORD_HASH: argon2id needs Node.js 24.7 or later': (of) => of.PASSWORD_HASH === 'argon2id' && !hasArgon2,
+  'LEAKED_PASSWORDS_URL: must not be set beside LEAKED_PASSWORDS_FILE': (of) =>
+    of.LEAKED_PASSWORDS_URL !== undefined && of.LEAKED_PASSWORDS_FILE !== undefined,
   'BCRYPT_COST: must be at least 10 in production': (of) => isProduction(of) && of.BCRYPT_COST < 10,
 
   'JWT_REFRESH_COOKIE_SECURE: must be true in production': (of) => isProduction(of) && !of.JWT_REFRESH_COOKIE_SECURE,

@@ -3,6 +3,7 @@ import type { KeyPair, TokenKeys } from '../../adapters/crypto/token-keys.ts';
 import type { AccessCookieSettings } from '../../adapters/http/request/settings.ts';
 import type { DatabaseOptions } from '../../adapters/mikro-orm/options.ts';
 import { hostOf } from '../../adapters/redis/url.ts';
+import { PASSWORD_MAX_BYTES } from '../../domain/password.ts';
 import { LOCAL_SENDER } from './account-variables.ts';
 import { type RateLimits, rateLimits } from './forms.ts';
 import { KEY_VARIABLES } from './keys.ts';
@@ -87,6 +88,12 @@ export const settingsOf = (of: Values) => {
     migrateOnStart: of.MIGRATE_ON_START,
     /** One is a server or a node of a cluster, several are nodes or sentinels; empty without Redis. */
     redisUrls: of.REDIS_URL ?? [],
+    passwordHash: of.PASSWORD_HASH,
+    passwordLimits: { minLength: of.PASSWORD_MIN_LENGTH, maxBytes: PASSWORD_MAX_BYTES[of.PASSWORD_HASH] },
+    leakedPasswordsFile: of.LEAKED_PASSWORDS_FILE ?? null,
+    leakedPasswordsUrl: of.LEAKED_PASSWORDS_URL ?? null,
+    /** The name of the product, its host, and the parts of it. */
+    productWords: [of.BRAND_NAME ?? '', hostOf(new URL(baseUrlOf(of))), ...hostOf(new URL(baseUrlOf(of))).split('.')],
     bcryptCost: of.BCRYPT_COST,
     passwordBlocklist: isProduction(of) ? ('common' as const) : ('off' as const),
 

@@ -100,6 +100,7 @@ const SAYS: Partial<Record<MailName, readonly string[]>> = {
   'identity-unlinked': ['Undo the change', 'does not come back'],
   'second-factor-removed': ['Undo the change', 'the password alone', 'does not come back'],
   'password-too-long': ['72 bytes', 'If it was not you'],
+  'password-leaked': ['a public list of leaked passwords', 'If it was not you'],
   'recovery-code-used': ['If it was not you', 'make new recovery codes'],
   'factors-changed-again': ['If it was not you', 'the first such change'],
   'factors-undone': ['are removed', 'no longer works'],

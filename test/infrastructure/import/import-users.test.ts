@@ -1,6 +1,6 @@
 import { readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { bcryptPasswordHasher } from '../../../src/adapters/crypto/bcrypt.ts';
+import { passwordHasher } from '../../../src/adapters/crypto/password-hasher.ts';
 import { factorSecrets } from '../../../src/adapters/crypto/secrets.ts';
 import type { DatabaseOptions } from '../../../src/adapters/mikro-orm/options.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
@@ -230,7 +230,7 @@ describe('npm run users -- import', () => {
       ids,
       secrets,
       clock: { now: () => NOW },
-      hasher: bcryptPasswordHasher(),
+      hasher: passwordHasher(),
       factorSecrets: null,
     };
     const onBatch: Importing['onBatch'] = async (counts) => {

@@ -1,6 +1,6 @@
 import request from 'supertest';
 import { expect, vi } from 'vitest';
-import { bcryptPasswordHasher } from '../../../src/adapters/crypto/bcrypt.ts';
+import { passwordHasher } from '../../../src/adapters/crypto/password-hasher.ts';
 import type { Route } from '../../../src/adapters/http/routing/define-route.ts';
 import { idsOfRequest } from '../../../src/adapters/http/stages/arrival.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
@@ -17,7 +17,7 @@ import { ALL_ROUTES } from './all-routes.ts';
 const KEYS = testKeys();
 
 /** bcrypt with its lowest cost, to save time. */
-export const hasher = bcryptPasswordHasher({ cost: 4 });
+export const hasher = passwordHasher({ cost: 4 });
 
 export type LogLine = { readonly level: string; readonly msg: string; readonly [member: string]: unknown };
 

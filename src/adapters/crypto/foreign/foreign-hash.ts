@@ -1,4 +1,4 @@
-import crypto from 'node:crypto';
+import { hasArgon2 } from '../argon2id.ts';
 
 type Salted = { readonly salt: Buffer; readonly key: Buffer };
 
@@ -93,7 +93,7 @@ export const limitProblem = (hash: ForeignHash): string | null => {
     }
     case 'argon2': {
       const { memoryKib, passes, parallelism } = hash;
-      if (crypto.argon2Sync === undefined) return 'is of argon2, which needs Node 24.7 or later';
+      if (!hasArgon2) return 'is of argon2, which needs Node 24.7 or later';
       const isValid = within([parallelism, 1, 255], [memoryKib, 8 * parallelism, 2 ** 32], [passes, 1, 2 ** 32]);
       if (!isValid) return OUT_OF_RANGE;
       return (

@@ -1,6 +1,6 @@
 import crypto from 'node:crypto';
 import bcrypt from 'bcrypt';
-import { PASSWORD_MAX_BYTES, passwordProblem } from '../../../domain/password.ts';
+import { hasInvalidCharacters, PASSWORD_MAX_BYTES } from '../../../domain/password.ts';
 import { phpassRounds, type SaltedDigest, type SlowHash } from './foreign-hash.ts';
 import { shaCrypt } from './sha-crypt.ts';
 
@@ -16,14 +16,16 @@ export const matchesHash = (password: string, hash: SlowHash): boolean => {
     hash.scheme === 'bcrypt'
       ? bcrypt.compareSync(bcryptInput(password, hash.digest), hash.hash)
       : isKey(derivedKey(password, hash), hash.key);
-  return matches && passwordProblem(password) !== 'invalid_characters';
+  return matches && !hasInvalidCharacters(password);
 };
 
 const isKey = (derived: Buffer | null, key: Buffer): boolean =>
   derived !== null && crypto.timingSafeEqual(derived, key);
 
 const bcryptInput = (password: string, digest: SaltedDigest | null): Buffer =>
-  digest === null ? Buffer.from(password).subarray(0, PASSWORD_MAX_BYTES) : Buffer.from(digestText(password, digest));
+  digest === null
+    ? Buffer.from(password).subarray(0, PASSWORD_MAX_BYTES.bcrypt)
+    : Buffer.from(digestText(password, digest));
 
 const digestText = (password: string, { algorithm, salt, place }: SaltedDigest): string => {
   if (algorithm === 'wordpress') return crypto.createHmac('sha384', 'wp-sha384').update(password).digest('base64');

@@ -18,7 +18,7 @@ export const storableHash = async (
   if ('problem' in hash) return hash;
   if (hash.scheme === 'digest') {
     const head = text.slice(0, text.lastIndexOf('$'));
-    return { passwordHash: `${head}$${await wrap(hash.hex.slice(0, PASSWORD_MAX_BYTES))}` };
+    return { passwordHash: `${head}$${await wrap(hash.hex.slice(0, PASSWORD_MAX_BYTES.bcrypt))}` };
   }
   return { passwordHash: text.startsWith('$2') ? `bcrypt$${text}` : text };
 };

@@ -34,6 +34,8 @@ export type Shown = PageContent &
     readonly locales: readonly string[];
     /** The origin of the application to which the pages lead back; `null`: not known. */
     readonly application: string | null;
+    /** Of a password. */
+    readonly minLength: number;
     readonly texts: UserTexts;
     readonly site: UserSite;
     readonly locale: string;
@@ -128,6 +130,8 @@ const placeOf = (part: string): Html => {
     : html`<time data-told="${member}"></time>`;
 };
 
+const withLength = ({ minLength }: Shown, text: string): string => text.replace('{min}', `${minLength}`);
+
 /** What is typed into a field, with what was wrong with it. `new`: of an account or a password that the form makes. */
 const fieldOf = (shown: Shown, form: string, name: string, values: Texts): Html => {
   const { texts, name: page } = shown;
@@ -145,7 +149,7 @@ const fieldOf = (shown: Shown, form: string, name: string, values: Texts): Html 
   if (type === 'checkbox')
     return html`<p class="check"><label><input type="checkbox" name="${name}"${sent?.typed?.[name] === 'on' ? html` checked` : NOTHING}> ${label}</label></p>\n`;
   const problem = sent?.error?.fields.find(({ field }) => field === name);
-  const said = problem && (words[problem.code] ?? words.other ?? '');
+  const said = problem && withLength(shown, words[problem.code] ?? words.other ?? '');
   const isNext = name === nextField(shown, form, sent);
   // Read out with the field that has the focus.
   const ids = [
@@ -164,7 +168,7 @@ const fieldOf = (shown: Shown, form: string, name: string, values: Texts): Html 
       ? html`<select ${common}>\n${localesOf(shown, text)}</select>`
       : html`<input ${common} type="${type}"${filled}>`;
   return html`<p class="field"><label for="${id}">${label}</label>
-${hint === undefined ? NOTHING : html`<span class="rules" id="${id}-hint">${hint}</span>\n`}${control}
+${hint === undefined ? NOTHING : html`<span class="rules" id="${id}-hint">${withLength(shown, hint)}</span>\n`}${control}
 ${said === undefined ? NOTHING : html`<span class="problem" id="${id}-problem">${said}</span>`}</p>
 `;
 };

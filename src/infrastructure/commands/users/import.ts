@@ -37,9 +37,8 @@ export const importAction = (opening: Opening, { ports = {} }: StorageOverrides)
       return opening(env, async (accounts, config) => {
         const given = accounts.secrets.factors;
         const factorKeys = given === undefined ? await openFactorKeys(config) : null;
-        const { bcryptPasswordHasher } = await import('../../../adapters/crypto/bcrypt.ts');
-        const hasher =
-          ports.hasher ?? bcryptPasswordHasher({ cost: config.bcryptCost, maxWait: Number.POSITIVE_INFINITY });
+        const { passwordHasher } = await import('../../../adapters/crypto/password-hasher.ts');
+        const hasher = ports.hasher ?? passwordHasher({ cost: config.bcryptCost, maxWait: Number.POSITIVE_INFINITY });
         const deps = { ...accounts, hasher, factorSecrets: given ?? (factorKeys && factorSecrets(factorKeys)) };
         const mapped = await mapFile(dryRun ? undefined : map);
         try {

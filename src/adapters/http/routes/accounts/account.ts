@@ -7,6 +7,7 @@ import { changeLocale, changeUsername } from '../../../../application/accounts/p
 import type { Service } from '../../../../application/service.ts';
 import { getCurrentUser } from '../../../../application/sessions/current-user.ts';
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
+import type { PasswordLimits } from '../../../../domain/password.ts';
 import { EventsPage } from '../../../json/account.ts';
 import { deviceNames } from '../../../json/device-names.ts';
 import {
@@ -16,7 +17,7 @@ import {
   Limit,
   Locale,
   MailCode,
-  NewPassword,
+  newPassword,
   Username,
 } from '../../../json/fields.ts';
 import { CurrentUserJson, PublicUserJson } from '../../../json/public-user.ts';
@@ -29,10 +30,11 @@ export const EventsQuery = v.strictObject({ before: v.optional(Id), limit: v.opt
 
 export const LocaleBody = v.pipe(v.object({ locale: Locale }), v.examples([{ locale: 'de-AT' }]));
 
-export const ChangePasswordBody = v.pipe(
-  v.object({ currentPassword: CurrentPassword, newPassword: NewPassword }),
-  v.examples([{ currentPassword: 'correct horse', newPassword: 'battery staple' }]),
-);
+export const changePasswordBody = (limits: PasswordLimits) =>
+  v.pipe(
+    v.object({ currentPassword: CurrentPassword, newPassword: newPassword(limits) }),
+    v.examples([{ currentPassword: 'correct horse', newPassword: 'battery staple' }]),
+  );
 
 export const ChangeUsernameBody = v.pipe(v.object({ username: Username }), v.examples([{ username: 'ada.lovelace' }]));
 
@@ -82,7 +84,7 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
       path: '/users/me/password',
       throttle: 'strict',
       cookie: { writes: 'sets' },
-      request: { body: ChangePasswordBody },
+      request: { body: changePasswordBody(deps.passwordLimits) },
       response: { data: RefreshResult },
       errors: ['AUTH_CREDENTIALS_INVALID', 'AUTH_STEP_UP_REQUIRED'],
     },

@@ -15,7 +15,8 @@ import type { Service } from '../../../../application/service.ts';
 import type { ErrorCode } from '../../../../domain/errors/catalog.ts';
 import type { Origin } from '../../../../domain/event.ts';
 import { PAGE_PURPOSES } from '../../../../domain/link.ts';
-import { AddressBody, LinkBody, LinkToken, NewPassword } from '../../../json/fields.ts';
+import type { PasswordLimits } from '../../../../domain/password.ts';
+import { AddressBody, LinkBody, LinkToken, newPassword } from '../../../json/fields.ts';
 import { originOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { acceptedLocales } from '../../request/language.ts';
@@ -122,10 +123,11 @@ export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
   ),
 ];
 
-export const ConfirmPasswordResetBody = v.pipe(
-  v.object({ token: LinkToken, newPassword: NewPassword }),
-  v.examples([{ token: 'Yt2mJ8o1Jm3q4Wn0zQe7Rk5sXc9uVb6aLd1fGh2iKj4', newPassword: 'battery staple' }]),
-);
+export const confirmPasswordResetBody = (limits: PasswordLimits) =>
+  v.pipe(
+    v.object({ token: LinkToken, newPassword: newPassword(limits) }),
+    v.examples([{ token: 'Yt2mJ8o1Jm3q4Wn0zQe7Rk5sXc9uVb6aLd1fGh2iKj4', newPassword: 'battery staple' }]),
+  );
 
 export const PasswordResetPreviewJson = v.pipe(
   v.object({ username: v.string() }),
@@ -163,7 +165,7 @@ export const passwordResetRoutes = (deps: Service, cookie: SessionCookies): Rout
       summary: 'Set a new password with the link, and end all sessions',
       path: '/auth/password-reset/confirm',
       cookie: { reads: 'optional' },
-      request: { body: ConfirmPasswordResetBody },
+      request: { body: confirmPasswordResetBody(deps.passwordLimits) },
       errors: ['AUTH_LINK_INVALID', 'DB_QUERY_FAILED'],
     },
     ({ body, signal }, ctx) => {

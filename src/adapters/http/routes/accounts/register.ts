@@ -1,34 +1,39 @@
 import * as v from 'valibot';
 import { registration } from '../../../../application/accounts/registration.ts';
 import type { Service } from '../../../../application/service.ts';
-import { Email, Extra, LinkToken, Locale, NewPassword, Proof, Username } from '../../../json/fields.ts';
+import type { PasswordLimits } from '../../../../domain/password.ts';
+import { Email, Extra, LinkToken, Locale, newPassword, Proof, Username } from '../../../json/fields.ts';
 import { LoginResult } from '../../../json/tokens.ts';
 import { type DeviceAccess, loginSourceOf, PROOF_ERRORS } from '../../request/device-access.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { handOver } from '../login/login.ts';
 
-const MEMBERS = {
+const membersOf = (limits: PasswordLimits) => ({
   username: Username,
   email: Email,
-  password: NewPassword,
+  password: newPassword(limits),
   locale: v.optional(Locale),
   invitation: v.optional(LinkToken),
   extra: v.optional(Extra),
   proof: v.optional(Proof),
-};
+});
 
-const RegisterBody = v.pipe(
-  v.object(MEMBERS),
-  v.examples([{ username: 'ada', email: 'ada@example.org', password: 'correct horse' }]),
-);
+const fullBody = (limits: PasswordLimits) =>
+  v.pipe(
+    v.object(membersOf(limits)),
+    v.examples([{ username: 'ada', email: 'ada@example.org', password: 'correct horse' }]),
+  );
 
 /** With PASSWORDS=optional. */
-export const ShortRegisterBody = v.pipe(
-  v.object({ ...MEMBERS, username: v.optional(Username), password: v.optional(NewPassword) }),
-  v.examples([{ email: 'ada@example.org' }]),
-);
+const shortBody = (limits: PasswordLimits) =>
+  v.pipe(
+    v.object({ ...membersOf(limits), username: v.optional(Username), password: v.optional(newPassword(limits)) }),
+    v.examples([{ email: 'ada@example.org' }]),
+  );
+export type ShortRegisterBody = ReturnType<typeof shortBody>;
 
-export const registerBody = ({ passwords }: Service) => (passwords === 'optional' ? ShortRegisterBody : RegisterBody);
+export const registerBody = ({ passwords, passwordLimits }: Service) =>
+  passwords === 'optional' ? shortBody(passwordLimits) : fullBody(passwordLimits);
 
 /**
  * If log-ins need a verified address, the response does not depend on whether the address has an account (ADR 0010), unless an invitation has

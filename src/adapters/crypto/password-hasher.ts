@@ -3,15 +3,18 @@ import { extname, join } from 'node:path';
 import bcrypt from 'bcrypt';
 import type { Piscina } from 'piscina';
 import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
-import { isHashable } from '../../domain/password.ts';
+import { isHashable, PASSWORD_MAX_BYTES, type PasswordHash } from '../../domain/password.ts';
 import { boundedQueue, type QueueLoad } from '../limits/bounded-queue.ts';
 import { innerSpan, leafSpan } from '../tracing/spans.ts';
+import { ARGON2ID_DUMMY, isOwnArgon2id } from './argon2id.ts';
 import { isMemoryHard } from './foreign/foreign-hash.ts';
 import { readHash } from './foreign/read-hash.ts';
 import type { HashingTask } from './hashing-thread.ts';
 
-export type BcryptOptions = {
-  /** The binary logarithm of the number of rounds. SPEC "Password handling": 10. */
+export type HasherOptions = {
+  /** Default: `bcrypt`, as SPEC "Password handling" says. `argon2id` needs Node 24.7. */
+  readonly scheme?: PasswordHash;
+  /** The binary logarithm of the number of rounds of bcrypt. SPEC "Password handling": 10. */
   readonly cost?: number;
   /** Milliseconds that a hash may wait in the queue. */
   readonly maxWait?: number;
@@ -23,21 +26,33 @@ const DEFAULT_COST = 10;
 /** Milliseconds that a hash of the default cost is expected to take; each further step of cost doubles it. */
 const EXPECTED_DURATION = 50;
 
-/** A well-formed hash without a known password, for accounts that do not exist: 22 characters of salt and 31 of digest, all zero. */
-const dummyHash = (cost: number): string => `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`;
+/**
+ * Well-formed hashes without a known password, for accounts that do not exist. With argon2id there may be hashes of bcrypt from before, so a wrong
+ * password is compared with one of each.
+ */
+const dummiesOf = (scheme: PasswordHash, cost: number): readonly string[] => [
+  ...(scheme === 'argon2id' ? [ARGON2ID_DUMMY] : []),
+  `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`,
+];
 
 /** A hash of this service. An imported one of bcrypt has another beginning (./foreign/storable-hash.ts). */
-const isOwn = (hash: string): boolean => hash.startsWith('$2');
+const isOwnBcrypt = (hash: string): boolean => hash.startsWith('$2');
+const isHeavy = (hash: string): boolean => {
+  const read = readHash(hash);
+  return 'scheme' in read && isMemoryHard(read);
+};
 
 /**
- * bcrypt, in threads of a lower priority and behind a bounded queue: many concurrent log-ins delay log-ins only (ADR 0008). Imported hashes are
- * compared too; those that need much memory one at a time, so that all together never need more than 128 MiB.
+ * Hashes in threads of a lower priority and behind a bounded queue: many concurrent log-ins delay log-ins only (ADR 0008). Imported hashes are
+ * compared too; those that need much memory one at a time, so that all together never need more than 128 MiB, besides 19 for each thread with
+ * argon2id.
  */
-export const bcryptPasswordHasher = ({
+export const passwordHasher = ({
+  scheme = 'bcrypt',
   cost = DEFAULT_COST,
   maxWait = 10_000,
   runner = hashingThreads(),
-}: BcryptOptions = {}): PasswordHasher & { readonly load: () => QueueLoad } => {
+}: HasherOptions = {}): PasswordHasher & { readonly load: () => QueueLoad } => {
   const enqueue = boundedQueue({
     width: runner.width,
     maxWait,
@@ -48,22 +63,21 @@ export const bcryptPasswordHasher = ({
     const hash = () => leafSpan('hash', {}, () => runner.run(task), 'internal');
     return innerSpan('hash queue', {}, () => enqueue(hash), 'internal');
   };
-  const verifyForeign = async (password: string, foreignHash: string): Promise<boolean> => {
-    const compare = () => run({ password, foreignHash, dummyHash: dummyHash(cost) });
-    const hash = readHash(foreignHash);
-    return (await ('scheme' in hash && isMemoryHard(hash) ? oneAtATime(compare) : compare())) === true;
-  };
+  const isHashed = (password: string): boolean => isHashable(password, PASSWORD_MAX_BYTES[scheme]);
+  const dummies = dummiesOf(scheme, cost);
   return {
     hash: async (password) => {
-      if (!isHashable(password)) throw new RangeError('This password cannot be hashed.');
-      return String(await run({ password, cost }));
+      if (!isHashed(password)) throw new RangeError('This password cannot be hashed.');
+      return String(await run({ password, scheme, cost }));
     },
     verify: async (password, hash) => {
-      if (hash !== null && !isOwn(hash)) return verifyForeign(password, hash);
-      const matches = await run({ password, hash: hash ?? dummyHash(cost) });
-      return matches === true && hash !== null && isHashable(password);
+      const compare = () => run({ password, hash, dummies });
+      const isForeign = hash !== null && !isOwnBcrypt(hash) && !isOwnArgon2id(hash);
+      const matches = (await (isForeign && isHeavy(hash) ? oneAtATime(compare) : compare())) === true;
+      return matches && hash !== null && (!isOwnBcrypt(hash) || isHashable(password, PASSWORD_MAX_BYTES.bcrypt));
     },
-    needsRehash: (hash) => !isOwn(hash) || bcrypt.getRounds(hash) < cost,
+    needsRehash: (hash) =>
+      scheme === 'bcrypt' ? !isOwnBcrypt(hash) || bcrypt.getRounds(hash) < cost : !isOwnArgon2id(hash),
     load: () => ({ ...enqueue.load(), waiting: enqueue.load().waiting + oneAtATime.load().waiting }),
   };
 };

@@ -1,0 +1,25 @@
+import crypto from 'node:crypto';
+import { randomSecrets } from './secrets.ts';
+
+/** Since Node 24.7. */
+export const hasArgon2 = crypto.argon2Sync !== undefined;
+
+/** OWASP's Password Storage Cheat Sheet: 19 MiB and two passes. */
+const PARAMETERS = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 } as const;
+const HEAD = `$argon2id$v=19$m=${PARAMETERS.memory},t=${PARAMETERS.passes},p=${PARAMETERS.parallelism}$`;
+const SALT_BYTES = 16;
+
+const base64 = (bytes: Buffer): string => bytes.toString('base64').replaceAll('=', '');
+
+/** A hash in the PHC string format. Blocks the thread. */
+export const argon2idHash = (password: string): string => {
+  const nonce = Buffer.from(randomSecrets.random(), 'base64url').subarray(0, SALT_BYTES);
+  const key = crypto.argon2Sync('argon2id', { ...PARAMETERS, message: password, nonce });
+  return `${HEAD}${base64(nonce)}$${base64(key)}`;
+};
+
+/** Without a known password. */
+export const ARGON2ID_DUMMY = `${HEAD}${base64(Buffer.alloc(SALT_BYTES))}$${base64(Buffer.alloc(PARAMETERS.tagLength))}`;
+
+/** Whether a hash has these parameters. An imported one may have them, too. */
+export const isOwnArgon2id = (hash: string): boolean => hash.startsWith(HEAD);

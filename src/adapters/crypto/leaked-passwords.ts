@@ -1,0 +1,88 @@
+import { hash } from 'node:crypto';
+import { type FileHandle, open } from 'node:fs/promises';
+import { boundedText } from '../limits/bounded-text.ts';
+import { LoggableError } from '../log/redact-error.ts';
+import { tracedFetch } from '../tracing/traced-fetch.ts';
+
+/**
+ * A file of leaked passwords: these bytes, then the first six bytes of the SHA-1 of each password, in ascending order. A password that is not
+ * listed is taken for one with a chance of the number of entries in 2^48: 1 in 280,000 for a thousand million.
+ */
+export const LEAKED_HEAD = Buffer.from('leaked');
+export const LEAKED_BYTES = 6;
+/** Entries that are read at once: 4 KiB. */
+const AT_ONCE = 682;
+
+/** Whether a password has leaked. Rejects if that cannot be found out. */
+export type IsLeaked = (password: string) => Promise<boolean>;
+
+/**
+ * The list in a file, which is opened for each password: another one may take its place.
+ * @throws Error when the file cannot be read, or is none that the command has made.
+ */
+export const leakedPasswordsOf = async (path: string): Promise<IsLeaked> => {
+  const isLeaked = async (password: string): Promise<boolean> => {
+    const file = await open(path);
+    try {
+      const [{ size }, [head]] = [await file.stat(), await entriesOf(file, -1, 1)];
+      if (head !== LEAKED_HEAD.readUIntBE(0, LEAKED_BYTES) || size % LEAKED_BYTES !== 0)
+        throw new LoggableError(`${path} is not a list of leaked passwords: \`npx tandem data leaked\` makes one`);
+      const wanted = hash('sha1', password, 'buffer').readUIntBE(0, LEAKED_BYTES);
+      return await isListed(file, size / LEAKED_BYTES - 1, wanted);
+    } finally {
+      await file.close();
+    }
+  };
+  await isLeaked('');
+  return isLeaked;
+};
+
+/** SHA-1 spreads the entries evenly, so that the place of one is known but for some hundreds: three reads find it among millions. */
+const isListed = async (file: FileHandle, count: number, wanted: number): Promise<boolean> => {
+  let [low, high] = [0, count];
+  let [least, most] = [0, 2 ** (8 * LEAKED_BYTES)];
+  while (low < high) {
+    const expected = low + Math.floor(((wanted - least) / (most - least)) * (high - low));
+    const from = Math.max(low, Math.min(expected - AT_ONCE / 2, high - AT_ONCE));
+    const entries = await entriesOf(file, from, Math.min(AT_ONCE, high - from));
+    const [first = most, last = least] = [entries[0], entries.at(-1)];
+    if (wanted < first) [high, most] = [from, first];
+    else if (wanted > last) [low, least] = [from + entries.length, last];
+    else return entries.includes(wanted);
+  }
+  return false;
+};
+
+/** @param from the first of them; the head is before number 0. */
+const entriesOf = async (file: FileHandle, from: number, count: number): Promise<number[]> => {
+  const length = count * LEAKED_BYTES;
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, (from + 1) * LEAKED_BYTES);
+  const entries = Math.floor(bytesRead / LEAKED_BYTES);
+  return Array.from({ length: entries }, (_, at) => buffer.readUIntBE(at * LEAKED_BYTES, LEAKED_BYTES));
+};
+
+const ANSWER_TIMEOUT = 2_000;
+/** Of some 80 KB that an answer has with padding. */
+const MAX_ANSWER_BYTES = 1_000_000;
+
+/**
+ * Asks a server for the hashes that begin with the first five digits of the SHA-1 in hexadecimal (k-anonymity): it learns neither the password
+ * nor the hash. Its answer has lines of `REST:COUNT`; a count of 0 is padding.
+ * @param url to which a slash and the five digits are added
+ */
+export const leakedPasswordsAt =
+  (url: string): IsLeaked =>
+  async (password) => {
+    const digest = hash('sha1', password, 'hex').toUpperCase();
+    const response = await tracedFetch(`${url}/${digest.slice(0, 5)}`, {
+      headers: { 'Add-Padding': 'true' },
+      redirect: 'manual',
+      signal: AbortSignal.timeout(ANSWER_TIMEOUT),
+    });
+    if (!response.ok) {
+      await response.body?.cancel();
+      throw new LoggableError(`the list of leaked passwords has answered with the status ${response.status}`);
+    }
+    const lines = (await boundedText(response, MAX_ANSWER_BYTES)).split(/\r?\n/);
+    return lines.some((line) => line.startsWith(`${digest.slice(5)}:`) && !/:0+$/.test(line));
+  };

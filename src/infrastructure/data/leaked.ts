@@ -1,0 +1,74 @@
+import { createReadStream } from 'node:fs';
+import { link, open, readdir, rm, stat } from 'node:fs/promises';
+import { basename, extname, join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { LEAKED_BYTES, LEAKED_HEAD } from '../../adapters/crypto/leaked-passwords.ts';
+import { CommandError } from '../command-error.ts';
+
+const LINE = /^(?<digest>[0-9A-F]{40}):(?<count>\d{1,12})$/i;
+/** Entries that are written at once. */
+const AT_ONCE = 100_000;
+
+type Made = { readonly file: string; readonly entries: number; readonly bytes: number };
+
+/**
+ * Makes the file of `leakedPasswordsOf` out of public lists of SHA-1 hashes: one file with lines of `HASH:COUNT` in ascending order, or a directory with
+ * one for each range, which is named by the first five digits and has lines of `REST:COUNT`.
+ * @param least the least count of a password that is listed
+ * @throws CommandError; Error of the system, and then there is no file.
+ */
+export const makeLeaked = async (from: string, file: string, least: number): Promise<Made> => {
+  const draft = `${file}.part-${process.pid}`;
+  const output = await open(draft, 'wx', 0o644);
+  try {
+    let entries = 0;
+    let waiting: Buffer[] = [LEAKED_HEAD];
+    for await (const entry of entriesOf(from, least)) {
+      entries += 1;
+      if (waiting.push(entry) < AT_ONCE) continue;
+      await output.appendFile(Buffer.concat(waiting));
+      waiting = [];
+    }
+    await output.appendFile(Buffer.concat(waiting));
+    await output.sync();
+    await link(draft, file);
+    return { file, entries, bytes: (entries + 1) * LEAKED_BYTES };
+  } catch (error) {
+    const isTaken = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+    throw isTaken ? new CommandError('file-exists', `${file} exists, and is not replaced.`) : error;
+  } finally {
+    await output.close();
+    await rm(draft, { force: true });
+  }
+};
+
+async function* entriesOf(from: string, least: number): AsyncGenerator<Buffer> {
+  let last: Buffer = Buffer.alloc(LEAKED_BYTES);
+  for await (const { place, text } of linesOf(from)) {
+    const { digest, count } = LINE.exec(text)?.groups ?? {};
+    if (digest === undefined) throw invalid(`${place} is not SHA-1:COUNT`);
+    if (Number(count) < least) continue;
+    const entry = Buffer.from(digest.slice(0, 2 * LEAKED_BYTES), 'hex');
+    if (entry.compare(last) < 0) throw invalid(`${place} is not in ascending order`);
+    last = entry;
+    yield entry;
+  }
+}
+
+async function* linesOf(from: string): AsyncGenerator<{ readonly place: string; readonly text: string }> {
+  const isDirectory = (await stat(from)).isDirectory();
+  const paths = isDirectory ? (await readdir(from)).sort().map((name) => join(from, name)) : [from];
+  for (const path of paths) {
+    const range = isDirectory ? basename(path, extname(path)) : '';
+    let number = 0;
+    for await (const line of createInterface({ input: createReadStream(path) })) {
+      number += 1;
+      // Some begin with a byte order mark.
+      const text = line.replace(/^\uFEFF/, '').trim();
+      if (text !== '') yield { place: `Line ${number} of ${path}`, text: range + text };
+    }
+  }
+}
+
+const invalid = (message: string): CommandError =>
+  new CommandError('leaked-list', `${message}. Nothing was written.`, 2);

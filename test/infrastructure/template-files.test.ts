@@ -316,8 +316,6 @@ describe('npm run templates', () => {
   });
 
   it.each([
-    [['eject'], {}, 'Expected: npx tandem templates eject DIR'],
-    [['other'], {}, 'The commands are npx tandem templates, eject.'],
     [['--to', '/nowhere/x', '--locale', 'fr'], {}, 'There are no texts in fr.'],
     [[], { PAGE_TEMPLATES: '/nowhere' }, 'PAGE_TEMPLATES: the directory cannot be read'],
   ])('refuses %j with %j', async (args, env, message) => {

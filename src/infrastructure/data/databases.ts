@@ -8,12 +8,10 @@ import { type RowCounts, TABLE_NAMES } from './rows.ts';
 /** What SQLite keeps beside a database: a log of changes that belongs to that one alone. */
 const BESIDE = ['-wal', '-shm', '-journal'];
 
-/** @throws CommandError */
 export const assertHasDatabase = (path: string): void => {
   if (!existsSync(path)) throw new CommandError('no-database', `There is no database at ${path}.`);
 };
 
-/** @throws CommandError */
 export const assertHasNoDatabase = (path: string): void => {
   const taken = ['', ...BESIDE].map((end) => `${path}${end}`).find((file) => existsSync(file));
   if (taken !== undefined)

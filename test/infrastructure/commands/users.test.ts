@@ -275,47 +275,36 @@ describe('npm run users -- invite', () => {
 });
 
 describe('npm run users -- events', () => {
-  const series = (count: number, interval: number): number[] =>
-    Array.from({ length: count }, (_, index) => NOW - index * interval);
-  const withEvents = async (times: readonly number[]) => {
+  const withEvents = async (count: number) => {
     const given = await stored();
     const { stores, report } = given;
     const user = aUser();
     await stores.users.add(user);
+    const times = Array.from({ length: count }, (_, index) => NOW - index * MINUTE);
     await stores.events.add(times.map((at) => anEvent({ userId: user.id, id: ulid(at), at })));
     const listed = async (...range: string[]): Promise<number[]> =>
       (await report('events', user.id, ...range)).events.map(({ at }: { at: string }) => Date.parse(at));
-    return { ...given, user, listed };
+    return { ...given, user, times, listed };
   };
   const iso = (time: number): string => new Date(time).toISOString();
 
   it('lists those of a range, the latest first, also refused log-ins whose count began before it', async () => {
-    const times = series(600, MINUTE);
-    const { stores, user, listed } = await withEvents(times);
+    const { stores, user, times, listed } = await withEvents(600);
     expect(await listed('--since', '1970-01-01')).toStrictEqual(times);
     const range = ['--since', iso(NOW - 500 * MINUTE), '--until', iso(NOW - 300 * MINUTE)];
     expect(await listed(...range)).toStrictEqual(times.slice(300, 501));
-    expect(await listed('--since', iso(NOW + 1))).toStrictEqual([]);
     const begun = ulid(NOW - 30 * MINUTE);
     await stores.events.add([anEvent({ id: begun, userId: user.id, kind: 'login-refused', at: NOW, count: 7 })]);
     expect(await listed('--since', iso(NOW))).toStrictEqual([NOW, NOW]);
   });
 
-  it('without a range lists the latest 50, and says whether there are older ones', async () => {
-    const { user, run, listed } = await withEvents(series(51, MINUTE));
-    expect(await listed()).toHaveLength(50);
-    const text = (await run(['events', user.id])).stdout;
-    expect(text.split('\n')).toHaveLength(53);
-    expect(text).toMatch(/\nThese are the latest 50\. For older ones use --since or --until\.\n$/);
-    for (const [count, expected] of [
-      [50, /^TIME/],
-      [0, /^No events\.\n$/],
-    ] as const) {
-      const few = await withEvents(series(count, MINUTE));
-      const { stdout } = await few.run(['events', few.user.id]);
-      expect(stdout).toMatch(expected);
-      expect(stdout).not.toContain('older');
-    }
+  it.each([
+    [51, /^TIME .*\n(.*\n){50}These are the latest 50\. For older ones use --since or --until\.\n$/],
+    [50, /^TIME .*\n(.*\n){50}$/],
+    [0, /^No events\.\n$/],
+  ])('without a range lists the latest 50 of %i, and says whether there are older ones', async (count, expected) => {
+    const { user, run } = await withEvents(count);
+    expect((await run(['events', user.id])).stdout).toMatch(expected);
   });
 });
 
@@ -330,8 +319,7 @@ describe('npm run users -- remove-factors', () => {
     await stores.factors.replaceCodes(userId, ['a hash', 'another hash', 'one more hash']);
     await stores.passkeys.add(aPasskey({ userId, name: 'A key\u001b[2J', lastUsedAt: NOW }));
     await stores.users.update(userId, { secondFactorAt: NOW, now: NOW });
-    const pending = async () => (await stores.outbox.listByUser(userId)).map(({ kind }) => kind);
-    return { ...given, userId, app, unconfirmed, pending };
+    return { ...given, userId, app, unconfirmed };
   };
 
   it('removes what show has shown, without an app that has shown no code, and without secrets', async () => {
@@ -345,20 +333,14 @@ describe('npm run users -- remove-factors', () => {
   });
 
   it('removes them when the question is answered with yes, which says what is removed', async () => {
-    const { run, userId, pending } = await enrolled();
+    const { run, userId } = await enrolled();
     const answering = (answer: boolean) => ({ ask: vi.fn(async () => answer) });
     const refused = answering(false);
     expect((await run(['remove-factors', userId], refused)).status).toBe(1);
-    expect(refused.ask).toHaveBeenCalledWith(
-      expect.stringMatching(/1 authenticator app, 3 recovery codes, 1 passkey, /),
-    );
-    expect(await pending()).toEqual([]);
-    const removed = await run(['remove-factors', userId, '--json'], answering(true));
-    expect(JSON.parse(removed.stdout)).toMatchObject({
-      changed: true,
-      removed: { apps: 1, recoveryCodes: 3, passkeys: 1 },
-    });
-    expect((await pending()).toSorted()).toEqual(['passkey-removed', 'second-factor-removed']);
+    const question = expect.stringMatching(/1 authenticator app, 3 recovery codes, 1 passkey, /);
+    expect(refused.ask).toHaveBeenCalledWith(question);
+    const report = JSON.parse((await run(['remove-factors', userId, '--json'], answering(true))).stdout);
+    expect(report).toMatchObject({ changed: true, removed: { apps: 1, recoveryCodes: 3, passkeys: 1 } });
     const again = await run(['remove-factors', userId, '--json', '--yes']);
     expect(JSON.parse(again.stdout)).toMatchObject({ changed: false });
   });

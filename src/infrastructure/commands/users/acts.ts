@@ -174,7 +174,6 @@ const textOf = ({ act, accounts }: Operation, changed: boolean, isMailed: boolea
   ].join('');
 };
 
-/** @throws CommandError */
 const assertHas = (accounts: Accounts, { needs, mails }: Act, body: Members | undefined): void => {
   const otherwise = OPTIONS[mails?.unless[0] ?? '']?.[0];
   if (!accounts.hasMail && (needs === 'mail' || mails?.if(body as never))) {

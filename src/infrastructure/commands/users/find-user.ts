@@ -14,7 +14,6 @@ export const accountIn = (given: string): string => {
   return account;
 };
 
-/** @throws CommandError */
 export const findUser = async ({ users }: Pick<Accounts, 'users'>, account: string): Promise<User> => {
   const id = account.toUpperCase();
   const byId = isId(id) ? await users.findById(id) : null;

@@ -5,7 +5,7 @@ import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { openMailer } from '../../../src/infrastructure/mail/delivery.ts';
 import { MAIL } from '../../contracts/mailer/store.ts';
 import { openSmtpServer } from '../../support/mail/smtp-server.ts';
-import { NO_WARNINGS, PRODUCTION } from '../../support/processes/environments.ts';
+import { NO_WARNINGS } from '../../support/processes/environments.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 let directory: ReturnType<typeof temporaryDirectory>;
@@ -28,10 +28,6 @@ describe('the mailer of a configuration', () => {
     expect(await mailer?.send({ ...MAIL, text: `Open ${link}` })).toBe('sent');
     const [name = ''] = readdirSync(join(directory.path, 'mail'));
     expect(lines).toEqual([[{ path: join(directory.path, 'mail', name), links: [link] }, expect.any(String)]]);
-  });
-
-  it('is none in production without MAIL_URL', async () => {
-    expect((await opened(PRODUCTION)).mailer).toBeNull();
   });
 
   it('sends over SMTP to MAIL_URL, from MAIL_FROM', async () => {

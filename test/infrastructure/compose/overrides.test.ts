@@ -109,13 +109,6 @@ describe('a storage of one’s own', () => {
       expect(service.messages).toEqual([]);
     }
   });
-
-  it('is down when its check fails', async () => {
-    const ping = () => Promise.reject(new Error('away'));
-    const service = await composed({ storage: memoryStorage(), checks: [{ ...check, ping }] });
-    onTestFinished(service.close);
-    await expect(service.ready()).rejects.toMatchObject({ status: 503, message: 'Not ready; down: own.' });
-  });
 });
 
 describe('serve with a storage of one’s own', () => {

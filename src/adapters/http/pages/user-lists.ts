@@ -1,6 +1,6 @@
 import { Html, html, NOTHING } from '../../../application/html.ts';
 import { filledText } from '../../../application/templates.ts';
-import { PAGES } from '../forms/flow.ts';
+import { PAGES, type PageName } from '../forms/flow.ts';
 import { startedApp } from '../forms/page-facts.ts';
 import { pathIn } from './layout.ts';
 import { formOf, type Shown } from './user-forms.ts';
@@ -43,6 +43,18 @@ const providersOf = (shown: Shown, form: 'provider' | 'link'): readonly Html[] =
     ({ name }) => !forms[form]?.linkedOnly || payloads.identities?.some((each) => each.provider === name),
   );
   return providers.map(({ name, title }) => formOf(shown, form, { ...back, provider: name }, title));
+};
+
+/** The address of a link by its name. */
+export const linkOf = ({ name: page, site, to, target, pages, application }: Shown, name: string): string => {
+  if (name === 'target') return target;
+  if (name === 'application' && to !== undefined) return target;
+  if (name === 'export') return pathIn(site, '/auth/account/export');
+  // Without the pages for log-ins, those of links lead back to the application.
+  if (name === 'application' || !pages.has(name)) return application ?? pathIn(site, '/');
+  // A link in a mail does not say what its user came for.
+  const next = to ?? (PAGES[page].path.startsWith('/auth/link/') ? application : null);
+  return pathIn(site, PAGES[name as PageName].path) + (next === null ? '' : `?${new URLSearchParams({ to: next })}`);
 };
 
 export const LISTS: Readonly<Record<string, (shown: Shown) => Html>> = {
@@ -111,6 +123,20 @@ ${providersOf(shown, 'link')}
     return url === null
       ? html`<p><a class="button" href="${pathIn(shown.site, PAGES['log-in'].path)}">${back}</a></p>`
       : html`<p><a class="button" href="${url}" rel="noreferrer">${on}</a></p>`;
+  },
+  /** The way to the page of registration, unless it is closed. */
+  registration: (shown) => {
+    const { new: lead = '', register = '' } = shown.texts.pages['log-in'] ?? {};
+    return shown.mayRegister
+      ? html`<p class="more">${lead} <a href="${linkOf(shown, 'register')}">${register}</a></p>`
+      : NOTHING;
+  },
+  /** How users who have no password get one: those who may register without, and those who came from a provider. */
+  'first-password': (shown) => {
+    const { 'first-password': text = '' } = shown.texts.pages.account ?? {};
+    return shown.passwords === 'optional' || shown.providers.length > 0
+      ? html`<p class="more"><a href="${linkOf(shown, 'forgot')}">${text}</a></p>`
+      : NOTHING;
   },
   /** Who is logged in. */
   visitor: (shown) => html`<p><strong>${shown.payloads['current-user']?.username ?? ''}</strong></p>`,

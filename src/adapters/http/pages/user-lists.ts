@@ -3,23 +3,23 @@ import { filledText } from '../../../application/templates.ts';
 import { PAGES, type PageName } from '../forms/flow.ts';
 import { startedApp } from '../forms/page-facts.ts';
 import { pathIn } from './layout.ts';
-import { formOf, type Shown } from './user-forms.ts';
+import { formOf, type PageView } from './user-forms.ts';
 
 /** What the account has: lists whose items can be changed, and what is shown once. */
 
 /** The address of a sign-in that was begun; `null` when the page is loaded again. */
-export const providerUrl = ({ name, state }: Shown): string | null =>
+export const providerUrl = ({ name, state }: PageView): string | null =>
   PAGES[name].leadsOn === 'to-url' ? ((state?.payload as { readonly url?: string } | undefined)?.url ?? null) : null;
 
-export const isOffered = (shown: Shown, form: string): boolean =>
+export const isOffered = (shown: PageView, form: string): boolean =>
   // A link that is not valid does not become so.
   shown.state?.error?.code !== 'AUTH_LINK_INVALID' && (PAGES[shown.name].forms[form]?.offered?.(shown) ?? true);
 
-const timeOf = ({ locale }: Shown, at: number): Html =>
+const timeOf = ({ locale }: PageView, at: number): Html =>
   html`<time datetime="${new Date(at).toISOString()}">${new Date(at).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })} UTC</time>`;
 
 /** A text with a time in it. */
-const sayTime = (shown: Shown, text: string, at: number): Html => {
+const sayTime = (shown: PageView, text: string, at: number): Html => {
   const [before = '', after = ''] = (shown.texts.common[text] ?? '').split('{time}');
   return html`${before}${timeOf(shown, at)}${after}`;
 };
@@ -30,11 +30,11 @@ const item = (title: string, details: readonly (Html | string)[], forms: readonl
 };
 
 /** A list, or a sentence that there is nothing in it. */
-const itemsOf = ({ texts }: Shown, items: readonly Html[]): Html =>
+const itemsOf = ({ texts }: PageView, items: readonly Html[]): Html =>
   items.length === 0 ? html`<p class="lead">${texts.common.nothing ?? ''}</p>` : html`<ul class="items">${items}</ul>`;
 
 /** A button for each provider. An error leads back to the page. */
-const providersOf = (shown: Shown, form: 'provider' | 'link'): readonly Html[] => {
+const providersOf = (shown: PageView, form: 'provider' | 'link'): readonly Html[] => {
   const { name: page, payloads, site } = shown;
   const { path, forms } = PAGES[page];
   const errorTo = pathIn(site, path);
@@ -46,7 +46,7 @@ const providersOf = (shown: Shown, form: 'provider' | 'link'): readonly Html[] =
 };
 
 /** The address of a link by its name. */
-export const linkOf = ({ name: page, site, to, target, pages, application }: Shown, name: string): string => {
+export const linkOf = ({ name: page, site, to, target, pages, application }: PageView, name: string): string => {
   if (name === 'target') return target;
   if (name === 'application' && to !== undefined) return target;
   if (name === 'export') return pathIn(site, '/auth/account/export');
@@ -57,7 +57,7 @@ export const linkOf = ({ name: page, site, to, target, pages, application }: Sho
   return pathIn(site, PAGES[name as PageName].path) + (next === null ? '' : `?${new URLSearchParams({ to: next })}`);
 };
 
-export const LISTS: Readonly<Record<string, (shown: Shown) => Html>> = {
+export const LISTS: Readonly<Record<string, (shown: PageView) => Html>> = {
   sessions: (shown) => {
     const { common } = shown.texts;
     const say = (name: string, isSo: boolean) => (isSo ? [common[name] ?? ''] : []);

@@ -2,7 +2,7 @@ import { Html, html, NOTHING } from '../../../application/html.ts';
 import { filledTemplate, filledText, type Templates } from '../../../application/templates.ts';
 import { PAGES } from '../forms/flow.ts';
 import { pathIn } from './layout.ts';
-import { formOf, type Shown, type UserTexts } from './user-forms.ts';
+import { formOf, type PageView, type UserTexts } from './user-forms.ts';
 import { isOffered, LISTS, linkOf, providerUrl } from './user-lists.ts';
 
 /**
@@ -17,10 +17,13 @@ const whenOf = (locale: string, seconds: number): string => {
 };
 
 /** @param retryAfter seconds; `undefined`: not known. */
-export const tryAgain = ({ texts, locale }: Pick<Shown, 'texts' | 'locale'>, retryAfter: number | undefined): string =>
+export const tryAgain = (
+  { texts, locale }: Pick<PageView, 'texts' | 'locale'>,
+  retryAfter: number | undefined,
+): string =>
   retryAfter === undefined ? '' : ` ${filledText(texts.common['try-again'] ?? '', () => whenOf(locale, retryAfter))}`;
 
-const alertOf = (shown: Shown): Html => {
+const alertOf = (shown: PageView): Html => {
   const { state, texts } = shown;
   const { error, notice } = state ?? {};
   if (notice !== undefined)
@@ -33,7 +36,7 @@ const alertOf = (shown: Shown): Html => {
 };
 
 /** The address to which a mail goes, for those alone who have just typed it; and after a registration, the way to correct it. */
-const addressOf = (shown: Shown): Html => {
+const addressOf = (shown: PageView): Html => {
   const { name, state, texts, pages, mayRegister } = shown;
   const { email, username } = PAGES[name].corrects === undefined ? {} : (state?.typed ?? {});
   const waits = username !== undefined || state?.error?.code === 'AUTH_EMAIL_UNVERIFIED';
@@ -45,7 +48,7 @@ const addressOf = (shown: Shown): Html => {
   }`;
 };
 
-const variableOf = (shown: Shown, variable: string): Html | string => {
+const variableOf = (shown: PageView, variable: string): Html | string => {
   const [kind = '', name = ''] = variable.split('.');
   if (kind === 'form')
     return isOffered(shown, name) ? formOf(shown, name, PAGES[shown.name].forms[name]?.begins?.(shown)) : NOTHING;
@@ -61,7 +64,7 @@ export const OTHER_LINKS = ['target', 'application', 'export'];
 /** What the pages are made of. */
 export type UserPageFiles = Templates<UserTexts>;
 
-export const userPage = (shown: Shown, files: UserPageFiles): string => {
+export const userPage = (shown: PageView, files: UserPageFiles): string => {
   const title = shown.texts.pages[shown.name]?.title ?? '';
   const variable = (each: string) => (each === 'title' ? title : variableOf(shown, each));
   const url = providerUrl(shown);
@@ -90,7 +93,7 @@ type Content = {
 
 /** A page in the layout that all have in common. */
 export const filledPage = (
-  { site, texts, locale }: Pick<Shown, 'site' | 'texts' | 'locale'>,
+  { site, texts, locale }: Pick<PageView, 'site' | 'texts' | 'locale'>,
   { templates }: UserPageFiles,
   { template, title, isError, alert, script, variable }: Content,
 ): string => {

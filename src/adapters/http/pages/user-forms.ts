@@ -130,7 +130,7 @@ const placeOf = (part: string): Html => {
     : html`<time data-told="${member}"></time>`;
 };
 
-const withLength = ({ minLength }: Shown, text: string): string => text.replace('{min}', `${minLength}`);
+const withLength = ({ minLength }: PageView, text: string): string => text.replace('{min}', `${minLength}`);
 
 /** What is typed into a field, with what was wrong with it. `new`: of an account or a password that the form makes. */
 const fieldOf = (shown: PageView, form: string, name: string, values: Texts): Html => {

@@ -40,8 +40,8 @@ export type Form<Name extends string = PageName> = {
   readonly tells?: 'logged-out';
   /** What was typed into these fields is handed on to the page to which it leads. */
   readonly keeps?: readonly string[];
-  /** The form of the page whose fields it sends: it is another button of that one. */
-  readonly within?: string;
+  /** The form of the page whose button it is, too: it sends the fields of that one. */
+  readonly buttonOf?: string;
   /** The route that tells what the form's link would do, by its path. The script asks it, and shows the answer before a click. */
   readonly preview?: `/auth/${string}`;
   /** Browsers offer its passkey in the field of the account. */
@@ -156,7 +156,7 @@ const TABLE = {
         leadsTo: 'target',
         on: { ...HALF_WAY, AUTH_EMAIL_UNVERIFIED: 'verify' },
       },
-      code: { ...BY_CODE, fields: ['account'], within: 'log-in', offered: hasCodes },
+      code: { ...BY_CODE, fields: ['account'], buttonOf: 'log-in', offered: hasCodes },
       passkey: { submits: 'passkey-login', fields: ['credential'], leadsTo: 'target', autofill: true },
       provider: AT_PROVIDER,
     },

@@ -107,7 +107,7 @@ const whenFailed =
     }
     states.set(ctx, {
       page: elsewhere ?? page,
-      form: elsewhere === undefined ? (form.within ?? formName) : '',
+      form: elsewhere === undefined ? (form.buttonOf ?? formName) : '',
       typed: typedIn(fields),
       ...(elsewhere === undefined && { session: ctx.request.caller?.sessionId }),
       error: {

@@ -191,12 +191,7 @@ const exportRoute = (deps: PagesDeps, at: Locations, submits: Route): Route => (
   errorPages: true,
   errors: new Set([...submits.errors, ...VISITOR_ERRORS]),
   response: { ...submits.response, unwrapped: { type: 'application/json', cacheControl: NO_STORE } },
-  failed: async (ctx, error) => {
-    const lacking = pageLacking(error.code);
-    if (lacking === null) return null;
-    if (PAGES[lacking].for === 'stranger') sayAtLogIn(deps, ctx, 'AUTH_FAILED');
-    return at.hrefOf(lacking, at.pathOf('account'));
-  },
+  failed: async (ctx, error) => withoutPage(deps, at, 'account')(ctx, error),
   handler: async (input, ctx) => {
     const data = await submits.handler(input, ctx);
     ctx.set('Content-Disposition', 'attachment; filename="account.json"');

@@ -64,7 +64,7 @@ export const repeatedRequests =
       const other = await counts.replace(name, '', mark, SILENCE);
       if (other === null) break;
       const sealed = seal.decrypt(other.text);
-      if (sealed !== null) return given(ctx, JSON.parse(sealed));
+      if (sealed !== null) return answerAgain(ctx, JSON.parse(sealed));
       // A part of the service does not answer: many copies must not wait for one another.
       if (looks * LOOK >= REMEMBERED) return work();
       await pause(LOOK);
@@ -77,7 +77,7 @@ export const repeatedRequests =
     return running;
   };
 
-const given = (ctx: Context, answer: Answer): string => {
+const answerAgain = (ctx: Context, answer: Answer): string => {
   ctx.set(answer.headers);
   if ('location' in answer) return answer.location;
   throw new AppError(answer.code, answer.options);

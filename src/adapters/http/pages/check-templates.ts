@@ -55,7 +55,7 @@ const OPTIONAL = /^(?:text\..*|link\..*|title|brand|logo)$/;
 
 const isMarkup = (name: string): boolean => /^(?:form|list)\./.test(name) || LAYOUT_MARKUP.includes(name);
 const isLink = (name: string): boolean => name.startsWith('link.');
-const written = (name: string): string => `{{${name}}}`;
+const placeholder = (name: string): string => `{{${name}}}`;
 const namesIn = (text: string): string[] => [...text.matchAll(VARIABLE)].map(([, name = '']) => name);
 
 /**
@@ -71,8 +71,8 @@ const missing = (template: string, needed: readonly string[]): string[] => {
   const names = namesIn(template);
   return needed.flatMap((name) => {
     const count = names.filter((each) => each === name).length;
-    if (count > 1 && isMarkup(name)) return [`${written(name)} is there ${count} times: the page needs it once`];
-    return count === 0 && !OPTIONAL.test(name) ? [`${written(name)} is missing: the page needs it`] : [];
+    if (count > 1 && isMarkup(name)) return [`${placeholder(name)} is there ${count} times: the page needs it once`];
+    return count === 0 && !OPTIONAL.test(name) ? [`${placeholder(name)} is missing: the page needs it`] : [];
   });
 };
 
@@ -115,7 +115,7 @@ const unknownVariables = (text: string, known: readonly string[]): string[] => [
       const [kind = ''] = name.split('.');
       const alike = known.filter((each) => each.split('.')[0] === kind && name.includes('.'));
       const others = alike.length > 0 ? alike : known.filter((each) => !each.includes('.'));
-      return `${written(name)} is unknown here; there are ${others.map(written).join(', ')}`;
+      return `${placeholder(name)} is unknown here; there are ${others.map(placeholder).join(', ')}`;
     }),
   ...(/\{\{|\}\}/.test(text.replaceAll(VARIABLE, '')) ? ['{{ or }} is not part of a variable such as {{title}}'] : []),
 ];
@@ -123,10 +123,10 @@ const unknownVariables = (text: string, known: readonly string[]): string[] => [
 const problemsOfText = (text: string, known: readonly string[], parent: string): string[] => [
   ...unknownVariables(text, known),
   ...namesIn(text).flatMap((name) => {
-    if (isLink(name)) return [`${written(name)} may only be the whole href of an <a>`];
+    if (isLink(name)) return [`${placeholder(name)} may only be the whole href of an <a>`];
     if (name === 'head') return parent === 'head' ? [] : ['{{head}} has to be in <head>'];
     return isMarkup(name) && ['html', 'head', 'title', 'a'].includes(parent)
-      ? [`${written(name)} may not be in <${parent}>`]
+      ? [`${placeholder(name)} may not be in <${parent}>`]
       : [];
   }),
 ];
@@ -142,8 +142,8 @@ const problemsOfAttributes = (element: string, attributes: string, known: readon
     if (isHref) return unknownVariables(value, known);
     return [
       ...unknownVariables(value, known),
-      ...variables.filter(isLink).map((each) => `${written(each)} may only be the whole href of an <a>`),
-      ...variables.filter(isMarkup).map((each) => `${written(each)} may not be in a tag`),
+      ...variables.filter(isLink).map((each) => `${placeholder(each)} may only be the whole href of an <a>`),
+      ...variables.filter(isMarkup).map((each) => `${placeholder(each)} may not be in a tag`),
       ...(allowed.test(value) ? [] : [`${name} may not have this value`]),
     ];
   });

@@ -1,6 +1,6 @@
 import { html, NOTHING } from '../../../application/html.ts';
 import { pathIn } from './layout.ts';
-import type { Shown } from './user-forms.ts';
+import type { PageView } from './user-forms.ts';
 import { filledPage, type UserPageFiles } from './user-pages.ts';
 
 /** Where to go when the session is renewed, and when nobody is logged in. */
@@ -8,7 +8,7 @@ export type Targets = { readonly to: string; readonly login: string };
 
 /** A page that renews a session whose device has a key, and goes on: only a script can prove the key. ADR 0023. */
 export const continuePage = (
-  shown: Pick<Shown, 'site' | 'texts' | 'locale'>,
+  shown: Pick<PageView, 'site' | 'texts' | 'locale'>,
   { to, login }: Targets,
   files: UserPageFiles,
 ): string => {

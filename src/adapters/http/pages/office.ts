@@ -30,7 +30,7 @@ export type ActForm = {
   readonly leadsTo?: 'user' | 'list';
 };
 
-export type ShownForm = ActForm & {
+export type OfficeForm = ActForm & {
   /** Where it is sent. */
   readonly action: string;
   /** The members of the request. */
@@ -38,7 +38,7 @@ export type ShownForm = ActForm & {
 };
 
 /** What a form says on the page that it leads to. */
-export type Said = {
+export type FormOutcome = {
   readonly form: string;
   /** What was wrong, line by line; `null`: it is done. */
   readonly problems: readonly string[] | null;
@@ -47,31 +47,31 @@ export type Said = {
   readonly url?: string | undefined;
 };
 
-type Shown = {
+type PageView = {
   readonly site: Site;
   /** Who looks at it. */
   readonly operator: string;
   /** Tells a second click on a form from a second attempt. */
   readonly once: string;
-  readonly said: Said | null;
+  readonly said: FormOutcome | null;
   /** By the name of the act. A service without mail has not all of them. */
-  readonly forms: ReadonlyMap<string, ShownForm>;
+  readonly forms: ReadonlyMap<string, OfficeForm>;
 };
 
-type ListShown = Shown & {
+type ListShown = PageView & {
   readonly users: readonly Omit<User, 'passwordHash'>[];
   readonly contains: string | null;
   /** The next page; `null` on the last one. */
   readonly next: string | null;
 };
 
-type UserShown = Shown & {
+type UserShown = PageView & {
   readonly data: AccountData;
   readonly events: readonly EventData[];
   readonly next: string | null;
 };
 
-const page = (shown: Shown, title: string, main: Html): string =>
+const page = (shown: PageView, title: string, main: Html): string =>
   layout(shown.site, {
     title: `${title} · Back office`,
     main: html`<h1>${title}</h1>
@@ -79,7 +79,7 @@ ${alertIn(shown)}${main}
 <p class="lead">Events name you ${shown.operator}.</p>`,
   });
 
-const alertIn = ({ said, forms }: Shown): Html => {
+const alertIn = ({ said, forms }: PageView): Html => {
   const form = forms.get(said?.form ?? '');
   if (said === null || form === undefined) return NOTHING;
   const { problems, url } = said;
@@ -188,10 +188,10 @@ const timeOf = (at: number): Html => {
   return html`<time datetime="${text}">${text.slice(0, 16).replace('T', ' ')} UTC</time>`;
 };
 
-const isRefused = ({ said }: Shown, name: string): boolean => said?.form === name && said.problems !== null;
+const isRefused = ({ said }: PageView, name: string): boolean => said?.form === name && said.problems !== null;
 
 /** Forms behind their names: nothing happens by one click on a phone. One is open when it was sent and refused. */
-const foldedForms = (shown: Shown, names: readonly string[]): readonly Html[] =>
+const foldedForms = (shown: PageView, names: readonly string[]): readonly Html[] =>
   names.map((name) => {
     const button = shown.forms.get(name)?.button;
     return button === undefined
@@ -202,7 +202,7 @@ ${formOf(shown, name)}</details>
   });
 
 /** @param hidden what nobody has to type. */
-const formOf = (shown: Shown, name: string, hidden: Readonly<Record<string, string>> = {}): Html => {
+const formOf = (shown: PageView, name: string, hidden: Readonly<Record<string, string>> = {}): Html => {
   const form = shown.forms.get(name);
   if (form === undefined) return NOTHING;
   const { button, text, members, confirm, action } = form;

@@ -1,10 +1,10 @@
 import { type Html, html, NOTHING } from '../../../application/html.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
 import { pathIn } from './layout.ts';
-import type { Shown } from './user-forms.ts';
+import type { PageView } from './user-forms.ts';
 import { filledPage, tryAgain, type UserPageFiles } from './user-pages.ts';
 
-export type UserFailure = Pick<Shown, 'site' | 'texts' | 'locale' | 'application'> & {
+export type UserFailure = Pick<PageView, 'site' | 'texts' | 'locale' | 'application'> & {
   readonly error: Pick<AppError, 'code' | 'status' | 'retryAfter'>;
   /** With it and the code, the operator finds the error in the log. */
   readonly requestId: string;

@@ -20,7 +20,7 @@ export type UserTexts = {
 type Texts = Readonly<Record<string, string>>;
 
 /** A page with all that its variables need. */
-export type Shown = PageContent &
+export type PageView = PageContent &
   PageFacts & {
     /** Tells a second click on a form from a second attempt. */
     readonly once: string;
@@ -64,11 +64,11 @@ const FIELDS: Readonly<Record<string, { readonly type: string; readonly attribut
 const NOT_TYPED = ['token', 'invitation', 'credential', 'remember'];
 
 /** What was wrong with the form, if it is the one that was sent. A list has the same form for each of its items. */
-const sentBefore = ({ state }: Shown, form: string, { id }: Texts): Shown['state'] =>
+const sentBefore = ({ state }: PageView, form: string, { id }: Texts): PageView['state'] =>
   state?.form === form && (id === undefined || state.typed?.id === id) ? state : null;
 
 /** Whether a field has to be filled in, can be, or is not there. */
-const needOf = (shown: Shown, form: string, field: string): 'required' | 'optional' | 'left-out' =>
+const needOf = (shown: PageView, form: string, field: string): 'required' | 'optional' | 'left-out' =>
   PAGES[shown.name].forms[form]?.eases?.[field]?.(shown) ?? 'required';
 
 /** In its own words; the tag itself where it has no name, such as one with an extension. */
@@ -81,7 +81,7 @@ const languageName = (tag: string): string => {
 };
 
 /** The languages of mails, each in its own words. */
-const localesOf = ({ locales, locale }: Shown, chosen: string): Html => {
+const localesOf = ({ locales, locale }: PageView, chosen: string): Html => {
   const offered = new Set([...locales, ...(chosen === '' ? [] : [chosen])]);
   return html`${[...offered].map((each) => {
     const selected = each === (chosen || locale) ? html` selected` : NOTHING;
@@ -93,7 +93,7 @@ const localesOf = ({ locales, locale }: Shown, chosen: string): Html => {
  * The field to type into next, which has the focus: after an error, the first one that is wrong or empty. Settings begin without one, since they
  * are read first.
  */
-const nextField = (shown: Shown, form: string, sent: Shown['state']): string | undefined => {
+const nextField = (shown: PageView, form: string, sent: PageView['state']): string | undefined => {
   const { name, state } = shown;
   const { forms, path } = PAGES[name];
   const isFirst = form === Object.keys(forms)[0] && !path.startsWith(PAGES.account.path);
@@ -108,7 +108,7 @@ const nextField = (shown: Shown, form: string, sent: Shown['state']): string | u
 };
 
 /** The name of the account, beside its password, for password managers. */
-const nameBeside = ({ payloads }: Shown, { fields, preview }: Form): Html => {
+const nameBeside = ({ payloads }: PageView, { fields, preview }: Form): Html => {
   const { username } = payloads['current-user'] ?? {};
   if (!fields.some((field) => FIELDS[field]?.type === 'password')) return NOTHING;
   if (username === undefined && preview === undefined) return NOTHING;
@@ -117,7 +117,7 @@ const nameBeside = ({ payloads }: Shown, { fields, preview }: Form): Html => {
 };
 
 /** What only the token of a link tells, before a click: whose account it is, and what can be undone. The script fills it in. */
-const toldOf = ({ texts, name }: Shown, { preview }: Form): Html => {
+const toldOf = ({ texts, name }: PageView, { preview }: Form): Html => {
   const told = preview === undefined ? [] : ['whose', 'undo'].flatMap((each) => texts.pages[name]?.[each] ?? []);
   return html`${told.map((text) => html`<p hidden>${text.split(/(\{\w+\})/).map(placeOf)}</p>\n`)}`;
 };
@@ -130,10 +130,10 @@ const placeOf = (part: string): Html => {
     : html`<time data-told="${member}"></time>`;
 };
 
-const withLength = ({ minLength }: Shown, text: string): string => text.replace('{min}', `${minLength}`);
+const withLength = ({ minLength }: PageView, text: string): string => text.replace('{min}', `${minLength}`);
 
 /** What is typed into a field, with what was wrong with it. `new`: of an account or a password that the form makes. */
-const fieldOf = (shown: Shown, form: string, name: string, values: Texts): Html => {
+const fieldOf = (shown: PageView, form: string, name: string, values: Texts): Html => {
   const { texts, name: page } = shown;
   const sent = sentBefore(shown, form, values);
   const isNew = PAGES[page].registers !== undefined;
@@ -174,7 +174,7 @@ ${said === undefined ? NOTHING : html`<span class="problem" id="${id}-problem">$
 };
 
 /** What the script does for a form. Without it, a form for a passkey is not there. */
-const scriptOf = ({ name: page, payloads, state, now, site, texts, elsewhere }: Shown, form: Form): Html => {
+const scriptOf = ({ name: page, payloads, state, now, site, texts, elsewhere }: PageView, form: Form): Html => {
   const { fields, preview } = form;
   const created = payloads['passkey-options'];
   const options = created === undefined ? ['options', payloads['pending-login']?.passkey] : ['creates', created];
@@ -195,15 +195,15 @@ const scriptOf = ({ name: page, payloads, state, now, site, texts, elsewhere }: 
 const IDS: Readonly<Record<string, string>> = { register: 'register', login: 'log-in' };
 
 /** A form with its fields and its button. @param values of its fields, and of hidden ones. @param item what it changes, if the page lists several. */
-export const formOf = (shown: Shown, name: string, values: Texts = {}, item?: string): Html => {
+export const formOf = (shown: PageView, name: string, values: Texts = {}, item?: string): Html => {
   const form = PAGES[shown.name].forms[name] as Form;
   const { to, site, texts } = shown;
   const text = texts.buttons[`${shown.name}.${name}`] ?? '';
   const button = filledText(text, () => item ?? '');
   const label = item === undefined || button !== text ? NOTHING : html` aria-label="${button}: ${item}"`;
   const [action, key] = [pathIn(site, pathOf(shown.name, name)), `${shown.name}.${name}`];
-  if (form.within !== undefined)
-    return html`<button form="${form.within}" formaction="${action}" formnovalidate data-form="${key}">${button}</button>`;
+  if (form.buttonOf !== undefined)
+    return html`<button form="${form.buttonOf}" formaction="${action}" formnovalidate data-form="${key}">${button}</button>`;
   const id = IDS[form.submits];
   const hidden = Object.entries({ once: shown.once, ...(to !== undefined && { to }), ...values });
   return html`<form method="post" action="${action}" data-form="${key}"${id === undefined ? NOTHING : html` id="${id}"`} ${scriptOf(shown, form)}>

@@ -1,25 +1,25 @@
 import { Html, html, NOTHING } from '../../../application/html.ts';
 import { filledText } from '../../../application/templates.ts';
-import { PAGES } from '../forms/flow.ts';
+import { PAGES, type PageName } from '../forms/flow.ts';
 import { startedApp } from '../forms/page-facts.ts';
 import { pathIn } from './layout.ts';
-import { formOf, type Shown } from './user-forms.ts';
+import { formOf, type PageView } from './user-forms.ts';
 
 /** What the account has: lists whose items can be changed, and what is shown once. */
 
 /** The address of a sign-in that was begun; `null` when the page is loaded again. */
-export const providerUrl = ({ name, state }: Shown): string | null =>
+export const providerUrl = ({ name, state }: PageView): string | null =>
   PAGES[name].leadsOn === 'to-url' ? ((state?.payload as { readonly url?: string } | undefined)?.url ?? null) : null;
 
-export const isOffered = (shown: Shown, form: string): boolean =>
+export const isOffered = (shown: PageView, form: string): boolean =>
   // A link that is not valid does not become so.
   shown.state?.error?.code !== 'AUTH_LINK_INVALID' && (PAGES[shown.name].forms[form]?.offered?.(shown) ?? true);
 
-const timeOf = ({ locale }: Shown, at: number): Html =>
+const timeOf = ({ locale }: PageView, at: number): Html =>
   html`<time datetime="${new Date(at).toISOString()}">${new Date(at).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })} UTC</time>`;
 
 /** A text with a time in it. */
-const sayTime = (shown: Shown, text: string, at: number): Html => {
+const sayTime = (shown: PageView, text: string, at: number): Html => {
   const [before = '', after = ''] = (shown.texts.common[text] ?? '').split('{time}');
   return html`${before}${timeOf(shown, at)}${after}`;
 };
@@ -30,11 +30,11 @@ const item = (title: string, details: readonly (Html | string)[], forms: readonl
 };
 
 /** A list, or a sentence that there is nothing in it. */
-const itemsOf = ({ texts }: Shown, items: readonly Html[]): Html =>
+const itemsOf = ({ texts }: PageView, items: readonly Html[]): Html =>
   items.length === 0 ? html`<p class="lead">${texts.common.nothing ?? ''}</p>` : html`<ul class="items">${items}</ul>`;
 
 /** A button for each provider. An error leads back to the page. */
-const providersOf = (shown: Shown, form: 'provider' | 'link'): readonly Html[] => {
+const providersOf = (shown: PageView, form: 'provider' | 'link'): readonly Html[] => {
   const { name: page, payloads, site } = shown;
   const { path, forms } = PAGES[page];
   const errorTo = pathIn(site, path);
@@ -45,7 +45,19 @@ const providersOf = (shown: Shown, form: 'provider' | 'link'): readonly Html[] =
   return providers.map(({ name, title }) => formOf(shown, form, { ...back, provider: name }, title));
 };
 
-export const LISTS: Readonly<Record<string, (shown: Shown) => Html>> = {
+/** The address of a link by its name. */
+export const linkOf = ({ name: page, site, to, target, pages, application }: PageView, name: string): string => {
+  if (name === 'target') return target;
+  if (name === 'application' && to !== undefined) return target;
+  if (name === 'export') return pathIn(site, '/auth/account/export');
+  // Without the pages for log-ins, those of links lead back to the application.
+  if (name === 'application' || !pages.has(name)) return application ?? pathIn(site, '/');
+  // A link in a mail does not say what its user came for.
+  const next = to ?? (PAGES[page].path.startsWith('/auth/link/') ? application : null);
+  return pathIn(site, PAGES[name as PageName].path) + (next === null ? '' : `?${new URLSearchParams({ to: next })}`);
+};
+
+export const LISTS: Readonly<Record<string, (shown: PageView) => Html>> = {
   sessions: (shown) => {
     const { common } = shown.texts;
     const say = (name: string, isSo: boolean) => (isSo ? [common[name] ?? ''] : []);
@@ -111,6 +123,20 @@ ${providersOf(shown, 'link')}
     return url === null
       ? html`<p><a class="button" href="${pathIn(shown.site, PAGES['log-in'].path)}">${back}</a></p>`
       : html`<p><a class="button" href="${url}" rel="noreferrer">${on}</a></p>`;
+  },
+  /** The way to the page of registration, unless it is closed. */
+  registration: (shown) => {
+    const { new: lead = '', register = '' } = shown.texts.pages['log-in'] ?? {};
+    return shown.mayRegister
+      ? html`<p class="more">${lead} <a href="${linkOf(shown, 'register')}">${register}</a></p>`
+      : NOTHING;
+  },
+  /** How users who have no password get one: those who may register without, and those who came from a provider. */
+  'first-password': (shown) => {
+    const { 'first-password': text = '' } = shown.texts.pages.account ?? {};
+    return shown.passwords === 'optional' || shown.providers.length > 0
+      ? html`<p class="more"><a href="${linkOf(shown, 'forgot')}">${text}</a></p>`
+      : NOTHING;
   },
   /** Who is logged in. */
   visitor: (shown) => html`<p><strong>${shown.payloads['current-user']?.username ?? ''}</strong></p>`,

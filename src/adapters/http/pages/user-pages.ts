@@ -1,9 +1,9 @@
 import { Html, html, NOTHING } from '../../../application/html.ts';
 import { filledTemplate, filledText, type Templates } from '../../../application/templates.ts';
-import { PAGES, type PageName } from '../forms/flow.ts';
+import { PAGES } from '../forms/flow.ts';
 import { pathIn } from './layout.ts';
-import { formOf, type Shown, type UserTexts } from './user-forms.ts';
-import { isOffered, LISTS, providerUrl } from './user-lists.ts';
+import { formOf, type PageView, type UserTexts } from './user-forms.ts';
+import { isOffered, LISTS, linkOf, providerUrl } from './user-lists.ts';
 
 /**
  * The pages for users: templates of files, which have variables and no logic (docs/mail-and-pages.md). `{{text.…}}` is a text, `{{link.…}}` the
@@ -17,10 +17,13 @@ const whenOf = (locale: string, seconds: number): string => {
 };
 
 /** @param retryAfter seconds; `undefined`: not known. */
-export const tryAgain = ({ texts, locale }: Pick<Shown, 'texts' | 'locale'>, retryAfter: number | undefined): string =>
+export const tryAgain = (
+  { texts, locale }: Pick<PageView, 'texts' | 'locale'>,
+  retryAfter: number | undefined,
+): string =>
   retryAfter === undefined ? '' : ` ${filledText(texts.common['try-again'] ?? '', () => whenOf(locale, retryAfter))}`;
 
-const alertOf = (shown: Shown): Html => {
+const alertOf = (shown: PageView): Html => {
   const { state, texts } = shown;
   const { error, notice } = state ?? {};
   if (notice !== undefined)
@@ -33,7 +36,7 @@ const alertOf = (shown: Shown): Html => {
 };
 
 /** The address to which a mail goes, for those alone who have just typed it; and after a registration, the way to correct it. */
-const addressOf = (shown: Shown): Html => {
+const addressOf = (shown: PageView): Html => {
   const { name, state, texts, pages, mayRegister } = shown;
   const { email, username } = PAGES[name].corrects === undefined ? {} : (state?.typed ?? {});
   const waits = username !== undefined || state?.error?.code === 'AUTH_EMAIL_UNVERIFIED';
@@ -45,39 +48,10 @@ const addressOf = (shown: Shown): Html => {
   }`;
 };
 
-const linkOf = ({ name: page, site, to, target, pages, application }: Shown, name: string): string => {
-  if (name === 'target') return target;
-  if (name === 'application' && to !== undefined) return target;
-  if (name === 'export') return pathIn(site, '/auth/account/export');
-  // Without the pages for log-ins, those of links lead back to the application.
-  if (name === 'application' || !pages.has(name)) return application ?? pathIn(site, '/');
-  // A link in a mail does not say what its user came for.
-  const next = to ?? (PAGES[page].path.startsWith('/auth/link/') ? application : null);
-  return pathIn(site, PAGES[name as PageName].path) + (next === null ? '' : `?${new URLSearchParams({ to: next })}`);
-};
-
-/** The way to the page of registration, unless it is closed. */
-const registrationOf = (shown: Shown): Html => {
-  const { new: lead = '', register = '' } = shown.texts.pages['log-in'] ?? {};
-  return shown.mayRegister
-    ? html`<p class="more">${lead} <a href="${linkOf(shown, 'register')}">${register}</a></p>`
-    : NOTHING;
-};
-
-/** How users who have no password get one: those who may register without, and those who came from a provider. */
-const firstPasswordOf = (shown: Shown): Html => {
-  const { 'first-password': text = '' } = shown.texts.pages.account ?? {};
-  return shown.passwords === 'optional' || shown.providers.length > 0
-    ? html`<p class="more"><a href="${linkOf(shown, 'forgot')}">${text}</a></p>`
-    : NOTHING;
-};
-
-const variableOf = (shown: Shown, variable: string): Html | string => {
+const variableOf = (shown: PageView, variable: string): Html | string => {
   const [kind = '', name = ''] = variable.split('.');
   if (kind === 'form')
     return isOffered(shown, name) ? formOf(shown, name, PAGES[shown.name].forms[name]?.begins?.(shown)) : NOTHING;
-  if (variable === 'list.registration') return registrationOf(shown);
-  if (variable === 'list.first-password') return firstPasswordOf(shown);
   if (kind === 'list') return LISTS[name]?.(shown) ?? NOTHING;
   if (kind === 'link') return linkOf(shown, name);
   const text = kind === 'text' ? name : kind;
@@ -90,7 +64,7 @@ export const OTHER_LINKS = ['target', 'application', 'export'];
 /** What the pages are made of. */
 export type UserPageFiles = Templates<UserTexts>;
 
-export const userPage = (shown: Shown, files: UserPageFiles): string => {
+export const userPage = (shown: PageView, files: UserPageFiles): string => {
   const title = shown.texts.pages[shown.name]?.title ?? '';
   const variable = (each: string) => (each === 'title' ? title : variableOf(shown, each));
   const url = providerUrl(shown);
@@ -119,7 +93,7 @@ type Content = {
 
 /** A page in the layout that all have in common. */
 export const filledPage = (
-  { site, texts, locale }: Pick<Shown, 'site' | 'texts' | 'locale'>,
+  { site, texts, locale }: Pick<PageView, 'site' | 'texts' | 'locale'>,
   { templates }: UserPageFiles,
   { template, title, isError, alert, script, variable }: Content,
 ): string => {

@@ -62,9 +62,11 @@ const networksOf = (address: string): readonly string[] => {
 const parsedNetworks = (address: string): readonly string[] => {
   const parsed = ipaddr.process(address);
   const family = parsed instanceof ipaddr.IPv4 ? ipaddr.IPv4 : ipaddr.IPv6;
-  const within = (bits: number) => `${family.networkAddressFromCIDR(`${parsed}/${bits}`)}/${bits}`;
+  const networkOf = (bits: number) => `${family.networkAddressFromCIDR(`${parsed}/${bits}`)}/${bits}`;
   // A client can choose the rest of its IPv6 address.
-  return family === ipaddr.IPv4 ? [within(16), within(24), `${parsed}`] : [within(32), within(48), within(64)];
+  return family === ipaddr.IPv4
+    ? [networkOf(16), networkOf(24), `${parsed}`]
+    : [networkOf(32), networkOf(48), networkOf(64)];
 };
 
 /** The device that sent the request: its user agent, and its network of 24 bits of IPv4 or 48 bits of IPv6. */

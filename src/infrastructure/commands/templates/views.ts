@@ -2,7 +2,7 @@ import { type Form, PAGES, type Page, type PageName } from '../../../adapters/ht
 import type { Payloads } from '../../../adapters/http/forms/page-facts.ts';
 import type { PageContent } from '../../../adapters/http/forms/page-routes.ts';
 import type { PageState } from '../../../adapters/http/forms/page-state.ts';
-import type { Shown } from '../../../adapters/http/pages/user-forms.ts';
+import type { PageView } from '../../../adapters/http/pages/user-forms.ts';
 import type { MailValue } from '../../../application/mail/kinds.ts';
 import { masked } from '../../../application/mail/write-mail.ts';
 import type { MailName } from '../../../domain/happenings.ts';
@@ -10,7 +10,7 @@ import { EMAIL_LINK_LIFETIME, UNDO_LIFETIME } from '../../../domain/link.ts';
 
 /** A page in one of its states, with made-up content. */
 export type View = Omit<PageContent, 'to' | 'target'> &
-  Pick<Shown, 'mayRegister' | 'passwords'> & { readonly state: PageState | null; readonly title: string };
+  Pick<PageView, 'mayRegister' | 'passwords'> & { readonly state: PageState | null; readonly title: string };
 
 /** When somebody looks at them. */
 export const AT = Date.UTC(2026, 10, 22, 8, 5);

@@ -50,6 +50,9 @@ export const ShortDeleteAccountBody = v.pipe(v.object(CONFIRMATION), v.examples(
 export const confirmationErrors = ({ passwords }: Service) =>
   passwords === 'optional' ? (['AUTH_CODE_INVALID'] as const) : [];
 
+/** What a user changes. */
+export const ACCOUNT = { tag: 'account', throttle: 'strict' } as const;
+
 /** Users see and change their account, and leave. ADR 0010, ADR 0011. */
 export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
   route(
@@ -77,12 +80,11 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
   ),
   route(
     {
+      ...ACCOUNT,
       name: 'change-password',
-      tag: 'account',
       summary: 'Change the password, end all sessions and open a new one for the caller',
       method: 'PUT',
       path: '/users/me/password',
-      throttle: 'strict',
       cookie: { writes: 'sets' },
       request: { body: changePasswordBody(deps.passwordLimits) },
       response: { data: RefreshResult },
@@ -97,12 +99,11 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
   ),
   route(
     {
+      ...ACCOUNT,
       name: 'change-username',
-      tag: 'account',
       summary: 'Change the username',
       method: 'PUT',
       path: '/users/me/username',
-      throttle: 'strict',
       stepUp: FACTOR_CHANGE,
       request: { body: ChangeUsernameBody },
       response: { data: PublicUserJson },
@@ -112,13 +113,12 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
   ),
   route(
     {
+      ...ACCOUNT,
       name: 'delete-account',
-      tag: 'account',
       summary: 'Delete the user and everything that is stored about them',
       method: 'DELETE',
       path: '/users/me',
       cookie: { writes: 'clears' },
-      throttle: 'strict',
       stepUp: { assurance: 'aal2-if-enrolled' },
       request: { body: deps.passwords === 'optional' ? ShortDeleteAccountBody : DeleteAccountBody },
       errors: ['AUTH_CREDENTIALS_INVALID', ...confirmationErrors(deps), 'SYS_HOOK_UNAVAILABLE'],
@@ -134,12 +134,11 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
     : [
         route(
           {
+            ...ACCOUNT,
             name: 'request-confirmation-code',
-            tag: 'account',
             summary: 'Mail a code to the address of the user, with which they change it or delete the account',
             method: 'POST',
             path: '/users/me/code',
-            throttle: 'strict',
             response: { status: 202 },
           },
           ({ caller }, ctx) => requestConfirmationCode(deps)(caller, originOf(ctx)),

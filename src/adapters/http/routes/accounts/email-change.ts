@@ -12,7 +12,7 @@ import { clientNetworks, originOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { acceptedLocales } from '../../request/language.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { CONFIRMATION, confirmationErrors } from './account.ts';
+import { ACCOUNT, CONFIRMATION, confirmationErrors } from './account.ts';
 import { BY_MAIL, previewRoute } from './links.ts';
 
 const ChangeEmailBody = v.pipe(
@@ -41,12 +41,11 @@ export const EmailChangePreviewJson = v.pipe(
 export const emailChangeRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
   route(
     {
+      ...ACCOUNT,
       name: 'change-email',
-      tag: 'account',
       summary: 'Send a link that changes the email address to the new one',
       method: 'PUT',
       path: '/users/me/email',
-      throttle: 'strict',
       stepUp: { assurance: 'aal2-if-enrolled' },
       request: { body: deps.passwords === 'optional' ? ShortChangeEmailBody : ChangeEmailBody },
       response: { status: 202 },

@@ -9,6 +9,7 @@ import { AttributesJson, Timestamp } from '../../../json/public-user.ts';
 import { boundedQueue } from '../../../limits/bounded-queue.ts';
 import { originOf } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
+import { ACCOUNT } from './account.ts';
 
 const Text = v.nullable(v.string());
 const NullableTimestamp = v.nullable(Timestamp);
@@ -143,12 +144,11 @@ export const exportRoute = (deps: Service): Route => {
   const run = exportOneAtATime(exportAccount(deps));
   return route(
     {
+      ...ACCOUNT,
       name: 'export-account',
-      tag: 'account',
       summary: 'Return everything that is stored about the user',
       method: 'GET',
       path: '/users/me/export',
-      throttle: 'strict',
       requestsPerUser: 5,
       stepUp: FACTOR_CHANGE,
       response: { data: ExportJson },

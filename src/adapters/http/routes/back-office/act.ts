@@ -22,9 +22,9 @@ type ActDeps = Core & {
 type Schema = v.GenericSchema<unknown, unknown>;
 type Output<S> = S extends Schema ? v.InferOutput<S> : undefined;
 
-type Given<Body, Params, Query> = Output<Params> & { readonly body: Output<Body>; readonly query: Output<Query> };
+type ActInput<Body, Params, Query> = Output<Params> & { readonly body: Output<Body>; readonly query: Output<Query> };
 
-type Declared<
+type Declaration<
   Body extends Schema | undefined,
   Data extends Schema,
   Params extends Schema,
@@ -47,8 +47,8 @@ type Declared<
   /** When it sends a mail, and the member of the body that prevents it by this value. */
   readonly mails?: { readonly if: (body: Output<Body>) => boolean; readonly unless: readonly [string, boolean] };
   /** What refuses it before anything is done. @throws AppError */
-  readonly check?: (deps: ActDeps, given: Given<Body, Params, Query>) => void | Promise<void>;
-  readonly run: (deps: ActDeps, given: Given<Body, Params, Query>, origin: Origin) => Promise<v.InferInput<Data>>;
+  readonly check?: (deps: ActDeps, given: ActInput<Body, Params, Query>) => void | Promise<void>;
+  readonly run: (deps: ActDeps, given: ActInput<Body, Params, Query>, origin: Origin) => Promise<v.InferInput<Data>>;
   /** Of the pages for people. Without one, they cannot do it. */
   readonly form?: ActForm;
   /** Of `users`. Without one, it has none. */
@@ -67,7 +67,7 @@ type ActCommand = {
 
 /** What an operator can do. Its route, its form, and its command follow from it. */
 export type Act = Omit<
-  Declared<Schema | undefined, Schema, Schema, QuerySchema | undefined>,
+  Declaration<Schema | undefined, Schema, Schema, QuerySchema | undefined>,
   'data' | 'mails' | 'check' | 'run'
 > & {
   readonly data: Schema;
@@ -82,7 +82,7 @@ export const act = <
   Params extends Schema = typeof IdParams,
   Query extends QuerySchema | undefined = undefined,
 >(
-  declared: Declared<Body, Data, Params, Query>,
+  declared: Declaration<Body, Data, Params, Query>,
 ): Act => ({ data: NO_DATA, ...declared });
 
 type CheckedInput = { readonly [param: string]: unknown; readonly body: unknown };

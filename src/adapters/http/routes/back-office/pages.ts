@@ -11,7 +11,7 @@ import { Id, IdParams } from '../../../json/fields.ts';
 import { PAGE_POLICY, pageResponse } from '../../documents.ts';
 import { membersOf } from '../../forms/form-validation.ts';
 import { pathIn, type Site } from '../../pages/layout.ts';
-import type { ActForm, Said, ShownForm } from '../../pages/office.ts';
+import type { ActForm, FormOutcome, OfficeForm } from '../../pages/office.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import type { Act } from './act.ts';
 import { ACTS } from './acts.ts';
@@ -50,7 +50,7 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
     operator: operatorOf(ctx),
     once: secrets.random(),
     said: saidIn(deps, ctx, said),
-    forms: new Map<string, ShownForm>(
+    forms: new Map<string, OfficeForm>(
       forms.map((form) => [form.name, { ...form, action: pathIn(site, form.posted.path.replace(':id', id)) }]),
     ),
   });
@@ -109,7 +109,7 @@ const formRoute = (deps: PagesDeps, name: string, { confirm, leadsTo }: ActForm,
   const isOfUser = submits.path.startsWith('/users/:id');
   const path = (isOfUser ? `${USER}/:id/${name}` : `${LIST}/${name}`) as Route['path'];
   const pageOf = (ctx: Context): string => (isOfUser ? `${USER}/${encodeURIComponent(ctx.params.id)}` : LIST);
-  const saying = (ctx: Context, page: string, said: Omit<Said, 'form'>): string => {
+  const saying = (ctx: Context, page: string, said: Omit<FormOutcome, 'form'>): string => {
     const text = JSON.stringify({ operator: operatorOf(ctx), said: { form: name, ...said } });
     const sealed = deps.secrets.encrypt(text, deps.clock.now() + SAID_LIFETIME);
     return `${pathIn(deps.site, page)}?${new URLSearchParams({ said: sealed })}`;
@@ -146,7 +146,7 @@ const problemsOf = ({ message, details }: AppError): readonly string[] =>
   details === null || details.length === 0 ? [message] : details.map((each) => `${each.field} ${each.message}`);
 
 /** What a form has said to this operator within the last minute. */
-const saidIn = ({ secrets, clock }: PagesDeps, ctx: Context, sealed: string | undefined): Said | null => {
+const saidIn = ({ secrets, clock }: PagesDeps, ctx: Context, sealed: string | undefined): FormOutcome | null => {
   const text = sealed === undefined ? null : secrets.decrypt(sealed, clock.now());
   const { operator, said } = JSON.parse(text ?? '{}');
   return operator === operatorOf(ctx) ? said : null;

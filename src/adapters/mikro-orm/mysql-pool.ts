@@ -38,7 +38,7 @@ export const preparingPool = (
   limits: { readonly statement: number; readonly connection: number },
 ): MysqlPool & { readonly state: () => PoolState } => {
   const connections = new WeakMap<DriversConnection, MysqlPoolConnection>();
-  const prepared = async (driver: DriversConnection): Promise<MysqlPoolConnection> => {
+  const prepare = async (driver: DriversConnection): Promise<MysqlPoolConnection> => {
     const known = connections.get(driver);
     if (known !== undefined) return known;
     const query = limitedQuery(driver, limits.statement + REPORT_TIME_MS);
@@ -69,7 +69,7 @@ export const preparingPool = (
       isLate = true;
       return new LoggableError('no connection of the pool became free in time');
     };
-    return prepared(await withTimeout(limits.connection, taken, late));
+    return prepare(await withTimeout(limits.connection, taken, late));
   };
   return {
     getConnection: (callback) => void take().then((connection) => callback(null, connection), callback as Callback),

@@ -3,7 +3,7 @@ import type { Pool, PooledConnection } from './postgresql-pool.ts';
 import type { Execute } from './statements.ts';
 
 /** Few, since one that waits for a lock keeps the others waiting. More of them make no difference to the time that they take. */
-const MOST_TOGETHER = 4;
+const BATCH_SIZE = 4;
 
 type Answer = { readonly rowCount: number | null; readonly rows: unknown[] };
 
@@ -23,26 +23,26 @@ export const sharingConnections = (pool: Pool) => {
   let joinable: Waiting[] = [];
   let joined = 0;
   let isPooled = false;
-  const connect = (together: Waiting[]): void => {
+  const connect = (batch: Waiting[]): void => {
     const stopJoining = () => {
-      if (joinable === together) joinable = [];
-      joined -= together.length - 1;
+      if (joinable === batch) joinable = [];
+      joined -= batch.length - 1;
     };
     pool.connect().then(
       (client) => {
         stopJoining();
         isPooled = !client.hasOwnSession;
-        return sendAll(client, together);
+        return sendAll(client, batch);
       },
       (error) => {
         stopJoining();
-        for (const { reject } of together) reject(error);
+        for (const { reject } of batch) reject(error);
       },
     );
   };
   const add = (statement: Waiting): void => {
     if (pool.isOneFree() || isPooled) connect([statement]);
-    else if (joinable.length > 0 && joinable.length < MOST_TOGETHER) {
+    else if (joinable.length > 0 && joinable.length < BATCH_SIZE) {
       joined += 1;
       joinable.push(statement);
     } else {
@@ -62,8 +62,8 @@ export const sharingConnections = (pool: Pool) => {
 };
 
 /** Returns the connection before the last caller goes on. */
-const sendAll = async (client: PooledConnection, together: readonly Waiting[]): Promise<void> => {
-  let unanswered = together.length;
+const sendAll = async (client: PooledConnection, batch: readonly Waiting[]): Promise<void> => {
+  let unanswered = batch.length;
   const send = async ({ sql, parameters }: CompiledQuery): Promise<Answer> => {
     try {
       return await client.query(sql, parameters);
@@ -72,7 +72,7 @@ const sendAll = async (client: PooledConnection, together: readonly Waiting[]): 
       if (unanswered === 0) client.release();
     }
   };
-  for (const { query, resolve, reject } of together) {
+  for (const { query, resolve, reject } of batch) {
     const answered = send(query).then(resolve, reject);
     // Once one is answered, a pooler lends the session to others. They would get the answers that follow if this connection broke.
     if (!client.hasOwnSession) await answered;

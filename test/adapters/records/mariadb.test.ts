@@ -244,6 +244,24 @@ describe.runIf(canStartMariadb())('on MariaDB', () => {
     await close();
   });
 
+  it('gives up waiting for a connection, and returns one that becomes free too late', async () => {
+    const { em, connections, close } = await open('tandem', '', { poolSize: 1, connectionTimeout: 3_000 });
+    await opened(other)
+      .em.getKysely()
+      .connection()
+      .execute(async (holder) => {
+        await sql`select get_lock('held', 0)`.execute(holder);
+        const waiting = em.execute(`select get_lock('held', 60)`);
+        await expect.poll(() => connections()?.used).toBe(1);
+        await expect(em.execute('select 1')).rejects.toThrow('no connection of the pool became free in time');
+        await sql`select release_lock('held')`.execute(holder);
+        await waiting;
+      });
+    await expect.poll(() => connections()).toEqual({ used: 0, idle: 1, waiting: 0 });
+    expect(await em.execute('select 1 as one')).toEqual([{ one: 1 }]);
+    await close();
+  });
+
   it('answers again when the server was restarted', async () => {
     const { records, close } = await open('tandem', '', { connectionTimeout: 5_000 });
     await records.list('usedValues', { equal: { id: 'a value' } });

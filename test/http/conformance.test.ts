@@ -11,6 +11,11 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe('the service', () => {
+  it('has the four routes of the specification for everybody', () => {
+    const four = service.routes.filter(({ name }) => ['register', 'login', 'refresh', 'clear-cookie'].includes(name));
+    expect(four.map(({ auth }) => auth)).toEqual(Array(4).fill('public'));
+  });
+
   it('passes every check of the conformance suite, the extended ones included', async () => {
     const results = await conformanceOf(service.url, '--origin', ALLOWED_ORIGIN, '--extended');
     expect(results.length).toBeGreaterThan(70);

@@ -41,6 +41,9 @@ const IN_PRODUCTION: Rules = {
     redisUrls(of).some((url) => !url.protocol.startsWith('rediss') && isFar(hostOf(url))),
   'JWT_ISSUER is unset: tokens do not say who has issued them, and to set it later logs everybody out': (of) =>
     of.JWT_ISSUER === undefined,
+  'JWT_AUDIENCE is unset: tokens do not say for which services they are, and to set it later logs everybody out': (
+    of,
+  ) => of.JWT_AUDIENCE === undefined,
   'MAIL_URL is unset: there is neither password reset nor email verification': (of) => of.MAIL_URL === undefined,
   'REGISTRATION_DOMAINS is set, but EMAIL_VERIFICATION is not required: anybody can log in with an address of these domains that is not theirs':
     (of) => of.REGISTRATION_DOMAINS !== undefined && of.REGISTRATION === 'open' && of.EMAIL_VERIFICATION !== 'required',

@@ -41,6 +41,7 @@ describe('a configuration that is allowed', () => {
     ],
     ['no limit for log-ins', { RATE_LIMITS: 'global=1/1,strict=off,public=1/1' }, 'RATE_LIMITS'],
     ['tokens without an issuer', { JWT_ISSUER: '' }, 'JWT_ISSUER'],
+    ['tokens for anybody', { JWT_AUDIENCE: '' }, 'JWT_AUDIENCE'],
     ['no mail', { MAIL_URL: '', MAIL_FROM: '' }, 'MAIL_URL'],
     ['a domain that nobody proves', { REGISTRATION_DOMAINS: 'example.com' }, 'REGISTRATION_DOMAINS'],
     ['no key of its own for a hook', { HOOK_BEFORE_REGISTER: 'https://hooks.example.com/' }, 'HOOK_PRIVATE_KEY'],

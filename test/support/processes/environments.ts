@@ -26,6 +26,7 @@ export const NO_WARNINGS: Readonly<Record<string, string>> = {
   ...PRODUCTION,
   BASE_URL: 'https://auth.example.com',
   JWT_ISSUER: 'https://auth.example.com',
+  JWT_AUDIENCE: 'https://api.example.com',
   TRUST_PROXY: '1',
   DATABASE_URL: 'postgresql://tandem@db.example.com/tandem?sslmode=verify-full',
   REDIS_URL: 'rediss://:p@redis.example.com',

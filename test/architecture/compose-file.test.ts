@@ -28,6 +28,7 @@ const SECRETS: Readonly<Record<string, string>> = {
   POSTGRES_PASSWORD: PASSWORD,
   PASSWORD_OF_REDIS: OF_REDIS,
   JWT_ISSUER: 'https://auth.example.com',
+  JWT_AUDIENCE: 'https://api.example.com',
   FACTOR_KEYS: 'A'.repeat(43),
   HOOK_PRIVATE_KEY: generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
 };

@@ -15,9 +15,6 @@ export type { OwnTable, OwnTables, RowsOf } from './adapters/records/own-tables.
 export { storageOver, storesOver } from './adapters/records/storage.ts';
 export { type Calls, recordsOver, type Transact } from './adapters/records/units.ts';
 export type { Clock, IdGenerator } from './application/ports/clock-and-ids.ts';
-export type { EndedSessions } from './application/ports/ended-sessions.ts';
-export type { EventRepository } from './application/ports/event-repository.ts';
-export type { FactorRepository } from './application/ports/factor-repository.ts';
 export type {
   ClaimsSession,
   ClaimsUser,
@@ -25,14 +22,10 @@ export type {
   RegistrationAnswer,
   RegistrationRequest,
 } from './application/ports/hooks.ts';
-export type { LinkRepository } from './application/ports/link-repository.ts';
 export type { Attempt, LoginAttempts } from './application/ports/login-attempts.ts';
 export type { Delivery, Mail, Mailer } from './application/ports/mailer.ts';
-export { type Outbox, REQUESTS_PER_NETWORK, REQUESTS_WAITING } from './application/ports/outbox.ts';
-export type { PasskeyRepository } from './application/ports/passkey-repository.ts';
 export type { PasswordHasher } from './application/ports/password-hasher.ts';
 export type { BrowserProof, ProofOutcome, Proofs, ProofTarget } from './application/ports/proofs.ts';
-export type { RememberedDeviceRepository } from './application/ports/remembered-device-repository.ts';
 export type { FactorSecrets, Secrets, SignedPurpose, SignedValue } from './application/ports/secrets.ts';
 export type { SessionRepository, UserInSession } from './application/ports/session-repository.ts';
 export type {
@@ -42,7 +35,6 @@ export type {
   TokenSigner,
   Verified,
 } from './application/ports/token-signer.ts';
-export type { UsedValues } from './application/ports/used-values.ts';
 export type { UserChange, UserRepository } from './application/ports/user-repository.ts';
 export type {
   NewCredential,

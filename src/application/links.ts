@@ -4,6 +4,9 @@ import type { MessageKind } from '../domain/message.ts';
 import { isConfirmed } from '../domain/second-factor.ts';
 import type { User } from '../domain/user.ts';
 import type { Core } from './service.ts';
+import { codesOf, factorsOf, identitiesOf, passkeysOf } from './storage/factors.ts';
+import { deleteLinks, linkByToken, linksAbout, linksOf, putLink, takeLink } from './storage/links.ts';
+import { deleteMessages, messagesOf } from './storage/outbox.ts';
 import type { Stores } from './storage/stores.ts';
 
 export const invalidLink = (reason: string): AppError => new AppError('AUTH_LINK_INVALID', { reason });
@@ -13,12 +16,12 @@ const NOT_LIVE = 'there is no such link any more';
 /** Finds the link of a token that has one of the purposes, without using it. @throws AppError AUTH_LINK_INVALID */
 export const findLink = async (
   { secrets, clock }: Pick<Core, 'secrets' | 'clock'>,
-  { links }: Pick<Stores, 'links'>,
+  { records }: Pick<Stores, 'records'>,
   token: string,
   ...purposes: readonly LinkPurpose[]
 ): Promise<Link> => {
   for (const purpose of purposes) {
-    const link = await links.find(purpose, secrets.hashOf(token), clock.now());
+    const link = await linkByToken(records, purpose, secrets.hashOf(token), clock.now());
     if (link !== null) return link;
   }
   throw invalidLink(NOT_LIVE);
@@ -30,10 +33,10 @@ export const findLink = async (
  */
 export const useLink = async (
   { clock }: Pick<Core, 'clock'>,
-  { links }: Pick<Stores, 'links'>,
+  { records }: Pick<Stores, 'records'>,
   { purpose, tokenHash }: Pick<Link, 'purpose' | 'tokenHash'>,
 ): Promise<void> => {
-  const taken = await links.take(purpose, tokenHash, clock.now());
+  const taken = await takeLink(records, purpose, tokenHash, clock.now());
   if (taken === null) throw invalidLink(NOT_LIVE);
 };
 
@@ -52,23 +55,26 @@ const SENT_IN: Readonly<Partial<Record<LinkPurpose, MessageKind>>> = {
  * until its links are stored.
  */
 export const withdrawLinks = async (
-  { links, outbox }: Pick<Stores, 'links' | 'outbox'>,
+  { records }: Pick<Stores, 'records' | 'tell'>,
   userId: string,
   purposes: readonly LinkPurpose[],
 ): Promise<void> => {
   const kinds = purposes.map((purpose) => SENT_IN[purpose]);
-  const waiting = (await outbox.listByUser(userId)).filter(({ kind }) => kinds.includes(kind));
-  await outbox.remove(waiting.map(({ id }) => id));
-  await links.removeOfUser(userId, purposes);
+  const waiting = (await messagesOf(records, userId)).filter(({ kind }) => kinds.includes(kind));
+  await deleteMessages(
+    records,
+    waiting.map(({ id }) => id),
+  );
+  await deleteLinks(records, userId, purposes);
 };
 
 /** Whether an address is reserved for its former user, who can still take it back: from all who do not prove it (ADR 0010). */
 export const isReserved = async (
   { clock }: Pick<Core, 'clock'>,
-  { links }: Pick<Stores, 'links'>,
+  { records }: Pick<Stores, 'records'>,
   { id, email }: Pick<User, 'id' | 'email'>,
 ): Promise<boolean> => {
-  const undos = await links.listByEmail('email-change-undo', email, clock.now());
+  const undos = await linksAbout(records, 'email-change-undo', email, clock.now());
   return undos.some(({ userId }) => userId !== id);
 };
 
@@ -78,7 +84,7 @@ export const isReserved = async (
  */
 export const assertNotReserved = async (
   deps: Pick<Core, 'clock'>,
-  stores: Pick<Stores, 'links'>,
+  stores: Pick<Stores, 'records'>,
   user: Pick<User, 'id' | 'email'>,
 ): Promise<void> => {
   if (await isReserved(deps, stores, user)) throw duplicateUser('email', 'the address is reserved');
@@ -87,17 +93,17 @@ export const assertNotReserved = async (
 /** The live links with which the account of a user can be taken back. */
 const undosOf = async (
   { clock }: Pick<Core, 'clock'>,
-  { links }: Pick<Stores, 'links'>,
+  { records }: Pick<Stores, 'records'>,
   userId: string,
 ): Promise<Link[]> => {
-  const live = await links.listByUser(userId, clock.now());
+  const live = await linksOf(records, userId, clock.now());
   return live.filter(({ purpose }) => UNDO_PURPOSES.some((each) => each === purpose));
 };
 
 /** The link with which a user can take a former address back; `null` when there is none. */
 export const reservationOf = async (
   deps: Pick<Core, 'clock'>,
-  stores: Pick<Stores, 'links'>,
+  stores: Pick<Stores, 'records'>,
   userId: string,
 ): Promise<Link | null> => {
   const undos = await undosOf(deps, stores, userId);
@@ -107,22 +113,22 @@ export const reservationOf = async (
 /** Removes the links of a user that undo changes and match. */
 export const removeUndos = async (
   deps: Pick<Core, 'clock'>,
-  stores: Pick<Stores, 'links'>,
+  stores: Pick<Stores, 'records'>,
   userId: string,
   matches: (undo: Link) => boolean,
 ): Promise<void> => {
   for (const undo of (await undosOf(deps, stores, userId)).filter(matches))
-    await stores.links.take(undo.purpose, undo.tokenHash, deps.clock.now());
+    await takeLink(stores.records, undo.purpose, undo.tokenHash, deps.clock.now());
 };
 
-type Undone = Pick<Stores, 'links' | 'passkeys' | 'factors' | 'identities'>;
+type Undone = Pick<Stores, 'records'>;
 
 /** The ids of the ways into an account that an undo may have to leave. @param added not these */
-export const waysNow = async ({ passkeys, factors, identities }: Undone, userId: string, added: readonly string[]) => {
-  const stored = [passkeys.listByUser(userId), factors.listByUser(userId), identities.listByUser(userId)] as const;
+export const waysNow = async ({ records }: Undone, userId: string, added: readonly string[]) => {
+  const stored = [passkeysOf(records, userId), factorsOf(records, userId), identitiesOf(records, userId)] as const;
   const [keys, apps, others] = await Promise.all(stored);
   const ids = [...keys, ...apps.filter(isConfirmed), ...others].map(({ id }) => id);
-  return [...ids, ...(await factors.codesOf(userId))].filter((id) => !added.includes(id));
+  return [...ids, ...(await codesOf(records, userId))].filter((id) => !added.includes(id));
 };
 
 type Undo = Pick<Link, 'purpose' | 'since' | 'keeps'>;
@@ -130,13 +136,13 @@ type Undo = Pick<Link, 'purpose' | 'since' | 'keeps'>;
 /** Stores a link whose token nobody has: the mail to the address replaces it by one that can be used. */
 const reserveLink = async (
   { secrets, clock }: Pick<Core, 'secrets' | 'clock'>,
-  { links }: Undone,
+  { records }: Undone,
   { id: userId, email }: Owner,
   undo: Undo,
 ) => {
   const createdAt = clock.now();
   const tokenHash = secrets.hashOf(secrets.random());
-  await links.put({ ...undo, userId, email, tokenHash, createdAt, expiresAt: createdAt + UNDO_LIFETIME });
+  await putLink(records, { ...undo, userId, email, tokenHash, createdAt, expiresAt: createdAt + UNDO_LIFETIME });
 };
 
 type Owner = Pick<User, 'id' | 'email'>;

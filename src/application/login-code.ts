@@ -3,6 +3,7 @@ import { isSameCode, LOGIN_CODE_GUESSES, LOGIN_CODE_LIFETIME, loginCodeOf } from
 import type { User } from '../domain/user.ts';
 import type { Secrets } from './ports/secrets.ts';
 import type { Service } from './service.ts';
+import { useOnce } from './storage/links.ts';
 import type { Stores } from './storage/stores.ts';
 
 /** A code that was asked for. `id` is that of the message that sends it. */
@@ -69,7 +70,7 @@ const NOBODY: Owner = { id: '', email: '', passwordChangedAt: 0 };
  * @throws AppError AUTH_CODE_INVALID
  */
 export const guessCode = async <Found extends Owner>(
-  deps: Pick<Service, 'secrets' | 'used'>,
+  deps: Pick<Service, 'secrets' | 'records'>,
   { codes }: AskedLogin,
   owners: ReadonlyMap<string, Found | null>,
   typed: string,
@@ -86,17 +87,17 @@ export const guessCode = async <Found extends Owner>(
 };
 
 /** In the store, so that it is counted once for all instances. @returns whether there was a guess left. */
-const countGuess = async ({ used }: Pick<Stores, 'used'>, code: AskedCode): Promise<boolean> => {
+const countGuess = async ({ records }: Pick<Stores, 'records'>, code: AskedCode): Promise<boolean> => {
   for (let guess = 1; guess <= LOGIN_CODE_GUESSES; guess += 1)
-    if (await used.use(`login-code ${code.id} guess ${guess}`, expiryOf(code))) return true;
+    if (await useOnce(records, `login-code ${code.id} guess ${guess}`, expiryOf(code))) return true;
   return false;
 };
 
 const mailed = ({ id }: AskedCode): string => `login-code ${id} mailed`;
 
 /** Makes a code good, in the transaction that writes its mail: no other code can be guessed, however many are asked for. */
-export const admitCode = async ({ used }: Pick<Stores, 'used'>, code: AskedCode): Promise<void> => {
-  await used.use(mailed(code), expiryOf(code));
+export const admitCode = async ({ records }: Pick<Stores, 'records'>, code: AskedCode): Promise<void> => {
+  await useOnce(records, mailed(code), expiryOf(code));
 };
 
 /**
@@ -105,13 +106,13 @@ export const admitCode = async ({ used }: Pick<Stores, 'used'>, code: AskedCode)
  * @throws AppError AUTH_CODE_INVALID when it was not mailed, or was used.
  */
 export const useCodes = async (
-  { used }: Pick<Stores, 'used'>,
+  { records }: Pick<Stores, 'records'>,
   { codes }: AskedLogin,
   code: AskedCode,
 ): Promise<void> => {
-  if (await used.use(mailed(code), expiryOf(code))) throw invalidCode('the code was never mailed');
+  if (await useOnce(records, mailed(code), expiryOf(code))) throw invalidCode('the code was never mailed');
   for (const each of codes)
-    if (!(await used.use(`login-code ${each.id}`, expiryOf(each))) && each.id === code.id)
+    if (!(await useOnce(records, `login-code ${each.id}`, expiryOf(each))) && each.id === code.id)
       throw invalidCode('the code was used');
 };
 

@@ -4,6 +4,8 @@ import type { SessionKey } from '../domain/session.ts';
 import type { User } from '../domain/user.ts';
 import { reserveUndo } from './links.ts';
 import type { Core } from './service.ts';
+import { countEvents, eventsOf, knowsDevice } from './storage/events.ts';
+import { useOnce } from './storage/links.ts';
 import type { Stores } from './storage/stores.ts';
 import { enqueue, record } from './use-case.ts';
 
@@ -36,7 +38,7 @@ export const notifyOfChange = async (
   const createdAt = added && (deps.notices?.size ?? 0) > 0 ? await reserveUndo(deps, stores, user, added) : undefined;
   if (!sendsNotice(deps, HAPPENINGS[kind].notice)) return;
   const { id: userId, email: to, emailVerifiedAt, locale = null } = user;
-  const countOfHour = () => stores.events.countSince(userId, kind, deps.clock.now() - HOUR);
+  const countOfHour = () => countEvents(stores.records, userId, kind, deps.clock.now() - HOUR);
   if ((origin.actor ?? null) === null && (await countOfHour()) > NOTICES_PER_HOUR) return;
   const message = { kind, userId, to, locale, wasVerified: emailVerifiedAt !== null };
   await enqueue(deps, stores, origin, [{ ...message, ...(createdAt !== undefined && { createdAt }) }]);
@@ -51,12 +53,8 @@ type Owner = Pick<User, 'id' | 'email'>;
  * Whether a log-in needs no notice: an earlier one had the same network and user agent, or notices are off. Called before the log-in is
  * stored.
  */
-export const isUsualLogin = async (
-  deps: Core,
-  { events }: Pick<Stores, 'events'>,
-  { id }: Owner,
-  origin: Origin,
-): Promise<boolean> => !sendsNotice(deps, 'new-device') || events.knowsDevice(id, origin);
+export const isUsualLogin = async (deps: Core, { records }: Stores, { id }: Owner, origin: Origin): Promise<boolean> =>
+  !sendsNotice(deps, 'new-device') || knowsDevice(deps, records, id, origin);
 
 type Login = { readonly user: Owner; readonly sessionId: string; readonly origin: Origin };
 
@@ -65,7 +63,7 @@ type Login = { readonly user: Owner; readonly sessionId: string; readonly origin
  * in the version of its browser, or after `NOTICES_PER_HOUR` notices.
  */
 export const notifyOfLogin = async (deps: Core, stores: Stores, { user, sessionId, origin }: Login): Promise<void> => {
-  const latest = await stores.events.list({ userId: user.id, before: null, limit: LATEST_EVENTS });
+  const latest = await eventsOf(stores.records, { userId: user.id, before: null, limit: LATEST_EVENTS });
   const logins = latest.filter((event) => isLogin(event) && event.sessionId !== sessionId);
   if (logins.some((event) => isSameDevice(event, origin))) return;
   const since = deps.clock.now() - HOUR;
@@ -88,12 +86,12 @@ export const askForOtherPassword = async (
 ): Promise<void> => {
   if (!sendsNotice(deps, 'password')) return;
   await deps.transactions.run(async (stores) => {
-    if (await stores.used.use(`${kind} ${user.id}`, deps.clock.now() + DAY))
+    if (await useOnce(stores.records, `${kind} ${user.id}`, deps.clock.now() + DAY))
       await enqueue(deps, stores, origin, [{ kind, userId: user.id, to: user.email }]);
   });
 };
 
-type NoticeStores = Pick<Stores, 'users' | 'events' | 'outbox'>;
+type NoticeStores = Stores;
 
 type Replay = {
   readonly userId: string;
@@ -114,7 +112,7 @@ export const notifyOfReplay = async (
   if (!sendsNotice(deps, 'replay') || ended.every((session) => isSameDevice(session, origin))) return;
   const user = await stores.users.findById(userId);
   if (user === null) return;
-  const latest = await stores.events.list({ userId, before: null, limit: LATEST_EVENTS });
+  const latest = await eventsOf(stores.records, { userId, before: null, limit: LATEST_EVENTS });
   const since = deps.clock.now() - HOUR;
   const replays = latest.filter(({ reason, at }) => reason === 'token-replayed' && at >= since);
   if (replays.length <= NOTICES_PER_HOUR)
@@ -126,7 +124,7 @@ export const recordUnprovenDevice = (deps: Core, session: SessionKey & Device, o
   deps.transactions.run(async (stores) => {
     const { userId, id: sessionId } = session;
     const isOften = async () =>
-      (await stores.events.countSince(userId, 'device-unproven', deps.clock.now() - HOUR)) >= NOTICES_PER_HOUR;
+      (await countEvents(stores.records, userId, 'device-unproven', deps.clock.now() - HOUR)) >= NOTICES_PER_HOUR;
     // Before the lock, too: a copied cookie must not hold up its user.
     if (await isOften()) return;
     await stores.users.lock(userId);
@@ -144,7 +142,7 @@ const notifyOfUnprovenDevice = async (
 ): Promise<void> => {
   if (!sendsNotice(deps, 'replay') || isSameDevice(session, origin)) return;
   const { userId } = session;
-  const latest = await stores.events.list({ userId, before: null, limit: LATEST_EVENTS });
+  const latest = await eventsOf(stores.records, { userId, before: null, limit: LATEST_EVENTS });
   const since = deps.clock.now() - DAY;
   const isNotified = (event: AccountEvent) =>
     event.kind === 'device-unproven' && event.at >= since && !isSameDevice(session, event);

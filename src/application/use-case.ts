@@ -3,6 +3,8 @@ import { type MessageDraft, newMessage } from '../domain/message.ts';
 import { accountKind, type User } from '../domain/user.ts';
 import type { UserRepository } from './ports/user-repository.ts';
 import type { Core } from './service.ts';
+import { addEvents } from './storage/events.ts';
+import { addMessages } from './storage/outbox.ts';
 import type { Stores } from './storage/stores.ts';
 
 /** Checked by a use case before it writes, so that cancelled work has no effect. An `AbortSignal` is one. */
@@ -15,26 +17,27 @@ export const findByAccount = ({ users }: { readonly users: UserRepository }, acc
   accountKind(account) === 'email' ? users.findByEmail(account) : users.findByUsername(account);
 
 export const record = (
-  { clock, ids }: Pick<Core, 'clock' | 'ids'>,
-  { events }: Pick<Stores, 'events'>,
+  deps: Pick<Core, 'clock' | 'ids' | 'secrets'>,
+  stores: Stores,
   origin: Origin,
   domainEvents: readonly DomainEvent[],
   isListed?: boolean,
 ): Promise<void> => {
-  const at = clock.now();
-  return events.add(
-    domainEvents.map((event) => newEvent(event, { id: ids.next(), at, origin })),
-    isListed,
-  );
+  const at = deps.clock.now();
+  const events = domainEvents.map((event) => newEvent(event, { id: deps.ids.next(), at, origin }));
+  return addEvents(deps, stores, events, isListed);
 };
 
 /** Puts messages into the outbox, in the transaction of the change that they report. */
 export const enqueue = async (
   { clock, ids }: Pick<Core, 'clock' | 'ids'>,
-  { outbox }: Pick<Stores, 'outbox'>,
+  stores: Pick<Stores, 'records' | 'tell'>,
   origin: Origin,
   messages: readonly MessageDraft[],
 ): Promise<void> => {
   const at = clock.now();
-  await outbox.add(messages.map((message) => newMessage(message, { id: ids.next(), at, origin })));
+  await addMessages(
+    stores,
+    messages.map((message) => newMessage(message, { id: ids.next(), at, origin })),
+  );
 };

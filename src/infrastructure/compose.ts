@@ -13,11 +13,12 @@ import type { Counts } from '../adapters/limits/counts.ts';
 import { auditLog } from '../adapters/log/audit-log.ts';
 import type { PrometheusMetrics } from '../adapters/metrics/prometheus.ts';
 import { onDatabaseFailure } from '../adapters/records/database.ts';
-import type { OwnTables } from '../adapters/records/own-tables.ts';
+import { type OwnTables, ownRecords } from '../adapters/records/own-tables.ts';
 import { assertSteppedUp } from '../application/factors/step-up.ts';
 import type { SenderFor } from '../application/ports/hooks.ts';
 import type { Ports, Service } from '../application/service.ts';
 import { authenticate } from '../application/sessions/current-user.ts';
+import type { Stores } from '../application/storage/stores.ts';
 import type { Notice } from '../domain/happenings.ts';
 import { type Closing, closing } from './closing.ts';
 import type { BackOffice } from './compose/back-office.ts';
@@ -156,7 +157,7 @@ const build = async (
     endedFeed,
     hasAccountPages,
     pageFiles,
-    own: overrides.routes?.(ports as ServiceWith<OwnTables>) ?? [],
+    own: overrides.routes?.(forOwnRoutes(ports)) ?? [],
   });
   const sampling = config.environment === 'development' ? withoutSampling(logger) : logSampling(logger);
   opened.add(sampling.close);
@@ -199,6 +200,15 @@ const build = async (
   };
   const http = createApp(routes, httpDeps);
   return { http, routes, backOffice, ports, deps, metrics, mail, webhooks, announceStop, close: opened.closeAll };
+};
+
+const forOwnRoutes = (ports: Ports): ServiceWith<OwnTables> => {
+  const own = ({ records, ...stores }: Stores) => ({ ...stores, records: ownRecords(records) });
+  return {
+    ...ports,
+    records: ownRecords(ports.records),
+    transactions: { run: (work) => ports.transactions.run((stores) => work(own(stores))) },
+  };
 };
 
 /** The settings that use cases and HTTP get: no keys, and no URLs with passwords. */

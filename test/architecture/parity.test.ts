@@ -1,6 +1,5 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Stores } from '../../src/application/storage/stores.ts';
 import {
   describeLoginAttempts,
   describeMailer,
@@ -16,24 +15,8 @@ import { ROOT, readText } from '../support/checkout/repository.ts';
 /** Plain functions with plain tests, and other tables of `Records`. */
 const WITHOUT_CONTRACT = ['clock-and-ids', 'hooks', 'identity-providers', 'proofs', 'secrets'];
 
-/** The ports of a storage, by the names of the groups of its contract. */
-const OF_STORAGE: Readonly<Record<Exclude<keyof Stores, 'records'> | 'transactions', string>> = {
-  users: 'user-repository',
-  sessions: 'session-repository',
-  events: 'event-repository',
-  endings: 'ended-sessions',
-  links: 'link-repository',
-  invitations: 'invitation-repository',
-  outbox: 'outbox',
-  used: 'used-values',
-  passkeys: 'passkey-repository',
-  identities: 'identity-repository',
-  factors: 'factor-repository',
-  devices: 'remembered-device-repository',
-  massEndings: 'mass-endings',
-  webhooks: 'webhook-repository',
-  transactions: 'stores',
-};
+/** What the groups of the contract of a storage are about. */
+const OF_STORAGE = { users: 'user-repository', sessions: 'session-repository', stores: 'stores' };
 
 /** The titles of a contract's tests, which are not run, by the outermost group that they are in. */
 const titlesOf = (register: (suite: Suite) => void): ReadonlyMap<string, readonly string[]> => {
@@ -104,7 +87,7 @@ describe('the contract of a port', () => {
     expect(CONTRACTS[port]?.toSorted()).toEqual(promisesOf(`src/application/ports/${port}.ts`).toSorted());
   });
 
-  it('has a test for each promise of transactions', () => {
+  it('has a test for each promise of stores and transactions', () => {
     expect(CONTRACTS.stores?.toSorted()).toEqual(promisesOf('src/application/storage/stores.ts').toSorted());
   });
 });

@@ -1,5 +1,7 @@
 // Proves app-3
+
 import { describe, expect, it } from 'vitest';
+import { eventsOf } from '../../src/application/storage/events.ts';
 import { canBrowse } from '../support/browser/chromium.ts';
 import { addAuthenticator } from '../support/browser/passkey-page.ts';
 import { CHROMIUM, codesOf, openUserPages, TEXTS } from '../support/browser/user-pages.ts';
@@ -117,7 +119,7 @@ describe.runIf(canBrowse())('the pages for users', () => {
       await own.context.clearCookies({ name: 'page_visitor' });
       const alarms = async () => {
         const user = await service().ports.users.findByUsername(own.username);
-        const events = await service().ports.events.list({ userId: user?.id ?? '', before: null, limit: 20 });
+        const events = await eventsOf(service().ports.records, { userId: user?.id ?? '', before: null, limit: 20 });
         return [await own.page.getByRole('alert').count(), ...events.map(({ kind }) => kind)];
       };
       return { ...own, alarms };

@@ -2,6 +2,8 @@ import { beforeAll, describe, expect, expectTypeOf, it, onTestFinished } from 'v
 import { createAccountClient } from '../../client/src/account.ts';
 import { AuthError, createAuthClient } from '../../client/src/index.ts';
 import type { AccountExport, CurrentUser } from '../../client/src/types.ts';
+import { passkeysOf } from '../../src/application/storage/factors.ts';
+import { waitingMessages } from '../../src/application/storage/outbox.ts';
 import type { LinkPurpose } from '../../src/domain/link.ts';
 import { aPasskey } from '../support/builders.ts';
 import { closedServices, linked, linksOf, mailedCode, messagesTo, sentLink } from '../support/http/account.ts';
@@ -47,7 +49,7 @@ const ada = async ({ url } = service) => {
 const logsIn = async (account: string, password: string): Promise<boolean> =>
   (await service.http.post('/auth/login').send({ account, password })).status === 200;
 /** Requests for mail, and mail, that wait to be sent. */
-const waiting = async () => (await service.ports.outbox.waiting()).count;
+const waiting = async () => (await waitingMessages(service.ports.records)).count;
 const storedUser = (id: string) => service.ports.users.findById(id);
 
 describe('calls that need no user', () => {
@@ -107,9 +109,9 @@ describe('calls that need no user', () => {
 
   it('undoFactors removes what was added', async () => {
     const { user, token } = await ada();
-    await service.ports.passkeys.add(aPasskey({ userId: user.id, createdAt: Date.now() }));
+    await service.ports.records.insert('passkeys', aPasskey({ userId: user.id, createdAt: Date.now() }));
     expect(await anybody().undoFactors(await token('factors-undo'))).toBeNull();
-    expect(await service.ports.passkeys.listByUser(user.id)).toEqual([]);
+    expect(await passkeysOf(service.ports.records, user.id)).toEqual([]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { eventsOf, listEnded } from '../../src/application/storage/events.ts';
 import { openSql } from '../../src/infrastructure/open-sql.ts';
 import { aSession, aUser } from '../support/builders.ts';
 import { spawnCommand } from '../support/processes/commands.ts';
@@ -45,7 +46,7 @@ describe('the end of all sessions', () => {
   it.each(KINDS.map((each) => [each.on, each] as const))(
     'on %s holds at once, and is carried out once by the instances, also if one is killed meanwhile',
     async (_on, kind) => {
-      const { open, env, users, sessions, events, massEndings, endings } = await filled(kind);
+      const { open, env, users, sessions, records } = await filled(kind);
       const [first = expect.unreachable()] = await sessions.listAll(null, 1);
       expect(await sessions.find(first)).toEqual(first);
       const reason = 'A leak.';
@@ -65,16 +66,16 @@ describe('the end of all sessions', () => {
       const [{ url }] = await Promise.all([start(), ...(kind.kind === 'sqlite' ? [] : [start()])]);
       const later = await signUpAt(url, LATECOMER);
       await expect.poll(open, SOON).toBe(1);
-      await expect.poll(() => massEndings.next(), SOON).toBeNull();
+      await expect.poll(() => records.list('massEndings', { order: ['id'] }), SOON).toEqual([]);
       expect((await later.refresh(url)).status).toBe(200);
       const ended = await Promise.all(
-        users.map(({ id }) => events.list({ userId: id, before: null, limit: SESSIONS })),
+        users.map(({ id }) => eventsOf(records, { userId: id, before: null, limit: SESSIONS })),
       );
       const notes = ended.flat().map(({ kind, sessionId, note }) => [kind, note, sessionId]);
       expect(new Set(notes.map(([, , sessionId]) => sessionId)).size).toBe(SESSIONS);
       expect(notes).toEqual(Array.from({ length: SESSIONS }, () => ['session-ended', reason, expect.any(String)]));
       const everybody = { userId: null, sessionId: null };
-      expect(await endings.list(0, 9)).toMatchObject([everybody, everybody]);
+      expect(await listEnded(records, 0, 9)).toMatchObject([everybody, everybody]);
     },
   );
 });

@@ -6,7 +6,16 @@ import { resetPassword } from '../../src/application/accounts/reset-password.ts'
 import { withdrawLinks } from '../../src/application/links.ts';
 import { loadWriting, prepareMail } from '../../src/application/mail/send-messages.ts';
 import { endSession, endSessionsOf, logout } from '../../src/application/sessions/end-sessions.ts';
+import { linksOf, putLink } from '../../src/application/storage/links.ts';
+import { addMessages } from '../../src/application/storage/outbox.ts';
 import type { Stores, Transactions } from '../../src/application/storage/stores.ts';
+import type { TableName } from '../../src/application/storage/tables.ts';
+import {
+  deleteWebhook,
+  hasDeliveries,
+  purgeDeliveries,
+  waitingDeliveries,
+} from '../../src/application/storage/webhooks.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { SESSIONS_PER_USER } from '../../src/domain/session.ts';
 import { MAIL_FILES } from '../../src/infrastructure/template-files.ts';
@@ -18,6 +27,7 @@ import { signUp } from '../support/http/auth-http.ts';
 import { startService } from '../support/http/service.ts';
 import { testKeyPair } from '../support/keys.ts';
 import { LONG_TIMEOUTS, SOON } from '../support/processes/service-on-postgres.ts';
+import { atCall } from '../support/records/at-call.ts';
 import { sequentialIds } from '../support/sequential-ids.ts';
 import {
   createDatabase,
@@ -27,6 +37,7 @@ import {
   TEST_DATABASE_URL,
 } from '../support/storage/databases.ts';
 import { openDatabase } from '../support/storage/open-database.ts';
+import { storeEvents } from '../support/stored-events.ts';
 
 const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 const WAITING_FOR_EVENTS = `select pid from pg_locks where not granted and relation = 'events'::regclass`;
@@ -87,6 +98,20 @@ const setUp = async () => {
   return { stores, user, transactions, interleave, runs: () => runs };
 };
 
+/** The same stores, which stop after a call. */
+const stoppingAfter = (
+  stores: Stores,
+  at: readonly ['replace' | 'remove', TableName],
+  stop: () => Promise<void>,
+): Stores => ({
+  ...stores,
+  records: atCall(stores.records, at as readonly ['replace', TableName], async (call) => {
+    const result = await call();
+    await stop();
+    return result;
+  }),
+});
+
 describe.runIf(TEST_DATABASE_URL !== undefined)(
   'two transactions about one user, neither of which blocks the other',
   () => {
@@ -146,7 +171,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
       const logIn =
         (stop: () => Promise<void>): Work =>
         async (inside) => {
-          await inside.events.add([anEvent({ userId: user.id })]);
+          await storeEvents(inside, [anEvent({ userId: user.id })]);
           await stop();
           await inside.sessions.add(aSession({ userId: user.id }));
         };
@@ -165,19 +190,13 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
     it('prepare a mail with a link, and reset the password, which makes such links invalid', async () => {
       const { stores, user, transactions, interleave, runs } = await setUp();
       const token = secrets.random();
-      await stores.links.put(aLink({ userId: user.id, email: user.email, tokenHash: secrets.hashOf(token) }));
+      await putLink(stores.records, aLink({ userId: user.id, email: user.email, tokenHash: secrets.hashOf(token) }));
       const message = aMessage({ kind: 'email-change', userId: user.id, to: 'new@example.org' });
-      await stores.outbox.add([message]);
+      await addMessages(stores, [message]);
       const prepare =
         (stop: () => Promise<void>): Work =>
-        (inside) => {
-          const identify: Stores['outbox']['identify'] = async (...given) => {
-            const isThere = await inside.outbox.identify(...given);
-            await stop();
-            return isThere;
-          };
-          return prepareMail(PREPARING, { ...inside, outbox: { ...inside.outbox, identify } }, message, writing);
-        };
+        (inside) =>
+          prepareMail(PREPARING, stoppingAfter(inside, ['replace', 'outbox'], stop), message, writing);
       const reset = resetPassword({
         ...application(),
         ...stores,
@@ -192,14 +211,14 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
         () => reset({ token, newPassword: 'a new correct horse' }),
       );
       expect(mail).toMatchObject({ to: 'new@example.org' });
-      expect(await stores.links.listByUser(user.id, NOW)).toEqual([]);
+      expect(await linksOf(stores.records, user.id, NOW)).toEqual([]);
       expect(runs()).toBe(2);
     });
 
     it('change the address, and answer a request for a link to the former one, with nothing', async () => {
       const { stores, user, transactions, interleave, runs } = await setUp();
       const request = aMessage({ kind: 'password-reset-request', userId: null, to: user.email });
-      await stores.outbox.add([request]);
+      await addMessages(stores, [request]);
       const change =
         (stop: () => Promise<void>): Work =>
         async (inside) => {
@@ -211,24 +230,16 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
         () => transactions.run((inside) => prepareMail(PREPARING, inside, request, writing)),
       );
       expect(mail).toBeNull();
-      expect(await stores.links.listByUser(user.id, NOW)).toEqual([]);
+      expect(await linksOf(stores.records, user.id, NOW)).toEqual([]);
       expect(runs()).toBe(2);
     });
 
     it('reset the password, and withdraw the link that does', async () => {
       const { stores, user, transactions, interleave, runs } = await setUp();
       const token = secrets.random();
-      await stores.links.put(aLink({ userId: user.id, email: user.email, tokenHash: secrets.hashOf(token) }));
+      await putLink(stores.records, aLink({ userId: user.id, email: user.email, tokenHash: secrets.hashOf(token) }));
       const stopping = (stop: () => Promise<void>): Transactions => ({
-        run: (work) =>
-          transactions.run((inside) => {
-            const take: Stores['links']['take'] = async (...given) => {
-              const taken = await inside.links.take(...given);
-              await stop();
-              return taken;
-            };
-            return work({ ...inside, links: { ...inside.links, take } });
-          }),
+        run: (work) => transactions.run((inside) => work(stoppingAfter(inside, ['remove', 'links'], stop))),
       });
       const deps = {
         ...application(),
@@ -256,11 +267,11 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
 describe.runIf(TEST_DATABASE_URL !== undefined)('two transactions about webhooks', () => {
   it('end all sessions, and purge what webhooks were not told of', async () => {
     const { stores, user, transactions, interleave, runs } = await setUp();
-    await stores.webhooks.add(aWebhook());
+    await stores.records.insert('webhooks', aWebhook());
     const other = aUser();
     await stores.users.add(other);
     const [first, second] = [user.id, other.id].toSorted();
-    const tell = ({ events }: Stores, userId = '', at = NOW) => events.add([anEvent({ userId, at })]);
+    const tell = (stores: Stores, userId = '', at = NOW) => storeEvents(stores, [anEvent({ userId, at })]);
     await tell(stores, first, NOW - 1);
     await tell(stores, second, NOW - 2);
     const endAll =
@@ -273,7 +284,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('two transactions about webhooks
       };
     const [, purged] = await interleave(
       (stop) => transactions.run(endAll(stop)),
-      () => transactions.run(({ webhooks }) => webhooks.purge(NOW, 9, NOW)),
+      () => transactions.run((inside) => purgeDeliveries(inside, NOW, 9, NOW)),
     );
     expect(purged).toBe(2);
     expect(runs()).toBe(2);
@@ -282,7 +293,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('two transactions about webhooks
   it('store an event that has waited for its user, and add a webhook meanwhile: it is kept for that one', async () => {
     const { stores, user, transactions, interleave } = await setUp();
     const [isWaiting, isAdded] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const adding = isWaiting.promise.then(() => stores.webhooks.add(aWebhook())).then(isAdded.resolve);
+    const adding = isWaiting.promise.then(() => stores.records.insert('webhooks', aWebhook())).then(isAdded.resolve);
     await interleave(
       (stop) =>
         transactions.run(async ({ users }) => {
@@ -291,24 +302,24 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('two transactions about webhooks
           isWaiting.resolve();
           await isAdded.promise;
         }),
-      () => transactions.run(({ events }) => events.add([anEvent({ userId: user.id })])),
+      () => transactions.run((inside) => storeEvents(inside, [anEvent({ userId: user.id })])),
     );
     await adding;
-    expect(await stores.webhooks.waiting()).toMatchObject({ count: 1 });
+    expect(await waitingDeliveries(stores.records)).toMatchObject({ count: 1 });
   });
 
   it('store an event, and remove its webhook: the next purge removes what is left of it', async () => {
     const { stores, user, transactions, interleave } = await setUp();
     const [kept, removed] = [aWebhook(), aWebhook()];
-    for (const each of [kept, removed]) await stores.webhooks.add(each);
+    for (const each of [kept, removed]) await stores.records.insert('webhooks', each);
     await interleave(
-      (stop) => transactions.run(({ events }) => events.add([anEvent({ userId: user.id })]).finally(stop)),
-      () => stores.webhooks.remove(removed.id),
+      (stop) => transactions.run((inside) => storeEvents(inside, [anEvent({ userId: user.id })]).finally(stop)),
+      () => deleteWebhook(stores.records, removed.id),
     );
-    expect(await stores.webhooks.waiting()).toMatchObject({ count: 2 });
-    await transactions.run(({ webhooks }) => webhooks.purge(NOW, 9, NOW));
-    expect(await stores.webhooks.waiting()).toMatchObject({ count: 1 });
-    expect(await stores.webhooks.hasAtLeast(kept.id, 1)).toBe(true);
+    expect(await waitingDeliveries(stores.records)).toMatchObject({ count: 2 });
+    await transactions.run((inside) => purgeDeliveries(inside, NOW, 9, NOW));
+    expect(await waitingDeliveries(stores.records)).toMatchObject({ count: 1 });
+    expect(await hasDeliveries(stores.records, kept.id, 1)).toBe(true);
   });
 });
 

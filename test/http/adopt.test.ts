@@ -1,7 +1,9 @@
 // Proves website-11
+
 import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { purgeRows } from '../../src/application/storage/rows.ts';
 import { MINUTE } from '../support/application.ts';
 import { codeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
@@ -115,7 +117,7 @@ describe('an assertion of the former system', () => {
     const assertion = await assertionFor(user.id, { claims: { exp: iat + 30.5 } });
     await post(assertion).expect(200);
     clock.advance((iat + 35.7) * 1000 - clock.now());
-    await service.ports.used.purge(clock.now(), 100);
+    await purgeRows(service.ports.records, 'usedValues', { time: 'expiresAt', until: clock.now(), limit: 100 });
     await post(assertion).expect(401);
   });
 

@@ -42,7 +42,10 @@ describe('GET /users/me', () => {
     const { user, accessToken, cookie } = await signUp(service);
     await service.ports.users.update(user.id, { secondFactorAt: clock.now(), now: clock.now() });
     for (const id of ['01M805M084GXA5E2JTR4FKH6W1', '01M805M084GXA5E2JTR4FKH6W2'])
-      await service.ports.passkeys.add(aPasskey({ id, userId: user.id, credentialId: `${user.id} ${id}` }));
+      await service.ports.records.insert(
+        'passkeys',
+        aPasskey({ id, userId: user.id, credentialId: `${user.id} ${id}` }),
+      );
     const { body } = await me(`Bearer ${accessToken}`).expect(200);
     expect(body.data).toMatchObject({ id: user.id, secondFactor: true, passkeys: 2 });
     clock.advance(DAY);

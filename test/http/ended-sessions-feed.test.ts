@@ -1,11 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { EndedSessions } from '../../src/application/ports/ended-sessions.ts';
+import { listEnded } from '../../src/application/storage/events.ts';
+import type { Records } from '../../src/application/storage/records.ts';
 import type { EndedList } from '../../src/domain/ended-session.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { opened, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { cookiePair, refreshCookieOf, type TestService } from '../support/http/service.ts';
+import { atCall } from '../support/records/at-call.ts';
 
 const PATH = '/.well-known/ended-sessions';
 
@@ -13,13 +15,11 @@ const { start } = servicesOverOneDatabase();
 let service: TestService;
 /** What the store of the service does instead of listing. */
 let listing: (() => Promise<never>) | null = null;
-const failing = (endings: EndedSessions): EndedSessions => ({
-  ...endings,
-  list: (...given) => (listing === null ? endings.list(...given) : listing()),
-});
+const failing = (records: Records): Records =>
+  atCall(records, ['list', 'endedSessions'], (list) => (listing === null ? list() : listing()));
 beforeAll(async () => {
-  service = await start({ JWT_ISSUER: 'https://auth.example.org', JWT_AUDIENCE: 'the-api' }, ({ endings }) => ({
-    endings: failing(endings),
+  service = await start({ JWT_ISSUER: 'https://auth.example.org', JWT_AUDIENCE: 'the-api' }, ({ records }) => ({
+    records: failing(records),
   }));
 });
 beforeEach(() => {
@@ -66,7 +66,7 @@ describe('GET /.well-known/ended-sessions', () => {
   );
 
   it('is not filled by log-ins on devices that have a session, which each replaces', async () => {
-    const before = await service.ports.endings.list(0, 10_000);
+    const before = await listEnded(service.ports.records, 0, 10_000);
     const { cookie, person, user } = await signUp(service);
     const login = { account: person.email, password: person.password };
     let own = cookie;
@@ -75,7 +75,7 @@ describe('GET /.well-known/ended-sessions', () => {
       own = cookiePair(refreshCookieOf(response));
     }
     expect(await service.ports.sessions.listByUser(user.id, Date.now())).toHaveLength(1);
-    expect(await service.ports.endings.list(0, 10_000)).toStrictEqual(before);
+    expect(await listEnded(service.ports.records, 0, 10_000)).toStrictEqual(before);
   });
 
   it('has a session that a log-in replaces if somebody else has refreshed it', async () => {
@@ -89,16 +89,15 @@ describe('GET /.well-known/ended-sessions', () => {
   it('is read once and signed once, however many ask', async () => {
     let [read, signed] = [0, 0];
     const sign = service.ports.tokens.signEnded ?? expect.unreachable();
-    const list: EndedSessions['list'] = (...given) => {
-      read += 1;
-      return service.ports.endings.list(...given);
-    };
     const signEnded: typeof sign = (...given) => {
       signed += 1;
       return sign(...given);
     };
-    const counting = await start({}, ({ endings }) => ({
-      endings: { ...endings, list },
+    const counting = await start({}, ({ records }) => ({
+      records: atCall(records, ['list', 'endedSessions'], (list) => {
+        read += 1;
+        return list();
+      }),
       tokens: { ...service.ports.tokens, signEnded },
     }));
     const texts = await Promise.all(Array.from({ length: 50 }, async () => (await fetchList(counting)).text()));

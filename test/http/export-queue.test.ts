@@ -1,25 +1,24 @@
 // Proves flood-12
+
 import { setImmediate } from 'node:timers/promises';
 import type { Context } from 'koa';
 import { expect, it } from 'vitest';
 import { exportRoute } from '../../src/adapters/http/routes/accounts/export.ts';
 import type { HandlerInput } from '../../src/adapters/http/routing/define-route.ts';
 import { registeredAda } from '../support/account.ts';
+import { atCall } from '../support/records/at-call.ts';
 
 /** The handler of the export, and what it does while no page of events is read until `release`. */
 const setUp = async () => {
   const { app, user, session } = await registeredAda();
   const gate = Promise.withResolvers<void>();
   let reading = 0;
-  const events = {
-    ...app.events,
-    list: async (query: Parameters<typeof app.events.list>[0]) => {
-      reading += 1;
-      await gate.promise;
-      return app.events.list(query);
-    },
-  };
-  const deps = { ...app, events } as unknown as Parameters<typeof exportRoute>[0];
+  const records = atCall(app.records, ['list', 'events'], async (list) => {
+    reading += 1;
+    await gate.promise;
+    return list();
+  });
+  const deps = { ...app, records } as unknown as Parameters<typeof exportRoute>[0];
   const route = exportRoute(deps);
   const ctx = { state: {}, ip: '192.0.2.1', get: () => '', request: { id: 'a request' } } as unknown as Context;
   const ask = (signal = new AbortController().signal) =>

@@ -21,7 +21,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   database.fail(null);
   database.restore(new Map());
-  await services.usual.service.ports.webhooks.add(aWebhook());
+  await services.usual.service.ports.records.insert('webhooks', aWebhook());
 });
 
 const useCaseOf = (name: string): string => name.split(',')[0] ?? name;

@@ -12,6 +12,7 @@ import { locationIn, visitorOf } from '../support/http/page-visitor.ts';
 import { aPerson } from '../support/http/service.ts';
 import { unescaped } from '../support/http/shown-forms.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
+import { storeEvents } from '../support/stored-events.ts';
 
 const { start } = servicesOverOneDatabase();
 
@@ -224,7 +225,7 @@ describe('afterCommit', () => {
     const events = EVENT_KINDS.map((kind) => anEvent({ kind, userId: user.id, at: service.ports.clock.now() }));
     const add = (isDone: boolean) =>
       service.ports.transactions.run(async (stores) => {
-        await stores.events.add(events);
+        await storeEvents(stores, events);
         if (!isDone) throw new Error('rolled back');
       });
     await expect(add(false)).rejects.toThrow('rolled back');

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { codeFor, unseal } from '../../src/application/login-code.ts';
+import { claimMessages, messagesOf } from '../../src/application/storage/outbox.ts';
 import { MINUTE } from '../support/application.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { deliver, eventsOf } from '../support/http/account.ts';
@@ -71,7 +72,7 @@ describe('a code by mail', () => {
     const { code, user, cookie } = await asked();
     await confirm(cookie, code).expect(200);
     expect(JSON.stringify(service.logs)).not.toContain(code);
-    expect(JSON.stringify(await service.ports.outbox.listByUser(user.id))).not.toContain(code);
+    expect(JSON.stringify(await messagesOf(service.ports.records, user.id))).not.toContain(code);
     expect((await eventsOf(service, user.id)).map(({ kind }) => kind)).toEqual(
       expect.arrayContaining(['login-code-requested', 'logged-in']),
     );
@@ -186,7 +187,7 @@ describe('the answer to a request for a code', () => {
 
   it('keeps nothing of what cannot be an account', async () => {
     for (const account of ['my secret password!', '\0', 'ü@example.org', 'x'.repeat(254)]) await ask(account);
-    expect(await service.ports.outbox.claim({ now: clock.now(), until: clock.now(), limit: 10 })).toEqual([]);
+    expect(await claimMessages(service.ports.records, { now: clock.now(), until: clock.now(), limit: 10 })).toEqual([]);
   });
 
   it('is 404 without LOGIN_BY_CODE', async () => {

@@ -1,5 +1,10 @@
 // Proves nist-2, nist-3, nist-4, nist-10, nist-12
+
 import { beforeAll, describe, expect, it } from 'vitest';
+import { eventsOf } from '../../src/application/storage/events.ts';
+import { passkeysOf } from '../../src/application/storage/factors.ts';
+import { messagesOf } from '../../src/application/storage/outbox.ts';
+import { purgeRows } from '../../src/application/storage/rows.ts';
 import { CHALLENGE_LIFETIME, PASSKEYS_PER_USER } from '../../src/domain/passkey.ts';
 import { type Authenticator, type AuthenticatorOptions, authenticator } from '../support/authenticator.ts';
 import { aPasskey } from '../support/builders.ts';
@@ -48,8 +53,8 @@ const enrolled = async (given: AuthenticatorOptions = {}) => {
 };
 
 const kindsOf = async (userId: string) =>
-  (await service.ports.events.list({ userId, before: null, limit: 100 })).map(({ kind }) => kind);
-const mailOf = async (userId: string) => (await service.ports.outbox.listByUser(userId)).map(({ kind }) => kind);
+  (await eventsOf(service.ports.records, { userId, before: null, limit: 100 })).map(({ kind }) => kind);
+const mailOf = async (userId: string) => (await messagesOf(service.ports.records, userId)).map(({ kind }) => kind);
 
 describe('registering a passkey', () => {
   it('makes options for a discoverable credential, with a random handle for the user', async () => {
@@ -138,10 +143,10 @@ describe('registering a passkey', () => {
 
   it('refuses more passkeys than a user may have, also at the same time, and stores nothing then', async () => {
     const { user, me } = await enrolled();
-    const { passkeys } = service.ports;
-    const [{ userHandle } = expect.unreachable()] = await passkeys.listByUser(user.id);
+    const { records } = service.ports;
+    const [{ userHandle } = expect.unreachable()] = await passkeysOf(records, user.id);
     for (let count = 2; count < PASSKEYS_PER_USER; count += 1)
-      await passkeys.add(aPasskey({ userId: user.id, userHandle }));
+      await records.insert('passkeys', aPasskey({ userId: user.id, userHandle }));
     const answers = await Promise.all(
       [newKey(), newKey()].map(async (key) => me.add(key.create(await me.creationOptions()))),
     );
@@ -196,10 +201,11 @@ describe('POST /auth/passkey', () => {
 
   it('stores nothing for options, and accepts an answer to them once, of many at the same time', async () => {
     const { user, key } = await enrolled();
-    const used = await service.ports.used.purge(Number.MAX_SAFE_INTEGER, 1_000);
+    const all = { time: 'expiresAt', until: Number.MAX_SAFE_INTEGER, limit: 1_000 } as const;
+    const used = await purgeRows(service.ports.records, 'usedValues', all);
     expect(used).toBeGreaterThan(0);
     const options = await loginOptions();
-    expect(await service.ports.used.purge(Number.MAX_SAFE_INTEGER, 1_000)).toBe(0);
+    expect(await purgeRows(service.ports.records, 'usedValues', all)).toBe(0);
     const before = (await service.ports.sessions.listByUser(user.id, clock.now())).length;
     const ofOther = await logIn(key.get(options, { origin: 'https://evil.test' })).expect(401);
     expect(ofOther.body.code).toBe('AUTH_PASSKEY_INVALID');

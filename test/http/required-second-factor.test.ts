@@ -1,7 +1,10 @@
 // Proves ASVS 6.1.3, 6.3.3
+
 import { beforeAll, describe, expect, it } from 'vitest';
 import { memoryCounts } from '../../src/adapters/limits/counts.ts';
 import { countAttempts } from '../../src/adapters/limits/login-attempts.ts';
+import { eventsOf } from '../../src/application/storage/events.ts';
+import { linksOf } from '../../src/application/storage/links.ts';
 import { authenticator } from '../support/authenticator.ts';
 import { codeAt, wrongCodeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
@@ -61,7 +64,7 @@ describe('with SECOND_FACTOR=required', () => {
     expect(body.data.user.username).toBe(person.username);
     expect(new Set(body.data.recoveryCodes).size).toBe(10);
     expect(opened(body.data.accessToken).claims).toMatchObject({ amr: ['pwd', 'otp', 'mfa'], acr: 'aal2' });
-    const kinds = (await service.ports.events.list({ userId: body.data.user.id, before: null, limit: 10 })).map(
+    const kinds = (await eventsOf(service.ports.records, { userId: body.data.user.id, before: null, limit: 10 })).map(
       ({ kind }) => kind,
     );
     expect(kinds.toSorted()).toEqual(['device-remembered', 'logged-in', 'registered', 'second-factor-added']);
@@ -113,7 +116,7 @@ describe('with SECOND_FACTOR=required', () => {
     const pending = pairOf(refused.get('Set-Cookie')?.[0]);
     const { secret } = await startApp(pending);
     await show(pending, now(secret)).set('User-Agent', 'a stranger').expect(200);
-    const links = await service.ports.links.listByUser(user.id, clock.now());
+    const links = await linksOf(service.ports.records, user.id, clock.now());
     expect(links.map(({ purpose, keeps }) => [purpose, keeps])).toEqual(Array(2).fill(['factors-undo', []]));
   });
 
@@ -134,7 +137,7 @@ describe('with SECOND_FACTOR=required', () => {
     const { passkey } = (await service.http.get('/auth/login/pending').set('Cookie', pending).expect(200)).body.data;
     const response = await show(pending, { credential: key.get(passkey), remember: true }).expect(200);
     expect((response.get('Set-Cookie') ?? []).filter((each) => each.startsWith('remembered_device='))).toEqual([]);
-    const kinds = (await service.ports.events.list({ userId: user.id, before: null, limit: 10 })).map(
+    const kinds = (await eventsOf(service.ports.records, { userId: user.id, before: null, limit: 10 })).map(
       ({ kind }) => kind,
     );
     expect(kinds).not.toContain('device-remembered');

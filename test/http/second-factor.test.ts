@@ -1,8 +1,12 @@
 // Proves ASVS 6.1.3, 6.3.1, 6.3.4, 6.4.3, 6.4.4, 6.5.1, 7.5.1; theft-7, theft-8, nist-1, nist-8, nist-10, nist-11, nist-12
+
 import { beforeAll, describe, expect, it } from 'vitest';
 import { memoryCounts } from '../../src/adapters/limits/counts.ts';
 import { countAttempts } from '../../src/adapters/limits/login-attempts.ts';
 import { PENDING_LOGIN_LIFETIME } from '../../src/application/login/pending-login.ts';
+import { eventsOf } from '../../src/application/storage/events.ts';
+import { codesOf, factorsOf } from '../../src/application/storage/factors.ts';
+import { messagesOf } from '../../src/application/storage/outbox.ts';
 import { MINUTE } from '../support/application.ts';
 import { authenticator } from '../support/authenticator.ts';
 import { codeAt, wrongCodeAt } from '../support/authenticator-app.ts';
@@ -31,8 +35,8 @@ const as = (accessToken: string) => (method: 'get' | 'post' | 'delete', path: st
 };
 
 const kindsOf = async (userId: string) =>
-  (await service.ports.events.list({ userId, before: null, limit: 100 })).map(({ kind }) => kind);
-const mailOf = async (userId: string) => (await service.ports.outbox.listByUser(userId)).map(({ kind }) => kind);
+  (await eventsOf(service.ports.records, { userId, before: null, limit: 100 })).map(({ kind }) => kind);
+const mailOf = async (userId: string) => (await messagesOf(service.ports.records, userId)).map(({ kind }) => kind);
 
 /** A user with an authenticator app. */
 const enrolled = async () => {
@@ -78,7 +82,7 @@ describe('an authenticator app', () => {
       recoveryCodes: 0,
     });
     await service.http.post('/auth/login').send({ account: person.username, password: person.password }).expect(200);
-    const [stored] = await service.ports.factors.listByUser(user.id);
+    const [stored] = await factorsOf(service.ports.records, user.id);
     expect(stored).toMatchObject({ id, confirmedAt: null });
     expect(JSON.stringify(stored)).not.toContain(secret);
   });
@@ -173,7 +177,7 @@ describe('a log-in of a user with a second factor', () => {
     expect(await mailOf(user.id)).toContain('recovery-code-used');
     const again = await show((await pendingOf(person)).cookie, { recoveryCode: code }).expect(401);
     expect(again.body).toMatchObject(refused);
-    expect(await service.ports.factors.codesOf(user.id)).toHaveLength(9);
+    expect(await codesOf(service.ports.records, user.id)).toHaveLength(9);
   });
 
   it('opens a session with a passkey of the user, and of nobody else', async () => {

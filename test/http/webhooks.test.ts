@@ -1,6 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { expect, it, onTestFinished } from 'vitest';
 import { publicHookKey, webhookKey } from '../../src/adapters/hooks/signing.ts';
+import { deleteWebhook, waitingDeliveries } from '../../src/application/storage/webhooks.ts';
 import { aWebhook } from '../support/builders.ts';
 import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
@@ -19,14 +20,14 @@ const startWith = (key: KeyObject): Promise<TestService> => {
 const tell = async (url: string, key: KeyObject, instances: readonly [TestService, TestService]) => {
   const webhook = aWebhook({ url });
   const publicKey = publicHookKey(webhookKey(key, webhook, 1).privateKey);
-  const { webhooks } = instances[0].ports;
-  await webhooks.add({ ...webhook, publicKey });
+  const { records } = instances[0].ports;
+  await records.insert('webhooks', { ...webhook, publicKey });
   const stop = new AbortController();
   const delivering = instances.map((instance) => instance.webhooks.deliver(stop.signal));
   onTestFinished(async () => {
     stop.abort();
     await Promise.all(delivering);
-    await webhooks.remove(webhook.id);
+    await deleteWebhook(records, webhook.id);
   });
   return { id: webhook.id, publicKey };
 };
@@ -41,7 +42,9 @@ it('an instance with another key leaves the events of both to the one that can s
   await expect.poll(warned).toMatchObject([{ level: 'warn', webhook: { id } }]);
   for (let count = 0; count < USERS; count += 1) await signUp(count % 2 === 0 ? able : other);
 
-  await expect.poll(() => able.ports.webhooks.waiting(), { timeout: 60_000 }).toEqual({ count: 0, since: null });
+  await expect
+    .poll(() => waitingDeliveries(able.ports.records), { timeout: 60_000 })
+    .toEqual({ count: 0, since: null });
   expect(received.map(({ json }) => json.type)).toEqual(Array.from({ length: USERS }, () => 'user.registered'));
   expect(await Promise.all(instances.map(({ metrics }) => metrics?.text()))).toEqual([
     expect.stringContaining(`tandem_webhook_attempts_total{outcome="delivered"} ${USERS}`),

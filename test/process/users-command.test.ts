@@ -12,6 +12,7 @@ import { runHere, runThere, spawnCommand } from '../support/processes/commands.t
 import { runService } from '../support/processes/process.ts';
 import { onSqlite } from '../support/storage/databases.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
+import { storeEvents } from '../support/stored-events.ts';
 
 const directory = temporaryDirectory();
 afterAll(directory.remove);
@@ -76,9 +77,12 @@ describe('the output of npm run users', () => {
   /** More than a pipe holds, and more than a page of events. */
   const fill = async () => {
     const { records, close } = await openDatabase(onSqlite(join(env.DATA_DIR, 'database.sqlite')), { migrate: true });
-    const { users, events } = storageOver(records);
-    await users.add(user);
-    await events.add(Array.from({ length: EVENTS_KEPT }, () => anEvent({ userId: user.id, userAgent: 'A phone' })));
+    const stores = storageOver(records);
+    await stores.users.add(user);
+    await storeEvents(
+      stores,
+      Array.from({ length: EVENTS_KEPT }, () => anEvent({ userId: user.id, userAgent: 'A phone' })),
+    );
     await close();
   };
 

@@ -23,7 +23,7 @@ const WEBHOOK = {
 const start = async ({ instances, open, story }: World, count: number): Promise<void> => {
   const stage = async (): Promise<void> => {
     while (instances.length < count) instances.push(await open());
-    await instances[0]?.service.ports.webhooks.add(WEBHOOK);
+    await instances[0]?.service.ports.records.insert('webhooks', WEBHOOK);
   };
   void stage();
   await kernel.run(kernel.time + SECOND);

@@ -1,5 +1,9 @@
 import { tellingStorage } from '../../src/adapters/records/storage.ts';
 import { reserveUndo } from '../../src/application/links.ts';
+import { eventsOf } from '../../src/application/storage/events.ts';
+import { codesOf, devicesOf, factorsOf, passkeysOf } from '../../src/application/storage/factors.ts';
+import { linksOf } from '../../src/application/storage/links.ts';
+import { messagesOf } from '../../src/application/storage/outbox.ts';
 import type { Storage, Stores } from '../../src/application/storage/stores.ts';
 import type { AccountEvent, Origin } from '../../src/domain/event.ts';
 import { NOTICES, type Notice } from '../../src/domain/happenings.ts';
@@ -64,13 +68,13 @@ export const registeredAda = async (given: { readonly notices?: readonly Notice[
 const storedAbout = async (stores: Stores, userId: string, now: number) => ({
   user: await stores.users.findById(userId),
   sessions: await stores.sessions.listByUser(userId, now),
-  events: await stores.events.list({ userId, before: null, limit: 10_000 }),
-  links: await stores.links.listByUser(userId, now),
-  messages: await stores.outbox.listByUser(userId),
-  passkeys: await stores.passkeys.listByUser(userId),
-  factors: await stores.factors.listByUser(userId),
-  recoveryCodes: (await stores.factors.codesOf(userId)).length,
-  devices: await stores.devices.listByUser(userId, now),
+  events: await eventsOf(stores.records, { userId, before: null, limit: 10_000 }),
+  links: await linksOf(stores.records, userId, now),
+  messages: await messagesOf(stores.records, userId),
+  passkeys: await passkeysOf(stores.records, userId),
+  factors: await factorsOf(stores.records, userId),
+  recoveryCodes: (await codesOf(stores.records, userId)).length,
+  devices: await devicesOf(stores.records, userId, now),
 });
 
 /** What is stored about a user who does not exist. */

@@ -3,7 +3,8 @@ import { decodeProtectedHeader } from 'jose/decode/protected_header';
 import { calculateJwkThumbprint } from 'jose/jwk/thumbprint';
 import { jwtVerify } from 'jose/jwt/verify';
 import type { AdmitOperator, OperatorRefused } from '../../application/ports/proofs.ts';
-import type { UsedValues } from '../../application/ports/used-values.ts';
+import { useOnce } from '../../application/storage/links.ts';
+import type { Records } from '../../application/storage/records.ts';
 import type { Operator } from '../../domain/operator.ts';
 
 /** The key of a program that may use the back office. */
@@ -27,7 +28,7 @@ const R_BYTES = 32;
 export const operatorAdmission = async (
   operators: readonly OperatorKey[],
   audience: string,
-  used: Pick<UsedValues, 'use'>,
+  records: Records,
 ): Promise<AdmitOperator> => {
   const byKid = new Map<unknown, OperatorKey>();
   for (const each of operators) byKid.set(await calculateJwkThumbprint(each.publicKey), each);
@@ -50,7 +51,7 @@ export const operatorAdmission = async (
     if (aud !== audience && aud !== `${audience}/`) return refused('aud is not the URL of this back office');
     if (exp * 1_000 > now + (LIFETIME + CLOCK_TOLERANCE) * 1_000)
       return refused('exp is missing, or more than a minute away');
-    const isFirst = await used.use(`operator ${onceOf(assertion)}`, (Math.ceil(exp) + CLOCK_TOLERANCE) * 1_000);
+    const isFirst = await useOnce(records, `operator ${onceOf(assertion)}`, (Math.ceil(exp) + CLOCK_TOLERANCE) * 1_000);
     return isFirst ? { ok: true, operator } : refused('the assertion was used before: sign one for each request');
   };
 };

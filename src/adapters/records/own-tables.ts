@@ -74,14 +74,14 @@ const problemsOf = (table: AnyTable, prefix: string): readonly (readonly [isWron
 };
 
 /** The tables of the application alone, under the names that it gave them. */
-export const ownRecords = ({ insert, list, replace, remove, lock }: Records): OwnRecords => {
+export const ownRecords = (records: Records): OwnRecords => {
   // The calls find any declared table. The types of its rows are known to the caller alone.
   const at = (name: string) => ownName(name) as TableName;
   return {
-    insert: (table, row) => insert(at(table), row as never),
-    list: (table, query) => list(at(table), query as never) as never,
-    replace: (table, before, after) => replace(at(table), before as never, after as never),
-    remove: (table, rows) => remove(at(table), rows as never) as never,
-    lock: (table, key) => lock(at(table), key as never) as never,
+    insert: (table, row) => records.insert(at(table), row as never),
+    list: (table, query) => records.list(at(table), query as never) as never,
+    replace: (table, before, after) => records.replace(at(table), before as never, after as never),
+    remove: (table, rows) => records.remove(at(table), rows as never) as never,
+    lock: (table, key) => records.lock(at(table), key as never) as never,
   };
 };

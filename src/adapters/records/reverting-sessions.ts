@@ -3,7 +3,6 @@ import pLimit from 'p-limit';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import type { Rotation } from '../../domain/session.ts';
 import { monotonicTime } from '../clock/system.ts';
-import { withMethods } from './storage.ts';
 
 /** Longer than a fail-over of the database. Later, a rotation is no longer reverted. */
 const PATIENCE_MS = 60_000;
@@ -49,7 +48,8 @@ export const revertingSessions = (store: SessionRepository, { retryInterval = 25
     }
   };
 
-  return withMethods(store, {
+  return {
+    ...store,
     async find(key) {
       await revertAllOf(key.id);
       return store.find(key);
@@ -59,5 +59,5 @@ export const revertingSessions = (store: SessionRepository, { retryInterval = 25
       return orKeepReverting(rotation, store.rotate(rotation));
     },
     revert: (rotation) => orKeepReverting(rotation, store.revert(rotation)),
-  });
+  };
 };

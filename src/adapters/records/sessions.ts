@@ -1,15 +1,13 @@
-import type { MassEndings } from '../../application/ports/mass-endings.ts';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import type { UserRepository } from '../../application/ports/user-repository.ts';
 import type { Records, Stored } from '../../application/storage/records.ts';
-import { changeRow, removeRow, removeRows, untilDone, withoutVersion } from '../../application/storage/rows.ts';
+import { changeRow, inOrder, removeRow, removeRows, untilDone } from '../../application/storage/rows.ts';
 import type { Tables } from '../../application/storage/tables.ts';
 import { withProof } from '../../domain/device-binding.ts';
 import {
   byLastUse,
   isCovered,
   isLive,
-  type MassEnding,
   partWithUser,
   reverted,
   rotated,
@@ -17,8 +15,7 @@ import {
   type Session,
   type SessionKey,
 } from '../../domain/session.ts';
-import { userRepositoryOver } from './accounts.ts';
-import { inOrder } from './units.ts';
+import { userRepositoryOver } from './users.ts';
 
 type Row = Tables['sessions'];
 
@@ -42,7 +39,7 @@ export const sessionRepositoryOver = (
   /** Without those that a mass ending covers. */
   const uncovered = async (find: () => Promise<Stored<'sessions'>[]>): Promise<Stored<'sessions'>[]> => {
     // In this order: a session is removed together with the last of what covers it.
-    const [endings, rows] = await inOrder(() => records.list('massEndings', { order: ['id'] }), find);
+    const [endings, rows] = await inOrder(records, () => records.list('massEndings', { order: ['id'] }), find);
     return rows.filter((row) => !endings.some((ending) => isCovered(row, ending)));
   };
   const find = async ({ id, userId }: SessionKey) =>
@@ -66,6 +63,7 @@ export const sessionRepositoryOver = (
       const { userId } = session;
       await lockUser(userId);
       const [, surplus] = await inOrder(
+        records,
         () => records.insert('sessions', { ...session, purgeCheckAt: session.expiresAt }),
         () => records.list('sessions', { equal: { userId }, skip: SESSIONS_PER_USER, limit: 1 }),
       );
@@ -141,20 +139,3 @@ export const sessionRepositoryOver = (
     },
   };
 };
-
-export const massEndingsOver = (records: Records): MassEndings => ({
-  add: (ending) => records.insert('massEndings', ending),
-  async next() {
-    // Another instance may have taken the last step of the first one, which says nothing about the next one.
-    return untilDone(async () => {
-      const [first] = await records.list('massEndings', { order: ['id'], limit: 1 });
-      if (first === undefined) return null;
-      const locked = await records.lock('massEndings', { id: first.id });
-      return locked === null ? undefined : withoutVersion<MassEnding>(locked);
-    });
-  },
-  async advance(id, cursor) {
-    if (cursor === null) await removeRow(records, 'massEndings', { id });
-    else await changeRow(records, 'massEndings', { id }, (row) => ({ ...row, cursor }));
-  },
-});

@@ -8,7 +8,7 @@ import { random } from '../clock/system.ts';
 import { ConflictError } from './database.ts';
 
 /** The calls of `Records`, outside of units or within one. */
-export type Calls = Omit<Records, 'unit'>;
+export type Calls = Omit<Records, 'unit' | 'isUnit'>;
 
 /** Runs work in one transaction: commits when it resolves, and rolls back when it rejects. */
 export type Transact = <Result>(work: (inside: Calls) => Promise<Result>) => Promise<Result>;
@@ -33,12 +33,6 @@ const LONGEST_PAUSE_MS = 100;
 /** The units that this code is within. One that is over may have left callbacks behind, which are outside. */
 const units = new AsyncLocalStorage<{ isOver: boolean }>();
 export const isInUnit = (): boolean => units.getStore()?.isOver === false;
-
-/** Makes two calls of which neither depends on the other's answer. They are carried out in this order; in a unit, the second need not wait. */
-export const inOrder = async <First, Second>(
-  first: () => Promise<First>,
-  second: () => Promise<Second>,
-): Promise<[First, Second]> => (isInUnit() ? Promise.all([first(), second()]) : [await first(), await second()]);
 
 type UnitOptions = {
   /** Whether the calls of a unit may come while others are not answered yet, and are carried out in their order. Otherwise each waits. */
@@ -103,6 +97,7 @@ const untilAnswered = async ({ sent }: Run): Promise<void> => {
 
 /** The records of a unit. After a refused call, every database fails the others: as a conflict if that was a violation. */
 const insideOf = (inside: Calls, run: Run): Records => ({
+  isUnit: true,
   ...eachCall(lockingOnce(inside), async (call) => {
     if (run.isOver) throw new AppError('SYS_UNEXPECTED_ERROR', { reason: 'a transaction that is over' });
     const outcome = outcomeOf(call, run);

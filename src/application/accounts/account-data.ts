@@ -3,9 +3,13 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { type AccountEvent, EVENTS_KEPT, NO_ORIGIN, withoutName } from '../../domain/event.ts';
 import type { User } from '../../domain/user.ts';
 import { notifyOfChange } from '../notices.ts';
-import type { EventRepository, EventsQuery } from '../ports/event-repository.ts';
 import type { Core, Service } from '../service.ts';
 import { type Caller, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
+import { type EventsQuery, eventsOf } from '../storage/events.ts';
+import { codesOf, devicesOf, factorsOf, identitiesOf, passkeysOf } from '../storage/factors.ts';
+import { linksOf } from '../storage/links.ts';
+import { messagesOf } from '../storage/outbox.ts';
+import type { Records } from '../storage/records.ts';
 import type { Stores } from '../storage/stores.ts';
 import { NEVER_CANCELLED, record } from '../use-case.ts';
 
@@ -13,16 +17,16 @@ import { NEVER_CANCELLED, record } from '../use-case.ts';
  * Everything that is stored about a user, except the events and secrets (hashes, ids of tokens): of sessions, devices and links the live ones, of
  * messages those that are not sent yet. Names each field that it returns, so that a new field is private by default.
  */
-export const accountData = async (stores: Omit<Stores, 'users' | 'events'>, user: User, now: number) => {
+export const accountData = async (stores: Pick<Stores, 'sessions' | 'records'>, user: User, now: number) => {
   const [sessions, devices, links, passkeys, identities, factors, left, messages] = await Promise.all([
     stores.sessions.listByUser(user.id, now),
-    stores.devices.listByUser(user.id, now),
-    stores.links.listByUser(user.id, now),
-    stores.passkeys.listByUser(user.id),
-    stores.identities.listByUser(user.id),
-    stores.factors.listByUser(user.id),
-    stores.factors.codesOf(user.id),
-    stores.outbox.listByUser(user.id),
+    devicesOf(stores.records, user.id, now),
+    linksOf(stores.records, user.id, now),
+    passkeysOf(stores.records, user.id),
+    identitiesOf(stores.records, user.id),
+    factorsOf(stores.records, user.id),
+    codesOf(stores.records, user.id),
+    messagesOf(stores.records, user.id),
   ]);
   return {
     user: userData(user),
@@ -103,8 +107,8 @@ export const userData = (user: User): UserData => ({
 export type EventData = Omit<AccountEvent, 'userId'>;
 
 /** The events of a user, the latest first. There may be some more than `EVENTS_KEPT`, so the limit leaves room. */
-export const eventsData = async (events: EventRepository, userId: string): Promise<EventData[]> => {
-  const all = await events.list({ userId, before: null, limit: 2 * EVENTS_KEPT });
+export const eventsData = async (records: Records, userId: string): Promise<EventData[]> => {
+  const all = await eventsOf(records, { userId, before: null, limit: 2 * EVENTS_KEPT });
   return all.map(eventData);
 };
 
@@ -150,7 +154,7 @@ export const exportAccountAsOperator = (deps: Stores & Pick<Core, 'clock'>) => a
 const exported = async (deps: Stores & Pick<Core, 'clock'>, user: User) => {
   const exportedAt = deps.clock.now();
   const data = await accountData(deps, user, exportedAt);
-  const events = (await eventsData(deps.events, user.id)).map(withoutName);
+  const events = (await eventsData(deps.records, user.id)).map(withoutName);
   // The number of attempts is of interest to the operator only.
   const messages = data.messages.map(({ attempts: _, ...message }) => message);
   return { ...data, messages, events, exportedAt };
@@ -183,12 +187,11 @@ export const listEvents = (deps: Service) => async (caller: Caller, query: PageO
 };
 
 /** The same for operators, with their names. @throws AppError DB_RECORD_NOT_FOUND */
-export const listEventsAsOperator =
-  (deps: Pick<Stores, 'users' | 'events'>) => async (userId: string, query: PageOfEvents) =>
-    pageOfEvents(deps, { ...query, userId: (await existingUser(deps, userId)).id });
+export const listEventsAsOperator = (deps: Stores) => async (userId: string, query: PageOfEvents) =>
+  pageOfEvents(deps, { ...query, userId: (await existingUser(deps, userId)).id });
 
-const pageOfEvents = async ({ events }: Pick<Service, 'events'>, query: EventsQuery) => {
-  const found = await events.list({ ...query, limit: query.limit + 1 });
+const pageOfEvents = async ({ records }: Pick<Stores, 'records'>, query: EventsQuery) => {
+  const found = await eventsOf(records, { ...query, limit: query.limit + 1 });
   const page = found.slice(0, query.limit);
   return { events: page, next: found.length > query.limit ? (page.at(-1)?.id ?? null) : null };
 };

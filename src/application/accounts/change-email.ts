@@ -10,6 +10,7 @@ import { notifiesFormerAddress } from '../notices.ts';
 import type { Core, Service } from '../service.ts';
 import { replaceSession, runReplacing } from '../sessions/open-session.ts';
 import { statedFor, type TokenPair } from '../sessions/tokens.ts';
+import { countEvents } from '../storage/events.ts';
 import type { Stores } from '../storage/stores.ts';
 import { enqueue, NEVER_CANCELLED, record } from '../use-case.ts';
 import { type Confirmation, confirmedOwner } from './confirm-owner.ts';
@@ -41,7 +42,7 @@ export const requestEmailChange =
     await deps.transactions.run(async (stores) => {
       // A change of the password removes such links; none may be stored after it.
       await lock(stores);
-      const requests = await stores.events.countSince(userId, 'email-change-requested', deps.clock.now() - PERIOD);
+      const requests = await countEvents(stores.records, userId, 'email-change-requested', deps.clock.now() - PERIOD);
       if (requests >= REQUESTS_PER_PERIOD) return;
       await record(deps, stores, origin, [{ userId, kind: 'email-change-requested', sessionId }]);
       await enqueue(deps, stores, origin, [{ kind: 'email-change', userId, to }]);

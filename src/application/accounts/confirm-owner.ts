@@ -11,6 +11,7 @@ import {
 import { hashOfCode, invalidCode } from '../login-code.ts';
 import type { Core, Service } from '../service.ts';
 import { type Caller, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
+import { linkByToken, takeLink } from '../storage/links.ts';
 import type { Stores } from '../storage/stores.ts';
 import { enqueue } from '../use-case.ts';
 
@@ -51,14 +52,14 @@ export const confirmedOwner = async (deps: Service, input: Confirmation): Promis
     deviceCodeAttempt(user, { claims: { iat: tokenIssuedAt }, sessionId }),
   ]);
   const tokenHash = hashOfCode(deps, userId, code);
-  const link = await deps.links.find('confirmation-code', tokenHash, deps.clock.now());
+  const link = await linkByToken(deps.records, 'confirmation-code', tokenHash, deps.clock.now());
   if (link?.email !== user.email) throw invalidCode('the code is wrong, was used, or has expired');
   await deps.attempts.succeed(attempt);
   return {
     user,
     lock: async (stores) => {
       const locked = await lockedUserWithPassword(deps, stores, input, user);
-      if ((await stores.links.take('confirmation-code', tokenHash, deps.clock.now())) === null)
+      if ((await takeLink(stores.records, 'confirmation-code', tokenHash, deps.clock.now())) === null)
         throw invalidCode('the code was used');
       return locked;
     },

@@ -29,8 +29,8 @@ export const deleteAccount =
  * @returns whether there was such a user: one of several concurrent callers removes the user.
  */
 export const removeAccount = async (
-  deps: Pick<Core, 'clock' | 'ids'>,
-  stores: Pick<Stores, 'users' | 'sessions' | 'devices' | 'events'>,
+  deps: Pick<Core, 'clock' | 'ids' | 'secrets'>,
+  stores: Stores,
   userId: string,
   origin: Origin,
 ): Promise<boolean> => {

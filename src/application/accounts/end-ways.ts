@@ -9,6 +9,16 @@ import { withdrawLinks } from '../links.ts';
 import type { Core } from '../service.ts';
 import { type Ending, endSessionsOf } from '../sessions/end-sessions.ts';
 import { forgetDevices } from '../sessions/remember-device.ts';
+import {
+  codesOf,
+  deleteFactor,
+  deleteIdentity,
+  deletePasskey,
+  factorsOf,
+  identitiesOf,
+  passkeysOf,
+  storeCodes,
+} from '../storage/factors.ts';
 import type { Stores } from '../storage/stores.ts';
 import { record } from '../use-case.ts';
 
@@ -54,11 +64,11 @@ export const endWays = async (
   };
   if (ends('password') && !(isPasswordShown && fateOf('password', act) === 'mine'))
     await stores.users.setPasswordHash(userId, { passwordHash, isOfNewPassword: true, now: deps.clock.now() });
-  const passkeys = (await stores.passkeys.listByUser(userId)).filter((each) => ends('passkey', each));
-  for (const each of passkeys) await stores.passkeys.remove(each);
+  const passkeys = (await passkeysOf(stores.records, userId)).filter((each) => ends('passkey', each));
+  for (const each of passkeys) await deletePasskey(stores.records, each);
   const factors = ends('app') ? await endFactors(deps, stores, user, ends) : { apps: 0, recoveryCodes: 0 };
-  const identities = (await stores.identities.listByUser(userId)).filter((each) => ends('identity', each));
-  for (const each of identities) await stores.identities.remove(each);
+  const identities = (await identitiesOf(stores.records, userId)).filter((each) => ends('identity', each));
+  for (const each of identities) await deleteIdentity(stores.records, each);
   if (fateOf('identity', act) === 'block') await blockIdentities(deps, stores, userId, identities);
   await record(deps, stores, given.origin, [
     ...Array.from({ length: factors.apps }, () => ({ userId, kind: 'second-factor-removed' }) as const),
@@ -76,19 +86,19 @@ export const endWays = async (
 
 /** Without an app, log-ins need no second factor any more, and recovery codes are of no use. */
 const endFactors = async (
-  { clock }: Pick<Core, 'clock' | 'ids'>,
-  { factors, users }: Pick<Stores, 'factors' | 'users'>,
+  { clock }: Pick<Core, 'clock' | 'ids' | 'secrets'>,
+  { records, users }: Pick<Stores, 'records' | 'users'>,
   { id: userId, secondFactorAt }: User,
   ends: Ends,
 ): Promise<Pick<EndedWays, 'apps' | 'recoveryCodes'>> => {
-  const all = await factors.listByUser(userId);
+  const all = await factorsOf(records, userId);
   // The secret of an app that waits for its first code is known to the one who started it.
   const ended = all.filter((app) => ends('app', isConfirmed(app) ? app : undefined));
-  for (const each of ended) await factors.remove(each);
+  for (const each of ended) await deleteFactor(records, each);
   const hasNone = ended.length === all.length;
-  const codes = await factors.codesOf(userId);
+  const codes = await codesOf(records, userId);
   const left = hasNone ? [] : codes.filter((id) => !ends('recovery-code', { id }));
-  if (left.length < codes.length) await factors.replaceCodes(userId, left);
+  if (left.length < codes.length) await storeCodes(records, userId, left);
   if (hasNone && secondFactorAt !== null) await users.update(userId, { secondFactorAt: null, now: clock.now() });
   return { apps: ended.filter(isConfirmed).length, recoveryCodes: codes.length - left.length };
 };

@@ -1,10 +1,11 @@
 import { derivedUsernames } from '../../domain/derived-username.ts';
 import { duplicateUser } from '../../domain/errors/app-error.ts';
-import { type Identity, newIdentity } from '../../domain/identity.ts';
+import { type Identity, type IdentityKey, newIdentity } from '../../domain/identity.ts';
 import { newUser, type User } from '../../domain/user.ts';
 import { isReserved } from '../links.ts';
 import type { FactorSecrets, RandomSecrets } from '../ports/secrets.ts';
 import type { Core } from '../service.ts';
+import { findIdentity } from '../storage/factors.ts';
 import type { Stores } from '../storage/stores.ts';
 
 export type ImportDeps = Pick<Core, 'clock' | 'ids'> & {
@@ -29,13 +30,14 @@ export type Arrival = Pick<User, 'id' | 'email' | 'passwordHash' | 'locale' | 'a
 type Refused = { readonly problem: string };
 
 /** Where is looked for what is taken: in the stores, or in what a trial would have stored. */
-export type Taken = Pick<Stores, 'links'> & {
+export type Taken = Pick<Stores, 'records'> & {
   readonly users: {
     readonly findById: (id: string) => Promise<Pick<User, 'email'> | null>;
     readonly findByEmail: (email: string) => Promise<object | null>;
     readonly findByUsername: (username: string) => Promise<object | null>;
   };
-  readonly identities: { readonly find: (identity: Pick<Identity, 'issuer' | 'subject'>) => Promise<object | null> };
+  /** Default: in the records. */
+  readonly identityOf?: (identity: IdentityKey) => Promise<object | null>;
 };
 
 /**
@@ -52,9 +54,9 @@ export const presenceOf = async (
     return present.email === arrival.email ? 'present' : { problem: 'id: has an account with another address' };
   if ((await stores.users.findByEmail(arrival.email)) !== null) return { problem: 'email: has an account' };
   if (await isReserved(deps, stores, arrival)) return { problem: 'email: is reserved for its former user' };
+  const { records, identityOf = (identity) => findIdentity(records, identity) } = stores;
   for (const [at, identity] of arrival.identities.entries())
-    if ((await stores.identities.find(identity)) !== null)
-      return { problem: `identities.${at}: is linked to another account` };
+    if ((await identityOf(identity)) !== null) return { problem: `identities.${at}: is linked to another account` };
   return null;
 };
 
@@ -79,13 +81,16 @@ export const storeArrival = async (deps: ImportDeps, stores: Stores, arrival: Ar
   await stores.users.add(user);
   for (const { email, ...identity } of identities) {
     const verified = { ...identity, email, isEmailVerified: false };
-    await stores.identities.add({ ...newIdentity(verified, { id: deps.ids.next(), userId, now }), lastUsedAt: null });
+    await stores.records.insert('identities', {
+      ...newIdentity(verified, { id: deps.ids.next(), userId, now }),
+      lastUsedAt: null,
+    });
   }
   for (const { id, secret } of apps) {
     const encrypted = deps.factorSecrets?.encrypt(secret, userId);
     if (encrypted === undefined) throw new RangeError('Without keys there are no authenticator apps.');
     const times = { lastStep: -1, createdAt: now, confirmedAt: now };
-    await stores.factors.add({ id, userId, secret: encrypted, ...times });
+    await stores.records.insert('factors', { id, userId, secret: encrypted, ...times });
   }
   return user;
 };

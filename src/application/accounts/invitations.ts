@@ -5,6 +5,7 @@ import { INVITATION_LIFETIME, INVITATIONS_AT_MOST, type Invitation } from '../..
 import { assertMayRegister } from '../../domain/registration.ts';
 import { canonicalEmail, isClaimable } from '../../domain/user.ts';
 import type { Core, Service } from '../service.ts';
+import { findInvitation, listInvitations, putInvitation, takeInvitation } from '../storage/links.ts';
 import type { Stores } from '../storage/stores.ts';
 import { enqueue, record } from '../use-case.ts';
 
@@ -20,12 +21,12 @@ const invalidInvitation = (): AppError =>
  * @throws AppError AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED
  */
 export const presentedInvitation = async (
-  { registration, invitations, secrets, clock }: Service,
+  { registration, records, secrets, clock }: Service,
   { email, invitation: token }: { readonly email: string; readonly invitation?: string | undefined },
 ): Promise<Invitation | null> => {
   assertMayRegister(registration, email, token !== undefined);
   if (token === undefined) return null;
-  const found = await invitations.findByToken(secrets.hashOf(token), clock.now());
+  const found = await findInvitation(records, { tokenHash: secrets.hashOf(token) }, clock.now());
   if (found?.email !== canonicalEmail(email)) throw invalidInvitation();
   return found;
 };
@@ -33,10 +34,10 @@ export const presentedInvitation = async (
 /** Uses an invitation up, in the transaction of the registration: one of several succeeds. @throws AppError AUTH_REGISTRATION_REFUSED */
 export const useInvitation = async (
   { clock }: Pick<Service, 'clock'>,
-  { invitations }: Pick<Stores, 'invitations'>,
+  { records }: Pick<Stores, 'records'>,
   invitation: Invitation,
 ): Promise<void> => {
-  if (!(await invitations.take(invitation, clock.now()))) throw invalidInvitation();
+  if (!(await takeInvitation(records, invitation, clock.now()))) throw invalidInvitation();
 };
 
 type Invited = {
@@ -58,13 +59,13 @@ export const invite =
       const [email, createdAt] = [canonicalEmail(given), clock.now()];
       const holder = await stores.users.findByEmail(email);
       if (holder !== null && !isClaimable(holder)) return 'registered';
-      const isNew = (await stores.invitations.findByEmail(email, createdAt)) === null;
-      const open = isNew ? await stores.invitations.list(createdAt, INVITATIONS_AT_MOST) : [];
+      const isNew = (await findInvitation(stores.records, { email }, createdAt)) === null;
+      const open = isNew ? await listInvitations(stores.records, createdAt, INVITATIONS_AT_MOST) : [];
       if (open.length >= INVITATIONS_AT_MOST) return 'too-many';
       const expiresAt = createdAt + INVITATION_LIFETIME;
       const tokenHash = secrets.hashOf(secrets.random());
       const invitation = { id: ids.next(), email, tokenHash, attributes, createdAt, expiresAt };
-      await stores.invitations.put(invitation);
+      await putInvitation(stores.records, invitation);
       await record(deps, stores, origin, [{ userId: invitation.id, kind: 'invited' }]);
       await enqueue(deps, stores, origin, [{ kind: 'invitation', userId: null, to: email, locale, createdAt }]);
       return invitation;
@@ -76,8 +77,8 @@ export const revokeInvitation =
   (email: string, origin: Origin): Promise<Invitation | null> =>
     deps.transactions.run(async (stores) => {
       const now = deps.clock.now();
-      const invitation = await stores.invitations.findByEmail(canonicalEmail(email), now);
-      if (invitation === null || !(await stores.invitations.take(invitation, now))) return null;
+      const invitation = await findInvitation(stores.records, { email: canonicalEmail(email) }, now);
+      if (invitation === null || !(await takeInvitation(stores.records, invitation, now))) return null;
       await record(deps, stores, origin, [{ userId: invitation.id, kind: 'invitation-revoked' }]);
       return invitation;
     });

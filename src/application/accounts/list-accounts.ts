@@ -1,6 +1,7 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { User } from '../../domain/user.ts';
 import type { UsersQuery } from '../ports/user-repository.ts';
+import { allEvents } from '../storage/events.ts';
 import type { Stores } from '../storage/stores.ts';
 
 const listed = async ({ users }: Pick<Stores, 'users'>, query: UsersQuery): Promise<User[]> => {
@@ -36,10 +37,13 @@ const SEPARATOR = '-';
 
 /** A page of the events of all users, the latest first. @param before `next` of the page before; `null` for the first page. */
 export const listAllEvents =
-  ({ events }: Pick<Stores, 'events'>) =>
+  ({ records }: Pick<Stores, 'records'>) =>
   async ({ before, limit }: { readonly before: string | null; readonly limit: number }) => {
     const [at = '', id = ''] = before?.split(SEPARATOR) ?? [];
-    const found = await events.listAll({ before: before === null ? null : { at: Number(at), id }, limit: limit + 1 });
+    const found = await allEvents(records, {
+      before: before === null ? null : { at: Number(at), id },
+      limit: limit + 1,
+    });
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
     return { events: page, next: last === undefined ? null : `${last.at}${SEPARATOR}${last.id}` };

@@ -12,6 +12,7 @@ import { prepareSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove-device.ts';
 import { rememberedDeviceId as rememberedDevice } from '../sessions/remember-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
+import { addMessages } from '../storage/outbox.ts';
 import { findByAccount, NEVER_CANCELLED } from '../use-case.ts';
 import { proveAddress } from './prove-address.ts';
 
@@ -28,7 +29,7 @@ type CodeRequest = {
  * @returns a text for the cookie of the browser, which `logInWithCode` needs.
  */
 export const requestLoginCode =
-  (deps: Pick<Service, 'secrets' | 'clock' | 'ids' | 'outbox'>) =>
+  (deps: Pick<Service, 'secrets' | 'clock' | 'ids' | 'records' | 'tell'>) =>
   async ({ account: typed, asked = [], origin = NO_ORIGIN }: CodeRequest): Promise<string> => {
     const [account, now] = [canonicalAccount(typed), deps.clock.now()];
     const last = unseal(deps, asked);
@@ -39,7 +40,7 @@ export const requestLoginCode =
       { kind: 'login-code-request', userId: null, to: account },
       { id: code.id, at: now, origin },
     );
-    if (isAccountName(account)) await deps.outbox.add([message]);
+    if (isAccountName(account)) await addMessages(deps, [message]);
     return seal(deps, { codes: [code, ...(last?.codes ?? [])] });
   };
 

@@ -10,6 +10,9 @@ import type { LoginAttempts } from '../ports/login-attempts.ts';
 import type { Core } from '../service.ts';
 import { endSession, endSessionsOf } from '../sessions/end-sessions.ts';
 import { forgetDevice } from '../sessions/remember-device.ts';
+import { takeOperated } from '../storage/events.ts';
+import { deleteIdentity } from '../storage/factors.ts';
+import { putLink } from '../storage/links.ts';
 import { enqueue, record } from '../use-case.ts';
 import { existingUser, lockedUser } from './account-data.ts';
 import { removeAccount } from './delete-account.ts';
@@ -83,7 +86,7 @@ export const unlinkIdentityAsOperator =
   (userId: string, id: string, origin: Origin): Promise<void> =>
     deps.transactions.run(async (stores) => {
       const user = await lockedUser(stores, userId);
-      const removed = await stores.identities.remove({ id, userId });
+      const removed = await deleteIdentity(stores.records, { id, userId });
       if (removed === null) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such identity' });
       await blockIdentities(deps, stores, userId, [removed]);
       await record(deps, stores, origin, [{ userId, kind: 'identity-unlinked' }]);
@@ -134,7 +137,7 @@ export const makeResetLink =
     const link = { userId, email, tokenHash: deps.secrets.hashOf(token), since: 0, keeps: null, createdAt, expiresAt };
     await deps.transactions.run(async (stores) => {
       await lockedUser(stores, userId);
-      await stores.links.put({ ...link, purpose: 'handed-over' });
+      await putLink(stores.records, { ...link, purpose: 'handed-over' });
       await record(deps, stores, origin, [{ userId, kind: 'password-link-handed-over' }]);
     });
     return { token, expiresAt };
@@ -154,7 +157,7 @@ export const mailResetLink =
 export const logOperated =
   ({ transactions }: Pick<Core, 'transactions'>) =>
   (limit: number): Promise<number> =>
-    transactions.run(async ({ events }) => (await events.takeOperated(limit)).length);
+    transactions.run(async (stores) => (await takeOperated(stores, limit)).length);
 
 /** Deletes a user with everything that is stored about them. @returns whether there was such a user. */
 export const deleteAccountAsOperator =

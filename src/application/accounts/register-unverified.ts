@@ -5,6 +5,7 @@ import { isClaimable, isImported, type User } from '../../domain/user.ts';
 import { assertNotReserved, isReserved, removeUndos, waysNow } from '../links.ts';
 import { comparePassword, loginAttempts } from '../login/compare-password.ts';
 import type { Pause, Service } from '../service.ts';
+import { countEvents } from '../storage/events.ts';
 import type { Stores } from '../storage/stores.ts';
 import { enqueue, NEVER_CANCELLED, record } from '../use-case.ts';
 import { applicantOf, assertAllowed, type RegisterInput } from './applicant.ts';
@@ -112,7 +113,7 @@ const add = async (deps: Service, stores: Stores, { user, own, origin }: Registr
 
 /** Whether a hook alone has stated the attributes: about the first address, which nobody has proven. What an operator has stated stays. */
 const areOfHook = async ({ beforeRegister }: Service, stores: Stores, userId: string): Promise<boolean> =>
-  beforeRegister !== undefined && (await stores.events.countSince(userId, 'attributes-changed', 0)) === 0;
+  beforeRegister !== undefined && (await countEvents(stores.records, userId, 'attributes-changed', 0)) === 0;
 
 /** Ends what was sent to the mistyped address. It is free at once: nobody has proven it. */
 const forgetMistyped = async (
@@ -143,7 +144,7 @@ const notifyOwner = async (
   const unverified = await stores.users.update(userId, { now }, { email, emailVerifiedAt: null });
   if (unverified !== null && !isImported(unverified) && isHash(unverified.passwordHash))
     await stores.users.setPasswordHash(userId, { passwordHash: NO_PASSWORD, isOfNewPassword: true, now });
-  const earlier = await stores.events.countSince(userId, 'registration-refused', now - PERIOD);
+  const earlier = await countEvents(stores.records, userId, 'registration-refused', now - PERIOD);
   if (earlier >= MAILS_PER_PERIOD) return;
   await record(deps, stores, origin, [{ userId, kind: 'registration-refused' }]);
   await enqueue(deps, stores, origin, [{ kind: 'address-taken', userId, to: email }]);

@@ -8,6 +8,7 @@ import { newPendingLogin } from '../login/pending-login.ts';
 import type { Service } from '../service.ts';
 import { type OpenedSession, prepareSession, storeSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
+import { findInvitation, putInvitation } from '../storage/links.ts';
 import type { Stores } from '../storage/stores.ts';
 import { type Cancellation, enqueue, NEVER_CANCELLED, record } from '../use-case.ts';
 import {
@@ -146,10 +147,11 @@ const undoIfPossible = async (
   invitation: Invitation | null,
   origin: Origin,
 ): Promise<void> => {
-  const { transactions, invitations, clock } = deps;
+  const { transactions, records, clock } = deps;
   try {
     await transactions.run((stores) => removeAccount(deps, stores, id, origin));
-    if (invitation === null || (await invitations.findByEmail(invitation.email, clock.now())) !== null) return;
-    await invitations.put(invitation);
+    if (invitation === null || (await findInvitation(records, { email: invitation.email }, clock.now())) !== null)
+      return;
+    await putInvitation(records, invitation);
   } catch {}
 };

@@ -3,6 +3,7 @@ import type { Origin } from '../../domain/event.ts';
 import { IDENTITIES_PER_USER, type Identity, newIdentity, type VerifiedIdentity } from '../../domain/identity.ts';
 import type { User } from '../../domain/user.ts';
 import type { Core } from '../service.ts';
+import { identitiesOf } from '../storage/factors.ts';
 import type { Stores } from '../storage/stores.ts';
 import { record } from '../use-case.ts';
 
@@ -19,19 +20,19 @@ export const NOT_LINKED = 'the account has another way in';
  * @throws AppError AUTH_IDENTITY_CONFLICT when the user has too many; DB_UNIQUE_VIOLATION when it is linked.
  */
 export const storeIdentity = async (
-  deps: Pick<Core, 'clock' | 'ids'>,
-  stores: Pick<Stores, 'identities' | 'events'>,
+  deps: Pick<Core, 'clock' | 'ids' | 'secrets'>,
+  stores: Stores,
   verified: VerifiedIdentity,
   { id: userId }: Pick<User, 'id'>,
   origin: Origin,
 ): Promise<Identity> => {
-  if ((await stores.identities.listByUser(userId)).length >= IDENTITIES_PER_USER)
+  if ((await identitiesOf(stores.records, userId)).length >= IDENTITIES_PER_USER)
     throw identityConflict(
       'too many identities',
       'This account has as many sign-ins as it may have. Remove one first.',
     );
   const identity = newIdentity(verified, { id: deps.ids.next(), userId, now: deps.clock.now() });
-  await stores.identities.add(identity);
+  await stores.records.insert('identities', identity);
   await record(deps, stores, origin, [{ userId, kind: 'identity-linked' }]);
   return identity;
 };

@@ -3,6 +3,7 @@ import { canonicalEmail, isImported } from '../../domain/user.ts';
 import { findLink, invalidLink, useLink } from '../links.ts';
 import type { Core, Service } from '../service.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
+import { deleteLinks } from '../storage/links.ts';
 import { enqueue } from '../use-case.ts';
 import { removeAccount } from './delete-account.ts';
 import { proveAddress } from './prove-address.ts';
@@ -34,7 +35,7 @@ export const confirmEmail =
       if (user?.email !== link.email) throw invalidLink('the address is not that of the user any more');
       await useLink(deps, stores, link);
       await proveAddress(deps, stores, user, { isPasswordShown: true, verified, locales, origin });
-      await stores.links.removeOfUser(user.id, ['not-me']);
+      await deleteLinks(stores.records, user.id, ['not-me']);
     });
   };
 

@@ -12,6 +12,7 @@ import { invalidSecondFactor } from '../login/pending-login.ts';
 import { notifyOfChange } from '../notices.ts';
 import type { FactorSecrets } from '../ports/secrets.ts';
 import type { Service } from '../service.ts';
+import { codesOf, deleteFactor, factorsOf, storeCodes } from '../storage/factors.ts';
 import type { Stores } from '../storage/stores.ts';
 import { record } from '../use-case.ts';
 
@@ -24,18 +25,19 @@ export type StartedApp = { readonly id: string; readonly secret: string; readonl
  */
 export const addApp = async (
   { ids, secrets, clock }: Service,
-  stores: Pick<Stores, 'factors'>,
+  stores: Pick<Stores, 'records'>,
   { id: userId, username }: User,
   factorSecrets: FactorSecrets,
 ): Promise<StartedApp> => {
-  const factors = await stores.factors.listByUser(userId);
-  for (const { id } of factors.filter((factor) => !isConfirmed(factor))) await stores.factors.remove({ id, userId });
+  const factors = await factorsOf(stores.records, userId);
+  for (const { id } of factors.filter((factor) => !isConfirmed(factor)))
+    await deleteFactor(stores.records, { id, userId });
   if (factors.filter(isConfirmed).length >= AUTHENTICATOR_APPS_PER_USER)
     throw invalidSecondFactor('the user has as many authenticator apps as there may be');
   const id = ids.next();
   const secret = secretFrom(secrets.random());
   const [encrypted, createdAt] = [factorSecrets.encrypt(secret, userId), clock.now()];
-  await stores.factors.add({ id, userId, secret: encrypted, lastStep: -1, createdAt, confirmedAt: null });
+  await stores.records.insert('factors', { id, userId, secret: encrypted, lastStep: -1, createdAt, confirmedAt: null });
   return { id, secret, username };
 };
 
@@ -57,9 +59,9 @@ export const enrol = async (
   const now = deps.clock.now();
   if (user.secondFactorAt === null) await stores.users.update(user.id, { secondFactorAt: now, now });
   await record(deps, stores, origin, [{ userId: user.id, kind: 'second-factor-added', sessionId }]);
-  const hasCodes = (await stores.factors.codesOf(user.id)).length > 0;
+  const hasCodes = (await codesOf(stores.records, user.id)).length > 0;
   const codes = hasCodes ? [] : await replaceCodes(deps, stores, user.id);
-  const added = [...appIds, ...(hasCodes ? [] : await stores.factors.codesOf(user.id))];
+  const added = [...appIds, ...(hasCodes ? [] : await codesOf(stores.records, user.id))];
   await notifyOfChange(deps, stores, { kind: 'second-factor-added', user, origin, added });
   return codes;
 };
@@ -67,11 +69,11 @@ export const enrol = async (
 /** In a transaction that has locked the user. @returns the new recovery codes. */
 export const replaceCodes = async (
   { secrets }: Pick<Service, 'secrets'>,
-  { factors }: Pick<Stores, 'factors'>,
+  { records }: Pick<Stores, 'records'>,
   userId: string,
 ): Promise<string[]> => {
   const codes = Array.from({ length: RECOVERY_CODES }, () => recoveryCodeFrom(secrets.random()));
   const hashes = codes.map((code) => secrets.hashOf(canonicalRecoveryCode(code) ?? code));
-  await factors.replaceCodes(userId, hashes);
+  await storeCodes(records, userId, hashes);
   return codes;
 };

@@ -11,13 +11,14 @@ import {
   usePendingLogin,
 } from '../login/pending-login.ts';
 import { assertMayLogIn, reportRefusal, storeLogin } from '../login/store-login.ts';
-import type { PasskeyRepository } from '../ports/passkey-repository.ts';
 import type { FactorSecrets } from '../ports/secrets.ts';
 import type { Service } from '../service.ts';
 import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove-device.ts';
 import { rememberDevice } from '../sessions/remember-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
+import { codesOf, factorsOf, passkeysOf } from '../storage/factors.ts';
+import type { Records } from '../storage/records.ts';
 import { NEVER_CANCELLED } from '../use-case.ts';
 import { addApp, enrol, type StartedApp } from './enrol-app.ts';
 import { type NewChallenge, newChallenge } from './use-passkey.ts';
@@ -42,9 +43,9 @@ export const showPendingLogin =
   async (pendingLogins: readonly string[]): Promise<ShownPendingLogin> => {
     const { pending, user } = await openPendingLogin(deps, pendingLogins);
     const [factors, codes, passkeys] = await Promise.all([
-      deps.factors.listByUser(user.id),
-      deps.factors.codesOf(user.id),
-      deps.passkeys.listByUser(user.id),
+      factorsOf(deps.records, user.id),
+      codesOf(deps.records, user.id),
+      passkeysOf(deps.records, user.id),
     ]);
     const hasApp = deps.secrets.factors !== null && factors.some(isConfirmed);
     const hasPasskey = passkeys.length > 0;
@@ -54,7 +55,7 @@ export const showPendingLogin =
         ...(codes.length > 0 ? (['recovery-code'] as const) : []),
         ...(hasPasskey ? (['passkey'] as const) : []),
       ],
-      enrol: await mayEnrol(deps, deps.passkeys, user),
+      enrol: await mayEnrol(deps, deps.records, user),
       expiresAt: pending.expiresAt,
       challenge: hasPasskey ? newChallenge(deps, { purpose: 'passkey-use', userId: '', sessionId: '' }) : null,
     };
@@ -63,10 +64,10 @@ export const showPendingLogin =
 /** Whether the user of a pending log-in adds a factor instead of presenting one. Somebody with the password alone cannot, if there is one. */
 const mayEnrol = async (
   { secondFactor }: SecondFactorPolicy,
-  passkeys: PasskeyRepository,
+  records: Records,
   { id, secondFactorAt }: User,
 ): Promise<boolean> =>
-  secondFactor === 'required' && secondFactorAt === null && (await passkeys.listByUser(id)).length === 0;
+  secondFactor === 'required' && secondFactorAt === null && (await passkeysOf(records, id)).length === 0;
 
 /**
  * Makes the secret of an authenticator app for the user of a pending log-in who has to add a factor. Its first code finishes the log-in.
@@ -78,7 +79,7 @@ export const startPendingApp =
     const { pending } = await openPendingLogin(deps, pendingLogins);
     return deps.transactions.run(async (stores) => {
       const user = assertSameAccount(pending, await stores.users.lock(pending.userId));
-      if (!(await mayEnrol(deps, stores.passkeys, user)))
+      if (!(await mayEnrol(deps, stores.records, user)))
         throw invalidSecondFactor('the user has a factor, or log-ins need none');
       return addApp(deps, stores, user, factorSecrets);
     });
@@ -117,7 +118,7 @@ export const finishLogin =
     const { pending, user } = await openPendingLogin(deps, pendingLogins);
     assertMayLogIn(deps, user);
     const own = verified.find(({ claims }) => claims.sub === user.id);
-    const enrols = await mayEnrol(deps, deps.passkeys, user);
+    const enrols = await mayEnrol(deps, deps.records, user);
     const presentation = { user, attempts: codeAttempts(user, own), origin };
     const verify = enrols ? verifyFirstCode : verifyFactor;
     const verifiedFactor = await verify(deps, factor, presentation).catch(reportRefusal(deps, user, origin));
@@ -152,13 +153,13 @@ const store = (
   deps.transactions.run(async (stores) => {
     const { session, origin } = login;
     const user = assertSameAccount(pending, await stores.users.lock(pending.userId));
-    if (enrols !== (await mayEnrol(deps, stores.passkeys, user)))
+    if (enrols !== (await mayEnrol(deps, stores.records, user)))
       throw invalidSecondFactor('the factors of the user have changed');
     await usePendingLogin(stores, pending);
     // Before what it adds: the mail about the log-in undoes that, too.
     await storeLogin(deps, stores, { user, ...login });
     await verifiedFactor.use(stores);
-    const appIds = enrols ? (await stores.factors.listByUser(user.id)).map(({ id }) => id) : [];
+    const appIds = enrols ? (await factorsOf(stores.records, user.id)).map(({ id }) => id) : [];
     const enrolment = { user, appIds, sessionId: session.id, origin };
     const recoveryCodes = enrols ? await enrol(deps, stores, enrolment) : null;
     const remembers = texts !== null && (enrols || user.secondFactorAt !== null);

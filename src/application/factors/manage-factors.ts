@@ -7,6 +7,7 @@ import type { FactorSecrets } from '../ports/secrets.ts';
 import type { Service } from '../service.ts';
 import { type Caller, type CallerWithToken, liveUser, lockedFactorOwner } from '../sessions/current-user.ts';
 import { forgetDevices } from '../sessions/remember-device.ts';
+import { codesOf, deleteFactor, factorsOf, storeCodes } from '../storage/factors.ts';
 import type { Stores } from '../storage/stores.ts';
 import { record } from '../use-case.ts';
 import { addApp, enrol, replaceCodes, type StartedApp } from './enrol-app.ts';
@@ -25,7 +26,7 @@ export const listFactors =
   (deps: Service) =>
   async (caller: Caller): Promise<ListedFactors> => {
     const { id } = await liveUser(deps, caller);
-    const [factors, codes] = await Promise.all([deps.factors.listByUser(id), deps.factors.codesOf(id)]);
+    const [factors, codes] = await Promise.all([factorsOf(deps.records, id), codesOf(deps.records, id)]);
     return { apps: factors.filter(isConfirmed), recoveryCodes: codes.length };
   };
 
@@ -57,7 +58,7 @@ export const confirmApp =
   (deps: Service) =>
   async ({ id, code, tokenIssuedAt, origin = NO_ORIGIN, ...caller }: FirstCode): Promise<Codes> => {
     const user = await liveUser(deps, caller);
-    const factor = (await deps.factors.listByUser(user.id)).find((each) => each.id === id && !isConfirmed(each));
+    const factor = (await factorsOf(deps.records, user.id)).find((each) => each.id === id && !isConfirmed(each));
     if (factor === undefined) throw noSuchFactor();
     const device = deviceCodeAttempt(user, { claims: { iat: tokenIssuedAt }, sessionId: caller.sessionId });
     const use = await compareCode(deps, code, [factor], [device]);
@@ -88,7 +89,7 @@ export const makeRecoveryCodes =
         kind: 'recovery-codes-made',
         user,
         origin,
-        added: await stores.factors.codesOf(user.id),
+        added: await codesOf(stores.records, user.id),
       });
       return codes;
     });
@@ -103,9 +104,9 @@ export const removeApp =
     deps.transactions.run(async (stores) => {
       const user = await lockedFactorOwner(deps, stores, caller);
       const { id: userId } = user;
-      const factors = await stores.factors.listByUser(userId);
+      const factors = await factorsOf(stores.records, userId);
       const removed = factors.find((factor) => factor.id === id);
-      if (removed === undefined || !(await stores.factors.remove({ id, userId }))) throw noSuchFactor();
+      if (removed === undefined || !(await deleteFactor(stores.records, { id, userId }))) throw noSuchFactor();
       if (!isConfirmed(removed)) return;
       if (factors.filter(isConfirmed).length === 1) await endSecondFactor(deps, stores, userId, origin);
       const { sessionId } = caller;
@@ -114,7 +115,7 @@ export const removeApp =
     });
 
 const endSecondFactor = async (deps: Service, stores: Stores, userId: string, origin: Origin): Promise<void> => {
-  await stores.factors.replaceCodes(userId, []);
+  await storeCodes(stores.records, userId, []);
   await stores.users.update(userId, { secondFactorAt: null, now: deps.clock.now() });
   await forgetDevices(deps, stores, userId, { reason: 'ended-by-user', origin });
 };

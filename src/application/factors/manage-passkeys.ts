@@ -5,6 +5,8 @@ import { notifyOfChange } from '../notices.ts';
 import type { CreationMediation, NewCredential } from '../ports/webauthn.ts';
 import type { Service } from '../service.ts';
 import { type Caller, liveUser, lockedFactorOwner } from '../sessions/current-user.ts';
+import { deletePasskey, passkeysOf } from '../storage/factors.ts';
+import { changeRow } from '../storage/rows.ts';
 import { record } from '../use-case.ts';
 import { invalidPasskey, newChallenge, openChallenge, useChallenge } from './use-passkey.ts';
 
@@ -21,7 +23,7 @@ export const invitePasskey =
   (deps: Service) =>
   async (caller: Caller): Promise<PasskeyInvitation> => {
     const { id: userId, username } = await liveUser(deps, caller);
-    const existing = await deps.passkeys.listByUser(userId);
+    const existing = await passkeysOf(deps.records, userId);
     const userHandle = existing[0]?.userHandle ?? deps.secrets.random();
     const { sessionId } = caller;
     const { challenge } = newChallenge(deps, { purpose: 'passkey-registration', userId, sessionId, value: userHandle });
@@ -63,9 +65,9 @@ export const addPasskey =
     };
     await deps.transactions.run(async (stores) => {
       const user = await lockedFactorOwner(deps, stores, caller);
-      assertFits(passkey, await stores.passkeys.listByUser(userId));
+      assertFits(passkey, await passkeysOf(stores.records, userId));
       await useChallenge(stores, challenge);
-      await stores.passkeys.add(passkey);
+      await stores.records.insert('passkeys', passkey);
       await record(deps, stores, origin, [{ userId, kind: 'passkey-added', sessionId }]);
       await notifyOfChange(deps, stores, { kind: 'passkey-added', user, origin, added: [passkey.id] });
     });
@@ -96,10 +98,10 @@ const listed = (passkey: Passkey) => ({
  * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const listPasskeys =
-  (deps: Pick<Service, 'sessions' | 'clock' | 'passkeys'>) =>
+  (deps: Pick<Service, 'sessions' | 'clock' | 'records'>) =>
   async (caller: Caller): Promise<ListedPasskey[]> => {
     const { id } = await liveUser(deps, caller);
-    return (await deps.passkeys.listByUser(id)).map(listed);
+    return (await passkeysOf(deps.records, id)).map(listed);
   };
 
 /** @throws AppError AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has no such passkey, even if another user has. */
@@ -108,7 +110,7 @@ export const renamePasskey =
   (caller: Caller, id: string, name: string): Promise<ListedPasskey> =>
     deps.transactions.run(async (stores) => {
       const { id: userId } = await lockedFactorOwner(deps, stores, caller);
-      const renamed = await stores.passkeys.rename({ id, userId }, name);
+      const renamed = await changeRow(stores.records, 'passkeys', { id, userId }, (row) => ({ ...row, name }));
       if (renamed === null) throw noSuchPasskey();
       return listed(renamed);
     });
@@ -126,11 +128,11 @@ export const removePasskey =
     deps.transactions.run(async (stores) => {
       const user = await lockedFactorOwner(deps, stores, caller);
       const { id: userId } = user;
-      const removed = await stores.passkeys.remove({ id, userId });
+      const removed = await deletePasskey(stores.records, { id, userId });
       if (removed === null) throw noSuchPasskey();
       await record(deps, stores, origin, [{ userId, kind: 'passkey-removed', sessionId: caller.sessionId }]);
       await notifyOfChange(deps, stores, { kind: 'passkey-removed', user, origin, added: [] });
-      const left = await stores.passkeys.listByUser(userId);
+      const left = await passkeysOf(stores.records, userId);
       return { userHandle: removed.userHandle, credentialIds: left.map(({ credentialId }) => credentialId) };
     });
 

@@ -1,8 +1,9 @@
 import type { Factor } from '../../domain/second-factor.ts';
-import type { FactorRepository } from '../ports/factor-repository.ts';
 import type { FactorSecrets } from '../ports/secrets.ts';
+import type { Records } from '../storage/records.ts';
+import { changeRow } from '../storage/rows.ts';
 
-export type ReEncryptDeps = { readonly factors: FactorRepository; readonly factorSecrets: FactorSecrets };
+export type ReEncryptDeps = { readonly records: Records; readonly factorSecrets: FactorSecrets };
 
 /** How many secrets were changed, were encrypted with the current key before, and cannot be decrypted. */
 type Counts = { changed: number; current: number; undecryptable: number };
@@ -12,17 +13,17 @@ const PAGE = 100;
 /** Encrypts the secrets of all factors with the key that encrypts now. What cannot be decrypted stays as it is. */
 export const reEncryptFactors = (deps: ReEncryptDeps) => async (): Promise<Readonly<Counts>> => {
   const counts: Counts = { changed: 0, current: 0, undecryptable: 0 };
-  for await (const factor of all(deps.factors)) {
+  for await (const factor of all(deps.records)) {
     const outcome = await reEncrypt(deps, factor);
     if (outcome !== null) counts[outcome] += 1;
   }
   return counts;
 };
 
-const all = async function* (factors: FactorRepository): AsyncGenerator<Factor> {
+const all = async function* (records: Records): AsyncGenerator<Factor> {
   let after: string | undefined = '';
   while (after !== undefined) {
-    const page: Factor[] = await factors.listAll(after, PAGE);
+    const page: Factor[] = await records.list('factors', { range: ['id', '>', after], order: ['id'], limit: PAGE });
     yield* page;
     after = page.at(-1)?.id;
   }
@@ -30,12 +31,15 @@ const all = async function* (factors: FactorRepository): AsyncGenerator<Factor> 
 
 /** @returns `null` for a factor that is removed, or changed by another command, meanwhile. */
 const reEncrypt = async (
-  { factors, factorSecrets }: ReEncryptDeps,
+  { records, factorSecrets }: ReEncryptDeps,
   { id, userId, secret: from }: Factor,
 ): Promise<keyof Counts | null> => {
   if (factorSecrets.isCurrent(from)) return 'current';
   const secret = factorSecrets.decrypt(from, userId);
   if (secret === null) return 'undecryptable';
-  const changed = await factors.changeSecret({ id, userId }, { from, to: factorSecrets.encrypt(secret, userId) });
-  return changed ? 'changed' : null;
+  const to = factorSecrets.encrypt(secret, userId);
+  const changed = await changeRow(records, 'factors', { id, userId }, (row) =>
+    row.secret === from ? { ...row, secret: to } : null,
+  );
+  return changed && 'changed';
 };

@@ -85,8 +85,8 @@ const verifyAgain = async (
 };
 
 const bindPage = async (
-  deps: Pick<Core, 'clock' | 'ids'>,
-  stores: Pick<Stores, 'sessions' | 'events'>,
+  deps: Pick<Core, 'clock' | 'ids' | 'secrets'>,
+  stores: Stores,
   key: SessionKey,
   proof: DeviceProof,
   origin: Origin,
@@ -100,8 +100,8 @@ const bindPage = async (
  * @throws AppError AUTH_TOKEN_INVALID when the session has ended.
  */
 export const raiseSession = async (
-  deps: Pick<Core, 'clock' | 'ids'>,
-  stores: Pick<Stores, 'sessions' | 'events'>,
+  deps: Pick<Core, 'clock' | 'ids' | 'secrets'>,
+  stores: Stores,
   key: SessionKey,
   authentications: Authentications,
   origin: Origin,

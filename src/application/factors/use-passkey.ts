@@ -10,6 +10,8 @@ import type { Core, Service } from '../service.ts';
 import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
+import { findPasskey, recordPasskeyUse } from '../storage/factors.ts';
+import { useOnce } from '../storage/links.ts';
 import type { Stores } from '../storage/stores.ts';
 import { NEVER_CANCELLED, record } from '../use-case.ts';
 
@@ -54,11 +56,11 @@ export const openChallenge = (
  * @throws AppError AUTH_PASSKEY_INVALID when it was used.
  */
 export const useChallenge = async (
-  { used }: Pick<Stores, 'used'>,
+  { records }: Pick<Stores, 'records'>,
   { value, expiresAt }: Pick<Challenge, 'value' | 'expiresAt'>,
 ): Promise<void> => {
   const [id] = value.split('.');
-  if (!(await used.use(`passkey-challenge ${id}`, expiresAt))) throw invalidPasskey('the challenge was used');
+  if (!(await useOnce(records, `passkey-challenge ${id}`, expiresAt))) throw invalidPasskey('the challenge was used');
 };
 
 /** A passkey that a user has presented. `usePasskey` has to use it up. */
@@ -75,7 +77,7 @@ export type VerifiedPasskey = {
  */
 export const verifyPasskey = async (deps: Service, credential: UsedCredential): Promise<VerifiedPasskey> => {
   const challenge = openChallenge(deps, credential, 'passkey-use');
-  const passkey = await deps.passkeys.findByCredential(credential.id);
+  const passkey = await findPasskey(deps.records, credential.id);
   if (passkey === null) throw unknownPasskey();
   const use = await deps.webauthn.verifyUse(credential, challenge.text, passkey);
   if (use === null) throw invalidPasskey('the answer does not verify');
@@ -96,8 +98,9 @@ export const usePasskey = async (
   { user, origin }: { readonly user: NotifiedUser; readonly origin: Origin },
 ): Promise<void> => {
   await useChallenge(stores, challenge);
-  const stored = await stores.passkeys.findByCredential(passkey.credentialId);
-  if (stored === null || !(await stores.passkeys.recordUse(passkey, use, deps.clock.now()))) throw unknownPasskey();
+  const stored = await findPasskey(stores.records, passkey.credentialId);
+  if (stored === null || !(await recordPasskeyUse(stores.records, passkey, use, deps.clock.now())))
+    throw unknownPasskey();
   if (!isCopySuspected(stored, use)) return;
   await record(deps, stores, origin, [{ userId: user.id, kind: 'passkey-copy-suspected' }]);
   await notifyOfChange(deps, stores, { kind: 'passkey-copy-suspected', user, origin });

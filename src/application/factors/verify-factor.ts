@@ -8,6 +8,7 @@ import { notifyOfChange } from '../notices.ts';
 import type { Attempt } from '../ports/login-attempts.ts';
 import type { UsedCredential } from '../ports/webauthn.ts';
 import type { Service } from '../service.ts';
+import { factorsOf, useCode, useStep } from '../storage/factors.ts';
 import type { Stores } from '../storage/stores.ts';
 import { record } from '../use-case.ts';
 import { invalidPasskey, usePasskey, verifyPasskey } from './use-passkey.ts';
@@ -52,7 +53,7 @@ export const verifyFactor = async (
 };
 
 const verifyCode = async (deps: Service, code: string, { user, attempts }: Presentation): Promise<VerifiedFactor> => {
-  const confirmed = (await deps.factors.listByUser(user.id)).filter(isConfirmed);
+  const confirmed = (await factorsOf(deps.records, user.id)).filter(isConfirmed);
   return { method: 'totp', use: await compareCode(deps, code, confirmed, attempts) };
 };
 
@@ -66,7 +67,7 @@ export const verifyFirstCode = async (
   { user, attempts }: Presentation,
 ): Promise<VerifiedFactor> => {
   if (!('code' in presented)) throw invalidSecondFactor('the user has no factor');
-  const waiting = (await deps.factors.listByUser(user.id)).filter((factor) => !isConfirmed(factor));
+  const waiting = (await factorsOf(deps.records, user.id)).filter((factor) => !isConfirmed(factor));
   return { method: 'totp', use: await compareCode(deps, presented.code, waiting, attempts) };
 };
 
@@ -88,8 +89,8 @@ export const compareCode = async (
   if (found === undefined || found.step === null) throw invalidSecondFactor('the code is wrong, or was used');
   await deps.attempts.succeed(attempt);
   const { factor, step } = found;
-  return async ({ factors: stored }) => {
-    if (!(await stored.useStep(factor, step, deps.clock.now()))) throw invalidSecondFactor('the code was used');
+  return async ({ records }) => {
+    if (!(await useStep(records, factor, step, deps.clock.now()))) throw invalidSecondFactor('the code was used');
   };
 };
 
@@ -113,7 +114,8 @@ const verifyRecoveryCode = async (
   if (code === null) throw invalidSecondFactor('no recovery code has this form');
   const hash = deps.secrets.hashOf(code);
   const use = async (stores: Stores): Promise<void> => {
-    if (!(await stores.factors.useCode(user.id, hash))) throw invalidSecondFactor('the user has no such recovery code');
+    if (!(await useCode(stores.records, user.id, hash)))
+      throw invalidSecondFactor('the user has no such recovery code');
     await record(deps, stores, origin, [{ userId: user.id, kind: 'recovery-code-used' }]);
     await notifyOfChange(deps, stores, { kind: 'recovery-code-used', user, origin });
   };

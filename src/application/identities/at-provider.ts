@@ -8,6 +8,7 @@ import type { IdentityProvider, SignInSecrets } from '../ports/identity-provider
 import type { Service } from '../service.ts';
 import type { Caller } from '../sessions/current-user.ts';
 import type { OpenedSession } from '../sessions/open-session.ts';
+import { useOnce } from '../storage/links.ts';
 import { type Cancellation, NEVER_CANCELLED } from '../use-case.ts';
 import { linkIdentity } from './manage-identities.ts';
 import { type SignIn, signIn } from './sign-in.ts';
@@ -75,7 +76,11 @@ export const finishAtProvider = (deps: Service) => {
     device: Omit<SignIn, 'identity' | 'invitation' | 'extra'>,
     cancellation: Cancellation = NEVER_CANCELLED,
   ): Promise<LoginResult | { readonly kept: string } | null> => {
-    const isFirst = await deps.used.use(`sign-in ${deps.secrets.hashOf(secrets.state)}`, startedAt + START_LIFETIME);
+    const isFirst = await useOnce(
+      deps.records,
+      `sign-in ${deps.secrets.hashOf(secrets.state)}`,
+      startedAt + START_LIFETIME,
+    );
     if (!isFirst) throw unprovenIdentity('the sign-in has come back before');
     const identity = await providerOf(deps, provider).complete(secrets, answer);
     if (!isIdentityKey(identity)) throw unprovenIdentity('the issuer or the subject has another form');

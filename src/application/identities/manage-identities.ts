@@ -8,15 +8,16 @@ import { identityConflict, storeIdentity } from '../accounts/store-identity.ts';
 import { notifyOfChange } from '../notices.ts';
 import type { Core, Service } from '../service.ts';
 import { type Caller, liveSession, liveUser, lockedFactorOwner } from '../sessions/current-user.ts';
+import { deleteIdentity, findIdentity, identitiesOf, passkeysOf } from '../storage/factors.ts';
 import type { Stores } from '../storage/stores.ts';
 import { record } from '../use-case.ts';
 
 /** The identities of a user, the oldest first. @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND */
 export const listIdentities =
-  (deps: Pick<Core, 'sessions' | 'clock'> & Pick<Stores, 'identities'>) =>
+  (deps: Pick<Core, 'sessions' | 'clock'> & Pick<Stores, 'records'>) =>
   async (caller: Caller): Promise<Identity[]> => {
     const { id } = await liveUser(deps, caller);
-    return deps.identities.listByUser(id);
+    return identitiesOf(deps.records, id);
   };
 
 /** The callback of a provider has no guard of a route, so the step-up is asked for here. */
@@ -38,7 +39,7 @@ export const linkIdentity =
   (caller: Caller, identity: VerifiedIdentity, origin: Origin = NO_ORIGIN): Promise<Identity> => {
     const linked = deps.transactions.run(async (stores) => {
       const { user } = await steppedUp(deps, stores, caller);
-      const found = await stores.identities.find(identity);
+      const found = await findIdentity(stores.records, identity);
       if (found !== null && found.userId !== user.id) throw linkedElsewhere();
       if (found !== null) return found;
       const added = await storeIdentity(deps, stores, identity, user, origin);
@@ -70,14 +71,14 @@ export const unlinkIdentity =
     deps.transactions.run(async (stores) => {
       const { user, session } = await steppedUp(deps, stores, caller);
       const { id: userId } = user;
-      const removed = await stores.identities.remove({ id, userId });
+      const removed = await deleteIdentity(stores.records, { id, userId });
       if (removed === null) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such identity' });
       await blockIdentities(deps, stores, userId, [removed]);
       const hasWayIn =
         session.amr.includes('pwd') ||
         (deps.loginByCode === true && user.emailVerifiedAt !== null) ||
-        (await stores.passkeys.listByUser(userId)).length > 0 ||
-        (await stores.identities.listByUser(userId)).length > 0;
+        (await passkeysOf(stores.records, userId)).length > 0 ||
+        (await identitiesOf(stores.records, userId)).length > 0;
       if (!hasWayIn)
         throw identityConflict(
           'the last way in',

@@ -20,6 +20,8 @@ import { prepareSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
 import { rememberedDeviceId as rememberedDevice } from '../sessions/remember-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
+import { findIdentity, identitiesOf, passkeysOf } from '../storage/factors.ts';
+import { changeRow } from '../storage/rows.ts';
 import type { Stores } from '../storage/stores.ts';
 import { type Cancellation, NEVER_CANCELLED } from '../use-case.ts';
 
@@ -60,7 +62,7 @@ const signInOnce = (deps: Service) => {
   const registering = registration(deps);
   return async (input: SignIn, cancellation: Cancellation): Promise<LoginResult> => {
     const { identity } = input;
-    const linked = await deps.identities.find(identity);
+    const linked = await findIdentity(deps.records, identity);
     if (linked === null && identity.addressError !== undefined) throw identity.addressError;
     const email = addressOf(identity);
     const user = await (linked === null ? ownerOf(deps, input, email) : deps.users.findById(linked.userId));
@@ -121,10 +123,10 @@ const logIn = async (
     if (!isLinked) await assertMayBeLinked(deps, stores, locked, identity);
     const current = proves ? await proveAddress(deps, stores, locked, { verified, locales, origin }) : locked;
     const waits = needsSecondFactor(deps, current) && rememberedDeviceId === null;
-    const isStillLinked = isLinked && (!proves || (await stores.identities.find(identity)) !== null);
+    const isStillLinked = isLinked && (!proves || (await findIdentity(stores.records, identity)) !== null);
     // A way in is not added to an account with a second factor by the first one alone: until the user links it, the address counts.
     const links = !isStillLinked && (proves || !waits);
-    if (isStillLinked) await stores.identities.recordUse(identity, await statedAddress(stores, identity), now);
+    if (isStillLinked) await recordUse(stores, identity, now);
     if (waits) assertMayLogIn(deps, current);
     // Before what it adds: the mail about the log-in undoes that, too.
     else await storeLogin(deps, stores, { user: current, session, verified, origin, rememberedDeviceId });
@@ -137,8 +139,12 @@ const logIn = async (
 };
 
 /** What the provider has said last: if it could not be asked now, that is what it said before. */
-const statedAddress = async ({ identities }: Stores, identity: ProviderAnswer): Promise<string | null> =>
-  identity.addressError === undefined ? addressOf(identity) : ((await identities.find(identity))?.email ?? null);
+const recordUse = ({ records }: Stores, answer: ProviderAnswer, lastUsedAt: number) =>
+  changeRow(records, 'identities', { issuer: answer.issuer, subject: answer.subject }, ({ email, ...row }) => ({
+    ...row,
+    email: answer.addressError === undefined ? addressOf(answer) : email,
+    lastUsedAt,
+  }));
 
 /**
  * By its address alone: somebody who has read the mailbox for a moment can have got it. An account that nobody has proven loses its other ways in.
@@ -146,14 +152,14 @@ const statedAddress = async ({ identities }: Stores, identity: ProviderAnswer): 
  */
 const assertMayBeLinked = async (
   deps: Service,
-  { passkeys, identities }: Stores,
+  { records }: Stores,
   user: User,
   identity: VerifiedIdentity,
 ): Promise<void> => {
   if (user.emailVerifiedAt === null) return;
   if (isBlocked(deps, user, identity)) throw identityConflict('it was removed from the account', REMOVED);
   if (hostsMailbox(identity)) return;
-  const others = await Promise.all([passkeys.listByUser(user.id), identities.listByUser(user.id)]);
+  const others = await Promise.all([passkeysOf(records, user.id), identitiesOf(records, user.id)]);
   // A password or an identity that was ended has been somebody's: until there is another one, the mailbox is asked.
   const isFresh = user.passwordHash === NO_PASSWORD && user.passwordChangedAt === 0 && !user.removedIdentities?.length;
   if (!isFresh || others.flat().length > 0) throw unlinkedIdentity();
@@ -168,7 +174,7 @@ const lockedAsDecided = async (
   { user: { id, email, emailVerifiedAt }, isLinked }: Decision,
 ): Promise<User> => {
   const locked = await stores.users.lock(id);
-  const linked = await stores.identities.find(identity);
+  const linked = await findIdentity(stores.records, identity);
   const isSame = locked?.email === email && locked.emailVerifiedAt === emailVerifiedAt;
   if (!isSame || (linked?.userId ?? null) !== (isLinked ? id : null)) throw new Overtaken();
   return locked;

@@ -3,21 +3,19 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { User } from '../../domain/user.ts';
 import type { VerifyAssertion } from '../ports/proofs.ts';
-import type { RememberedDeviceRepository } from '../ports/remembered-device-repository.ts';
 import type { Service } from '../service.ts';
 import { prepareSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove-device.ts';
 import { rememberedDeviceId as rememberedDevice } from '../sessions/remember-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
+import { passkeysOf } from '../storage/factors.ts';
+import { useOnce } from '../storage/links.ts';
 import { NEVER_CANCELLED } from '../use-case.ts';
 import type { LoginResult } from './login.ts';
 import { newPendingLogin } from './pending-login.ts';
 import { assertMayLogIn, storeLogin } from './store-login.ts';
 
-export type AdoptDeps = Service & {
-  readonly devices: RememberedDeviceRepository;
-  readonly verifyAssertion: VerifyAssertion;
-};
+export type AdoptDeps = Service & { readonly verifyAssertion: VerifyAssertion };
 
 type Adoption = {
   readonly assertion: string;
@@ -53,11 +51,11 @@ export const adopt =
     cancellation.throwIfAborted();
     return deps.transactions.run(async (stores): Promise<LoginResult> => {
       const locked = withFirstPassword(await stores.users.lock(user.id));
-      if (!(await stores.used.use(`adoption ${assertion.id}`, assertion.expiresAt)))
+      if (!(await useOnce(stores.records, `adoption ${assertion.id}`, assertion.expiresAt)))
         throw invalid('it was used before');
       assertMayLogIn(deps, locked);
       if (needsSecondFactor(deps, locked) && rememberedDeviceId === null) {
-        const hasOne = locked.secondFactorAt !== null || (await stores.passkeys.listByUser(locked.id)).length > 0;
+        const hasOne = locked.secondFactorAt !== null || (await passkeysOf(stores.records, locked.id)).length > 0;
         if (!hasOne) throw invalid('the user has to add a second factor, and for that to present something here');
         return { pendingLogin: newPendingLogin(deps, locked, 'adopted') };
       }

@@ -8,6 +8,7 @@ import { endSession } from '../sessions/end-sessions.ts';
 import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
 import { evidenceOf, type Presented, provenKeys } from '../sessions/prove-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
+import { useOnce } from '../storage/links.ts';
 import { NEVER_CANCELLED } from '../use-case.ts';
 import { storeLogin } from './store-login.ts';
 
@@ -66,7 +67,7 @@ export const logInWithAppCode =
     const first = await deps.transactions.run(async (stores): Promise<OpenedSession | null> => {
       await stores.users.lock(userId);
       const { user: locked } = await browserOf({ ...deps, sessions: stores.sessions }, code);
-      if (await stores.used.use(`app-code ${id}`, expiresAt)) {
+      if (await useOnce(stores.records, `app-code ${id}`, expiresAt)) {
         await storeLogin(deps, stores, { user: locked, session, verified, origin });
         return opened;
       }

@@ -2,6 +2,7 @@ import type { Method } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { User } from '../../domain/user.ts';
 import type { Service } from '../service.ts';
+import { useOnce } from '../storage/links.ts';
 import type { Stores } from '../storage/stores.ts';
 
 /** Milliseconds in which a user has to present the second factor after the first. */
@@ -83,8 +84,9 @@ export const assertSameAccount = (pending: PendingLogin, user: User | null): Use
  * @throws AppError AUTH_SECOND_FACTOR_INVALID when it has ended.
  */
 export const usePendingLogin = async (
-  { used }: Pick<Stores, 'used'>,
+  { records }: Pick<Stores, 'records'>,
   { id, expiresAt }: PendingLogin,
 ): Promise<void> => {
-  if (!(await used.use(`login-pending ${id}`, expiresAt))) throw invalidSecondFactor('the log-in was finished before');
+  if (!(await useOnce(records, `login-pending ${id}`, expiresAt)))
+    throw invalidSecondFactor('the log-in was finished before');
 };

@@ -1,5 +1,6 @@
 import { type AccountEvent, countingPeriodOf, newEvent, type Origin } from '../../domain/event.ts';
 import type { Core } from '../service.ts';
+import { addEvents } from '../storage/events.ts';
 
 export type RefusedLoginCounter = {
   /** Counts a refused log-in of a user. Works in memory, so that the response time does not show whether an account exists. */
@@ -24,7 +25,8 @@ export const refusedLoginCounter = ({
   transactions,
   clock,
   ids,
-}: Pick<Core, 'transactions' | 'clock' | 'ids'>): RefusedLoginCounter => {
+  secrets,
+}: Pick<Core, 'transactions' | 'clock' | 'ids' | 'secrets'>): RefusedLoginCounter => {
   let counts = new Map<string, AccountEvent>();
   let lost = 0;
 
@@ -50,7 +52,7 @@ export const refusedLoginCounter = ({
       counts = new Map();
       for (let at = 0; at < pending.length; at += BATCH_SIZE) {
         try {
-          await transactions.run(({ events }) => events.add(pending.slice(at, at + BATCH_SIZE)));
+          await transactions.run((stores) => addEvents({ secrets }, stores, pending.slice(at, at + BATCH_SIZE)));
         } catch (error) {
           putBack(pending.slice(at));
           throw error;

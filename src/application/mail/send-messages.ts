@@ -7,11 +7,22 @@ import { isConfirmed } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
 import { admitCode, codeFor, expiryOf, newConfirmationCode } from '../login-code.ts';
 import type { Mail, Mailer } from '../ports/mailer.ts';
-import type { Outbox } from '../ports/outbox.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import type { Report } from '../report.ts';
 import type { Core } from '../service.ts';
+import { countEvents, knowsDevice } from '../storage/events.ts';
+import { factorsOf, identitiesOf, passkeysOf } from '../storage/factors.ts';
+import { findInvitation, linksOf, putInvitation, putLink, takeInvitation } from '../storage/links.ts';
+import {
+  admitMail,
+  claimMessages,
+  deleteMessages,
+  identifyMessage,
+  messagesOf,
+  postponeMessage,
+} from '../storage/outbox.ts';
+import type { Records } from '../storage/records.ts';
 import type { Stores, Transactions } from '../storage/stores.ts';
 import { findByAccount, record } from '../use-case.ts';
 import type { MailTemplates } from './kinds.ts';
@@ -29,7 +40,7 @@ type MailContext = MailSettings & {
   readonly deviceNames?: () => Promise<(userAgent: string) => string | null>;
 };
 
-export type PrepareMailDeps = Pick<Core, 'clock' | 'ids'> & {
+export type PrepareMailDeps = Pick<Core, 'clock' | 'ids' | 'secrets'> & {
   readonly secrets: Secrets;
   readonly mailContext: MailContext;
 };
@@ -64,12 +75,12 @@ export const prepareMail = async (
 ): Promise<Mail | null> => {
   if (waiting.kind === 'invitation') return prepareInvitation(deps, stores, waiting, writing);
   const { mailOfMessage, writeMail, templates, deviceName } = writing;
-  const { users, links, outbox } = stores;
+  const { users, records } = stores;
   const user = await lockedUser(users, waiting);
   if (user === null) return null;
   const code = isForCode(waiting) ? { id: waiting.id, askedAt: waiting.createdAt } : null;
   const message = code === null ? waiting : { ...waiting, to: user.email };
-  const live = await links.listByUser(user.id, deps.clock.now());
+  const live = await linksOf(records, user.id, deps.clock.now());
   const { kind } = isRequest(message) ? REQUESTS[message.kind] : (message as SentMessage);
   const held = {
     links: live,
@@ -86,7 +97,7 @@ export const prepareMail = async (
   const isFree = message.kind === 'password-reset' || (message.attempts > 1 && !isRequest(message));
   if (!isFree && !(await mayBeMailed(deps, stores, { ...message, kind }, user))) return null;
   // Locks the message. A password reset, which removes messages and links, waits for this lock and then finds the links.
-  if (!(await outbox.identify(message.id, { kind, userId: user.id }))) return null;
+  if (!(await identifyMessage(records, message.id, { kind, userId: user.id }))) return null;
   if (isRequest(message)) {
     await record(deps, stores, message.origin, [{ userId: user.id, kind: REQUESTS[message.kind].event }]);
   }
@@ -109,7 +120,7 @@ const prepareInvitation = async (
   const { clock, secrets, mailContext } = deps;
   const { id, to: email, locale, attempts, createdAt } = message;
   const now = clock.now();
-  const invitation = await stores.invitations.findByEmail(email, now);
+  const invitation = await findInvitation(stores.records, { email }, now);
   if (invitation?.createdAt !== createdAt) return null;
   if (
     attempts <= 1 &&
@@ -117,19 +128,19 @@ const prepareInvitation = async (
   )
     return null;
   // One that is revoked or used at this moment must not come back with another token.
-  if (!(await stores.invitations.take(invitation, now))) return null;
+  if (!(await takeInvitation(stores.records, invitation, now))) return null;
   const token = secrets.random();
   const expiresAt = now + INVITATION_LIFETIME;
-  await stores.invitations.put({ ...invitation, tokenHash: secrets.hashOf(token), expiresAt });
+  await putInvitation(stores.records, { ...invitation, tokenHash: secrets.hashOf(token), expiresAt });
   const link = `${mailContext.pagesUrl}/invitation#token=${token}&email=${encodeURIComponent(email)}`;
   const values = { link, validFor: { duration: INVITATION_LIFETIME } };
   return { id, to: email, ...writeMail(templates, mailContext, { template: 'invitation', values, locale }) };
 };
 
-const waysLeft = async ({ passkeys, factors, identities }: Stores, { id }: User): Promise<WaysLeft> => ({
-  passkeys: (await passkeys.listByUser(id)).map(({ name }) => name),
-  apps: `${(await factors.listByUser(id)).filter(isConfirmed).length}`,
-  signIns: (await identities.listByUser(id)).map(({ provider, email }) => `${provider} ${email ?? ''}`.trim()),
+const waysLeft = async ({ records }: Stores, { id }: User): Promise<WaysLeft> => ({
+  passkeys: (await passkeysOf(records, id)).map(({ name }) => name),
+  apps: `${(await factorsOf(records, id)).filter(isConfirmed).length}`,
+  signIns: (await identitiesOf(records, id)).map(({ provider, email }) => `${provider} ${email ?? ''}`.trim()),
 });
 
 /**
@@ -147,16 +158,17 @@ const lockedUser = async (users: UserRepository, { userId, to }: Message): Promi
  * limited.
  */
 const mayBeMailed = async (
-  { clock, secrets }: PrepareMailDeps,
-  { outbox, events }: Stores,
+  deps: PrepareMailDeps,
+  { records }: Stores,
   message: SentMessage,
   { id, email, emailVerifiedAt }: Partial<Pick<User, 'id'>> & Pick<User, 'email' | 'emailVerifiedAt'>,
 ): Promise<boolean> => {
   const isProven = message.wasVerified || (message.to === email && emailVerifiedAt !== null);
   const isKnownDevice =
-    message.kind === 'login-code' && id !== undefined && (await events.knowsDevice(id, message.origin));
+    message.kind === 'login-code' && id !== undefined && (await knowsDevice(deps, records, id, message.origin));
   for (const { of, ...limit } of mailLimits(message, { isProven, isKnownDevice })) {
-    if (!(await outbox.admit({ mailbox: secrets.hashOf(of), now: clock.now(), ...limit }))) return false;
+    if (!(await admitMail(records, { mailbox: deps.secrets.hashOf(of), now: deps.clock.now(), ...limit })))
+      return false;
   }
   return true;
 };
@@ -169,22 +181,22 @@ type PendingRequest = {
 
 /** Whether a request is answered now: not while the mail of an earlier one waits, whose link this one would replace. A code replaces none. */
 const isAdmitted = async (
-  { clock }: Pick<Core, 'clock' | 'ids'>,
-  { events, outbox }: Stores,
+  { clock }: Pick<Core, 'clock' | 'ids' | 'secrets'>,
+  { records }: Stores,
   { message, user, live }: PendingRequest,
 ) => {
   const { kind, event } = REQUESTS[message.kind];
   if (kind === 'login-code') return true;
-  const waiting = await outbox.listByUser(user.id);
+  const waiting = await messagesOf(records, user.id);
   if (waiting.some((other) => other.kind === kind)) return false;
   if (!live.some(({ purpose }) => purpose === kind)) return true;
-  return (await events.countSince(user.id, event, clock.now() - LINK_SPACING)) === 0;
+  return (await countEvents(records, user.id, event, clock.now() - LINK_SPACING)) === 0;
 };
 
 /** @returns the URLs of the links, by variable. The token is in the fragment, which browsers do not send. */
 const storeLinks = async (
   { clock, secrets, mailContext }: PrepareMailDeps,
-  { links }: Stores,
+  { records }: Stores,
   { id: userId }: User,
   wanted: readonly WantedLink[],
 ): Promise<Readonly<Record<string, string>>> => {
@@ -195,14 +207,14 @@ const storeLinks = async (
     const token = secrets.random();
     const { tokenHash = secrets.hashOf(token) } = ending;
     const expiresAt = 'expiresAt' in ending ? ending.expiresAt : createdAt + ending.lifetime;
-    await links.put({ userId, purpose, tokenHash, email, since, keeps, createdAt, expiresAt });
+    await putLink(records, { userId, purpose, tokenHash, email, since, keeps, createdAt, expiresAt });
     urls[as] = `${pagesUrl}/${purpose}#token=${token}`;
   }
   return urls;
 };
 
 export type SendMessagesDeps = PrepareMailDeps & {
-  readonly outbox: Outbox;
+  readonly records: Records;
   readonly transactions: Transactions;
   readonly mailer: Mailer;
   readonly random: () => number;
@@ -222,17 +234,17 @@ export const sendMessages =
   (deps: SendMessagesDeps) =>
   async (limit: number, lastPolledAt?: number): Promise<readonly Promise<void>[]> => {
     const now = deps.clock.now();
-    const claimed = await deps.outbox.claim({ now, lastPolledAt, until: now + LEASE, limit });
+    const claimed = await claimMessages(deps.records, { now, lastPolledAt, until: now + LEASE, limit });
     return claimed.map((message) => attempt(deps, message));
   };
 
 const attempt = async (deps: SendMessagesDeps, message: Message): Promise<void> => {
-  const { outbox, transactions, mailer, report } = deps;
+  const { records, transactions, mailer, report } = deps;
   try {
     const writing = await loadWriting(deps);
     const mail = await transactions.run((stores) => prepareMail(deps, stores, message, writing));
     const outcome = mail === null ? 'dropped' : await mailer.send(mail);
-    await outbox.remove([message.id]);
+    await deleteMessages(records, [message.id]);
     report?.('mail', outcome, message);
   } catch (error) {
     await tryAgainLater(deps, message, error);
@@ -240,12 +252,12 @@ const attempt = async (deps: SendMessagesDeps, message: Message): Promise<void> 
 };
 
 const tryAgainLater = async (deps: SendMessagesDeps, message: Message, error: unknown): Promise<void> => {
-  const { outbox, clock, random, report } = deps;
+  const { records, clock, random, report } = deps;
   const now = clock.now();
   const outcome = isGivenUp(message, now) ? 'given-up' : 'failed';
   try {
-    if (outcome === 'given-up') await outbox.remove([message.id]);
-    else await outbox.postpone(message.id, now + retryDelay(message.attempts, random()));
+    if (outcome === 'given-up') await deleteMessages(records, [message.id]);
+    else await postponeMessage(records, message.id, now + retryDelay(message.attempts, random()));
   } catch {
     // The store is unavailable. The message is claimed again when its lease ends.
   }

@@ -5,6 +5,7 @@ import { type PublicUser, publicUser, type User } from '../../domain/user.ts';
 import type { UserInSession } from '../ports/session-repository.ts';
 import type { AccessToken, Verified } from '../ports/token-signer.ts';
 import type { Core, Service } from '../service.ts';
+import { passkeysOf } from '../storage/factors.ts';
 import type { Stores } from '../storage/stores.ts';
 
 /** The user of a request's access token, and the session in which the token was issued. */
@@ -72,12 +73,12 @@ export const lockedLiveUser = async (
  */
 export const lockedFactorOwner = async (
   { clock, secondFactor }: Pick<Core, 'clock'> & SecondFactorPolicy,
-  { users, sessions, passkeys }: Pick<Stores, 'users' | 'sessions' | 'passkeys'>,
+  { users, sessions, records }: Pick<Stores, 'users' | 'sessions' | 'records'>,
   caller: Caller,
 ): Promise<User> => {
   await users.lock(caller.userId);
   const { user, session } = await liveSession({ sessions, clock }, caller);
-  const needsPasskey = async () => secondFactor === 'required' && (await passkeys.listByUser(user.id)).length > 0;
+  const needsPasskey = async () => secondFactor === 'required' && (await passkeysOf(records, user.id)).length > 0;
   if (user.secondFactorAt === null && !(await needsPasskey())) return user;
   const missing = missingStepUp(FACTOR_CHANGE, session, { isEnrolled: true, now: clock.now() });
   if (missing !== null) throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: missing });
@@ -103,7 +104,7 @@ export type CurrentUser = PublicUser &
 
 /** @param count of the user's passkeys, if it is known. */
 export const currentUser = async (
-  { passkeys }: Pick<Stores, 'passkeys'>,
+  { records }: Pick<Stores, 'records'>,
   user: User,
   count?: number,
 ): Promise<CurrentUser> => ({
@@ -112,7 +113,7 @@ export const currentUser = async (
   attributes: user.attributes,
   locale: user.locale,
   secondFactor: user.secondFactorAt !== null,
-  passkeys: count ?? (await passkeys.listByUser(user.id)).length,
+  passkeys: count ?? (await passkeysOf(records, user.id)).length,
 });
 
 /**

@@ -1,7 +1,11 @@
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { REMEMBERED_FOR } from '../../domain/remembered-device.ts';
-import { isCovered, type Session } from '../../domain/session.ts';
+import { isCovered, type MassEnding, type Session } from '../../domain/session.ts';
 import type { Core } from '../service.ts';
+import { addEnded } from '../storage/events.ts';
+import { purgeDevices } from '../storage/factors.ts';
+import type { Records } from '../storage/records.ts';
+import { changeRow, removeRow, untilDone, withoutVersion } from '../storage/rows.ts';
 import { record } from '../use-case.ts';
 import { endings } from './end-sessions.ts';
 
@@ -16,24 +20,34 @@ export const endAllSessions =
     const [id, at] = [deps.ids.next(), deps.clock.now()];
     const ending = { id, at, note, actor: origin.actor ?? null, cursor: null };
     const told = { userId: null, sessionId: null, reason: 'operator' } as const;
-    await deps.transactions.run(async ({ massEndings, endings }) => {
-      await massEndings.add(ending);
-      await endings.add({ ...told, id, at });
+    await deps.transactions.run(async (stores) => {
+      await stores.records.insert('massEndings', ending);
+      await addEnded(stores, { ...told, id, at });
     });
     // Again: a refresh that has not seen it yet may have issued a token meanwhile.
     const again = { ...told, id: deps.ids.next(), at: deps.clock.now() };
-    await deps.transactions.run((stores) => stores.endings.add(again));
+    await deps.transactions.run((stores) => addEnded(stores, again));
   };
+
+/** The earliest end of all sessions that is not done, locked until the end of the unit: steps of several instances take turns. */
+const nextEnding = (records: Records): Promise<MassEnding | null> =>
+  // Another instance may have taken the last step of the first one, which says nothing about the next one.
+  untilDone(async () => {
+    const [first] = await records.list('massEndings', { order: ['id'], limit: 1 });
+    if (first === undefined) return null;
+    const locked = await records.lock('massEndings', { id: first.id });
+    return locked === null ? undefined : withoutVersion<MassEnding>(locked);
+  });
 
 /** A place before all ids: devices may be left where no session was found. */
 const BEFORE_ALL = '';
 
 /** Removes some of the sessions that ended with all others, and tells their users. @returns how many; `null` when nothing is left. */
 export const removeEnded =
-  (deps: Pick<Core, 'transactions' | 'clock' | 'ids' | 'massEndings'>) =>
+  (deps: Pick<Core, 'transactions' | 'clock' | 'ids' | 'secrets'>) =>
   (limit: number): Promise<number | null> =>
     deps.transactions.run(async (stores) => {
-      const ending = await stores.massEndings.next();
+      const ending = await nextEnding(stores.records);
       if (ending === null) return null;
       const { id, at, note, actor, cursor } = ending;
       const sessions = await stores.sessions.listAll(cursor, limit);
@@ -52,7 +66,11 @@ export const removeEnded =
         removed += ended.length;
       }
       // A device expires so long after it was remembered.
-      const isDone = isLast && (await stores.devices.purge(at + REMEMBERED_FOR, limit)) < limit;
-      await stores.massEndings.advance(id, isDone ? null : (sessions.at(-1)?.id ?? cursor ?? BEFORE_ALL));
+      const isDone = isLast && (await purgeDevices(stores.records, at + REMEMBERED_FOR, limit)) < limit;
+      if (isDone) await removeRow(stores.records, 'massEndings', { id });
+      else {
+        const next = sessions.at(-1)?.id ?? cursor ?? BEFORE_ALL;
+        await changeRow(stores.records, 'massEndings', { id }, (row) => ({ ...row, cursor: next }));
+      }
       return removed;
     });

@@ -25,8 +25,8 @@ export type Ending = {
 };
 
 export const endSession = async (
-  deps: Pick<Core, 'clock' | 'ids'>,
-  stores: Pick<Stores, 'sessions' | 'events'>,
+  deps: Pick<Core, 'clock' | 'ids' | 'secrets'>,
+  stores: Stores,
   key: SessionKey,
   { reason, origin, note, isListed }: Ending,
 ): Promise<boolean> => {
@@ -44,8 +44,8 @@ type EndingOfAll = Ending & {
  * @returns how many sessions.
  */
 export const endSessionsOf = async (
-  deps: Pick<Core, 'clock' | 'ids'>,
-  stores: Pick<Stores, 'users' | 'sessions' | 'devices' | 'events'>,
+  deps: Pick<Core, 'clock' | 'ids' | 'secrets'>,
+  stores: Stores,
   userId: string,
   { reason, origin, note, exceptId }: EndingOfAll,
 ): Promise<number> => {
@@ -71,7 +71,7 @@ type Presented = {
  */
 export const endPresentedSessions = async (
   deps: Service,
-  stores: Pick<Stores, 'users' | 'sessions' | 'events' | 'outbox'>,
+  stores: Stores,
   { userId, verified, origin, reason }: Presented,
 ): Promise<void> => {
   const own = verified.filter(({ claims }) => claims.sub === userId);
@@ -95,7 +95,7 @@ type Replayed = {
 /** Ends the sessions of reused tokens, in a transaction that has locked their user, and notifies the user. */
 export const endReplayed = async (
   deps: Core,
-  stores: Pick<Stores, 'users' | 'sessions' | 'events' | 'outbox'>,
+  stores: Stores,
   { userId, sessions, origin }: Replayed,
 ): Promise<void> => {
   const ended: Session[] = [];

@@ -7,6 +7,7 @@ import { isGood } from '../../domain/token-status.ts';
 import { isUsualLogin, notifyOfLogin } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Core, Service } from '../service.ts';
+import { devicesOf } from '../storage/factors.ts';
 import type { Stores } from '../storage/stores.ts';
 import { NEVER_CANCELLED } from '../use-case.ts';
 import { type Caller, liveUser, lockedLiveUser } from './current-user.ts';
@@ -24,7 +25,7 @@ export const listSessions = (deps: Service) => async (caller: Caller) => {
   const now = deps.clock.now();
   const [sessions, devices] = await Promise.all([
     deps.sessions.listByUser(userId, now),
-    deps.devices.listByUser(userId, now),
+    devicesOf(deps.records, userId, now),
   ]);
   const live = sessions.map((session) => ({
     id: session.id,

@@ -82,14 +82,14 @@ type Opening = {
  *   the device is not remembered.
  */
 export const storeSession = async (
-  deps: Pick<Core, 'clock' | 'ids'> & SecondFactorPolicy,
-  stores: Pick<Stores, 'sessions' | 'devices' | 'events'>,
+  deps: Pick<Core, 'clock' | 'ids' | 'secrets'> & SecondFactorPolicy,
+  stores: Stores,
   session: Session,
   { kind, user, origin, rememberedDeviceId: deviceId = null }: Opening,
 ): Promise<void> => {
   // The tokens were signed before, for the user as they were then.
   if (!mayHaveTokens(user)) throw refusedTokens();
-  const isExempt = deviceId !== null && (await isRemembered(deps, stores.devices, user, deviceId));
+  const isExempt = deviceId !== null && (await isRemembered(deps, stores.records, user, deviceId));
   if (lacksSecondFactor(deps, user, session) && !isExempt) throw new AppError('AUTH_SECOND_FACTOR_REQUIRED');
   const { id: sessionId, userId } = session;
   const evicted = await stores.sessions.add(session);
@@ -113,7 +113,7 @@ type SessionReplacement = {
  */
 export const replaceSession = async (
   deps: Service,
-  stores: Pick<Stores, 'sessions' | 'devices' | 'events'>,
+  stores: Stores,
   { user, sessionId, origin, authentications, stated }: SessionReplacement,
 ): Promise<OpenedSession> => {
   const key = { id: sessionId, userId: user.id };

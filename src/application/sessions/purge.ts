@@ -1,7 +1,10 @@
 import { NO_ORIGIN } from '../../domain/event.ts';
 import { DELIVERIES_KEPT } from '../../domain/webhook.ts';
 import type { Core } from '../service.ts';
+import { purgeRows } from '../storage/rows.ts';
 import type { Storage } from '../storage/stores.ts';
+import type { Column, TableName } from '../storage/tables.ts';
+import { purgeDeliveries } from '../storage/webhooks.ts';
 import { record } from '../use-case.ts';
 import { endings } from './end-sessions.ts';
 
@@ -9,7 +12,7 @@ import { endings } from './end-sessions.ts';
 type Purge = (limit: number) => Promise<number>;
 
 export type PurgeDeps = Storage &
-  Pick<Core, 'clock' | 'ids'> & {
+  Pick<Core, 'clock' | 'ids' | 'secrets'> & {
     readonly eventsRetention: number;
     readonly accessLifetime: number;
   };
@@ -18,25 +21,30 @@ export type PurgeDeps = Storage &
 const USED_KEPT = 3_600_000;
 
 export const purges = (deps: PurgeDeps) => {
-  const { devices, links, invitations, outbox, used, events, endings: ended, clock } = deps;
+  const { records, transactions, clock } = deps;
+  const expired =
+    <Name extends TableName>(table: Name, time: Column<Name>, kept = 0) =>
+    (limit: number) =>
+      purgeRows(records, table, { time, until: clock.now() - kept, limit });
+  const [links, invitations] = [expired('links', 'expiresAt'), expired('invitations', 'expiresAt')];
   return {
     sessions: (limit) =>
-      deps.transactions.run(async (stores) => {
+      transactions.run(async (stores) => {
         const purged = await stores.sessions.purge(clock.now(), limit);
-        const expired = purged.flatMap(({ id, userId }) => endings(userId, [id], 'expired'));
-        await record(deps, stores, NO_ORIGIN, expired);
+        const events = purged.flatMap(({ id, userId }) => endings(userId, [id], 'expired'));
+        await record(deps, stores, NO_ORIGIN, events);
         return purged.length;
       }),
-    events: (limit) => events.purge(clock.now() - deps.eventsRetention, limit),
-    devices: (limit) => devices.purge(clock.now(), limit),
+    events: expired('events', 'at', deps.eventsRetention + 1),
+    devices: expired('rememberedDevices', 'expiresAt'),
     /** Those of users, and those that invite. */
-    links: async (limit) => (await links.purge(clock.now(), limit)) + (await invitations.purge(clock.now(), limit)),
-    usedValues: (limit) => used.purge(clock.now() - USED_KEPT, limit),
-    endedSessions: (limit) => ended.purge(clock.now() - deps.accessLifetime - USED_KEPT, limit),
+    links: async (limit) => (await links(limit)) + (await invitations(limit)),
+    usedValues: expired('usedValues', 'expiresAt', USED_KEPT),
+    endedSessions: expired('endedSessions', 'at', deps.accessLifetime + USED_KEPT),
     /** Counts of mail that no longer limit anything. */
-    mailboxes: (limit) => outbox.purge(clock.now(), limit),
+    mailboxes: expired('mailboxes', 'refilledAt'),
     /** Events that no webhook will be told of. */
     webhooks: (limit) =>
-      deps.transactions.run(({ webhooks }) => webhooks.purge(clock.now() - DELIVERIES_KEPT, limit, clock.now())),
+      transactions.run((stores) => purgeDeliveries(stores, clock.now() - DELIVERIES_KEPT, limit, clock.now())),
   } satisfies Record<string, Purge>;
 };

@@ -7,8 +7,10 @@ import {
   remembers,
 } from '../../domain/remembered-device.ts';
 import type { User } from '../../domain/user.ts';
-import type { RememberedDeviceRepository } from '../ports/remembered-device-repository.ts';
 import type { Core, Service } from '../service.ts';
+import { deleteDevice, devicesOf } from '../storage/factors.ts';
+import type { Records } from '../storage/records.ts';
+import { removeRows } from '../storage/rows.ts';
 import type { Stores } from '../storage/stores.ts';
 import { record } from '../use-case.ts';
 
@@ -23,12 +25,12 @@ const presentedIds = (
 
 export const isRemembered = async (
   { clock }: Pick<Service, 'clock'>,
-  devices: RememberedDeviceRepository,
+  records: Records,
   user: User,
   id: string,
 ): Promise<boolean> => {
   const now = clock.now();
-  const device = (await devices.listByUser(user.id, now)).find((each) => each.id === id);
+  const device = (await devicesOf(records, user.id, now)).find((each) => each.id === id);
   return device !== undefined && remembers(device, user, now);
 };
 
@@ -37,14 +39,14 @@ export const isRemembered = async (
  * @param texts as the browser presents them.
  */
 export const rememberedDeviceId = async (
-  deps: Pick<Service, 'secrets' | 'clock' | 'devices'>,
+  deps: Pick<Service, 'secrets' | 'clock' | 'records'>,
   user: User,
   texts: readonly string[],
 ): Promise<string | null> => {
   const ids = presentedIds(deps, user.id, texts);
   if (ids.size === 0) return null;
   const now = deps.clock.now();
-  const live = await deps.devices.listByUser(user.id, now);
+  const live = await devicesOf(deps.records, user.id, now);
   return live.find((device) => ids.has(device.id) && remembers(device, user, now))?.id ?? null;
 };
 
@@ -61,7 +63,7 @@ type Remembering = {
  */
 export const rememberDevice = async (
   deps: Pick<Service, 'secrets' | 'clock' | 'ids'>,
-  stores: Pick<Stores, 'devices' | 'events'>,
+  stores: Stores,
   { user: { id: userId }, texts, origin }: Remembering,
 ): Promise<string> => {
   for (const id of presentedIds(deps, userId, texts))
@@ -69,9 +71,9 @@ export const rememberDevice = async (
   const { userAgent, address } = origin;
   const now = deps.clock.now();
   const device = newRememberedDevice({ id: deps.ids.next(), userId, now, device: { userAgent, address } });
-  for (const surplus of (await stores.devices.listByUser(userId, now)).slice(0, 1 - DEVICES_PER_USER))
+  for (const surplus of (await devicesOf(stores.records, userId, now)).slice(0, 1 - DEVICES_PER_USER))
     await forgetDevice(deps, stores, surplus, { reason: 'evicted', origin });
-  await stores.devices.add(device);
+  await stores.records.insert('rememberedDevices', device);
   await record(deps, stores, origin, [{ userId, kind: 'device-remembered', sessionId: device.id }]);
   return signedDevice(deps, device);
 };
@@ -85,25 +87,26 @@ type Forgetting = { readonly reason: SessionEnding; readonly origin: Origin };
 
 /** Forgets one device of a user. @returns whether the user had such a device. */
 export const forgetDevice = async (
-  deps: Pick<Core, 'clock' | 'ids'>,
-  stores: Pick<Stores, 'devices' | 'events'>,
+  deps: Pick<Core, 'clock' | 'ids' | 'secrets'>,
+  stores: Stores,
   key: RememberedDeviceKey,
   { reason, origin }: Forgetting,
 ): Promise<boolean> => {
-  const forgotten = await stores.devices.remove(key);
+  const forgotten = await deleteDevice(stores.records, key);
   if (forgotten) await record(deps, stores, origin, forgettings(key.userId, [key.id], reason));
   return forgotten;
 };
 
 /** Forgets all devices of a user, in a transaction that has locked the user. */
 export const forgetDevices = async (
-  deps: Pick<Core, 'clock' | 'ids'>,
-  stores: Pick<Stores, 'devices' | 'events'>,
+  deps: Pick<Core, 'clock' | 'ids' | 'secrets'>,
+  stores: Stores,
   userId: string,
   { reason, origin }: Forgetting,
 ): Promise<void> => {
-  const forgotten = await stores.devices.removeOfUser(userId);
-  await record(deps, stores, origin, forgettings(userId, forgotten, reason));
+  const forgotten = await removeRows(stores.records, 'rememberedDevices', { userId });
+  const ids = forgotten.map(({ id }) => id);
+  await record(deps, stores, origin, forgettings(userId, ids, reason));
 };
 
 const forgettings = (userId: string, ids: readonly string[], reason: SessionEnding) =>

@@ -113,6 +113,8 @@ export type Query<Name extends TableName> = RowQuery<Tables[Name]>;
  * if (row !== undefined && (await records.replace('users', row, { ...row, locale }))) return;
  */
 export interface Records extends OwnRecords<Tables> {
+  /** Whether these are the records of a unit. Its calls need not wait for each other: they are carried out in the order in which they are made. */
+  readonly isUnit?: true;
   /**
    * Runs work whose changes are kept all together, or not at all. A refused `insert` or `replace` fails the unit.
    * @param work uses the given records alone, and changes nothing else, since it may run several times: after a conflict with another unit, and

@@ -118,3 +118,10 @@ export const purgeRows = async <Name extends TableName>(
   const due = await records.list(table, { range: [time, '<=', until], order: [time], limit });
   return (await records.remove(table, due)).length;
 };
+
+/** Makes two calls of which neither depends on the other's answer. They are carried out in this order; in a unit, the second need not wait. */
+export const inOrder = async <First, Second>(
+  { isUnit }: Records,
+  first: () => Promise<First>,
+  second: () => Promise<Second>,
+): Promise<[First, Second]> => (isUnit ? Promise.all([first(), second()]) : [await first(), await second()]);

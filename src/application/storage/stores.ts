@@ -1,40 +1,38 @@
-import type { EndedSessions } from '../ports/ended-sessions.ts';
-import type { EventRepository } from '../ports/event-repository.ts';
-import type { FactorRepository } from '../ports/factor-repository.ts';
-import type { IdentityRepository } from '../ports/identity-repository.ts';
-import type { InvitationRepository } from '../ports/invitation-repository.ts';
-import type { LinkRepository } from '../ports/link-repository.ts';
-import type { MassEndings } from '../ports/mass-endings.ts';
-import type { Outbox } from '../ports/outbox.ts';
-import type { PasskeyRepository } from '../ports/passkey-repository.ts';
-import type { RememberedDeviceRepository } from '../ports/remembered-device-repository.ts';
+import type { AccountEvent } from '../../domain/event.ts';
 import type { SessionRepository } from '../ports/session-repository.ts';
-import type { UsedValues } from '../ports/used-values.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
-import type { WebhookRepository } from '../ports/webhook-repository.ts';
-import type { OwnRecords } from './records.ts';
+import type { Records } from './records.ts';
+
+/** Called when something was added, after it was committed. */
+export type Listeners = {
+  /** With the events that were stored, or taken: once, also if their transaction ran twice. */
+  readonly onEvents?: (events: readonly AccountEvent[]) => void;
+  /** With the events of operators that were taken. `onEvents` gets none of them then, also not when they are stored here. */
+  readonly onOperated?: (events: readonly AccountEvent[]) => void;
+  /** When the list of ended sessions became longer. */
+  readonly onEnded?: () => void;
+  /**
+   * When there are messages to send at once, not those alone that wait for a poll.
+   * @param isForAll whether to send those that wait for a poll as well, because there are so many.
+   */
+  readonly onMessages?: (isForAll: boolean) => void;
+};
 
 /**
- * What is changed together. Of each of them: what belongs to a user goes with the user, and a call rejects with DB_QUERY_FAILED alone when the
- * store fails. The contract of `Records` proves that for all.
+ * What is changed together. What belongs to a user goes with the user. Of concurrent calls, also of several instances, it
+ * - gives to one of many what is used up, taken or removed
+ * - hands out each message, each event of a webhook and each one of an operator to one of many
+ * - counts every log-in and every mail, keeps one request of an address, and purges each row once
+ * - hides what an end of all sessions covers, with the sessions that replaced one, and removes none
+ * - carries out each end of all sessions once, also for who waited meanwhile
  */
 export type Stores = {
   readonly users: UserRepository;
   readonly sessions: SessionRepository;
-  readonly events: EventRepository;
-  readonly endings: EndedSessions;
-  readonly links: LinkRepository;
-  readonly invitations: InvitationRepository;
-  readonly outbox: Outbox;
-  readonly used: UsedValues;
-  readonly passkeys: PasskeyRepository;
-  readonly identities: IdentityRepository;
-  readonly factors: FactorRepository;
-  readonly devices: RememberedDeviceRepository;
-  readonly massEndings: MassEndings;
-  readonly webhooks: WebhookRepository;
-  /** Tables of the application. A storage that is not over `Records` may have none. */
-  readonly records?: OwnRecords;
+  /** Everything else: the functions beside this file read and change it. */
+  readonly records: Records;
+  /** Tells the listeners of the service what was added, once it is committed; a storage without listeners tells nobody. */
+  readonly tell: (listen: (listeners: Listeners) => void) => void;
 };
 
 export type Storage = Stores & { readonly transactions: Transactions };
@@ -58,9 +56,9 @@ export type Storage = Stores & { readonly transactions: Transactions };
  * its changes before its end, and writes outside of it must not be lost.
  *
  * @example
- * await transactions.run(async ({ users, events }) => {
+ * await transactions.run(async ({ users, records }) => {
  *   await users.add(user);
- *   await events.add([registered]);
+ *   await records.insert('passkeys', passkey);
  * });
  */
 export interface Transactions {

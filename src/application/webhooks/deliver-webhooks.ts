@@ -3,6 +3,14 @@ import type { Clock } from '../ports/clock-and-ids.ts';
 import type { SenderFor, SendWebhook } from '../ports/hooks.ts';
 import type { Report } from '../report.ts';
 import type { Stores, Transactions } from '../storage/stores.ts';
+import {
+  changeWebhook,
+  claimDeliveries,
+  hasDeliveries,
+  listWebhooks,
+  postponeDelivery,
+  settleDelivery,
+} from '../storage/webhooks.ts';
 
 /** Requests to one webhook at the same time, so that a slow one takes no room from others. */
 export const AT_ONCE = 10;
@@ -11,7 +19,7 @@ const LEASE = 30_000;
 /** Milliseconds between two checks whether a webhook has too many deliveries. If it takes none until the second one, it is disabled. */
 const CHECK_INTERVAL = 60_000;
 
-type DeliverDeps = Pick<Stores, 'webhooks'> & {
+type DeliverDeps = Pick<Stores, 'records'> & {
   readonly transactions: Transactions;
   readonly clock: Clock;
   readonly senderFor: SenderFor;
@@ -23,7 +31,7 @@ type DeliverDeps = Pick<Stores, 'webhooks'> & {
  * Sends what webhooks are to be told, at least once each, and in order for each user. What this instance cannot sign is left to one that can.
  */
 export const deliverWebhooks = (deps: DeliverDeps) => {
-  const { webhooks, clock } = deps;
+  const { records, clock } = deps;
   const running = new Map<string, number>();
   let [isNeeded, checkAt] = [false, 0];
   /** Webhooks that had too many deliveries at the last check, and have taken none since. */
@@ -32,9 +40,9 @@ export const deliverWebhooks = (deps: DeliverDeps) => {
     const before = stuck;
     stuck = new Set();
     for (const { id } of enabled) {
-      if (!(await webhooks.hasAtLeast(id, MOST_DELIVERIES))) continue;
+      if (!(await hasDeliveries(records, id, MOST_DELIVERIES))) continue;
       // A receiver that is back gets the time to make them fewer.
-      if (before.has(id) || (await webhooks.hasAtLeast(id, 2 * MOST_DELIVERIES)))
+      if (before.has(id) || (await hasDeliveries(records, id, 2 * MOST_DELIVERIES)))
         await disable(deps, { webhookId: id });
       else if (own.has(id)) stuck.add(id);
     }
@@ -55,7 +63,7 @@ export const deliverWebhooks = (deps: DeliverDeps) => {
      * @throws AppError DB_QUERY_FAILED
      */
     async begin(): Promise<readonly Promise<void>[]> {
-      const enabled = (await webhooks.list()).filter(({ disabledAt }) => disabledAt === null);
+      const enabled = (await listWebhooks(records)).filter(({ disabledAt }) => disabledAt === null);
       const own = new Map<string, SendWebhook>();
       for (const webhook of enabled) {
         const send = await deps.senderFor(webhook);
@@ -71,7 +79,7 @@ export const deliverWebhooks = (deps: DeliverDeps) => {
       for (const [webhookId, send] of own) {
         const limit = AT_ONCE - (running.get(webhookId) ?? 0);
         if (limit === 0) continue;
-        const claimed = await webhooks.claim({ webhookId, now, until: now + LEASE, limit });
+        const claimed = await claimDeliveries(records, { webhookId, now, until: now + LEASE, limit });
         begun.push(...claimed.map((delivery) => run(send, delivery)));
       }
       return begun;
@@ -79,8 +87,8 @@ export const deliverWebhooks = (deps: DeliverDeps) => {
   };
 };
 
-const disable = async ({ webhooks, clock, report }: DeliverDeps, of: Pick<Delivery, 'webhookId'>, status?: number) => {
-  await webhooks.change(of.webhookId, { disabledAt: clock.now() });
+const disable = async ({ records, clock, report }: DeliverDeps, of: Pick<Delivery, 'webhookId'>, status?: number) => {
+  await changeWebhook(records, of.webhookId, { disabledAt: clock.now() });
   report?.('webhook', 'disabled', of, status);
 };
 
@@ -109,17 +117,17 @@ const settle = async (
   delivery: Delivery,
   outcome: 'delivered' | 'given-up',
 ) => {
-  await transactions.run((stores) => stores.webhooks.settle(delivery, outcome, clock.now()));
+  await transactions.run((stores) => settleDelivery(stores.records, delivery, outcome, clock.now()));
   report?.('webhook', outcome, delivery);
 };
 
 type Failure = { readonly status: number | undefined; readonly error: unknown; readonly retryAfter: number };
 
 const tryAgainLater = async (deps: DeliverDeps, delivery: Delivery, { status, error, retryAfter }: Failure) => {
-  const { webhooks, clock, random, report } = deps;
+  const { records, clock, random, report } = deps;
   const now = clock.now();
   const delay = webhookRetryDelay(delivery, { now, random: random(), retryAfter });
   report?.('webhook', 'failed', delivery, status, error);
   if (delay === null) await settle(deps, delivery, 'given-up');
-  else await webhooks.postpone(delivery, now + delay);
+  else await postponeDelivery(records, delivery, now + delay);
 };

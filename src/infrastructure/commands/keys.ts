@@ -98,8 +98,8 @@ const describeKeys = async (env: Env): Promise<string> => {
 const encryptAgain = async (env: Env): Promise<Answer> => {
   const { factorKeys } = parseConfig(env);
   if (factorKeys === null) throw new Error('There are no FACTOR_KEYS in the environment.');
-  return withAccounts()(env, async ({ factors }) => {
-    const reEncrypt = reEncryptFactors({ factors, factorSecrets: factorSecrets(factorKeys) });
+  return withAccounts()(env, async ({ records }) => {
+    const reEncrypt = reEncryptFactors({ records, factorSecrets: factorSecrets(factorKeys) });
     const { changed, current, undecryptable } = await reEncrypt();
     const text = `Secrets of authenticator apps: ${changed} are encrypted with the first key now, ${current} were before, ${undecryptable} cannot be decrypted.\n`;
     if (undecryptable > 0) throw new CommandError('undecryptable', `${text}${KEEP_ALL}`, 1);

@@ -68,7 +68,7 @@ export const users = (overrides: StorageOverrides = {}): Command => {
           if (since !== null && until !== null && since > until)
             throw invalidArguments('--since has to be before --until.');
           return withUser(env, name, async (accounts, { id }) =>
-            eventsAnswer(id, await eventsData(accounts.events, id), since, until),
+            eventsAnswer(id, await eventsData(accounts.records, id), since, until),
           );
         },
       }),
@@ -84,7 +84,7 @@ export const users = (overrides: StorageOverrides = {}): Command => {
           return withUser(env, name, async (accounts, found) => {
             const data = await accountData(accounts, found, accounts.clock.now());
             // It is handed over to the user, who does not learn which operator it was.
-            const events = (await eventsData(accounts.events, found.id)).map(withoutName);
+            const events = (await eventsData(accounts.records, found.id)).map(withoutName);
             return { text: jsonLine({ ...data, events }) };
           });
         },

@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { allowedAddresses, RefusedAddress } from '../../adapters/hooks/addresses.ts';
 import { publicHookKey, webhookKey } from '../../adapters/hooks/signing.ts';
+import { changeWebhook, deleteWebhook, listWebhooks, replayDeliveries } from '../../application/storage/webhooks.ts';
 import { MOST_WEBHOOKS, TEST_TYPE, WEBHOOK_TYPES, type Webhook, type WebhookType } from '../../domain/webhook.ts';
 import { CommandError, invalidArguments } from '../command-error.ts';
 import type { Env } from '../config/variables.ts';
@@ -16,7 +17,7 @@ type Work = (webhook: Webhook, accounts: Accounts, config: Config) => Promise<An
 
 const withWebhook = (env: Env, given: string | undefined, work: Work) =>
   opening(env, async (accounts, config) => {
-    const found = (await accounts.webhooks.list()).find(({ id }) => id === given?.toUpperCase());
+    const found = (await listWebhooks(accounts.records)).find(({ id }) => id === given?.toUpperCase());
     if (found === undefined) throw new CommandError('not-found', 'There is no webhook with this id.');
     return work(found, accounts, config);
   });
@@ -68,16 +69,16 @@ const urlIn = async (given: string, { webhookAllowedNetworks }: Config): Promise
 };
 
 const add = async (given: string, options: { types: string | undefined; 'with-secret': boolean }, env: Env) =>
-  opening(env, async ({ webhooks, ids, clock }, config) => {
+  opening(env, async ({ records, ids, clock }, config) => {
     const types = typesIn(options.types);
     const url = await urlIn(given, config);
-    if ((await webhooks.list()).length >= MOST_WEBHOOKS)
+    if ((await listWebhooks(records)).length >= MOST_WEBHOOKS)
       throw new CommandError('too-many', `There are ${MOST_WEBHOOKS} webhooks already.`, 1);
     const of = { id: ids.next(), hasSecret: options['with-secret'] };
     const { publicKey, secret } = keysOf(await loadOrCreateHookKey(config), of, 1);
     const times = { createdAt: clock.now(), rotatedAt: null, disabledAt: null };
     const webhook = { ...of, url, types, keyNumber: 1, publicKey, ...times };
-    await webhooks.add(webhook);
+    await records.insert('webhooks', webhook);
     // Whatever happens later is stored by a transaction that sees the webhook.
     return answerOf(webhook, { ...(secret && { secret }), activeAt: clock.now() });
   });
@@ -92,20 +93,20 @@ const test: Work = async (webhook, { clock, ids }, config) => {
   return { text: `The receiver has answered with ${status}.\n`, json: { status } };
 };
 
-const rotate: Work = async (webhook, { webhooks, clock }, config) => {
+const rotate: Work = async (webhook, { records, clock }, config) => {
   const keyNumber = webhook.keyNumber + 1;
   const { publicKey, secret } = keysOf(await loadOrCreateHookKey(config), webhook, keyNumber);
   const changed = { keyNumber, publicKey, rotatedAt: clock.now() };
-  await webhooks.change(webhook.id, changed);
+  await changeWebhook(records, webhook.id, changed);
   return answerOf({ ...webhook, ...changed }, secret === undefined ? {} : { secret });
 };
 
-const replay: Work = async ({ id }, { webhooks, transactions, clock }) => {
-  await webhooks.change(id, { disabledAt: null });
+const replay: Work = async ({ id }, { records, transactions, clock }) => {
+  await changeWebhook(records, id, { disabledAt: null });
   let users = 0;
   for (let user: string | null = ''; user !== null; users += 1) {
     const after: string = user;
-    user = await transactions.run((stores) => stores.webhooks.replay(id, after, clock.now()));
+    user = await transactions.run((stores) => replayDeliveries(stores.records, id, after, clock.now()));
   }
   return { text: `Users whose events are sent again: ${users - 1}.\n`, json: { users: users - 1 } };
 };
@@ -113,8 +114,8 @@ const replay: Work = async ({ id }, { webhooks, transactions, clock }) => {
 const ofOne = (does: string, work: Work): Action =>
   action({ args: ['ID'], options: { json: true }, does, run: ({ args: [id], env }) => withWebhook(env, id, work) });
 
-const remove: Work = async ({ id }, { webhooks }) => {
-  await webhooks.remove(id);
+const remove: Work = async ({ id }, { records }) => {
+  await deleteWebhook(records, id);
   return { text: 'The webhook was removed.\n', json: { id } };
 };
 
@@ -125,7 +126,7 @@ export const webhooks: Command = {
       does: 'the webhooks, with their public keys',
       run: ({ env }) =>
         opening(env, async (accounts) => {
-          const all = (await accounts.webhooks.list()).map((webhook) => answerOf(webhook));
+          const all = (await listWebhooks(accounts.records)).map((webhook) => answerOf(webhook));
           return { text: all.map(({ text }) => text).join(''), json: { webhooks: all.map(({ json }) => json) } };
         }),
     }),

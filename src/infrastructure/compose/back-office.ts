@@ -63,7 +63,7 @@ export const openBackOffice = async (
     // By address, whoever reaches the proxy could use up what its programs may send. What is refused takes a tenth of a millisecond.
     rateLimits: { global: null, strict: null, public: null },
     counts: { countRequest: (key, window) => counts.countRequest(`back office ${key}`, window) },
-    admitOperator: await operatorAdmission(keys, url, deps.used),
+    admitOperator: await operatorAdmission(keys, url, deps.records),
   });
   return { http: handlers, routes };
 };

@@ -1,17 +1,18 @@
 import { type EndedFeed, endedFeed } from '../../adapters/http/routes/service/ended-feed.ts';
 import type { Ports } from '../../application/service.ts';
+import { listEnded } from '../../application/storage/events.ts';
 import { endedList, listedSince, MOST_LISTED } from '../../domain/ended-session.ts';
 import type { Config } from '../config.ts';
 
 /** The list of ended sessions; `null` with a signer of the caller that does not sign it. */
 export const openEndedFeed = (
-  { endings, tokens, clock }: Pick<Ports, 'endings' | 'tokens' | 'clock'>,
+  { records, tokens, clock }: Pick<Ports, 'records' | 'tokens' | 'clock'>,
   { accessLifetime }: Pick<Config, 'accessLifetime'>,
 ): EndedFeed | null => {
   const sign = tokens.signEnded?.bind(tokens);
   if (sign === undefined) return null;
   return endedFeed({
-    read: () => endings.list(listedSince(clock.now(), accessLifetime), MOST_LISTED + 1),
+    read: () => listEnded(records, listedSince(clock.now(), accessLifetime), MOST_LISTED + 1),
     sign: (ended) => sign(endedList(ended, accessLifetime), clock.now()),
   });
 };

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import { systemClock } from '../../adapters/clock/system.ts';
-import { type OwnTables, withOwnTables } from '../../adapters/records/own-tables.ts';
+import { type OwnTables, ownRecords, withOwnTables } from '../../adapters/records/own-tables.ts';
 import { revertingSessions } from '../../adapters/records/reverting-sessions.ts';
-import { type Listeners, tellingStorage, withMethods } from '../../adapters/records/storage.ts';
-import type { Storage } from '../../application/storage/stores.ts';
+import { tellingStorage } from '../../adapters/records/storage.ts';
+import type { Listeners, Storage } from '../../application/storage/stores.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Config } from '../config.ts';
 import type { OpenStorage } from '../open-sql.ts';
@@ -52,33 +52,19 @@ const openDatabase = async (
     tables: withOwnTables(tables, config.database.tablePrefix),
   });
   try {
-    return { ...withOwnCount(over(defaults), defaults), checks, clock, connections, close };
+    return { ...over(defaults), checks, clock, connections, close };
   } catch (error) {
     await close();
     throw error;
   }
 };
 
-/** A caller's repository of passkeys is asked itself: the count that the database reads with a session is that of its own table. */
-const withOwnCount = ({ sessions, ...storage }: Storage, defaults: Storage): Storage => ({
-  ...storage,
-  sessions:
-    storage.passkeys === defaults.passkeys
-      ? sessions
-      : withMethods(sessions, {
-          async findWithUser(key) {
-            const found = await sessions.findWithUser(key);
-            return found && { user: found.user, session: found.session };
-          },
-        }),
-});
-
 /** @throws Error when a table of the application is missing, or has not all of its columns. */
 export const assertHasTables = async ({ records }: Storage, tables: OwnTables = {}): Promise<void> => {
+  const own = ownRecords(records);
   for (const [name, { key }] of Object.entries(tables))
     try {
-      if (records === undefined) throw new AppError('DB_QUERY_FAILED', { reason: 'the storage has no `records`' });
-      await records.list(name, { order: key, limit: 1 });
+      await own.list(name, { order: key, limit: 1 });
     } catch (error) {
       const reason = error instanceof AppError ? error.reason : 'the storage was not made with it';
       throw new Error(`tables: ${name} cannot be read: ${reason}. docs/own-routes.md says who makes tables`);

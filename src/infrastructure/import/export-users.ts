@@ -1,6 +1,6 @@
 import { exportedHash } from '../../adapters/crypto/foreign/storable-hash.ts';
-import { storesOver } from '../../adapters/records/storage.ts';
 import type { FactorSecrets } from '../../application/ports/secrets.ts';
+import { factorsOf, identitiesOf } from '../../application/storage/factors.ts';
 import type { Records } from '../../application/storage/records.ts';
 import { hasAttributes } from '../../domain/attributes.ts';
 import type { Identity } from '../../domain/identity.ts';
@@ -18,12 +18,11 @@ type Exported = {
 
 /** All users in the order of their ids, as `import` reads them, with their secrets. */
 export async function* exportedUsers(records: Records, secrets: FactorSecrets | null): AsyncGenerator<Exported> {
-  const { identities, factors } = storesOver(records);
   for await (const user of rowsOf(records, 'users')) {
-    const apps = (await factors.listByUser(user.id)).filter(isConfirmed);
+    const apps = (await factorsOf(records, user.id)).filter(isConfirmed);
     const opened = apps.map(({ secret }) => secrets?.decrypt(secret, user.id) ?? null);
     const found = opened.filter((secret) => secret !== null);
-    const line = lineOf(user, await identities.listByUser(user.id), found);
+    const line = lineOf(user, await identitiesOf(records, user.id), found);
     yield { line, lacksFactor: found.length < opened.length };
   }
 }

@@ -163,8 +163,8 @@ const pretending = (deps: Deps): Store => {
   const usersById = new Map<string, Pick<Arrival, 'email'>>();
   const takenAs = async (name: string) => (taken.has(name) ? {} : null);
   const stores: Taken = {
-    links: deps.links,
-    identities: { find: (identity) => takenAs(nameOf(identity)) },
+    records: deps.records,
+    identityOf: (identity) => takenAs(nameOf(identity)),
     users: {
       findById: async (id) => usersById.get(id) ?? null,
       findByEmail: takenAs,

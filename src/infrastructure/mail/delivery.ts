@@ -8,6 +8,7 @@ import type { MailTemplates } from '../../application/mail/kinds.ts';
 import { sendMessages } from '../../application/mail/send-messages.ts';
 import type { Mailer } from '../../application/ports/mailer.ts';
 import type { Report, Reports } from '../../application/report.ts';
+import { waitingMessages } from '../../application/storage/outbox.ts';
 import type { Config } from '../config.ts';
 import { countOfWaiting, type DeliveryTimes, deliver, type WakeUpSignal } from '../delivery-loop.ts';
 import { keepPrivate } from '../private-data.ts';
@@ -61,7 +62,7 @@ export const mailDelivery = (
   const names = () => deviceNames(', ');
   const mailContext = { brand: brand.name, defaultLocale, pagesUrl, codePage, templates, deviceNames: names };
   const send = sendMessages({ ...ports, mailContext, random, report });
-  const { update, waiting } = countOfWaiting(() => ports.outbox.waiting(), ports.clock);
+  const { update, waiting } = countOfWaiting(() => waitingMessages(ports.records), ports.clock);
   const abandon = () => ports.mailer.close?.();
   return {
     /** Begins to send the messages that are due, as `deliver` does until `signal` is aborted. */

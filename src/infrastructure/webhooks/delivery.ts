@@ -5,6 +5,7 @@ import type { Clock } from '../../application/ports/clock-and-ids.ts';
 import type { SenderFor } from '../../application/ports/hooks.ts';
 import type { Report, Reports } from '../../application/report.ts';
 import type { Storage } from '../../application/storage/stores.ts';
+import { waitingDeliveries } from '../../application/storage/webhooks.ts';
 import { AT_ONCE, deliverWebhooks } from '../../application/webhooks/deliver-webhooks.ts';
 import type { AccountEvent } from '../../domain/event.ts';
 import { MOST_WEBHOOKS, webhookTypeOf } from '../../domain/webhook.ts';
@@ -32,16 +33,16 @@ type Reporting = { readonly logger: Logger; readonly report: Report; readonly is
 /** How webhooks are told of events in the background. @param given in place of a sender over HTTP. */
 export const webhookDelivery = (
   config: SenderConfig,
-  { webhooks, transactions, clock }: Pick<Storage, 'webhooks' | 'transactions'> & { readonly clock: Clock },
+  { records, transactions, clock }: Pick<Storage, 'records' | 'transactions'> & { readonly clock: Clock },
   { logger, report, isWatched }: Reporting,
   given?: SenderFor,
 ) => {
   const stop = new AbortController();
   const wakeUp = createWakeUpSignal();
   const senderFor = warningOfOthers(given ?? openSender(config, clock, stop.signal), logger);
-  const deps = { webhooks, transactions, clock, senderFor, random, report };
+  const deps = { records, transactions, clock, senderFor, random, report };
   const { begin, isNeeded } = deliverWebhooks(deps);
-  const { update, waiting } = countOfWaiting(() => webhooks.waiting(), clock);
+  const { update, waiting } = countOfWaiting(() => waitingDeliveries(records), clock);
   const loop = { send: begin, concurrency: MOST_WEBHOOKS * AT_ONCE, store: 'the deliveries of webhooks' };
   const onIdle = isWatched ? update : undefined;
   return {

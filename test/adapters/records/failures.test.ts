@@ -1,4 +1,5 @@
 // Proves SPEC 20.17; network-6
+
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -9,10 +10,12 @@ import { framesOf } from '../../../src/adapters/log/redact-error.ts';
 import { POSTGRESQL, SQLITE, type SqlDialect } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { translatedBy } from '../../../src/adapters/mikro-orm/failures.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
-import { userRepositoryOver } from '../../../src/adapters/records/accounts.ts';
 import { onDatabaseFailure } from '../../../src/adapters/records/database.ts';
 import { sessionRepositoryOver } from '../../../src/adapters/records/sessions.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
+import { userRepositoryOver } from '../../../src/adapters/records/users.ts';
+import { storeCodes, useCode } from '../../../src/application/storage/factors.ts';
+import { changeRow } from '../../../src/application/storage/rows.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { rejection } from '../../contracts/hooks.ts';
 import { aFactor, aSession, aUser, NOW } from '../../support/builders.ts';
@@ -200,16 +203,17 @@ describe('the text of a statement, which a server logs beside an error', () => {
 
   it('has no hash and no secret in it', async () => {
     const { db, sent } = recording(database.em.getKysely());
-    const { users, factors } = storageOver(mikroOrmRecords(() => db, SQLITE));
+    const { users, records } = storageOver(mikroOrmRecords(() => db, SQLITE));
     const user = aUser({ passwordHash: 'hash-of-password' });
     const { id: userId } = user;
     const factor = aFactor({ userId, secret: 'secret-of-app' });
     await users.add(user);
     await users.setPasswordHash(userId, { passwordHash: 'hash-of-another', isOfNewPassword: true, now: NOW });
-    await factors.add(factor);
-    await factors.changeSecret(factor, { from: 'secret-of-app', to: 'secret-of-another' });
-    await factors.replaceCodes(userId, ['hash-of-code']);
-    expect(await factors.useCode(userId, 'hash-of-code')).toBe(true);
+    await records.insert('factors', factor);
+    const { id } = factor;
+    await changeRow(records, 'factors', { id }, (row) => ({ ...row, secret: 'secret-of-another' }));
+    await storeCodes(records, userId, ['hash-of-code']);
+    expect(await useCode(records, userId, 'hash-of-code')).toBe(true);
     expect(sent.length).toBeGreaterThan(6);
     expect(sent.join('\n')).not.toMatch(/hash-of|secret-of/);
   });

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { userRepositoryOver } from '../../../src/adapters/records/accounts.ts';
+import { userRepositoryOver } from '../../../src/adapters/records/users.ts';
 import { aUser, NOW } from '../../support/builders.ts';
 import { openEmbedded } from '../../support/storage/databases.ts';
 

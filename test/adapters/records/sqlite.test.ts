@@ -5,10 +5,9 @@ import { anyConnection } from '../../../src/adapters/mikro-orm/built-statements.
 import { SQLITE } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { sqliteSessions } from '../../../src/adapters/mikro-orm/one-statement-sessions.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
-import { userRepositoryOver } from '../../../src/adapters/records/accounts.ts';
-import { passkeyRepositoryOver } from '../../../src/adapters/records/factors.ts';
 import { sessionRepositoryOver } from '../../../src/adapters/records/sessions.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
+import { userRepositoryOver } from '../../../src/adapters/records/users.ts';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import type { Records } from '../../../src/application/storage/records.ts';
 import { absent } from '../../contracts/hooks.ts';
@@ -77,7 +76,7 @@ describe('in a file of SQLite', () => {
     await userRepositoryOver(records).add(user);
     const session = aSession({ userId: user.id });
     await sessionRepositoryOver(records).add(session);
-    await passkeyRepositoryOver(records).add(aPasskey({ userId: user.id }));
+    await records.insert('passkeys', aPasskey({ userId: user.id }));
     const { db, sent } = recording(em.getKysely());
     const plain = sessionRepositoryOver(mikroOrmRecords(() => db, SQLITE, 'of_auth_'));
     const repository = { ...plain, ...sqliteSessions(() => anyConnection(db), plain, 'of_auth_') };

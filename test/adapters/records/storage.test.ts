@@ -1,16 +1,19 @@
 // Proves network-8, mail-9
+
 import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import { auditLog } from '../../../src/adapters/log/audit-log.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { tellingStorage } from '../../../src/adapters/records/storage.ts';
 import { logOperated } from '../../../src/application/accounts/operate-accounts.ts';
-import { REQUESTS_WAITING } from '../../../src/application/ports/outbox.ts';
+import { addEnded, eventsOf } from '../../../src/application/storage/events.ts';
+import { addMessages, REQUESTS_WAITING } from '../../../src/application/storage/outbox.ts';
 import type { Stores, Transactions } from '../../../src/application/storage/stores.ts';
 import { type AccountEvent, NO_ORIGIN, newEvent } from '../../../src/domain/event.ts';
 import { MESSAGE_KINDS, type MessageKind } from '../../../src/domain/message.ts';
 import { aMessage, aUser, NOW } from '../../support/builders.ts';
 import { sequentialIds } from '../../support/sequential-ids.ts';
+import { storeEvents } from '../../support/stored-events.ts';
 
 const ids = sequentialIds();
 const user = aUser();
@@ -30,7 +33,7 @@ const watched = async (wrap = (transactions: Transactions) => transactions) => {
   const watched = tellingStorage({ ...storage, transactions: wrap(storage.transactions) }, listeners);
   return { ...watched, reports, wakings, ended };
 };
-const addDisabled = ({ events }: Stores) => events.add([disabled()]);
+const addDisabled = (stores: Stores) => storeEvents(stores, [disabled()]);
 const anEnded = () => ({ id: ids.next(), at: NOW, userId: null, sessionId: null, reason: 'operator' }) as const;
 
 describe('the events of a transaction', () => {
@@ -55,7 +58,7 @@ describe('the events of a transaction', () => {
 
   it.each([
     ['a user is disabled, also by an operator', addDisabled],
-    ['an operator ends all sessions', (stores: Stores) => stores.endings.add(anEnded())],
+    ['an operator ends all sessions', (stores: Stores) => addEnded(stores, anEnded())],
   ])('make the list of ended sessions longer when %s', async (_what, add) => {
     const { transactions, ended } = await watched();
     await transactions.run(async (stores) => {
@@ -77,18 +80,18 @@ describe('the events of a transaction', () => {
         return transactions.run(work);
       },
     });
-    const { transactions, reports, events } = await watched(again);
+    const { transactions, reports, records } = await watched(again);
     await transactions.run(addDisabled);
-    expect(await events.list({ userId: user.id, before: null, limit: 5 })).toHaveLength(1);
+    expect(await eventsOf(records, { userId: user.id, before: null, limit: 5 })).toHaveLength(1);
     expect(reports.flat()).toHaveLength(1);
   });
 
   it('are told once if operators caused them in other processes, also to a user who is deleted', async () => {
-    const { transactions, reports, users, events } = await watched();
+    const { transactions, reports, ...stores } = await watched();
     const origin = { ...NO_ORIGIN, actor: 'Una' };
     const log = logOperated({ transactions });
-    await events.add([newEvent({ userId: user.id, kind: 'deleted' }, { id: ids.next(), at: NOW, origin })]);
-    await users.remove(user.id);
+    await storeEvents(stores, [newEvent({ userId: user.id, kind: 'deleted' }, { id: ids.next(), at: NOW, origin })]);
+    await stores.users.remove(user.id);
     reports.length = 0;
     expect([await log(5), await log(5)]).toEqual([1, 0]);
     expect(reports.flat()).toMatchObject([{ kind: 'deleted', userId: user.id, actor: 'Una', at: NOW }]);
@@ -125,12 +128,12 @@ const WAITING: readonly MessageKind[] = [
 
 /** How often the sender is woken when messages of these kinds are added outside of a transaction, and within one. */
 const wakingsBy = async (...kinds: readonly MessageKind[]) => {
-  const { transactions, outbox, wakings } = await watched();
+  const { transactions, wakings, ...outside } = await watched();
   const messages = () => kinds.map((kind) => aMessage({ kind, userId: null }));
-  await outbox.add(messages());
+  await addMessages(outside, messages());
   await transactions.run(async (stores) => {
     const before = wakings.length;
-    await stores.outbox.add(messages());
+    await addMessages(stores, messages());
     expect(wakings).toHaveLength(before);
   });
   return wakings.length;
@@ -150,10 +153,10 @@ describe('a message that is added', () => {
   });
 
   it('wakes the sender for all messages when half of the requests wait that may', async () => {
-    const { outbox, wakings } = await watched();
+    const { wakings, ...stores } = await watched();
     for (let count = 0; count <= REQUESTS_WAITING / 2; count += 1) {
       const origin = { ...NO_ORIGIN, address: `network ${count}` };
-      await outbox.add([
+      await addMessages(stores, [
         aMessage({ kind: 'password-reset-request', userId: null, to: `${count}@example.org`, origin }),
       ]);
     }

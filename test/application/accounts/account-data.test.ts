@@ -1,10 +1,12 @@
 // Proves ASVS 8.2.2; member-1
+
 import { describe, expect, it } from 'vitest';
 import { exportAccount, listEvents } from '../../../src/application/accounts/account-data.ts';
 import { COUNTING_PERIOD, EVENTS_KEPT, NO_ORIGIN } from '../../../src/domain/event.ts';
 import { BOB, EMAIL, registeredAda } from '../../support/account.ts';
 import { DAY, MINUTE } from '../../support/application.ts';
 import { anEvent, aRememberedDevice } from '../../support/builders.ts';
+import { storeEvents } from '../../support/stored-events.ts';
 
 describe('exportAccount', () => {
   const setUp = async () => {
@@ -31,7 +33,7 @@ describe('exportAccount', () => {
     await app.users.update(user.id, { attributes: { roles: ['admin'] }, now: user.updatedAt });
     await app.refresh([session.refreshToken]);
     const device = aRememberedDevice({ userId: user.id });
-    await app.devices.add(device);
+    await app.records.insert('rememberedDevices', device);
     const now = app.clock.now();
     const createdAt = now - MINUTE;
     const nowhere = { userAgent: null, address: null };
@@ -106,7 +108,7 @@ describe('exportAccount', () => {
 
   it('says that an operator did something, but not which one', async () => {
     const { app, user, exported } = await setUp();
-    await app.events.add([anEvent({ id: app.ids.next(), userId: user.id, kind: 'enabled', actor: 'Una' })]);
+    await storeEvents(app, [anEvent({ id: app.ids.next(), userId: user.id, kind: 'enabled', actor: 'Una' })]);
     expect((await exported()).events[0]).toMatchObject({ kind: 'enabled', actor: 'operator' });
   });
 
@@ -121,7 +123,8 @@ describe('exportAccount', () => {
 
   it('returns all events, the latest first', async () => {
     const { app, user, exported } = await setUp();
-    await app.events.add(
+    await storeEvents(
+      app,
       Array.from({ length: EVENTS_KEPT - 2 }, () => anEvent({ id: app.ids.next(), userId: user.id })),
     );
     const { events } = await exported();

@@ -1,5 +1,7 @@
 // Proves ASVS 6.1.2, 6.2.11, 6.2.4, 6.2.5, 6.2.10; guess-3
+
 import { describe, expect, it } from 'vitest';
+import { messagesOf } from '../../../src/application/storage/outbox.ts';
 import { ADA, application } from '../../support/application.ts';
 
 const COMMON = 'a common one';
@@ -70,7 +72,7 @@ describe('a password that has leaked', () => {
     const app = application({ ...withMail, isLeakedPassword: async () => hasLeaked });
     const { user } = await app.register(ADA);
     hasLeaked = true;
-    const mails = async () => (await app.outbox.listByUser(user.id)).map(({ kind }) => kind);
+    const mails = async () => (await messagesOf(app.records, user.id)).map(({ kind }) => kind);
     await app.login({ account: 'Ada', password: ADA.password });
     await app.login({ account: 'Ada', password: ADA.password });
     expect((await mails()).filter((kind) => kind === 'password-leaked')).toHaveLength(1);

@@ -1,5 +1,7 @@
 // Proves ASVS 6.2.2, 6.2.3, 7.4.3; theft-1
+
 import { describe, expect, it } from 'vitest';
+import { eventsOf } from '../../../src/application/storage/events.ts';
 import type { Origin } from '../../../src/domain/event.ts';
 import { inShort, ORIGIN } from '../../support/account.ts';
 import { ADA, application, MINUTE } from '../../support/application.ts';
@@ -53,7 +55,7 @@ describe('changePassword', () => {
     const { userAgent, address } = ORIGIN;
     expect(opened).toMatchObject({ createdAt: app.clock.now(), userAgent, address });
     expect(await app.refresh([pair.refreshToken])).toHaveProperty('accessToken');
-    const happened = await app.events.list({ userId: user.id, before: null, limit: 4 });
+    const happened = await eventsOf(app.records, { userId: user.id, before: null, limit: 4 });
     expect(happened.map((event) => [inShort(event), event.sessionId])).toEqual([
       ['session-opened', opened?.id],
       ['session-ended: replaced', here.sessionId],

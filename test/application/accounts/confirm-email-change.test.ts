@@ -1,6 +1,8 @@
 // Proves ASVS 7.4.3; mail-8
+
 import { describe, expect, it } from 'vitest';
 import { confirmEmailChange } from '../../../src/application/accounts/change-email.ts';
+import { putLink } from '../../../src/application/storage/links.ts';
 import type { Notice } from '../../../src/domain/happenings.ts';
 import { UNDO_LIFETIME } from '../../../src/domain/link.ts';
 import { BOB, DUPLICATE, EMAIL, INVALID_LINK, ORIGIN, registeredAda, WRONG_PASSWORD } from '../../support/account.ts';
@@ -160,7 +162,7 @@ describe('an address that was given up', () => {
     const { user: bob } = await app.register(BOB);
     const token = app.secrets.random();
     const [tokenHash, expiresAt] = [app.secrets.hashOf(token), app.clock.now() + DAY];
-    await app.links.put(aLink({ userId: bob.id, purpose: 'email-change', tokenHash, email: EMAIL, expiresAt }));
+    await putLink(app.records, aLink({ userId: bob.id, purpose: 'email-change', tokenHash, email: EMAIL, expiresAt }));
     await confirm(token, BOB.password);
     expect((await about(bob.id)).user).toMatchObject({ email: EMAIL });
   });

@@ -1,12 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { memoryRecords } from '../../../src/adapters/records/memory.ts';
-import { storageOver, withMethods } from '../../../src/adapters/records/storage.ts';
+import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { invite, revokeInvitation } from '../../../src/application/accounts/invitations.ts';
+import { eventsOf, takeOperated } from '../../../src/application/storage/events.ts';
+import { findInvitation, listInvitations } from '../../../src/application/storage/links.ts';
+import type { Stored } from '../../../src/application/storage/records.ts';
 import { INVITATIONS_AT_MOST } from '../../../src/domain/invitation.ts';
 import { ORIGIN } from '../../support/account.ts';
 import { ADA, application, DAY } from '../../support/application.ts';
 import { anInvitation } from '../../support/builders.ts';
 import { applicationWithMail } from '../../support/mail/sender.ts';
+import { atCall } from '../../support/records/at-call.ts';
 import { changedStorage } from '../../support/storage/changed-storage.ts';
 
 const EMAIL = 'ada@example.org';
@@ -25,7 +29,7 @@ const setUp = () => {
       return Object.fromEntries(new URLSearchParams(fragment));
     });
   const link = async () => (await links())[0]?.token ?? expect.unreachable('no mail was sent');
-  const open = () => app.invitations.list(app.clock.now(), 9);
+  const open = () => listInvitations(app.records, app.clock.now(), 9);
   return { app, give, links, link, open };
 };
 
@@ -37,9 +41,9 @@ describe('an invitation', () => {
     expect(mail).toMatchObject({ to: EMAIL, subject: 'Ihre Einladung zu auth.example.org' });
     expect(mail?.text).toContain('7 Tage');
     app.clock.advance(7 * DAY - 1);
-    expect(await app.invitations.findByEmail(EMAIL, app.clock.now())).not.toBeNull();
+    expect(await findInvitation(app.records, { email: EMAIL }, app.clock.now())).not.toBeNull();
     app.clock.advance(1);
-    expect(await app.invitations.findByEmail(EMAIL, app.clock.now())).toBeNull();
+    expect(await findInvitation(app.records, { email: EMAIL }, app.clock.now())).toBeNull();
   });
 
   it('registers with its address as proven and its attributes, and tells who did what', async () => {
@@ -52,12 +56,12 @@ describe('an invitation', () => {
     const at = app.clock.now();
     expect(await app.users.findById(user.id)).toMatchObject({ emailVerifiedAt: at, attributes: { roles: ['admin'] } });
     expect(await open()).toEqual([]);
-    const events = await app.events.list({ userId: user.id, before: null, limit: 9 });
+    const events = await eventsOf(app.records, { userId: user.id, before: null, limit: 9 });
     expect(events.map(({ kind }) => kind).toSorted()).toEqual(['email-verified', 'registered']);
     expect(await app.sendAll()).toEqual([]);
     await give({ email: 'eve@example.org' });
     await revokeInvitation(app)('eve@example.org', OPERATOR);
-    const operated = await app.events.takeOperated(9);
+    const operated = await takeOperated(app, 9);
     expect(operated.map(({ kind, actor }) => `${actor} ${kind}`)).toEqual([
       'Jo invited',
       'Jo invited',
@@ -99,19 +103,17 @@ describe('an invitation', () => {
   });
 
   it('does not come back when it is revoked while its mail is written', async () => {
-    const storage = changedStorage(storageOver(memoryRecords()), ({ invitations }) => ({
-      invitations: withMethods(invitations, {
-        async findByEmail(email, now) {
-          const found = await invitations.findByEmail(email, now);
-          if (found !== null) await invitations.take(found, now);
-          return found;
-        },
+    const storage = changedStorage(storageOver(memoryRecords()), ({ records }) => ({
+      records: atCall(records, ['list', 'invitations'], async (list) => {
+        const found = (await list()) as Stored<'invitations'>[];
+        await records.remove('invitations', found);
+        return found;
       }),
     }));
     const app = applicationWithMail({}, application(storage));
     await invite(app)({ email: EMAIL, attributes: {}, locale: null }, OPERATOR);
     expect(await app.sendAll()).toEqual([]);
-    expect(await app.invitations.list(app.clock.now(), 9)).toEqual([]);
+    expect(await listInvitations(app.records, app.clock.now(), 9)).toEqual([]);
   });
 
   it('is sent five times at once, and then as often as the mailbox may get it', async () => {

@@ -10,6 +10,8 @@ import {
   unlinkIdentityAsOperator,
   unlockAccount,
 } from '../../../src/application/accounts/operate-accounts.ts';
+import { eventsOf } from '../../../src/application/storage/events.ts';
+import { identitiesOf } from '../../../src/application/storage/factors.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { FREE_FAILURES } from '../../../src/domain/login-throttle.ts';
 import { BOB, EMAIL, INVALID_LINK, inShort, NO_RECORD, ORIGIN, registeredAda } from '../../support/account.ts';
@@ -53,7 +55,7 @@ describe('an operator', () => {
     const { app, user, session, ofAda, happened } = await registeredAda();
     const { id } = (await ofAda()).sessions[0] ?? expect.unreachable();
     const device = aRememberedDevice({ userId: user.id, expiresAt: app.clock.now() + 1 });
-    await app.devices.add(device);
+    await app.records.insert('rememberedDevices', device);
     const end = (each: string, userId = user.id) => endSessionAsOperator(app)(userId, each, ORIGIN, 'stolen');
     for (const each of [id, device.id]) await expect(end(each, 'nobody')).rejects.toMatchObject(NO_RECORD);
     for (const each of [id, device.id]) await end(each);
@@ -67,11 +69,11 @@ describe('an operator', () => {
     const { app, user, happened, pending } = await registeredAda();
     const [own, others] = [anIdentity({ userId: user.id }), anIdentity()];
     const { user: bob } = await app.register(BOB);
-    for (const each of [own, { ...others, userId: bob.id }]) await app.identities.add(each);
+    for (const each of [own, { ...others, userId: bob.id }]) await app.records.insert('identities', each);
     const unlink = (id: string) => unlinkIdentityAsOperator(app)(user.id, id, ORIGIN);
     await expect(unlink(others.id)).rejects.toMatchObject(NO_RECORD);
     await unlink(own.id);
-    expect(await app.identities.listByUser(user.id)).toEqual([]);
+    expect(await identitiesOf(app.records, user.id)).toEqual([]);
     expect([await happened(), await pending()]).toEqual([
       ['identity-unlinked', 'registered'],
       [`identity-unlinked to ${EMAIL}`],
@@ -101,7 +103,7 @@ describe('disabling an account', () => {
     const app = application(given);
     const opened = await app.register(ADA);
     const kinds = async () =>
-      (await app.events.list({ userId: opened.user.id, before: null, limit: 20 })).map(
+      (await eventsOf(app.records, { userId: opened.user.id, before: null, limit: 20 })).map(
         ({ kind, reason }) => reason ?? kind,
       );
     return { ...app, ...opened, kinds, disable: () => disableAccount(app)(opened.user.id, BY_OPERATOR) };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { confirmEmailChange } from '../../../src/application/accounts/change-email.ts';
 import { createAccount, resendVerification, setEmail } from '../../../src/application/accounts/operate-addresses.ts';
+import { eventsOf } from '../../../src/application/storage/events.ts';
 import { BOB, DUPLICATE, EMAIL, NO_RECORD, ORIGIN, registeredAda } from '../../support/account.ts';
 import { ADA } from '../../support/application.ts';
 import { tokenIn } from '../../support/mail/sender.ts';
@@ -21,7 +22,7 @@ describe('createAccount', () => {
     expect(mail.to).toBe(BOB.email);
     await app.resetPassword({ token: tokenIn(mail, 'password-reset'), newPassword: BOB.password });
     expect(await app.login({ account: 'bob', password: BOB.password })).toHaveProperty('accessToken');
-    const events = await app.events.list({ userId: user.id, before: null, limit: 9 });
+    const events = await eventsOf(app.records, { userId: user.id, before: null, limit: 9 });
     expect(events.at(-1)).toMatchObject({ kind: 'registered', actor: 'Una' });
   });
 

@@ -264,7 +264,7 @@ describe('registerUnverified, with the username and the password of an account t
       'has a session',
       ({ app, eve }) => app.sessions.add(aSession({ userId: eve.id, expiresAt: app.clock.now() + DAY })),
     ],
-    ['has a passkey', ({ app, eve }) => app.passkeys.add(aPasskey({ userId: eve.id }))],
+    ['has a passkey', ({ app, eve }) => app.records.insert('passkeys', aPasskey({ userId: eve.id }))],
   ])('is refused when the account %s, also if that happens meanwhile', async (_what, happens) => {
     const earlier = await mistyped();
     await happens(earlier);

@@ -60,9 +60,9 @@ describe('register', () => {
   });
 
   it('can be repeated when the session cannot be stored', async () => {
-    const { users, sessions } = memoryStorage();
+    const { users, sessions, records } = memoryStorage();
     const add = unreliable(sessions.add);
-    const app = application({ users, sessions: { ...sessions, add } });
+    const app = application({ users, sessions: { ...sessions, add }, records });
     add.failNext();
     await expect(app.register(ADA)).rejects.toThrow('down');
     expect(await app.users.findByEmail(ADA.email)).toBeNull();
@@ -70,9 +70,10 @@ describe('register', () => {
   });
 
   it('can be repeated when the user was stored, but the store reports a failure', async () => {
-    const { users, sessions } = memoryStorage();
+    const { users, sessions, records } = memoryStorage();
     let failed = false;
     const app = application({
+      records,
       sessions,
       users: {
         ...users,
@@ -92,7 +93,7 @@ describe('register', () => {
     'leaves no user when the request is aborted while the %s is stored',
     async (stored) => {
       const request = new AbortController();
-      const { users, sessions } = memoryStorage();
+      const { users, sessions, records } = memoryStorage();
       const abortedBy =
         <Given, Result>(add: (given: Given) => Promise<Result>) =>
         async (given: Given): Promise<Result> => {
@@ -101,6 +102,7 @@ describe('register', () => {
           return result;
         };
       const app = application({
+        records,
         users: stored === 'user' ? { ...users, add: abortedBy(users.add) } : users,
         sessions: stored === 'session' ? { ...sessions, add: abortedBy(sessions.add) } : sessions,
       });
@@ -122,9 +124,9 @@ describe('register', () => {
   });
 
   it('returns the error of the store when the user cannot be removed either', async () => {
-    const { users, sessions } = memoryStorage();
+    const { users, sessions, records } = memoryStorage();
     const [add, remove] = [unreliable(sessions.add), unreliable(users.remove)];
-    const app = application({ sessions: { ...sessions, add }, users: { ...users, remove } });
+    const app = application({ sessions: { ...sessions, add }, users: { ...users, remove }, records });
     add.failNext();
     remove.failNext();
     await expect(app.register(ADA)).rejects.toThrow('down');

@@ -1,5 +1,8 @@
 // Proves ASVS 6.2.4, 6.4.3; theft-7, guess-2, mail-7
+
 import { describe, expect, it } from 'vitest';
+import { eventsOf } from '../../../src/application/storage/events.ts';
+import { messagesOf } from '../../../src/application/storage/outbox.ts';
 import type { Transactions } from '../../../src/application/storage/stores.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { BOB } from '../../support/account.ts';
@@ -24,7 +27,9 @@ const setUp = async (given: Parameters<typeof applicationWithMail>[0] = {}) => {
   const reset = (token: string, newPassword = NEW_PASSWORD) => app.resetPassword({ token, newPassword });
   const logIn = (password: string, account = 'Ada') => app.login({ account, password });
   const kindsOfEvents = async () =>
-    (await app.events.list({ userId: user.id, before: null, limit: 100 })).map(({ kind, reason }) => reason ?? kind);
+    (await eventsOf(app.records, { userId: user.id, before: null, limit: 100 })).map(
+      ({ kind, reason }) => reason ?? kind,
+    );
   return { app, user, held, ask, reset, logIn, kindsOfEvents };
 };
 
@@ -133,7 +138,7 @@ describe('resetPassword', () => {
     await app.enqueue({ kind: 'email-change', userId: user.id, to: 'attacker@example.org' });
     await app.enqueue({ kind: 'password-changed', userId: user.id, to: EMAIL });
     await reset(token);
-    expect((await app.outbox.listByUser(user.id)).map(({ kind }) => kind)).toEqual([
+    expect((await messagesOf(app.records, user.id)).map(({ kind }) => kind)).toEqual([
       'password-changed',
       'password-was-reset',
     ]);
@@ -143,11 +148,11 @@ describe('resetPassword', () => {
     const { app, user, ask, reset } = await setUp();
     const { id: userId } = user;
     await app.users.update(userId, { emailVerifiedAt: 1, now: app.clock.now() });
-    for (const confirmedAt of [1, 2, null]) await app.factors.add(aFactor({ userId, confirmedAt }));
-    for (const name of ['A phone', 'evil.example']) await app.passkeys.add(aPasskey({ userId, name }));
-    await app.identities.add(anIdentity({ userId, provider: 'google', email: 'a@b.example' }));
+    for (const confirmedAt of [1, 2, null]) await app.records.insert('factors', aFactor({ userId, confirmedAt }));
+    for (const name of ['A phone', 'evil.example']) await app.records.insert('passkeys', aPasskey({ userId, name }));
+    await app.records.insert('identities', anIdentity({ userId, provider: 'google', email: 'a@b.example' }));
     await reset(await ask());
-    await app.passkeys.add(aPasskey({ userId, name: 'Added since' }));
+    await app.records.insert('passkeys', aPasskey({ userId, name: 'Added since' }));
     const [mail] = await app.sendAll();
     for (const left of [
       ...['Passkeys: ', '"A phone"', '"evil[.]example"', '"Added since"', 'Authenticator apps: 2'],
@@ -158,7 +163,7 @@ describe('resetPassword', () => {
 
   it('names no factors to a user who has none', async () => {
     const { app, ask, reset } = await setUp();
-    await app.factors.add(aFactor({ userId: (await app.register(BOB)).user.id, confirmedAt: 1 }));
+    await app.records.insert('factors', aFactor({ userId: (await app.register(BOB)).user.id, confirmedAt: 1 }));
     await reset(await ask());
     const [mail] = await app.sendAll();
     for (const none of ['Passkeys: —', 'Authenticator apps: 0', 'Sign-ins: —']) expect(mail?.text).toContain(none);

@@ -1,10 +1,14 @@
 // Proves theft-8
+
 import { describe, expect, it } from 'vitest';
 import { confirmEmailChange } from '../../../src/application/accounts/change-email.ts';
 import { takeAccountBack } from '../../../src/application/accounts/take-account-back.ts';
 import { makeRecoveryCodes, removeApp } from '../../../src/application/factors/manage-factors.ts';
 import { timeText } from '../../../src/application/mail/write-mail.ts';
 import type { Core } from '../../../src/application/service.ts';
+import { eventsOf } from '../../../src/application/storage/events.ts';
+import { codesOf, factorsOf, passkeysOf } from '../../../src/application/storage/factors.ts';
+import { linksOf } from '../../../src/application/storage/links.ts';
 import type { Origin } from '../../../src/domain/event.ts';
 import { FACTOR_UNDOS_KEPT, type UndoPurpose } from '../../../src/domain/link.ts';
 import { BOB, DUPLICATE, EMAIL, INVALID_LINK, inShort, ORIGIN, registeredAda } from '../../support/account.ts';
@@ -136,9 +140,9 @@ const robbed = async () => {
     (await world.linksOf(email)).filter(({ purpose }) => purpose === 'factors-undo').map(({ token }) => token);
   const stored = async () => ({
     user: await world.stored(),
-    passkeys: (await app.passkeys.listByUser(userId)).length,
-    apps: (await app.factors.listByUser(userId)).length,
-    codes: (await app.factors.codesOf(userId)).length,
+    passkeys: (await passkeysOf(app.records, userId)).length,
+    apps: (await factorsOf(app.records, userId)).length,
+    codes: (await codesOf(app.records, userId)).length,
   });
   const undo = (token: string | undefined, origin = ORIGIN) =>
     takeAccountBack(deps, 'factors-undo')({ token: token ?? 'none', origin });
@@ -155,7 +159,7 @@ describe('takeAccountBack, with the link of a change of factors', () => {
     const before = app.mails.length;
     await undo(first);
     expect(await stored()).toMatchObject({ passkeys: 1, apps: 1, user: { secondFactorAt: expect.any(Number) } });
-    const kinds = (await app.events.list({ userId, before: null, limit: 8 })).map(inShort);
+    const kinds = (await eventsOf(app.records, { userId, before: null, limit: 8 })).map(inShort);
     for (const kind of ['factors-undone', 'passkey-removed', 'second-factor-removed', 'session-ended: factors-undone'])
       expect(kinds).toContain(kind);
     expect((await world.linksOf(EMAIL)).at(-1)?.purpose).toBe('password-reset');
@@ -177,7 +181,7 @@ describe('takeAccountBack, with the link of a change of factors', () => {
 
   it('ends the second factor that a thief has begun', async () => {
     const { app, userId, ada, undosOf, stored, undo } = await robbed();
-    for (const { id } of await app.factors.listByUser(userId)) await removeApp(app)(ada.caller(), id);
+    for (const { id } of await factorsOf(app.records, userId)) await removeApp(app)(ada.caller(), id);
     await ada.addApp();
     expect((await stored()).user?.secondFactorAt).not.toBeNull();
     await undo((await undosOf(EMAIL)).at(-1));
@@ -205,7 +209,7 @@ describe('takeAccountBack, with the link of a change of factors', () => {
       app.clock.advance(60 * MINUTE);
       await logInAgain();
     }
-    const live = await app.links.listByUser(userId, app.clock.now());
+    const live = await linksOf(app.records, userId, app.clock.now());
     expect(live.filter(({ purpose }) => purpose === 'factors-undo')).toHaveLength(FACTOR_UNDOS_KEPT);
     expect(await undosOf(EMAIL)).toEqual([]);
     expect(app.mails.at(-2)?.text.replaceAll('\n', ' ')).toContain(

@@ -1,4 +1,5 @@
 // Proves theft-8, mail-10, mail-11
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { logInWithCode, requestLoginCode } from '../../../src/application/accounts/login-by-code.ts';
@@ -7,6 +8,7 @@ import { confirmEmail, removeUnverifiedAccount } from '../../../src/application/
 import { finishLogin, startPendingApp } from '../../../src/application/factors/finish-login.ts';
 import { signIn } from '../../../src/application/identities/sign-in.ts';
 import { login } from '../../../src/application/login/login.ts';
+import { findIdentity, passkeysOf } from '../../../src/application/storage/factors.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';
 import { EMAIL } from '../../support/account.ts';
 import { ADA, DAY, MINUTE } from '../../support/application.ts';
@@ -89,7 +91,7 @@ describe('an account that a stranger has registered with the address of somebody
       const { app, deps, userId } = world;
       await getsIn(world, signIn(deps)({ identity: anIdentityOf('ada', EMAIL), locales: ['de'] }));
       expect(await world.stored()).toMatchObject({ emailVerifiedAt: expect.any(Number), locale: 'de' });
-      expect((await app.identities.find(anIdentityOf('ada')))?.userId).toBe(userId);
+      expect((await findIdentity(app.records, anIdentityOf('ada')))?.userId).toBe(userId);
       return undefined;
     },
     'a verification, but for the password: the owner has said that it is theirs': async (world) => {
@@ -156,7 +158,7 @@ describe('an account whose password somebody else knows', () => {
     const mallory = await attacked(world, ['log-in', ...program]);
     const links = (await world.linksOf(EMAIL)).slice(before).filter(({ purpose }) => UNDOS.includes(purpose));
     const hasPasskey = async () =>
-      (await world.app.passkeys.listByUser(world.userId)).some(({ credentialId }) => credentialId === ada.keys[0]?.id);
+      (await passkeysOf(world.app.records, world.userId)).some(({ credentialId }) => credentialId === ada.keys[0]?.id);
     return { world, mallory, links, hasPasskey };
   };
   const use = ({ deps }: TakeoverWorld, link: { purpose: LinkPurpose; token: string }) =>

@@ -1,10 +1,12 @@
 // Proves ASVS 6.4.1; member-4
+
 import { describe, expect, it } from 'vitest';
 import {
   confirmEmail,
   removeUnverifiedAccount,
   requestEmailVerification,
 } from '../../../src/application/accounts/verify-email.ts';
+import { claimMessages } from '../../../src/application/storage/outbox.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { audited, BOB, EMAIL, INVALID_LINK, inShort, NOTHING, ORIGIN, registeredAda } from '../../support/account.ts';
 import { ADA, DAY, MINUTE, rejections } from '../../support/application.ts';
@@ -14,7 +16,7 @@ describe('requestEmailVerification', () => {
   const setUp = async () => {
     const ada = await registeredAda();
     const { app } = ada;
-    const waiting = () => app.outbox.claim({ now: app.clock.now(), until: app.clock.now(), limit: 100 });
+    const waiting = () => claimMessages(app.records, { now: app.clock.now(), until: app.clock.now(), limit: 100 });
     return { ...ada, waiting, request: requestEmailVerification(app) };
   };
 

@@ -10,8 +10,8 @@ describe('a change of factors', () => {
     const now = app.clock.now();
     const factor = aFactor({ userId: user.id, confirmedAt: now });
     const passkey = aPasskey({ userId: user.id });
-    await app.factors.add(factor);
-    await app.passkeys.add(passkey);
+    await app.records.insert('factors', factor);
+    await app.records.insert('passkeys', passkey);
     await app.users.update(user.id, { secondFactorAt: now, now });
     const before = await about(user.id);
     const caller = { userId: user.id, sessionId: session.sessionId };

@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { factorSecrets } from '../../../src/adapters/crypto/secrets.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { reEncryptFactors } from '../../../src/application/factors/re-encrypt-factors.ts';
+import { changeRow, removeRow, withoutVersion } from '../../../src/application/storage/rows.ts';
 import { aFactor, anId, aUser } from '../../support/builders.ts';
 import { factorKeys } from '../../support/factor-keys.ts';
+import { atCall } from '../../support/records/at-call.ts';
 
 const SECRET = 'JBSWY3DPEHPK3PXP';
 const old = factorSecrets(factorKeys(['a']));
@@ -11,15 +13,15 @@ const fresh = factorSecrets(factorKeys(['b']));
 const rotated = factorSecrets(factorKeys(['b', 'a']));
 
 const setUp = async (texts: readonly ((userId: string) => string)[]) => {
-  const { users, factors } = memoryStorage();
+  const { users, records } = memoryStorage();
   for (const textOf of texts) {
     const user = aUser();
     await users.add(user);
-    await factors.add(aFactor({ userId: user.id, secret: textOf(user.id) }));
+    await records.insert('factors', aFactor({ userId: user.id, secret: textOf(user.id) }));
   }
-  const stored = () => factors.listAll('', 1_000);
-  const run = (given = rotated) => reEncryptFactors({ factors, factorSecrets: given })();
-  return { factors, stored, run };
+  const stored = async () => (await records.list('factors', { order: ['id'] })).map(withoutVersion);
+  const run = (given = rotated) => reEncryptFactors({ records, factorSecrets: given })();
+  return { records, stored, run };
 };
 
 const byOld = (userId: string) => old.encrypt(SECRET, userId);
@@ -48,20 +50,21 @@ describe('reEncryptFactors', () => {
   });
 
   it('does not bring back a factor that is removed meanwhile, nor an earlier secret', async () => {
-    const { factors, stored } = await setUp([byOld, byOld]);
+    const { records, stored } = await setUp([byOld, byOld]);
     const [removed, changed] = await stored();
     if (removed === undefined || changed === undefined) return expect.unreachable();
     const to = byNew(changed.userId);
-    const meanwhile = {
-      ...factors,
-      listAll: async (after: string, limit: number) => {
-        const page = await factors.listAll(after, limit);
-        await factors.remove(removed);
-        await factors.changeSecret(changed, { from: changed.secret, to });
-        return page;
-      },
-    };
-    const counts = await reEncryptFactors({ factors: meanwhile, factorSecrets: rotated })();
+    let isFirst = true;
+    const meanwhile = atCall(records, ['list', 'factors'], async (list) => {
+      const page = await list();
+      if (isFirst) {
+        isFirst = false;
+        await removeRow(records, 'factors', { id: removed.id });
+        await changeRow(records, 'factors', { id: changed.id }, (row) => ({ ...row, secret: to }));
+      }
+      return page;
+    });
+    const counts = await reEncryptFactors({ records: meanwhile, factorSecrets: rotated })();
     expect(counts).toEqual({ changed: 0, current: 0, undecryptable: 0 });
     expect(await stored()).toEqual([{ ...changed, secret: to }]);
   });

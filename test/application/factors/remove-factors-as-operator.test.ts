@@ -1,7 +1,9 @@
 // Proves ASVS 6.4.4; nist-11, nist-12
+
 import { describe, expect, it } from 'vitest';
 import { removeFactorsAsOperator } from '../../../src/application/accounts/operate-accounts.ts';
 import { NOTICES_PER_HOUR, notifyOfChange } from '../../../src/application/notices.ts';
+import { storeCodes } from '../../../src/application/storage/factors.ts';
 import { record } from '../../../src/application/use-case.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { NOTICES } from '../../../src/domain/happenings.ts';
@@ -17,17 +19,18 @@ const setUp = async (given: Parameters<typeof registeredAda>[0] = {}) => {
   const ada = await registeredAda(given);
   const { app } = ada;
   const [userId, confirmedAt] = [ada.user.id, app.clock.now()];
-  for (const factor of [aFactor({ userId, confirmedAt }), aFactor({ userId })]) await app.factors.add(factor);
-  await app.factors.replaceCodes(userId, ['a hash', 'another hash']);
+  for (const factor of [aFactor({ userId, confirmedAt }), aFactor({ userId })])
+    await app.records.insert('factors', factor);
+  await storeCodes(app.records, userId, ['a hash', 'another hash']);
   await app.users.update(userId, { secondFactorAt: confirmedAt, now: confirmedAt });
-  for (let key = 0; key < MANY; key += 1) await app.passkeys.add(aPasskey({ userId }));
+  for (let key = 0; key < MANY; key += 1) await app.records.insert('passkeys', aPasskey({ userId }));
   return { ...ada, remove: () => removeFactorsAsOperator(app)(ada.user.id, BY_OPERATOR) };
 };
 
 describe('removeFactorsAsOperator', () => {
   it('removes every factor of the user, so that no log-in needs one, forgets the devices, and records each', async () => {
     const { app, ofAda, remove, ...ada } = await setUp();
-    await app.devices.add(aRememberedDevice({ userId: ada.user.id }));
+    await app.records.insert('rememberedDevices', aRememberedDevice({ userId: ada.user.id }));
     const { sessions, events: before } = await ofAda();
     expect(await remove()).toEqual({ apps: 1, recoveryCodes: 2, passkeys: MANY });
     const { user, events, ...left } = await ofAda();

@@ -1,8 +1,10 @@
 // Proves ASVS 7.3.2; nist-6, nist-13, bcp-7, bcp-8
+
 import { describe, expect, it } from 'vitest';
 import { assertSteppedUp, stepUp } from '../../../src/application/factors/step-up.ts';
 import { lockedFactorOwner } from '../../../src/application/sessions/current-user.ts';
 import { prepareSession, replaceSession, storeSession } from '../../../src/application/sessions/open-session.ts';
+import { eventsOf } from '../../../src/application/storage/events.ts';
 import { authenticatedBy, FACTOR_CHANGE, type Method } from '../../../src/domain/assurance.ts';
 import { NO_KEYS } from '../../../src/domain/device-binding.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
@@ -97,7 +99,7 @@ describe('stepUp', () => {
     app.clock.advance(5 * MINUTE);
     expect(await tokenOf(await step())).toMatchObject({ sessionId: key.id, claims: { sub: user.id } });
     expect(await session()).toMatchObject({ authenticatedAt: app.clock.now(), amr: ['pwd'], rotation: 0 });
-    const [event] = await app.events.list({ userId: user.id, before: null, limit: 1 });
+    const [event] = await eventsOf(app.records, { userId: user.id, before: null, limit: 1 });
     expect(event).toMatchObject({ kind: 'stepped-up', sessionId: key.id });
   });
 

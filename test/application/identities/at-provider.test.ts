@@ -6,7 +6,7 @@ import { application } from '../../support/application.ts';
 it('a provider is asked after its start has ended, and outside of transactions', async () => {
   const app = application();
   const transactions = vi.spyOn(app.transactions, 'run');
-  const used = vi.spyOn(app.used, 'use');
+  const used = vi.spyOn(app.records, 'insert');
   const seen: unknown[] = [];
   const provider: IdentityProvider = {
     ...{ name: 'acme', title: 'Acme', callback: { url: 'https://auth.example.org/callback', isPosted: false } },

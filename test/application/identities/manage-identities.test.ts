@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { linkIdentity, listIdentities, unlinkIdentity } from '../../../src/application/identities/manage-identities.ts';
 import { signIn } from '../../../src/application/identities/sign-in.ts';
 import type { Service } from '../../../src/application/service.ts';
+import { findIdentity } from '../../../src/application/storage/factors.ts';
 import type { VerifiedIdentity } from '../../../src/domain/identity.ts';
 import { BOB, EMAIL, registeredAda } from '../../support/account.ts';
 import { MINUTE } from '../../support/application.ts';
@@ -86,14 +87,14 @@ describe('unlinkIdentity', () => {
 
   it.each<[string, Partial<Service>, (world: Awaited<ReturnType<typeof user>>) => Promise<unknown>]>([
     ['codes by mail', { loginByCode: true }, async () => undefined],
-    ['a passkey', {}, ({ app, caller: { userId } }) => app.passkeys.add(aPasskey({ userId }))],
-    ['another identity', {}, ({ app, caller: { userId } }) => app.identities.add(anIdentity({ userId }))],
+    ['a passkey', {}, ({ app, caller: { userId } }) => app.records.insert('passkeys', aPasskey({ userId }))],
+    ['another identity', {}, ({ app, caller: { userId } }) => app.records.insert('identities', anIdentity({ userId }))],
   ])('removes one of a user who has %s', async (_way, given, prepare) => {
     const world = await user(given);
     const { app, caller, unlink, id, about } = world;
     await prepare(world);
     await unlink(caller, id);
-    expect(await app.identities.find(IDENTITY)).toBeNull();
+    expect(await findIdentity(app.records, IDENTITY)).toBeNull();
     const { events, messages } = await about(caller.userId);
     expect(events.map(({ kind }) => kind)).toContain('identity-unlinked');
     expect(messages.map(({ kind }) => kind)).toContain('identity-unlinked');
@@ -106,6 +107,6 @@ describe('unlinkIdentity', () => {
     const stranger = await enter({ ...IDENTITY, subject: 'grace', email: 'grace@example.org' });
     await expect(unlink(stranger, id)).rejects.toMatchObject({ code: 'DB_RECORD_NOT_FOUND' });
     await unlink(caller, id);
-    expect(await app.identities.find(IDENTITY)).toBeNull();
+    expect(await findIdentity(app.records, IDENTITY)).toBeNull();
   });
 });

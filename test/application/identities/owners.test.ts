@@ -1,4 +1,5 @@
 // Proves provider-1
+
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { presenceOf, storeArrival } from '../../../src/application/accounts/import-user.ts';
@@ -9,6 +10,7 @@ import { linkIdentity, unlinkIdentity } from '../../../src/application/identitie
 import { signIn } from '../../../src/application/identities/sign-in.ts';
 import { adopt } from '../../../src/application/login/adopt.ts';
 import { type LoginResult, login } from '../../../src/application/login/login.ts';
+import { factorsOf, identitiesOf } from '../../../src/application/storage/factors.ts';
 import { duplicateUser } from '../../../src/domain/errors/app-error.ts';
 import { NOTICES } from '../../../src/domain/happenings.ts';
 import { MINUTE, SECOND } from '../../support/application.ts';
@@ -106,7 +108,7 @@ const world = () => {
     // The session must have presented the password, some minutes ago at most.
     unlink: async (by) => {
       await acts['log-in'](by, by);
-      const [first] = await app.identities.listByUser(caller(by).userId);
+      const [first] = await identitiesOf(app.records, caller(by).userId);
       await unlinkIdentity(deps)(caller(by), first?.id ?? '');
     },
     // A verification keeps the password. The mail tells who has not registered to say so instead.
@@ -135,9 +137,9 @@ const world = () => {
         if (user === null) continue;
         const owner = user.emailVerifiedAt === null ? makers.get(user.id) : person;
         const sessions = await app.sessions.listByUser(user.id, app.clock.now());
-        const identities = await app.identities.listByUser(user.id);
+        const identities = await identitiesOf(app.records, user.id);
         const theirs = [...sessions.map(({ id }) => holders.get(id)), ...identities.map(({ subject }) => subject)];
-        const apps = await app.factors.listByUser(user.id);
+        const apps = await factorsOf(app.records, user.id);
         if (apps.length > 0 && !sessions.every(({ id }) => guarded.has(id)))
           wrong.push(`a session of ${owner} without a code`);
         wrong.push(...theirs.filter((each) => each !== owner).map((each) => `${each} in the account of ${owner}`));

@@ -1,4 +1,5 @@
 // Proves provider-1
+
 import { describe, expect, it } from 'vitest';
 import { removeAccount } from '../../../src/application/accounts/delete-account.ts';
 import { confirmEmail } from '../../../src/application/accounts/verify-email.ts';
@@ -7,6 +8,7 @@ import { confirmApp, startApp } from '../../../src/application/factors/manage-fa
 import { linkIdentity, unlinkIdentity } from '../../../src/application/identities/manage-identities.ts';
 import { type SignIn, signIn } from '../../../src/application/identities/sign-in.ts';
 import type { Service } from '../../../src/application/service.ts';
+import { identitiesOf } from '../../../src/application/storage/factors.ts';
 import { IDENTITIES_PER_USER, type VerifiedIdentity } from '../../../src/domain/identity.ts';
 import { NO_PASSWORD } from '../../../src/domain/password.ts';
 import { EMAIL, NOTHING, ORIGIN, registeredAda } from '../../support/account.ts';
@@ -47,7 +49,7 @@ const setUp = async ({ isProven = true, ...policies }: Partial<Service> & { read
       const result = await attempt(given, more);
       return 'pendingLogin' in result ? expect.unreachable('waits for a second factor') : result;
     },
-    identitiesOf: async (userId: string) => (await app.identities.listByUser(userId)).map(({ subject }) => subject),
+    identitiesOf: async (userId: string) => (await identitiesOf(app.records, userId)).map(({ subject }) => subject),
     amrOf: async (result: { sessionId: string; user: { id: string } }) =>
       (await app.sessions.find({ id: result.sessionId, userId: result.user.id }))?.amr,
   };
@@ -66,7 +68,7 @@ describe('an identity whose address has no account', () => {
     // The address at the provider may change, also to that of another account.
     for (const email of [EMAIL, 'new@example.org', null]) {
       expect((await enter({ email })).user).toEqual(first.user);
-      const [identity] = await app.identities.listByUser(first.user.id);
+      const [identity] = await identitiesOf(app.records, first.user.id);
       expect(identity).toMatchObject({ email, lastUsedAt: app.clock.now() });
     }
   });
@@ -174,14 +176,14 @@ describe('an identity whose address has an account', () => {
       'a passkey',
       async (ada) => {
         await withoutPassword(ada);
-        await ada.app.passkeys.add(aPasskey({ userId: ada.user.id }));
+        await ada.app.records.insert('passkeys', aPasskey({ userId: ada.user.id }));
       },
     ],
     [
       'another identity',
       async (ada) => {
         await withoutPassword(ada);
-        await ada.app.identities.add(anIdentity({ userId: ada.user.id }));
+        await ada.app.records.insert('identities', anIdentity({ userId: ada.user.id }));
       },
     ],
   ])('is not linked by the address alone to an account with %s', async (_what, add) => {
@@ -203,10 +205,10 @@ describe('an identity whose address has an account', () => {
 
   it('does not come back after it was removed, until its owner links it in a session', async () => {
     const ada = await setUp();
-    const { app, deps, user, session, enter, attempt, identitiesOf } = ada;
+    const { app, deps, user, session, enter, attempt } = ada;
     await withoutPassword(ada);
     const { sessionId } = await enter(OF_ADA);
-    const [identity] = await app.identities.listByUser(user.id);
+    const [identity] = await identitiesOf(app.records, user.id);
     const caller = { userId: user.id, sessionId };
     await unlinkIdentity({ ...deps, loginByCode: true })(caller, identity?.id ?? 'none');
     // Nor does another one with the address: who was removed may have several.
@@ -214,7 +216,7 @@ describe('an identity whose address has an account', () => {
       await expect(attempt({ ...OF_ADA, ...given })).rejects.toMatchObject(CONFLICT);
     await linkIdentity(deps)(caller, verifiedIdentity(OF_ADA));
     expect((await enter(OF_ADA)).user.id).toBe(user.id);
-    expect(await identitiesOf(user.id)).toEqual(['4711']);
+    expect(await ada.identitiesOf(user.id)).toEqual(['4711']);
     expect(session.sessionId).not.toBe(sessionId);
   });
 
@@ -232,7 +234,7 @@ describe('an identity whose address has an account', () => {
       isProven: false,
       emailVerification: 'required',
     });
-    await app.identities.add(anIdentity({ userId: user.id }));
+    await app.records.insert('identities', anIdentity({ userId: user.id }));
     const opened = await enter(OF_ADA, { locales: ['en'] });
     expect(opened.user.id).toBe(user.id);
     const refusals = await rejections([
@@ -242,7 +244,7 @@ describe('an identity whose address has an account', () => {
     expect(refusals).toMatchObject([{ code: 'AUTH_CREDENTIALS_INVALID' }, { code: 'AUTH_FAILED' }]);
     expect(await pending()).toContain(`password-removed to ${EMAIL}`);
     expect((await ofAda()).sessions.map(({ id }) => id)).toEqual([opened.sessionId]);
-    expect((await app.identities.listByUser(user.id)).map(({ subject }) => subject)).toEqual(['4711']);
+    expect((await identitiesOf(app.records, user.id)).map(({ subject }) => subject)).toEqual(['4711']);
   });
 
   it('asks for the second factor of the account, and is not linked by the first one alone', async () => {
@@ -259,7 +261,7 @@ describe('an identity whose address has an account', () => {
 
   it('does not wait for a second factor any more when the address was proven, which has removed the identity', async () => {
     const { app, deps, user, attempt, linkIn } = await setUp({ isProven: false, secondFactor: 'required' });
-    await app.identities.add(anIdentity({ ...verifiedIdentity(), userId: user.id }));
+    await app.records.insert('identities', anIdentity({ ...verifiedIdentity(), userId: user.id }));
     const result = await attempt();
     const pendingLogins = ['pendingLogin' in result ? result.pendingLogin : expect.unreachable()];
     expect(await showPendingLogin(deps)(pendingLogins)).toMatchObject({ enrol: true });
@@ -291,7 +293,8 @@ describe('an identity whose address has an account', () => {
 
   it('is refused when the account has as many as it may have', async () => {
     const { app, user, attempt } = await setUp();
-    for (let at = 0; at < IDENTITIES_PER_USER; at += 1) await app.identities.add(anIdentity({ userId: user.id }));
+    for (let at = 0; at < IDENTITIES_PER_USER; at += 1)
+      await app.records.insert('identities', anIdentity({ userId: user.id }));
     await expect(attempt(OF_ADA)).rejects.toMatchObject(CONFLICT);
   });
 });

@@ -52,13 +52,13 @@ describe('login', () => {
   });
 
   it('opens no session when the request was aborted or the password is wrong', async () => {
-    const { users, sessions } = memoryStorage();
+    const { users, sessions, records } = memoryStorage();
     let opened = 0;
     const add = async (session: Session) => {
       opened += 1;
       return sessions.add(session);
     };
-    const app = application({ users, sessions: { ...sessions, add } });
+    const app = application({ users, sessions: { ...sessions, add }, records });
     await app.register(ADA);
     await expect(app.login({ account: 'Ada', password: ADA.password }, AbortSignal.abort())).rejects.toThrow();
     await expect(app.login({ account: 'Ada', password: 'wrong horse' })).rejects.toThrow();

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { randomSecrets } from '../../../src/adapters/crypto/secrets.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { logInWithCode, requestLoginCode } from '../../../src/application/accounts/login-by-code.ts';
 import { disableAccount } from '../../../src/application/accounts/operate-accounts.ts';
 import { COUNTED_AT_ONCE, refusedLoginCounter } from '../../../src/application/login/refused-login-counter.ts';
+import { eventsOf } from '../../../src/application/storage/events.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { COUNTING_PERIOD, NO_ORIGIN } from '../../../src/domain/event.ts';
 import { FREE_FAILURES } from '../../../src/domain/login-throttle.ts';
@@ -74,6 +76,7 @@ const counting = async () => {
   const counts = refusedLoginCounter({
     clock,
     ids: sequentialIds(),
+    secrets: randomSecrets,
     transactions: {
       run: async (work) => {
         state.units += 1;
@@ -89,7 +92,7 @@ const counting = async () => {
   await add('ada');
   await add('bob');
   const stored = async (userId: string) =>
-    (await stores.events.list({ userId, before: null, limit: 10 })).map(({ count, at, requestId }) => ({
+    (await eventsOf(stores.records, { userId, before: null, limit: 10 })).map(({ count, at, requestId }) => ({
       count,
       at,
       requestId,

@@ -1,6 +1,8 @@
 // Proves mail-6
+
 import { describe, expect, it } from 'vitest';
 import { purges } from '../../../src/application/sessions/purge.ts';
+import { linksOf } from '../../../src/application/storage/links.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { MAIL_INTERVAL } from '../../../src/domain/happenings.ts';
 import type { MessageKind } from '../../../src/domain/message.ts';
@@ -38,7 +40,7 @@ const setUp = (given: Parameters<typeof applicationWithMail>[0] = {}) => {
     return accounts;
   };
   const hasLive = async (userId: string) =>
-    (await app.links.listByUser(userId, app.clock.now())).some(({ purpose }) => purpose === 'password-reset');
+    (await linksOf(app.records, userId, app.clock.now())).some(({ purpose }) => purpose === 'password-reset');
   return { app, register, sent, spellings, hasLive };
 };
 

@@ -1,6 +1,8 @@
 // Proves theft-8
+
 import { describe, expect, it } from 'vitest';
 import { NOTICES_PER_HOUR } from '../../../src/application/notices.ts';
+import { messagesOf } from '../../../src/application/storage/outbox.ts';
 import type { Origin } from '../../../src/domain/event.ts';
 import { NOTICES, type Notice } from '../../../src/domain/happenings.ts';
 import { ADA, application, MINUTE, SECOND } from '../../support/application.ts';
@@ -15,7 +17,7 @@ const inNetwork = (number: number): Origin => ({ ...LAPTOP, address: `198.51.${n
 const registered = async (notices: readonly Notice[] = NOTICES) => {
   const app = application({ notices: new Set(notices) });
   const opened = await app.register({ ...ADA, origin: LAPTOP });
-  const pending = async () => (await app.outbox.listByUser(opened.user.id)).map(({ kind }) => kind);
+  const pending = async () => (await messagesOf(app.records, opened.user.id)).map(({ kind }) => kind);
   const logIn = (origin: Origin, refreshTokens: readonly string[] = []) =>
     app.login({ account: 'ada', password: ADA.password, origin, source: { networks: ['a network'], refreshTokens } });
   return { ...app, ...opened, pending, logIn };
@@ -23,9 +25,9 @@ const registered = async (notices: readonly Notice[] = NOTICES) => {
 
 describe('a notice of a log-in', () => {
   it('is sent for another network and for another browser, and not again', async () => {
-    const { logIn, pending, outbox, user } = await registered();
+    const { logIn, pending, records, user } = await registered();
     await logIn(inNetwork(1));
-    expect(await outbox.listByUser(user.id)).toMatchObject([
+    expect(await messagesOf(records, user.id)).toMatchObject([
       { kind: 'new-device', userId: user.id, to: user.email, origin: inNetwork(1) },
     ]);
     await logIn({ ...LAPTOP, userAgent: 'curl/8.1' });
@@ -66,7 +68,7 @@ describe('a notice of a log-in', () => {
     app.transactions.run = (work) =>
       run(async (inside) => {
         await work(inside);
-        toldWithin = (await inside.outbox.listByUser(app.user.id)).length;
+        toldWithin = (await messagesOf(inside.records, app.user.id)).length;
         throw new Error('down');
       });
     await expect(app.logIn(inNetwork(1))).rejects.toThrow('down');

@@ -1,7 +1,11 @@
 // Proves network-8, mail-6
+
 import { describe, expect, it } from 'vitest';
 import { reserveAddress, reserveUndo } from '../../../src/application/links.ts';
 import type { Mail, Mailer } from '../../../src/application/ports/mailer.ts';
+import { countEvents, eventsOf } from '../../../src/application/storage/events.ts';
+import { linkByToken, linksOf } from '../../../src/application/storage/links.ts';
+import { waitingMessages } from '../../../src/application/storage/outbox.ts';
 import { MESSAGE_KINDS, type MessageKind } from '../../../src/domain/message.ts';
 import { ADA, DAY, MINUTE, SECOND } from '../../support/application.ts';
 import { applicationWithMail, tokenIn } from '../../support/mail/sender.ts';
@@ -12,12 +16,12 @@ const OTHER = 'other@example.org';
 const setUp = async (mailer?: Mailer) => {
   const app = applicationWithMail(mailer === undefined ? {} : { mailer });
   const { user } = await app.register(ADA);
-  const links = () => app.links.listByUser(user.id, app.clock.now());
-  const waiting = async () => (await app.outbox.waiting()).count;
+  const links = () => linksOf(app.records, user.id, app.clock.now());
+  const waiting = async () => (await waitingMessages(app.records)).count;
   const ask = () => app.requestPasswordReset(EMAIL);
   const isLive = async (mail: Mail | undefined): Promise<boolean> => {
     const hash = app.secrets.hashOf(tokenIn(mail ?? { text: '' }, 'password-reset'));
-    return (await app.links.find('password-reset', hash, app.clock.now())) !== null;
+    return (await linkByToken(app.records, 'password-reset', hash, app.clock.now())) !== null;
   };
   return { app, user, links, waiting, ask, isLive };
 };
@@ -111,7 +115,7 @@ describe('what is out of date', () => {
     expect(await app.sendAll()).toEqual([]);
     expect(app.outcomes).toEqual(['dropped']);
     expect([await waiting(), await links()]).toEqual([0, []]);
-    const events = await app.events.list({ userId: user.id, before: null, limit: 10 });
+    const events = await eventsOf(app.records, { userId: user.id, before: null, limit: 10 });
     expect(events.map((event) => event.kind)).toEqual(['registered']);
   });
 
@@ -131,7 +135,7 @@ describe('a request for a link', () => {
     await app.requestPasswordReset('nobody@example.org', origin);
     expect(await app.sendAll()).toHaveLength(1);
     expect(app.outcomes.toSorted()).toEqual(['dropped', 'sent']);
-    const [event] = await app.events.list({ userId: user.id, before: null, limit: 1 });
+    const [event] = await eventsOf(app.records, { userId: user.id, before: null, limit: 1 });
     expect(event).toMatchObject({ kind: 'password-reset-requested', ...origin });
   });
 
@@ -211,7 +215,7 @@ describe('a request for a link', () => {
     expect(app.outcomes).toEqual(['failed', 'sent']);
     expect(mails.map(({ id }) => id)).toEqual([mails[0]?.id, mails[0]?.id]);
     expect([await isLive(mails[0]), await isLive(mails[1])]).toEqual([false, true]);
-    expect(await app.events.countSince(user.id, 'password-reset-requested', 0)).toBe(1);
+    expect(await countEvents(app.records, user.id, 'password-reset-requested', 0)).toBe(1);
   });
 });
 

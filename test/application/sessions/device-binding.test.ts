@@ -4,6 +4,8 @@ import { stepUp } from '../../../src/application/factors/step-up.ts';
 import { NOTICES_PER_HOUR } from '../../../src/application/notices.ts';
 import type { RefreshToken } from '../../../src/application/ports/token-signer.ts';
 import { continueNavigation, mintAccessToken } from '../../../src/application/sessions/rendered-pages.ts';
+import { eventsOf } from '../../../src/application/storage/events.ts';
+import { messagesOf } from '../../../src/application/storage/outbox.ts';
 import type { AccountEvent, Origin } from '../../../src/domain/event.ts';
 import { NOTICES } from '../../../src/domain/happenings.ts';
 import { BOB, inShort, ORIGIN } from '../../support/account.ts';
@@ -45,7 +47,7 @@ const setUp = async (given: Parameters<typeof application>[0] = {}) => {
     return verified.ok ? verified.token : expect.unreachable(verified.reason);
   };
   const happened = async (): Promise<AccountEvent[]> =>
-    [...(await app.events.list({ userId: user.id, before: null, limit: 200 }))].reverse();
+    [...(await eventsOf(app.records, { userId: user.id, before: null, limit: 200 }))].reverse();
   return {
     app,
     user,
@@ -56,7 +58,7 @@ const setUp = async (given: Parameters<typeof application>[0] = {}) => {
     session: async () => (await app.sessions.find(key)) ?? expect.unreachable('the session has ended'),
     happened: async () => (await happened()).map(inShort),
     refusals: async () => (await happened()).filter(({ kind }) => kind === 'device-unproven'),
-    told: async () => (await app.outbox.listByUser(user.id)).map(({ kind }) => kind),
+    told: async () => (await messagesOf(app.records, user.id)).map(({ kind }) => kind),
     /** Refreshes with a new proof. @returns the refresh token. */
     refresh: async (...tokens: string[]) => (await app.refresh(tokens, by('ada'))).refreshToken,
     logIn: (given: object = {}) => app.login({ account: 'Ada', password: ADA.password, ...given }),
@@ -264,9 +266,9 @@ describe('a session with a key of its device', () => {
     });
 
     it('does not use a proof up when the store fails before', async () => {
-      const { users, sessions } = memoryStorage();
+      const { users, sessions, records } = memoryStorage();
       const useProof = unreliable(sessions.useProof);
-      const { app, first, refresh } = await setUp({ users, sessions: { ...sessions, useProof } });
+      const { app, first, refresh } = await setUp({ users, sessions: { ...sessions, useProof }, records });
       await refresh(first);
       const given = by('ada');
       useProof.failNext();
@@ -416,7 +418,7 @@ describe('the mail about a replay of a session without a key', () => {
     app.clock.advance(MINUTE);
     await expect(app.refresh([refreshToken], { origin: replay })).rejects.toMatchObject({ code: 'AUTH_FAILED' });
     expect(await app.sessions.listByUser(user.id, app.clock.now())).toEqual([]);
-    return (await app.outbox.listByUser(user.id)).map(({ kind }) => kind);
+    return (await messagesOf(app.records, user.id)).map(({ kind }) => kind);
   };
 
   it('is not sent for the device of the last use, in any version of its browser', async () => {

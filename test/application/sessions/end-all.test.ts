@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import { endAllSessions, removeEnded } from '../../../src/application/sessions/end-all.ts';
+import { listEnded } from '../../../src/application/storage/events.ts';
 import type { Transactions } from '../../../src/application/storage/stores.ts';
+import { claimDeliveries } from '../../../src/application/storage/webhooks.ts';
 import { BOB, ORIGIN, registeredAda } from '../../support/account.ts';
 import { anId, aRememberedDevice, aWebhook } from '../../support/builders.ts';
 
@@ -14,7 +16,10 @@ const setUp = async () => {
   await ada.logIn();
   const now = app.clock.now();
   for (const userId of [user.id, bob.id])
-    await app.devices.add(aRememberedDevice({ userId, createdAt: now, expiresAt: now + 30 * 86_400_000 }));
+    await app.records.insert(
+      'rememberedDevices',
+      aRememberedDevice({ userId, createdAt: now, expiresAt: now + 30 * 86_400_000 }),
+    );
   return { ...ada, bob, step: (limit: number) => removeEnded(app)(limit) };
 };
 
@@ -38,7 +43,7 @@ describe('the end of all sessions', () => {
     expect(await step(2)).toBeNull();
     // What is listed is everybody, not each session.
     const everybody = { userId: null, sessionId: null };
-    expect(await app.endings.list(0, 9)).toMatchObject([everybody, everybody]);
+    expect(await listEnded(app.records, 0, 9)).toMatchObject([everybody, everybody]);
   });
 
   it('forgets more devices than one step does, also where no session is open', async () => {
@@ -52,11 +57,11 @@ describe('the end of all sessions', () => {
   it('is told to webhooks in order, one event of a user at a time', async () => {
     const { app, user, step } = await setUp();
     const webhook = aWebhook();
-    await app.webhooks.add(webhook);
+    await app.records.insert('webhooks', webhook);
     await endAllSessions(app)(OPERATOR, null);
     await step(9);
     const now = app.clock.now();
-    const claimed = await app.webhooks.claim({ webhookId: webhook.id, now, until: now + 1_000, limit: 9 });
+    const claimed = await claimDeliveries(app.records, { webhookId: webhook.id, now, until: now + 1_000, limit: 9 });
     expect(claimed.map(({ userId, sequence }) => [userId === user.id, sequence]).toSorted()).toEqual([
       [false, 1],
       [true, 1],

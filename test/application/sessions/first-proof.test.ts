@@ -1,10 +1,13 @@
 // Proves theft-7
+
 import { describe, expect, it } from 'vitest';
 import { memoryRecords } from '../../../src/adapters/records/memory.ts';
 import { confirmEmailChange, requestEmailChange } from '../../../src/application/accounts/change-email.ts';
 import { logInWithCode, requestLoginCode } from '../../../src/application/accounts/login-by-code.ts';
 import { takeAccountBack } from '../../../src/application/accounts/take-account-back.ts';
 import { confirmEmail, removeUnverifiedAccount } from '../../../src/application/accounts/verify-email.ts';
+import { eventsOf } from '../../../src/application/storage/events.ts';
+import { passkeysOf } from '../../../src/application/storage/factors.ts';
 import type { Records } from '../../../src/application/storage/records.ts';
 import { TABLES, type TableName } from '../../../src/application/storage/tables.ts';
 import { newUser, type User } from '../../../src/domain/user.ts';
@@ -46,7 +49,7 @@ const fullAccount = async () => {
   await stranger.addPasskey();
   await stranger.addApp();
   await stranger.startApp();
-  await app.identities.add(anIdentity({ userId }));
+  await app.records.insert('identities', anIdentity({ userId }));
   await stranger.logIn(ADA.password);
   await app.users.update(userId, { locale: 'fr', attributes: { plan: 'gold' }, now: app.clock.now() });
   const request = { ...stranger.request(), password: ADA.password };
@@ -127,10 +130,10 @@ describe.each(Object.entries(PROOFS))('the first proof of an address by %s', (na
 
   it('says so in the events', async () => {
     const { world } = await fullAccount();
-    const { sessions, events } = world.app;
+    const { sessions, records } = world.app;
     const open = await sessions.listByUser(world.userId, world.app.clock.now());
     await prove(world);
-    const happened = await events.list({ userId: world.userId, before: null, limit: 100 });
+    const happened = await eventsOf(records, { userId: world.userId, before: null, limit: 100 });
     const count = (kind: string) => happened.filter((event) => event.kind === kind).length;
     expect([count('passkey-removed'), count('second-factor-removed')]).toEqual([1, 1]);
     expect(count('session-ended')).toBeGreaterThanOrEqual(open.length);
@@ -157,7 +160,7 @@ describe('somebody who has both, a session of the account and the mailbox', () =
     const session = { id: ada.caller().sessionId, userId: world.userId };
     await confirmEmailChange(world.deps)({ token, session });
     expect(await world.stored()).toMatchObject({ email: NEW_EMAIL, locale: 'fr', secondFactorAt: expect.any(Number) });
-    expect(await world.app.passkeys.listByUser(world.userId)).toHaveLength(1);
+    expect(await passkeysOf(world.app.records, world.userId)).toHaveLength(1);
   });
 
   it.each(['another user', 'a session that has ended'])('is not whoever shows the cookie of %s', async (whose) => {

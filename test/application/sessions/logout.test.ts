@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { eventsOf } from '../../../src/application/storage/events.ts';
 import { BOB } from '../../support/account.ts';
 import { ADA, application, DAY } from '../../support/application.ts';
 
@@ -27,7 +28,7 @@ describe('logout', () => {
     app.clock.advance(DAY);
     await app.logout([token]);
     const user = await app.users.findByUsername('Ada');
-    const [event] = await app.events.list({ userId: user?.id ?? '', before: null, limit: 1 });
+    const [event] = await eventsOf(app.records, { userId: user?.id ?? '', before: null, limit: 1 });
     expect(event).toMatchObject({ kind: 'session-ended', reason: 'token-replayed' });
   });
 

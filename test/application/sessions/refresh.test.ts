@@ -1,10 +1,13 @@
 // Proves SPEC 8.14, 10.5, 10.7; ASVS 7.1.1, 16.3.3
+
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import type { RefreshToken } from '../../../src/application/ports/token-signer.ts';
 import type { Service } from '../../../src/application/service.ts';
+import { eventsOf } from '../../../src/application/storage/events.ts';
 import { ADA, application, DAY, MINUTE, SECOND, unreliable } from '../../support/application.ts';
 import { plainTokenSigner } from '../../support/fakes.ts';
+import { atCall } from '../../support/records/at-call.ts';
 import { reportsOf } from '../../support/reports.ts';
 
 const REFUSED = { code: 'AUTH_FAILED', status: 401, level: 'info' };
@@ -151,9 +154,10 @@ describe('refresh', () => {
     const forgetful = async ({ rotate }: Given = {}) => {
       const outcomes: string[] = [];
       const { transactions: _transactions, ...all } = memoryStorage();
-      const add = unreliable(all.events.add);
       const sessions = { ...all.sessions, ...(rotate !== undefined && { rotate: rotate(all) }) };
-      const stores = { ...all, sessions, events: { ...all.events, add } };
+      const add = unreliable(all.records.insert);
+      const records = atCall(all.records, ['insert', 'events'], (_call, ...given) => add(...given));
+      const stores = { ...all, sessions, records };
       const report = reportsOf('refresh', (outcome) => outcomes.push(outcome));
       const set = await setUp({ ...stores, report });
       const { app, first, open } = set;
@@ -170,7 +174,7 @@ describe('refresh', () => {
       await stores.sessions.add(known);
       outcomes.length = 0;
       const kinds = async () =>
-        (await stores.events.list({ userId: set.user.id, limit: 10, before: null })).map(({ kind }) => kind);
+        (await eventsOf(stores.records, { userId: set.user.id, limit: 10, before: null })).map(({ kind }) => kind);
       return { ...set, tokens, outcomes, add, kinds };
     };
 
@@ -238,14 +242,14 @@ describe('refresh', () => {
     });
 
     it('when the request was aborted during the rotation', async () => {
-      const { users, sessions } = memoryStorage();
+      const { users, sessions, records } = memoryStorage();
       const caller = new AbortController();
       const rotate: typeof sessions.rotate = async (rotation) => {
         const won = await sessions.rotate(rotation);
         caller.abort();
         return won;
       };
-      const { app, first, open } = await setUp({ users, sessions: { ...sessions, rotate } });
+      const { app, first, open } = await setUp({ users, records, sessions: { ...sessions, rotate } });
       const token = await open(first);
       await expect(app.refresh([first], { cancellation: caller.signal })).rejects.toThrow();
       expect(await sessions.find(keyOf(token))).toMatchObject({ currentTokenId: token.claims.jti });

@@ -1,5 +1,6 @@
 // Proves ASVS 8.2.2; theft-1, member-1
 import { describe, expect, it } from 'vitest';
+import { eventsOf } from '../../../src/application/storage/events.ts';
 import { BOB, ENDED, inShort, ORIGIN } from '../../support/account.ts';
 import { ADA, application, DAY, MINUTE, rejections } from '../../support/application.ts';
 
@@ -15,7 +16,7 @@ const setUp = async () => {
   const caller = { userId: user.id, sessionId: laptop.sessionId };
   const listed = async () =>
     (await app.sessions.listByUser(user.id, app.clock.now())).map(({ userAgent }) => userAgent);
-  const happened = () => app.events.list({ userId: user.id, before: null, limit: 100 });
+  const happened = () => eventsOf(app.records, { userId: user.id, before: null, limit: 100 });
   return { app, user, laptop, phone, caller, listed, happened };
 };
 

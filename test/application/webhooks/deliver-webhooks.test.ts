@@ -2,12 +2,21 @@ import { describe, expect, it } from 'vitest';
 import { removeAccount } from '../../../src/application/accounts/delete-account.ts';
 import type { SendWebhook } from '../../../src/application/ports/hooks.ts';
 import { purges } from '../../../src/application/sessions/purge.ts';
+import type { Records } from '../../../src/application/storage/records.ts';
+import {
+  changeWebhook,
+  listWebhooks,
+  replayDeliveries,
+  waitingDeliveries,
+} from '../../../src/application/storage/webhooks.ts';
 import { AT_ONCE, deliverWebhooks } from '../../../src/application/webhooks/deliver-webhooks.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { DELIVERIES_KEPT, type Webhook, type WebhookMessage, webhookRetryDelay } from '../../../src/domain/webhook.ts';
 import { ADA, application, DAY, MINUTE, SECOND } from '../../support/application.ts';
 import { anEvent, aUser, aWebhook } from '../../support/builders.ts';
+import { atCall } from '../../support/records/at-call.ts';
 import { reportsOf } from '../../support/reports.ts';
+import { storeEvents } from '../../support/stored-events.ts';
 
 const HOUR = 60 * MINUTE;
 type Receive = (webhook: Webhook, message: WebhookMessage) => ReturnType<SendWebhook>;
@@ -18,7 +27,7 @@ const answers =
 /** The application with webhooks, whose receivers answer as the last one that was set. */
 const telling = async (...webhooks: Webhook[]) => {
   const app = application();
-  for (const each of webhooks) await app.webhooks.add(each);
+  for (const each of webhooks) await app.records.insert('webhooks', each);
   const taken: (WebhookMessage & { readonly by: string })[] = [];
   const outcomes: string[] = [];
   let receive: Receive = answers(204);
@@ -52,7 +61,10 @@ const telling = async (...webhooks: Webhook[]) => {
     },
     /** Events of the user. */
     happen: (...kinds: ('disabled' | 'enabled')[]) =>
-      app.events.add(kinds.map((kind) => anEvent({ userId: user.id, kind, at: app.clock.now() }))),
+      storeEvents(
+        app,
+        kinds.map((kind) => anEvent({ userId: user.id, kind, at: app.clock.now() })),
+      ),
     /** Lets time pass, and delivers every minute. */
     pass: async (time: number) => {
       for (let left = time; left > 0; left -= MINUTE) {
@@ -60,9 +72,15 @@ const telling = async (...webhooks: Webhook[]) => {
         await deliver();
       }
     },
-    enabled: async () => (await app.webhooks.list()).filter(({ disabledAt }) => disabledAt === null).length,
+    enabled: async () => (await listWebhooks(app.records)).filter(({ disabledAt }) => disabledAt === null).length,
   };
 };
+
+/** The same records, in which so many deliveries seem to wait. */
+const withDeliveries = (records: Records, count: () => number): Records =>
+  atCall(records, ['list', 'deliveries'], async (list, _table, { skip }) =>
+    skip === undefined ? list() : skip < count() ? [{}] : [],
+  );
 
 describe('what webhooks are told', () => {
   it('is the story of a user in ids, numbered, to the end', async () => {
@@ -111,7 +129,7 @@ describe('what webhooks are told', () => {
     const users = Array.from({ length: AT_ONCE + 5 }, () => aUser());
     for (const user of users) {
       await app.users.add(user);
-      await app.events.add([anEvent({ userId: user.id, at: app.clock.now() })]);
+      await storeEvents(app, [anEvent({ userId: user.id, at: app.clock.now() })]);
     }
     const taking = async () => {
       await begin();
@@ -131,7 +149,10 @@ describe('what webhooks are told', () => {
     expect(other.isNeeded()).toBe(false);
     expect(await deliver()).toBe(2);
     expect(taken.map(({ sequence }) => sequence)).toEqual([1, 2]);
-    expect([outcomes, await app.webhooks.waiting()]).toEqual([['delivered', 'delivered'], { count: 0, since: null }]);
+    expect([outcomes, await waitingDeliveries(app.records)]).toEqual([
+      ['delivered', 'delivered'],
+      { count: 0, since: null },
+    ]);
   });
 
   it('is sent by no other instance during an attempt, and again when an instance has died', async () => {
@@ -176,9 +197,9 @@ describe('a receiver', () => {
     app.clock.advance(HOUR);
     expect(await deliver()).toBe(0);
     expect(outcomes).toEqual(['disabled']);
-    const [{ id } = aWebhook()] = await app.webhooks.list();
-    await app.webhooks.change(id, { disabledAt: null });
-    await app.transactions.run((stores) => stores.webhooks.replay(id, '', app.clock.now()));
+    const [{ id } = aWebhook()] = await listWebhooks(app.records);
+    await changeWebhook(app.records, id, { disabledAt: null });
+    await app.transactions.run((stores) => replayDeliveries(stores.records, id, '', app.clock.now()));
     receive(answers(204));
     await deliver();
     expect(taken.map(({ type }) => type)).toEqual(['user.disabled']);
@@ -205,11 +226,8 @@ describe('a receiver', () => {
   it('for which too much waits is told nothing more, and costs no further rows', async () => {
     const webhook = aWebhook();
     const { app, begin, happen, deps, outcomes, enabled } = await telling(webhook);
-    const full = {
-      ...app.webhooks,
-      hasAtLeast: async (id: string, count: number) => id === webhook.id && count === 100_000,
-    };
-    const { begin: beginFull } = deliverWebhooks({ ...deps, webhooks: full });
+    const records = withDeliveries(app.records, () => 100_000);
+    const { begin: beginFull } = deliverWebhooks({ ...deps, records });
     const look = async () => {
       await beginFull();
       app.clock.advance(MINUTE);
@@ -220,19 +238,18 @@ describe('a receiver', () => {
     expect(await enabled()).toBe(0);
     // After a replay, there is a minute for making them fewer.
     await look();
-    await app.webhooks.change(webhook.id, { disabledAt: null });
+    await changeWebhook(app.records, webhook.id, { disabledAt: null });
     expect(await look()).toEqual(['disabled']);
     expect(await look()).toEqual(['disabled', 'disabled']);
     await happen('disabled');
     expect(await begin()).toEqual([]);
-    expect(await app.webhooks.waiting()).toEqual({ count: 0, since: null });
+    expect(await waitingDeliveries(app.records)).toEqual({ count: 0, since: null });
   });
 
   it('for which too much waits, and that takes some of it each minute, is told the rest, unless it is twice as much', async () => {
     const { app, happen, deps, enabled } = await telling(aWebhook());
     let deliveries = 199_999;
-    const webhooks = { ...app.webhooks, hasAtLeast: async (_id: string, count: number) => deliveries >= count };
-    const { begin } = deliverWebhooks({ ...deps, webhooks });
+    const { begin } = deliverWebhooks({ ...deps, records: withDeliveries(app.records, () => deliveries) });
     const pass = async () => {
       await happen('disabled');
       await Promise.all(await begin());
@@ -247,8 +264,8 @@ describe('a receiver', () => {
   it('for which too much waits is left to the instances that can sign, unless it is twice as much', async () => {
     const { app, deps, enabled } = await telling(aWebhook());
     let deliveries = 199_999;
-    const webhooks = { ...app.webhooks, hasAtLeast: async (_id: string, count: number) => deliveries >= count };
-    const other = deliverWebhooks({ ...deps, webhooks, senderFor: async () => null });
+    const records = withDeliveries(app.records, () => deliveries);
+    const other = deliverWebhooks({ ...deps, records, senderFor: async () => null });
     const pass = async () => {
       await other.begin();
       app.clock.advance(MINUTE);

@@ -1,11 +1,17 @@
+import { eventsOf as listed } from '../../../src/application/storage/events.ts';
+import { codesOf, factorsOf, passkeysOf, storeCodes } from '../../../src/application/storage/factors.ts';
+import { linkByToken, putLink, useOnce } from '../../../src/application/storage/links.ts';
+import { addMessages, messagesOf } from '../../../src/application/storage/outbox.ts';
 import type { Stores } from '../../../src/application/storage/stores.ts';
 import { partWithUser } from '../../../src/domain/session.ts';
 import type { User } from '../../../src/domain/user.ts';
 import { aFactor, aLink, aMessage, anEvent, anId, aPasskey, aSession, aUser, NOW } from '../../support/builders.ts';
+import { storeEvents } from '../../support/stored-events.ts';
 import { foundWithUser } from './given-sessions.ts';
 
 export const REFUSAL = new Error('the work failed');
-export const eventsOf = ({ events }: Stores, { id }: User) => events.list({ userId: id, before: null, limit: 1_000 });
+export const eventsOf = ({ records }: Stores, { id }: User) =>
+  listed(records, { userId: id, before: null, limit: 1_000 });
 
 /** Changes every store, and returns what is stored then. */
 export const changeAll = (user: User) => {
@@ -16,19 +22,19 @@ export const changeAll = (user: User) => {
   const value = `value ${anId()}`;
   const changed = { ...user, username: `${user.username}.new`, passwordHash: 'new', updatedAt: NOW + 2 };
   const work = async (stores: Stores): Promise<void> => {
-    const { users, sessions, events, links, outbox, used, passkeys, factors } = stores;
+    const { users, sessions, records } = stores;
     await users.add(added);
     await users.update(user.id, { username: changed.username, now: NOW + 1 });
     await users.setPasswordHash(user.id, { passwordHash: 'new', isOfNewPassword: false, now: NOW + 2 });
     await sessions.end(ended);
     await sessions.add(session);
-    await events.add([event]);
-    await links.put(link);
-    await outbox.add([message]);
-    await passkeys.add(passkey);
-    await factors.add(factor);
-    await factors.replaceCodes(user.id, ['a hash']);
-    await used.use(value, NOW);
+    await storeEvents(stores, [event]);
+    await putLink(records, link);
+    await addMessages(stores, [message]);
+    await records.insert('passkeys', passkey);
+    await records.insert('factors', factor);
+    await storeCodes(records, user.id, ['a hash']);
+    await useOnce(records, value, NOW);
   };
   const seenIn = async (stores: Stores) => ({
     added: await stores.users.findById(added.id),
@@ -37,13 +43,13 @@ export const changeAll = (user: User) => {
     ended: await stores.sessions.find(ended),
     withUser: await foundWithUser(stores.sessions, ended),
     events: await eventsOf(stores, user),
-    link: await stores.links.find(link.purpose, link.tokenHash, NOW),
-    messages: await stores.outbox.listByUser(user.id),
-    passkeys: await stores.passkeys.listByUser(user.id),
-    factors: await stores.factors.listByUser(user.id),
-    recoveryCodes: (await stores.factors.codesOf(user.id)).length,
+    link: await linkByToken(stores.records, link.purpose, link.tokenHash, NOW),
+    messages: await messagesOf(stores.records, user.id),
+    passkeys: await passkeysOf(stores.records, user.id),
+    factors: await factorsOf(stores.records, user.id),
+    recoveryCodes: (await codesOf(stores.records, user.id)).length,
     // A use is the only way to see one. It waits for a unit that has used the value.
-    isFirstUse: await stores.used.use(value, NOW),
+    isFirstUse: await useOnce(stores.records, value, NOW),
   });
   return {
     work,

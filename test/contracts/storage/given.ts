@@ -85,5 +85,3 @@ export const DEVICE = { userAgent: 'Mozilla/5.0 (“Ünïcode” / 1)', address:
 export const ORIGIN = { requestId: anId(), ...DEVICE };
 
 export const idsOf = (listed: readonly { readonly id: string }[]): string[] => listed.map(({ id }) => id);
-
-export const byId = (a: { readonly id: string }, b: { readonly id: string }): number => (a.id < b.id ? -1 : 1);

@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import type { Stores } from '../../../src/application/storage/stores.ts';
 import { SESSIONS_PER_USER } from '../../../src/domain/session.ts';
 import { anEvent, aSession, aUser, NOW } from '../../support/builders.ts';
+import { storeEvents } from '../../support/stored-events.ts';
 import { offered } from '../hooks.ts';
 import type { Tests } from '../suite.ts';
 import { changeAll, eventsOf, REFUSAL } from './changes.ts';
@@ -43,7 +44,7 @@ export const overlapping = ({ it }: Tests<GivenStorage>): void => {
         stores.users.update(other.id, { disabledAt: NOW, now: NOW }),
         stores.users.add(added),
         stores.sessions.add(session),
-        stores.events.add([event]),
+        storeEvents(stores, [event]),
       ]),
     );
     expect(await stores.users.findById(other.id)).toMatchObject({ disabledAt: NOW });
@@ -83,13 +84,14 @@ export const overlapping = ({ it }: Tests<GivenStorage>): void => {
     if (session === undefined || ended === undefined || old === undefined) return expect.unreachable();
     await stores.sessions.add(ended);
     await stores.sessions.add(old);
-    const { outcome, runs } = await disturbed(given, async ({ users, sessions, events }, untilDisturbed) => {
+    const { outcome, runs } = await disturbed(given, async (inside, untilDisturbed) => {
+      const { users, sessions } = inside;
       await users.update(user.id, { username: 'of.the.unit', now: NOW + 3 });
       await sessions.add(session);
       const ends = [await sessions.end(ended), await sessions.endByUser(user.id, ({ id }) => id !== session.id)];
       await untilDisturbed();
       await users.update(other.id, { username: 'of.the.unit.too', now: NOW + 3 });
-      await events.add([anEvent({ userId: user.id })]);
+      await storeEvents(inside, [anEvent({ userId: user.id })]);
       return ends;
     });
     expect(outcome).toEqual({ status: 'fulfilled', value: [true, [old.id]] });
@@ -105,11 +107,12 @@ export const overlapping = ({ it }: Tests<GivenStorage>): void => {
     for (const isLast of [true, false]) {
       const event = anEvent({ userId: user.id });
       const changed = { username: `of.the.unit.${isLast}`, now: NOW + 3 };
-      const { outcome } = await disturbed(given, async ({ users, events }, untilDisturbed) => {
+      const { outcome } = await disturbed(given, async (inside, untilDisturbed) => {
+        const { users } = inside;
         await users.update(user.id, changed);
         await untilDisturbed();
         await users.update(other.id, { disabledAt: NOW, now: NOW + 3 }).catch(() => undefined);
-        if (!isLast) await events.add([event]);
+        if (!isLast) await storeEvents(inside, [event]);
       });
       const isKept = outcome.status === 'fulfilled';
       const { username } = (await stores.users.findById(user.id)) ?? expect.unreachable();
@@ -127,7 +130,7 @@ export const overlapping = ({ it }: Tests<GivenStorage>): void => {
       (users) => users.setPasswordHash(user.id, { ...password, passwordHash: 'first' }),
     ];
     const seconds: readonly ((stores: Stores) => Promise<unknown>)[] = [
-      ({ events }) => events.add([anEvent({ userId: user.id })]),
+      (inside) => storeEvents(inside, [anEvent({ userId: user.id })]),
       ({ users }) => users.lock(user.id),
       ({ users }) => users.update(user.id, { disabledAt: NOW, now: NOW + 2 }),
       ({ sessions }) => sessions.add(aSession({ userId: user.id })),

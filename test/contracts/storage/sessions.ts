@@ -1,76 +1,11 @@
 import { expect } from 'vitest';
 import { shortUserAgent } from '../../../src/domain/event.ts';
 import { partWithUser, SESSIONS_PER_USER, type Session } from '../../../src/domain/session.ts';
-import { anId, aRememberedDevice, aRotation, aSession, NOW } from '../../support/builders.ts';
+import { anId, aRotation, aSession, NOW } from '../../support/builders.ts';
 import { expectTranslated, rejection } from '../hooks.ts';
 import type { Tests } from '../suite.ts';
-import { DEVICE, type GivenStorage, idsOf, raced } from './given.ts';
+import { DEVICE, idsOf, raced } from './given.ts';
 import { aSeries, foundWithUser, type GivenSessions } from './given-sessions.ts';
-
-export const massEndings = ({ it }: Tests<GivenStorage>): void => {
-  it('hides the sessions and remembered devices that one covers, with those that replaced one, and removes none', async (given) => {
-    const { sessions, devices, massEndings, owner, user } = given;
-    const at = NOW + 10;
-    const times = [
-      { createdAt: NOW, authenticatedAt: NOW },
-      { createdAt: at + 1, authenticatedAt: at },
-      { createdAt: at, authenticatedAt: at + 1 },
-      { createdAt: at + 1, authenticatedAt: at + 1 },
-    ];
-    const stored = times.map((each) => aSession({ userId: owner, ...each }));
-    const [, , , later = expect.unreachable()] = stored;
-    for (const each of stored) await sessions.add(each);
-    const remembered = [at, at + 1].map((createdAt) => aRememberedDevice({ userId: owner, createdAt }));
-    for (const each of remembered) await devices.add(each);
-    const found = async () => ({
-      sessions: (await Promise.all(stored.map((each) => sessions.find(each)))).filter((each) => each !== null),
-      withUser: await Promise.all(stored.map(async (each) => (await foundWithUser(sessions, each))?.session ?? null)),
-      listed: idsOf(await sessions.listByUser(owner, NOW)),
-      devices: idsOf(await devices.listByUser(owner, NOW)),
-    });
-    expect(await found()).toMatchObject({ sessions: stored, listed: { length: 4 }, devices: idsOf(remembered) });
-    await massEndings.add({ id: anId(), at, note: null, actor: null, cursor: null });
-    expect(await found()).toStrictEqual({
-      sessions: [later],
-      withUser: [null, null, null, partWithUser(later)],
-      listed: [later.id],
-      devices: idsOf(remembered.slice(1)),
-    });
-    const rotations = stored.map((each) => aRotation(each, { at: at + 2 }));
-    const [, , refused, rotated] = await Promise.all(rotations.map((rotation) => sessions.rotate(rotation)));
-    expect(refused).toBe('stale');
-    expect(rotated).toHaveProperty('user.id', user.id);
-    expect(idsOf(await sessions.listAll(null, 9)).toSorted()).toEqual(idsOf(stored).toSorted());
-  });
-
-  it('has the earliest one, where its last step has left it, until it is done', async (given) => {
-    const { massEndings, transactions } = given;
-    const [first, second] = [anId(), anId()].map((id) => ({ id, at: NOW, note: 'leak', actor: 'Una', cursor: null }));
-    if (first === undefined || second === undefined) return expect.unreachable();
-    expect(await massEndings.next()).toBeNull();
-    for (const each of [second, first]) await massEndings.add(each);
-    const next = () => transactions.run((stores) => stores.massEndings.next());
-    expect(await next()).toStrictEqual(first);
-    await massEndings.advance(first.id, 'a session');
-    expect(await next()).toStrictEqual({ ...first, cursor: 'a session' });
-    await massEndings.advance(first.id, null);
-    expect(await next()).toStrictEqual(second);
-  });
-
-  it('has the next one for who waited while the earliest one was done', async ({ massEndings, transactions }) => {
-    const ids = Array.from({ length: 6 }, () => anId());
-    for (const id of ids) await massEndings.add({ id, at: NOW, note: null, actor: null, cursor: null });
-    const finish = () =>
-      transactions.run(async (stores) => {
-        const next = await stores.massEndings.next();
-        if (next !== null) await stores.massEndings.advance(next.id, null);
-        return next?.id;
-      });
-    const done = await Promise.all(ids.map(finish));
-    expect(done.toSorted()).toStrictEqual(ids.toSorted());
-    expect(await massEndings.next()).toBeNull();
-  });
-};
 
 export const keeping = ({ it }: Tests<GivenSessions>): void => {
   it('finds a session by its id and its user', async ({ sessions, otherUser, stored }) => {

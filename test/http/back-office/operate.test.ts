@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { removeEnded } from '../../../src/application/sessions/end-all.ts';
+import { takeOperated } from '../../../src/application/storage/events.ts';
 import { NO_PASSWORD } from '../../../src/domain/password.ts';
 import { closedServices, eventsOf, linked } from '../../support/http/account.ts';
 import { refreshWith, signUp } from '../../support/http/auth-http.ts';
@@ -208,7 +209,7 @@ describe('a program of an operator', () => {
 
 it('what operators did is logged once', async () => {
   // As a round of the purge does, for what no request has done.
-  await service.ports.transactions.run(({ events }) => events.takeOperated(1_000));
+  await service.ports.transactions.run((stores) => takeOperated(stores, 1_000));
   const lines = service.logs.filter(({ msg, actor }) => msg === 'account event' && actor === SUPPORT.name);
   const events = (await asked(service, 'get', '/events?limit=100')).body.data.events as { actor: string | null }[];
   const ofDeleted = lines.filter(({ kind }) => `${kind}`.match(/^(deleted|invit)/));

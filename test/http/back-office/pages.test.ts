@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { removeEnded } from '../../../src/application/sessions/end-all.ts';
+import { listInvitations } from '../../../src/application/storage/links.ts';
 import { closedServices, eventsOf, linked } from '../../support/http/account.ts';
 import { refreshWith, signUp } from '../../support/http/auth-http.ts';
 import { OFFICE, WITH_OFFICE } from '../../support/http/back-office.ts';
@@ -129,7 +130,9 @@ describe('the pages of the back office', () => {
     const kinds = (await eventsOf(service, user.id)).flatMap(({ kind, actor }) => (actor === ACTOR ? kind : []));
     expect(kinds).toEqual(['enabled', 'disabled', 'identity-unlinked', 'session-ended']);
     expect(await said('/office/invite', { email: 'invited@example.org' })).toContain(DONE);
-    expect(await service.ports.invitations.list(Date.now(), 10)).toMatchObject([{ email: 'invited@example.org' }]);
+    expect(await listInvitations(service.ports.records, Date.now(), 10)).toMatchObject([
+      { email: 'invited@example.org' },
+    ]);
   });
 
   it('create, find and delete a user, who has to be confirmed', async () => {

@@ -10,6 +10,7 @@ import { locationIn, ORIGIN, pathOfPage, registeredVisitor, visitorOf } from '..
 import { aPerson, type TestService } from '../../support/http/service.ts';
 import { unescaped } from '../../support/http/shown-forms.ts';
 import { joseDeviceKey } from '../../support/jose-proofs.ts';
+import { storeEvents } from '../../support/stored-events.ts';
 
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
@@ -187,7 +188,7 @@ describe('the settings', () => {
     const member = await registeredVisitor(service);
     const user = await service.ports.users.findByUsername(member.person.username);
     const told = { userId: user?.id ?? '', kind: 'disabled', note: 'stolen <b>laptop</b>' } as const;
-    await service.ports.events.add([anEvent(told)]);
+    await storeEvents(service.ports, [anEvent(told)]);
     expect((await member.open('/auth/account/history')).text).toContain('Reason: stolen &#60;b&#62;laptop&#60;/b&#62;');
   });
 

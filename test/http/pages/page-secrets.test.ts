@@ -130,7 +130,7 @@ describe('secrets', () => {
     const markup = `"'\`<script>alert(1)</script>&lt;img src=x onerror=alert(1)>`;
     const member = await registeredVisitor(service, { 'User-Agent': markup });
     const { ports } = service;
-    await ports.passkeys.add({ ...aPasskey({ userId: member.user.id }), name: markup });
+    await ports.records.insert('passkeys', { ...aPasskey({ userId: member.user.id }), name: markup });
     await ports.users.update(member.user.id, { username: markup, now: Date.now() });
     for (const path of ['/auth/account', '/auth/account/factors', '/auth/account/history']) {
       const { status, text } = await member.open(path);

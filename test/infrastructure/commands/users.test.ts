@@ -1,4 +1,5 @@
 // Proves ASVS 7.4.5; theft-3, operator-9
+
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +10,10 @@ import { countAttempts } from '../../../src/adapters/limits/login-attempts.ts';
 import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import type { Ports } from '../../../src/application/service.ts';
+import { eventsOf as storedEvents } from '../../../src/application/storage/events.ts';
+import { storeCodes } from '../../../src/application/storage/factors.ts';
+import { linksOf } from '../../../src/application/storage/links.ts';
+import { addMessages, claimMessages } from '../../../src/application/storage/outbox.ts';
 import { manageUsers } from '../../../src/infrastructure/commands/run.ts';
 import type { Terminal } from '../../../src/infrastructure/commands/terminal.ts';
 import { users } from '../../../src/infrastructure/commands/users.ts';
@@ -16,6 +21,7 @@ import { aFactor, aMessage, anEvent, anIdentity, aPasskey, aSession, aUser, NOW 
 import { runHere } from '../../support/processes/commands.ts';
 import { onSqlite } from '../../support/storage/databases.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
+import { storeEvents } from '../../support/stored-events.ts';
 
 /** There is no database at this place. */
 const NOWHERE = { DATA_DIR: '/nonexistent' };
@@ -31,7 +37,7 @@ const stored = async () => {
   const user = aUser();
   await stores.users.add(user);
   await stores.sessions.add(aSession({ userId: user.id }));
-  await stores.events.add([anEvent({ userId: user.id, kind: 'logged-in' })]);
+  await storeEvents(stores, [anEvent({ userId: user.id, kind: 'logged-in' })]);
   type Given = { ask?: Terminal['ask']; ports?: Partial<Ports> };
   const run = (args: readonly string[], { ask = null, ports = {} }: Given = {}) =>
     runHere(['users', ...args], NOWHERE, { command: users({ storage: stores, ports }), ask });
@@ -40,7 +46,10 @@ const stored = async () => {
     return { status, ...JSON.parse(stdout) };
   };
   const eventsOf = async () =>
-    (await stores.events.list({ userId: user.id, before: null, limit: 10 })).map(({ kind, actor }) => [kind, actor]);
+    (await storedEvents(stores.records, { userId: user.id, before: null, limit: 10 })).map(({ kind, actor }) => [
+      kind,
+      actor,
+    ]);
   return { stores, user, run, report, eventsOf };
 };
 
@@ -66,7 +75,7 @@ describe('npm run users', () => {
       expect({ status, code: error.code }).toEqual({ status: 2, code: 'ambiguous' });
       for (const { id } of [user, other]) expect(error.message).toContain(id);
     }
-    expect(await stores.links.listByUser(user.id, NOW)).toEqual([]);
+    expect(await linksOf(stores.records, user.id, NOW)).toEqual([]);
     expect((await run(['show', other.email])).status).toBe(0);
   });
 
@@ -141,7 +150,7 @@ describe('npm run users', () => {
     expect(await report('find', 'jo@BÜCHER.example')).toMatchObject({ user: { email: 'jo@xn--bcher-kva.example' } });
     const { stdout } = await run(['set-email', 'jo.x', 'jo@new.example', '--final', '--dry-run']);
     expect(stdout).toContain('jo@new.example, --final (0 sessions');
-    await stores.identities.add(anIdentity({ userId: user.id, provider: 'acme' }));
+    await stores.records.insert('identities', anIdentity({ userId: user.id, provider: 'acme' }));
     expect(await report('unlink', 'jo.x', 'other')).toMatchObject({ status: 3 });
     expect((await run(['unlink', 'jo.x', 'acme'])).stdout).toMatch(/^Done: Remove an identity .*: Jo\.X .*, acme\.$/m);
     expect((await report('events', 'jo.x')).events.at(-1)).toMatchObject({ kind: 'registered', actor: 'Una' });
@@ -168,7 +177,9 @@ describe('npm run users', () => {
     const { stdout } = await run([...end, '--yes', '--as', 'Una'], { ports });
     expect(stdout).toBe('Done: End the sessions of all users, which are removed in the background.\n');
     expect(await stores.sessions.listByUser(user.id, NOW)).toEqual([]);
-    expect(await stores.massEndings.next()).toMatchObject({ note: 'a leak', actor: 'Una' });
+    expect(await stores.records.list('massEndings', { order: ['id'] })).toMatchObject([
+      { note: 'a leak', actor: 'Una' },
+    ]);
   });
 
   it('exports everything without secrets', async () => {
@@ -183,9 +194,9 @@ describe('npm run users', () => {
     const { stores, user, run, report } = await stored();
     for (const keys of [{ deviceKey: 'a page' }, { deviceKey: 'a page', browserKey: 'a browser' }])
       await stores.sessions.add(aSession({ userId: user.id, userAgent: 'A phone', ...keys }));
-    await stores.outbox.add([aMessage({ kind: 'new-device', userId: user.id, to: user.email, attempts: 3 })]);
+    await addMessages(stores, [aMessage({ kind: 'new-device', userId: user.id, to: user.email, attempts: 3 })]);
     const identity = anIdentity({ userId: user.id, email: 'ada@provider.example' });
-    await stores.identities.add(identity);
+    await stores.records.insert('identities', identity);
     const { stdout } = await run(['show', user.id]);
     expect(stdout).toMatch(/^SESSION +OPENED +LAST USED +ADDRESS +BOUND +DEVICE$/m);
     expect(stdout.match(/\w+(?= +A phone$)/gm)?.toSorted()).toEqual(['browser', 'device']);
@@ -253,7 +264,9 @@ describe('npm run users -- invite', () => {
     expect((await run(['invitations'])).stdout).toMatch(
       /^ID +EMAIL +INVITED +EXPIRES +ATTRIBUTES\n\S+ +jo@example\.org .* {"at":7}\n$/,
     );
-    expect(await stores.outbox.claim({ now: NOW, until: NOW, limit: 9 })).toMatchObject([{ locale: 'de-AT' }]);
+    expect(await claimMessages(stores.records, { now: NOW, until: NOW, limit: 9 })).toMatchObject([
+      { locale: 'de-AT' },
+    ]);
     const revoke = () => report('revoke-invitation', about.email);
     expect(await revoke()).toMatchObject({ status: 0, changed: true, email: about.email });
     expect(await revoke()).toMatchObject({ status: 3, error: { code: 'not-found' } });
@@ -281,7 +294,10 @@ describe('npm run users -- events', () => {
     const user = aUser();
     await stores.users.add(user);
     const times = Array.from({ length: count }, (_, index) => NOW - index * MINUTE);
-    await stores.events.add(times.map((at) => anEvent({ userId: user.id, id: ulid(at), at })));
+    await storeEvents(
+      stores,
+      times.map((at) => anEvent({ userId: user.id, id: ulid(at), at })),
+    );
     const listed = async (...range: string[]): Promise<number[]> =>
       (await report('events', user.id, ...range)).events.map(({ at }: { at: string }) => Date.parse(at));
     return { ...given, user, times, listed };
@@ -294,7 +310,7 @@ describe('npm run users -- events', () => {
     const range = ['--since', iso(NOW - 500 * MINUTE), '--until', iso(NOW - 300 * MINUTE)];
     expect(await listed(...range)).toStrictEqual(times.slice(300, 501));
     const begun = ulid(NOW - 30 * MINUTE);
-    await stores.events.add([anEvent({ id: begun, userId: user.id, kind: 'login-refused', at: NOW, count: 7 })]);
+    await storeEvents(stores, [anEvent({ id: begun, userId: user.id, kind: 'login-refused', at: NOW, count: 7 })]);
     expect(await listed('--since', iso(NOW))).toStrictEqual([NOW, NOW]);
   });
 
@@ -315,9 +331,9 @@ describe('npm run users -- remove-factors', () => {
     const { id: userId } = user;
     const app = aFactor({ userId, confirmedAt: NOW });
     const unconfirmed = aFactor({ userId });
-    for (const factor of [app, unconfirmed]) await stores.factors.add(factor);
-    await stores.factors.replaceCodes(userId, ['a hash', 'another hash', 'one more hash']);
-    await stores.passkeys.add(aPasskey({ userId, name: 'A key\u001b[2J', lastUsedAt: NOW }));
+    for (const factor of [app, unconfirmed]) await stores.records.insert('factors', factor);
+    await storeCodes(stores.records, userId, ['a hash', 'another hash', 'one more hash']);
+    await stores.records.insert('passkeys', aPasskey({ userId, name: 'A key\u001b[2J', lastUsedAt: NOW }));
     await stores.users.update(userId, { secondFactorAt: NOW, now: NOW });
     return { ...given, userId, app, unconfirmed };
   };

@@ -1,12 +1,10 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
+import { messagesOf } from '../../../src/application/storage/outbox.ts';
 import type { Storage, Stores, Transactions } from '../../../src/application/storage/stores.ts';
-import { aPasskey } from '../../support/builders.ts';
-import { heldFrom, signUp } from '../../support/http/auth-http.ts';
+import { heldFrom } from '../../support/http/auth-http.ts';
 import { aPerson, hasher, startService } from '../../support/http/service.ts';
 import { memoryMailer } from '../../support/mail/memory-mailer.ts';
-import { eachStore } from '../../support/storage/changed-storage.ts';
-import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 const TOKEN = /password-reset#token=([\w-]{43})/;
 
@@ -24,10 +22,14 @@ const asInstance = <Port extends object>(port: Port): Port => {
   return Object.create(Object.create(null, Object.fromEntries(methods)), { port: { value: port } });
 };
 
-/** Stores and their transaction, all of them instances of classes. */
+/** Users, records and their transaction, all of them instances of classes. */
 const instances = (): Storage => {
   const { transactions, ...stores } = memoryStorage();
-  const all = (stores: Stores) => eachStore(stores, asInstance);
+  const all = ({ users, records, ...stores }: Stores): Stores => ({
+    ...stores,
+    users: asInstance(users),
+    records: asInstance(records),
+  });
   const unit: Transactions = { run: (work) => transactions.run((inside) => work(all(inside))) };
   return { ...all(stores), transactions: asInstance(unit) };
 };
@@ -60,7 +62,7 @@ const walk = async ({ http, mail, mailer, ports }: Awaited<ReturnType<typeof sta
   const user = (await ports.users.findByUsername(person.username)) ?? expect.unreachable();
   await http.delete('/users/me').set(asOwner).send({ password }).expect(200);
   expect(await ports.users.findById(user.id)).toBeNull();
-  expect(await ports.outbox.listByUser(user.id)).toEqual([]);
+  expect(await messagesOf(ports.records, user.id)).toEqual([]);
 };
 
 it.each([
@@ -69,19 +71,5 @@ it.each([
 ])('a storage of one’s own serves everything, as %s', async (_form, stores) => {
   const service = await start(stores());
   await walk(service);
-  await service.close();
-});
-
-it('a repository of passkeys in place of that of the database is asked how many there are', async () => {
-  const directory = temporaryDirectory();
-  onTestFinished(directory.remove);
-  const listByUser = async (userId: string) => [aPasskey({ userId }), aPasskey({ userId })];
-  const service = await startService(
-    { DATA_DIR: directory.path },
-    { hasher, storage: (defaults) => ({ ...defaults, passkeys: { ...defaults.passkeys, listByUser } }) },
-  );
-  const { accessToken } = await signUp(service);
-  const { body } = await service.http.get('/users/me').set('Authorization', `Bearer ${accessToken}`).expect(200);
-  expect(body.data.passkeys).toBe(2);
   await service.close();
 });

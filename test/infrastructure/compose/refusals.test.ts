@@ -1,7 +1,10 @@
 // Proves network-8
+
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { randomSecrets } from '../../../src/adapters/crypto/secrets.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
+import { eventsOf } from '../../../src/application/storage/events.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { storeRefusedLogins } from '../../../src/infrastructure/compose/reports.ts';
@@ -15,7 +18,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const opened = async () => {
-  const { transactions, users, events } = memoryStorage();
+  const { transactions, users, records } = memoryStorage();
   await users.add(user);
   const messages: string[] = [];
   const logger = pino({}, { write: (line) => messages.push(JSON.parse(line).msg) });
@@ -24,10 +27,10 @@ const opened = async () => {
     run: (work) => (database.isDown ? Promise.reject(new AppError('DB_QUERY_FAILED')) : transactions.run(work)),
   };
   const refusals = storeRefusedLogins(
-    { transactions: failing, clock: { now: () => NOW }, ids: sequentialIds() },
+    { transactions: failing, clock: { now: () => NOW }, ids: sequentialIds(), secrets: randomSecrets },
     logger,
   );
-  const count = async () => (await events.list({ userId: user.id, before: null, limit: 1 }))[0]?.count ?? 0;
+  const count = async () => (await eventsOf(records, { userId: user.id, before: null, limit: 1 }))[0]?.count ?? 0;
   return { ...refusals, refuse: () => refusals.count(user.id, NO_ORIGIN), database, messages, stored: count };
 };
 

@@ -5,6 +5,7 @@ import { TABLES } from '../../../src/application/storage/tables.ts';
 import { anEvent, aSession, aUser } from '../../support/builders.ts';
 import { readText, tableBelow } from '../../support/checkout/repository.ts';
 import { openOnPostgresql, type SharedDatabase, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+import { storeEvents } from '../../support/stored-events.ts';
 
 const PAGE = 'docs/tables.md';
 const TIMES = /(?:^|_)at$/;
@@ -35,7 +36,8 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the reports of docs/tables.md',
 
   beforeAll(async () => {
     database = await openOnPostgresql(TEST_DATABASE_URL ?? '');
-    const { users, sessions, events } = storageOver(database.records);
+    const stores = storageOver(database.records);
+    const { users, sessions } = stores;
     const ada = aUser({ createdAt: now, emailVerifiedAt: now, attributes: { plan: 'paid' } });
     const bob = aUser({ createdAt: now });
     for (const user of [ada, bob, aUser({ createdAt: LONG_AGO })]) await users.add(user);
@@ -48,7 +50,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the reports of docs/tables.md',
     );
     await sessions.add(aSession({ ...live, userId: bob.id, userAgent: null, amr: ['pwd'] }));
     await sessions.add(aSession({ userId: bob.id, rotatedAt: LONG_AGO, expiresAt: now - 1 }));
-    await events.add([
+    await storeEvents(stores, [
       ...[ada, bob].map(({ id: userId }) => anEvent({ userId, kind: 'registered', at: now })),
       anEvent({ userId: ada.id, kind: 'logged-in', at: now, count: 3 }),
       anEvent({ userId: bob.id, kind: 'logged-in', at: LONG_AGO }),

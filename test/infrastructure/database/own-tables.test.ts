@@ -2,10 +2,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Opening } from '../../../src/adapters/mikro-orm/open-database.ts';
 import type { DatabaseOptions } from '../../../src/adapters/mikro-orm/options.ts';
 import { memoryRecords } from '../../../src/adapters/records/memory.ts';
-import { type OwnTable, withOwnTables } from '../../../src/adapters/records/own-tables.ts';
+import { type OwnTable, ownRecords, withOwnTables } from '../../../src/adapters/records/own-tables.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { type Records, violates } from '../../../src/application/storage/records.ts';
-import type { Storage } from '../../../src/application/storage/stores.ts';
 import { aUser } from '../../support/builders.ts';
 import { catalogOf } from '../../support/storage/catalogs.ts';
 import { ALL_KINDS } from '../../support/storage/kinds.ts';
@@ -37,7 +36,10 @@ const DATABASES = ALL_KINDS.map(({ on, empty }) => ({
 }));
 
 describe.each([MEMORY, ...DATABASES])('tables of an application in $on', ({ start }) => {
-  const stored = async (): Promise<Required<Storage>> => storageOver(await start()) as Required<Storage>;
+  const stored = async () => {
+    const { records, ...storage } = storageOver(await start());
+    return { ...storage, records: ownRecords(records) };
+  };
 
   it('keep rows of their own, whatever the names of those of the service are', async () => {
     const { users, records } = await stored();
@@ -65,7 +67,7 @@ describe.each([MEMORY, ...DATABASES])('tables of an application in $on', ({ star
     const add = (fails: boolean) =>
       transactions.run(async (stores) => {
         await stores.users.add(user);
-        await stores.records?.insert('orders', { ...ORDER, userId: user.id });
+        await ownRecords(stores.records).insert('orders', { ...ORDER, userId: user.id });
         if (fails) throw new Error('the shop is closed');
       });
     await expect(add(true)).rejects.toThrow('the shop is closed');

@@ -4,6 +4,11 @@ import type { Database } from '../../../src/adapters/mikro-orm/open-database.ts'
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { type ExportedAccount, exportAccount } from '../../../src/application/accounts/account-data.ts';
 import { removeAccount } from '../../../src/application/accounts/delete-account.ts';
+import { takeOperated } from '../../../src/application/storage/events.ts';
+import { storeCodes } from '../../../src/application/storage/factors.ts';
+import { putLink } from '../../../src/application/storage/links.ts';
+import { addMessages } from '../../../src/application/storage/outbox.ts';
+import { purgeRows } from '../../../src/application/storage/rows.ts';
 import { TABLES, type TableName } from '../../../src/application/storage/tables.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import {
@@ -19,6 +24,7 @@ import {
   NOW,
 } from '../../support/builders.ts';
 import { openEmbedded } from '../../support/storage/databases.ts';
+import { storeEvents } from '../../support/stored-events.ts';
 
 /** What an export has of each table that names users. Add a table here when its rows are exported and go with their user. */
 const EXPORTED: Readonly<Record<string, (account: ExportedAccount) => readonly unknown[]>> = {
@@ -59,10 +65,10 @@ describe('a user, of whom every table that names users has a row', () => {
     stores = storageOver(database.records);
     await stores.users.add(user);
     await stores.sessions.add(session);
-    await stores.events.add([anEvent({ userId: user.id, kind: 'enabled', address: 'network 1' })]);
-    await stores.links.put(aLink({ userId: user.id, email: user.email }));
-    await stores.passkeys.add(aPasskey({ userId: user.id }));
-    await stores.identities.add(anIdentity({ userId: user.id }));
+    await storeEvents(stores, [anEvent({ userId: user.id, kind: 'enabled', address: 'network 1' })]);
+    await putLink(stores.records, aLink({ userId: user.id, email: user.email }));
+    await stores.records.insert('passkeys', aPasskey({ userId: user.id }));
+    await stores.records.insert('identities', anIdentity({ userId: user.id }));
     const factor = {
       id: anId(),
       userId: user.id,
@@ -71,10 +77,10 @@ describe('a user, of whom every table that names users has a row', () => {
       createdAt: NOW,
       confirmedAt: null,
     };
-    await stores.factors.add(factor);
-    await stores.factors.replaceCodes(user.id, ['hash']);
-    await stores.devices.add(aRememberedDevice({ userId: user.id }));
-    await stores.outbox.add([aMessage({ userId: user.id, to: user.email })]);
+    await stores.records.insert('factors', factor);
+    await storeCodes(stores.records, user.id, ['hash']);
+    await stores.records.insert('rememberedDevices', aRememberedDevice({ userId: user.id }));
+    await addMessages(stores, [aMessage({ userId: user.id, to: user.email })]);
   });
   afterAll(() => database?.close());
 
@@ -104,14 +110,16 @@ describe('a user, of whom every table that names users has a row', () => {
 
   it('leaves no row in any table, but what an operator did until it is logged, and what has ended until it is purged', async () => {
     const origin = { ...NO_ORIGIN, actor: 'Una' };
-    expect(await removeAccount({ clock, ids: { next: anId } }, stores, user.id, origin)).toBe(true);
+    expect(await removeAccount({ clock, ids: { next: anId }, secrets: randomSecrets }, stores, user.id, origin)).toBe(
+      true,
+    );
     expect(await tablesWithTheUser()).toEqual(['endedSessions', 'operations']);
-    expect(await stores.events.takeOperated(10)).toMatchObject([
+    expect(await takeOperated(stores, 10)).toMatchObject([
       { kind: 'session-ended', actor: 'Una' },
       { kind: 'device-forgotten', actor: 'Una' },
       { kind: 'deleted', actor: 'Una' },
     ]);
-    expect(await stores.endings.purge(NOW, 10)).toBe(2);
+    expect(await purgeRows(stores.records, 'endedSessions', { time: 'at', until: NOW, limit: 10 })).toBe(2);
     expect(await tablesWithTheUser()).toEqual([]);
   });
 });

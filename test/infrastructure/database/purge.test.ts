@@ -1,12 +1,19 @@
 // Proves flood-8
+
 import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
+import { randomSecrets } from '../../../src/adapters/crypto/secrets.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
+import { addEnded, eventsOf, listEnded } from '../../../src/application/storage/events.ts';
+import { devicesOf } from '../../../src/application/storage/factors.ts';
+import { linksOf, putLink, useOnce } from '../../../src/application/storage/links.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { NO_ORIGIN, newEvent } from '../../../src/domain/event.ts';
 import { purge } from '../../../src/infrastructure/purge.ts';
 import { anEnded, aRememberedDevice, aSession, aUser, NOW } from '../../support/builders.ts';
+import { atCall } from '../../support/records/at-call.ts';
 import { sequentialIds } from '../../support/sequential-ids.ts';
+import { storeEvents } from '../../support/stored-events.ts';
 
 const RETENTION = 1_000;
 const [MINUTE, HOUR] = [60_000, 3_600_000];
@@ -19,8 +26,11 @@ const filled = async () => {
   await stores.users.add(user);
   const event = (at: number) =>
     newEvent({ userId: user.id, kind: 'disabled' }, { id: ids.next(), at, origin: NO_ORIGIN });
-  await stores.events.add(Array.from({ length: 900 }, () => event(NOW - RETENTION - 1)));
-  await stores.events.add([event(NOW - RETENTION)]);
+  await storeEvents(
+    stores,
+    Array.from({ length: 900 }, () => event(NOW - RETENTION - 1)),
+  );
+  await storeEvents(stores, [event(NOW - RETENTION)]);
   const link = {
     userId: user.id,
     email: user.email,
@@ -30,27 +40,28 @@ const filled = async () => {
     keeps: null,
     expiresAt: NOW,
   };
-  await stores.links.put({ ...link, purpose: 'password-reset' });
-  await stores.links.put({ ...link, purpose: 'email-change', tokenHash: 'another', expiresAt: NOW + 1 });
-  for (let index = 0; index < 2_500; index += 1) await stores.used.use(`expired ${index}`, NOW - HOUR);
-  await stores.used.use('expired of late', NOW - HOUR + 1);
-  await stores.devices.add(aRememberedDevice({ userId: user.id, expiresAt: NOW }));
-  await stores.devices.add(aRememberedDevice({ userId: user.id, expiresAt: NOW + 1 }));
+  await putLink(stores.records, { ...link, purpose: 'password-reset' });
+  await putLink(stores.records, { ...link, purpose: 'email-change', tokenHash: 'another', expiresAt: NOW + 1 });
+  for (let index = 0; index < 2_500; index += 1) await useOnce(stores.records, `expired ${index}`, NOW - HOUR);
+  await useOnce(stores.records, 'expired of late', NOW - HOUR + 1);
+  await stores.records.insert('rememberedDevices', aRememberedDevice({ userId: user.id, expiresAt: NOW }));
+  await stores.records.insert('rememberedDevices', aRememberedDevice({ userId: user.id, expiresAt: NOW + 1 }));
   await stores.sessions.add(aSession({ userId: user.id, expiresAt: NOW }));
   for (const at of [NOW - HOUR - MINUTE, NOW - HOUR - MINUTE + 1])
-    await stores.endings.add(anEnded({ id: `ended ${at}`, at }));
+    await addEnded(stores, anEnded({ id: `ended ${at}`, at }));
   return {
     ...stores,
     transactions,
     clock: { now: () => NOW },
+    secrets: randomSecrets,
     ids,
     eventsRetention: RETENTION,
     accessLifetime: MINUTE,
   };
 };
 
-const listed = ({ events }: Awaited<ReturnType<typeof filled>>) =>
-  events.list({ userId: user.id, before: null, limit: 10_000 });
+const listed = ({ records }: Awaited<ReturnType<typeof filled>>) =>
+  eventsOf(records, { userId: user.id, before: null, limit: 10_000 });
 
 type OnDone = Parameters<typeof purge>[3];
 
@@ -74,14 +85,14 @@ describe('the purge', () => {
     const lines = await purgeUntil(stores, async () => {
       const left = (await listed(stores)).map(({ kind, reason }) => reason ?? kind);
       expect(left).toStrictEqual(['expired', 'disabled']);
-      expect(await stores.links.listByUser(user.id, 0)).toMatchObject([{ purpose: 'email-change' }]);
+      expect(await linksOf(stores.records, user.id, 0)).toMatchObject([{ purpose: 'email-change' }]);
     });
-    expect((await stores.endings.list(0, 1_000)).at(-1)?.at).toBe(NOW - HOUR - MINUTE + 1);
-    expect(await stores.devices.listByUser(user.id, 0)).toMatchObject([{ expiresAt: NOW + 1 }]);
-    expect([await stores.used.use('expired 2499', NOW), await stores.used.use('expired of late', NOW)]).toEqual([
-      true,
-      false,
-    ]);
+    expect((await listEnded(stores.records, 0, 1_000)).at(-1)?.at).toBe(NOW - HOUR - MINUTE + 1);
+    expect(await devicesOf(stores.records, user.id, 0)).toMatchObject([{ expiresAt: NOW + 1 }]);
+    expect([
+      await useOnce(stores.records, 'expired 2499', NOW),
+      await useOnce(stores.records, 'expired of late', NOW),
+    ]).toEqual([true, false]);
     const rows = ({ msg, rows, count }: Line) => `${msg}: ${count} ${rows}`;
     expect(lines.map(rows).toSorted()).toStrictEqual([
       ...['purged: 1 ended-sessions', 'purged: 1 links', 'purged: 1 remembered-devices', 'purged: 1 sessions'],
@@ -94,7 +105,7 @@ describe('the purge', () => {
     const fail = async () => {
       throw new AppError('DB_QUERY_FAILED');
     };
-    stores.links.purge = fail;
+    stores.records = atCall(stores.records, ['list', 'links'], fail);
     const { run } = stores.transactions;
     stores.transactions.run = (work) =>
       run((inside) => work({ ...inside, sessions: { ...inside.sessions, purge: fail } }));

@@ -4,6 +4,9 @@ import { passwordHasher } from '../../../src/adapters/crypto/password-hasher.ts'
 import { factorSecrets } from '../../../src/adapters/crypto/secrets.ts';
 import type { DatabaseOptions } from '../../../src/adapters/mikro-orm/options.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
+import { eventsOf } from '../../../src/application/storage/events.ts';
+import { factorsOf, findIdentity } from '../../../src/application/storage/factors.ts';
+import { messagesOf } from '../../../src/application/storage/outbox.ts';
 import { NO_PASSWORD } from '../../../src/domain/password.ts';
 import { users } from '../../../src/infrastructure/commands/users.ts';
 import { type Importing, importUsers } from '../../../src/infrastructure/import/import-users.ts';
@@ -60,12 +63,12 @@ describe('npm run users -- import', () => {
     });
     const id = ada?.id ?? '';
     expect(JSON.parse(readFileSync(map, 'utf8'))).toEqual({ old: 'auth0|1', new: id });
-    expect(await stores.identities.find(GOOGLE)).toMatchObject({ ...GOOGLE, userId: id, lastUsedAt: null });
-    const [app] = await stores.factors.listByUser(id);
+    expect(await findIdentity(stores.records, GOOGLE)).toMatchObject({ ...GOOGLE, userId: id, lastUsedAt: null });
+    const [app] = await factorsOf(stores.records, id);
     expect(factorSecrets([KEY]).decrypt(app?.secret ?? '', id)).toBe(SECRET);
     expect(app?.confirmedAt).toEqual(time);
-    expect(await stores.events.list({ userId: id, before: null, limit: 1 })).toEqual([]);
-    expect(await stores.outbox.listByUser(id)).toEqual([]);
+    expect(await eventsOf(stores.records, { userId: id, before: null, limit: 1 })).toEqual([]);
+    expect(await messagesOf(stores.records, id)).toEqual([]);
   });
 
   it('refuses lines by their numbers, and stores the others; a second run finds those, and nothing twice', async () => {

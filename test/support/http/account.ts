@@ -1,4 +1,7 @@
 import { afterAll, expect } from 'vitest';
+import { eventsOf as storedEvents } from '../../../src/application/storage/events.ts';
+import { putInvitation, putLink, linksOf as storedLinks } from '../../../src/application/storage/links.ts';
+import { messagesOf } from '../../../src/application/storage/outbox.ts';
 import type { AccountEvent } from '../../../src/domain/event.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';
 import type { Message } from '../../../src/domain/message.ts';
@@ -28,8 +31,10 @@ export const sentLink = async ({ ports }: TestService, link: ForLink, lifetime =
   const token = ports.secrets.random();
   const createdAt = ports.clock.now();
   const tokenHash = ports.secrets.hashOf(token);
-  const former = (await ports.links.listByUser(link.userId, createdAt)).find(({ purpose }) => purpose === link.purpose);
-  await ports.links.put({
+  const former = (await storedLinks(ports.records, link.userId, createdAt)).find(
+    ({ purpose }) => purpose === link.purpose,
+  );
+  await putLink(ports.records, {
     ...link,
     tokenHash,
     since: former?.since ?? 0,
@@ -65,7 +70,7 @@ export const invitedPerson = async ({ ports }: TestService, attributes = {}) => 
   const [person, invitation, createdAt] = [aPerson(), ports.secrets.random(), ports.clock.now()];
   const tokenHash = ports.secrets.hashOf(invitation);
   const of = { email: person.email, tokenHash, attributes, createdAt, expiresAt: createdAt + DAY };
-  await ports.invitations.put(anInvitation(of));
+  await putInvitation(ports.records, anInvitation(of));
   return { ...person, invitation };
 };
 
@@ -77,23 +82,23 @@ export const messagesTo = async (
   { ports }: TestService,
   userId: string,
 ): Promise<Pick<Message, 'kind' | 'to' | 'email'>[]> =>
-  (await ports.outbox.listByUser(userId))
+  (await messagesOf(ports.records, userId))
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))
     .map(({ kind, to, email }) => ({ kind, to, email }));
 
 /** What happened to a user, the latest first. */
 export const eventsOf = ({ ports }: TestService, userId: string): Promise<AccountEvent[]> =>
-  ports.events.list({ userId, before: null, limit: 100 });
+  storedEvents(ports.records, { userId, before: null, limit: 100 });
 
 /** The purposes of the live links of a user, and the addresses that they are about. */
 export const linksOf = async ({ ports }: TestService, userId: string): Promise<string[]> =>
-  (await ports.links.listByUser(userId, ports.clock.now()))
+  (await storedLinks(ports.records, userId, ports.clock.now()))
     .map(({ purpose, email }) => `${purpose} ${email}`)
     .toSorted();
 
 /** Links an identity to a user, as a sign-in does. */
 export const linked = async ({ ports }: TestService, { id: userId }: { readonly id: string }, given = {}) => {
   const identity = anIdentity({ userId, ...given });
-  await ports.identities.add(identity);
+  await ports.records.insert('identities', identity);
   return identity;
 };

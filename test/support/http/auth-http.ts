@@ -30,9 +30,7 @@ export const servicesOverOneDatabase = () => {
       env: Readonly<Record<string, string>> = {},
       overrides: (stores: Stores) => StoreOverrides = () => ({}),
     ): Promise<TestService> => {
-      const { users, sessions, events, endings, links, outbox, used, passkeys, factors, ...ports } = overrides(
-        database.storage,
-      );
+      const { users, sessions, records, tell, ...ports } = overrides(database.storage);
       const storage = changedStorage(database.storage, overrides);
       const service = await startService(env, { storage, hasher, ...ports });
       services.push(service);

@@ -4,6 +4,7 @@ import { sendMessages } from '../../../src/application/mail/send-messages.ts';
 import type { Mail, Mailer } from '../../../src/application/ports/mailer.ts';
 import type { AttemptOutcome } from '../../../src/application/report.ts';
 import type { Service } from '../../../src/application/service.ts';
+import { addMessages } from '../../../src/application/storage/outbox.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';
 import { type MessageDraft, newMessage } from '../../../src/domain/message.ts';
@@ -58,7 +59,7 @@ export const applicationWithMail = (
       }
     },
     enqueue: (draft: MessageDraft, origin = NO_ORIGIN) =>
-      app.outbox.add([newMessage(draft, { id: app.ids.next(), at: app.clock.now(), origin })]),
+      addMessages(app, [newMessage(draft, { id: app.ids.next(), at: app.clock.now(), origin })]),
     requestPasswordReset: requestPasswordReset(deps),
     resetPassword: resetPassword(deps),
   };

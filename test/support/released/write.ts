@@ -5,10 +5,14 @@ import { kindOf, openDatabase } from '../../../src/adapters/mikro-orm/open-datab
 import type { DatabaseOptions } from '../../../src/adapters/mikro-orm/options.ts';
 import { columnsOf, toSql, VERSION } from '../../../src/adapters/mikro-orm/statements.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
+import { storeCodes } from '../../../src/application/storage/factors.ts';
+import { putLink } from '../../../src/application/storage/links.ts';
+import { addMessages } from '../../../src/application/storage/outbox.ts';
 import type { Records } from '../../../src/application/storage/records.ts';
 import { TABLES, type TableName } from '../../../src/application/storage/tables.ts';
 import { aFactor, aLink, aMessage, anEvent, aPasskey, aRememberedDevice, aSession, aUser } from '../builders.ts';
 import { temporaryDirectory } from '../storage/temporary-directory.ts';
+import { storeEvents } from '../stored-events.ts';
 
 /**
  * Writes the OpenAPI document, and statements that make a database as this version has it, with a few rows, to `test/released`. For each release:
@@ -48,13 +52,13 @@ const addRows = async (records: Records): Promise<void> => {
   await stores.users.add(user);
   await stores.sessions.add(aSession(session));
   await stores.sessions.add(aSession({ ...session, deviceKey: 'the key of a page', proofs: [3, 1] }));
-  await stores.events.add([anEvent(of), anEvent({ ...of, kind: 'logged-in', address: '192.0.2.0/24' })]);
-  await stores.links.put(aLink({ ...of, email: user.email }));
-  await stores.outbox.add([aMessage({ ...of, to: user.email })]);
-  await stores.passkeys.add(aPasskey({ ...of, lastUsedAt: NOW }));
-  await stores.factors.add(aFactor(of));
-  await stores.factors.replaceCodes(user.id, ['hash of a code']);
-  await stores.devices.add(aRememberedDevice(of));
+  await storeEvents(stores, [anEvent(of), anEvent({ ...of, kind: 'logged-in', address: '192.0.2.0/24' })]);
+  await putLink(stores.records, aLink({ ...of, email: user.email }));
+  await addMessages(stores, [aMessage({ ...of, to: user.email })]);
+  await stores.records.insert('passkeys', aPasskey({ ...of, lastUsedAt: NOW }));
+  await stores.records.insert('factors', aFactor(of));
+  await storeCodes(stores.records, user.id, ['hash of a code']);
+  await stores.records.insert('rememberedDevices', aRememberedDevice(of));
   await records.insert('usedValues', { id: 'a value', expiresAt: NOW });
 };
 

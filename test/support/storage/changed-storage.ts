@@ -9,8 +9,3 @@ export const changedStorage = (
   ...change(stores),
   transactions: { run: (work) => transactions.run((inside) => work({ ...inside, ...change(inside) })) },
 });
-
-/** The same stores, each replaced by what `change` makes of it. */
-export const eachStore = (stores: Stores, change: <Store extends object>(store: Store) => Store): Stores =>
-  // The type of the entries does not say which store has which name.
-  Object.fromEntries(Object.entries(stores).map(([name, store]) => [name, change(store)])) as Stores;

@@ -6,6 +6,7 @@ import { confirmEmail, requestEmailVerification } from '../../../src/application
 import { makeRecoveryCodes, removeApp } from '../../../src/application/factors/manage-factors.ts';
 import { removePasskey } from '../../../src/application/factors/manage-passkeys.ts';
 import { linkIdentity, unlinkIdentity } from '../../../src/application/identities/manage-identities.ts';
+import { factorsOf, findIdentity, identitiesOf, passkeysOf } from '../../../src/application/storage/factors.ts';
 import type { VerifiedIdentity } from '../../../src/domain/identity.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';
 import { ADA, SECOND } from '../application.ts';
@@ -75,8 +76,8 @@ export const thief = (world: TakeoverWorld) => {
     'start-app': mallory.startApp,
     'make-codes': () => makeRecoveryCodes(deps)(caller()),
     'remove-passkey': async () =>
-      removePasskey(deps)(caller(), (await app.passkeys.listByUser(userId)).at(0)?.id ?? 'none'),
-    'remove-app': async () => removeApp(deps)(caller(), (await app.factors.listByUser(userId)).at(0)?.id ?? 'none'),
+      removePasskey(deps)(caller(), (await passkeysOf(app.records, userId)).at(0)?.id ?? 'none'),
+    'remove-app': async () => removeApp(deps)(caller(), (await factorsOf(app.records, userId)).at(0)?.id ?? 'none'),
     'change-password': async () => {
       const currentPassword = password();
       await replaced(await app.changePassword({ ...request(), currentPassword, newPassword: newPassword() }));
@@ -101,7 +102,7 @@ export const thief = (world: TakeoverWorld) => {
     'link-identity': () => linkIdentity(deps)(caller(), anIdentityOf('thief')),
     'sign-in': () => mallory.signIn(anIdentityOf('thief')),
     'unlink-identity': async () =>
-      unlinkIdentity(deps)(caller(), (await app.identities.listByUser(userId)).at(0)?.id ?? 'none'),
+      unlinkIdentity(deps)(caller(), (await identitiesOf(app.records, userId)).at(0)?.id ?? 'none'),
     'send-mail': links,
   };
 
@@ -120,7 +121,7 @@ export const thief = (world: TakeoverWorld) => {
       };
       for (const token of mallory.tokens) await attempt('refresh', () => app.refresh([token]));
       for (const key of mallory.keys) await attempt('passkey', () => mallory.useKey(key));
-      if ((await app.identities.find(anIdentityOf('thief')))?.userId === userId) found.push('identity');
+      if ((await findIdentity(app.records, anIdentityOf('thief')))?.userId === userId) found.push('identity');
       for (const each of passwords) {
         await attempt('password', () => mallory.logIn(each));
       }

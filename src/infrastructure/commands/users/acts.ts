@@ -6,6 +6,7 @@ import { ACTS } from '../../../adapters/http/routes/back-office/acts.ts';
 import { parseObject } from '../../../adapters/http/stages/input-validation.ts';
 import { fieldProblems } from '../../../adapters/json/field-problems.ts';
 import { accountData } from '../../../application/accounts/account-data.ts';
+import { identitiesOf } from '../../../application/storage/factors.ts';
 import { AppError } from '../../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../../domain/event.ts';
 import { isProgramName } from '../../../domain/operator.ts';
@@ -189,9 +190,9 @@ const assertHas = (accounts: Accounts, { needs, mails }: Act, body: Members | un
 };
 
 /** @param text its id, or the name of its provider */
-const identityOf = async ({ identities }: Accounts, { id: userId }: User, text: string | undefined) => {
+const identityOf = async ({ records }: Accounts, { id: userId }: User, text: string | undefined) => {
   if (text === undefined) return {};
-  const linked = await identities.listByUser(userId);
+  const linked = await identitiesOf(records, userId);
   const [identity, ...others] = linked.filter(({ id, provider }) => id === text || provider === text);
   if (identity === undefined || others.length > 0)
     throw new CommandError('not-found', 'IDENTITY names none, or several: `show --json` has their ids.');

@@ -1,5 +1,6 @@
 import { userData } from '../../../application/accounts/account-data.ts';
 import { countUsers, listUsers } from '../../../application/accounts/list-accounts.ts';
+import { listInvitations } from '../../../application/storage/links.ts';
 import { INVITATIONS_AT_MOST } from '../../../domain/invitation.ts';
 import { isId } from '../../../domain/user.ts';
 import { invalidArguments } from '../../command-error.ts';
@@ -48,7 +49,7 @@ export const listActions = (opening: Opening): Readonly<Record<string, Action>> 
     does: 'the invitations that were neither used nor have expired',
     run: ({ env }) =>
       opening(env, async (accounts) => {
-        const open = await accounts.invitations.list(accounts.clock.now(), INVITATIONS_AT_MOST);
+        const open = await listInvitations(accounts.records, accounts.clock.now(), INVITATIONS_AT_MOST);
         const invitations = open.map(({ tokenHash: _, ...invitation }) => invitation);
         return { json: { invitations }, text: open.length === 0 ? 'No invitations.\n' : invitationsTable(invitations) };
       }),

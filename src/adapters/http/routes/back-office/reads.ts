@@ -8,6 +8,7 @@ import {
 } from '../../../../application/accounts/account-data.ts';
 import { countUsers, listAllEvents, listUsers } from '../../../../application/accounts/list-accounts.ts';
 import type { Core } from '../../../../application/service.ts';
+import { listInvitations } from '../../../../application/storage/links.ts';
 import type { Stores } from '../../../../application/storage/stores.ts';
 import { INVITATIONS_AT_MOST } from '../../../../domain/invitation.ts';
 import { EMAIL_MAX_LENGTH } from '../../../../domain/user.ts';
@@ -92,7 +93,7 @@ export const READS = {
     summary: 'List the invitations that were neither used nor have expired',
     data: v.object({ invitations: v.array(InvitationJson) }),
     needs: 'mail',
-    run: async (deps) => ({ invitations: await deps.invitations.list(deps.clock.now(), INVITATIONS_AT_MOST) }),
+    run: async (deps) => ({ invitations: await listInvitations(deps.records, deps.clock.now(), INVITATIONS_AT_MOST) }),
   }),
 } as const satisfies Readonly<Record<string, Act>>;
 

@@ -1,0 +1,127 @@
+import type { UserRepository, UsersQuery } from '../../application/ports/user-repository.ts';
+import { type Equal, type Records, type Stored, violates } from '../../application/storage/records.ts';
+import { changeRow, findRow, removeRow } from '../../application/storage/rows.ts';
+import type { Tables } from '../../application/storage/tables.ts';
+import { duplicateUser } from '../../domain/errors/app-error.ts';
+import { type ComparableFields, canonicalEmail, canonicalUsername, type User } from '../../domain/user.ts';
+
+type UserRow = Tables['users'];
+
+const toUserRow = (user: User): UserRow => ({
+  ...user,
+  email: canonicalEmail(user.email),
+  usernameKey: canonicalUsername(user.username),
+});
+
+export const toUser = ({ usernameKey: _key, version: _version, ...user }: UserRow & Partial<Stored<'users'>>): User =>
+  user;
+
+const namingDuplicate = (error: unknown): never => {
+  if (violates(error, 'users_username')) throw duplicateUser('username', 'users_username');
+  if (violates(error, 'users_email')) throw duplicateUser('email', 'users_email');
+  throw error;
+};
+
+/** Both have a unique index, which finds how they begin. */
+const NAMES = ['usernameKey', 'email'] as const;
+
+/** What a user is found by, once: the first of the names that begin with the text. */
+const foundBy = (row: UserRow, text: string): string | undefined =>
+  NAMES.map((column) => row[column])
+    .filter((name) => name.startsWith(text))
+    .sort()[0];
+
+/** Reads about as many rows as it returns, however many begin with the text. */
+const listByBeginning = async (records: Records, text: string, { after, limit }: UsersQuery): Promise<User[]> => {
+  const last = after === null ? null : await findRow(records, 'users', { id: after });
+  const found: User[] = [];
+  // From the beginning, if the last user of the page before is gone, or has other names.
+  for (let from = last === null ? undefined : foundBy(last, text); ; ) {
+    const pages = await Promise.all(
+      NAMES.map(async (column) => {
+        const range = [column, from === undefined ? '>=' : '>', from ?? text] as const;
+        const rows = await records.list('users', { range, order: [column], limit });
+        return rows.map((row) => ({ row, name: row[column] }));
+      }),
+    );
+    /** Where the first full page ends: what comes behind may be on the next one. */
+    const [end] = pages.flatMap((page) => page[limit - 1]?.name ?? []).sort();
+    const complete = pages.flat().filter(({ name }) => end === undefined || name <= end);
+    const once = complete.filter(({ row, name }) => name === foundBy(row, text));
+    found.push(...once.toSorted((a, b) => (a.name < b.name ? -1 : 1)).map(({ row }) => toUser(row)));
+    if (found.length >= limit || !end?.startsWith(text)) return found.slice(0, limit);
+    from = end;
+  }
+};
+
+/** A store that does not search reads so many at once. */
+const ROWS_AT_ONCE = 1_000;
+/** No index of parts of texts, which are of three characters, finds a shorter one. */
+const SEARCHED_LENGTH = 3;
+
+const listUsers = async (records: Records, query: UsersQuery): Promise<User[]> => {
+  const { contains, after, newestFirst, skip, limit } = query;
+  const text = contains?.toLowerCase() ?? '';
+  if (text !== '' && [...text].length < SEARCHED_LENGTH) return listByBeginning(records, text, query);
+  const page = (from: string | null, most: number) =>
+    records.list('users', {
+      ...(text !== '' && { contains: text }),
+      ...(from !== null && { range: ['id', newestFirst ? '<' : '>', from] }),
+      ...(skip !== undefined && { skip }),
+      order: ['id'],
+      descending: newestFirst,
+      limit: most,
+    });
+  const found: User[] = [];
+  for (let [from, most] = [after, limit]; ; most = ROWS_AT_ONCE) {
+    const rows = await page(from, most);
+    found.push(
+      ...rows.filter(({ usernameKey, email }) => usernameKey.includes(text) || email.includes(text)).map(toUser),
+    );
+    if (found.length >= limit || rows.length < most) return found.slice(0, limit);
+    from = rows.at(-1)?.id ?? null;
+  }
+};
+
+const COMPARABLE: readonly string[] = [
+  'username',
+  'email',
+  'emailVerifiedAt',
+  'disabledAt',
+  'secondFactorAt',
+  'locale',
+] satisfies (keyof ComparableFields)[];
+
+export const userRepositoryOver = (records: Records): UserRepository => {
+  const found = (row: UserRow | null): User | null => row && toUser(row);
+  const findBy = async (equal: Equal<'users'>) => found(await findRow(records, 'users', equal));
+  return {
+    add: (user) => records.insert('users', toUserRow(user)).catch(namingDuplicate),
+    findById: (id) => findBy({ id }),
+    findByUsername: (username) => findBy({ usernameKey: canonicalUsername(username) }),
+    findByEmail: (email) => findBy({ email: canonicalEmail(email) }),
+    async setPasswordHash(id, { passwordHash, isOfNewPassword, now, replaces }) {
+      const changed = await changeRow(records, 'users', { id }, (row) => {
+        if (replaces !== undefined && row.passwordHash !== replaces) return null;
+        return { ...row, passwordHash, updatedAt: now, ...(isOfNewPassword && { passwordChangedAt: now }) };
+      });
+      return changed !== null;
+    },
+    async update(id, { now, ...change }, { email, ...others } = {}) {
+      const expected = Object.entries({ ...others, ...(email !== undefined && { email: canonicalEmail(email) }) });
+      // Programs in JavaScript: what is meant as a change would change nothing.
+      const unknown = expected.find(([field]) => !COMPARABLE.includes(field));
+      if (unknown !== undefined) throw new TypeError(`The field ${unknown[0]} of a user cannot be compared.`);
+      const isExpected = (row: UserRow) => expected.every(([field, value]) => row[field as keyof UserRow] === value);
+      const changed = changeRow(records, 'users', { id }, (row) =>
+        isExpected(row) ? toUserRow({ ...row, ...change, updatedAt: now }) : null,
+      );
+      return found(await changed.catch(namingDuplicate));
+    },
+    lock: async (id) => found(await records.lock('users', { id })),
+    async remove(id) {
+      await removeRow(records, 'users', { id });
+    },
+    list: (query) => listUsers(records, query),
+  };
+};

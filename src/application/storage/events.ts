@@ -1,0 +1,196 @@
+import { type Ended, endedBy } from '../../domain/ended-session.ts';
+import {
+  type AccountEvent,
+  beyondKept,
+  countedTogether,
+  countingPeriodOf,
+  type Device,
+  EVENTS_KEPT,
+  type EventKind,
+} from '../../domain/event.ts';
+import type { RandomSecrets } from '../ports/secrets.ts';
+import type { Records, Stored } from './records.ts';
+import { findRow, inOrder, insertOrChangeRow, withoutVersion } from './rows.ts';
+import type { Stores } from './stores.ts';
+import type { Tables } from './tables.ts';
+import { addDeliveries, webhooksFor } from './webhooks.ts';
+
+type Row = Tables['events'];
+type Hashing = { readonly secrets: Pick<RandomSecrets, 'hashOf'> };
+
+/** More than are kept, so that the events of a user are not read and removed with each further one. */
+const MOST_EVENTS = EVENTS_KEPT + 100;
+
+/** Short, since a user agent may be long: 128 bits in base64url. */
+const hashOf = ({ secrets }: Hashing, { userAgent, address }: Device): string =>
+  secrets.hashOf(JSON.stringify([userAgent, address])).slice(0, 22);
+
+/** Log-ins on one device, and refused log-ins, are counted by the hour. */
+const toRow = (deps: Hashing, event: AccountEvent): Row => {
+  const isLogin = event.kind === 'logged-in';
+  const device = isLogin || event.kind === 'registered' ? hashOf(deps, event) : null;
+  const isCounted = isLogin || event.kind === 'login-refused';
+  const countedBy = isCounted ? `${event.kind} ${device ?? ''} ${countingPeriodOf(event.at)}` : null;
+  return { ...event, device, countedBy };
+};
+
+const toEvent = ({ device: _device, countedBy: _by, version: _version, ...event }: Stored<'events'>): AccountEvent =>
+  event;
+
+const byId = (a: AccountEvent, b: AccountEvent): number => (a.id < b.id ? -1 : 1);
+
+/** @returns whether there is one more row. */
+const store = async (records: Records, row: Row): Promise<boolean> => {
+  const { userId, countedBy } = row;
+  let isNew = true;
+  if (countedBy === null) await records.insert('events', row);
+  else
+    await insertOrChangeRow(records, 'events', { userId, countedBy }, 'events_counted', (counted) => {
+      isNew = counted === null;
+      return counted === null ? row : countedTogether<Row>(counted, row);
+    });
+  return isNew;
+};
+
+const storeOf = async (records: Records, userId: string, rows: readonly Row[]): Promise<void> => {
+  let isSurplus = false;
+  for (const row of rows) {
+    const [last, isNew] = await inOrder(
+      records,
+      () => records.list('events', { equal: { userId }, skip: MOST_EVENTS - 1, limit: 1 }),
+      () => store(records, row),
+    );
+    isSurplus ||= isNew && last.length > 0;
+  }
+  if (isSurplus) await records.remove('events', beyondKept(await records.list('events', { equal: { userId } })));
+};
+
+/** @returns the events whose users are stored. */
+const storeAll = async (
+  deps: Hashing,
+  { users, records }: Pick<Stores, 'users' | 'records'>,
+  events: readonly AccountEvent[],
+): Promise<readonly AccountEvent[]> => {
+  const stored: AccountEvent[] = [];
+  // In the order in which everybody locks several.
+  for (const userId of [...new Set(events.map((event) => event.userId))].toSorted()) {
+    // So that the user is not removed meanwhile, and transactions that add events of one user take turns.
+    if ((await users.lock(userId)) === null) continue;
+    const added = events.filter((event) => event.userId === userId);
+    const rows = added.map((event) => toRow(deps, event));
+    await storeOf(records, userId, rows);
+    stored.push(...added);
+  }
+  return stored;
+};
+
+/**
+ * Adds events, among them one log-in of a user at most. It is counted in the event of its device and hour, which keeps the last session and
+ * request. Refused log-ins are counted in the event of their user and hour, which keeps the last request and device. An event of an unknown
+ * user is not stored.
+ * @param isListed whether what they say has ended is added to the list of ended sessions. Default: it is.
+ */
+export const addEvents = async (
+  deps: Hashing,
+  stores: Pick<Stores, 'users' | 'records' | 'tell'>,
+  events: readonly AccountEvent[],
+  isListed = true,
+): Promise<void> => {
+  const { records, tell } = stores;
+  // The webhooks after the lock on the user: some may have been added while it was waited for.
+  const [stored, webhooks] = await inOrder(
+    records,
+    () => storeAll(deps, stores, events),
+    () => webhooksFor(records, events),
+  );
+  const ended = isListed ? endedBy(events) : [];
+  for (const each of ended) await records.insert('endedSessions', each);
+  await addDeliveries(records, stored, webhooks);
+  for (const event of events) if (event.actor !== null) await records.insert('operations', { id: event.id, event });
+  if (ended.length > 0) tell(({ onEnded }) => onEnded?.());
+  tell(({ onEvents, onOperated }) => {
+    const told = onOperated === undefined ? events : events.filter(({ actor }) => actor === null);
+    if (told.length > 0) onEvents?.(told);
+  });
+};
+
+export type EventsQuery = {
+  readonly userId: string;
+  /** The id of the last event of the page before; `null` for the first page. */
+  readonly before: string | null;
+  readonly limit: number;
+};
+
+/** The events of one user, the latest first. */
+export const eventsOf = async (records: Records, { userId, before, limit }: EventsQuery): Promise<AccountEvent[]> => {
+  const rows = await records.list('events', {
+    equal: { userId },
+    ...(before !== null && { range: ['id', '<', before] }),
+    order: ['id'],
+    descending: true,
+    limit,
+  });
+  return rows.map(toEvent);
+};
+
+type AllEventsQuery = {
+  /** The last event of the page before; `null` for the first page. */
+  readonly before: Pick<AccountEvent, 'at' | 'id'> | null;
+  readonly limit: number;
+};
+
+/** The events of all users by their time, the latest first; a page may begin between events of one time. */
+export const allEvents = async (records: Records, { before, limit }: AllEventsQuery): Promise<AccountEvent[]> => {
+  const sameTime = (at: number) => records.list('events', { equal: { at } });
+  const rest = await records.list('events', {
+    ...(before !== null && { range: ['at', '<', before.at] }),
+    order: ['at'],
+    descending: true,
+    limit,
+  });
+  // Of events at one time, the limit may have left out any.
+  const last = rest.length < limit ? undefined : rest.at(-1);
+  const rows = [
+    ...(before === null ? [] : (await sameTime(before.at)).filter(({ id }) => id < before.id)),
+    ...rest.filter(({ at }) => at !== last?.at),
+    ...(last === undefined ? [] : await sameTime(last.at)),
+  ];
+  return rows
+    .map(toEvent)
+    .sort((a, b) => b.at - a.at || -byId(a, b))
+    .slice(0, limit);
+};
+
+/** Whether the user has registered or logged in with this user agent from this network. */
+export const knowsDevice = async (deps: Hashing, records: Records, userId: string, device: Device): Promise<boolean> =>
+  (await findRow(records, 'events', { userId, device: hashOf(deps, device) })) !== null;
+
+export const countEvents = async (records: Records, userId: string, kind: EventKind, since: number): Promise<number> =>
+  (await records.list('events', { equal: { userId, kind }, range: ['at', '>=', since] })).length;
+
+/**
+ * Takes the events with an actor that were added and not taken yet, the earliest first, for the audit log of the service: operators add them in
+ * other processes. They stay in the list.
+ */
+export const takeOperated = async (
+  { records, tell }: Pick<Stores, 'records' | 'tell'>,
+  limit: number,
+): Promise<AccountEvent[]> => {
+  const removed = await records.remove('operations', await records.list('operations', { order: ['id'], limit }));
+  const events = removed.map(({ event }) => event).sort(byId);
+  if (events.length > 0) tell(({ onEvents, onOperated = onEvents }) => onOperated?.(events));
+  return events;
+};
+
+/** Adds to what ended within one lifetime of an access token, for services that verify access tokens offline (ADR 0029). */
+export const addEnded = async ({ records, tell }: Pick<Stores, 'records' | 'tell'>, ended: Ended): Promise<void> => {
+  await records.insert('endedSessions', ended);
+  tell(({ onEnded }) => onEnded?.());
+};
+
+/** What has ended since a time, the latest first. */
+export const listEnded = async (records: Records, since: number, limit: number): Promise<Ended[]> => {
+  const order = ['at', 'id'] as const;
+  const rows = await records.list('endedSessions', { range: ['at', '>=', since], order, descending: true, limit });
+  return rows.map(withoutVersion);
+};

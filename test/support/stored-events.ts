@@ -1,0 +1,10 @@
+import { randomSecrets } from '../../src/adapters/crypto/secrets.ts';
+import { addEvents } from '../../src/application/storage/events.ts';
+import type { Stores } from '../../src/application/storage/stores.ts';
+import type { AccountEvent } from '../../src/domain/event.ts';
+
+/** Adds events as use cases do. */
+export const storeEvents = (
+  stores: Pick<Stores, 'users' | 'records' | 'tell'>,
+  events: readonly AccountEvent[],
+): Promise<void> => addEvents({ secrets: randomSecrets }, stores, events);

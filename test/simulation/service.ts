@@ -1,14 +1,13 @@
-import { createHash } from 'node:crypto';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { storageOver } from '../../src/adapters/records/storage.ts';
 import type { Mailer } from '../../src/application/ports/mailer.ts';
-import type { PasswordHasher } from '../../src/application/ports/password-hasher.ts';
 import { compose, type RunningService } from '../../src/infrastructure/compose.ts';
 import { type Config, parseConfig } from '../../src/infrastructure/config.ts';
 import { createLogger } from '../../src/infrastructure/logging/logger.ts';
 import { purge } from '../../src/infrastructure/purge.ts';
+import { plainPasswordHasher } from '../support/fakes.ts';
 import { type AnswerCheck, answerCheckOf } from '../support/openapi/answer-check.ts';
 import type { SimulatedDatabase } from './database.ts';
 import { MINUTE } from './kernel.ts';
@@ -44,13 +43,6 @@ export type Surroundings = Omit<Overrides, 'storage' | 'ports'> & {
 };
 export type Instance = Awaited<ReturnType<typeof openInstance>>;
 
-const digest = (password: string) => `$2b$04$${createHash('sha256').update(password).digest('base64url')}`;
-/** Without the cost of bcrypt. */
-const hasher: PasswordHasher = {
-  hash: async (password) => digest(password),
-  verify: async (password, hash) => hash === digest(password),
-  needsRehash: () => false,
-};
 const FACTOR_KEYS = Buffer.alloc(32, 7).toString('base64url');
 const SETTINGS = { NODE_ENV: 'test', BASE_URL: BASE, ALLOWED_ORIGINS_DEV: APPLICATION, FACTOR_KEYS };
 
@@ -59,7 +51,7 @@ export const openInstance = async ({ database, settings, mailerOf, log, ...other
   const config = { ...parseConfig({ ...SETTINGS, ...settings }), ...others.config };
   const destination = { write: (text: string) => void (line.isDead || log(text)) };
   const logger = createLogger({ level: 'info', environment: 'test', destination });
-  const ports = { hasher, mailer: mailerOf(() => line.isDead) };
+  const ports = { hasher: plainPasswordHasher(), mailer: mailerOf(() => line.isDead) };
   const service = await compose(config, logger, { ...others, storage: storageOver(records), ports });
   const stop = new AbortController();
   const sockets = new Set<Duplex>();

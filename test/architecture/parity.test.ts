@@ -57,6 +57,7 @@ const RUNS: readonly string[] = [
   'adapters/limits/login-attempts: LoginAttempts countAttempts',
   'adapters/limits/login-attempts: LoginAttempts countAttempts in memory',
   'adapters/mailer/contract: Mailer fileMailer',
+  'adapters/mailer/contract: Mailer httpMailer',
   'adapters/mailer/contract: Mailer memoryMailer',
   'adapters/mailer/contract: Mailer smtpMailer',
   'adapters/records/mariadb: Records mikroOrmRecords',

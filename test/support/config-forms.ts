@@ -165,6 +165,8 @@ export const ACCEPTED: readonly (readonly [name: string, text: string, config: o
     { pageServers: [0, 1].map((byte) => ({ id: 'pages', secretHash: Buffer.alloc(32, byte) })) },
   ],
   ['MAIL_URL', 'smtp://localhost:1025', { mail: { url: 'smtp://localhost:1025' } }],
+  ['MAIL_URL', 'https://mail.example.com/send', { mail: { url: 'https://mail.example.com/send' } }],
+  ['MAIL_OAUTH', 'https://id:s%40@login.example/t/token?scope=a%20b&refresh_token=r', {}],
   ['MAIL_URL', 'smtps://mail.example.com/', { mail: { url: 'smtps://mail.example.com/' } }],
   ['MAIL_URL', 'smtp://u%40a.b:p%40%3A%2F@m.example:587', { mail: { url: 'smtp://u%40a.b:p%40%3A%2F@m.example:587' } }],
   ['MAIL_FROM', 'tandem@localhost', { mail: { from: 'tandem@localhost' } }],
@@ -356,6 +358,8 @@ export const REFUSED: Readonly<Record<string, string>> = {
     'smtp://a.b?secure=false|smtp://a.b#|smtp://u@a.b|smtp://:p@a.b|smtp://u:%zz@a.b|smtp://u%0D%0A:p@a.b',
     'smtp://u:p%00@a.b|smtp://u:p/w@a.b|smtp://ma%20il.example.com|s\nmtp://a.b',
   ].join('|'),
+  MAIL_OAUTH:
+    'https://a.b/token|https://id@a.b/token|http://id:s@a.b/token|https://id:s@a.b/token#x|https://id:s@a.b/token?other=1|smtp://id:s@a.b',
   MAIL_FROM: [
     'Example|<a@b.c>|a@b.c, b@b.c|Example, Inc. <a@b.c>|Example <a@b.c> x|Example <<a@b.c>>|Example<a@b.c>',
     `a\r\nBcc: b@b.c <a@b.c>|Example <auth@exam\nple.com>|Team: a <a@b.c>| a@b.c|auth@|@b.c|auth@-b.c`,

@@ -2,6 +2,7 @@ import type { Mailer } from '../../application/ports/mailer.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { span } from '../tracing/spans.ts';
 import { isAddress, messageOf } from './message.ts';
+import { type MailOAuth, mailToken } from './oauth.ts';
 
 type SmtpOptions = {
   /** `smtp:` or `smtps:`; user and password percent-encoded. */
@@ -10,6 +11,8 @@ type SmtpOptions = {
   readonly from: string;
   /** Whether `smtp:` requires STARTTLS. It is used in any case where the server offers it. */
   readonly requireTls: boolean;
+  /** In place of a password in the URL. */
+  readonly oauth?: MailOAuth | null;
   /** Milliseconds that one mail may take. */
   readonly timeout?: number;
 };
@@ -20,16 +23,17 @@ const SMTP_TIMEOUT = 60_000;
 /**
  * Sends mail over SMTP, with a connection for each. nodemailer has 39 modules, so it is loaded with the first mail (ADR 0021).
  */
-export const smtpMailer = ({ url, from, requireTls, timeout = SMTP_TIMEOUT }: SmtpOptions): Mailer => {
-  const options = connectionOf(new URL(url), requireTls, timeout);
-  const attributes = { 'network.protocol.name': 'smtp', 'server.address': options.host };
+export const smtpMailer = ({ from, ...options }: SmtpOptions): Mailer => {
+  const { timeout = SMTP_TIMEOUT } = options;
+  const connection = connectionOf({ ...options, timeout });
+  const attributes = { 'network.protocol.name': 'smtp', 'server.address': connection.host };
   let transport: ReturnType<typeof open> | undefined;
   const closing = new AbortController();
   return {
     close: () => closing.abort(),
     send: async (mail) => {
       if (!isAddress(mail.to)) return 'refused';
-      transport ??= open(options);
+      transport ??= open(connection);
       try {
         // The time-outs of the connection restart with each byte, so a slow server could prolong them without end.
         const signal = AbortSignal.any([AbortSignal.timeout(timeout), closing.signal]);
@@ -48,8 +52,8 @@ export const smtpMailer = ({ url, from, requireTls, timeout = SMTP_TIMEOUT }: Sm
  * Connects to the mail server and logs in, without sending a mail.
  * @returns why it failed, without texts of the server; `null` when mail can be sent.
  */
-export const whyNoMail = async ({ url, requireTls, timeout }: Omit<Required<SmtpOptions>, 'from'>) => {
-  const transport = await open(connectionOf(new URL(url), requireTls, timeout));
+export const whyNoMail = async (options: Omit<SmtpOptions, 'from'> & { readonly timeout: number }) => {
+  const transport = await open(connectionOf(options));
   try {
     await transport.verify();
     return null;
@@ -65,14 +69,32 @@ const open = async (options: ReturnType<typeof connectionOf>) => {
   return createTransport(options);
 };
 
-const connectionOf = ({ protocol, hostname, port, username, password }: URL, requireTls: boolean, timeout: number) => {
+/** How the user of the URL logs in (RFC 7628, or a password). nodemailer keeps a token until its end. */
+const authOf = ({ username, password }: URL, oauth: MailOAuth | null, timeout: number) => {
+  const user = decodeURIComponent(username);
+  if (oauth === null) return { user, pass: decodeURIComponent(password) };
+  return {
+    ...{ type: 'OAuth2' as const, user },
+    provisionCallback: (
+      _user: string,
+      _renew: boolean,
+      done: (error: Error | null, token?: string, expires?: number) => void,
+    ) => {
+      mailToken(oauth, timeout).then(({ token, expiresAt }) => done(null, token, expiresAt), done);
+    },
+  };
+};
+
+const connectionOf = ({ url, requireTls, oauth = null, timeout }: Omit<SmtpOptions, 'from'> & { timeout: number }) => {
+  const parsed = new URL(url);
+  const { protocol, hostname, port, username } = parsed;
   const secure = protocol === 'smtps:';
   return {
     host: decodeURIComponent(hostname).replace(/^\[|\]$/g, ''),
     ...(port !== '' && { port: Number(port) }),
     secure,
     requireTLS: requireTls && !secure,
-    ...(username !== '' && { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
+    ...(username !== '' && { auth: authOf(parsed, oauth, timeout) }),
     // Each of them also covers STARTTLS.
     connectionTimeout: timeout,
     dnsTimeout: timeout,

@@ -104,7 +104,7 @@ export const openPorts = async (config: Config, logger: Logger, opened: Opened) 
   const clock = overrides.clock ?? opened.clock;
   const { tokens, keySet, signingKey } = await openTokens(config, overrides);
   const factors = overrides.secrets?.factors === undefined ? await openFactorKeys(config) : null;
-  const mailer = overrides.mailer === undefined ? await openMailer(config, logger) : overrides.mailer;
+  const mailer = overrides.mailer === undefined ? await openMailer(config, logger, clock) : overrides.mailer;
   const defaults: Ports = {
     tokens,
     webauthn: simpleWebAuthn(config.webauthn),

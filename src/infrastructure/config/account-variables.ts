@@ -4,7 +4,7 @@ import { hidesSomething } from '../../domain/text.ts';
 import { EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../domain/user.ts';
 import * as form from './forms.ts';
 import { hookKey, secretKeys } from './keys.ts';
-import { mailUrl } from './server-urls.ts';
+import { mailOAuth, mailUrl } from './server-urls.ts';
 import * as url from './urls.ts';
 
 /** Outside production. */
@@ -80,7 +80,14 @@ export const ACCOUNT_VARIABLES = {
     secret: true,
     unset: 'files in DATA_DIR/mail (production: no mail)',
     meaning:
-      'The mail server: smtps:// with TLS from the start, smtp:// with STARTTLS, which another machine must offer unless the URL ends with ?requireTLS=false. Without it, production has neither password reset nor email verification.',
+      'The mail server: smtps:// with TLS from the start, smtp:// with STARTTLS, which another machine must offer unless the URL ends with ?requireTLS=false; or https:// of a server of yours, which gets each mail as a signed request. Without it, production has neither password reset nor email verification.',
+  },
+  MAIL_OAUTH: {
+    form: mailOAuth,
+    secret: true,
+    unset: 'none: the password in MAIL_URL',
+    meaning:
+      'How the user of MAIL_URL gets access tokens in place of a password, as Microsoft 365 and Gmail want it: https://ID:SECRET@login.microsoftonline.com/TENANT/oauth2/v2.0/token?scope=https%3A%2F%2Foutlook.office365.com%2F.default. With &refresh_token=…, those of the owner of the mailbox.',
   },
   MAIL_FROM: {
     form: mailbox,

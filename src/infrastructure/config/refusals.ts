@@ -145,6 +145,11 @@ export const REFUSALS: Rules = {
     isProduction(of) && of.ACCOUNT_PAGES === 'on' && of.BASE_URL === undefined,
   'EMAIL_VERIFICATION: must be off or unset without MAIL_URL': (of) =>
     isProduction(of) && of.MAIL_URL === undefined && (of.EMAIL_VERIFICATION ?? 'off') !== 'off',
+  'MAIL_URL: must have a user, and a password unless MAIL_OAUTH is set': ({ MAIL_URL: mail, MAIL_OAUTH: oauth }) => {
+    if (mail === undefined || mail.url.startsWith('http')) return false;
+    const { username, password } = new URL(mail.url);
+    return oauth === undefined ? (username === '') !== (password === '') : username === '' || password !== '';
+  },
   'LOGIN_BY_CODE: must be off without MAIL_URL': (of) =>
     isProduction(of) && of.MAIL_URL === undefined && of.LOGIN_BY_CODE === 'on',
   'PASSWORDS: must be required without LOGIN_BY_CODE=on': (of) =>

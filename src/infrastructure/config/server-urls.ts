@@ -1,7 +1,8 @@
+import type { MailOAuth } from '../../adapters/mailer/oauth.ts';
 import type { ServerOptions, SqliteOptions } from '../../adapters/mikro-orm/options.ts';
 import { hostOf, SENTINEL } from '../../adapters/redis/url.ts';
 import { address, formOf, hasControls, itemsOf, path } from './forms.ts';
-import { isLoopback } from './urls.ts';
+import { hookUrl, isLoopback } from './urls.ts';
 
 const isDecodable = (text: string): boolean => {
   try {
@@ -19,18 +20,37 @@ const urlOf = (text: string, protocols: readonly string[]): URL | undefined => {
   return isFit ? url : undefined;
 };
 
+/** The token endpoint of an authorization server, with the id and the secret of the client in place of user and password. */
+export const mailOAuth = formOf<MailOAuth>(
+  'an https:// URL of a token endpoint with id and secret of the client as user and password, percent-encoded, and with no parameter but scope and refresh_token',
+  (given) => {
+    const url = urlOf(given.trim(), ['https:', 'http:']);
+    const isServer = url?.protocol === 'https:' || (url !== undefined && isLoopback(hostOf(url)));
+    if (url === undefined || !isServer || url.hash !== '' || url.username === '' || url.password === '')
+      return undefined;
+    if (!hasOnly(['scope', 'refresh_token'], url)) return undefined;
+    const { scope, refresh_token: refreshToken } = Object.fromEntries(url.searchParams);
+    const [clientId, clientSecret] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
+    return { url: `${url.origin}${url.pathname}`, clientId, clientSecret, scope, refreshToken };
+  },
+);
+
 type MailUrl = { readonly url: string; readonly requireTls: boolean };
 
 /** Refuses port 0, and control characters in the decoded user name and password, which SMTP cannot send. */
 export const mailUrl = formOf<MailUrl>(
-  'an smtp:// or smtps:// URL with a host, with user and password or neither, special characters percent-encoded, without path, and without query except requireTLS=false',
+  'an smtp:// or smtps:// URL with a host, special characters of user and password percent-encoded, without path, and without query except requireTLS=false; or the http:// or https:// URL of a server of yours',
   (given) => {
     const text = given.trim();
+    if (/^https?:/i.test(text)) {
+      const url = hookUrl.parse(text);
+      return url === undefined ? undefined : { url, requireTls: true };
+    }
     const url = urlOf(text, ['smtp:', 'smtps:']);
     if (url === undefined || /[?#](?!requireTLS=false$)/.test(text)) return undefined;
     const { port, username, password, pathname } = url;
     const isServer = address.parse(hostOf(url)) !== undefined && port !== '0' && /^\/?$/.test(pathname);
-    const isUser = (username === '') === (password === '') && !hasControls(decodeURIComponent(username + password));
+    const isUser = (username !== '' || password === '') && !hasControls(decodeURIComponent(username + password));
     if (!isServer || !isUser) return undefined;
     return { url: text.replace(/\?.*$/, ''), requireTls: url.search === '' && !isLoopback(hostOf(url)) };
   },

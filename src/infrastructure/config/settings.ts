@@ -262,7 +262,8 @@ const accessCookieOf = (of: Values): AccessCookieSettings => {
   };
 };
 
-const mailOf = ({ NODE_ENV, MAIL_URL, MAIL_FROM: from = LOCAL_SENDER }: Values) => {
-  if (MAIL_URL !== undefined) return { ...MAIL_URL, from };
-  return NODE_ENV === 'production' ? null : { url: null, from, requireTls: false };
+const mailOf = ({ NODE_ENV, MAIL_URL, MAIL_OAUTH, MAIL_FROM: from = LOCAL_SENDER }: Values) => {
+  const oauth = MAIL_OAUTH ?? null;
+  if (MAIL_URL !== undefined) return { ...MAIL_URL, from, oauth };
+  return NODE_ENV === 'production' ? null : { url: null, from, requireTls: false, oauth };
 };

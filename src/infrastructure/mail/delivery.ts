@@ -1,16 +1,19 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { random } from '../../adapters/clock/system.ts';
+import { random, systemClock } from '../../adapters/clock/system.ts';
+import { signedHeaders } from '../../adapters/hooks/signing.ts';
 import { deviceNames } from '../../adapters/json/device-names.ts';
 import { outageLog } from '../../adapters/log/outage-log.ts';
 import { systemReason } from '../../adapters/log/redact-error.ts';
 import type { MailTemplates } from '../../application/mail/kinds.ts';
 import { sendMessages } from '../../application/mail/send-messages.ts';
+import type { Clock } from '../../application/ports/clock-and-ids.ts';
 import type { Mailer } from '../../application/ports/mailer.ts';
 import type { Report, Reports } from '../../application/report.ts';
 import { waitingMessages } from '../../application/storage/outbox.ts';
 import type { Config } from '../config.ts';
 import { countOfWaiting, type DeliveryTimes, deliver, type WakeUpSignal } from '../delivery-loop.ts';
+import { loadOrCreateHookKey } from '../keys.ts';
 import { keepPrivate } from '../private-data.ts';
 
 /**
@@ -19,17 +22,28 @@ import { keepPrivate } from '../private-data.ts';
  * @throws Error that names DATA_DIR and the system's reason.
  */
 export const openMailer = async (
-  { mail, dataDir }: Pick<Config, 'mail' | 'dataDir'>,
+  { mail, dataDir, hookPrivateKey }: Pick<Config, 'mail' | 'dataDir' | 'hookPrivateKey'>,
   logger: Pick<Logger, 'info'>,
+  clock: Clock = systemClock,
 ): Promise<Mailer | null> => {
   if (mail === null) return null;
-  const { url, from, requireTls } = mail;
-  if (url !== null) return (await import('../../adapters/mailer/smtp.ts')).smtpMailer({ url, from, requireTls });
+  const { url, from, requireTls, oauth } = mail;
+  if (url?.startsWith('http')) {
+    const { httpMailer } = await import('../../adapters/mailer/http.ts');
+    return httpMailer({ url, from, sign: await mailSigner({ hookPrivateKey, dataDir }), clock });
+  }
+  if (url !== null) return (await import('../../adapters/mailer/smtp.ts')).smtpMailer({ url, from, requireTls, oauth });
   keepMailPrivate(dataDir);
   const { fileMailer } = await import('../../adapters/mailer/files.ts');
   const onWritten = (path: string, links: readonly string[]) =>
     logger.info({ path, links }, 'A mail was written to a file');
   return fileMailer({ directory: join(dataDir, 'mail'), from, onWritten });
+};
+
+/** Signs requests about mail as those of hooks, with the same key. */
+export const mailSigner = async (keys: Pick<Config, 'hookPrivateKey' | 'dataDir'>) => {
+  const privateKey = await loadOrCreateHookKey(keys);
+  return (id: string, at: number, body: string) => signedHeaders(id, at, body, [{ privateKey }]);
 };
 
 const keepMailPrivate = (dataDir: string): void => {

@@ -1,9 +1,18 @@
+import { generateKeyPairSync, verify } from 'node:crypto';
+import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
+import { json } from 'node:stream/consumers';
+import { afterAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/adapters/clock/system.ts';
+import { signedHeaders } from '../../../src/adapters/hooks/signing.ts';
 import { fileMailer } from '../../../src/adapters/mailer/files.ts';
+import { httpMailer, whyNoHttpMail } from '../../../src/adapters/mailer/http.ts';
 import { smtpMailer } from '../../../src/adapters/mailer/smtp.ts';
 import { absent } from '../../contracts/hooks.ts';
+import { MAIL } from '../../contracts/mailer/store.ts';
 import { describeMailer } from '../../contracts/mailer.contract.ts';
 import { memoryMailer } from '../../support/mail/memory-mailer.ts';
 import { receivedFrom } from '../../support/mail/received.ts';
@@ -68,4 +77,61 @@ describeMailer('smtpMailer', async () => {
       await Promise.all(servers.map(({ close }) => close()));
     },
   };
+});
+
+/** A server of the operator's own, which answers with a status. */
+const mailTaker = async (status: number) => {
+  const taken: { readonly type: string; readonly data: Record<string, string>; readonly isSigned: boolean }[] = [];
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const server = createServer(async (request, response) => {
+    const body = (await json(request)) as (typeof taken)[number];
+    const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': signature } = request.headers;
+    const signed = Buffer.from(`${id}.${time}.${JSON.stringify(body)}`);
+    const isSigned = verify(null, signed, publicKey, Buffer.from(`${signature}`.replace('v1a,', ''), 'base64'));
+    if (status === 200) taken.push({ ...body, isSigned });
+    response.writeHead(status).end('ann.o-neil');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mail`;
+  const sign = (id: string, at: number, body: string) => signedHeaders(id, at, body, [{ privateKey }]);
+  const options = { url, sign, clock: systemClock, from: FROM };
+  return { taken, options, mailer: httpMailer(options), close: () => new Promise((resolve) => server.close(resolve)) };
+};
+
+describeMailer('httpMailer', async () => {
+  const [taker, refusing, failing] = await Promise.all([200, 422, 503].map(mailTaker));
+  if (taker === undefined || refusing === undefined || failing === undefined) return expect.unreachable();
+  return {
+    mailer: taker.mailer,
+    received: async () =>
+      taker.taken.map(({ data: { id = '', to = '', subject = '', text = '', html = '' } }) => ({
+        ...{ id, subject, text, html, recipients: [to], headers: absent('it is JSON') },
+      })),
+    refusing: async () => refusing.mailer,
+    failing: async () => failing.mailer,
+    close: async () => {
+      await Promise.all([taker, refusing, failing].map(({ close }) => close()));
+    },
+  };
+});
+
+describe('httpMailer', () => {
+  it('signs its requests, and names the sender', async () => {
+    const { taken, mailer, close } = await mailTaker(200);
+    await mailer.send(MAIL);
+    expect(taken).toMatchObject([{ type: 'mail.send', isSigned: true, data: { ...MAIL, from: FROM } }]);
+    await close();
+  });
+
+  it.each([
+    [200, null],
+    [404, '404'],
+  ])('is examined without a mail: %s', async (status, why) => {
+    const { options, taken, close } = await mailTaker(status);
+    expect(await whyNoHttpMail(options)).toBe(why);
+    expect(taken.map(({ type }) => type)).toEqual(why === null ? ['mail.check'] : []);
+    await close();
+    expect(await whyNoHttpMail(options)).toBe('no answer');
+  });
 });

@@ -82,6 +82,11 @@ const IN_PRODUCTION: readonly Case[] = [
   ],
   [{ JWT_REFRESH_COOKIE_SECURE: 'false' }, {}, 'JWT_REFRESH_COOKIE_SECURE'],
   [{ JWT_REFRESH_COOKIE_SECURE: '' }, {}, 'JWT_REFRESH_COOKIE_SECURE'],
+  [
+    { MAIL_URL: 'smtps://u@mail.example.com' },
+    { MAIL_URL: 'smtps://u@mail.example.com', MAIL_OAUTH: 'https://id:secret@login.example.com/token' },
+    'MAIL_URL',
+  ],
   [{ BCRYPT_COST: '9' }, { BCRYPT_COST: '10' }, 'BCRYPT_COST'],
   [{ ALLOWED_ORIGINS_PROD: '*' }, {}, 'ALLOWED_ORIGINS_PROD'],
   [

@@ -1,6 +1,9 @@
+import { systemClock } from '../../../adapters/clock/system.ts';
+import { whyNoHttpMail } from '../../../adapters/mailer/http.ts';
 import { whyNoMail } from '../../../adapters/mailer/smtp.ts';
 import { textsIn } from '../../../application/templates.ts';
 import { MAIL_NAMES } from '../../../domain/happenings.ts';
+import { mailSigner } from '../../mail/delivery.ts';
 import { examineMails, PAGE_FILES } from '../../template-files.ts';
 import { type Findings, note, ok, problem, QUESTION_TIMEOUT_MS, type SetUp, warning } from './examine.ts';
 
@@ -24,16 +27,19 @@ const adviceFor = (text: string): string =>
 export const mail = async ({ config }: SetUp): Promise<Findings> => {
   if (config.mail === null)
     return note('mail.none', 'MAIL_URL is unset: no password reset, no email verification.', 'Set it to have them.');
-  const { url, requireTls } = config.mail;
+  const { url, requireTls, oauth } = config.mail;
   if (url === null)
     return note('mail.files', 'MAIL_URL is unset: mail is written to DATA_DIR/mail.', 'Set MAIL_URL to send it.');
-  const why = await whyNoMail({ url, requireTls, timeout: QUESTION_TIMEOUT_MS });
+  const timeout = QUESTION_TIMEOUT_MS;
+  const why = url.startsWith('http')
+    ? await whyNoHttpMail({ url, sign: await mailSigner(config), clock: systemClock, timeout })
+    : await whyNoMail({ url, requireTls, oauth, timeout });
   const { host } = new URL(url);
   if (why === null) return ok('mail.reachable', `The mail server at ${host} can be used.`);
   return problem(
     'mail.unreachable',
     `The mail server at ${host} cannot be used: ${why}. Mail waits.`,
-    'Check that it runs, that this machine may reach it, its certificate, and the user and the password of MAIL_URL.',
+    'Check that it runs, that this machine may reach it, its certificate, the user and the password of MAIL_URL, and MAIL_OAUTH.',
   );
 };
 

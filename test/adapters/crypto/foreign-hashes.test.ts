@@ -10,7 +10,7 @@ import { readText } from '../../support/checkout/repository.ts';
 import { facts } from '../../support/foreign-hashes.ts';
 import { watchedThreads } from '../../support/watched-threads.ts';
 
-const hasher = passwordHasher({ cost: 4 });
+const hasher = passwordHasher({ cost: 4, maxWait: Number.POSITIVE_INFINITY });
 
 /** The hash as it is stored. */
 const stored = async (text: string): Promise<string> => {

@@ -111,19 +111,6 @@ it('paths that no route has, and methods that nobody knows, make no names', asyn
   expect(JSON.stringify(collector.spans)).not.toContain('me@example');
 });
 
-it('spans of requests at the same time are not mixed', async () => {
-  const person = aPerson();
-  await service.http.post('/auth/register').send(person).expect(201);
-  const body = { account: person.username, password: person.password };
-  const traces = Array.from({ length: 20 }, (_, at) => 100 + at);
-  await Promise.all(traces.map((each) => service.http.post('/auth/login').set(caller(each)).send(body).expect(200)));
-  for (const each of traces) {
-    const trace = await traceOf(each);
-    expect(trace.filter(({ name }) => name === 'hash queue')).toHaveLength(1);
-    expect(trace.every((one) => pathOf(one, trace).startsWith('POST /auth/login'))).toBe(true);
-  }
-});
-
 it('a mail is a trace of its own', async () => {
   const stop = new AbortController();
   const delivered = service.mail?.deliver(stop.signal);

@@ -1,13 +1,13 @@
 import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
-import type { AddressInfo, Server } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ulidGenerator } from '../../../src/adapters/crypto/ulid.ts';
 import { boundedBeforeRegister } from '../../../src/adapters/hooks/before-register.ts';
 import { askOverHttp } from '../../../src/adapters/hooks/over-http.ts';
 import { publicHookKey } from '../../../src/adapters/hooks/signing.ts';
 import { redactError } from '../../../src/adapters/log/redact-error.ts';
+import { listenOnLoopback } from '../../support/listen.ts';
 
 const { privateKey } = generateKeyPairSync('ed25519');
 const clock = { now: () => 1_800_000_000_123 };
@@ -17,12 +17,11 @@ const REGISTRATION = {
   ...{ address: '192.0.2.0/24', userAgent: 'Browser', invited: false, extra: { captcha: 'ü' } },
 };
 
-const listening = async (server: Server): Promise<number> => {
-  if (!server.listening) await once(server.listen(0, '127.0.0.1'), 'listening');
-  onTestFinished(() => void server.close());
-  return (server.address() as AddressInfo).port;
+const urlOf = async (listener: RequestListener) => {
+  const { url, close } = await listenOnLoopback(createServer(listener));
+  onTestFinished(close);
+  return `${url}/hook`;
 };
-const urlOf = async (listener: RequestListener) => `http://127.0.0.1:${await listening(createServer(listener))}/hook`;
 const asking = (url: string, observe = vi.fn()) =>
   boundedBeforeRegister(askOverHttp(url, privateKey, 'registration.requested', { clock, ids }), observe);
 

@@ -1,5 +1,4 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { createServer, type Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
@@ -11,7 +10,7 @@ import { webhookSender } from '../../../src/adapters/hooks/webhook-sender.ts';
 import { recordSpans, type SpanRecorder } from '../../../src/adapters/tracing/spans.ts';
 import { FORMER_KEY_LIFETIME, type Webhook } from '../../../src/domain/webhook.ts';
 import { aWebhook } from '../../support/builders.ts';
-import { freePort } from '../../support/servers/free-port.ts';
+import { listenOnLoopback } from '../../support/listen.ts';
 import { openReceiver, type Received, signersOf } from '../../support/webhook-receiver.ts';
 
 const KEY = generateKeyPairSync('ed25519').privateKey;
@@ -159,10 +158,9 @@ describe('an answer', () => {
       socket.on('error', () => undefined).resume();
       begin(socket);
     });
-    const port = await freePort();
-    await once(server.listen(port, '127.0.0.1'), 'listening');
-    onTestFinished(() => void server.close());
-    return { url: `http://127.0.0.1:${port}/`, closed };
+    const { url, close } = await listenOnLoopback(server);
+    onTestFinished(close);
+    return { url, closed };
   };
 
   it.each([

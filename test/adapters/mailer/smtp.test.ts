@@ -1,6 +1,5 @@
 // Proves mail-1, mail-3, mail-4
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { inspect } from 'node:util';
 import type { SMTPServerOptions } from 'smtp-server';
@@ -9,6 +8,7 @@ import { smtpMailer } from '../../../src/adapters/mailer/smtp.ts';
 import { rejection } from '../../contracts/hooks.ts';
 import { MAIL } from '../../contracts/mailer/store.ts';
 import { selfSigned } from '../../support/certificate.ts';
+import { listenOnLoopback } from '../../support/listen.ts';
 import { openSmtpServer, reply } from '../../support/mail/smtp-server.ts';
 
 const FROM = 'Tandem <tandem@localhost>';
@@ -49,13 +49,12 @@ const openRaw = async (onConnection: (socket: Socket) => void) => {
     socket.on('error', () => undefined);
     onConnection(socket);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const { port, close } = await listenOnLoopback(server);
   closing.push(() => {
     for (const socket of sockets) socket.destroy();
-    server.close();
+    return close();
   });
-  return { port: (server.address() as AddressInfo).port, sockets };
+  return { port };
 };
 
 const reasonOf = async (call: Promise<unknown>): Promise<unknown> =>

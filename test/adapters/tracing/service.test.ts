@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { aPerson, startService, type TestService } from '../../support/http/service.ts';
+import { listenOnLoopback } from '../../support/listen.ts';
 import { openSmtpServer, type SmtpServer } from '../../support/mail/smtp-server.ts';
 import { type SentSpan, startCollector } from '../../support/servers/collector.ts';
 
@@ -17,7 +16,7 @@ let collector: Awaited<ReturnType<typeof startCollector>>;
 let smtp: SmtpServer;
 let service: TestService;
 beforeAll(async () => {
-  await once(hook.listen(0, '127.0.0.1'), 'listening');
+  const { url } = await listenOnLoopback(hook);
   [collector, smtp] = [await startCollector(), await openSmtpServer()];
   service = await startService({
     ...collector.env,
@@ -28,7 +27,7 @@ beforeAll(async () => {
       MAIL_URL: `smtp://127.0.0.1:${smtp.port}`,
       MAIL_FROM: 'a@example.org',
     },
-    HOOK_BEFORE_REGISTER: `http://127.0.0.1:${(hook.address() as AddressInfo).port}/hook?key=s3cr3t`,
+    HOOK_BEFORE_REGISTER: `${url}/hook?key=s3cr3t`,
   });
 });
 afterAll(async () => {

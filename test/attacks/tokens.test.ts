@@ -1,8 +1,6 @@
 // Proves SPEC 8.7, 8.13; ASVS 7.2.1, 9.1.1, 9.1.3, 9.2.2; network-2, network-3, network-5, website-4
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Response } from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compact, ecdsa, encoded, hmac, type Json, partsOf, type Signer } from '../support/forgeries/forge.ts';
@@ -10,6 +8,7 @@ import { heldFrom, opened, refreshWith, servicesOverOneDatabase, signUp, tokenIn
 import { exchangeRaw, head } from '../support/http/raw-http.ts';
 import type { TestService } from '../support/http/service.ts';
 import { testKeyPair } from '../support/keys.ts';
+import { listenOnLoopback } from '../support/listen.ts';
 
 const { start } = servicesOverOneDatabase();
 const attacker = testKeyPair();
@@ -25,8 +24,7 @@ let service: TestService;
 let victim: Awaited<ReturnType<typeof signUp>>;
 let url: string;
 beforeAll(async () => {
-  await once(attackerServer.listen(0, '127.0.0.1'), 'listening');
-  url = `http://127.0.0.1:${(attackerServer.address() as AddressInfo).port}/jwks.json`;
+  url = `${(await listenOnLoopback(attackerServer)).url}/jwks.json`;
   service = await start();
   victim = await signUp(service);
 });

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { listenOnLoopback } from '../support/browser/listen.ts';
 import { ROOT } from '../support/checkout/repository.ts';
+import { listenOnLoopback } from '../support/listen.ts';
 
 const CLIENT = pathToFileURL(join(ROOT, 'client/dist/client.js')).href;
 

@@ -6,7 +6,7 @@ import {
   request,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenOnLoopback } from '../support/listen.ts';
 
 export type Asked = {
   readonly method: string;
@@ -70,12 +70,11 @@ export const startFaultyServer = async (target: string, behavior: Behavior) => {
       response.destroy();
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { url, close } = await listenOnLoopback(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     close: async (): Promise<void> => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await close();
       agent.destroy();
       if (failures.length > 0) throw new AggregateError(failures, 'the faulty server failed');
     },

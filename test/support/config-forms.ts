@@ -6,7 +6,10 @@ import { privatePem } from '../../src/infrastructure/keys.ts';
 /** One more than is allowed. */
 const FACTOR_KEYS = Array.from({ length: 11 }, (_, index) => Buffer.alloc(32, index).toString('base64url'));
 const [KEY_0 = '', KEY_1 = ''] = FACTOR_KEYS;
+const KEYS = [0, 1].map((byte) => Buffer.alloc(32, byte));
 export const DEFAULT_FILE = { kind: 'sqlite', path: '.data/database.sqlite', synchronous: 'normal', tablePrefix: '' };
+
+const NETWORKS = ['10.1.0.0/16', '::1/128'];
 
 const HOOK_KEY = generateKeyPairSync('ed25519').privateKey;
 const IS_HOOK_KEY = expect.toSatisfy((key) => HOOK_KEY.equals(key));
@@ -16,91 +19,63 @@ const IS_PUBLIC_KEY = expect.toSatisfy((key) =>
   [HOOK_KEY, OTHER_CURVE].some((own) => createPublicKey(own).equals(key)),
 );
 
+const TWO_KEYS = `${publicPem(HOOK_KEY)}${publicPem(OTHER_CURVE)}`.replaceAll('\n', '\\n');
+
 const operator = (given: object = {}) => ({
   ...{ name: 'support', scopes: ['users:read', 'users:write'], publicKey: publicPem(OTHER_CURVE) },
   ...given,
 });
 const OPERATOR_KEYS = JSON.stringify([operator()]);
 
-/** Windows in milliseconds. */
-const LIMITS = { global: { requests: 500, window: 60_000 }, strict: { requests: 100, window: 60_000 }, public: null };
-const SENTINELS = 'rediss+sentinel://u:p%2C@HOST/main-1/2?family=4&sentinel_username=u&sentinel_password=p';
+/** Milliseconds. */
+const STRICT = { requests: 7, window: 30_000 };
+const ANDROID = `android:apk-key-hash:${KEY_1}`;
+const SENTINELS = (hosts: string) =>
+  `rediss+sentinel://u:p%2C@${hosts}/main-1/2?family=4&sentinel_username=u&sentinel_password=p`;
 
 /** Texts that are accepted, with what they come to. Cookie prefixes need another variable: config/refusals.test.ts. */
 export const ACCEPTED: readonly (readonly [name: string, text: string, config: object])[] = [
   ['NODE_ENV', 'test', { environment: 'test' }],
   ['HOST', '::1', { host: '::1' }],
-  ['HOST', 'auth.internal', { host: 'auth.internal' }],
   ['PORT', '0', { port: 0 }],
   ['PORT', '65535', { port: 65_535, baseUrl: 'http://localhost:65535' }],
-  ['BASE_URL', 'https://auth.example.com', { baseUrl: 'https://auth.example.com' }],
   ['BASE_URL', 'https://example.com//a//b//', { baseUrl: 'https://example.com//a//b' }],
-  [
-    'ALLOWED_ORIGINS_DEV',
-    ' https://a.b , http://[::1]:8080,',
-    { allowedOrigins: ['https://a.b', 'http://[::1]:8080'] },
-  ],
+  ['ALLOWED_ORIGINS_DEV', ' https://a.b , http://[::1]:81', { allowedOrigins: ['https://a.b', 'http://[::1]:81'] }],
   ['ALLOWED_ORIGINS_DEV', 'tauri://localhost, ionic://localhost:8080', { application: null }],
-  [
-    'ALLOWED_ORIGINS_DEV',
-    'chrome-extension://abcdefghijklmnop,app://-,app://.,app://obsidian.md',
-    { application: null },
-  ],
+  ['ALLOWED_ORIGINS_DEV', 'chrome-extension://abcdef,app://-,app://.,app://obsidian.md', { application: null }],
   ['ALLOWED_ORIGINS_DEV', 'capacitor://localhost,https://a.example', { application: 'https://a.example' }],
   ['ALLOWED_ORIGINS_PROD', 'https://a.example', { allowedOrigins: [] }],
   [
     'APP_LINKS',
-    'https://app.example/signed-in, com.example.app:/signed-in,com.example.app://signed-in/here',
-    { appLinks: ['https://app.example/signed-in', 'com.example.app:/signed-in', 'com.example.app://signed-in/here'] },
+    'https://a.b/x, com.a.b:/x,com.a.b://x/y',
+    { appLinks: ['https://a.b/x', 'com.a.b:/x', 'com.a.b://x/y'] },
   ],
-  [
-    'WEBAUTHN_ORIGINS',
-    `android:apk-key-hash:${KEY_1}, https://app.example`,
-    { webauthn: { origins: expect.arrayContaining([`android:apk-key-hash:${KEY_1}`, 'https://app.example']) } },
-  ],
+  ['WEBAUTHN_ORIGINS', `${ANDROID}, https://a.b`, { webauthn: { origins: expect.arrayContaining([ANDROID]) } }],
   ['WEBAUTHN_RP_ID', 'localhost', { webauthn: { rpId: 'localhost' } }],
   ['PASSKEYS_PAGE_URL', 'https://app.example/me?tab=keys', { passkeysPageUrl: 'https://app.example/me?tab=keys' }],
   ['ALLOWED_HEADERS', 'traceparent, baggage,x', { allowedHeaders: ['traceparent', 'baggage', 'x'] }],
   ['TRUST_PROXY', '2', { trustProxy: 2 }],
-  ['REQUEST_TIMEOUT_MS', '1', { requestTimeout: 1 }],
   ['REQUEST_TIMEOUT_MS', '2147483647', { requestTimeout: 2_147_483_647 }],
-  ['SHUTDOWN_DELAY', '0', { shutdownDelay: 0 }],
   ['SHUTDOWN_DELAY', '1m', { shutdownDelay: 60_000 }],
   ['SLOW_REQUEST_THRESHOLDS', '{"warn":5,"error":5}', { slowRequest: { warn: 5, error: 5 } }],
-  ['RATE_LIMITS', 'strict=7/30', { rateLimits: { ...LIMITS, strict: { requests: 7, window: 30_000 } } }],
-  [
-    'RATE_LIMITS',
-    'public=1/86400, global=off',
-    { rateLimits: { ...LIMITS, global: null, public: { requests: 1, window: 86_400_000 } } },
-  ],
+  ['RATE_LIMITS', 'strict=7/30, global=off', { rateLimits: { global: null, strict: STRICT, public: null } }],
   ['RATE_LIMITS', 'off', { rateLimits: { global: null, strict: null, public: null } }],
   ['LOG_LEVEL', 'silent', { logLevel: 'silent' }],
   ['WORKERS', '1', { workers: 1 }],
   ['ADMIN_PORT', 'off', { admin: null }],
-  [
-    'ADMIN_PORT',
-    '9470',
-    { admin: { host: '127.0.0.1', port: 9_470, url: 'http://127.0.0.1:9470', keys: [], proxy: null } },
-  ],
+  ['ADMIN_PORT', '9470', { admin: { host: '127.0.0.1', port: 9_470, url: 'http://127.0.0.1:9470', proxy: null } }],
   ['ADMIN_HOST', '::', { admin: null }],
   ['ADMIN_URL', 'https://office.example.com/a/', { admin: null }],
   ['ADMIN_KEYS', OPERATOR_KEYS, { admin: null }],
   ['ADMIN_IDENTITY_HEADER', 'X-Forwarded-Email', { admin: null }],
   ['ADMIN_PROXY_SECRET', 'a'.repeat(32), { admin: null }],
-  ['METRICS', 'off', { metrics: null }],
   ['METRICS', '9464', { metrics: { host: '127.0.0.1', port: 9464 } }],
   ['METRICS', '[::1]:9464', { metrics: { host: '::1', port: 9464 } }],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://otel:4318/', { tracing: { endpoint: 'http://otel:4318' } }],
   ['OTEL_EXPORTER_OTLP_PROTOCOL', 'http/protobuf', { tracing: { protocol: 'http/protobuf' } }],
-  ['OTEL_TRACES_SAMPLER', 'always_off', { tracing: { ratio: 0, followsCaller: false } }],
   ['OTEL_TRACES_SAMPLER', 'parentbased_always_on', { tracing: { ratio: 1, followsCaller: true } }],
   ['OTEL_TRACES_SAMPLER_ARG', '0.05', { tracing: { ratio: 1 } }],
   ['DATA_DIR', '/var/lib/t', { dataDir: '/var/lib/t', database: { path: '/var/lib/t/database.sqlite' } }],
-  [
-    'DATABASE_URL',
-    'postgres://u:p%40@db:5432/x',
-    { database: { kind: 'postgresql', url: 'postgres://u:p%40@db:5432/x' } },
-  ],
   ['DATABASE_URL', 'postgresql://u:p@/db?host=/s', { database: { url: 'postgresql://u:p@localhost/db?host=/s' } }],
   ['DATABASE_URL', 'postgres:///x?ssl=1&host=/run', { database: { url: 'postgres://localhost/x?ssl=1&host=/run' } }],
   ...[
@@ -109,48 +84,30 @@ export const ACCEPTED: readonly (readonly [name: string, text: string, config: o
     'postgres://db/x?uselibpqcompat=true&sslmode=require',
   ].map((url) => ['DATABASE_URL', url, { database: { kind: 'postgresql' } }] as const),
   ['DATABASE_URL', 'mariadb://db/x?ssl=true', { database: { kind: 'mariadb', url: 'mariadb://db/x?ssl=true' } }],
-  ['DATABASE_URL', 'mysql://u:p@db:3306/x', { database: { kind: 'mysql', url: 'mysql://u:p@db:3306/x' } }],
-  ['DATABASE_URL', 'sqlite:data/x.sqlite', { database: { ...DEFAULT_FILE, path: 'data/x.sqlite' } }],
   ['DATABASE_URL', 'sqlite:/x.sqlite?synchronous=full', { database: { path: '/x.sqlite', synchronous: 'full' } }],
   ['DATABASE_URL', 'sqlite:///var/lib/x y.sqlite', { database: { path: '/var/lib/x y.sqlite' } }],
   ['DATABASE_TABLE_PREFIX', 'auth_', { database: { tablePrefix: 'auth_' } }],
   ['DATABASE_POOL_SIZE', '3', {}],
   ['MIGRATE_ON_START', 'false', { migrateOnStart: false }],
   ['REDIS_URL', 'rediss://u:p@r:6380/1', { redisUrls: ['rediss://u:p@r:6380/1'] }],
-  ['REDIS_URL', 'redis://r?family=6', { redisUrls: ['redis://r?family=6'] }],
   ['REDIS_URL', 'redis://:p@a:1, redis://:p@b:2/', { redisUrls: ['redis://:p@a:1', 'redis://:p@b:2/'] }],
-  ['REDIS_URL', 'redis+sentinel://s/main', { redisUrls: ['redis+sentinel://s/main'] }],
-  [
-    'REDIS_URL',
-    SENTINELS.replace('HOST', 'a:1, [::1]:2,c'),
-    { redisUrls: ['a:1', '[::1]:2', 'c'].map((host) => SENTINELS.replace('HOST', host)) },
-  ],
+  ['REDIS_URL', SENTINELS('a:1, [::1]:2,c'), { redisUrls: ['a:1', '[::1]:2', 'c'].map(SENTINELS) }],
   ['PASSWORD_HASH', 'argon2id', { passwordHash: 'argon2id', passwordLimits: { minLength: 8, maxBytes: 1_024 } }],
   ['PASSWORD_MIN_LENGTH', '15', { passwordLimits: { minLength: 15, maxBytes: 72 } }],
   ['LEAKED_PASSWORDS_FILE', '/srv/leaked', { leakedPasswordsFile: '/srv/leaked' }],
   ['LEAKED_PASSWORDS_URL', 'https://pwned.example/range/', { leakedPasswordsUrl: 'https://pwned.example/range' }],
-  ['BCRYPT_COST', '4', { bcryptCost: 4 }],
   ['BCRYPT_COST', '15', { bcryptCost: 15 }],
   ['JWT_ISSUER', 'https://auth.example.org', { issuer: 'https://auth.example.org' }],
   ['JWT_AUDIENCE', 'urn:example:api', { audience: 'urn:example:api' }],
-  ['JWT_ACCESS_EXPIRES_IN', '10s', { accessLifetime: 10_000 }],
   ['JWT_ACCESS_EXPIRES_IN', '10m', { accessLifetime: 600_000 }],
-  ['JWT_REFRESH_EXPIRES_IN', '12h', { refreshLifetime: 43_200_000 }],
-  [
-    'JWT_REFRESH_EXPIRES_IN',
-    '3650d',
-    { refreshLifetime: 315_360_000_000, accessLifetime: 900_000, raceWindow: 10_000 },
-  ],
+  ['JWT_REFRESH_EXPIRES_IN', '3650d', { refreshLifetime: 315_360_000_000, accessLifetime: 900_000 }],
   // What is unset adapts to a short lifetime.
   ['JWT_REFRESH_EXPIRES_IN', '5s', { accessLifetime: 5_000, raceWindow: 500 }],
-  ['SESSION_MAX_LIFETIME', 'off', { sessionMaxLifetime: null }],
   ['SESSION_MAX_LIFETIME', '12h', { sessionMaxLifetime: 43_200_000 }],
   ['JWT_AUTHENTICATION_CLAIMS', 'true', { authenticationClaims: true }],
   ['JWT_SESSION_CLAIM', 'true', { sessionClaim: true }],
-  ['JWT_REFRESH_RACE_WINDOW', '0', { raceWindow: 0 }],
   ['JWT_REFRESH_RACE_WINDOW', '5m', { raceWindow: 300_000 }],
   ['JWT_REFRESH_REPLAY_WINDOW', '5s', { replayWindow: 5_000 }],
-  ['DEVICE_BINDING', 'observe', { deviceBinding: 'observe' }],
   ['DEVICE_BINDING', 'off', { deviceBinding: 'off' }],
   ['JWT_REFRESH_COOKIE_PATH', '/api/auth', { refreshCookie: { path: '/api/auth' } }],
   ['JWT_REFRESH_COOKIE_SAME_SITE', 'strict', { refreshCookie: { sameSite: 'strict' } }],
@@ -159,56 +116,33 @@ export const ACCEPTED: readonly (readonly [name: string, text: string, config: o
   ['ACCESS_COOKIE', 'false', { accessCookie: null }],
   ['ACCESS_COOKIE_DOMAIN', 'localhost', { accessCookie: null }],
   ['LOGIN_PAGE_URL', 'http://localhost:3000/log-in?from=pages', { navigation: null }],
-  [
-    'PAGE_SERVERS',
-    `pages:${KEY_0}, pages:${KEY_1}`,
-    { pageServers: [0, 1].map((byte) => ({ id: 'pages', secretHash: Buffer.alloc(32, byte) })) },
-  ],
-  ['MAIL_URL', 'smtp://localhost:1025', { mail: { url: 'smtp://localhost:1025' } }],
+  ['PAGE_SERVERS', `a:${KEY_0}, a:${KEY_1}`, { pageServers: KEYS.map((secretHash) => ({ id: 'a', secretHash })) }],
   ['MAIL_URL', 'https://mail.example.com/send', { mail: { url: 'https://mail.example.com/send' } }],
   ['MAIL_OAUTH', 'https://id:s%40@login.example/t/token?scope=a%20b&refresh_token=r', {}],
   ['MAIL_URL', 'smtps://mail.example.com/', { mail: { url: 'smtps://mail.example.com/' } }],
   ['MAIL_URL', 'smtp://u%40a.b:p%40%3A%2F@m.example:587', { mail: { url: 'smtp://u%40a.b:p%40%3A%2F@m.example:587' } }],
-  ['MAIL_FROM', 'tandem@localhost', { mail: { from: 'tandem@localhost' } }],
   ['MAIL_FROM', 'Das Büro. Ja! <auth@example.com>', { mail: { from: 'Das Büro. Ja! <auth@example.com>' } }],
   ['ACCOUNT_PAGES', 'off', { userPages: false }],
   ['BRAND_FONT', 'Inter, sans-serif', { brand: { font: 'Inter, sans-serif' } }],
   ['BRAND_RADIUS', '0', { brand: { radius: 0 } }],
   ['BRAND_BACKGROUND', '#F0F0F0', { brand: { background: '#f0f0f0' } }],
   ['ACCOUNT_PAGES_URL', 'http://a.b:3000/x/', { accountPagesUrl: 'http://a.b:3000/x', ownAccountPages: false }],
-  ['REGISTRATION', 'invited', { registration: { mode: 'invited', domains: [] } }],
   ['REGISTRATION', 'closed', { registration: { mode: 'closed', domains: [] } }],
-  [
-    'REGISTRATION_DOMAINS',
-    'Example.com, .Example.org,bücher.example,.edu',
-    { registration: { mode: 'open', domains: ['example.com', '.example.org', 'xn--bcher-kva.example', '.edu'] } },
-  ],
+  ['REGISTRATION_DOMAINS', '.Edu,bücher.de', { registration: { mode: 'open', domains: ['.edu', 'xn--bcher-kva.de'] } }],
   ['HOOK_BEFORE_REGISTER', 'https://a.b/x?key=y', { hookBeforeRegister: 'https://a.b/x?key=y' }],
-  ['HOOK_BEFORE_REGISTER', 'http://[::1]:4000', { hookBeforeRegister: 'http://[::1]:4000/' }],
   // As the file of the service has it, and as a line of an environment file.
   ['HOOK_PRIVATE_KEY', `${privatePem(HOOK_KEY)}whpk_x\n`, { hookPrivateKey: IS_HOOK_KEY }],
   ['HOOK_PRIVATE_KEY', privatePem(HOOK_KEY).replaceAll('\n', '\\n'), { hookPrivateKey: IS_HOOK_KEY }],
   [
     'WEBHOOK_ALLOWED_NETWORKS',
-    '10.1.0.0/16, ::1/128',
-    {
-      webhookAllowedNetworks: [
-        [ipaddr.parse('10.1.0.0'), 16],
-        [ipaddr.parse('::1'), 128],
-      ],
-    },
+    NETWORKS.join(),
+    { webhookAllowedNetworks: NETWORKS.map((each) => ipaddr.parseCIDR(each)) },
   ],
   ['ADOPTION_PUBLIC_KEY', publicPem(OTHER_CURVE), { adoption: { publicKeys: [IS_PUBLIC_KEY], endsAt: null } }],
-  [
-    'ADOPTION_PUBLIC_KEY',
-    `${publicPem(HOOK_KEY)}${publicPem(OTHER_CURVE)}`.replaceAll('\n', '\\n'),
-    { adoption: { publicKeys: [IS_PUBLIC_KEY, IS_PUBLIC_KEY] } },
-  ],
-  ['ADOPTION_ENDS', '2026-01-31', { adoption: null }],
+  ['ADOPTION_PUBLIC_KEY', TWO_KEYS, { adoption: { publicKeys: [IS_PUBLIC_KEY, IS_PUBLIC_KEY] } }],
   ['ADOPTION_ENDS', '2026-01-31T12:00+02:00', { adoption: null }],
   ['VERIFY_PASSWORDS_AT', 'https://a.b/x', { verifyPasswords: { url: 'https://a.b/x', until: null } }],
   ['VERIFY_PASSWORDS_UNTIL', '2026-01-31', { verifyPasswords: null }],
-  ['EMAIL_VERIFICATION', 'off', { emailVerification: 'off' }],
   ['EMAIL_VERIFICATION', 'required', { emailVerification: 'required' }],
   ['LOGIN_BY_CODE', 'on', { loginByCode: true }],
   ['PASSWORDS', 'required', { passwords: 'required' }],
@@ -216,16 +150,10 @@ export const ACCEPTED: readonly (readonly [name: string, text: string, config: o
   ['MAIL_NOTICES', ' replay , new-device', { notices: new Set(['new-device', 'replay']) }],
   ['SECOND_FACTOR', 'required', { secondFactor: 'required' }],
   ['FACTOR_KEYS', ` ${KEY_1} , ${KEY_0}`, { factorKeys: [Buffer.alloc(32, 1), Buffer.alloc(32, 0)] }],
-  [
-    'FACTOR_KEYS',
-    FACTOR_KEYS.slice(0, 10).join(','),
-    { factorKeys: Array.from({ length: 10 }, (_, at) => Buffer.alloc(32, at)) },
-  ],
+  ['FACTOR_KEYS', FACTOR_KEYS.slice(0, 10).join(), { factorKeys: expect.objectContaining({ length: 10 }) }],
   ['EVENTS_RETENTION', '90d', { eventsRetention: 7_776_000_000 }],
-  ['BRAND_NAME', 'Tom & Jerry', { brand: { name: 'Tom & Jerry' } }],
   ['BRAND_NAME', 'ü'.repeat(60), { brand: { name: 'ü'.repeat(60) } }],
   ['BRAND_LOGO_URL', 'https://cdn.a.b/logo.svg?v=1', { brand: { logoUrl: 'https://cdn.a.b/logo.svg?v=1' } }],
-  ['BRAND_LOGO_URL', 'http://localhost:5173/logo.png', { brand: { logoUrl: 'http://localhost:5173/logo.png' } }],
   ['BRAND_COLOR', '#14643A', { brand: { color: '#14643a' } }],
   ['DEFAULT_LOCALE', 'de-at', { defaultLocale: 'de-AT' }],
   ['PAGE_TEMPLATES', 'pages', { pageTemplates: 'pages' }],
@@ -274,13 +202,11 @@ export const REFUSED: Readonly<Record<string, string>> = {
     '{}|[]|[{}]|not JSON',
     ...[
       [operator({ name: '' })],
-      [operator({ name: 'support (page)' })],
       [operator({ name: 'support (page) ' })],
       [operator({ scopes: [] })],
       [operator({ scopes: ['users:all'] })],
       [operator({ more: 1 })],
       [operator({ publicKey: privatePem(OTHER_CURVE) })],
-      [operator({ publicKey: publicPem(OTHER_CURVE).repeat(2) })],
       [operator({ publicKey: publicPem(generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey) })],
       [operator({ publicKey: publicPem(HOOK_KEY) })],
       [operator(), operator({ name: 'billing' })],

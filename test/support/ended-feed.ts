@@ -1,10 +1,9 @@
 import { createPublicKey } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { calculateJwkThumbprint, exportJWK, type JWTHeaderParameters, SignJWT } from 'jose';
 import { onTestFinished } from 'vitest';
 import { testKeyPair } from './keys.ts';
+import { listenOnLoopback } from './listen.ts';
 
 export const secondsNow = (): number => Math.floor(Date.now() / 1000);
 /** Seconds: when the first test file of this worker has imported this, which may be minutes ago. Only lists have to be newer. */
@@ -41,13 +40,8 @@ export const startFeed = async (keys = testKeyPair(), port = 0) => {
     if (!url.startsWith('/.well-known/ended-sessions?wait=')) return response.writeHead(404).end();
     if (headers['if-none-match'] === etag) await new Promise<void>((resolve) => waiting.add(resolve));
     return response.writeHead(status, { ETag: etag, 'Content-Type': 'application/jwt' }).end(list);
-  }).listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  const stop = async (): Promise<void> => {
-    server.closeAllConnections();
-    if (server.listening) await new Promise((resolve) => server.close(resolve));
-  };
+  });
+  const { url, port: bound, close: stop } = await listenOnLoopback(server, port);
   onTestFinished(stop);
-  const { port: bound } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${bound}`, port: bound, asked, waiting, publish, stop };
+  return { url, port: bound, asked, waiting, publish, stop };
 };

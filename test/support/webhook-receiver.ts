@@ -1,8 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { listenOnLoopback } from './listen.ts';
 
 export type Received = {
   readonly headers: Readonly<Record<'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string>> &
@@ -22,13 +21,9 @@ export const openReceiver = async (
     received.push({ headers: request.headers as Received['headers'], body, json: JSON.parse(body) });
     answer(request, response);
   });
-  await once(server.listen(0, host), 'listening');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const { port } = server.address() as AddressInfo;
-  return { received, port, url: `http://${host}:${port}/hooks` };
+  const { port, url, close } = await listenOnLoopback(server, 0, host);
+  onTestFinished(close);
+  return { received, port, url: `${url}/hooks` };
 };
 
 /** Which of the public keys (`whpk_…`) have signed a request, as a receiver checks it. */

@@ -38,19 +38,14 @@ export type Stores = {
 export type Storage = Stores & { readonly transactions: Transactions };
 
 /**
- * Changes several stores together.
+ * Changes several stores together, in a unit of `Records`, whose promises hold for all of them.
  * - keeps all changes when the work succeeds, and returns its result
  * - keeps none when the work rejects, and rejects with the same error
  * - shows the changes to nobody before the work has ended
  * - shows its own changes to the work
- * - neither undoes nor delays for long what others change meanwhile
  * - runs the work again when it conflicts with another
  * - keeps all changes or rejects, when the work goes on after a store has refused a change
- * - keeps all changes or rejects, when the work goes on after a conflict
  * - makes other writers of a user whom it has locked or changed wait, and shows them its changes
- * - keeps exactly 50 sessions of a user who logs in many times at once
- * - rejects a transaction within another
- * - rejects with DB_QUERY_FAILED alone when its store fails
  *
  * A store may run its transactions one after the other, which keeps the promises about concurrent transactions. Reads outside of a transaction must not see
  * its changes before its end, and writes outside of it must not be lost.

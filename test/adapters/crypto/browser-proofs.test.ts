@@ -1,4 +1,3 @@
-import { generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { verifyBrowserProof } from '../../../src/adapters/crypto/proofs.ts';
 import { type BrowserKey, browserKey } from '../../support/browser-key.ts';
@@ -70,15 +69,11 @@ describe('verifyBrowserProof', () => {
 
   it('rejects a proof that is signed with another algorithm, or not at all', async () => {
     const browser = browserKey();
-    const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
     const claims = { jti: CHALLENGE };
     const signers = [
-      ...['none', 'RS256', 'HS256', 'ES384', 'es256', '', null].map((alg) => [alg, ecdsa(browser.privateKey)] as const),
+      ...['none', 'HS256', 'es256', null].map((alg) => [alg, ecdsa(browser.privateKey)] as const),
       ['none', () => Buffer.alloc(0)] as const,
-      ['RS256', (input: Buffer) => sign('sha256', input, rsa)] as const,
-      ['HS256', hmac(JSON.stringify(browser.jwk))] as const,
-      ['ES256', hmac(JSON.stringify(browser.jwk))] as const,
-      ['ES256', () => Buffer.alloc(64)] as const,
+      ...['HS256', 'ES256'].map((alg) => [alg, hmac(JSON.stringify(browser.jwk))] as const),
       ['ES256', ecdsa(browser.privateKey, 'sha512')] as const,
     ];
     for (const [alg, signer] of signers)
@@ -88,19 +83,8 @@ describe('verifyBrowserProof', () => {
   it('rejects a key that is private, of another curve, or no point of the curve', async () => {
     const browser = browserKey();
     const { d } = browser.privateKey.export({ format: 'jwk' });
-    const other = generateKeyPairSync('ec', { namedCurve: 'P-384' });
-    const keys: readonly Json[] = [
-      { ...browser.jwk, d },
-      { ...browser.jwk, y: browser.jwk.x },
-      { ...browser.jwk, x: 'A'.repeat(43), y: 'A'.repeat(43) },
-      { ...browser.jwk, crv: 'P-384' },
-      { ...browser.jwk, kty: 'oct', k: browser.jwk.x },
-      { ...browser.jwk, x: undefined },
-      { ...browser.jwk, x: `${browser.jwk.x}=` },
-    ];
-    for (const jwk of keys) await expectRejected(browser.registration(CHALLENGE, AUTHORIZATION, { jwk }));
-    const jwk = other.publicKey.export({ format: 'jwk' });
-    await expectRejected(browser.sign(header(browser, { jwk }), CLAIMS, ecdsa(other.privateKey)));
+    for (const other of [{ d }, { y: browser.jwk.x }, { crv: 'P-384' }, { kty: 'oct' }, { x: undefined }])
+      await expectRejected(browser.registration(CHALLENGE, AUTHORIZATION, { jwk: { ...browser.jwk, ...other } }));
   });
 
   it('rejects a proof of another type, with missing or duplicate members, or with parameters that are critical', async () => {
@@ -117,12 +101,7 @@ describe('verifyBrowserProof', () => {
   it('rejects a text that is not a proof', async () => {
     const browser = browserKey();
     const text = browser.renewal(CHALLENGE);
-    const long = browser.renewal('x'.repeat(4_096));
-    for (const other of [
-      ...['', '.', '..', ' ', 'null', `${text} `, `"${text}"`, `${text}.`, `.${text}`],
-      long,
-      'a'.repeat(1_000_000),
-    ])
+    for (const other of ['', '..', 'null', `${text} `, `${text}.`, browser.renewal('x'.repeat(4_096))])
       await expectRejected(other, browser.key);
   });
 });

@@ -57,144 +57,83 @@ const twice = (value: object, name: string, other: unknown): string[] => {
   return [`{${member},${text.slice(1)}`, `${text.slice(0, -1)},${member}}`];
 };
 
-/** Forgeries by what is wrong with them. Each is signed where a signature is possible. */
+/** Forgeries by what is wrong with them. Wycheproof's vectors have other signatures and keys. Each is signed where a signature is possible. */
 const forgeries = (): Readonly<Record<string, readonly string[]>> => {
-  const [small, p384] = [generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey, ec('P-384')];
-  const spki = createPublicKey(KEY).export({ format: 'der', type: 'spki' });
-  const pem = createPublicKey(KEY).export({ format: 'pem', type: 'spki' });
-  const secrets = [spki, pem, JSON.stringify(JWK), Buffer.from(`${JWK.x}${JWK.y}`, 'base64url'), '', thumbprintOf(JWK)];
-  const [y, x] = [Buffer.from(JWK.y, 'base64url'), Buffer.from(JWK.x, 'base64url')];
-  const nextTo = Buffer.from(y.with(31, (y[31] ?? 0) ^ 1)).toString('base64url');
-  const zero = Buffer.alloc(32).toString('base64url');
+  const [rsa, p384] = [generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey, ec('P-384')];
+  const secrets = [createPublicKey(KEY).export({ format: 'der', type: 'spki' }), JSON.stringify(JWK), ''];
   return {
     signature: [
       proof({ signer: ecdsa(OTHER) }),
-      ...[64, 63, 65, 0].map((length) => proof({ signer: () => Buffer.alloc(length) })),
-      proof({ signer: () => Buffer.alloc(64, 0xff) }),
-      proof({ signer: (input) => ecdsa(KEY, 'sha384')(input) }),
+      proof({ signer: () => Buffer.alloc(64) }),
+      proof({ signer: ecdsa(KEY, 'sha384') }),
       `${proof().split('.').slice(0, 2).join('.')}.`,
       proof().split('.').slice(0, 2).join('.'),
     ],
     algorithm: [
-      ...['none', 'None', 'NONE', ''].flatMap((alg) => [
-        withHeader({ alg }),
-        withHeader({ alg }, () => Buffer.alloc(0)),
-        withHeader({ alg }, () => Buffer.alloc(64)),
-      ]),
-      ...secrets.flatMap((secret) => [
-        withHeader({ alg: 'HS256' }, hmac(secret)),
-        withHeader({ alg: 'ES256' }, hmac(secret)),
-      ]),
-      withHeader({ alg: 'HS512' }, hmac(spki, 'sha512')),
-      ...['RS256', 'ES256'].flatMap((alg) => [
-        withHeader({ alg, jwk: createPublicKey(small).export({ format: 'jwk' }) as Json }, ecdsa(small)),
-        withHeader({ alg }, ecdsa(small)),
-      ]),
-      ...['ES384', 'ES256K', 'es256', 'EdDSA'].map((alg) => withHeader({ alg })),
+      ...['none', 'None', '', 'ES384', 'es256', 'EdDSA'].map((alg) => withHeader({ alg })),
+      withHeader({ alg: 'none' }, () => Buffer.alloc(0)),
+      ...secrets.flatMap((secret) => ['HS256', 'ES256'].map((alg) => withHeader({ alg }, hmac(secret)))),
+      ...['RS256', 'ES256'].map((alg) =>
+        withHeader({ alg, jwk: createPublicKey(rsa).export({ format: 'jwk' }) as Json }, ecdsa(rsa)),
+      ),
     ],
     key: [
       proof({ header: { ...HEADER, jwk: KEY.export({ format: 'jwk' }) } }),
-      withJwk({ d: zero }),
       withHeader({ jwk: jwkOf(p384) }, ecdsa(p384, 'sha384')),
-      withJwk({ crv: 'P-384' }),
-      withJwk({ crv: 'P-521' }),
-      withJwk({ crv: 'secp256k1' }),
-      withJwk({ kty: 'RSA' }),
-      withJwk({ kty: 'oct', k: zero }),
-      withJwk({ y: nextTo }),
-      withJwk({ x: JWK.y, y: JWK.x }),
-      withJwk({ x: zero, y: zero }),
-      withJwk({ x: Buffer.alloc(32, 0xff).toString('base64url') }),
-      withJwk({ x: Buffer.concat([Buffer.alloc(1), x]).toString('base64url') }),
-      withJwk({ x: x.subarray(1).toString('base64url') }),
-      withJwk({ x: `${JWK.x}=` }),
-      withJwk({ x: x.toString('base64') === JWK.x ? `${JWK.x} ` : x.toString('base64') }),
-      withJwk({ x: unusedBits(JWK.x) }),
-      withJwk({ x: [...x] }),
-      withHeader({ jwk: null }),
-      withHeader({ jwk: JSON.stringify(JWK) }),
-      withHeader({ jwk: [JWK] }),
+      ...[{ crv: 'P-384' }, { kty: 'RSA' }, { x: JWK.y, y: JWK.x }, { x: `${JWK.x}=` }].map((jwk) => withJwk(jwk)),
+      ...[null, JSON.stringify(JWK), [JWK]].map((jwk) => withHeader({ jwk })),
     ],
     members: [
       ...(['typ', 'alg', 'jwk'] as const).map((name) => proof({ header: without(HEADER, name) })),
       ...(['htm', 'htu', 'iat', 'jti'] as const).map((name) => proof({ claims: without(CLAIMS, name) })),
       ...(['kty', 'crv', 'x', 'y'] as const).map((name) => withHeader({ jwk: without(JWK, name) })),
-      ...[{ crit: ['x'], x: 1 }, { b64: false }, { kid: 'a' }, { jku: 'https://evil.example' }, { x5c: [] }].map(
-        (more) => withHeader(more),
+      ...[{ crit: ['x'], x: 1 }, { b64: false }, { kid: 'a' }, { jku: 'https://evil.example' }].map((more) =>
+        withHeader(more),
       ),
-      ...[{ use: 'sig' }, { alg: 'ES256' }, { key_ops: ['verify'] }].map((more) => withJwk(more)),
-      ...[{ nonce: 'a' }, { ath: 'a' }, { exp: IAT + 60 }, { sub: 'a' }].map((more) => withClaims(more)),
-      ...['JWT', 'dpop', 'DPOP+JWT', 'dbsc+jwt', null].map((typ) => withHeader({ typ })),
+      ...[{ use: 'sig' }, { alg: 'ES256' }].map((more) => withJwk(more)),
+      ...[{ nonce: 'a' }, { ath: 'a' }, { exp: IAT + 60 }].map((more) => withClaims(more)),
+      ...['JWT', 'DPOP+JWT', 'dbsc+jwt', null].map((typ) => withHeader({ typ })),
       ...twice(HEADER, 'jwk', jwkOf(OTHER)).map((header) => proof({ header })),
-      ...twice(HEADER, 'alg', 'none').map((header) => proof({ header })),
-      ...twice(JWK, 'x', jwkOf(OTHER).x).map((jwk) =>
-        proof({ header: `{"typ":"dpop+jwt","alg":"ES256","jwk":${jwk}}` }),
-      ),
-      ...[
-        ['htm', 'GET'],
-        ['htu', 'https://evil.example/'],
-        ['iat', IAT - 3_600],
-        ['jti', 'b-jti-0123456789'],
-        ['iat', IAT],
-      ].flatMap(([name, other]) => twice(CLAIMS, String(name), other).map((claims) => proof({ claims }))),
-      proof({ claims: JSON.stringify(CLAIMS, null, 1) }),
+      ...twice(CLAIMS, 'htu', 'https://evil.example/').map((claims) => proof({ claims })),
       proof({ claims: ` ${JSON.stringify(CLAIMS)}` }),
-      proof({ claims: `\ufeff${JSON.stringify(CLAIMS)}` }),
       proof({ claims: JSON.stringify(CLAIMS).replace('"jti"', '"\\u006ati"') }),
       proof({ claims: JSON.stringify(CLAIMS).replace(String(IAT), `${IAT}.0`) }),
-      proof({ claims: JSON.stringify(CLAIMS).replace(String(IAT), `${IAT / 1e9}e9`) }),
       proof({ claims: `{"__proto__":{},${JSON.stringify(CLAIMS).slice(1)}` }),
     ],
     types: [
-      ...[String(IAT), IAT + 0.5, -1, -0.5, 1e300, null, true, [IAT], {}].map((iat) => withClaims({ iat })),
-      ...[
-        1,
-        null,
-        true,
-        ['a-jti-0123456789'],
-        {},
-        '',
-        'a-jti-012345678',
-        'a'.repeat(65),
-        'a-jti-01234567 9',
-        'ä'.repeat(20),
-      ].map((jti) => withClaims({ jti })),
+      ...[String(IAT), IAT + 0.5, -1, 1e300, null].map((iat) => withClaims({ iat })),
+      ...[1, null, '', 'a-jti-012345678', 'a'.repeat(65), 'a-jti-01234567 9'].map((jti) => withClaims({ jti })),
       ...[null, 1, [METHOD], ''].map((htm) => withClaims({ htm })),
-      ...[null, 1, [URLS[0]], '', 'null', { href: URLS[0] }].map((htu) => withClaims({ htu })),
-      ...[null, [], 'a text', 7, '{', ''].flatMap((part) => [proof({ header: part }), proof({ claims: part })]),
-      proof({ claims: [CLAIMS] }),
+      ...[null, 1, [URLS[0]], ''].map((htu) => withClaims({ htu })),
+      ...[null, [], 'a text', '{', ''].flatMap((part) => [proof({ header: part }), proof({ claims: part })]),
     ],
     texts: [
-      ...['', '.', '..', '...', 'a.b.c', 'null', '{}', '\0', '💥.💥.💥', ' ', 'eyJ.eyJ.eyJ'],
-      ...[`${proof()}.`, `.${proof()}`, `${proof()}=`, ` ${proof()}`, `${proof()}\n`, proof().replace('.', '.\n')],
-      proof().replaceAll('.', ','),
-      `${proof()}.${proof()}`,
+      ...[
+        '',
+        '..',
+        'a.b.c',
+        '{}',
+        '💥.💥.💥',
+        'eyJ.eyJ.eyJ',
+        `${proof()}.`,
+        `.${proof()}`,
+        `${proof()}=`,
+        `${proof()}\n`,
+      ],
       'a'.repeat(2 ** 20),
-      `${'a'.repeat(2 ** 19)}.${'a'.repeat(2 ** 19)}.${'a'.repeat(86)}`,
       withClaims({ htu: `${URLS[0]}?${'a'.repeat(2 ** 20)}` }),
-      proof({ claims: '['.repeat(100_000) }),
       proof({ claims: `{"a":`.repeat(50_000) }),
     ],
     target: [
-      ...['GET', 'post', 'Post', 'POST ', 'DELETE'].map((htm) => withClaims({ htm })),
+      ...['GET', 'post', 'POST '].map((htm) => withClaims({ htm })),
       ...[
-        'https://auth.example.org/base/auth/login',
         'https://auth.example.org/auth/refresh-token',
-        `${URLS[0]}/`,
-        `${URLS[0]}?a=1`,
-        `${URLS[0]}#a`,
-        URLS[0].toUpperCase().replace('HTTPS', 'https'),
-        'https://auth.example.org/base/auth/refresh-toke',
-        'https://auth.example.org/base/auth/refresh-token/../login',
+        ...['/', '?a=1', '#a', '/../login'].map((more) => URLS[0] + more),
         'https://auth.example.org.evil.example/base/auth/refresh-token',
-        'https://evil.example/base/auth/refresh-token',
         'https://auth.example.org@evil.example/base/auth/refresh-token',
-        'https://a@auth.example.org/base/auth/refresh-token',
         'https://auth.example.org:8443/base/auth/refresh-token',
-        'https://auth.example.org/base//auth/refresh-token',
-        ...['ftp://auth.example.org/base/auth/refresh-token', '//auth.example.org/base/auth/refresh-token'],
-        ...['auth.example.org/base/auth/refresh-token', '/base/auth/refresh-token'],
-        ...['http://localhost/auth/refresh-token', 'https://auth.example.org:3000/auth/refresh-token'],
+        'ftp://auth.example.org/base/auth/refresh-token',
+        ...['//auth.example.org/base/auth/refresh-token', '/base/auth/refresh-token'],
       ].map((htu) => withClaims({ htu })),
     ],
   };
@@ -235,16 +174,14 @@ describe('verifyDeviceProof', () => {
 
   it('gives other proofs of a key other numbers, and proofs of a later second greater ones', async () => {
     const numbers: number[] = [];
-    for (const iat of [IAT - 1, IAT, IAT + 1]) {
+    for (const iat of [IAT - 1, IAT, IAT + 1, 2 ** 32 - 1]) {
       const ofSecond: number[] = [];
-      for (let jti = 0; jti < 20; jti += 1)
-        ofSecond.push(await numberOf(withClaims({ iat, jti: `a-jti-of-number-${jti}` })));
+      for (let jti = 0; jti < 200; jti += 1)
+        ofSecond.push(await numberOf(withClaims({ iat, jti: `a-jti-of-number-${jti}` }), iat * 1_000));
       expect(new Set(ofSecond).size).toBe(ofSecond.length);
       expect(Math.min(...ofSecond)).toBeGreaterThan(Math.max(0, ...numbers));
       numbers.push(...ofSecond);
     }
-    const last = 2 ** 32 - 1;
-    numbers.push(await numberOf(withClaims({ iat: last }), last * 1_000));
     expect(numbers.filter((number) => !Number.isSafeInteger(number))).toEqual([]);
   });
 
@@ -326,15 +263,5 @@ describe('verifyDeviceProof', () => {
     const long = await proof({ htu: ofLength(1_300), now: NOW });
     expect(long.length).toBeGreaterThan(2_048);
     expect(await verifyFor(ofLength(1_300), long)).toEqual({ ok: false, reason: 'invalid' });
-  });
-
-  it('gives a thousand proofs of one second different numbers, but for a few', async () => {
-    const { proof } = await joseDeviceKey();
-    const numbers = new Set<number>();
-    for (let count = 0; count < 1_000; count += 1) {
-      const outcome = await verifyFor(URLS[0], await proof({ htu: URLS[0], now: NOW }));
-      numbers.add(outcome.ok ? outcome.proof.number : expect.unreachable());
-    }
-    expect(numbers.size).toBeGreaterThan(990);
   });
 });

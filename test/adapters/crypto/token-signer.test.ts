@@ -2,7 +2,7 @@
 import { createHash, type KeyObject, sign } from 'node:crypto';
 import { calculateJwkThumbprint, jwtVerify, SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
-import type { KeyPair, TokenKeys } from '../../../src/adapters/crypto/token-keys.ts';
+import type { KeyPair } from '../../../src/adapters/crypto/token-keys.ts';
 import { nodeCryptoTokenSigner, rememberingTokenSigner } from '../../../src/adapters/crypto/token-signer.ts';
 import type { TokenProblem } from '../../../src/application/ports/token-signer.ts';
 import type { AccessClaims, RefreshClaims } from '../../../src/domain/tokens.ts';
@@ -10,12 +10,10 @@ import { describeTokenSigner } from '../../contracts/token-signer.contract.ts';
 import { plainTokenSigner } from '../../support/fakes.ts';
 import { testKeyPair, testKeys } from '../../support/keys.ts';
 
-const remembering: typeof nodeCryptoTokenSigner = async (...given) =>
-  rememberingTokenSigner(await nodeCryptoTokenSigner(...given));
-const SIGNERS = { nodeCryptoTokenSigner, rememberingTokenSigner: remembering };
-
 describeTokenSigner('nodeCryptoTokenSigner', () => nodeCryptoTokenSigner(testKeys()));
-describeTokenSigner('rememberingTokenSigner', () => remembering(testKeys()));
+describeTokenSigner('rememberingTokenSigner', async () =>
+  rememberingTokenSigner(await nodeCryptoTokenSigner(testKeys())),
+);
 describeTokenSigner('plainTokenSigner', async (key) => plainTokenSigner(key));
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -39,6 +37,8 @@ const REFRESH: RefreshClaims = {
   tokenType: 'refresh',
 };
 
+const ISSUED = { claims: REFRESH, sessionId: SID, rotation: 7 };
+
 const json = (part: string | undefined) => JSON.parse(Buffer.from(part ?? '', 'base64url').toString());
 const opened = (token: string) => {
   const [header, payload] = token.split('.');
@@ -60,7 +60,7 @@ const forged = (key: KeyObject, header: object, payload: unknown) => {
   return `${text}.${signature.toString('base64url')}`;
 };
 
-describe.each(Object.entries(SIGNERS))('%s', (_name, makeSigner) => {
+describe('nodeCryptoTokenSigner', () => {
   const setUp = async () => {
     const keys = testKeys();
     const header = { alg: 'ES256', typ: 'JWT', kid: thumbprint(keys.access.publicKeys), sid: SID };
@@ -68,23 +68,15 @@ describe.each(Object.entries(SIGNERS))('%s', (_name, makeSigner) => {
       ...ACCESS,
       user: { ...USER, createdAt: '2025-12-30T23:59:59.999Z', updatedAt: '2026-01-01T00:00:00.000Z' },
     };
-    return { keys, signer: await makeSigner(keys), header, payload };
+    return { keys, signer: await nodeCryptoTokenSigner(keys), header, payload };
   };
 
-  it('writes algorithm, type, key and session into the header, and the number of a refresh token', async () => {
-    const { keys, signer } = await setUp();
-    expect(opened(await signer.signAccess(signed(ACCESS))).header).toEqual({
-      alg: 'ES256',
-      typ: 'JWT',
-      kid: thumbprint(keys.access.publicKeys),
-      sid: SID,
-    });
-    expect(opened(await signer.signRefresh({ claims: REFRESH, sessionId: SID, rotation: 7 })).header).toEqual({
-      alg: 'ES256',
-      typ: 'JWT',
-      kid: thumbprint(keys.refresh.publicKeys),
-      sid: SID,
-      rot: 7,
+  it('writes exactly the header and the claims of the specification, with times of the user in ISO 8601', async () => {
+    const { keys, signer, header, payload } = await setUp();
+    expect(opened(await signer.signAccess(signed(ACCESS)))).toEqual({ header, payload });
+    expect(opened(await signer.signRefresh(ISSUED))).toEqual({
+      header: { ...header, kid: thumbprint(keys.refresh.publicKeys), rot: 7 },
+      payload: REFRESH,
     });
   });
 
@@ -98,47 +90,13 @@ describe.each(Object.entries(SIGNERS))('%s', (_name, makeSigner) => {
     }
   });
 
-  it('writes exactly the claims of the specification, with times of the user in ISO 8601', async () => {
-    const { signer } = await setUp();
-    expect(opened(await signer.signAccess(signed(ACCESS))).payload).toEqual({
-      sub: SUB,
-      iat: IAT,
-      exp: IAT + 900,
-      jti: ACCESS.jti,
-      tokenType: 'access',
-      user: {
-        id: SUB,
-        username: 'Ada',
-        email: 'ada@example.org',
-        createdAt: '2025-12-30T23:59:59.999Z',
-        updatedAt: '2026-01-01T00:00:00.000Z',
-      },
-    });
-    expect(opened(await signer.signRefresh({ claims: REFRESH, sessionId: SID, rotation: 7 })).payload).toEqual({
-      sub: SUB,
-      iat: IAT,
-      exp: IAT + 604_800,
-      jti: REFRESH.jti,
-      tokenType: 'refresh',
-    });
-  });
-
-  it('leaves out of the token what a public user does not have', async () => {
-    const { signer } = await setUp();
-    const user = { ...USER, passwordHash: '$2b$10$secret' };
-    expect(await signer.signAccess(signed({ ...ACCESS, user }))).toBeTypeOf('string');
-    expect(Object.keys(opened(await signer.signAccess(signed({ ...ACCESS, user }))).payload.user)).not.toContain(
-      'passwordHash',
-    );
-  });
-
   it('verifies with an older key as long as that is among the public keys', async () => {
     const [older, newer] = [testKeyPair(), testKeyPair()];
     const refresh = testKeyPair();
-    const before = await makeSigner({ access: older, refresh });
+    const before = await nodeCryptoTokenSigner({ access: older, refresh });
     const both = { privateKey: newer.privateKey, publicKeys: [...newer.publicKeys, ...older.publicKeys] };
-    const during = await makeSigner({ access: both, refresh });
-    const after = await makeSigner({ access: newer, refresh });
+    const during = await nodeCryptoTokenSigner({ access: both, refresh });
+    const after = await nodeCryptoTokenSigner({ access: newer, refresh });
 
     const token = await before.signAccess(signed(ACCESS));
     expect((await during.verifyAccess(token, NOW)).ok).toBe(true);
@@ -146,27 +104,9 @@ describe.each(Object.entries(SIGNERS))('%s', (_name, makeSigner) => {
     expect((await after.verifyAccess(await during.signAccess(signed(ACCESS)), NOW)).ok).toBe(true);
   });
 
-  it('distinguishes the two kinds of tokens by their type, even if one key pair signs both', async () => {
-    const pair = testKeyPair();
-    const signer = await makeSigner({ access: pair, refresh: pair } satisfies TokenKeys);
-    expect((await signer.verifyRefresh(await signer.signAccess(signed(ACCESS)), NOW)).ok).toBe(false);
-    const refresh = await signer.signRefresh({ claims: REFRESH, sessionId: SID, rotation: 7 });
-    expect(await signer.verifyAccess(refresh, NOW)).toEqual({ ok: false, reason: 'unexpected_claims' });
-  });
-
   it('accepts a token whose iat is in the future', async () => {
     const { signer } = await setUp();
     expect((await signer.verifyAccess(await signer.signAccess(signed(ACCESS)), NOW - 3_600_000)).ok).toBe(true);
-  });
-
-  it('rejects a valid token of more than 8 KiB', async () => {
-    const { signer } = await setUp();
-    const withEmail = (length: number) => ({ ...ACCESS, user: { ...USER, email: 'x'.repeat(length) } });
-    expect((await signer.verifyAccess(await signer.signAccess(signed(withEmail(5_000))), NOW)).ok).toBe(true);
-    expect(await signer.verifyAccess(await signer.signAccess(signed(withEmail(6_100))), NOW)).toEqual({
-      ok: false,
-      reason: 'too_long',
-    });
   });
 
   it('refuses an access token for one of the known reasons, without content of the token, though it is signed', async () => {
@@ -188,7 +128,7 @@ describe.each(Object.entries(SIGNERS))('%s', (_name, makeSigner) => {
         ].map(withHeader),
       ],
       unknown_key: [
-        await signer.signRefresh({ claims: REFRESH, sessionId: SID, rotation: 7 }),
+        await signer.signRefresh(ISSUED),
         ...[undefined, 7, '__proto__', thumbprint(testKeyPair().publicKeys)].map((kid) => withHeader({ kid })),
         forged(attacker.privateKey, { ...header, ...withKey, kid: thumbprint(attacker.publicKeys) }, payload),
       ],
@@ -230,7 +170,6 @@ describe.each(Object.entries(SIGNERS))('%s', (_name, makeSigner) => {
 it('jose verifies what the service signs, and the service what jose signs', async () => {
   const [keys, parties] = [testKeys(), { issuer: 'https://auth.example', audience: 'https://api.example' }];
   const signer = await nodeCryptoTokenSigner(keys, parties);
-  const refresh = { claims: REFRESH, sessionId: SID, rotation: 7 };
   const again = async (token: string, { privateKey, publicKeys: [key = expect.unreachable()] }: KeyPair) => {
     const options = { ...parties, algorithms: ['ES256'], typ: 'JWT', currentDate: new Date(NOW) };
     const { payload, protectedHeader } = await jwtVerify(token, key, options);
@@ -239,8 +178,8 @@ it('jose verifies what the service signs, and the service what jose signs', asyn
   };
   const access = await again(await signer.signAccess(signed(ACCESS)), keys.access);
   expect(await signer.verifyAccess(access, NOW)).toEqual({ ok: true, token: signed(ACCESS) });
-  const signedByJose = await again(await signer.signRefresh(refresh), keys.refresh);
-  expect(await signer.verifyRefresh(signedByJose, NOW)).toEqual({ ok: true, token: refresh });
+  const signedByJose = await again(await signer.signRefresh(ISSUED), keys.refresh);
+  expect(await signer.verifyRefresh(signedByJose, NOW)).toEqual({ ok: true, token: ISSUED });
 });
 
 describe('rememberingTokenSigner', () => {
@@ -276,8 +215,6 @@ describe('rememberingTokenSigner', () => {
     expect(seen).toEqual([token]);
   });
 
-  const ISSUED = { claims: REFRESH, sessionId: SID, rotation: 7 };
-
   it('returns for a refresh token that it issued what a verification returns, without one', async () => {
     const { inner, signer, seen } = await counting();
     const token = await signer.signRefresh(ISSUED);
@@ -294,20 +231,6 @@ describe('rememberingTokenSigner', () => {
     expect(seen).toEqual([issued, foreign]);
   });
 
-  it('verifies a refresh token of which a part was changed', async () => {
-    const { signer, seen } = await counting();
-    const token = await signer.signRefresh(ISSUED);
-    const changed = token.replace(/.{4}$/, (end) => (end === 'AAAA' ? 'BBBB' : 'AAAA'));
-    expect((await signer.verifyRefresh(changed, NOW)).ok).toBe(false);
-    expect(seen).toEqual([changed]);
-  });
-
-  it('rejects a refresh token that has expired since it was issued', async () => {
-    const { signer } = await counting();
-    const token = await signer.signRefresh(ISSUED);
-    expect(await signer.verifyRefresh(token, REFRESH.exp * 1000)).toEqual({ ok: false, reason: 'expired' });
-  });
-
   it('forgets the refresh token that was issued first when there are too many', async () => {
     const { signer, seen } = await counting(2);
     const tokens: string[] = [];
@@ -322,24 +245,6 @@ describe('rememberingTokenSigner', () => {
     const token = await signer.signRefresh(given);
     Object.assign(given.claims, { sub: '01J00000000000000000009999' });
     expect(await signer.verifyRefresh(token, NOW)).toEqual({ ok: true, token: ISSUED });
-  });
-
-  it('does not remember a token that was rejected', async () => {
-    const { signer, seen, sign } = await counting();
-    const token = (await sign(jtiOf(1))).replace('.', '.x');
-    for (let count = 0; count < 2; count += 1) {
-      expect(await signer.verifyAccess(token, NOW)).toMatchObject({ ok: false });
-    }
-    expect(seen).toEqual([token, token]);
-  });
-
-  it('rejects a token that has expired since it was remembered, and accepts it again when the clock steps back', async () => {
-    const { signer, sign } = await counting();
-    const token = await sign(jtiOf(1));
-    const end = ACCESS.exp * 1000;
-    expect((await signer.verifyAccess(token, end - 1)).ok).toBe(true);
-    expect(await signer.verifyAccess(token, end)).toEqual({ ok: false, reason: 'expired' });
-    expect((await signer.verifyAccess(token, end - 1)).ok).toBe(true);
   });
 
   it('forgets the token that was not used for longest when there are too many', async () => {

@@ -1,17 +1,13 @@
 import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Server } from 'node:net';
-import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ulidGenerator } from '../../../src/adapters/crypto/ulid.ts';
 import { boundedBeforeRegister } from '../../../src/adapters/hooks/before-register.ts';
 import { askOverHttp } from '../../../src/adapters/hooks/over-http.ts';
 import { publicHookKey } from '../../../src/adapters/hooks/signing.ts';
 import { redactError } from '../../../src/adapters/log/redact-error.ts';
-import { selfSigned } from '../../support/certificate.ts';
-import { freePort } from '../../support/servers/free-port.ts';
+import { listenOnLoopback } from '../../support/listen.ts';
 
 const { privateKey } = generateKeyPairSync('ed25519');
 const clock = { now: () => 1_800_000_000_123 };
@@ -21,12 +17,11 @@ const REGISTRATION = {
   ...{ address: '192.0.2.0/24', userAgent: 'Browser', invited: false, extra: { captcha: 'ü' } },
 };
 
-const listening = async (server: Server): Promise<number> => {
-  if (!server.listening) await once(server.listen(0, '127.0.0.1'), 'listening');
-  onTestFinished(() => void server.close());
-  return (server.address() as AddressInfo).port;
+const urlOf = async (listener: RequestListener) => {
+  const { url, close } = await listenOnLoopback(createServer(listener));
+  onTestFinished(close);
+  return `${url}/hook`;
 };
-const urlOf = async (listener: RequestListener) => `http://127.0.0.1:${await listening(createServer(listener))}/hook`;
 const asking = (url: string, observe = vi.fn()) =>
   boundedBeforeRegister(askOverHttp(url, privateKey, 'registration.requested', { clock, ids }), observe);
 
@@ -84,9 +79,7 @@ describe('an answer that counts as none', () => {
 
   it.each([
     ['HTML', '<p>s3cr3t</p>', { type: 'SyntaxError' }],
-    ['half of one', '{"decision":"allow","s3cr3t', { type: 'SyntaxError' }],
     ['null', 'null', { message: 'the answer is not valid' }],
-    ['a decision of the prototype', '{"__proto__":{"decision":"allow"}}', { message: 'the answer is not valid' }],
     [
       'attributes that pollute prototypes',
       '{"decision":"allow","attributes":{"a":{"__proto__":{"b":1}}}}',
@@ -97,40 +90,23 @@ describe('an answer that counts as none', () => {
     expect(Object.hasOwn(Object.prototype, 'b')).toBe(false);
   });
 
-  it.each([400, 500, 503])('the status %i, whatever the body is', async (status) => {
-    const message = `the hook has answered with the status ${status}`;
-    expect(await causeOf(await sent(ALLOW, {}, status))).toMatchObject({ message });
+  it('another status than one of success, whatever the body is', async () => {
+    const message = 'the hook has answered with the status 503';
+    expect(await causeOf(await sent(ALLOW, {}, 503))).toMatchObject({ message });
   });
 
-  it.each([301, 302, 307, 308])('a redirect with the status %i, which is not followed', async (status) => {
+  it('a redirect, which is not followed', async () => {
     let followed = 0;
     const elsewhere = await urlOf((_request, response) => {
       followed += 1;
       response.end(ALLOW);
     });
-    expect(await causeOf(await sent('', { location: elsewhere }, status))).toMatchObject({ message: /./ });
+    expect(await causeOf(await sent('', { location: elsewhere }, 307))).toMatchObject({ message: /./ });
     expect(followed).toBe(0);
   });
 
-  it.each([
-    ['of 16 kB and a byte', () => sent(ALLOW.padEnd(16_385))],
-    ['that is small when it is packed', () => sent(gzipSync(' '.repeat(50_000_000)), { 'content-encoding': 'gzip' })],
-  ])('one %s', async (_what, url) => {
-    expect(await causeOf(await url())).toMatchObject({ message: 'the answer is too long' });
-  });
-
-  it('one that has no end: the connection is cut', async () => {
-    const ended = Promise.withResolvers<void>();
-    const url = await urlOf((_request, response) => {
-      response.on('close', ended.resolve);
-      const write = () => {
-        while (!response.destroyed && response.write('x'.repeat(1_000)));
-      };
-      response.on('drain', write);
-      write();
-    });
-    expect(await causeOf(url)).toMatchObject({ message: 'the answer is too long' });
-    await ended.promise;
+  it('one of 16 kB and a byte', async () => {
+    expect(await causeOf(await sent(ALLOW.padEnd(16_385)))).toMatchObject({ message: 'the answer is too long' });
   });
 
   it('one that is late with its headers, or with its end: both connections are cut after two seconds', async () => {
@@ -144,15 +120,5 @@ describe('an answer that counts as none', () => {
     await Promise.all(urls.map(causeOf));
     expect(waiting).toHaveLength(2);
     await Promise.all(waiting);
-  });
-
-  it('one of a server that is not there, hangs up, or has a certificate that nobody knows', async () => {
-    const { cert, key } = selfSigned('127.0.0.1');
-    const tls = createTlsServer({ cert, key }, (_request, response) => void response.end(ALLOW));
-    expect(await causeOf(`http://127.0.0.1:${await freePort()}`)).toMatchObject({ cause: { code: 'ECONNREFUSED' } });
-    expect(await causeOf(await urlOf(({ socket }) => void socket.destroy()))).toMatchObject({ type: 'TypeError' });
-    expect(await causeOf(`https://127.0.0.1:${await listening(tls)}`)).toMatchObject({
-      cause: { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' },
-    });
   });
 });

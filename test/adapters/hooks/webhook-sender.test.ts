@@ -1,8 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Webhook as Verifier } from 'standardwebhooks';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -12,8 +10,7 @@ import { webhookSender } from '../../../src/adapters/hooks/webhook-sender.ts';
 import { recordSpans, type SpanRecorder } from '../../../src/adapters/tracing/spans.ts';
 import { FORMER_KEY_LIFETIME, type Webhook } from '../../../src/domain/webhook.ts';
 import { aWebhook } from '../../support/builders.ts';
-import { selfSigned } from '../../support/certificate.ts';
-import { freePort } from '../../support/servers/free-port.ts';
+import { listenOnLoopback } from '../../support/listen.ts';
 import { openReceiver, type Received, signersOf } from '../../support/webhook-receiver.ts';
 
 const KEY = generateKeyPairSync('ed25519').privateKey;
@@ -122,10 +119,8 @@ describe('an answer', () => {
 
   it('counts with its status alone: no redirect is followed, and no body is read', async () => {
     const { url, received } = await openReceiver();
-    for (const status of [301, 302, 307, 308]) {
-      const answer = await answered((_request, response) => response.writeHead(status, { location: url }).end());
-      expect(answer.status).toBe(status);
-    }
+    const answer = await answered((_request, response) => response.writeHead(307, { location: url }).end());
+    expect(answer.status).toBe(307);
     expect(received).toEqual([]);
     const closed = Promise.withResolvers<void>();
     const endless = await answered((_request, response) => {
@@ -143,21 +138,15 @@ describe('an answer', () => {
   it.each([
     [503, '120', 120_000],
     [429, '120', 120_000],
-    [429, '10000000000', 10_000_000_000_000],
     [500, '120', 0],
     [503, '-1', 0],
     [503, 'soon', 0],
     [503, 'Thu, 01 Jan 1970 00:00:00 GMT', 0],
+    [503, 'Tue, 01 Jan 2030 01:00:00 GMT', 3_600_000],
   ])('of %i has Retry-After: %s', async (status, text, retryAfter) => {
-    const answer = answered((_request, response) => response.writeHead(status, { 'Retry-After': text }).end());
-    expect(await answer).toEqual({ status, retryAfter });
-  });
-
-  it('may have a date in Retry-After', async () => {
+    const answer: RequestListener = (_request, response) => response.writeHead(status, { 'Retry-After': text }).end();
     const clock = { now: () => Date.UTC(2030, 0, 1) };
-    const answer: RequestListener = (_request, response) =>
-      response.writeHead(503, { 'Retry-After': 'Tue, 01 Jan 2030 01:00:00 GMT' }).end();
-    expect(await answered(answer, { clock })).toEqual({ status: 503, retryAfter: 3_600_000 });
+    expect(await answered(answer, { clock })).toEqual({ status, retryAfter });
   });
 
   /** A server that begins a response, and never ends it. */
@@ -169,14 +158,12 @@ describe('an answer', () => {
       socket.on('error', () => undefined).resume();
       begin(socket);
     });
-    const port = await freePort();
-    await once(server.listen(port, '127.0.0.1'), 'listening');
-    onTestFinished(() => void server.close());
-    return { url: `http://127.0.0.1:${port}/`, closed };
+    const { url, close } = await listenOnLoopback(server);
+    onTestFinished(close);
+    return { url, closed };
   };
 
   it.each([
-    ['never comes', () => undefined, 'the receiver has not answered in time'],
     [
       'has headers that drip',
       (socket: Socket) => {
@@ -191,22 +178,11 @@ describe('an answer', () => {
       (socket: Socket) => void socket.write(`HTTP/1.1 200 OK\r\na: ${'b'.repeat(20_000)}`),
       /header/i,
     ],
-    ['is no HTTP', (socket: Socket) => void socket.write('220 mail.example.org ESMTP\r\n'), /./],
   ])('that %s is none: the connection is cut', async (_what, begin, why) => {
     const { url, closed } = await dripping(begin);
     expect(await failure({ url }, { timeout: 500 })).toMatch(why);
     expect(closed).toHaveLength(1);
     await Promise.all(closed);
-  });
-
-  it('is not asked for without a certificate that an authority has signed', async () => {
-    const asked: unknown[] = [];
-    const server = createTlsServer(selfSigned('127.0.0.1'), (request) => asked.push(request));
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    onTestFinished(() => void server.close());
-    const { port } = server.address() as AddressInfo;
-    expect(await failure({ url: `https://127.0.0.1:${port}/` })).toMatch('self-signed certificate');
-    expect(asked).toEqual([]);
   });
 });
 

@@ -67,11 +67,4 @@ describe('the bounded queue', () => {
     await expect(enqueue(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(await enqueue(async () => 'yes')).toBe('yes');
   });
-
-  it('rejects every task that would have to wait when the maximum wait is 0', async () => {
-    const { submit } = controlledQueue({ width: 1, maxWait: 0 });
-    void submit();
-    await settled();
-    await expect(submit()).rejects.toMatchObject(REJECTED);
-  });
 });

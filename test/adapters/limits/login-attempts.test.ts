@@ -1,17 +1,13 @@
-// Proves theft-4
-import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Counts, memoryCounts, sharedCounts } from '../../../src/adapters/limits/counts.ts';
 import { countAttempts } from '../../../src/adapters/limits/login-attempts.ts';
 import { redisCounts } from '../../../src/adapters/redis/counts.ts';
 import type { Attempt } from '../../../src/application/ports/login-attempts.ts';
-import { type ThrottledClient, throttledDevice } from '../../../src/domain/login-throttle.ts';
+import type { ThrottledClient } from '../../../src/domain/login-throttle.ts';
 import { absent } from '../../contracts/hooks.ts';
 import { describeLoginAttempts } from '../../contracts/login-attempts.contract.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
-import { stageDeps } from '../../support/http/stage-app.ts';
-import { holds } from '../../support/properties/properties.ts';
 import { redisOfTheTests } from '../../support/servers/of-the-tests.ts';
 import { silentLogger } from '../../support/silent-logger.ts';
 import { takeRedisDatabase } from '../../support/storage/redis-databases.ts';
@@ -65,33 +61,6 @@ it.each([-10, 10])('instances whose clocks are %i min apart admit fifty attempts
   const waits: number[] = [];
   for (let count = 0; count < 52; count += 1) waits.push(await instances[count % 2 === 0 ? 0 : 1].begin({ ...ADA }));
   expect(waits).toEqual([...Array<number>(50).fill(0), 1_000, 1_000]);
-});
-
-it('a store that answers but cannot write is away until it has written', async () => {
-  const clock = fixedClock(Date.UTC(2026, 0, 1));
-  const stored = memoryCounts({ now: clock.now });
-  await countAttempts(stored, clock).begin(ADA);
-  const full: Counts = {
-    ...stored,
-    replace: async (...given) => {
-      const [key, former] = given;
-      const other = await stored.replace(key, former, former, HOUR);
-      if (other !== null) return other;
-      throw new Error('OOM command not allowed');
-    },
-  };
-  const { logger, logs } = stageDeps();
-  vi.useFakeTimers({ toFake: ['performance'] });
-  onTestFinished(() => void vi.useRealTimers());
-  const counts = sharedCounts({ shared: full, own: memoryCounts() }, logger, {
-    unavailable: 'away',
-    available: 'back',
-  });
-  for (let attempt = 0; attempt < 3; attempt += 1) {
-    expect(await countAttempts(counts, clock).begin(ADA)).toBe(0);
-    vi.advanceTimersByTime(5_000);
-  }
-  expect(logs.map(({ msg }) => msg)).toEqual(['away']);
 });
 
 it('a text that is none of ours counts as none', async () => {
@@ -159,43 +128,6 @@ describe.runIf(server !== undefined)('on Redis', () => {
   };
 
   describeLoginAttempts('countAttempts', inRedis);
-
-  it('the counts equal those in the process, for random attempts', async () => {
-    const clients = [
-      ...[1, 2, 3, 4, 5, 6, 7, 8].map((name) => onNetwork(`unrelated-${name}`)),
-      ...[1, 2, 3, 4, 5, 6, 7, 8].map((name): ThrottledClient => ({ kind: 'network', names: ['w', 'm', `n-${name}`] })),
-      ...[1, 2, 3, 4].map((name): ThrottledClient => ({ kind: 'network', names: ['w', `m-${name}`, 'n'] })),
-      ...[1, 2, 3, 4].map((name) => throttledDevice(`device-${name}`)),
-    ];
-    const step = fc.record({
-      what: fc.constantFrom(
-        'begin' as const,
-        'begin' as const,
-        'begin' as const,
-        'succeed' as const,
-        'withdraw' as const,
-      ),
-      client: fc.constantFrom(...clients),
-      times: fc.integer({ min: 1, max: 12 }),
-      pause: fc.constantFrom(0, 0, 500, 20_000, 60_000, 600_000),
-    });
-    await holds(
-      fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 60 }), async (steps) => {
-        const [shared, own] = [await inRedis(), inMemory()];
-        for (const { what, client, times, pause } of steps) {
-          const attempt = { key: client.kind, client };
-          for (let count = 0; count < times; count += 1) {
-            if (what === 'begin') expect(await shared.attempts.begin(attempt)).toBe(await own.attempts.begin(attempt));
-            else await Promise.all([shared, own].map(({ attempts }) => attempts[what](attempt)));
-          }
-          for (const { pass } of [shared, own]) await pass(pause);
-        }
-        await shared.close();
-        return true;
-      }),
-      { numRuns: 20 },
-    );
-  });
 
   it('the stored keys contain no account, are bounded in length, and expire', async () => {
     const { redis, attempts, pass, close } = await inRedis();

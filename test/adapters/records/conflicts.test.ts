@@ -1,8 +1,5 @@
-import { CompiledQuery, Kysely, PostgresDialect } from 'kysely';
-import { Pool, type PoolClient } from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { MARIADB, POSTGRESQL, SQLITE } from '../../../src/adapters/mikro-orm/dialects.ts';
-import type { Sql } from '../../../src/adapters/mikro-orm/statements.ts';
 import { rejection } from '../../contracts/hooks.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
 import { createDatabase, inTransaction, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
@@ -85,19 +82,6 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('records in a PostgreSQL', () =>
     await expect.poll(deadlocks).toBeGreaterThan(0);
   });
 
-  it.each(['repeatable read', 'serializable'])('survive a concurrent change in %s', async (level) => {
-    const { other, records, rows, untilOneWaits } = await open(level);
-    const [row = expect.unreachable()] = rows;
-    const { replaced } = await inTransaction(other, async (send) => {
-      await send('update users set updated_at = updated_at + 1 where id = $1', [row.id]);
-      const replaced = records.replace('users', row, { ...row, locale: 'de' });
-      await untilOneWaits();
-      return { replaced };
-    });
-    expect(await replaced).toBe(true);
-    expect(await records.list('users', { equal: { id: row.id } })).toMatchObject([{ locale: 'de' }]);
-  });
-
   it.each(['repeatable read', 'serializable'])('let exactly one of many replacements win in %s', async (level) => {
     const { records, rows } = await open(level);
     const [row = expect.unreachable()] = rows;
@@ -107,28 +91,3 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('records in a PostgreSQL', () =>
     expect(outcomes.filter(Boolean)).toHaveLength(1);
   });
 });
-
-/** One connection, on which the message that begins a transaction fails after `begin`, as by a cancellation. */
-const openFailing = (url: string): Sql => {
-  const pool = new Pool({ connectionString: url, max: 1 });
-  const failing = (client: PoolClient) => ({
-    query: (text: string, values: unknown[]) =>
-      text.startsWith('begin') ? client.query(`${text}; select 1 / 0`) : client.query(text, values),
-    release: () => client.release(),
-  });
-  const dialect = new PostgresDialect({
-    pool: { options: {}, connect: async () => failing(await pool.connect()) as never, end: () => pool.end() },
-  });
-  return new Kysely({ dialect });
-};
-
-it.runIf(TEST_DATABASE_URL !== undefined)(
-  'a transaction that fails when it begins leaves nothing on its connection',
-  async () => {
-    const db = openFailing(TEST_DATABASE_URL ?? '');
-    onTestFinished(() => db.destroy());
-    await expect(POSTGRESQL.transact(db, async () => undefined)).rejects.toMatchObject({ code: '22012' });
-    const { rows } = await db.executeQuery(CompiledQuery.raw('select 1 as answer'));
-    expect(rows).toEqual([{ answer: 1 }]);
-  },
-);

@@ -44,10 +44,3 @@ it('SQLite keeps no statement that nobody has named: there may be any number of 
   for (const _ of [1, 2]) await em.execute('select 1 as one');
   expect(prepare.mock.calls.filter(([text]) => text === 'select 1 as one')).toHaveLength(2);
 });
-
-it('a statement that SQLite has prepared goes on after a change of its table', async () => {
-  const { em, users, user } = await open();
-  expect(await users.findById(user.id)).toStrictEqual(user);
-  await em.execute('alter table users add column extra text');
-  expect(await users.findById(user.id)).toStrictEqual(user);
-});

@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { aPerson, startService, type TestService } from '../../support/http/service.ts';
+import { listenOnLoopback } from '../../support/listen.ts';
 import { openSmtpServer, type SmtpServer } from '../../support/mail/smtp-server.ts';
 import { type SentSpan, startCollector } from '../../support/servers/collector.ts';
 
@@ -17,7 +16,7 @@ let collector: Awaited<ReturnType<typeof startCollector>>;
 let smtp: SmtpServer;
 let service: TestService;
 beforeAll(async () => {
-  await once(hook.listen(0, '127.0.0.1'), 'listening');
+  const { url } = await listenOnLoopback(hook);
   [collector, smtp] = [await startCollector(), await openSmtpServer()];
   service = await startService({
     ...collector.env,
@@ -28,7 +27,7 @@ beforeAll(async () => {
       MAIL_URL: `smtp://127.0.0.1:${smtp.port}`,
       MAIL_FROM: 'a@example.org',
     },
-    HOOK_BEFORE_REGISTER: `http://127.0.0.1:${(hook.address() as AddressInfo).port}/hook?key=s3cr3t`,
+    HOOK_BEFORE_REGISTER: `${url}/hook?key=s3cr3t`,
   });
 });
 afterAll(async () => {
@@ -109,19 +108,6 @@ it('paths that no route has, and methods that nobody knows, make no names', asyn
     attributes: { 'http.request.method': '_OTHER' },
   });
   expect(JSON.stringify(collector.spans)).not.toContain('me@example');
-});
-
-it('spans of requests at the same time are not mixed', async () => {
-  const person = aPerson();
-  await service.http.post('/auth/register').send(person).expect(201);
-  const body = { account: person.username, password: person.password };
-  const traces = Array.from({ length: 20 }, (_, at) => 100 + at);
-  await Promise.all(traces.map((each) => service.http.post('/auth/login').set(caller(each)).send(body).expect(200)));
-  for (const each of traces) {
-    const trace = await traceOf(each);
-    expect(trace.filter(({ name }) => name === 'hash queue')).toHaveLength(1);
-    expect(trace.every((one) => pathOf(one, trace).startsWith('POST /auth/login'))).toBe(true);
-  }
 });
 
 it('a mail is a trace of its own', async () => {

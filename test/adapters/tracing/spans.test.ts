@@ -1,4 +1,4 @@
-import { setTimeout as pause, setImmediate } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openTelemetry, type TracingOptions } from '../../../src/adapters/tracing/open-telemetry.ts';
 import {
@@ -106,19 +106,6 @@ describe('a recorded trace', () => {
     expect(resource()).toMatchObject({ 'service.name': 'tandem', 'service.version': '1.2.3' });
   });
 
-  it('says how long each step took', async () => {
-    const { sent } = await record();
-    const before = Date.now();
-    await request('', () => span('step', {}, () => pause(30)));
-    const after = Date.now();
-    const [step, whole] = await sent();
-    for (const each of [step, whole]) expect(each?.startedAt).toSatisfy((at) => before <= at && at <= after);
-    const [inner, outer] = [step, whole].map((each) => Number(each?.endedAt) - Number(each?.startedAt));
-    // A timer of Node may fire a millisecond early.
-    expect(inner).toSatisfy((duration) => duration >= 29 && duration <= Number(outer));
-    expect(outer).toBeLessThanOrEqual(after - before + 1);
-  });
-
   it('has the steps in which nothing else begins, and work keeps its own promise', async () => {
     const { sent } = await record();
     const [answered, refused] = [Promise.resolve('row'), Promise.reject(new AppError('DB_QUERY_FAILED'))];
@@ -171,12 +158,10 @@ it('a receiver that takes Protocol Buffers gets them', async () => {
 
 describe('a collector that', () => {
   it.each([
-    ['is gone', (collector: Awaited<ReturnType<typeof record>>) => collector.kill()],
-    ['refuses', (collector: Awaited<ReturnType<typeof record>>) => collector.answers(500)],
-    ['is overloaded', (collector: Awaited<ReturnType<typeof record>>) => collector.answers(503)],
-    ['hangs', (collector: Awaited<ReturnType<typeof record>>) => collector.answers(null)],
-    ['never ends its answer', (collector: Awaited<ReturnType<typeof record>>) => collector.answers('slowly')],
-  ])('%s costs a count of the spans, and an end that is bounded', async (_what, happens) => {
+    ['refuses', 503],
+    ['hangs', null],
+    ['never ends its answer', 'slowly'],
+  ] as const)('%s costs a count of the spans, and an end that is bounded', async (_what, answer) => {
     let lost = 0;
     const errors: unknown[] = [];
     const collector = await record({
@@ -185,7 +170,7 @@ describe('a collector that', () => {
       },
       onSent: (error) => errors.push(error),
     });
-    await happens(collector);
+    collector.answers(answer);
     // More than wait at once.
     for (let at = 0; at < 5_000; at += 1) await span('work', {}, async () => undefined);
     await collector.sent();

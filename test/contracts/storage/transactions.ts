@@ -1,18 +1,13 @@
 import { expect } from 'vitest';
-import { aUser, NOW } from '../../support/builders.ts';
-import { expectTranslated, rejection } from '../hooks.ts';
+import type { Stores } from '../../../src/application/storage/stores.ts';
+import { anEvent, aSession, aUser, NOW } from '../../support/builders.ts';
+import { storeEvents } from '../../support/stored-events.ts';
+import { offered } from '../hooks.ts';
 import type { Tests } from '../suite.ts';
-import { changeAll, REFUSAL } from './changes.ts';
+import { changeAll, eventsOf, REFUSAL } from './changes.ts';
 import type { GivenStorage } from './given.ts';
-import { overlapping } from './overlapping.ts';
 
-export const transactions = (tests: Tests<GivenStorage>): void => {
-  keeping(tests);
-  overlapping(tests);
-  refusing(tests);
-};
-
-const keeping = ({ it }: Tests<GivenStorage>): void => {
+export const transactions = ({ it }: Tests<GivenStorage>): void => {
   it('keeps all changes when the work succeeds, and returns its result', async ({ transactions, stores, user }) => {
     const { work, seenIn, prepare, after } = changeAll(user);
     await prepare(stores);
@@ -60,26 +55,92 @@ const keeping = ({ it }: Tests<GivenStorage>): void => {
       expect(disabledAt === now ? 'kept' : 'lost').toBe(outcome);
     }
   });
-};
 
-const refusing = ({ it }: Tests<GivenStorage>): void => {
-  it('rejects a transaction within another', async ({ transactions, stores, user }) => {
-    const nested = transactions.run(async ({ users }) => {
-      await users.update(user.id, { disabledAt: NOW, now: NOW }, { disabledAt: 1 });
-      await transactions.run(async () => undefined);
+  it('shows the changes to nobody before the work has ended', async ({ transactions, stores, user, gate }) => {
+    const { work, seenIn, prepare, before } = changeAll(user);
+    await prepare(stores);
+    const [reached, going] = [gate(), gate()];
+    const ended = transactions.run(async (inside) => {
+      await work(inside);
+      reached.resolve();
+      await going.promise;
+      throw REFUSAL;
     });
-    await expect(nested).rejects.toMatchObject({ code: 'SYS_UNEXPECTED_ERROR' });
-    expect(await transactions.run((inside) => inside.users.findById(user.id))).toStrictEqual(user);
-    expect(await stores.users.findById(user.id)).toStrictEqual(user);
+    await Promise.race([reached.promise, ended]);
+    const seen = seenIn(stores);
+    going.resolve();
+    await expect(ended).rejects.toBe(REFUSAL);
+    expect(await seen).toStrictEqual(before);
   });
 
-  it('rejects with DB_QUERY_FAILED alone when its store fails', async ({ failing, stores, user }) => {
-    const outcome = await rejection(
-      (await failing()).transactions.run(async ({ users }) => {
-        await users.update(user.id, { username: 'changed', now: NOW });
-      }),
-    );
-    expectTranslated(outcome, [user.id, user.username, 'changed']);
-    expect(await stores.users.findById(user.id)).toStrictEqual(user);
+  it('runs the work again when it conflicts with another', async (given) => {
+    const { transactions, stores, user, other, opened, run, gate, begun } = given;
+    const interfere = offered(opened.interfere, run);
+    const [reached, going] = [gate(), gate()];
+    const [session, ended, old] = [
+      aSession({ userId: user.id }),
+      aSession({ userId: user.id }),
+      aSession({ userId: user.id }),
+    ];
+    for (const each of [ended, old]) await stores.sessions.add(each);
+    let runs = 0;
+    const outcome = transactions.run(async (inside) => {
+      runs += 1;
+      const { users, sessions } = inside;
+      await users.update(user.id, { username: 'of.the.unit', now: NOW + 3 });
+      await sessions.add(session);
+      const ends = [await sessions.end(ended), await sessions.endByUser(user.id, ({ id }) => id !== session.id)];
+      reached.resolve();
+      if (runs === 1) await going.promise;
+      await users.update(other.id, { username: 'of.the.unit.too', now: NOW + 3 });
+      await storeEvents(inside, [anEvent({ userId: user.id })]);
+      return ends;
+    });
+    await Promise.race([reached.promise, outcome]);
+    const { over } = await interfere(user, other);
+    begun.push(over);
+    going.resolve();
+    expect(await outcome).toEqual([true, [old.id]]);
+    await over;
+    expect(runs).toBeGreaterThan(1);
+    expect(await stores.users.findById(user.id)).toMatchObject({ username: 'of.the.unit', emailVerifiedAt: NOW });
+    expect(await stores.users.findById(other.id)).toMatchObject({ username: 'of.the.unit.too' });
+    expect(await eventsOf(stores, user)).toHaveLength(1);
+    expect((await stores.sessions.listByUser(user.id, NOW)).map(({ id }) => id)).toEqual([session.id]);
+  });
+
+  it('makes other writers of a user whom it has locked or changed wait, and shows them its changes', async (given) => {
+    const { transactions, user, opened, gate } = given;
+    const password = { isOfNewPassword: true, now: NOW + 1 };
+    const firsts: readonly ((users: Stores['users']) => Promise<unknown>)[] = [
+      (users) => users.lock(user.id),
+      (users) => users.update(user.id, { disabledAt: NOW, now: NOW + 1 }),
+      (users) => users.setPasswordHash(user.id, { ...password, passwordHash: 'first' }),
+    ];
+    const seconds: readonly ((stores: Stores) => Promise<unknown>)[] = [
+      (inside) => storeEvents(inside, [anEvent({ userId: user.id })]),
+      ({ users }) => users.lock(user.id),
+      ({ users }) => users.update(user.id, { disabledAt: NOW, now: NOW + 2 }),
+      ({ sessions }) => sessions.add(aSession({ userId: user.id })),
+    ];
+    const pairs = firsts.flatMap((first) => seconds.map((second) => ({ first, second })));
+    for (const [at, { first, second }] of pairs.entries()) {
+      const [reached, going] = [gate(), gate()];
+      const locking = transactions.run(async ({ users }) => {
+        await first(users);
+        reached.resolve();
+        await going.promise;
+        await users.setPasswordHash(user.id, { ...password, passwordHash: `new ${at}` });
+      });
+      await Promise.race([reached.promise, locking]);
+      const recording = transactions.run(async (inside) => {
+        await second(inside);
+        return inside.users.findById(user.id);
+      });
+      await Promise.race([recording, opened.untilOneWaits()]);
+      going.resolve();
+      await locking;
+      expect(await recording).toMatchObject({ passwordHash: `new ${at}` });
+    }
   });
 };

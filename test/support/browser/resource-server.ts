@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { createApp } from '../../../examples/resource-server/app.ts';
-import { listenOnLoopback } from './listen.ts';
+import { listenOnLoopback } from '../listen.ts';
 
 /** What the service and the API have to agree on. */
 export const PARTIES = { JWT_ISSUER: 'http://localhost:3000', JWT_AUDIENCE: 'http://localhost:4000' };

@@ -1,7 +1,7 @@
 import { type IncomingMessage, type RequestListener, request, type ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import { selfSigned } from '../certificate.ts';
-import { listenOnLoopback } from './listen.ts';
+import { listenOnLoopback } from '../listen.ts';
 
 const [SERVICE, APPLICATION] = ['auth.example.test', 'app.example.test'];
 

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { listenOnLoopback } from './listen.ts';
+import { listenOnLoopback } from '../listen.ts';
 
 /** A web site for the tests. */
 export type Site = {

@@ -9,12 +9,12 @@ import type { LinkPurpose } from '../../../src/domain/link.ts';
 import { acceptedSteps } from '../../../src/domain/second-factor.ts';
 import { deliver, mailedCode } from '../http/account.ts';
 import { hasher, startService, type TestService } from '../http/service.ts';
+import { listenOnLoopback } from '../listen.ts';
 import { memoryMailer } from '../mail/memory-mailer.ts';
 import { freePort } from '../servers/free-port.ts';
 import { canBrowse, openBrowser } from './chromium.ts';
 import { watchFaults } from './faults.ts';
 import { hasFirefox, openFirefox } from './firefox.ts';
-import { listenOnLoopback } from './listen.ts';
 import { openSite, type Site } from './site.ts';
 
 /** What the pages say. */

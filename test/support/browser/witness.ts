@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { vi } from 'vitest';
-import { listenOnLoopback } from './listen.ts';
+import { listenOnLoopback } from '../listen.ts';
 
 /** A request of a browser, and the status of its response. */
 export type Seen = {

@@ -4,7 +4,7 @@ import { decodeJwt, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 
 import type { Context, Next } from 'koa';
 // @ts-expect-error: the package has no types
 import OidcProvider from 'oidc-provider';
-import { listenOnLoopback } from '../browser/listen.ts';
+import { listenOnLoopback } from '../listen.ts';
 
 /** What the provider says about whoever logs in to it. */
 type ProviderAccount = {

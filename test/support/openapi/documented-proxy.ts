@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { listenOnLoopback } from '../browser/listen.ts';
+import { listenOnLoopback } from '../listen.ts';
 import { assertDocumented } from './documented-http.ts';
 
 /** A proxy for programs, such as curl, that call a service in another process. It notes which answers are as docs/openapi.json says. */

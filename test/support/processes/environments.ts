@@ -1,16 +1,13 @@
-import type { KeyPair, TokenKeys } from '../../../src/adapters/crypto/token-keys.ts';
+import type { TokenKeys } from '../../../src/adapters/crypto/token-keys.ts';
+import { privatePem, publicPem } from '../../../src/infrastructure/keys.ts';
 import { testKeys } from '../keys.ts';
-
-const privatePem = ({ privateKey }: KeyPair) => privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-const publicPem = ({ publicKeys }: KeyPair) =>
-  publicKeys.map((key) => key.export({ type: 'spki', format: 'pem' }).toString()).join('');
 
 /** The environment variables with these keys. */
 export const keyVariables = ({ access, refresh }: TokenKeys): Readonly<Record<string, string>> => ({
-  JWT_ACCESS_PRIVATE_KEY: privatePem(access),
-  JWT_ACCESS_PUBLIC_KEY: publicPem(access),
-  JWT_REFRESH_PRIVATE_KEY: privatePem(refresh),
-  JWT_REFRESH_PUBLIC_KEY: publicPem(refresh),
+  JWT_ACCESS_PRIVATE_KEY: privatePem(access.privateKey),
+  JWT_ACCESS_PUBLIC_KEY: publicPem(access.publicKeys),
+  JWT_REFRESH_PRIVATE_KEY: privatePem(refresh.privateKey),
+  JWT_REFRESH_PUBLIC_KEY: publicPem(refresh.publicKeys),
 });
 
 /** The minimal environment of production. */

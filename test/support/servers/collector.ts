@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { vi } from 'vitest';
+import { listenOnLoopback } from '../listen.ts';
 
 /** A span as the collector gets it. */
 export type SentSpan = {
@@ -82,11 +82,10 @@ export const startCollector = async (port = 0) => {
       spans.push(...each.scopeSpans.flatMap((scope) => scope.spans.map(toSpan)));
     }
   });
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  const address = server.address() as AddressInfo;
+  const { port: bound, url, close } = await listenOnLoopback(server, port);
   return {
-    port: address.port,
-    env: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${address.port}` },
+    port: bound,
+    env: { OTEL_EXPORTER_OTLP_ENDPOINT: url },
     spans,
     others,
     resource: () => resource,
@@ -102,10 +101,6 @@ export const startCollector = async (port = 0) => {
         return found;
       }, 30_000),
     /** Ends it with its connections. */
-    kill: (): Promise<void> =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    kill: close,
   };
 };

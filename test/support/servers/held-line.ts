@@ -1,26 +1,30 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { listenOnLoopback } from '../listen.ts';
 
 /** A line to a server on which requests can be held up, and arrive later. Its responses are never held up. */
 export const openHeldLine = async (server: string) => {
   let target = new URL(server);
+  let isCut = false;
   const lines = new Map<Socket, Socket>();
   const listener = createServer((near) => {
     const far = connect(Number(target.port), target.hostname);
     lines.set(near, far);
-    near.pipe(far).pipe(near);
+    if (!isCut) near.pipe(far).pipe(near);
     for (const socket of [near, far]) {
       socket.on('error', () => undefined);
       socket.on('close', () => {
+        lines.delete(near);
         near.destroy();
         far.destroy();
       });
     }
   });
-  listener.listen(0, '127.0.0.1');
-  await once(listener, 'listening');
+  const { port, close } = await listenOnLoopback(listener);
   const url = new URL(server);
-  url.host = `127.0.0.1:${(listener.address() as AddressInfo).port}`;
+  url.host = `127.0.0.1:${port}`;
+  const end = (): void => {
+    for (const near of lines.keys()) near.destroy();
+  };
   return {
     url: url.href,
     hold: (): void => {
@@ -33,9 +37,14 @@ export const openHeldLine = async (server: string) => {
     leadTo: (other: string): void => {
       target = new URL(other);
     },
+    /** Ends all connections. New ones get no answer, until it is mended, which ends these. */
+    setCut: (cut: boolean): void => {
+      isCut = cut;
+      end();
+    },
     close: (): void => {
-      listener.close();
-      for (const near of lines.keys()) near.destroy();
+      void close();
+      end();
     },
   };
 };

@@ -1,10 +1,9 @@
-import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { vi } from 'vitest';
 import { readText } from '../checkout/repository.ts';
 import { freePort } from './free-port.ts';
+import { openHeldLine } from './held-line.ts';
 import type { PatroniPrograms } from './patroni-programs.ts';
 import { allGone, signalAll, stopTree } from './process-tree.ts';
 import { launch, type TestServer } from './server.ts';
@@ -141,10 +140,10 @@ const launchEtcd = async ({ etcd, owner }: PatroniPrograms): Promise<TestServer>
 const launchMember = async (programs: PatroniPrograms, name: string, etcd: string): Promise<StartedMember> => {
   const { python, owner } = programs;
   const directory = serverDirectory(`patroni-${name}`, owner);
-  const line = await openLine(etcd);
+  const line = await openHeldLine(etcd);
   const [api, postgres] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`];
   const configuration = join(directory, 'patroni.json');
-  const configured = configure(programs, { name, directory, api, postgres, etcd: line.address });
+  const configured = configure(programs, { name, directory, api, postgres, etcd: new URL(line.url).host });
   writeFileSync(configuration, JSON.stringify(configured), { mode: 0o644 });
   const patroni = await launch({
     url: `postgresql://postgres:${PASSWORD}@${postgres}/postgres`,
@@ -171,8 +170,8 @@ const launchMember = async (programs: PatroniPrograms, name: string, etcd: strin
       await patroni.kill();
     },
     restart: patroni.restart,
-    cutOff: line.cut,
-    reconnect: line.mend,
+    cutOff: () => line.setCut(true),
+    reconnect: () => line.setCut(false),
     stop: async () => {
       line.close();
       await patroni.kill();
@@ -260,44 +259,4 @@ const launchHaproxy = async (
     user: owner,
     ready: /Server postgresql\/\S+ is (UP|DOWN)|New worker|Loading success/,
   });
-};
-
-/** A line to a server that can be cut: then its connections end, and new ones get no answer. */
-const openLine = async (server: string) => {
-  const target = new URL(server);
-  const sockets = new Set<Socket>();
-  let isCut = false;
-  const listener = createServer((near) => {
-    const far = connect(Number(target.port), target.hostname);
-    for (const socket of [near, far]) {
-      sockets.add(socket);
-      socket.on('error', () => undefined);
-      socket.on('close', () => {
-        sockets.delete(socket);
-        near.destroy();
-        far.destroy();
-      });
-    }
-    if (!isCut) near.pipe(far).pipe(near);
-  });
-  listener.listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  const endAll = () => {
-    for (const socket of sockets) socket.destroy();
-  };
-  return {
-    address: `127.0.0.1:${(listener.address() as AddressInfo).port}`,
-    cut: (): void => {
-      isCut = true;
-      endAll();
-    },
-    mend: (): void => {
-      isCut = false;
-      endAll();
-    },
-    close: (): void => {
-      listener.close();
-      endAll();
-    },
-  };
 };

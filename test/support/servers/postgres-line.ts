@@ -1,5 +1,5 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { listenOnLoopback } from '../listen.ts';
 
 /** Where the line is cut: before the server gets the statement, or when it has executed it and answers. */
 type Cut = { readonly statement: string; readonly when: 'before' | 'after' };
@@ -67,10 +67,9 @@ export const openPostgresLine = async (server: string) => {
     );
     for (const socket of [client, far]) socket.on('error', () => undefined).on('close', end);
   });
-  listener.listen(0, '127.0.0.1');
-  await once(listener, 'listening');
+  const { port, close } = await listenOnLoopback(listener);
   const url = new URL(server);
-  url.host = `127.0.0.1:${(listener.address() as AddressInfo).port}`;
+  url.host = `127.0.0.1:${port}`;
   return {
     url: url.href,
     /** The statements that were sent since the last call. Those of one list were sent together, in one round trip. */
@@ -79,7 +78,7 @@ export const openPostgresLine = async (server: string) => {
       cut = given;
     },
     close: (): void => {
-      listener.close();
+      void close();
       for (const client of near) client.destroy();
       sent = [];
     },

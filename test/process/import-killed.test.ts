@@ -10,7 +10,7 @@ import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 const directory = temporaryDirectory();
 afterAll(directory.remove);
 
-const KILLS = 6;
+const KILLS = 3;
 const USERS = 4_000;
 /** What is stored in one transaction. */
 const BATCH = 500;

@@ -107,34 +107,4 @@ describe.runIf(canBrowse()).each(SITUATIONS)('$title', ({ host, env }) => {
       ['/authors', false],
     ]);
   });
-
-  it('can set and read svc-request-id, and cannot read headers that are not exposed', async () => {
-    const { get } = await visit();
-    const { headers } = await get('/auth/session', { 'svc-request-id': 'chosen by a page' });
-    expect(headers).toHaveProperty('svc-request-id', 'chosen by a page');
-    expect(headers).not.toHaveProperty('x-frame-options');
-  });
-
-  it('refreshes in two tabs at once: one succeeds, the other succeeds at its second attempt, and the session stays alive', async () => {
-    const { tab, open, post } = await signedUp();
-    const tabs = [tab, await open(world().app.publish('<title>second tab</title>'))];
-    world().witness.gather(2);
-    const answers = await Promise.all(tabs.map((each) => post(REFRESH, undefined, each)));
-    expect(answers.map(({ status, body }) => body.code ?? status).sort()).toEqual([200, 'AUTH_FAILED']);
-    const loser = tabs[answers.findIndex(({ status }) => status === 401)];
-    expect((await post(REFRESH, undefined, loser)).status).toBe(200);
-    for (const each of tabs) expect((await post(REFRESH, undefined, each)).status).toBe(200);
-  });
-});
-
-describe.runIf(canBrowse())('an application that exceeds its rate limit', () => {
-  const { visit } = openWorld('localhost', { RATE_LIMITS: 'global=1/60,strict=off,public=off' });
-
-  it('can read Retry-After', async () => {
-    const { get } = await visit();
-    expect((await get('/users/me')).status).toBe(401);
-    const { status, headers } = await get('/users/me');
-    expect(status).toBe(429);
-    expect(Number(headers['retry-after'])).toBeGreaterThan(0);
-  });
 });

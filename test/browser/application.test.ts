@@ -55,23 +55,6 @@ describe.runIf(canBrowse()).each(SITUATIONS)('$title', ({ host, env }) => {
     expect(await cookiesOf(visitor)).toEqual([{ name: 'refresh_token', path: '/auth', httpOnly: true, ...attributes }]);
   });
 
-  it('sends a preflight without a cookie, which is answered 204', async () => {
-    const { post, person } = await signedUp();
-    const { seen } = world().witness.watch();
-    // The browser caches the preflight of an address. Routes are not case-sensitive, so another case is a new address.
-    const path = '/auth/LOGIN';
-    await post(path, { account: person.email, password: person.password });
-    const common = {
-      path,
-      origin: world().app.origin,
-      site: host === 'localhost' ? 'same-site' : 'cross-site',
-    };
-    expect(seen()).toEqual([
-      { ...common, method: 'OPTIONS', cookie: false, status: 204, setsCookie: false },
-      { ...common, method: 'POST', cookie: true, status: 200, setsCookie: true },
-    ]);
-  });
-
   // The browser treats the two cookies alike in what follows.
   if (host !== 'localhost') return;
 
@@ -88,23 +71,5 @@ describe.runIf(canBrowse()).each(SITUATIONS)('$title', ({ host, env }) => {
       ]);
     }
     expect((await browser.cookies()).map(({ name }) => name)).toContain('refresh_token');
-  });
-
-  it('sends the cookie only below /auth', async () => {
-    const { get, post } = await signedUp();
-    const { seen } = world().witness.watch();
-    await get('/auth/session');
-    await post(REFRESH);
-    await get('/errors');
-    await get('/users/me', { Authorization: 'Bearer none' });
-    await get('/authors');
-    const sent = seen().filter(({ method }) => method !== 'OPTIONS');
-    expect(sent.map(({ path, cookie }) => [path, cookie])).toEqual([
-      ['/auth/session', true],
-      [REFRESH, true],
-      ['/errors', false],
-      ['/users/me', false],
-      ['/authors', false],
-    ]);
   });
 });

@@ -66,14 +66,6 @@ describe('two services on one file', () => {
     await register(1, person).expect(409);
   });
 
-  it('have one winner of 40 refreshes with one token, and its session lives', async () => {
-    const { cookie } = heldFrom(await register(0, aPerson()).expect(201));
-    const responses = await Promise.all(Array.from({ length: 40 }, (_none, number) => refresh(number, cookie)));
-    expect(tally(responses)).toEqual({ '200': 1, '401 AUTH_FAILED': 39 });
-    const winner = responses.find(({ status }) => status === 200) ?? expect.unreachable();
-    await refresh(1, heldFrom(winner).cookie).expect(200);
-  });
-
   it('read while another process writes, and write when it has ended', async () => {
     const { accessToken } = heldFrom(await register(0, aPerson()).expect(201));
     const writing = write();

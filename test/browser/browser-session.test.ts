@@ -6,9 +6,6 @@ import { ask } from '../support/browser/tab.ts';
 import { eventsOf } from '../support/http/account.ts';
 import { aPerson, hasher, startService, type TestService } from '../support/http/service.ts';
 
-const RENEWALS = 6;
-/** How often Chromium signs for a site in nine minutes, until it is started again. */
-const QUOTA = 6;
 const SOON = { timeout: 60_000, interval: 50 };
 const REGISTERED = 'registration 200';
 
@@ -78,21 +75,16 @@ describe.runIf(canBrowse())('Chromium that holds a key', () => {
     expect(await kindsOf(id)).toContain('device-bound');
   });
 
-  it(`renews the cookie ${RENEWALS} times, also after it was started again`, async () => {
+  it('renews the cookie again and again, also after it was started again', async () => {
     const { site, bind, refresh, untilExpired, restart, kindsOf } = await openWorld(SHORT, { alone: true });
     const id = await bind();
-    let [renewals, signed] = [0, 1];
-    while (renewals < RENEWALS) {
-      if (signed > QUOTA - 2) {
-        await restart();
-        signed = 0;
-      }
+    for (const started of [false, true]) {
+      if (started) await restart();
       expect((await refresh()).status).toBe(200);
       await untilExpired();
-      const renewed = site.take().filter((step) => step === 'proof 200').length;
-      renewals += renewed;
-      signed += renewed;
+      expect(site.take()).toContain('proof 200');
     }
+    expect((await refresh()).status).toBe(200);
     expect(await kindsOf(id)).toEqual(['device-bound', 'registered']);
   });
 
@@ -124,7 +116,6 @@ describe.runIf(canBrowse())('Chromium that holds a key', () => {
 });
 
 const STEPS: readonly Step[] = ['registration', 'question', 'proof', 'refresh'];
-const ENDINGS = STEPS.flatMap((step) => (['request', 'response'] as const).map((lost) => ({ step, lost })));
 
 describe.runIf(canBrowse())('Chromium that holds a key', () => {
   // The service stops in order, but nothing of that reaches the browser. The next one knows what was stored, and what modules keep.
@@ -144,7 +135,7 @@ describe.runIf(canBrowse())('Chromium that holds a key', () => {
     await site.close();
   });
 
-  it.each(ENDINGS)('stays logged in when the service ends before the $lost of a $step', async ({ step, lost }) => {
+  it.each(STEPS)('stays logged in when the service ends before the response of a %s', async (step) => {
     const { signUp, refresh } = await visit(site);
     site.take();
     const restarting = Promise.withResolvers<void>();
@@ -161,11 +152,11 @@ describe.runIf(canBrowse())('Chromium that holds a key', () => {
       }, SOON);
 
     const isRegistration = step === 'registration';
-    if (isRegistration) site.cut({ step, lost, strike });
+    if (isRegistration) site.cut({ step, lost: 'response', strike });
     await signUp();
     if (!isRegistration) {
       await vi.waitFor(() => expect(site.seen()).toContain(REGISTERED), SOON);
-      site.cut({ step, lost, strike });
+      site.cut({ step, lost: 'response', strike });
       await goOn();
     }
     await restarting.promise;

@@ -195,16 +195,6 @@ describe.runIf(canBrowse())('the console', () => {
     await second.page.getByText('Nobody is logged in.').waitFor();
     for (const { faults } of [first, second]) expect(await faults()).toEqual([]);
   });
-
-  it('follows another tab: a log-in, and a log-out', async () => {
-    const { page, ...first } = await open();
-    const other = await page.context().newPage();
-    await other.goto(page.url());
-    await register({ page, ...first });
-    await other.getByRole('heading', { name: 'Tokens' }).waitFor();
-    await other.getByRole('button', { name: 'Log out' }).click();
-    await first.hears('Logged out.');
-  });
 });
 
 describe.runIf(canBrowse())('the console at an address that the service does not know', () => {

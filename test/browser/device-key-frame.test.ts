@@ -4,7 +4,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Form, PAGES, type PageName, pathOf, takesProof } from '../../src/adapters/http/forms/flow.ts';
 import { openApplications } from '../support/browser/applications.ts';
 import { canBrowse } from '../support/browser/chromium.ts';
-import { changesIn, refreshIn, restoredIn, sessionsIn } from '../support/browser/client-page.ts';
 import { bodyFields } from '../support/http/samples.ts';
 import { declaredRoutes } from '../support/http/service.ts';
 
@@ -72,46 +71,6 @@ describe.runIf(canBrowse())('the key of a device', () => {
     const ofApplication = partsOf(await askIn(tab, FRAME));
     expect(partsOf(await proveIn(await openService('/console'), A_LOGIN)).key).toBe(ofApplication.key);
     expect(partsOf(await askIn(await openService('/device-key'), 'self')).key).toBe(ofApplication.key);
-  });
-
-  /** An application whose browser refuses to open the store of the key as often as `refuse` says. */
-  const openRefusing = async () => {
-    const service = await openService('/console');
-    const refuse = (times: number) => service.evaluate<void>(`localStorage.setItem('refusals', '${times}')`);
-    onTestFinished(() => refuse(0));
-    const { tab, person } = await signedUp();
-    await tab.addInitScript(`
-      const { open } = IDBFactory.prototype;
-      IDBFactory.prototype.open = function (...given) {
-        const left = Number(localStorage.getItem('refusals')) - 1;
-        if (!(left >= 0)) return open.apply(this, given);
-        localStorage.setItem('refusals', left);
-        throw new DOMException('Internal error opening backing store for indexedDB.open.', 'UnknownError');
-      };`);
-    await tab.reload();
-    await restoredIn(tab);
-    return { tab, person, refuse };
-  };
-
-  it('is used when its store cannot be read at first', async () => {
-    const { tab, refuse } = await openRefusing();
-    const { key } = partsOf(await askIn(tab, FRAME));
-    await refuse(2);
-    expect(partsOf(await askIn(tab, FRAME)).key).toBe(key);
-  });
-
-  it('logs nobody out while its store cannot be read', async () => {
-    const { tab, person, refuse } = await openRefusing();
-    const opened = await sessionsIn(tab);
-    await refuse(1_000_000);
-    expect(await refreshIn(tab)).toBe('No response: /device-key');
-    await tab.reload();
-    expect(await refreshIn(tab)).toBe('No response: /device-key');
-    expect(await changesIn(tab)).toEqual([]);
-    await refuse(0);
-    expect(await refreshIn(tab)).toBe(person.username);
-    expect(await sessionsIn(tab)).toMatchObject([{ id: opened?.[0]?.id, binding: 'device' }]);
-    expect(await changesIn(tab)).not.toContain('ended');
   });
 
   it('signs for each route, and each form of a page, that takes a proof', async () => {

@@ -81,13 +81,6 @@ describe.runIf(canBrowse())('passkeys in a browser', () => {
     await vi.waitFor(async () => expect(await authenticator.ids()).toEqual([own]), { timeout: MINUTE });
   });
 
-  it('are made once by an authenticator, and the error says why', async () => {
-    const { tab } = await user();
-    expect(await addPasskeyIn(tab)).toMatchObject({ code: null });
-    expect(await addPasskeyIn(tab)).toMatchObject({ code: 'CLIENT_PASSKEY_REFUSED', reason: 'InvalidStateError' });
-    expect(await listIn(tab)).toHaveLength(1);
-  });
-
   it.each([
     { verifies: true, amr: ['pop', 'user', 'mfa'] },
     { verifies: false, amr: ['pop', 'user'] },
@@ -112,26 +105,6 @@ describe.runIf(canBrowse())('passkeys in a browser', () => {
       [OPTIONS, 200],
       ['/auth/passkey', 200],
     ]);
-  });
-
-  it('are not used by a user who does not want to', async () => {
-    const { tab, authenticator } = await loggedOut();
-    await authenticator.setVerified(false);
-    expect(await passkeyLoginIn(tab)).toBe('CLIENT_PASSKEY_REFUSED');
-    expect(await tab.evaluate(() => globalThis.page?.auth.user)).toBeNull();
-  });
-
-  it('are shown again for a request that needs it, which is then sent again', async () => {
-    const { tab, person } = await loggedOut();
-    expect(await passkeyLoginIn(tab)).toBe(person.username);
-    pass(6 * MINUTE);
-    const raised = await tab.evaluate(async () => {
-      const refused = await globalThis.passkeys?.list().catch(({ code }: { code: string }) => code);
-      const credential = await globalThis.passkeys?.passkeyCredential();
-      if (credential) await globalThis.page?.auth.stepUp({ credential });
-      return [refused, (await globalThis.passkeys?.list())?.length];
-    });
-    expect(raised).toEqual(['AUTH_STEP_UP_REQUIRED', 1]);
   });
 
   it('are the second factor of a password', async () => {
@@ -221,12 +194,5 @@ describe.runIf(canBrowse())('passkeys in a browser', () => {
     expect(await refused).toBe('AUTH_PASSKEY_INVALID');
     expect(await passkeyLoginIn(tab)).toBe(person.username);
     expect(await authenticator.ids()).toHaveLength(1);
-  });
-
-  it('are not made without a question where the browser has filled in no password', async () => {
-    const { tab } = await user();
-    expect(await tab.evaluate(() => globalThis.passkeys?.offerPasskey())).toBe(false);
-    expect(await listIn(tab)).toEqual([]);
-    expect(await addPasskeyIn(tab)).toMatchObject({ code: null });
   });
 });

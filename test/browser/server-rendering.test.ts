@@ -42,18 +42,6 @@ describe.runIf(canBrowse()).each([HONO, SVELTEKIT])('examples/$name', (example) 
     expect(left).toBeLessThanOrEqual(900);
   });
 
-  itOfHono('renders for the user after a reload, without the service', async () => {
-    const { tab, username } = await registered();
-    await tab.goto(`${world().pages}/account`);
-    await showsAccount(tab, username);
-    const asked = watching();
-    await tab.reload();
-    await showsAccount(tab, username);
-    await tab.goto(world().pages);
-    expect((await rendered(tab, '/')).html).toContain(`Logged in as ${username}.`);
-    expect(asked()).toEqual([]);
-  });
-
   it('gets another access token when the old one has expired, and shows the page', async () => {
     const { tab, username } = await loggedIn();
     await expire();
@@ -68,13 +56,6 @@ describe.runIf(canBrowse()).each([HONO, SVELTEKIT])('examples/$name', (example) 
     expect((await rendered(tab, '/')).html).toContain('Nobody is logged in.');
     await tab.getByRole('link', { name: 'Your account' }).click();
     await showsAccount(tab, username);
-  });
-
-  itOfHono('answers 401 to a script whose access token has expired', async () => {
-    const { tab } = await registered();
-    expect((await rendered(tab, '/account')).status).toBe(200);
-    await expire();
-    expect((await rendered(tab, '/account')).status).toBe(401);
   });
 
   // Safari has no key of the device in a page of the service, but in one of an application.

@@ -57,6 +57,9 @@ describe.runIf(KINDS.length > 0)('the pages for users', () => {
       expect(faults).toEqual([]);
     });
 
+    // What follows does not depend on the browser.
+    if (kind.browser !== 'chromium') return;
+
     it('do once what is clicked twice: a log-in, and a code', async () => {
       const { person, user, code } = await guarded();
       const { submit, open, isAt, page } = await visitor(kind);

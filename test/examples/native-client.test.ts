@@ -88,15 +88,6 @@ describe('the client without a browser', () => {
     },
   );
 
-  it('asks once for all who need a token', async () => {
-    const { app, person, line } = await openWorld();
-    await app().logIn(person.username, person.password);
-    const { seen } = line.watch();
-    const next = app();
-    await Promise.all([1, 2, 3].map(() => next.get('/users/me')));
-    expect(seen().filter(({ path }) => path === REFRESH)).toHaveLength(1);
-  });
-
   it('keeps a file that is worth nothing without its key, and that nobody else can read', async () => {
     const { app, service, person, file } = await openWorld();
     await app().logIn(person.username, person.password);
@@ -120,15 +111,6 @@ describe('the client without a browser', () => {
     await expect(lost).rejects.toThrow('fetch failed');
     expect(await app().get('/users/me')).toMatchObject({ username: person.username });
     expect(() => openStore(join(file, 'below-a-file'))).toThrow('ENOTDIR');
-  });
-
-  it('forgets a session that has ended', async () => {
-    const { app, service, person, userId, file } = await openWorld();
-    const running = app();
-    await running.logIn(person.username, person.password);
-    await service.ports.sessions.endByUser(userId);
-    await expect(running.refresh()).rejects.toMatchObject({ code: 'AUTH_FAILED' });
-    expect(JSON.parse(readFileSync(file, 'utf8')).cookies).not.toHaveProperty('refresh_token');
   });
 
   it('is a program that logs in, asks for a second factor, calls the service and logs out', async () => {

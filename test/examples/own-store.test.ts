@@ -114,14 +114,6 @@ describe.runIf(server !== '')('two processes of the example, in a database of a 
     expect(tally(await Promise.all(logins))).toEqual({ '200': 16 });
   });
 
-  it('have one winner of 40 refreshes with one token, and its session lives', async () => {
-    const { cookie } = heldFrom(await register(0, aPerson()).expect(201));
-    const responses = await Promise.all(Array.from({ length: 40 }, (_none, number) => refresh(number, cookie)));
-    expect(tally(responses)).toEqual({ '200': 1, '401 AUTH_FAILED': 39 });
-    const winner = responses.find(({ status }) => status === 200) ?? expect.unreachable();
-    await refresh(1, heldFrom(winner).cookie).expect(200);
-  });
-
   it('go on after their connections were cut', async () => {
     const { cookie } = heldFrom(await register(0, aPerson()).expect(201));
     await shop.query(`select pg_terminate_backend(pid) from pg_stat_activity

@@ -2,12 +2,9 @@ import { createRequire } from 'node:module';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { aPerson, startService } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
-import { receivedFrom } from '../support/mail/received.ts';
-import { tokenIn } from '../support/mail/sender.ts';
-import { openSmtpServer, type SmtpServer } from '../support/mail/smtp-server.ts';
+import { openSmtpServer } from '../support/mail/smtp-server.ts';
 import { runService } from '../support/processes/process.ts';
-import { ask, postJson } from '../support/processes/sessions-under-load.ts';
-import { freePort } from '../support/servers/free-port.ts';
+import { postJson } from '../support/processes/sessions-under-load.ts';
 import { canStartServers, postgresOfTheTests } from '../support/servers/of-the-tests.ts';
 import { createDatabase, onPostgresql } from '../support/storage/databases.ts';
 import { openDatabase } from '../support/storage/open-database.ts';
@@ -17,10 +14,6 @@ import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 const pg: { readonly Client: { readonly prototype: { query(...given: unknown[]): unknown } } } = createRequire(
   import.meta.url,
 )('pg');
-
-/** Milliseconds; the time-out only catches hangs. */
-const SOON = { timeout: 90_000, interval: 50 };
-const NEW_PASSWORD = 'a new correct horse';
 
 const aDirectory = (): string => {
   const { path, remove } = temporaryDirectory();
@@ -51,14 +44,6 @@ const askAt = async (url: string) => {
   return person;
 };
 
-const tokensAt = async ({ messages }: SmtpServer): Promise<string[]> => {
-  const mails = await Promise.all(messages.map(({ raw }) => receivedFrom(raw)));
-  return mails.filter(({ subject }) => subject.startsWith('Reset')).map((mail) => tokenIn(mail, 'password-reset'));
-};
-
-const confirm = (url: string, token: string) =>
-  postJson(`${url}/auth/password-reset/confirm`, { token, newPassword: NEW_PASSWORD });
-
 const aDatabase = async (): Promise<string> => {
   const { url, drop } = await createDatabase(postgresOfTheTests() ?? '');
   onTestFinished(drop);
@@ -66,22 +51,6 @@ const aDatabase = async (): Promise<string> => {
 };
 
 describe.runIf(canStartServers())('mail', () => {
-  it('waits while the mail server is away, nothing else does, and it arrives when the server is back', async () => {
-    const port = await freePort();
-    const service = await run(environment(await aDatabase(), port));
-    const person = await askAt(service.url);
-    await vi.waitFor(() => expect(service.stdout.join('\n')).toContain('a mail could not be sent'), SOON);
-    const logIn = { account: person.email, password: person.password };
-    expect((await postJson(`${service.url}/auth/login`, logIn)).status).toBe(200);
-    expect((await ask(`${service.url}/health/ready`)).status).toBe(200);
-
-    const smtp = await openSmtpServer({}, port);
-    onTestFinished(smtp.close);
-    await vi.waitFor(async () => expect(await tokensAt(smtp)).toHaveLength(1), SOON);
-    const [token = ''] = await tokensAt(smtp);
-    expect((await confirm(service.url, token)).status).toBe(200);
-  });
-
   it('does not keep a process from stopping', async () => {
     const reached = Promise.withResolvers<void>();
     const hanging = await openSmtpServer({ onData: () => reached.resolve(), closeTimeout: 0 });

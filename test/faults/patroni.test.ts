@@ -20,23 +20,18 @@ const [AT_ONCE, EVERY] = [8, 200];
 const SOME = 40;
 
 type Scene = {
-  readonly cluster: PatroniCluster;
   readonly former: Member;
   readonly database: Database;
   /** Resolves after some more refreshes. */
   readonly goOn: () => Promise<void>;
 };
 
-/** What happens to the primary. */
-const FAULTS = {
-  killed: {
-    name: 'the primary is killed',
-    strike: ({ former }: Scene) => former.kill(),
-    mend: (former: Member) => former.restart(),
-  },
-  /** Its last refreshes have reached no other server. */
-  killedAhead: {
-    name: 'the primary is killed with writes that no replica has',
+/** What happens to the primary. `loses`: whether the cluster forgets refreshes that were answered. */
+const SCENES = [
+  {
+    name: 'asynchronous, the primary is killed with writes that no replica has',
+    synchronous: false,
+    loses: true,
     strike: async ({ former, database, goOn }: Scene) => {
       const senders = await database.em.execute<{ pid: number }[]>('select pid from pg_stat_replication');
       for (const { pid } of senders) process.kill(pid, 'SIGSTOP');
@@ -45,26 +40,13 @@ const FAULTS = {
     },
     mend: (former: Member) => former.restart(),
   },
-  switchedOver: { name: 'another server becomes the primary', strike: ({ cluster }: Scene) => cluster.switchOver() },
-  cutOff: {
-    name: 'the primary is cut off from etcd, and takes connections',
+  {
+    name: 'synchronous, the primary is cut off from etcd, and takes connections',
+    synchronous: true,
+    loses: false,
     strike: async ({ former }: Scene) => former.cutOff(),
     mend: async (former: Member) => former.reconnect(),
   },
-};
-
-/** `loses`: whether the cluster forgets refreshes that were answered. */
-const SCENES: readonly {
-  readonly mode: 'asynchronous' | 'synchronous';
-  readonly name: string;
-  readonly strike: (scene: Scene) => Promise<void>;
-  readonly mend?: (former: Member) => Promise<void>;
-  readonly loses: boolean;
-}[] = [
-  { mode: 'asynchronous', ...FAULTS.killedAhead, loses: true },
-  { mode: 'asynchronous', ...FAULTS.switchedOver, loses: false },
-  { mode: 'synchronous', ...FAULTS.killed, loses: false },
-  { mode: 'synchronous', ...FAULTS.cutOff, loses: false },
 ];
 
 describe.runIf(canStartPgbouncer())(
@@ -153,19 +135,19 @@ describe.runIf(canStartPgbouncer())(
         if ((await cluster.primary()).name === former.name) throw new Error(`${former.name} is still the primary`);
       }, PATIENCE);
 
-    it.each(SCENES)('$mode, $name: nobody is logged out, and errors end', async ({ mode, strike, mend, loses }) => {
-      await cluster.setSynchronous(mode === 'synchronous');
+    it.each(SCENES)('$name: nobody is logged out, and errors end', async ({ synchronous, strike, mend, loses }) => {
+      await cluster.setSynchronous(synchronous);
       const former = await cluster.primary();
       const recovered = await eventsOf('session-recovered');
       const refreshing = refreshOn();
       try {
         await refreshing.goOn();
-        await strike({ cluster, former, database, goOn: refreshing.goOn });
+        await strike({ former, database, goOn: refreshing.goOn });
         await anotherPrimary(former);
         await untilAllRefreshed();
       } finally {
         await refreshing.stop();
-        await mend?.(former);
+        await mend(former);
       }
       expect(new Set(failures().map(({ code }) => code))).toEqual(new Set(['DB_QUERY_FAILED']));
       expect(await eventsOf('session-ended')).toBe(0);

@@ -2,11 +2,9 @@
 import { connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Context } from 'koa';
-import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { route } from '../../src/adapters/http/routing/define-route.ts';
 import { MAX_PENDING } from '../../src/infrastructure/http-server/connection.ts';
-import { exchangeRaw, exchangeText, head, openSocket, parseAnswers, readToEnd } from '../support/http/raw-http.ts';
+import { exchangeText, head, openSocket, parseAnswers } from '../support/http/raw-http.ts';
 import { probe, stageApp } from '../support/http/stage-app.ts';
 import { type RunningService, runInMemory } from '../support/processes/process.ts';
 import { freePort } from '../support/servers/free-port.ts';
@@ -68,47 +66,6 @@ describe('pipelined requests', () => {
       expect.objectContaining({ reason: 'too many pipelined requests' }),
     ]);
     expect(begun).toBeLessThanOrEqual(MAX_PENDING);
-  });
-
-  it('are answered in their order when they have bodies', async () => {
-    const echo = route(
-      {
-        name: 'echo',
-        tag: 'health',
-        summary: 'A test',
-        method: 'POST',
-        path: '/echo',
-        auth: 'public',
-        request: { body: v.object({ n: v.string(), padding: v.string() }) },
-        response: { data: v.string() },
-      },
-      ({ body }) => body.n,
-    );
-    const { url } = await stageApp([echo]);
-    const bodies = upTo(MAX_PENDING).map((n) => JSON.stringify({ n, padding: '\r\n\r\n'.repeat(Number(n) * 100) }));
-    const requests = bodies.map((body, index) => {
-      const last: Record<string, string> = index === MAX_PENDING - 1 ? { Connection: 'close' } : {};
-      const framing = { 'Content-Type': 'application/json', 'Content-Length': String(body.length) };
-      return `${head('POST /echo', { ...framing, ...last })}${body}`;
-    });
-    expect(numbersIn(await exchangeText(url, requests.join('')))).toEqual(upTo(MAX_PENDING));
-  });
-
-  it.each([1, 7, 1_000])('are answered in their order when they come in pieces of %i bytes', async (size) => {
-    const { url } = await stageApp([probe((_input, ctx) => ctx.request.id)]);
-    const bytes = numbered(MAX_PENDING).join('');
-    const socket = openSocket(url).setNoDelay(true);
-    const text = readToEnd(socket);
-    for (let at = 0; at < bytes.length; at += size) {
-      await new Promise<void>((resolve) => socket.write(bytes.slice(at, at + size), () => resolve()));
-    }
-    expect(numbersIn(await text)).toEqual(upTo(MAX_PENDING));
-  });
-
-  it('are refused when their lines end without a carriage return', async () => {
-    const { url } = await stageApp([probe(() => 'payload')]);
-    const answer = await exchangeRaw(url, 'GET /probe HTTP/1.1\nHost: a\n\n'.repeat(10));
-    expect(answer.status).toBe(400);
   });
 
   it('lose their connection when the client does not read the responses', async () => {

@@ -88,7 +88,7 @@ describe.runIf(canStartPgbouncer())('behind Caddy, nginx and HAProxy, with the d
   };
 
   it('no request fails while instances are replaced one by one, and at most one when an instance is killed', async () => {
-    const ports = await Promise.all(Array.from({ length: 4 }, freePort));
+    const ports = [await freePort(), await freePort()];
     const services: RunningService[] = [];
     for (const port of ports) services.push(await start(port));
     const { responses, failures } = await startClients(ports);

@@ -6,7 +6,7 @@ import { type RunningService, runInMemory } from '../support/processes/process.t
 import { freePort } from '../support/servers/free-port.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
-const RESETS = 250;
+const RESETS = 100;
 const AT_ONCE = 50;
 const PLAIN = head('GET /health/live');
 
@@ -79,7 +79,7 @@ describe('connections that are reset', () => {
   });
 
   describe.each(['service', 'metrics'] as const)('on the port of the %s', (port) => {
-    it.each(RESETS_OF)('do not end the process, hundreds of them: after $what', async (reset) => {
+    it.each(RESETS_OF)('do not end the process, a hundred of them: after $what', async (reset) => {
       let left = RESETS;
       const resetOn = async (): Promise<void> => {
         while (left-- > 0) await resetAfter(ports[port], reset);

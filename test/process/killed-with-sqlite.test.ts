@@ -8,7 +8,7 @@ import { faultsOf } from '../support/storage/sqlite-file.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 /** How often the service is killed. */
-const MOMENTS = 5;
+const MOMENTS = 3;
 const CLIENTS = 4;
 /** Milliseconds of load before the service is killed, at most. */
 const LONGEST = 400;

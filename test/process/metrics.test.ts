@@ -7,7 +7,7 @@ import { exchangeRaw } from '../support/http/raw-http.ts';
 import { aPerson, cookiePair, refreshCookieOf } from '../support/http/service.ts';
 import { listenOnLoopback } from '../support/listen.ts';
 import { documentedHttp } from '../support/openapi/documented-http.ts';
-import { type RunningService, runInMemory, spawnService } from '../support/processes/process.ts';
+import { type RunningService, runInMemory } from '../support/processes/process.ts';
 import { freePort } from '../support/servers/free-port.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
@@ -94,22 +94,7 @@ describe('the metrics', () => {
     expect(sample(await scrape(), 'tandem_http_unreadable_requests_total{status="400"}')).toBe(1);
   });
 
-  it('contain the hashing queue and where rate limits are counted', async () => {
-    const text = await scrape();
-    expect(sample(text, 'tandem_password_hashes{state="running"}')).toBe(0);
-    expect(sample(text, 'tandem_password_hashes{state="waiting"}')).toBe(0);
-    expect(sample(text, 'tandem_rate_limit_mode{mode="process"}')).toBe(1);
-    expect(sample(text, 'tandem_rate_limit_mode{mode="degraded"}')).toBe(0);
-  });
-
   it('are not served on the port of the service', async () => {
     await documentedHttp(service.url).get('/metrics').expect(404);
-  });
-
-  it('prevent the service from starting when their port is taken', async () => {
-    const env = { DATA_DIR: directory.path, METRICS: String(port) };
-    const { outcome, stderr } = spawnService(env);
-    expect(await outcome).toEqual({ code: 1, signal: null });
-    expect(stderr).toEqual([expect.stringMatching(/^METRICS: .*EADDRINUSE/)]);
   });
 });

@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openDatabase } from '../../src/adapters/mikro-orm/open-database.ts';
 import { storageOver } from '../../src/adapters/records/storage.ts';
 import { EVENTS_KEPT } from '../../src/domain/event.ts';
 import { anEvent, aUser } from '../support/builders.ts';
-import { aPerson, cookiePair, refreshCookieOf } from '../support/http/service.ts';
+import { aPerson } from '../support/http/service.ts';
 import { documentedHttp } from '../support/openapi/documented-http.ts';
 import { runHere, runThere, spawnCommand } from '../support/processes/commands.ts';
 import { runService } from '../support/processes/process.ts';
@@ -17,57 +16,36 @@ import { storeEvents } from '../support/stored-events.ts';
 const directory = temporaryDirectory();
 afterAll(directory.remove);
 
-it('npm run users says why a user was logged out, beside the service; what it changes is in the audit log, once', async () => {
+it('what npm run users changes beside the service is in its audit log, once', async () => {
   const env = { DATA_DIR: join(directory.path, 'walk'), BCRYPT_COST: '4' };
   const ada = aPerson();
-  const service = await runService(env);
-  onTestFinished(async () => void (await service.stop('SIGKILL')));
-  const http = documentedHttp(service.url);
-  await http.post('/auth/register').send(ada).expect(201);
-  await http.post('/auth/login').send({ account: ada.email, password: 'wrong' }).expect(401);
-  const login = { account: ada.email, password: ada.password };
-  const phone = await http.post('/auth/login').set('User-Agent', 'A phone').send(login).expect(200);
-  await http
-    .get('/auth/clear-cookie')
-    .set('Cookie', cookiePair(refreshCookieOf(phone)))
-    .expect(200);
-  expect((await runHere(['users', 'find', ada.username], env)).stdout).toContain(ada.email);
-  // Refused log-ins are counted in memory, and stored when the service stops.
-  await service.stop();
-  const { events } = JSON.parse((await runHere(['users', 'events', ada.email, '--json'], env)).stdout);
-  expect(events).toMatchObject([
-    { kind: 'session-ended', reason: 'logout', address: '127.0.0.0/24' },
-    { kind: 'logged-in', userAgent: 'A phone' },
-    { kind: 'login-refused', count: 1 },
-    { kind: 'registered' },
-  ]);
-
+  const start = async () => {
+    const service = await runService(env);
+    onTestFinished(async () => void (await service.stop('SIGKILL')));
+    return service;
+  };
+  const service = await start();
+  await documentedHttp(service.url).post('/auth/register').send(ada).expect(201);
   const link = await runThere(['users', 'reset-link', ada.email, '--hand-over'], env);
   const [, token = ''] = /#token=([\w-]{43})/.exec(link.stdout) ?? [];
   expect(token).not.toBe('');
   expect(JSON.parse(link.stderr)).toMatchObject({ msg: 'account event', kind: 'password-link-handed-over' });
   expect(link.stderr).not.toContain(token);
-  const shown = (await runHere(['users', 'show', ada.email, '--json'], env)).stdout;
-  const links: { readonly purpose: string }[] = JSON.parse(shown).links;
-  expect(links.filter(({ purpose }) => purpose === 'handed-over')).toMatchObject([{ email: ada.email }]);
-  expect(shown).not.toContain(token);
+  await service.stop();
   expect((await runHere(['users', 'disable', ada.email, '--yes', '--as', 'Una'], env)).status).toBe(0);
 
   /** The audit log of a service that starts, until it has a line of this kind. */
   const logged = async (kind: string | null) => {
-    const running = await runService(env);
-    onTestFinished(async () => void (await running.stop('SIGKILL')));
+    const running = await start();
     const lines = () => running.stdout.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'account event');
     if (kind !== null)
       await vi.waitFor(() => expect(lines().map((line) => line.kind)).toContain(kind), { timeout: 60_000 });
     await running.stop();
     return lines();
   };
-  expect(await logged('session-ended')).toMatchObject([
-    { kind: 'password-link-handed-over', actor: userInfo().username, at: expect.any(String) },
-    { kind: 'disabled', actor: 'Una' },
-    { kind: 'session-ended', reason: 'operator', actor: 'Una' },
-  ]);
+  const events = await logged('session-ended');
+  expect(events.at(-2)).toMatchObject({ kind: 'disabled', actor: 'Una', at: expect.any(String) });
+  expect(events.at(-1)).toMatchObject({ kind: 'session-ended', reason: 'operator', actor: 'Una' });
   expect(await logged(null)).toEqual([]);
 });
 

@@ -31,8 +31,6 @@ export type Witness = {
   readonly gather: (count: number) => void;
   /** Holds back the response of the next request to that path, and later requests to it. */
   readonly hold: (path: string) => Held;
-  /** The next request has a connection of its own. If it is lost without a response, Chromium does not send it again by itself. */
-  readonly closeIdle: () => void;
   readonly close: () => Promise<void>;
 };
 
@@ -105,7 +103,6 @@ export const witness = async (service: string, port?: number): Promise<Witness> 
       };
       return { arrived: arrived.promise, followed: followed.promise, letGo, lose };
     },
-    closeIdle: () => server.closeIdleConnections(),
     ...(await listenOnLoopback(server, port)),
   };
 };

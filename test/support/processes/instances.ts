@@ -68,7 +68,7 @@ export const twoInstances = (
 export const CLOCKS_APART = [-300_000, 300_000] as const;
 
 /** Has a process begin with another idea of the time, before it loads anything that asks for it. `new Date()` has it, too. */
-export const clockAhead = (milliseconds: number): Readonly<Record<string, string>> => {
+const clockAhead = (milliseconds: number): Readonly<Record<string, string>> => {
   if (milliseconds === 0) return {};
   const program = `globalThis.Date = class extends Date {
     static now() { return super.now() + ${milliseconds}; }

@@ -32,8 +32,6 @@ export type PatroniCluster = {
   readonly url: string;
   /** The member that says that it is the primary; fails when none does. */
   readonly primary: () => Promise<Member>;
-  /** Has another member become the primary. */
-  readonly switchOver: () => Promise<void>;
   /** Chooses whether a commit waits for a replica. */
   readonly setSynchronous: (synchronous: boolean) => Promise<void>;
   /** Resolves when one member is the primary and both others follow it. */
@@ -106,10 +104,6 @@ const operations = (members: readonly Member[]) => {
   return {
     primary,
     whole,
-    switchOver: async () => {
-      const { api, name } = await primary();
-      await request(api, '/switchover', 'POST', { leader: name });
-    },
     setSynchronous: async (chosen: boolean) => {
       synchronous = chosen;
       await request((await primary()).api, '/config', 'PATCH', { synchronous_mode: chosen });

@@ -37,17 +37,17 @@ const logOut = ({ cookie }: SignedUp) => service.http.get('/auth/clear-cookie').
 const disable = ({ user }: SignedUp) => service.ports.users.update(user.id, { disabledAt: 1, now: 1 });
 const remove = ({ user }: SignedUp) => service.ports.users.remove(user.id);
 
-it('routes about a user require a token, and a recent log-in unless they are listed here', () => {
+it('routes about a user require a token, and those about sessions, factors and the account a recent log-in unless they are listed here', () => {
   const ofUsers = described.filter(({ path }) => /^\/(users\/me|auth\/sessions|auth\/gateway)/.test(path));
   expect(ofUsers.filter(({ auth }) => auth !== 'required')).toEqual([]);
   expect(
     required
-      .filter(({ stepUp }) => stepUp?.recent === undefined)
+      .filter(({ stepUp, tag }) => stepUp?.recent === undefined && tag !== 'users')
       .map(({ name }) => name)
       .toSorted(),
   ).toEqual(
     [
-      ...['identities', 'sessions', 'gateway', 'step-up', 'current-user', 'change-current-user', 'events'],
+      ...['identities', 'sessions', 'gateway', 'step-up', 'events'],
       // These take the password, or a code by mail.
       ...['change-password', 'delete-account', 'request-confirmation-code', 'change-email'],
     ].toSorted(),

@@ -11,7 +11,7 @@ import { openBoundSession, STILL_BOUND } from '../support/processes/bound-sessio
 import { runHere, runThere, smallFiles, spawnCommand } from '../support/processes/commands.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
 import { type Holder, refreshAllAt, signUpAt } from '../support/processes/sessions-under-load.ts';
-import { fill } from '../support/records/fill.ts';
+import { fill } from '../support/records/sample-rows.ts';
 import { onSqlite } from '../support/storage/databases.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 

@@ -6,11 +6,12 @@ import { notifyOfChange } from '../notices.ts';
 import type { Core, Service } from '../service.ts';
 import { type Caller, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
 import { type EventsQuery, eventsOf } from '../storage/events.ts';
-import { codesOf, devicesOf, factorsOf, identitiesOf, passkeysOf } from '../storage/factors.ts';
+import { codesOf, devicesOf } from '../storage/factors.ts';
 import { linksOf } from '../storage/links.ts';
 import { messagesOf } from '../storage/outbox.ts';
 import type { Records } from '../storage/records.ts';
 import type { Stores } from '../storage/stores.ts';
+import { EXPORTED, type Tables } from '../storage/tables.ts';
 import { NEVER_CANCELLED, record } from '../use-case.ts';
 
 /**
@@ -18,13 +19,11 @@ import { NEVER_CANCELLED, record } from '../use-case.ts';
  * messages those that are not sent yet. Names each field that it returns, so that a new field is private by default.
  */
 export const accountData = async (stores: Pick<Stores, 'sessions' | 'records'>, user: User, now: number) => {
-  const [sessions, devices, links, passkeys, identities, factors, left, messages] = await Promise.all([
+  const [sessions, devices, links, rows, left, messages] = await Promise.all([
     stores.sessions.listByUser(user.id, now),
     devicesOf(stores.records, user.id, now),
     linksOf(stores.records, user.id, now),
-    passkeysOf(stores.records, user.id),
-    identitiesOf(stores.records, user.id),
-    factorsOf(stores.records, user.id),
+    exportedRows(stores.records, user.id),
     codesOf(stores.records, user.id),
     messagesOf(stores.records, user.id),
   ]);
@@ -51,27 +50,7 @@ export const accountData = async (stores: Pick<Stores, 'sessions' | 'records'>, 
       address,
     })),
     links: links.map(({ purpose, email, createdAt, expiresAt }) => ({ purpose, email, createdAt, expiresAt })),
-    passkeys: passkeys.map((passkey) => ({
-      id: passkey.id,
-      credentialId: passkey.credentialId,
-      transports: [...passkey.transports],
-      aaguid: passkey.aaguid,
-      isSynced: passkey.isSynced,
-      isBackedUp: passkey.isBackedUp,
-      name: passkey.name,
-      createdAt: passkey.createdAt,
-      lastUsedAt: passkey.lastUsedAt,
-    })),
-    identities: identities.map(({ id, provider, issuer, subject, email, createdAt, lastUsedAt }) => ({
-      id,
-      provider,
-      issuer,
-      subject,
-      email,
-      createdAt,
-      lastUsedAt,
-    })),
-    factors: factors.map(({ id, createdAt, confirmedAt }) => ({ id, createdAt, confirmedAt })),
+    ...rows,
     recoveryCodes: { left: left.length },
     messages: messages.map(({ id, kind, to, email, origin, createdAt, attempts }) => ({
       id,
@@ -84,6 +63,24 @@ export const accountData = async (stores: Pick<Stores, 'sessions' | 'records'>, 
       attempts,
     })),
   };
+};
+
+type Exported = typeof EXPORTED;
+type ExportedRows = {
+  [Name in keyof Exported]: {
+    [Key in keyof Tables[Name] & Exported[Name][number]]: Tables[Name][Key] extends readonly (infer Each)[]
+      ? Each[]
+      : Tables[Name][Key];
+  }[];
+};
+
+/** The oldest first. */
+const exportedRows = async (records: Records, userId: string): Promise<ExportedRows> => {
+  const lists = Object.entries<readonly string[]>(EXPORTED).map(async ([table, columns]) => {
+    const rows = await records.list(table as keyof Exported, { equal: { userId }, order: ['id'] });
+    return [table, rows.map((row) => Object.fromEntries(columns.map((name) => [name, Reflect.get(row, name)])))];
+  });
+  return Object.fromEntries(await Promise.all(lists));
 };
 
 export type AccountData = Awaited<ReturnType<typeof accountData>>;

@@ -377,6 +377,19 @@ const DECLARED: { readonly [Name in TableName]: Table<Name> } = {
 /** Every table, in an order in which rows can be added: users first. */
 export const TABLES: Readonly<Record<TableName, AnyTable>> = DECLARED;
 
+/**
+ * What an export has of the rows of a user, in tables with an index of `userId` and `id`. A new column is private by default.
+ * `accountData` exports other tables in a form of their own.
+ */
+export const EXPORTED = {
+  passkeys: [
+    ...(['id', 'credentialId', 'transports', 'aaguid', 'isSynced', 'isBackedUp'] as const),
+    ...(['name', 'createdAt', 'lastUsedAt'] as const),
+  ],
+  identities: ['id', 'provider', 'issuer', 'subject', 'email', 'createdAt', 'lastUsedAt'],
+  factors: ['id', 'createdAt', 'confirmedAt'],
+} as const satisfies { readonly [Name in TableName]?: readonly Column<Name>[] };
+
 /** The name of the primary key in SQL, and in a violation. */
 export const keyName = ({ name }: Pick<AnyTable, 'name'>): string => `${name}_pkey`;
 

@@ -1,18 +1,11 @@
 import { expect } from 'vitest';
-import { TABLES, type Tables } from '../../../src/application/storage/tables.ts';
-import { aFactor, aLink, anId, anIdentity, aPasskey, aRememberedDevice, NOW } from '../../support/builders.ts';
+import { TABLES } from '../../../src/application/storage/tables.ts';
+import { anId, NOW } from '../../support/builders.ts';
+import { insertRows, sampleRows } from '../../support/records/sample-rows.ts';
 import { rejection } from '../hooks.ts';
 import type { Tests } from '../suite.ts';
 import { atBoth, untilClose } from '../two-instances.ts';
-import {
-  aMessageRow,
-  anEventRow,
-  aSessionRow,
-  expectViolation,
-  type GivenDatabase,
-  stored,
-  successes,
-} from './database.ts';
+import { aSessionRow, expectViolation, type GivenDatabase, stored, successes } from './database.ts';
 
 const RACERS = 30;
 
@@ -139,35 +132,20 @@ export const changing = ({ it }: Tests<GivenDatabase>): void => {
   });
 
   it('removes what goes with its user', async ({ records, user, other, findUser }) => {
-    const rowsOf = (userId: string) => ({
-      sessions: aSessionRow({ userId }),
-      events: anEventRow({ userId }),
-      outbox: aMessageRow({ userId }),
-      links: aLink({ userId }),
-      passkeys: aPasskey({ userId }),
-      identities: anIdentity({ userId }),
-      factors: aFactor({ userId }),
-      rememberedDevices: aRememberedDevice({ userId }),
-      recoveryCodes: { userId, hash: 'a hash' },
-      webhookSequences: { userId, sequence: 1 },
-    });
+    for (const [at, each] of [user, other].entries())
+      await insertRows(records, { ...sampleRows(each, NOW + at), users: [] });
     const tables = Object.entries(TABLES).flatMap(([name, { ofUser }]) => (ofUser ? [name] : []));
-    expect(Object.keys(rowsOf(user.id)).toSorted()).toEqual(tables.toSorted());
-    // The compiler does not follow the type of the rows through the loops.
-    for (const { id } of [user, other])
-      for (const [table, row] of Object.entries(rowsOf(id)))
-        await records.insert(table as 'sessions', row as Tables['sessions']);
-    const event = anEventRow({ userId: user.id });
-    await records.insert('operations', { id: event.id, event });
     const leftOf = async (userId: string) => {
       const lists = tables.map((table) => records.list(table as 'sessions', { equal: { userId } }));
       return (await Promise.all(lists)).map(({ length }) => length);
     };
+    const ofOther = await leftOf(other.id);
+    expect(ofOther).not.toContain(0);
     const row = (await findUser(user.id)) ?? expect.unreachable();
     expect(await records.remove('users', [row])).toStrictEqual([row]);
     expect(await leftOf(user.id)).toEqual(tables.map(() => 0));
-    expect(await leftOf(other.id)).toEqual(tables.map(() => 1));
-    expect(await records.list('operations', { order: ['id'] })).toHaveLength(1);
+    expect(await leftOf(other.id)).toEqual(ofOther);
+    expect(await records.list('operations', { order: ['id'] })).toHaveLength(2);
   });
 
   it('returns the row that it locks, and null for none', async ({ records, user, stranger }) => {

@@ -10,7 +10,7 @@ import { addParts, backUp, pack } from '../../../src/infrastructure/data/backup.
 import { restore } from '../../../src/infrastructure/data/restore.ts';
 import { KEY_FILES, newFactorKey, newPair, privatePem } from '../../../src/infrastructure/keys.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
-import { fill } from '../../support/records/fill.ts';
+import { fill } from '../../support/records/sample-rows.ts';
 import { onSqlite } from '../../support/storage/databases.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 

@@ -6,7 +6,7 @@ import type { Records, Stored } from '../../../src/application/storage/records.t
 import { copyRows, examineRows } from '../../../src/infrastructure/data/copy-rows.ts';
 import { BATCH, TABLE_NAMES, withoutVersion } from '../../../src/infrastructure/data/rows.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
-import { allRows, fill } from '../../support/records/fill.ts';
+import { allRows, fill } from '../../support/records/sample-rows.ts';
 import { canStartMariadb, startMariadb } from '../../support/servers/of-the-tests.ts';
 import {
   createDatabase,

@@ -7,7 +7,7 @@ import { openBoundSession, STILL_BOUND } from '../../support/processes/bound-ses
 import { runHere, runThere, spawnCommand } from '../../support/processes/commands.ts';
 import { runService } from '../../support/processes/process.ts';
 import { signUpAt } from '../../support/processes/sessions-under-load.ts';
-import { fill } from '../../support/records/fill.ts';
+import { fill } from '../../support/records/sample-rows.ts';
 import { canStartPgbouncer } from '../../support/servers/of-the-tests.ts';
 import {
   createDatabase,

@@ -3,7 +3,7 @@ import { memoryRecords } from '../../../src/adapters/records/memory.ts';
 import { TABLES } from '../../../src/application/storage/tables.ts';
 import { BATCH, TABLE_NAMES } from '../../../src/infrastructure/data/rows.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
-import { allRows, fill } from '../../support/records/fill.ts';
+import { allRows, fill } from '../../support/records/sample-rows.ts';
 import { openEmbedded } from '../../support/storage/databases.ts';
 
 const keysOf = (table: keyof typeof TABLES, rows: readonly object[]) =>

@@ -8,7 +8,7 @@ import { closedServices } from '../../support/http/account.ts';
 import { anApp } from '../../support/http/app-login.ts';
 import type { TestService } from '../../support/http/service.ts';
 import { copies } from '../../support/records/copies.ts';
-import { fill } from '../../support/records/fill.ts';
+import { fill } from '../../support/records/sample-rows.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { startUseCases, USE_CASES } from '../../support/ways-in/use-cases.ts';
 import { WAYS } from '../../support/ways-in/ways.ts';

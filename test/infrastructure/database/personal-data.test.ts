@@ -1,86 +1,59 @@
+import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { randomSecrets } from '../../../src/adapters/crypto/secrets.ts';
+import { ExportJson } from '../../../src/adapters/http/routes/accounts/export.ts';
 import type { Database } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { type ExportedAccount, exportAccount } from '../../../src/application/accounts/account-data.ts';
 import { removeAccount } from '../../../src/application/accounts/delete-account.ts';
 import { takeOperated } from '../../../src/application/storage/events.ts';
-import { storeCodes } from '../../../src/application/storage/factors.ts';
-import { putLink } from '../../../src/application/storage/links.ts';
-import { addMessages } from '../../../src/application/storage/outbox.ts';
 import { purgeRows } from '../../../src/application/storage/rows.ts';
 import { TABLES, type TableName } from '../../../src/application/storage/tables.ts';
+import { purgeDeliveries } from '../../../src/application/storage/webhooks.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
-import {
-  aLink,
-  aMessage,
-  anEvent,
-  anId,
-  anIdentity,
-  aPasskey,
-  aRememberedDevice,
-  aSession,
-  aUser,
-  NOW,
-} from '../../support/builders.ts';
+import { aSessionRow, aUserRow } from '../../contracts/records/database.ts';
+import { anId, NOW } from '../../support/builders.ts';
+import { insertRows, sampleRows } from '../../support/records/sample-rows.ts';
 import { openEmbedded } from '../../support/storage/databases.ts';
-import { storeEvents } from '../../support/stored-events.ts';
 
-/** What an export has of each table that names users. Add a table here when its rows are exported and go with their user. */
-const EXPORTED: Readonly<Record<string, (account: ExportedAccount) => readonly unknown[]>> = {
-  users: ({ user }) => [user],
-  sessions: ({ sessions }) => sessions,
-  // The export itself is one, too.
-  events: ({ events }) => events.filter(({ kind }) => kind !== 'exported'),
-  links: ({ links }) => links,
-  outbox: ({ messages }) => messages,
-  passkeys: ({ passkeys }) => passkeys,
-  identities: ({ identities }) => identities,
-  factors: ({ factors }) => factors,
-  rememberedDevices: ({ rememberedDevices }) => rememberedDevices,
-  recoveryCodes: ({ recoveryCodes }) => Array.from({ length: recoveryCodes.left }),
+/** What is sent of an account, under the names of the tables. */
+const exportedRows = (account: ExportedAccount): Readonly<Record<string, readonly object[]>> => {
+  const { user, events, messages, recoveryCodes, exportedAt: _, ...lists } = v.parse(ExportJson, account);
+  return {
+    ...lists,
+    users: [user],
+    // The export itself is one, too.
+    events: events.filter(({ kind }) => kind !== 'exported'),
+    outbox: messages,
+    recoveryCodes: Array.from({ length: recoveryCodes.left }, () => recoveryCodes),
+  };
 };
 
 const NAMES = Object.keys(TABLES) as TableName[];
 /**
- * Those whose rows go with a user, or that have one of these columns. An invitation is of an address without an account, and is used up, or
- * gone after seven days. What has ended outlives its user, for as long as an access token does, and what webhooks are told for seven days: both
- * have ids and times alone, of events that are exported.
+ * They outlive their user, for as long as an access token does, seven days, or until they are logged, or number them. They have ids and times
+ * alone, of events that are exported.
  */
-const NAMING_USERS = NAMES.filter((name) => {
-  if (['invitations', 'endedSessions', 'deliveries', 'webhookSequences'].includes(name)) return false;
-  const { columns, ofUser } = TABLES[name];
-  return ofUser === true || ['userId', 'username', 'email'].some((column) => column in columns);
-});
+const NOT_EXPORTED: readonly string[] = [
+  'endedSessions',
+  'deliveries',
+  'webhookSequences',
+  'operations',
+] satisfies TableName[];
 
 describe('a user, of whom every table that names users has a row', () => {
   const clock = { now: () => NOW };
-  const user = aUser();
+  const user = aUserRow();
   const keys = { deviceKey: 'the key of a page', browserKey: 'the key of a browser', proofs: [7] };
-  const session = aSession({ userId: user.id, ...keys });
+  const session = aSessionRow({ userId: user.id, ...keys });
+  // A mass ending would end the session.
+  const rows = { ...sampleRows(user, NOW), sessions: [session], massEndings: [] };
   let database: Database;
   let stores: ReturnType<typeof storageOver>;
   beforeAll(async () => {
     database = await openEmbedded();
     stores = storageOver(database.records);
-    await stores.users.add(user);
-    await stores.sessions.add(session);
-    await storeEvents(stores, [anEvent({ userId: user.id, kind: 'enabled', address: 'network 1' })]);
-    await putLink(stores.records, aLink({ userId: user.id, email: user.email }));
-    await stores.records.insert('passkeys', aPasskey({ userId: user.id }));
-    await stores.records.insert('identities', anIdentity({ userId: user.id }));
-    const factor = {
-      id: anId(),
-      userId: user.id,
-      secret: 'encrypted',
-      lastStep: -1,
-      createdAt: NOW,
-      confirmedAt: null,
-    };
-    await stores.records.insert('factors', factor);
-    await storeCodes(stores.records, user.id, ['hash']);
-    await stores.records.insert('rememberedDevices', aRememberedDevice({ userId: user.id }));
-    await addMessages(stores, [aMessage({ userId: user.id, to: user.email })]);
+    await insertRows(database.records, rows);
   });
   afterAll(() => database?.close());
 
@@ -97,15 +70,15 @@ describe('a user, of whom every table that names users has a row', () => {
     return found.sort();
   };
 
-  it('is exported with a row of each', async () => {
-    expect(NAMING_USERS.toSorted()).toEqual(Object.keys(EXPORTED).sort());
-    expect(await tablesWithTheUser()).toEqual(Object.keys(EXPORTED).sort());
-    const account = await exportAccount({ ...stores, clock, ids: { next: anId }, secrets: randomSecrets })({
-      userId: user.id,
-      sessionId: session.id,
-    });
-    for (const [name, rowsOf] of Object.entries(EXPORTED)) expect(rowsOf(account), name).toHaveLength(1);
-    expect(account.sessions).toMatchObject([{ id: session.id, binding: 'browser' }]);
+  it('is exported with the rows of each', async () => {
+    const deps = { ...stores, clock, ids: { next: anId }, secrets: randomSecrets };
+    const exported = exportedRows(await exportAccount(deps)({ userId: user.id, sessionId: session.id }));
+    expect(Object.keys(exported).concat(NOT_EXPORTED).sort()).toEqual(await tablesWithTheUser());
+    for (const [name, all] of Object.entries(exported)) {
+      const ofUser = rows[name as TableName].filter((row) => !('userId' in row) || row.userId !== null);
+      expect([name, all.length]).toEqual([name, ofUser.length]);
+    }
+    expect(exported.sessions).toMatchObject([{ id: session.id, binding: 'browser' }]);
   });
 
   it('leaves no row in any table, but what an operator did until it is logged, and what has ended until it is purged', async () => {
@@ -113,13 +86,15 @@ describe('a user, of whom every table that names users has a row', () => {
     expect(await removeAccount({ clock, ids: { next: anId }, secrets: randomSecrets }, stores, user.id, origin)).toBe(
       true,
     );
-    expect(await tablesWithTheUser()).toEqual(['endedSessions', 'operations']);
+    expect(await tablesWithTheUser()).toEqual(['deliveries', 'endedSessions', 'operations']);
     expect(await takeOperated(stores, 10)).toMatchObject([
+      { kind: 'disabled', actor: 'Jo' },
       { kind: 'session-ended', actor: 'Una' },
       { kind: 'device-forgotten', actor: 'Una' },
       { kind: 'deleted', actor: 'Una' },
     ]);
-    expect(await purgeRows(stores.records, 'endedSessions', { time: 'at', until: NOW, limit: 10 })).toBe(2);
+    expect(await purgeRows(stores.records, 'endedSessions', { time: 'at', until: NOW, limit: 10 })).toBe(4);
+    await purgeDeliveries(stores, NOW + 1, 100, NOW + 1);
     expect(await tablesWithTheUser()).toEqual([]);
   });
 });

@@ -18,9 +18,10 @@ import {
   NOW,
 } from '../builders.ts';
 
+type Rows = { readonly [Name in TableName]: readonly Tables[Name][] };
+
 /** Rows of each table, in which every type of value occurs, of one user and of nobody. */
-const rowsOfAUser = (at: number): { readonly [Name in keyof Tables]: readonly Tables[Name][] } => {
-  const user = aUserRow({ attributes: { note: 'ä🔑"\\\0', level: at }, ...(at % 2 === 0 && { locale: 'de' }) });
+export const sampleRows = (user: Tables['users'], at: number): Rows => {
   const userId = user.id;
   return {
     users: [user],
@@ -30,9 +31,9 @@ const rowsOfAUser = (at: number): { readonly [Name in keyof Tables]: readonly Ta
     endedSessions: [anEnded(), anEnded({ userId, sessionId: null, at })],
     links: [0, at].flatMap((since) => LINK_PURPOSES.map((purpose) => aLink({ userId, purpose, since }))),
     invitations: [anInvitation({ email: `invited.${at}@example.org`, attributes: { level: at } })],
-    outbox: [aMessageRow({ userId, wasVerified: true }), aMessageRow({ userId: null, request: `to ${userId}` })],
-    mailboxes: [{ mailbox: `of ${userId}`, refilledAt: at }],
-    usedValues: [{ id: `of ${userId}`, expiresAt: at }],
+    outbox: [aMessageRow({ userId, wasVerified: true }), aMessageRow({ userId: null, request: `to ${anId()}` })],
+    mailboxes: [{ mailbox: anId(), refilledAt: at }],
+    usedValues: [{ id: anId(), expiresAt: at }],
     passkeys: [aPasskey({ userId, isSynced: true, transports: ['usb'], counter: 2 ** 32 - 1 })],
     identities: [anIdentity({ userId }), anIdentity({ userId, email: null, lastUsedAt: at })],
     factors: [aFactor({ userId })],
@@ -48,13 +49,19 @@ const rowsOfAUser = (at: number): { readonly [Name in keyof Tables]: readonly Ta
   };
 };
 
+export const insertRows = async (records: Pick<Records, 'insert'>, rows: Partial<Rows>): Promise<void> => {
+  for (const [table, each] of Object.entries(rows))
+    for (const row of each) await records.insert(table as 'users', row as Tables['users']);
+};
+
 /** Inserts rows of each table for so many users. */
 export const fill = async (records: Records, users: number): Promise<void> => {
-  const all = Array.from({ length: users }, (_, at) => rowsOfAUser(at + NOW));
+  const all = Array.from({ length: users }, (_, at) => {
+    const user = aUserRow({ attributes: { note: 'ä🔑"\\\0', level: at }, locale: at % 2 === 0 ? 'de' : null });
+    return sampleRows(user, at + NOW);
+  });
   await records.unit(async (inside) => {
-    for (const rows of all)
-      for (const [table, each] of Object.entries(rows))
-        for (const row of each) await inside.insert(table as 'users', row as Tables['users']);
+    for (const rows of all) await insertRows(inside, rows);
   });
 };
 

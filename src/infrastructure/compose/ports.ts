@@ -54,7 +54,8 @@ export type ServiceWith<Own extends OwnTables> = WithRecords<Omit<Ports, 'transa
  */
 export type Overrides<Own extends OwnTables = OwnTables> = {
   /**
-   * With it, no database is opened; as a function, it is made over the storage of DATABASE_URL. A plain object, since its members are spread.
+   * With it, no database is opened; as a function, it is made over the storage of DATABASE_URL. The storage
+   * and its sessions are plain objects, since their members are spread: methods of a class would be lost.
    */
   readonly storage?: Storage | ((defaults: Storage) => Storage);
   /** Adapters of other ports; as a function, they are made over the defaults, whose keys stay in the key set of the service. */

@@ -11,7 +11,8 @@ import { fixedClock } from '../fixed-clock.ts';
 import { ALL_ROUTES, PAGE_SERVER } from '../http/all-routes.ts';
 import { APP_LINK } from '../http/app-login.ts';
 import { WITH_OFFICE } from '../http/back-office.ts';
-import { aPerson, cookiePair, type Own, refreshCookieOf, type TestService } from '../http/service.ts';
+import { sampleBody } from '../http/samples.ts';
+import { aPerson, cookiePair, declaredRoutes, type Own, refreshCookieOf, type TestService } from '../http/service.ts';
 import { memoryMailer } from '../mail/memory-mailer.ts';
 import { CLIENT, startProvider } from '../oidc/provider.ts';
 import { WAYS } from './ways.ts';
@@ -111,8 +112,19 @@ const TAKEN_BACK = {
   ],
 };
 
+const useCaseName = (route: string): string =>
+  route === 'change-current-user' ? 'changeLocale' : route.replaceAll(/-(\w)/g, (_, letter) => letter.toUpperCase());
+/** Requests of a user that need nothing before: those of the declared routes of this tag. */
+const REQUESTS = (await declaredRoutes())
+  .filter(({ tag, method, path }) => tag === 'users' && method !== 'GET' && !path.includes(':'))
+  .map(
+    (route) =>
+      [useCaseName(route.name), mine(route.method.toLowerCase() as 'post', route.path, sampleBody(route))] as const,
+  );
+
 /** By the names of the application. */
 export const USE_CASES: Readonly<Record<string, Case | Prepare>> = {
+  ...Object.fromEntries(REQUESTS),
   // When nobody knows whether it was kept, it is taken back (ADR 0003).
   register: { prepare: post('/auth/register', aPerson), between: ['endedSessions +2,deliveries +3'] },
   'register, by an invitation': { prepare: use('invitation'), isProven: false },
@@ -250,7 +262,6 @@ export const USE_CASES: Readonly<Record<string, Case | Prepare>> = {
   takeAccountBack: use('email-change-undo'),
   'takeAccountBack, of factors': use('factors-undo'),
   changeUsername: mine('put', '/users/me/username', { username: 'Another.name' }),
-  changeLocale: mine('patch', '/users/me', { locale: 'de' }),
   // Not over HTTP, where a user has few of them.
   exportAccount: async (world) => {
     const caller = { userId: world.account.id, sessionId: await lastOf(world, '/auth/sessions') };

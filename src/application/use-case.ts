@@ -2,7 +2,8 @@ import { type DomainEvent, newEvent, type Origin } from '../domain/event.ts';
 import { type MessageDraft, newMessage } from '../domain/message.ts';
 import { accountKind, type User } from '../domain/user.ts';
 import type { UserRepository } from './ports/user-repository.ts';
-import type { Core } from './service.ts';
+import type { Sources } from './service.ts';
+import type { Presented } from './sessions/prove-device.ts';
 import { addEvents } from './storage/events.ts';
 import { addMessages } from './storage/outbox.ts';
 import type { Stores } from './storage/stores.ts';
@@ -12,12 +13,27 @@ export type Cancellation = { throwIfAborted(): void };
 
 export const NEVER_CANCELLED: Cancellation = { throwIfAborted: () => undefined };
 
+/** What a request brings besides what it asks for. Tokens and devices are as the browser presents them. */
+export type ClientContext = {
+  readonly origin?: Origin;
+  readonly presented?: Presented;
+  readonly refreshTokens?: readonly string[];
+  readonly rememberedDevices?: readonly string[];
+  readonly locales?: readonly string[];
+  /** The widest first. */
+  readonly networks?: readonly string[];
+};
+
 /** @param account an email address or a username. */
 export const findByAccount = ({ users }: { readonly users: UserRepository }, account: string): Promise<User | null> =>
   accountKind(account) === 'email' ? users.findByEmail(account) : users.findByUsername(account);
 
+/** These fields and no others: a new one is private until it is named. */
+export const pick = <Row, Name extends keyof Row>(row: Row, ...names: readonly Name[]): Pick<Row, Name> =>
+  Object.fromEntries(names.map((name) => [name, row[name]])) as Pick<Row, Name>;
+
 export const record = (
-  deps: Pick<Core, 'clock' | 'ids' | 'secrets'>,
+  deps: Sources,
   stores: Stores,
   origin: Origin,
   domainEvents: readonly DomainEvent[],
@@ -30,8 +46,8 @@ export const record = (
 
 /** Puts messages into the outbox, in the transaction of the change that they report. */
 export const enqueue = async (
-  { clock, ids }: Pick<Core, 'clock' | 'ids'>,
-  stores: Pick<Stores, 'records' | 'tell'>,
+  { clock, ids }: Sources,
+  stores: Stores,
   origin: Origin,
   messages: readonly MessageDraft[],
 ): Promise<void> => {

@@ -47,7 +47,7 @@ export const proveAddress = async (
 /** Whether one of the tokens is of a live session of the user. A key of its device need not be proven: the mailbox is proof enough. */
 const hasSession = async (
   deps: Service,
-  { sessions }: Pick<Stores, 'sessions'>,
+  { sessions }: Stores,
   userId: string,
   verified: readonly RefreshToken[],
 ): Promise<boolean> => {

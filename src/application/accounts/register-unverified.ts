@@ -26,20 +26,19 @@ type Registration = {
  * owner gets a mail (ADR 0010). A derived username has its longest random number, so that a taken one does not show it either. Every
  * registration with a password computes one hash. The database work differs, so its time is padded. Who registers again with the username and the
  * password of an account that was never verified gives it the new address: the first one was mistyped.
- * @throws AppError AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED, AUTH_USER_DUPLICATE for the username alone,
- *   CLIENT_PARAMS_VALIDATION_FAILED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, SYS_HOOK_UNAVAILABLE
+ * @throws AppError AUTH_USER_DUPLICATE for the username alone, CLIENT_PARAMS_VALIDATION_FAILED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED,
+ *   SYS_HOOK_UNAVAILABLE
  */
-export const registerUnverified = (deps: Service) => {
-  const applicant = applicantOf(deps);
-  return async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<void> => {
+export const registerUnverified =
+  (deps: Service) =>
+  async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<void> => {
     const { origin = NO_ORIGIN } = input;
     await assertAllowed(deps, input);
-    const { user } = await applicant(input);
+    const { user } = await applicantOf(deps, input);
     const own = await ownAccount(deps, input);
     cancellation.throwIfAborted();
     await padResponseTime(deps.pause, PADDING, () => storeWithRetry(deps, { user, own, origin }));
   };
-};
 
 /**
  * Finds the account whose address may have been mistyped, if the password is its own. Of every account with the username, one password is compared,

@@ -13,20 +13,17 @@ import type { SessionKey } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import { assertSamePassword, deviceCodeAttempt, userWithPassword } from '../login/compare-password.ts';
 import type { AccessToken } from '../ports/token-signer.ts';
-import type { Core, Service } from '../service.ts';
+import type { Core, Service, Sources } from '../service.ts';
 import { type CallerWithToken, liveSession, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
 import { type Presented, provenDevice } from '../sessions/prove-device.ts';
-import { issueAccessToken, statedFor } from '../sessions/tokens.ts';
+import { hookClaimsFor, issueAccessToken } from '../sessions/tokens.ts';
 import type { Stores } from '../storage/stores.ts';
 import { record } from '../use-case.ts';
 import { type PresentedFactor, verifyFactor } from './verify-factor.ts';
 
-/**
- * Whether the session of an access token has what a route requires.
- * @throws AppError AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
- */
+/** Whether the session of an access token has what a route requires. */
 export const assertSteppedUp =
-  (deps: Pick<Core, 'sessions' | 'clock'>) =>
+  (deps: Core) =>
   async ({ claims, sessionId }: AccessToken, required: StepUp): Promise<void> => {
     const { user, session } = await liveSession(deps, { userId: claims.sub, sessionId });
     const state = { isEnrolled: user.secondFactorAt !== null, now: deps.clock.now() };
@@ -43,8 +40,6 @@ type StepUpInput = CallerWithToken & {
 /**
  * Raises the session of a request, whose user presents the password or a factor again. A proof gives the session another key of its device.
  * @returns an access token of the raised session.
- * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_DEVICE_UNPROVEN, AUTH_PASSKEY_INVALID, AUTH_PROOF_EXPIRED, AUTH_SECOND_FACTOR_INVALID,
- *   AUTH_TOKEN_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
  */
 export const stepUp =
   (deps: Service) =>
@@ -55,14 +50,14 @@ export const stepUp =
     const proof = await provenDevice(deps, presented);
     const now = deps.clock.now();
     const authentications = [{ method, at: now }] as const;
-    const stated = await statedFor(deps, key, { authentications });
+    const hookClaims = await hookClaimsFor(deps, key, { authentications });
     const { user, authenticated } = await deps.transactions.run(async (stores) => {
       const locked = await lockedLiveUser(deps, stores, { userId, sessionId });
       await use(stores, locked);
       if (proof !== null) await bindPage(deps, stores, key, proof, origin);
       return { user: locked, authenticated: await raiseSession(deps, stores, key, authentications, origin) };
     });
-    return issueAccessToken(deps, user, { id: sessionId, ...authenticated }, now, stated);
+    return issueAccessToken(deps, user, { id: sessionId, ...authenticated }, now, hookClaims);
   };
 
 type VerifiedAgain = {
@@ -85,7 +80,7 @@ const verifyAgain = async (
 };
 
 const bindPage = async (
-  deps: Pick<Core, 'clock' | 'ids' | 'secrets'>,
+  deps: Sources,
   stores: Stores,
   key: SessionKey,
   proof: DeviceProof,
@@ -100,7 +95,7 @@ const bindPage = async (
  * @throws AppError AUTH_TOKEN_INVALID when the session has ended.
  */
 export const raiseSession = async (
-  deps: Pick<Core, 'clock' | 'ids' | 'secrets'>,
+  deps: Sources,
   stores: Stores,
   key: SessionKey,
   authentications: Authentications,

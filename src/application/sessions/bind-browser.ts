@@ -18,7 +18,7 @@ type Owner = { readonly userId: string; readonly sessionId: string };
 type Content = { readonly value: string; readonly lifetime: number };
 
 const sign = (
-  { secrets, clock }: Pick<Service, 'secrets' | 'clock'>,
+  { secrets, clock }: Service,
   purpose: SignedPurpose,
   { userId, sessionId }: Owner,
   { value, lifetime }: Content,
@@ -27,11 +27,11 @@ const sign = (
 const ownerOf = ({ id: sessionId, userId }: SessionKey): Owner => ({ userId, sessionId });
 
 /** @param rotation up to which the challenge is good. */
-const challengeFor = (deps: Pick<Service, 'secrets' | 'clock'>, owner: Owner, rotation: number): string =>
+const challengeFor = (deps: Service, owner: Owner, rotation: number): string =>
   sign(deps, 'challenge', owner, { value: `${rotation}`, lifetime: CHALLENGE_TIME });
 
 export const inviteBrowser =
-  (deps: Pick<Service, 'secrets' | 'clock'>) =>
+  (deps: Service) =>
   (owner: Owner): { readonly challenge: string; readonly authorization: string } => ({
     challenge: challengeFor(deps, owner, 0),
     authorization: sign(deps, 'registration', owner, { value: '', lifetime: REGISTRATION_TIME }),
@@ -41,7 +41,6 @@ export const inviteBrowser =
  * Registers the key of a browser. Nothing is stored before the first renewal, which shows that the browser has got this response:
  * otherwise a lost response would lock it out.
  * @returns the identifier of the browser's session, which names the key.
- * @throws AppError AUTH_DEVICE_UNPROVEN
  */
 export const registerBrowser =
   (deps: Service) =>
@@ -69,7 +68,7 @@ type Renewal = { readonly challenge: string; readonly cookie: string | null };
 /**
  * Renews the bound cookie of a browser. The first renewal gives its key to the session. A browser forgets its session for good when it
  * is refused, so only one that can never be renewed is.
- * @throws AppError AUTH_FAILED when the session has ended; AUTH_DEVICE_UNPROVEN when it has another key.
+ * @throws AppError AUTH_FAILED when the session has ended; AUTH_DEVICE_UNPROVEN when it has another key
  */
 export const renewBrowser =
   (deps: Service & { readonly boundCookieLifetime: number }) =>
@@ -121,21 +120,13 @@ const signed = async (
   throw unproven('the proof of the browser is not valid');
 };
 
-const registeredKey = (
-  { secrets, clock }: Pick<Service, 'secrets' | 'clock'>,
-  { id }: Session,
-  identifier: string,
-): string | null => {
+const registeredKey = ({ secrets, clock }: Service, { id }: Session, identifier: string): string | null => {
   const registered = secrets.unsign(identifier, 'browser', clock.now());
   return registered?.sessionId === id ? registered.value : null;
 };
 
 /** A recorded proof is worthless once its browser has refreshed again. */
-const isChallenged = (
-  { secrets, clock }: Pick<Service, 'secrets' | 'clock'>,
-  { id, rotation }: Session,
-  text: string,
-): boolean => {
+const isChallenged = ({ secrets, clock }: Service, { id, rotation }: Session, text: string): boolean => {
   const challenge = secrets.unsign(text, 'challenge', clock.now());
   return challenge?.sessionId === id && [rotation, rotation + 1].includes(Number(challenge.value));
 };

@@ -12,9 +12,9 @@ import {
   type AssessedToken,
   assessTokens,
   hasUnproven,
+  hookClaimsFor,
   issueAccessToken,
   mostFavorable,
-  statedFor,
   type TokenPair,
   verifiedTokens,
 } from './tokens.ts';
@@ -31,11 +31,7 @@ export type Continuation =
   /** To the page that logs in: nobody is logged in. */
   | { readonly next: 'login' };
 
-/**
- * Renews the session of a browser that navigates to a page which a server renders (ADR 0023).
- * @param presented the refresh tokens of the browser.
- * @throws AppError DB_QUERY_FAILED
- */
+/** Renews the session of a browser that navigates to a page which a server renders (ADR 0023). @param presented the refresh tokens of the browser. */
 export const continueNavigation = (deps: Service) => {
   const renew = refresh(deps);
   return async (presented: readonly string[], options: RefreshOptions = {}): Promise<Continuation> => {
@@ -80,7 +76,7 @@ const accessTokenOfFresh = async (deps: Service, { session, status }: AssessedTo
   if (status !== 'current' || session === null || !wasRotatedWithin(session, deps.replayPolicy.raceWindow, now))
     return null;
   const user = await deps.users.findById(session.userId);
-  return mayHaveTokens(user) ? issueAccessToken(deps, user, session, now, await statedFor(deps, session)) : null;
+  return mayHaveTokens(user) ? issueAccessToken(deps, user, session, now, await hookClaimsFor(deps, session)) : null;
 };
 
 const refused = (reason: string) => new AppError('AUTH_FAILED', { reason });
@@ -98,12 +94,12 @@ const sessionFor = async (deps: Service, assessed: readonly AssessedToken[], ori
 
 const tokenFor = async (deps: Service, session: Session): Promise<string> => {
   const user = await deps.users.findById(session.userId);
-  return issueAccessToken(deps, user, session, deps.clock.now(), await statedFor(deps, session));
+  return issueAccessToken(deps, user, session, deps.clock.now(), await hookClaimsFor(deps, session));
 };
 
 /**
  * An access token for a server that renders a page, and was handed the refresh tokens of its visitor (ADR 0023). Only the browser rotates.
- * @throws AppError AUTH_DEVICE_UNPROVEN when the session has a key of its device, which a server cannot prove; AUTH_FAILED, DB_QUERY_FAILED
+ * @throws AppError AUTH_DEVICE_UNPROVEN when the session has a key of its device, which a server cannot prove
  */
 export const mintAccessToken =
   (deps: Service) =>
@@ -122,7 +118,6 @@ type ProvenBy = {
 /**
  * The same for a page of the service itself, whose visitor may have proven the key of the session (ADR 0024). As a refresh does, it remembers from
  * where the session was used.
- * @throws AppError AUTH_DEVICE_UNPROVEN, AUTH_FAILED, DB_QUERY_FAILED
  */
 export const identifyVisitor =
   (deps: Service) =>

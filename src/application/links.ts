@@ -54,11 +54,7 @@ const SENT_IN: Readonly<Partial<Record<LinkPurpose, MessageKind>>> = {
  * Removes links of a user, and the messages that would send new ones. The messages come first: a message that is being prepared is locked
  * until its links are stored.
  */
-export const withdrawLinks = async (
-  { records }: Stores,
-  userId: string,
-  purposes: readonly LinkPurpose[],
-): Promise<void> => {
+export const withdrawLinks = async ({ records }: Stores, userId: string, purposes: readonly LinkPurpose[]) => {
   const kinds = purposes.map((purpose) => SENT_IN[purpose]);
   const waiting = (await messagesOf(records, userId)).filter(({ kind }) => kinds.includes(kind));
   await deleteMessages(
@@ -82,11 +78,7 @@ export const isReserved = async (
  * After the user has got the address, in the same transaction: a former user who gives it up at the same time has reserved it by then.
  * @throws AppError AUTH_USER_DUPLICATE
  */
-export const assertNotReserved = async (
-  deps: Core,
-  stores: Stores,
-  user: Pick<User, 'id' | 'email'>,
-): Promise<void> => {
+export const assertNotReserved = async (deps: Core, stores: Stores, user: Pick<User, 'id' | 'email'>) => {
   if (await isReserved(deps, stores, user)) throw duplicateUser('email', 'the address is reserved');
 };
 
@@ -103,12 +95,7 @@ export const reservationOf = async (deps: Core, stores: Stores, userId: string):
 };
 
 /** Removes the links of a user that undo changes and match. */
-export const removeUndos = async (
-  deps: Core,
-  stores: Stores,
-  userId: string,
-  matches: (undo: Link) => boolean,
-): Promise<void> => {
+export const removeUndos = async (deps: Core, stores: Stores, userId: string, matches: (undo: Link) => boolean) => {
   for (const undo of (await undosOf(deps, stores, userId)).filter(matches))
     await takeLink(stores.records, undo.purpose, undo.tokenHash, deps.clock.now());
 };

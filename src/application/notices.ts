@@ -30,11 +30,7 @@ type Change = {
 };
 
 /** Notifies a user of a change of the account, after its event is stored. What an operator does is not limited. */
-export const notifyOfChange = async (
-  deps: Core,
-  stores: Stores,
-  { kind, user, origin, added }: Change,
-): Promise<void> => {
+export const notifyOfChange = async (deps: Core, stores: Stores, { kind, user, origin, added }: Change) => {
   const createdAt = added && (deps.notices?.size ?? 0) > 0 ? await reserveUndo(deps, stores, user, added) : undefined;
   if (!sendsNotice(deps, HAPPENINGS[kind].notice)) return;
   const { id: userId, email: to, emailVerifiedAt, locale = null } = user;
@@ -102,18 +98,18 @@ export const askForOtherPassword = async (
   });
 };
 
-type Replay = {
-  readonly userId: string;
-  /** The sessions of replayed tokens that this transaction has ended. */
-  readonly ended: readonly Device[];
-  readonly origin: Origin;
-};
-
 /**
  * Notifies a user of a replayed token, after the event of the ended session is stored. Not when it came from the device that has used the
  * session last: it is the owner's, or in the hands of somebody who could log in there.
+ * @param ended the sessions of replayed tokens that this transaction has ended.
  */
-export const notifyOfReplay = async (deps: Core, stores: Stores, { userId, ended, origin }: Replay): Promise<void> => {
+export const notifyOfReplay = async (
+  deps: Core,
+  stores: Stores,
+  userId: string,
+  ended: readonly Device[],
+  origin: Origin,
+): Promise<void> => {
   if (!sendsNotice(deps, 'replay') || ended.every((session) => isSameDevice(session, origin))) return;
   const user = await stores.users.findById(userId);
   if (user === null) return;
@@ -139,12 +135,7 @@ export const recordUnprovenDevice = (deps: Core, session: SessionKey & Device, o
   });
 
 /** No notice if browser and network are those of the session's last use: the same rule as for replays. */
-const notifyOfUnprovenDevice = async (
-  deps: Core,
-  stores: Stores,
-  session: SessionKey & Device,
-  origin: Origin,
-): Promise<void> => {
+const notifyOfUnprovenDevice = async (deps: Core, stores: Stores, session: SessionKey & Device, origin: Origin) => {
   if (!sendsNotice(deps, 'replay') || isSameDevice(session, origin)) return;
   const { userId } = session;
   const latest = await eventsOf(stores.records, { userId, before: null, limit: LATEST_EVENTS });

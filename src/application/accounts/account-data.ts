@@ -12,7 +12,7 @@ import { linksOf } from '../storage/links.ts';
 import { messagesOf } from '../storage/outbox.ts';
 import type { Records } from '../storage/records.ts';
 import type { Stores } from '../storage/stores.ts';
-import { NEVER_CANCELLED, pick } from '../use-case.ts';
+import { NEVER_CANCELLED, pageOf, pick } from '../use-case.ts';
 
 /**
  * Everything that is stored about a user, except the events and secrets (hashes, ids of tokens): of sessions, devices and links the live ones, of
@@ -131,7 +131,6 @@ export const listEventsAsOperator = (deps: Stores) => async (userId: string, que
   pageOfEvents(deps, { ...query, userId: (await existingUser(deps, userId)).id });
 
 const pageOfEvents = async ({ records }: Stores, query: EventsQuery) => {
-  const found = await eventsOf(records, { ...query, limit: query.limit + 1 });
-  const page = found.slice(0, query.limit);
-  return { events: page, next: found.length > query.limit ? (page.at(-1)?.id ?? null) : null };
+  const { page, last } = pageOf(await eventsOf(records, { ...query, limit: query.limit + 1 }), query.limit);
+  return { events: page, next: last?.id ?? null };
 };

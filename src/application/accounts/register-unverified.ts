@@ -45,10 +45,7 @@ export const registerUnverified =
  * and counted as at a log-in: neither time nor limit shows which accounts are verified.
  * @throws AppError CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
  */
-const ownAccount = async (
-  deps: Service,
-  { username, password, networks = ['unknown'] }: RegisterInput,
-): Promise<User | null> => {
+const ownAccount = async (deps: Service, { username, password, networks = ['unknown'] }: RegisterInput) => {
   const found = username === undefined ? null : await deps.users.findByUsername(username);
   if (found === null || password === undefined) return null;
   const candidates = loginAttempts(found.username, found, { networks, verified: [] });
@@ -115,13 +112,7 @@ const areOfHook = async ({ beforeRegister }: Service, stores: Stores, userId: st
   beforeRegister !== undefined && (await countEvents(stores.records, userId, 'attributes-changed', 0)) === 0;
 
 /** Ends what was sent to the mistyped address. It is free at once: nobody has proven it. */
-const forgetMistyped = async (
-  deps: Service,
-  stores: Stores,
-  before: User,
-  { email }: User,
-  origin: Origin,
-): Promise<void> => {
+const forgetMistyped = async (deps: Service, stores: Stores, before: User, { email }: User, origin: Origin) => {
   await settleEmailChange(deps, stores, { before, user: { ...before, email }, origin, keepsFormer: false });
   await removeUndos(deps, stores, before.id, (undo) => undo.email === before.email);
 };
@@ -133,12 +124,7 @@ const PERIOD = 86_400_000;
  * Notifies the owner of an address that somebody tried to register with it. If the address is not verified, either registration may be
  * the owner's. Then the account loses its password, and the owner sets a new one by mail. An import was no stranger's registration.
  */
-const notifyOwner = async (
-  deps: Service,
-  stores: Stores,
-  { id: userId, email }: User,
-  origin: Origin,
-): Promise<void> => {
+const notifyOwner = async (deps: Service, stores: Stores, { id: userId, email }: User, origin: Origin) => {
   const now = deps.clock.now();
   const unverified = await stores.users.update(userId, { now }, { email, emailVerifiedAt: null });
   if (unverified !== null && !isImported(unverified) && isHash(unverified.passwordHash))

@@ -86,11 +86,7 @@ export const registration =
   };
 
 /** The account of a stranger at the address of an invitation, which the invited user takes over: with its id, and what it has of the applicant's. */
-const overHolder = async (
-  { users }: Service,
-  invitation: Invitation | null,
-  { user, usernames }: Applicant,
-): Promise<{ readonly holder: User | null; readonly applied: Applicant }> => {
+const overHolder = async ({ users }: Service, invitation: Invitation | null, { user, usernames }: Applicant) => {
   const found = invitation === null ? null : await users.findByEmail(invitation.email);
   if (found === null || !isClaimable(found)) return { holder: null, applied: { user, usernames } };
   const { id, createdAt } = found;
@@ -152,12 +148,7 @@ const isRefused = (error: unknown): boolean =>
   isTaken(error) || (error instanceof AppError && error.code === 'AUTH_REGISTRATION_REFUSED');
 
 /** Removes the user, which hooks are told of, and makes the invitation valid again. If that is not possible, the client gets the first error all the same. */
-const undoIfPossible = async (
-  deps: Service,
-  { id }: User,
-  invitation: Invitation | null,
-  origin: Origin,
-): Promise<void> => {
+const undoIfPossible = async (deps: Service, { id }: User, invitation: Invitation | null, origin: Origin) => {
   const { transactions, records, clock } = deps;
   try {
     await transactions.run((stores) => removeAccount(deps, stores, id, origin));

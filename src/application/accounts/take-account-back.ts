@@ -44,10 +44,5 @@ const isFirstProof = async (deps: Core, stores: Stores, before: User, { email }:
 };
 
 /** An earlier link of the same address stays: it undoes more. A link of the present address ends none of a former address. */
-const removeLaterUndos = (
-  deps: Core,
-  stores: Stores,
-  { id, email: before }: User,
-  { email, since }: Link,
-): Promise<void> =>
+const removeLaterUndos = (deps: Core, stores: Stores, { id, email: before }: User, { email, since }: Link) =>
   removeUndos(deps, stores, id, (undo) => (undo.email === email ? undo.since >= since : before !== email));

@@ -79,13 +79,7 @@ const verifyAgain = async (
   return verifyFactor(deps, factor, { user, attempts, origin });
 };
 
-const bindPage = async (
-  deps: Sources,
-  stores: Stores,
-  key: SessionKey,
-  proof: DeviceProof,
-  origin: Origin,
-): Promise<void> => {
+const bindPage = async (deps: Sources, stores: Stores, key: SessionKey, proof: DeviceProof, origin: Origin) => {
   await stores.sessions.bindPage(key, proof.key);
   await record(deps, stores, origin, [{ userId: key.userId, kind: 'device-bound', sessionId: key.id }]);
 };

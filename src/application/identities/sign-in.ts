@@ -80,11 +80,7 @@ const refused = (message: string): AppError =>
  * register, a provider that does not vouch for the address learns nothing about it.
  * @throws AppError AUTH_IDENTITY_CONFLICT, AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED
  */
-const ownerOf = async (
-  deps: Service,
-  { identity: { isEmailVerified }, invitation }: SignIn,
-  email: string | null,
-): Promise<User | null> => {
+const ownerOf = async (deps: Service, { identity: { isEmailVerified }, invitation }: SignIn, email: string | null) => {
   if (!isEmailVerified && email !== null) await presentedInvitation(deps, { email, invitation });
   if (!isEmailVerified && deps.emailVerification === 'required')
     throw refused('The provider does not say that this email address is yours. Register in another way.');
@@ -147,12 +143,7 @@ const recordUse = ({ records }: Stores, answer: ProviderAnswer, lastUsedAt: numb
  * By its address alone: somebody who has read the mailbox for a moment can have got it. An account that nobody has proven loses its other ways in.
  * @throws AppError AUTH_IDENTITY_CONFLICT
  */
-const assertMayBeLinked = async (
-  deps: Service,
-  { records }: Stores,
-  user: User,
-  identity: VerifiedIdentity,
-): Promise<void> => {
+const assertMayBeLinked = async (deps: Service, { records }: Stores, user: User, identity: VerifiedIdentity) => {
   if (user.emailVerifiedAt === null) return;
   if (isBlocked(deps, user, identity)) throw identityConflict('it was removed from the account', REMOVED);
   if (hostsMailbox(identity)) return;

@@ -91,7 +91,7 @@ export const prepareMail = async (
   };
   const mail = await mailOfMessage({ ...message, kind }, user, held);
   if (mail === null) return null;
-  if (isRequest(message) && !(await isAdmitted(deps, stores, { message, user, live }))) return null;
+  if (isRequest(message) && !(await isAdmitted(deps, stores, message, user.id, live))) return null;
   // A link that follows the undo of a change is asked for by nobody: the owner has proven the address. A request is counted with the attempt that
   // identifies it, which need not be the first.
   const isFree = message.kind === 'password-reset' || (message.attempts > 1 && !isRequest(message));
@@ -173,20 +173,20 @@ const mayBeMailed = async (
   return true;
 };
 
-type PendingRequest = {
-  readonly message: Message & { readonly kind: RequestKind };
-  readonly user: User;
-  readonly live: readonly Link[];
-};
-
 /** Whether a request is answered now: not while the mail of an earlier one waits, whose link this one would replace. A code replaces none. */
-const isAdmitted = async ({ clock }: Sources, { records }: Stores, { message, user, live }: PendingRequest) => {
+const isAdmitted = async (
+  { clock }: Sources,
+  { records }: Stores,
+  message: Message & { readonly kind: RequestKind },
+  userId: string,
+  live: readonly Link[],
+) => {
   const { kind, event } = REQUESTS[message.kind];
   if (kind === 'login-code') return true;
-  const waiting = await messagesOf(records, user.id);
+  const waiting = await messagesOf(records, userId);
   if (waiting.some((other) => other.kind === kind)) return false;
   if (!live.some(({ purpose }) => purpose === kind)) return true;
-  return (await countEvents(records, user.id, event, clock.now() - LINK_SPACING)) === 0;
+  return (await countEvents(records, userId, event, clock.now() - LINK_SPACING)) === 0;
 };
 
 /** @returns the URLs of the links, by variable. The token is in the fragment, which browsers do not send. */

@@ -37,12 +37,7 @@ export const endSession = async (
 };
 
 /** Ends one session of a user, or forgets one remembered device. @throws AppError DB_RECORD_NOT_FOUND */
-export const endSessionOrDevice = async (
-  deps: Sources,
-  stores: Stores,
-  key: SessionKey,
-  ending: Ending,
-): Promise<void> => {
+export const endSessionOrDevice = async (deps: Sources, stores: Stores, key: SessionKey, ending: Ending) => {
   if ((await endSession(deps, stores, key, ending)) || (await forgetDevice(deps, stores, key, ending))) return;
   throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such session' });
 };
@@ -86,7 +81,7 @@ export const endPresentedSessions = async (
   const assessed = await assessTokens({ ...deps, sessions: stores.sessions }, own);
   const live = new Set(assessed.filter(({ status }) => status !== 'ended').map(({ token }) => token.sessionId));
   const reused = reusedSessions(assessed);
-  await endReplayed(deps, stores, { userId, sessions: reused, origin });
+  await endReplayed(deps, stores, userId, reused, origin);
   for (const { id } of reused) live.delete(id);
   const current = new Set(assessed.filter(({ status }) => status === 'current').map(({ token }) => token.sessionId));
   // A log-in takes the tokens from the only browser that has them: whole offices log in at once, and would fill the list.
@@ -94,22 +89,18 @@ export const endPresentedSessions = async (
   for (const id of live) await endSession(deps, stores, { id, userId }, { reason, origin, isListed: isListed(id) });
 };
 
-type ReplayedSessions = {
-  readonly userId: string;
-  readonly sessions: readonly Session[];
-  readonly origin: Origin;
-};
-
 /** Ends the sessions of reused tokens, in a transaction that has locked their user, and notifies the user. */
 export const endReplayed = async (
   deps: Core,
   stores: Stores,
-  { userId, sessions, origin }: ReplayedSessions,
-): Promise<void> => {
+  userId: string,
+  sessions: readonly Session[],
+  origin: Origin,
+) => {
   const ended: Session[] = [];
   for (const session of sessions)
     if (await endSession(deps, stores, session, { reason: 'token-replayed', origin })) ended.push(session);
-  await notifyOfReplay(deps, stores, { userId, ended, origin });
+  await notifyOfReplay(deps, stores, userId, ended, origin);
 };
 
 /** Ends the session of every presented refresh token that verifies, and ignores the others. */

@@ -103,12 +103,7 @@ export const endOtherSessions =
     });
   };
 
-const assertHolds = async (
-  deps: Service,
-  { sessions }: Stores,
-  verified: readonly RefreshToken[],
-  key: SessionKey,
-): Promise<void> => {
+const assertHolds = async (deps: Service, { sessions }: Stores, verified: readonly RefreshToken[], key: SessionKey) => {
   const own = verified.filter(({ sessionId, claims }) => sessionId === key.id && claims.sub === key.userId);
   const assessed = await assessTokens({ ...deps, sessions }, own, NOT_REQUIRED);
   const status = assessed.length === 0 ? null : mostFavorable(assessed).status;

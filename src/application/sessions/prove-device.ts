@@ -14,10 +14,7 @@ export type Presented = {
 
 export const NOTHING_PRESENTED: Presented = { proof: null };
 
-const outcomeOf = async (
-  { proofs, clock, deviceBinding }: Service,
-  { proof }: Presented,
-): Promise<ProofOutcome | null> =>
+const outcomeOf = async ({ proofs, clock, deviceBinding }: Service, { proof }: Presented) =>
   proof === null || deviceBinding === 'off' ? null : proofs.verifyDevice(proof.text, proof, clock.now());
 
 export const unproven = (reason: string): AppError => new AppError('AUTH_DEVICE_UNPROVEN', { reason });

@@ -239,7 +239,7 @@ export const endReused = async (
   for (const [userId, sessions] of Map.groupBy(reused, (session) => session.userId))
     await deps.transactions.run(async (stores) => {
       await stores.users.lock(userId);
-      await endReplayed(deps, stores, { userId, sessions, origin });
+      await endReplayed(deps, stores, userId, sessions, origin);
     });
   return reused.map(({ id }) => id);
 };

@@ -105,15 +105,12 @@ const exported = async (deps: Stores & Pick<Core, 'clock'>, user: User) => {
 };
 
 /** @throws AppError DB_RECORD_NOT_FOUND */
-export const existingUser = async ({ users }: Stores, userId: string): Promise<User> => {
-  const user = await users.findById(userId);
-  if (user === null) throw new AppError('DB_RECORD_NOT_FOUND');
-  return user;
-};
+export const existingUser = async ({ users }: Stores, userId: string) => found(await users.findById(userId));
 
 /** The user, whom nobody else changes until the end of the transaction. @throws AppError DB_RECORD_NOT_FOUND */
-export const lockedUser = async ({ users }: Stores, userId: string): Promise<User> => {
-  const user = await users.lock(userId);
+export const lockedUser = async ({ users }: Stores, userId: string) => found(await users.lock(userId));
+
+const found = (user: User | null): User => {
   if (user === null) throw new AppError('DB_RECORD_NOT_FOUND');
   return user;
 };

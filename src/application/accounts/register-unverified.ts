@@ -22,12 +22,10 @@ type Registration = {
 };
 
 /**
- * Registers a user who cannot log in before the address is verified. The response does not show whether the address has an account: its
- * owner gets a mail (ADR 0010). A derived username has its longest random number, so that a taken one does not show it either. Every
- * registration with a password computes one hash. The database work differs, so its time is padded. Who registers again with the username and the
- * password of an account that was never verified gives it the new address: the first one was mistyped.
- * @throws AppError AUTH_USER_DUPLICATE for the username alone, CLIENT_PARAMS_VALIDATION_FAILED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED,
- *   SYS_HOOK_UNAVAILABLE
+ * Registers a user who cannot log in before the address is verified. Neither the response nor its time shows whether the address has an account: its
+ * owner gets a mail (ADR 0010). Who registers again with the username and the password of an account that was never verified gives it the new
+ * address: the first one was mistyped.
+ * @throws AppError AUTH_USER_DUPLICATE for the username alone
  */
 export const registerUnverified =
   (deps: Service) =>

@@ -6,7 +6,6 @@ import {
   missingStepUp,
   type StepUp,
 } from '../../domain/assurance.ts';
-import type { DeviceProof } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { SessionKey } from '../../domain/session.ts';
@@ -54,7 +53,10 @@ export const stepUp =
     const { user, authenticated } = await deps.transactions.run(async (stores) => {
       const locked = await lockedLiveUser(deps, stores, { userId, sessionId });
       await use(stores, locked);
-      if (proof !== null) await bindPage(deps, stores, key, proof, origin);
+      if (proof !== null) {
+        await stores.sessions.bindPage(key, proof.key);
+        await record(deps, stores, origin, [{ userId, kind: 'device-bound', sessionId }]);
+      }
       return { user: locked, authenticated: await raiseSession(deps, stores, key, authentications, origin) };
     });
     return issueAccessToken(deps, user, { id: sessionId, ...authenticated }, now, hookClaims);
@@ -77,11 +79,6 @@ const verifyAgain = async (
   const user = await liveUser(deps, { userId, sessionId });
   const attempts = [deviceCodeAttempt(user, { claims: { iat: tokenIssuedAt }, sessionId })];
   return verifyFactor(deps, factor, { user, attempts, origin });
-};
-
-const bindPage = async (deps: Sources, stores: Stores, key: SessionKey, proof: DeviceProof, origin: Origin) => {
-  await stores.sessions.bindPage(key, proof.key);
-  await record(deps, stores, origin, [{ userId: key.userId, kind: 'device-bound', sessionId: key.id }]);
 };
 
 /**

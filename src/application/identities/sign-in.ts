@@ -32,11 +32,9 @@ export type SignIn = ClientContext &
 class StaleDecision extends Error {}
 
 /**
- * Opens a session for somebody who has logged in at a provider, or a pending log-in if a second factor is missing. A linked identity logs in,
- * whatever address the provider states, and if it cannot be asked for one. Otherwise, an address without an account registers. One with an account
- *   logs in to it and is linked if
- * both sides have proven the address, and the account has no other way in, or the provider hosts the mailbox; if only the provider has proven it, the
- * account loses what was added to it before. What was removed is not linked again. Not within a unit of work.
+ * Opens a session for somebody who has logged in at a provider, or a pending log-in if a second factor is missing (ADR 0026). A linked identity logs
+ * in, whatever address the provider states. Otherwise, an address without an account registers. One with an account is linked if both sides have
+ * proven it. Not within a unit of work.
  * @throws AppError the `addressError` of an identity that is not linked
  */
 export const signIn = (deps: Service) => {
@@ -76,8 +74,7 @@ const refused = (message: string): AppError =>
   new AppError('AUTH_REGISTRATION_REFUSED', { reason: 'identity', message });
 
 /**
- * The user who has the address of an identity that is not linked. Where addresses are verified before the first log-in, or not everybody may
- * register, a provider that does not vouch for the address learns nothing about it.
+ * The user who has the address of an identity that is not linked. A provider that does not vouch for the address learns nothing about it.
  * @throws AppError AUTH_IDENTITY_CONFLICT, AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED
  */
 const ownerOf = async (deps: Service, { identity: { isEmailVerified }, invitation }: SignIn, email: string | null) => {

@@ -4,11 +4,7 @@ import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Service } from '../service.ts';
 import type { Proven } from './prove-device.ts';
 
-/**
- * A code by which an application binds a session that was opened at the pages of the service, whose storage is apart in some browsers. It is handed
- * over in the address that the log-in leads back to: who has copied the cookie has no code, and who has made a link has none for the session of
- * somebody else. ADR 0006.
- */
+/** A code by which an application binds a session that was opened at the pages of the service: the log-in leads back with it (ADR 0006). */
 export const makeBindingCode = ({ secrets, clock }: Service, session: SessionKey) =>
   secrets.sign({
     ...{ purpose: 'binding-code', userId: session.userId, sessionId: session.id },

@@ -1,7 +1,6 @@
 import { bindingOf, NOT_REQUIRED, needsProof, noEvidence } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import type { RememberedDevice } from '../../domain/remembered-device.ts';
 import type { SessionKey } from '../../domain/session.ts';
 import { isGood } from '../../domain/token-status.ts';
 import { isUsualLogin, notifyOfLogin } from '../notices.ts';
@@ -9,7 +8,7 @@ import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Core, Service } from '../service.ts';
 import { devicesOf } from '../storage/factors.ts';
 import type { Stores } from '../storage/stores.ts';
-import { NEVER_CANCELLED } from '../use-case.ts';
+import { NEVER_CANCELLED, pick } from '../use-case.ts';
 import { type Caller, liveUser, lockedLiveUser } from './current-user.ts';
 import { endSessionOrDevice, endSessionsOf } from './end-sessions.ts';
 import { replaceSession, runReplacing } from './open-session.ts';
@@ -24,28 +23,19 @@ export const listSessions = (deps: Service) => async (caller: Caller) => {
     devicesOf(deps.records, userId, now),
   ]);
   const live = sessions.map((session) => ({
-    id: session.id,
-    createdAt: session.createdAt,
+    ...pick(session, 'id', 'createdAt', 'userAgent', 'address'),
     lastUsedAt: session.rotatedAt,
-    userAgent: session.userAgent,
-    address: session.address,
     binding: bindingOf(session),
     current: session.id === caller.sessionId,
     remembered: false,
   }));
-  return [...live, ...devices.map(asListed).toReversed()];
+  const remembered = devices.toReversed().map((device) => ({
+    ...pick(device, 'id', 'createdAt', 'userAgent', 'address'),
+    lastUsedAt: device.createdAt,
+    ...{ binding: 'none' as const, current: false, remembered: true },
+  }));
+  return [...live, ...remembered];
 };
-
-const asListed = ({ id, createdAt, userAgent, address }: RememberedDevice) => ({
-  id,
-  createdAt,
-  lastUsedAt: createdAt,
-  userAgent,
-  address,
-  binding: 'none' as const,
-  current: false,
-  remembered: true,
-});
 
 /**
  * Ends one session of a user, or forgets one remembered device.

@@ -40,7 +40,7 @@ type Request = Required<Omit<RefreshOptions, 'presented' | 'bindingCode'>> &
 
 export type Renewed = TokenPair & { readonly binding: Binding };
 
-const refused = (reason: string) => new AppError('AUTH_FAILED', { reason });
+export const refused = (reason: string) => new AppError('AUTH_FAILED', { reason });
 
 /** Another request has just rotated the token, and its response has the next one. To a client it is any AUTH_FAILED. */
 export class LostRace extends AppError {

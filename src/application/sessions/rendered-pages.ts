@@ -7,7 +7,7 @@ import { mayHaveTokens } from '../../domain/tokens.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Service } from '../service.ts';
 import { evidenceOf, NOTHING_PRESENTED, type Presented, unproven } from './prove-device.ts';
-import { endReused, LostRace, type RefreshOptions, refresh } from './refresh.ts';
+import { endReused, LostRace, type RefreshOptions, refresh, refused } from './refresh.ts';
 import {
   type AssessedToken,
   assessTokens,
@@ -67,8 +67,7 @@ const assessed = async (
 };
 
 /**
- * Browsers send some navigations at a time, so that of many at once the later ones have the new token already. It stays as it is, as long as the
- * one before it may still be part of a race.
+ * Of many navigations at once, the later ones have the new token already. It stays while the one before it may be part of a race.
  * @returns `null` if the token is to be rotated, or nothing may be issued for it.
  */
 const accessTokenOfFresh = async (deps: Service, { session, status }: AssessedToken): Promise<string | null> => {
@@ -78,8 +77,6 @@ const accessTokenOfFresh = async (deps: Service, { session, status }: AssessedTo
   const user = await deps.users.findById(session.userId);
   return mayHaveTokens(user) ? issueAccessToken(deps, user, session, now, await hookClaimsFor(deps, session)) : null;
 };
-
-const refused = (reason: string) => new AppError('AUTH_FAILED', { reason });
 
 /** The session of the token that decides. One that is reused ends its session, as at a refresh (ADR 0002). */
 const sessionFor = async (deps: Service, assessed: readonly AssessedToken[], origin: Origin) => {

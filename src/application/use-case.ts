@@ -3,7 +3,6 @@ import { type MessageDraft, newMessage } from '../domain/message.ts';
 import { accountKind, type User } from '../domain/user.ts';
 import type { UserRepository } from './ports/user-repository.ts';
 import type { Sources } from './service.ts';
-import type { Presented } from './sessions/prove-device.ts';
 import { addEvents } from './storage/events.ts';
 import { addMessages } from './storage/outbox.ts';
 import type { Stores } from './storage/stores.ts';
@@ -12,17 +11,6 @@ import type { Stores } from './storage/stores.ts';
 export type Cancellation = { throwIfAborted(): void };
 
 export const NEVER_CANCELLED: Cancellation = { throwIfAborted: () => undefined };
-
-/** What a request brings besides what it asks for. Tokens and devices are as the browser presents them. */
-export type ClientContext = {
-  readonly origin?: Origin;
-  readonly presented?: Presented;
-  readonly refreshTokens?: readonly string[];
-  readonly rememberedDevices?: readonly string[];
-  readonly locales?: readonly string[];
-  /** The widest first. */
-  readonly networks?: readonly string[];
-};
 
 /** @param account an email address or a username. */
 export const findByAccount = ({ users }: { readonly users: UserRepository }, account: string): Promise<User | null> =>

@@ -9,7 +9,7 @@ import { assertPasswordAllowed, NO_PASSWORD } from '../../domain/password.ts';
 import { canonicalEmail, newUser, type User } from '../../domain/user.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import type { Service } from '../service.ts';
-import type { ClientContext } from '../use-case.ts';
+import type { ClientContext } from '../sessions/prove-device.ts';
 import { presentedInvitation } from './invitations.ts';
 
 export type RegisterInput = ClientContext & {

@@ -9,11 +9,11 @@ import { assertMayLogIn, reportRefusal, storeLogin } from '../login/store-login.
 import { type AskedLogin, type BrowserCode, guessCode, invalidCode, seal, unseal, useCodes } from '../login-code.ts';
 import type { Service } from '../service.ts';
 import { prepareSession } from '../sessions/open-session.ts';
-import { NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
+import { type ClientContext, NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
 import { rememberedDeviceId as rememberedDevice } from '../sessions/remember-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { addMessages } from '../storage/outbox.ts';
-import { type ClientContext, findByAccount, NEVER_CANCELLED } from '../use-case.ts';
+import { findByAccount, NEVER_CANCELLED } from '../use-case.ts';
 import { proveAddress } from './prove-address.ts';
 
 type CodeRequest = {

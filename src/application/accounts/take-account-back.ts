@@ -3,8 +3,9 @@ import { type Link, survivesUndo, type UndoPurpose } from '../../domain/link.ts'
 import type { User } from '../../domain/user.ts';
 import { findLink, invalidLink, removeUndos, reservationOf, useLink } from '../links.ts';
 import type { Core } from '../service.ts';
+import type { ClientContext } from '../sessions/prove-device.ts';
 import type { Stores } from '../storage/stores.ts';
-import { type ClientContext, enqueue, record } from '../use-case.ts';
+import { enqueue, record } from '../use-case.ts';
 import { endWays } from './end-ways.ts';
 import { endUnproven } from './prove-address.ts';
 

@@ -17,13 +17,13 @@ import { notifyOfChange } from '../notices.ts';
 import type { ProviderAnswer } from '../ports/identity-providers.ts';
 import type { Service } from '../service.ts';
 import { prepareSession } from '../sessions/open-session.ts';
-import { NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
+import { type ClientContext, NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
 import { rememberedDeviceId as rememberedDevice } from '../sessions/remember-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { findIdentity, identitiesOf, passkeysOf } from '../storage/factors.ts';
 import { changeRow } from '../storage/rows.ts';
 import type { Stores } from '../storage/stores.ts';
-import { type Cancellation, type ClientContext, NEVER_CANCELLED } from '../use-case.ts';
+import { type Cancellation, NEVER_CANCELLED } from '../use-case.ts';
 
 export type SignIn = ClientContext &
   Pick<RegisterInput, 'invitation' | 'extra'> & { readonly identity: ProviderAnswer };

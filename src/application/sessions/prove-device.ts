@@ -1,5 +1,6 @@
 import { type DeviceKeys, type DeviceProof, type Evidence, NO_KEYS } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
+import type { Origin } from '../../domain/event.ts';
 import type { ProofOutcome, ProofTarget } from '../ports/proofs.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Service } from '../service.ts';
@@ -10,6 +11,17 @@ type PresentedProof = ProofTarget & { readonly text: string };
 export type Presented = {
   readonly proof: PresentedProof | null;
   readonly boundCookies?: readonly string[];
+};
+
+/** What a request brings besides what it asks for. Tokens and devices are as the browser presents them. */
+export type ClientContext = {
+  readonly origin?: Origin;
+  readonly presented?: Presented;
+  readonly refreshTokens?: readonly string[];
+  readonly rememberedDevices?: readonly string[];
+  readonly locales?: readonly string[];
+  /** The widest first. */
+  readonly networks?: readonly string[];
 };
 
 export const NOTHING_PRESENTED: Presented = { proof: null };

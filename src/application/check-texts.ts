@@ -22,7 +22,7 @@ export const textProblems = (given: unknown, builtIn: TextTree, check: Check = s
 
 export const placeholdersIn = (text: string): string[] =>
   [...new Set([...text.matchAll(PLACEHOLDER)].map(([, name = '']) => name))].sort();
-export const written = (name: string): string => `{${name}}`;
+export const placeholder = (name: string): string => `{${name}}`;
 
 /** A text with the placeholders of the built-in one. */
 export const sameText: Check = (given, model) => {
@@ -30,8 +30,8 @@ export const sameText: Check = (given, model) => {
   const [own, needed] = [placeholdersIn(given), placeholdersIn(model)];
   return [
     ...plainProblems(given, model),
-    ...needed.filter((each) => !own.includes(each)).map((each) => `${written(each)} is missing`),
-    ...own.filter((each) => !needed.includes(each)).map((each) => `${written(each)} is unknown here`),
+    ...needed.filter((each) => !own.includes(each)).map((each) => `${placeholder(each)} is missing`),
+    ...own.filter((each) => !needed.includes(each)).map((each) => `${placeholder(each)} is unknown here`),
   ];
 };
 

@@ -15,8 +15,8 @@ const NOT_LIVE = 'there is no such link any more';
 
 /** Finds the link of a token that has one of the purposes, without using it. @throws AppError AUTH_LINK_INVALID */
 export const findLink = async (
-  { secrets, clock }: Pick<Core, 'secrets' | 'clock'>,
-  { records }: Pick<Stores, 'records'>,
+  { secrets, clock }: Core,
+  { records }: Stores,
   token: string,
   ...purposes: readonly LinkPurpose[]
 ): Promise<Link> => {
@@ -32,8 +32,8 @@ export const findLink = async (
  * @throws AppError AUTH_LINK_INVALID
  */
 export const useLink = async (
-  { clock }: Pick<Core, 'clock'>,
-  { records }: Pick<Stores, 'records'>,
+  { clock }: Core,
+  { records }: Stores,
   { purpose, tokenHash }: Pick<Link, 'purpose' | 'tokenHash'>,
 ): Promise<void> => {
   const taken = await takeLink(records, purpose, tokenHash, clock.now());
@@ -54,11 +54,7 @@ const SENT_IN: Readonly<Partial<Record<LinkPurpose, MessageKind>>> = {
  * Removes links of a user, and the messages that would send new ones. The messages come first: a message that is being prepared is locked
  * until its links are stored.
  */
-export const withdrawLinks = async (
-  { records }: Pick<Stores, 'records' | 'tell'>,
-  userId: string,
-  purposes: readonly LinkPurpose[],
-): Promise<void> => {
+export const withdrawLinks = async ({ records }: Stores, userId: string, purposes: readonly LinkPurpose[]) => {
   const kinds = purposes.map((purpose) => SENT_IN[purpose]);
   const waiting = (await messagesOf(records, userId)).filter(({ kind }) => kinds.includes(kind));
   await deleteMessages(
@@ -82,49 +78,30 @@ export const isReserved = async (
  * After the user has got the address, in the same transaction: a former user who gives it up at the same time has reserved it by then.
  * @throws AppError AUTH_USER_DUPLICATE
  */
-export const assertNotReserved = async (
-  deps: Pick<Core, 'clock'>,
-  stores: Pick<Stores, 'records'>,
-  user: Pick<User, 'id' | 'email'>,
-): Promise<void> => {
+export const assertNotReserved = async (deps: Core, stores: Stores, user: Pick<User, 'id' | 'email'>) => {
   if (await isReserved(deps, stores, user)) throw duplicateUser('email', 'the address is reserved');
 };
 
 /** The live links with which the account of a user can be taken back. */
-const undosOf = async (
-  { clock }: Pick<Core, 'clock'>,
-  { records }: Pick<Stores, 'records'>,
-  userId: string,
-): Promise<Link[]> => {
+const undosOf = async ({ clock }: Core, { records }: Stores, userId: string): Promise<Link[]> => {
   const live = await linksOf(records, userId, clock.now());
   return live.filter(({ purpose }) => UNDO_PURPOSES.some((each) => each === purpose));
 };
 
 /** The link with which a user can take a former address back; `null` when there is none. */
-export const reservationOf = async (
-  deps: Pick<Core, 'clock'>,
-  stores: Pick<Stores, 'records'>,
-  userId: string,
-): Promise<Link | null> => {
+export const reservationOf = async (deps: Core, stores: Stores, userId: string): Promise<Link | null> => {
   const undos = await undosOf(deps, stores, userId);
   return undos.find(({ purpose }) => purpose === 'email-change-undo') ?? null;
 };
 
 /** Removes the links of a user that undo changes and match. */
-export const removeUndos = async (
-  deps: Pick<Core, 'clock'>,
-  stores: Pick<Stores, 'records'>,
-  userId: string,
-  matches: (undo: Link) => boolean,
-): Promise<void> => {
+export const removeUndos = async (deps: Core, stores: Stores, userId: string, matches: (undo: Link) => boolean) => {
   for (const undo of (await undosOf(deps, stores, userId)).filter(matches))
     await takeLink(stores.records, undo.purpose, undo.tokenHash, deps.clock.now());
 };
 
-type Undone = Pick<Stores, 'records'>;
-
 /** The ids of the ways into an account that an undo may have to leave. @param added not these */
-export const waysNow = async ({ records }: Undone, userId: string, added: readonly string[]) => {
+export const waysNow = async ({ records }: Stores, userId: string, added: readonly string[]) => {
   const stored = [passkeysOf(records, userId), factorsOf(records, userId), identitiesOf(records, userId)] as const;
   const [keys, apps, others] = await Promise.all(stored);
   const ids = [...keys, ...apps.filter(isConfirmed), ...others].map(({ id }) => id);
@@ -134,12 +111,7 @@ export const waysNow = async ({ records }: Undone, userId: string, added: readon
 type Undo = Pick<Link, 'purpose' | 'since' | 'keeps'>;
 
 /** Stores a link whose token nobody has: the mail to the address replaces it by one that can be used. */
-const reserveLink = async (
-  { secrets, clock }: Pick<Core, 'secrets' | 'clock'>,
-  { records }: Undone,
-  { id: userId, email }: Owner,
-  undo: Undo,
-) => {
+const reserveLink = async ({ secrets, clock }: Core, { records }: Stores, { id: userId, email }: Owner, undo: Undo) => {
   const createdAt = clock.now();
   const tokenHash = secrets.hashOf(secrets.random());
   await putLink(records, { ...undo, userId, email, tokenHash, createdAt, expiresAt: createdAt + UNDO_LIFETIME });
@@ -152,12 +124,7 @@ type Owner = Pick<User, 'id' | 'email'>;
  * stay, since each undoes all that came after it. In a transaction that has locked the user.
  * @param added what the change has added. @returns the number of the link (`Link.since`).
  */
-export const reserveUndo = async (
-  deps: Pick<Core, 'secrets' | 'clock'>,
-  stores: Undone,
-  user: Owner,
-  added: readonly string[],
-) => {
+export const reserveUndo = async (deps: Core, stores: Stores, user: Owner, added: readonly string[]) => {
   const undos = await undosOf(deps, stores, user.id);
   const since = Math.max(deps.clock.now(), ...undos.map((undo) => undo.since + 1));
   const earlier = undos.filter(({ purpose, email }) => purpose === 'factors-undo' && email === user.email);
@@ -172,11 +139,7 @@ export const reserveUndo = async (
  * Reserves an address that its user gives up. Its undo reaches as far as that of the first change before, and to everything if nobody had proven
  * the address.
  */
-export const reserveAddress = async (
-  deps: Pick<Core, 'secrets' | 'clock'>,
-  stores: Undone,
-  user: Owner & Pick<User, 'emailVerifiedAt'>,
-) => {
+export const reserveAddress = async (deps: Core, stores: Stores, user: Owner & Pick<User, 'emailVerifiedAt'>) => {
   const undos = (await undosOf(deps, stores, user.id)).filter(({ email }) => email === user.email);
   const [first = { since: 0, keeps: await waysNow(stores, user.id, []) }] = undos.sort((a, b) => a.since - b.since);
   const { since, keeps } = user.emailVerifiedAt === null ? { since: 0, keeps: null } : first;

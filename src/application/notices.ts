@@ -9,7 +9,7 @@ import { useOnce } from './storage/links.ts';
 import type { Stores } from './storage/stores.ts';
 import { enqueue, record } from './use-case.ts';
 
-const sendsNotice = ({ notices }: Pick<Core, 'notices'>, notice: Notice): boolean => notices?.has(notice) ?? false;
+const sendsNotice = ({ notices }: Core, notice: Notice): boolean => notices?.has(notice) ?? false;
 
 /** The most notices of one kind that a user gets in an hour: an attacker with the password could cause any number. */
 export const NOTICES_PER_HOUR = 5;
@@ -30,11 +30,7 @@ type Change = {
 };
 
 /** Notifies a user of a change of the account, after its event is stored. What an operator does is not limited. */
-export const notifyOfChange = async (
-  deps: Core,
-  stores: Stores,
-  { kind, user, origin, added }: Change,
-): Promise<void> => {
+export const notifyOfChange = async (deps: Core, stores: Stores, { kind, user, origin, added }: Change) => {
   const createdAt = added && (deps.notices?.size ?? 0) > 0 ? await reserveUndo(deps, stores, user, added) : undefined;
   if (!sendsNotice(deps, HAPPENINGS[kind].notice)) return;
   const { id: userId, email: to, emailVerifiedAt, locale = null } = user;
@@ -44,8 +40,19 @@ export const notifyOfChange = async (
   await enqueue(deps, stores, origin, [{ ...message, ...(createdAt !== undefined && { createdAt }) }]);
 };
 
+/** Records a change of an account, and notifies its user. */
+export const recordChange = async (
+  deps: Core,
+  stores: Stores,
+  { sessionId = null, ...change }: Change & { readonly sessionId?: string | null },
+): Promise<void> => {
+  const { kind, user, origin } = change;
+  await record(deps, stores, origin, [{ userId: user.id, kind, sessionId }]);
+  await notifyOfChange(deps, stores, change);
+};
+
 /** Whether a former address gets mail about a change, with a link that undoes it. */
-export const notifiesFormerAddress = (deps: Pick<Core, 'notices'>): boolean => sendsNotice(deps, 'email');
+export const notifiesFormerAddress = (deps: Core): boolean => sendsNotice(deps, 'email');
 
 type Owner = Pick<User, 'id' | 'email'>;
 
@@ -91,23 +98,17 @@ export const askForOtherPassword = async (
   });
 };
 
-type NoticeStores = Stores;
-
-type Replay = {
-  readonly userId: string;
-  /** The sessions of replayed tokens that this transaction has ended. */
-  readonly ended: readonly Device[];
-  readonly origin: Origin;
-};
-
 /**
  * Notifies a user of a replayed token, after the event of the ended session is stored. Not when it came from the device that has used the
  * session last: it is the owner's, or in the hands of somebody who could log in there.
+ * @param ended the sessions of replayed tokens that this transaction has ended.
  */
 export const notifyOfReplay = async (
   deps: Core,
-  stores: NoticeStores,
-  { userId, ended, origin }: Replay,
+  stores: Stores,
+  userId: string,
+  ended: readonly Device[],
+  origin: Origin,
 ): Promise<void> => {
   if (!sendsNotice(deps, 'replay') || ended.every((session) => isSameDevice(session, origin))) return;
   const user = await stores.users.findById(userId);
@@ -134,12 +135,7 @@ export const recordUnprovenDevice = (deps: Core, session: SessionKey & Device, o
   });
 
 /** No notice if browser and network are those of the session's last use: the same rule as for replays. */
-const notifyOfUnprovenDevice = async (
-  deps: Core,
-  stores: NoticeStores,
-  session: SessionKey & Device,
-  origin: Origin,
-): Promise<void> => {
+const notifyOfUnprovenDevice = async (deps: Core, stores: Stores, session: SessionKey & Device, origin: Origin) => {
   if (!sendsNotice(deps, 'replay') || isSameDevice(session, origin)) return;
   const { userId } = session;
   const latest = await eventsOf(stores.records, { userId, before: null, limit: LATEST_EVENTS });

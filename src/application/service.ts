@@ -19,17 +19,18 @@ import type { Storage } from './storage/stores.ts';
 
 export type Pause = (time: number) => Promise<unknown>;
 
+/** What a change needs besides the stores that it changes. */
+export type Sources = { readonly clock: Clock; readonly ids: IdGenerator; readonly secrets: RandomSecrets };
+
 /** What changes accounts, in the service and in the commands of operators. */
-export type Core = Storage & {
-  readonly clock: Clock;
-  readonly ids: IdGenerator;
-  readonly secrets: RandomSecrets;
-  readonly registration?: RegistrationPolicy | undefined;
-  /** The notices that are sent by mail; none without mail. */
-  readonly notices?: ReadonlySet<Notice> | undefined;
-  /** The languages that there are mails in. */
-  readonly mailLocales?: readonly string[] | undefined;
-};
+export type Core = Storage &
+  Sources & {
+    readonly registration?: RegistrationPolicy | undefined;
+    /** The notices that are sent by mail; none without mail. */
+    readonly notices?: ReadonlySet<Notice> | undefined;
+    /** The languages that there are mails in. */
+    readonly mailLocales?: readonly string[] | undefined;
+  };
 
 /** The adapters of the service. */
 export type Ports = Storage &

@@ -2,18 +2,6 @@ import type { User } from './user.ts';
 
 /** What a user has presented to authenticate, and how much that assures (NIST SP 800-63B-4 §2, RFC 8176). */
 
-export type Method =
-  | 'password'
-  | 'mail-code'
-  | 'identity'
-  | 'adopted'
-  | 'registration'
-  | 'registration-without-password'
-  | 'totp'
-  | 'recovery-code'
-  | 'passkey'
-  | 'verified-passkey';
-
 /** That a user has presented something. No session is opened or raised without one. */
 export type Authentication = {
   readonly method: Method;
@@ -30,28 +18,36 @@ export type Authentications = readonly [Authentication, ...Authentication[]];
 export const AMR_VALUES = ['pwd', 'mca', 'fed', 'adopted', 'otp', 'pop', 'user', 'mfa'] as const;
 export type Amr = (typeof AMR_VALUES)[number];
 
-const VALUES: Readonly<Record<Method, readonly Amr[]>> = {
-  password: ['pwd'],
-  'mail-code': ['mca'],
-  identity: ['fed'],
-  adopted: ['adopted'],
-  registration: ['pwd'],
-  'registration-without-password': [],
-  totp: ['otp'],
-  'recovery-code': ['otp'],
-  passkey: ['pop', 'user'],
-  'verified-passkey': ['pop', 'user', 'mfa'],
-};
+/** The kinds of factors: what the user knows, and what the user has. */
+type Kind = 'known' | 'held';
+
+/** What a user may present: its values of `amr`, and whether it is something that the user knows, or has. */
+const METHODS = {
+  password: { amr: ['pwd'], kinds: ['known'] },
+  // It stands for the password of the mailbox, and proves no device.
+  'mail-code': { amr: ['mca'], kinds: ['known'] },
+  // Whatever the provider says about factors: it is not this service that has seen them.
+  identity: { amr: ['fed'], kinds: ['known'] },
+  // The user has shown nothing here, perhaps for weeks.
+  adopted: { amr: ['adopted'], kinds: [] },
+  registration: { amr: ['pwd'], kinds: ['known'] },
+  'registration-without-password': { amr: [], kinds: [] },
+  totp: { amr: ['otp'], kinds: ['held'] },
+  'recovery-code': { amr: ['otp'], kinds: ['held'] },
+  passkey: { amr: ['pop', 'user'], kinds: ['held'] },
+  // One of each: a PIN or a finger opens its device.
+  'verified-passkey': { amr: ['pop', 'user', 'mfa'], kinds: ['known', 'held'] },
+} as const satisfies Readonly<Record<string, { readonly amr: readonly Amr[]; readonly kinds: readonly Kind[] }>>;
+export type Method = keyof typeof METHODS;
 
 const FIRST_FACTORS: readonly Amr[] = ['pwd', 'mca', 'fed', 'adopted'];
 
-/** The factors are of two kinds: what the user knows, and what the user has. */
 const isOfTwoKinds = (values: ReadonlySet<Amr>): boolean =>
   FIRST_FACTORS.some((value) => values.has(value)) && (values.has('otp') || values.has('pop'));
 
 /** The `amr` of a session after its user has presented more, in the order of `AMR_VALUES`. */
 export const amrAfter = (amr: readonly Amr[], methods: readonly Method[]): readonly Amr[] => {
-  const values = new Set([...amr, ...methods.flatMap((method) => VALUES[method])]);
+  const values = new Set([...amr, ...methods.flatMap((method) => METHODS[method].amr)]);
   if (isOfTwoKinds(values)) values.add('mfa');
   return AMR_VALUES.filter((value) => values.has(value));
 };
@@ -60,23 +56,6 @@ export const amrAfter = (amr: readonly Amr[], methods: readonly Method[]): reado
 export type Assurance = 'aal1' | 'aal2';
 
 export const assuranceOf = (amr: readonly Amr[]): Assurance => (amr.includes('mfa') ? 'aal2' : 'aal1');
-
-/** The kinds of factors: what the user knows, and what the user has. A verified passkey is one of each: a PIN or a finger opens its device. */
-const KINDS: Readonly<Record<Method, { readonly known: boolean; readonly held: boolean }>> = {
-  password: { known: true, held: false },
-  // It stands for the password of the mailbox, and proves no device.
-  'mail-code': { known: true, held: false },
-  // Whatever the provider says about factors: it is not this service that has seen them.
-  identity: { known: true, held: false },
-  // The user has shown nothing here, perhaps for weeks.
-  adopted: { known: false, held: false },
-  registration: { known: true, held: false },
-  'registration-without-password': { known: false, held: false },
-  totp: { known: false, held: true },
-  'recovery-code': { known: false, held: true },
-  passkey: { known: false, held: true },
-  'verified-passkey': { known: true, held: true },
-};
 
 /** What a session remembers of its user's authentication. A refresh changes none of it. Times are epoch milliseconds. */
 export type Authenticated = {
@@ -94,8 +73,8 @@ const latest = (times: readonly (number | null)[]): number | null =>
   times.reduce((a, b) => (a === null || b === null ? (a ?? b) : Math.max(a, b)), null);
 
 export const authenticatedBy = (authentications: Authentications, before = NOTHING_PRESENTED): Authenticated => {
-  const timesOf = (kind: 'known' | 'held') =>
-    authentications.filter(({ method }) => KINDS[method][kind]).map(({ at }) => at);
+  const timesOf = (kind: Kind) =>
+    authentications.filter(({ method }) => METHODS[method].kinds.some((each) => each === kind)).map(({ at }) => at);
   return {
     authenticatedAt: Math.max(...authentications.map(({ at }) => at)),
     amr: amrAfter(

@@ -16,8 +16,6 @@ const CLAIMS = [
 /** Names with a meaning in JavaScript, which a program that copies objects may set. At any depth. */
 const DANGEROUS = ['__proto__', 'constructor', 'prototype'];
 
-export const hasAttributes = (attributes: Attributes): boolean => Object.keys(attributes).length > 0;
-
 /**
  * The attributes in a text. `{}` are none.
  * @param maxBytes of UTF-8 as JSON.

@@ -1,7 +1,4 @@
-/**
- * The binding of a session to its device. A session may hold a key of its device; then a refresh needs a proof of that key, so a copied
- * cookie is worthless, and an old token with a proof is a lost response (ADR 0006).
- */
+/** The binding of a session to its device: a refresh of a session with a key needs a proof of that key (ADR 0006). */
 
 /** Whether refreshes of sessions with a key need a proof. `observe`: they do not, but what `enforce` would refuse is counted. */
 export type DeviceBinding = 'off' | 'observe' | 'enforce';

@@ -126,14 +126,14 @@ export const countingPeriodOf = (at: number): number => at - (at % COUNTING_PERI
 export const EVENTS_KEPT = 1_000;
 
 /** Two events that are counted in one, with the id of the first and the other fields of the last. */
-export const countedTogether = <Event extends AccountEvent>(first: Event, last: Event): Event => ({
+export const mergedEvents = <Event extends AccountEvent>(first: Event, last: Event): Event => ({
   ...last,
   id: first.id,
   count: first.count + last.count,
 });
 
 /** Those of the events of one user that are removed, so that `EVENTS_KEPT` are left. */
-export const beyondKept = <Event extends AccountEvent>(events: readonly Event[]): Event[] => {
+export const surplusEvents = <Event extends AccountEvent>(events: readonly Event[]): Event[] => {
   const places = new Map<string, number>();
   const latestFirst = events.toSorted((a, b) => (a.id < b.id ? 1 : -1));
   const placed = latestFirst.map((event) => {

@@ -1,7 +1,7 @@
 import { RESET_LIFETIME } from './link.ts';
 import { LOGIN_CODE_LIFETIME } from './login-code.ts';
 
-/** What happens to accounts, and what is said about it: one row each. A new notice is a row here, its texts, and the call of `notifyOfChange`. */
+/** What happens to accounts, and what is said about it: one row each. A new notice is a row here, its texts, and the call of `recordChange`. */
 
 /** The notices by mail that can be switched off. */
 export const NOTICES = ['new-device', 'password', 'email', 'replay', 'factors'] as const;

@@ -35,7 +35,7 @@ export type Link = {
   /** Tells the links of a user that undo changes apart, a later one by a greater number; 0 for other purposes. */
   readonly since: number;
   /**
-   * The ids of what an undo leaves: what there was before. `null`: nothing, since nobody had proven the address; and for other purposes. Links of
+   * The ids of what an undo survivesUndo: what there was before. `null`: nothing, since nobody had proven the address; and for other purposes. Links of
    * versions before 1.1.0 have `null`, and leave what is older than `since`.
    */
   readonly keeps: readonly string[] | null;
@@ -49,8 +49,8 @@ export const RESET_LIFETIME = 30 * 60_000;
 /** How long links are valid that verify or change an email address: a day. */
 export const EMAIL_LINK_LIFETIME = 86_400_000;
 
-/** Whether an undo leaves something. */
-export const leaves = (
+/** Whether an undo survivesUndo something. */
+export const survivesUndo = (
   { keeps, since }: Pick<Link, 'keeps' | 'since'>,
   { id, createdAt = Number.POSITIVE_INFINITY }: { readonly id: string; readonly createdAt?: number },
 ): boolean => keeps?.includes(id) ?? createdAt < since;

@@ -37,7 +37,7 @@ const LINKS_OF_MAILBOX = { burst: 50, interval: DAY / 50 };
 
 type Counted = Pick<Message, 'to' | 'origin'> & { readonly kind: SentMail };
 
-type Given = {
+type Recipient = {
   /** Whether the address is, or was, the verified one of the account that the mail is about. */
   readonly isProven: boolean;
   /** Whether the user has logged in on the device that has asked for it. */
@@ -48,7 +48,7 @@ type Given = {
  * The limits of a mail, all of which count it. Mails to one address never use up the limit of another one, nor notices that of links: what
  * others cause by a spelling of the owner's mailbox keeps no link from the owner.
  */
-export const mailLimits = (mail: Counted, given: Given): readonly MailLimit[] => {
+export const mailLimits = (mail: Counted, given: Recipient): readonly MailLimit[] => {
   if (mail.kind === 'login-code') return codeLimits(mail, given);
   const isLink = limitsOf(mail.kind).every !== undefined || mail.kind === 'email-change';
   return isLink ? linkLimits(mail, given.isProven) : noticeLimits(mail, given.isProven);
@@ -60,7 +60,7 @@ export const mailLimits = (mail: Counted, given: Given): readonly MailLimit[] =>
  */
 const codeLimits = (
   { kind, to, origin: { address } }: Counted,
-  { isProven, isKnownDevice }: Given,
+  { isProven, isKnownDevice }: Recipient,
 ): readonly MailLimit[] => {
   const mailbox = mailboxOf(to);
   return [

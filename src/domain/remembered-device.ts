@@ -17,19 +17,11 @@ export const REMEMBERED_FOR = 30 * 86_400_000;
 /** How many remembered devices a user may have. Beyond that, the oldest are forgotten. */
 export const DEVICES_PER_USER = 50;
 
-export const newRememberedDevice = (input: {
-  id: string;
-  userId: string;
-  now: number;
-  device: Device;
-}): RememberedDevice => ({
-  id: input.id,
-  userId: input.userId,
-  createdAt: input.now,
-  expiresAt: input.now + REMEMBERED_FOR,
-  userAgent: input.device.userAgent,
-  address: input.device.address,
-});
+export const newRememberedDevice = (
+  { id, userId }: RememberedDeviceKey,
+  { userAgent, address }: Device,
+  now: number,
+): RememberedDevice => ({ id, userId, createdAt: now, expiresAt: now + REMEMBERED_FOR, userAgent, address });
 
 /** Whether the password of a user is enough on a device: nothing of what was presented there may have changed since. */
 export const remembers = (

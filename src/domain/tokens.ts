@@ -1,5 +1,5 @@
 import { type Amr, type Assurance, type Authenticated, assuranceOf, assuredAt } from './assurance.ts';
-import { type Attributes, hasAttributes } from './attributes.ts';
+import type { Attributes } from './attributes.ts';
 import type { Session } from './session.ts';
 import { type PublicUser, publicUser, type User } from './user.ts';
 
@@ -73,7 +73,7 @@ export const accessClaims = (input: {
   jti: input.tokenId,
   tokenType: 'access',
   user: publicUser(input.user),
-  ...(hasAttributes(input.user.attributes) && { attributes: input.user.attributes }),
+  ...(Object.keys(input.user.attributes).length > 0 && { attributes: input.user.attributes }),
   ...(input.authenticated !== null && authenticationClaims(input.authenticated)),
 });
 

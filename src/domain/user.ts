@@ -93,30 +93,22 @@ export const isClaimable = (user: Pick<User, 'emailVerifiedAt' | 'disabledAt' | 
 /** The fields of a user that SPEC "User" names, which may be sent to clients. */
 export type PublicUser = Pick<User, 'id' | 'username' | 'email' | 'createdAt' | 'updatedAt'>;
 
-export const newUser = (input: {
-  id: string;
-  username: string;
-  email: string;
-  passwordHash: string;
-  now: number;
-  emailVerifiedAt?: number | null;
-  locale?: string | null;
-  attributes?: Attributes;
-}): User => ({
-  id: input.id,
-  username: input.username,
-  email: canonicalEmail(input.email),
-  passwordHash: input.passwordHash,
-  createdAt: input.now,
-  updatedAt: input.now,
+type NewUser = Pick<User, 'id' | 'username' | 'email' | 'passwordHash'> &
+  Partial<Pick<User, 'emailVerifiedAt' | 'locale' | 'attributes'>> & { readonly now: number };
+
+export const newUser = ({ now, ...user }: NewUser): User => ({
+  createdAt: now,
+  updatedAt: now,
   passwordChangedAt: 0,
-  emailVerifiedAt: input.emailVerifiedAt ?? null,
+  emailVerifiedAt: null,
   disabledAt: null,
   secondFactorAt: null,
-  attributes: input.attributes ?? {},
-  locale: input.locale ?? null,
+  attributes: {},
+  locale: null,
   importedFactors: null,
   removedIdentities: null,
+  ...user,
+  email: canonicalEmail(user.email),
 });
 
 /** Names each public field, so that a new field is private by default. */

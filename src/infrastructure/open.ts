@@ -3,7 +3,7 @@ import { registerBody, type ShortRegisterBody } from '../adapters/http/routes/ac
 import { LoginBody } from '../adapters/http/routes/login/login.ts';
 import { checking } from '../adapters/http/stages/input-validation.ts';
 import type { OwnTables } from '../adapters/records/own-tables.ts';
-import { registration } from '../application/accounts/registration.ts';
+import { registration } from '../application/accounts/register.ts';
 import { login } from '../application/login/login.ts';
 import { logout } from '../application/sessions/end-sessions.ts';
 import { refresh } from '../application/sessions/refresh.ts';

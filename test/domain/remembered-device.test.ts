@@ -3,7 +3,7 @@ import { UNKNOWN_DEVICE } from '../../src/domain/event.ts';
 import { newRememberedDevice, REMEMBERED_FOR, remembers } from '../../src/domain/remembered-device.ts';
 
 const NOW = 1_000_000;
-const device = newRememberedDevice({ id: 'D', userId: 'U', now: NOW, device: UNKNOWN_DEVICE });
+const device = newRememberedDevice({ id: 'D', userId: 'U' }, UNKNOWN_DEVICE, NOW);
 const user = { passwordChangedAt: NOW, secondFactorAt: NOW };
 
 describe('a remembered device', () => {

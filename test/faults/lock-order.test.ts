@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { passwordHasher } from '../../src/adapters/crypto/password-hasher.ts';
 import { secretsOf } from '../../src/adapters/crypto/secrets.ts';
 import { storageOver } from '../../src/adapters/records/storage.ts';
-import { loadWriting, prepareMail } from '../../src/application/mail/send-messages.ts';
+import { loadMailWriter, prepareMail } from '../../src/application/mail/send-messages.ts';
 import { endSessionsOf } from '../../src/application/sessions/end-sessions.ts';
 import { linksOf } from '../../src/application/storage/links.ts';
 import { addMessages } from '../../src/application/storage/outbox.ts';
@@ -47,7 +47,7 @@ const MAIL_CONTEXT = {
 
 const RECORDING = { clock: fixedClock(NOW), ids: sequentialIds(), secrets };
 const PREPARING = { ...RECORDING, mailContext: MAIL_CONTEXT };
-const writing = await loadWriting(PREPARING);
+const writing = await loadMailWriter(PREPARING);
 
 type Work = (stores: Stores) => Promise<unknown>;
 

@@ -205,7 +205,7 @@ export const aFactor = (given: Partial<Factor> = {}): Factor => ({
 
 /** A device that an unknown user had remembered at `NOW`. */
 export const aRememberedDevice = (given: Partial<RememberedDevice> = {}): RememberedDevice => ({
-  ...newRememberedDevice({ id: anId(), userId: anId(), now: NOW, device: UNKNOWN_DEVICE }),
+  ...newRememberedDevice({ id: anId(), userId: anId() }, UNKNOWN_DEVICE, NOW),
   ...given,
 });
 

@@ -1,8 +1,9 @@
 import { bindingOf } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { type AccountEvent, EVENTS_KEPT, NO_ORIGIN, withoutName } from '../../domain/event.ts';
-import type { User } from '../../domain/user.ts';
-import { notifyOfChange } from '../notices.ts';
+import { publicUser, type User } from '../../domain/user.ts';
+import { listedPasskey } from '../factors/manage-passkeys.ts';
+import { recordChange } from '../notices.ts';
 import type { Core, Service } from '../service.ts';
 import { type Caller, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
 import { type EventsQuery, eventsOf } from '../storage/events.ts';
@@ -12,7 +13,7 @@ import { messagesOf } from '../storage/outbox.ts';
 import type { Records } from '../storage/records.ts';
 import type { Stores } from '../storage/stores.ts';
 import { EXPORTED, type Tables } from '../storage/tables.ts';
-import { NEVER_CANCELLED, record } from '../use-case.ts';
+import { NEVER_CANCELLED, pageOf, pick } from '../use-case.ts';
 
 /**
  * Everything that is stored about a user, except the events and secrets (hashes, ids of tokens): of sessions, devices and links the live ones, of
@@ -30,37 +31,19 @@ export const accountData = async (stores: Pick<Stores, 'sessions' | 'records'>, 
   return {
     user: userData(user),
     sessions: sessions.map((session) => ({
-      id: session.id,
-      createdAt: session.createdAt,
+      ...pick(session, 'id', 'createdAt', 'expiresAt', 'authenticatedAt', 'knownAt', 'heldAt', 'userAgent', 'address'),
       lastUsedAt: session.rotatedAt,
-      expiresAt: session.expiresAt,
-      authenticatedAt: session.authenticatedAt,
       amr: [...session.amr],
-      knownAt: session.knownAt,
-      heldAt: session.heldAt,
-      userAgent: session.userAgent,
-      address: session.address,
       binding: bindingOf(session),
     })),
-    rememberedDevices: devices.map(({ id, createdAt, expiresAt, userAgent, address }) => ({
-      id,
-      createdAt,
-      expiresAt,
-      userAgent,
-      address,
-    })),
-    links: links.map(({ purpose, email, createdAt, expiresAt }) => ({ purpose, email, createdAt, expiresAt })),
+    rememberedDevices: devices.map((each) => pick(each, 'id', 'createdAt', 'expiresAt', 'userAgent', 'address')),
+    links: links.map((each) => pick(each, 'purpose', 'email', 'createdAt', 'expiresAt')),
     ...rows,
     recoveryCodes: { left: left.length },
-    messages: messages.map(({ id, kind, to, email, origin, createdAt, attempts }) => ({
-      id,
-      kind,
-      to,
-      email,
+    messages: messages.map((message) => ({
+      ...pick(message, 'id', 'kind', 'to', 'email', 'createdAt', 'attempts'),
       // Without the name of an operator.
-      origin: { userAgent: origin.userAgent, address: origin.address, requestId: origin.requestId },
-      createdAt,
-      attempts,
+      origin: pick(message.origin, 'userAgent', 'address', 'requestId'),
     })),
   };
 };
@@ -85,20 +68,9 @@ const exportedRows = async (records: Records, userId: string): Promise<ExportedR
 
 export type AccountData = Awaited<ReturnType<typeof accountData>>;
 
-export type UserData = Omit<User, 'passwordHash' | 'importedFactors' | 'removedIdentities'>;
-
-export const userData = (user: User): UserData => ({
-  id: user.id,
-  username: user.username,
-  email: user.email,
-  createdAt: user.createdAt,
-  updatedAt: user.updatedAt,
-  passwordChangedAt: user.passwordChangedAt,
-  emailVerifiedAt: user.emailVerifiedAt,
-  disabledAt: user.disabledAt,
-  secondFactorAt: user.secondFactorAt,
-  attributes: user.attributes,
-  locale: user.locale,
+export const userData = (user: User) => ({
+  ...publicUser(user),
+  ...pick(user, 'passwordChangedAt', 'emailVerifiedAt', 'disabledAt', 'secondFactorAt', 'attributes', 'locale'),
 });
 
 export type EventData = Omit<AccountEvent, 'userId'>;
@@ -110,17 +82,8 @@ export const eventsData = async (records: Records, userId: string): Promise<Even
 };
 
 const eventData = (event: AccountEvent): EventData => ({
-  id: event.id,
-  kind: event.kind,
-  at: event.at,
-  sessionId: event.sessionId,
-  reason: event.reason,
-  note: event.note,
-  count: event.count,
-  requestId: event.requestId,
-  userAgent: event.userAgent,
-  address: event.address,
-  actor: event.actor,
+  ...pick(event, 'id', 'kind', 'at', 'sessionId', 'reason', 'note', 'count'),
+  ...pick(event, 'requestId', 'userAgent', 'address', 'actor'),
 });
 
 export type ExportedAccount = Awaited<ReturnType<ReturnType<typeof exportAccount>>>;
@@ -128,7 +91,6 @@ export type ExportedAccount = Awaited<ReturnType<ReturnType<typeof exportAccount
 /**
  * Everything that is stored about a user, without secrets, and when it was read. The events come the latest first. The user is told: a thief would
  * leave no other trace.
- * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const exportAccount =
   (deps: Core) =>
@@ -136,15 +98,13 @@ export const exportAccount =
     cancellation.throwIfAborted();
     const user = await deps.transactions.run(async (stores) => {
       const locked = await lockedLiveUser(deps, stores, caller);
-      const kind = 'exported';
-      await record(deps, stores, origin, [{ userId: locked.id, kind, sessionId: caller.sessionId }]);
-      await notifyOfChange(deps, stores, { kind, user: locked, origin });
+      await recordChange(deps, stores, { kind: 'exported', user: locked, sessionId: caller.sessionId, origin });
       return locked;
     });
     return exported(deps, user);
   };
 
-/** The same, which an operator hands over to the user. @throws AppError DB_RECORD_NOT_FOUND */
+/** The same, which an operator hands over to the user. */
 export const exportAccountAsOperator = (deps: Stores & Pick<Core, 'clock'>) => async (userId: string) =>
   exported(deps, await existingUser(deps, userId));
 
@@ -158,37 +118,29 @@ const exported = async (deps: Stores & Pick<Core, 'clock'>, user: User) => {
 };
 
 /** @throws AppError DB_RECORD_NOT_FOUND */
-export const existingUser = async ({ users }: Pick<Stores, 'users'>, userId: string): Promise<User> => {
-  const user = await users.findById(userId);
-  if (user === null) throw new AppError('DB_RECORD_NOT_FOUND');
-  return user;
-};
+export const existingUser = async ({ users }: Stores, userId: string) => found(await users.findById(userId));
 
 /** The user, whom nobody else changes until the end of the transaction. @throws AppError DB_RECORD_NOT_FOUND */
-export const lockedUser = async ({ users }: Pick<Stores, 'users'>, userId: string): Promise<User> => {
-  const user = await users.lock(userId);
+export const lockedUser = async ({ users }: Stores, userId: string) => found(await users.lock(userId));
+
+const found = (user: User | null): User => {
   if (user === null) throw new AppError('DB_RECORD_NOT_FOUND');
   return user;
 };
 
 type PageOfEvents = Omit<EventsQuery, 'userId'>;
-/**
- * A page of the events of an account, the latest first.
- * @returns the events, and the value of `before` for the next page; `null` on the last page.
- * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
- */
+/** A page of the events of an account, the latest first. @returns the events, and the value of `before` for the next page; `null` on the last page. */
 export const listEvents = (deps: Service) => async (caller: Caller, query: PageOfEvents) => {
   const { id: userId } = await liveUser(deps, caller);
   const { events, next } = await pageOfEvents(deps, { ...query, userId });
   return { events: events.map(withoutName), next };
 };
 
-/** The same for operators, with their names. @throws AppError DB_RECORD_NOT_FOUND */
+/** The same for operators, with their names. */
 export const listEventsAsOperator = (deps: Stores) => async (userId: string, query: PageOfEvents) =>
   pageOfEvents(deps, { ...query, userId: (await existingUser(deps, userId)).id });
 
-const pageOfEvents = async ({ records }: Pick<Stores, 'records'>, query: EventsQuery) => {
-  const found = await eventsOf(records, { ...query, limit: query.limit + 1 });
-  const page = found.slice(0, query.limit);
-  return { events: page, next: found.length > query.limit ? (page.at(-1)?.id ?? null) : null };
+const pageOfEvents = async ({ records }: Stores, query: EventsQuery) => {
+  const { page, last } = pageOf(await eventsOf(records, { ...query, limit: query.limit + 1 }), query.limit);
+  return { events: page, next: last?.id ?? null };
 };

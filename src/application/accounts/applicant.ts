@@ -1,7 +1,7 @@
 import type { Attributes } from '../../domain/attributes.ts';
 import { derivedUsernames } from '../../domain/derived-username.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
-import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import { NO_ORIGIN } from '../../domain/event.ts';
 import type { VerifiedIdentity } from '../../domain/identity.ts';
 import type { Invitation } from '../../domain/invitation.ts';
 import { preferredLocale } from '../../domain/locale.ts';
@@ -9,26 +9,21 @@ import { assertPasswordAllowed, NO_PASSWORD } from '../../domain/password.ts';
 import { canonicalEmail, newUser, type User } from '../../domain/user.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import type { Service } from '../service.ts';
-import type { Presented } from '../sessions/prove-device.ts';
+import type { ClientContext } from '../sessions/prove-device.ts';
 import { presentedInvitation } from './invitations.ts';
 
-export type RegisterInput = {
+export type RegisterInput = ClientContext & {
   /** Without it, one is derived from the email. */
   readonly username?: string | undefined;
   readonly email: string;
   /** Without it, the user logs in in other ways, and may choose one by a link in a mail. */
   readonly password?: string | undefined;
-  readonly locales?: readonly string[];
   /** The token of an invitation. */
   readonly invitation?: string | undefined;
   /** Its address is the email. It is linked to the account. */
   readonly identity?: VerifiedIdentity | undefined;
   /** For the hook of registrations. */
   readonly extra?: Readonly<Record<string, string>> | undefined;
-  readonly origin?: Origin;
-  readonly presented?: Presented;
-  /** Of the client, the widest first. */
-  readonly networks?: readonly string[];
 };
 
 /**
@@ -55,25 +50,27 @@ export type Applicant = {
  * Makes the user of a registration: asks the hook, and then hashes the password. Both depend on nothing that is stored about the address. An
  * invitation proves it, and so does a provider that says so.
  */
-export const applicantOf = (deps: Service) => {
+export const applicantOf = async (
+  deps: Service,
+  input: RegisterInput,
+  invitation: Invitation | null = null,
+): Promise<Applicant> => {
   const { hasher, secrets, clock, ids, mailLocales = [] } = deps;
-  return async (input: RegisterInput, invitation: Invitation | null = null): Promise<Applicant> => {
-    const { username: chosen, email, password, locales = [] } = input;
-    const locale = preferredLocale(locales, mailLocales);
-    const attributes = await admitted(deps, input, locale, invitation);
-    const passwordHash = password === undefined ? NO_PASSWORD : await hasher.hash(password);
-    const usernames: Usernames = chosen === undefined ? derivedUsernames(email, secrets.random()) : [chosen];
-    const username = usernames.at(-1) ?? usernames[0];
-    const now = clock.now();
-    const isProven = invitation !== null || (input.identity?.isEmailVerified ?? false);
-    const proven = { attributes, emailVerifiedAt: isProven ? now : null };
-    const user = newUser({ id: ids.next(), username, email, passwordHash, now, locale, ...proven });
-    return { user, usernames };
-  };
+  const { username: chosen, email, password, locales = [] } = input;
+  const locale = preferredLocale(locales, mailLocales);
+  const attributes = await attributesOf(deps, input, locale, invitation);
+  const passwordHash = password === undefined ? NO_PASSWORD : await hasher.hash(password);
+  const usernames: Usernames = chosen === undefined ? derivedUsernames(email, secrets.random()) : [chosen];
+  const username = usernames.at(-1) ?? usernames[0];
+  const now = clock.now();
+  const isProven = invitation !== null || (input.identity?.isEmailVerified ?? false);
+  const emailVerifiedAt = isProven ? now : null;
+  const user = newUser({ id: ids.next(), username, email, passwordHash, now, locale, attributes, emailVerifiedAt });
+  return { user, usernames };
 };
 
 /** @returns what the invitation and the hook state about the user. */
-const admitted = async (
+const attributesOf = async (
   { beforeRegister }: Service,
   { username, email, origin = NO_ORIGIN, extra = {} }: RegisterInput,
   locale: string | null,

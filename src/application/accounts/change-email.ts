@@ -9,7 +9,8 @@ import { comparePassword, loginAttempts } from '../login/compare-password.ts';
 import { notifiesFormerAddress } from '../notices.ts';
 import type { Core, Service } from '../service.ts';
 import { replaceSession, runReplacing } from '../sessions/open-session.ts';
-import { statedFor, type TokenPair } from '../sessions/tokens.ts';
+import type { ClientContext } from '../sessions/prove-device.ts';
+import { hookClaimsFor, type TokenPair } from '../sessions/tokens.ts';
 import { countEvents } from '../storage/events.ts';
 import type { Stores } from '../storage/stores.ts';
 import { enqueue, NEVER_CANCELLED, record } from '../use-case.ts';
@@ -17,7 +18,7 @@ import { type Confirmation, confirmedOwner } from './confirm-owner.ts';
 import { endWays } from './end-ways.ts';
 import { endUnproven } from './prove-address.ts';
 
-type EmailChange = Confirmation & { readonly email: string; readonly origin?: Origin };
+type EmailChange = Confirmation & { readonly email: string };
 
 /** How many links to new addresses a user may request in a period. Further requests get the same response, and no mail is sent. */
 const REQUESTS_PER_PERIOD = 5;
@@ -26,8 +27,6 @@ const PERIOD = 3_600_000;
 /**
  * Sends a link to a new address of a user who knows the password, or has a code by mail. The address changes when the link is
  * confirmed. Whether the new address has an account is not looked up.
- * @throws AppError AUTH_CODE_INVALID, AUTH_CREDENTIALS_INVALID, AUTH_REGISTRATION_REFUSED, AUTH_TOKEN_INVALID,
- *   CLIENT_PARAMS_VALIDATION_FAILED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
  */
 export const requestEmailChange =
   (deps: Service) =>
@@ -57,7 +56,7 @@ type Preview = {
   readonly undoUntil: number | null;
 };
 
-/** Shows whose address a link changes, without using the link up. @throws AppError AUTH_LINK_INVALID */
+/** Shows whose address a link changes, without using the link up. */
 export const previewEmailChange =
   (deps: Service) =>
   async (token: string): Promise<Preview> => {
@@ -71,28 +70,23 @@ export const previewEmailChange =
     return { username, createdAt, undoUntil: notifiesFormerAddress(deps) ? deps.clock.now() + UNDO_LIFETIME : null };
   };
 
-type Confirming = {
+type EmailConfirmation = ClientContext & {
   readonly token: string;
   /** The session of the request, if it has an access token. */
   readonly session?: SessionKey | undefined;
   /** The password of the link's account. Not needed with a live session of that account. */
   readonly password?: string | undefined;
-  readonly networks?: readonly string[];
-  readonly locales?: readonly string[];
-  readonly origin?: Origin;
 };
 
 /**
  * Changes the address of a user to the one that the link was sent to, which is thereby verified. The link alone is not enough: an attacker may
- * have requested a change to somebody else's address, who would then use the attacker's account. If no address of the account was proven
- * before, and the password confirms the change, everything goes that was added to the account.
+ * have requested a change to somebody else's address, who would then use the attacker's account.
  * @returns the tokens of the new session; `null` when the password has confirmed the change.
- * @throws AppError AUTH_LINK_INVALID, AUTH_REGISTRATION_REFUSED, AUTH_USER_DUPLICATE, AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID,
- *   CLIENT_REQUEST_RATE_LIMIT_EXCEEDED; CLIENT_PARAMS_VALIDATION_FAILED without a session and a password
+ * @throws AppError CLIENT_PARAMS_VALIDATION_FAILED without a session and a password
  */
 export const confirmEmailChange =
   (deps: Service) =>
-  async (confirmation: Confirming, cancellation = NEVER_CANCELLED): Promise<TokenPair | null> => {
+  async (confirmation: EmailConfirmation, cancellation = NEVER_CANCELLED): Promise<TokenPair | null> => {
     const { token, locales = [], origin = NO_ORIGIN } = confirmation;
     const link = await findLink(deps, deps, token, 'email-change');
     const { userId, email } = link;
@@ -100,7 +94,7 @@ export const confirmEmailChange =
     assertDomainAllowed(deps.registration, email);
     const sessionId = await assertOwner(deps, link, confirmation);
     const change = { email, emailVerifiedAt: deps.clock.now() };
-    const stated = sessionId === null ? null : await statedFor(deps, { id: sessionId, userId }, change);
+    const hookClaims = sessionId === null ? null : await hookClaimsFor(deps, { id: sessionId, userId }, change);
     cancellation.throwIfAborted();
     return runReplacing(deps, userId, cancellation, async (stores) => {
       const before = await stores.users.lock(userId);
@@ -111,7 +105,7 @@ export const confirmEmailChange =
       await settleEmailChange(deps, stores, { before, user, origin });
       if (before.emailVerifiedAt === null && sessionId === null)
         await endUnproven(deps, stores, user, { isPasswordShown: true, origin, locales });
-      return sessionId === null ? null : replaceSession(deps, stores, { user, sessionId, origin, stated });
+      return sessionId === null ? null : replaceSession(deps, stores, { user, sessionId, origin, hookClaims });
     });
   };
 
@@ -126,7 +120,7 @@ const PASSWORD_REQUIRED = {
 const assertOwner = async (
   deps: Service,
   { userId }: Link,
-  { session, password, networks = ['unknown'] }: Confirming,
+  { session, password, networks = ['unknown'] }: EmailConfirmation,
 ): Promise<string | null> => {
   const own = session?.userId === userId ? await deps.sessions.find(session) : null;
   if (own !== null && isLive(own, deps.clock.now())) return own.id;

@@ -1,5 +1,5 @@
 import { AppError } from '../../domain/errors/app-error.ts';
-import { NO_ORIGIN } from '../../domain/event.ts';
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { User } from '../../domain/user.ts';
 import {
   beginAttempt,
@@ -15,7 +15,7 @@ import { linkByToken, takeLink } from '../storage/links.ts';
 import type { Stores } from '../storage/stores.ts';
 import { enqueue } from '../use-case.ts';
 
-/** Mails a code to the present address of a user, who confirms with it what otherwise takes the password. @throws AppError AUTH_TOKEN_INVALID */
+/** Mails a code to the present address of a user, who confirms with it what otherwise takes the password. */
 export const requestConfirmationCode =
   (deps: Core) =>
   (caller: Caller, origin = NO_ORIGIN): Promise<void> =>
@@ -25,11 +25,12 @@ export const requestConfirmationCode =
     });
 
 export type Confirmation = RequestWithPassword & {
+  readonly origin?: Origin;
   /** That was mailed to the present address. */
   readonly code?: string | undefined;
 };
 
-type Confirmed = {
+type ConfirmedOwner = {
   readonly user: User;
   /** Locks the user, who has to be the same, and uses the code up, in the transaction of what is confirmed. */
   readonly lock: (stores: Stores) => Promise<User>;
@@ -40,7 +41,7 @@ type Confirmed = {
  * @throws AppError AUTH_CODE_INVALID, AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, CLIENT_PARAMS_VALIDATION_FAILED,
  *   CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND, SYS_HOOK_UNAVAILABLE
  */
-export const confirmedOwner = async (deps: Service, input: Confirmation): Promise<Confirmed> => {
+export const confirmedOwner = async (deps: Service, input: Confirmation): Promise<ConfirmedOwner> => {
   const { password, code, sessionId, tokenIssuedAt, userId } = input;
   if (password !== undefined) {
     const user = await userWithPassword(deps, { ...input, password });

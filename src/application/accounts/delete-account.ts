@@ -1,20 +1,14 @@
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import type { Core, Service } from '../service.ts';
+import type { Service, Sources } from '../service.ts';
 import { endSessionsOf } from '../sessions/end-sessions.ts';
 import type { Stores } from '../storage/stores.ts';
 import { NEVER_CANCELLED, record } from '../use-case.ts';
 import { type Confirmation, confirmedOwner } from './confirm-owner.ts';
 
-type Deletion = Confirmation & { readonly origin?: Origin };
-
-/**
- * Removes a user who knows the password, or has a code by mail, with everything that is stored about them.
- * @throws AppError AUTH_CODE_INVALID, AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, CLIENT_PARAMS_VALIDATION_FAILED,
- *   CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
- */
+/** Removes a user who knows the password, or has a code by mail, with everything that is stored about them. */
 export const deleteAccount =
   (deps: Service) =>
-  async (input: Deletion, cancellation = NEVER_CANCELLED): Promise<void> => {
+  async (input: Confirmation, cancellation = NEVER_CANCELLED): Promise<void> => {
     const { origin = NO_ORIGIN } = input;
     const { lock } = await confirmedOwner(deps, input);
     cancellation.throwIfAborted();
@@ -29,7 +23,7 @@ export const deleteAccount =
  * @returns whether there was such a user: one of several concurrent callers removes the user.
  */
 export const removeAccount = async (
-  deps: Pick<Core, 'clock' | 'ids' | 'secrets'>,
+  deps: Sources,
   stores: Stores,
   userId: string,
   origin: Origin,

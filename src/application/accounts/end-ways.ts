@@ -1,12 +1,13 @@
+import { AppError } from '../../domain/errors/app-error.ts';
 import { SESSION_ENDINGS } from '../../domain/event.ts';
-import type { IdentityKey } from '../../domain/identity.ts';
+import type { Identity, IdentityKey } from '../../domain/identity.ts';
 import { LINK_PURPOSES } from '../../domain/link.ts';
 import { NO_PASSWORD } from '../../domain/password.ts';
 import { isConfirmed } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
 import { type Act, fateOf, type WayIn } from '../../domain/ways-in.ts';
 import { withdrawLinks } from '../links.ts';
-import type { Core } from '../service.ts';
+import type { Core, Sources } from '../service.ts';
 import { type Ending, endSessionsOf } from '../sessions/end-sessions.ts';
 import { forgetDevices } from '../sessions/remember-device.ts';
 import {
@@ -25,7 +26,7 @@ import { record } from '../use-case.ts';
 /** A way in that is stored with an id. Recovery codes have their hashes, and no time. */
 type StoredWay = { readonly id: string; readonly createdAt?: number };
 
-type Given = Omit<Ending, 'reason'> & {
+type EndWaysOptions = Omit<Ending, 'reason'> & {
   /** Whether the password belongs to who acts. Default: it does not. */
   readonly isPasswordShown?: boolean;
   /** Of the new password. Default: the user has none. */
@@ -55,7 +56,7 @@ export const endWays = async (
   stores: Stores,
   act: Act,
   user: User,
-  { isPasswordShown = false, passwordHash = NO_PASSWORD, leaves = () => false, exceptId, ...given }: Given,
+  { isPasswordShown = false, passwordHash = NO_PASSWORD, leaves = () => false, exceptId, ...ending }: EndWaysOptions,
 ): Promise<EndedWays> => {
   const { id: userId } = user;
   const ends: Ends = (way, stored = { id: '' }) => {
@@ -70,24 +71,24 @@ export const endWays = async (
   const identities = (await identitiesOf(stores.records, userId)).filter((each) => ends('identity', each));
   for (const each of identities) await deleteIdentity(stores.records, each);
   if (fateOf('identity', act) === 'block') await blockIdentities(deps, stores, userId, identities);
-  await record(deps, stores, given.origin, [
+  await record(deps, stores, ending.origin, [
     ...Array.from({ length: factors.apps }, () => ({ userId, kind: 'second-factor-removed' }) as const),
     ...passkeys.map(() => ({ userId, kind: 'passkey-removed' }) as const),
     ...identities.map(() => ({ userId, kind: 'identity-unlinked' }) as const),
   ]);
   const purposes = LINK_PURPOSES.filter((purpose) => fateOf(purpose, act) === 'ends');
   await withdrawLinks(stores, userId, purposes);
-  const ending = { ...given, reason: SESSION_ENDINGS.find((each) => each === act) ?? 'operator' };
+  const sessionEnding = { ...ending, reason: SESSION_ENDINGS.find((each) => each === act) ?? 'operator' };
   const kept = fateOf('session', act) === 'mine' && exceptId !== undefined ? { exceptId } : {};
-  const sessions = ends('session') ? await endSessionsOf(deps, stores, userId, { ...ending, ...kept }) : 0;
-  if (ends('remembered-device')) await forgetDevices(deps, stores, userId, ending);
+  const sessions = ends('session') ? await endSessionsOf(deps, stores, userId, { ...sessionEnding, ...kept }) : 0;
+  if (ends('remembered-device')) await forgetDevices(deps, stores, userId, sessionEnding);
   return { sessions, ...factors, passkeys: passkeys.length };
 };
 
 /** Without an app, log-ins need no second factor any more, and recovery codes are of no use. */
 const endFactors = async (
-  { clock }: Pick<Core, 'clock' | 'ids' | 'secrets'>,
-  { records, users }: Pick<Stores, 'records' | 'users'>,
+  { clock }: Sources,
+  { records, users }: Stores,
   { id: userId, secondFactorAt }: User,
   ends: Ends,
 ): Promise<Pick<EndedWays, 'apps' | 'recoveryCodes'>> => {
@@ -104,15 +105,22 @@ const endFactors = async (
 };
 
 /** How an identity is remembered that was removed. */
-const markOf = ({ secrets }: Pick<Core, 'secrets'>, { issuer, subject }: IdentityKey): string =>
+const markOf = ({ secrets }: Core, { issuer, subject }: IdentityKey): string =>
   secrets.hashOf(JSON.stringify([issuer, subject]));
+
+/** Removes an identity of a user, and blocks it. In a transaction that has locked the user. @throws AppError DB_RECORD_NOT_FOUND */
+export const removeIdentity = async (deps: Core, stores: Stores, key: Pick<Identity, 'id' | 'userId'>) => {
+  const removed = await deleteIdentity(stores.records, key);
+  if (removed === null) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such identity' });
+  await blockIdentities(deps, stores, key.userId, [removed]);
+};
 
 /** How many removed identities of a user are remembered: the latest. */
 const REMOVED_AT_MOST = 200;
 
 /** Whether a user has removed an identity, and not linked it since. */
 export const isBlocked = (
-  deps: Pick<Core, 'secrets'>,
+  deps: Core,
   { removedIdentities }: Pick<User, 'removedIdentities'>,
   identity: IdentityKey,
 ): boolean => removedIdentities?.includes(markOf(deps, identity)) ?? false;
@@ -122,7 +130,7 @@ export const isBlocked = (
  */
 export const blockIdentities = async (
   deps: Core,
-  { users }: Pick<Stores, 'users'>,
+  { users }: Stores,
   userId: string,
   identities: readonly IdentityKey[],
   areRemoved = true,

@@ -8,7 +8,7 @@ import type { Core } from '../service.ts';
 import { findIdentity } from '../storage/factors.ts';
 import type { Stores } from '../storage/stores.ts';
 
-export type ImportDeps = Pick<Core, 'clock' | 'ids'> & {
+export type ImportDeps = Core & {
   readonly secrets: RandomSecrets;
   readonly factorSecrets: FactorSecrets | null;
 };
@@ -30,7 +30,7 @@ export type Arrival = Pick<User, 'id' | 'email' | 'passwordHash' | 'locale' | 'a
 type Refused = { readonly problem: string };
 
 /** Where is looked for what is taken: in the stores, or in what a trial would have stored. */
-export type Taken = Pick<Stores, 'records'> & {
+export type UserLookup = Pick<Stores, 'records'> & {
   readonly users: {
     readonly findById: (id: string) => Promise<Pick<User, 'email'> | null>;
     readonly findByEmail: (email: string) => Promise<object | null>;
@@ -46,7 +46,7 @@ export type Taken = Pick<Stores, 'records'> & {
  */
 export const presenceOf = async (
   deps: Pick<ImportDeps, 'clock'>,
-  stores: Taken,
+  stores: UserLookup,
   arrival: Pick<Arrival, 'id' | 'email' | 'identities'>,
 ): Promise<'present' | Refused | null> => {
   const present = await stores.users.findById(arrival.id);
@@ -98,7 +98,7 @@ export const storeArrival = async (deps: ImportDeps, stores: Stores, arrival: Ar
 /** That of the arrival, or one that is derived from the address. @throws AppError `duplicateUser` */
 export const freeUsername = async (
   { secrets }: Pick<ImportDeps, 'secrets'>,
-  { users }: Pick<Taken, 'users'>,
+  { users }: Pick<UserLookup, 'users'>,
   { username, email }: Pick<Arrival, 'username' | 'email'>,
 ): Promise<string> => {
   for (const name of [...(username === null ? [] : [username]), ...derivedUsernames(email, secrets.random())])

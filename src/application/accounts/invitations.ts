@@ -32,11 +32,7 @@ export const presentedInvitation = async (
 };
 
 /** Uses an invitation up, in the transaction of the registration: one of several succeeds. @throws AppError AUTH_REGISTRATION_REFUSED */
-export const useInvitation = async (
-  { clock }: Pick<Service, 'clock'>,
-  { records }: Pick<Stores, 'records'>,
-  invitation: Invitation,
-): Promise<void> => {
+export const useInvitation = async ({ clock }: Service, { records }: Stores, invitation: Invitation): Promise<void> => {
   if (!(await takeInvitation(records, invitation, clock.now()))) throw invalidInvitation();
 };
 

@@ -3,6 +3,7 @@ import type { User } from '../../domain/user.ts';
 import type { UsersQuery } from '../ports/user-repository.ts';
 import { allEvents } from '../storage/events.ts';
 import type { Stores } from '../storage/stores.ts';
+import { pageOf } from '../use-case.ts';
 
 const listed = async ({ users }: Pick<Stores, 'users'>, query: UsersQuery): Promise<User[]> => {
   if (users.list === undefined)
@@ -14,9 +15,8 @@ const listed = async ({ users }: Pick<Stores, 'users'>, query: UsersQuery): Prom
 
 /** A page of the users. @returns `next`: what continues the list as `after`; `null` on the last page. */
 export const listUsers = (deps: Pick<Stores, 'users'>) => async (query: Omit<UsersQuery, 'skip'>) => {
-  const found = await listed(deps, { ...query, limit: query.limit + 1 });
-  const users = found.slice(0, query.limit);
-  return { users, next: found.length > query.limit ? (users.at(-1)?.id ?? null) : null };
+  const { page, last } = pageOf(await listed(deps, { ...query, limit: query.limit + 1 }), query.limit);
+  return { users: page, next: last?.id ?? null };
 };
 
 const LONGEST_STEP = 2 ** 17;
@@ -44,7 +44,6 @@ export const listAllEvents =
       before: before === null ? null : { at: Number(at), id },
       limit: limit + 1,
     });
-    const page = found.slice(0, limit);
-    const last = found.length > limit ? page.at(-1) : undefined;
+    const { page, last } = pageOf(found, limit);
     return { events: page, next: last === undefined ? null : `${last.at}${SEPARATOR}${last.id}` };
   };

@@ -9,7 +9,7 @@ import { assertMayLogIn, reportRefusal, storeLogin } from '../login/store-login.
 import { type AskedLogin, type BrowserCode, guessCode, invalidCode, seal, unseal, useCodes } from '../login-code.ts';
 import type { Service } from '../service.ts';
 import { prepareSession } from '../sessions/open-session.ts';
-import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove-device.ts';
+import { type ClientContext, NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
 import { rememberedDeviceId as rememberedDevice } from '../sessions/remember-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { addMessages } from '../storage/outbox.ts';
@@ -29,7 +29,7 @@ type CodeRequest = {
  * @returns a text for the cookie of the browser, which `logInWithCode` needs.
  */
 export const requestLoginCode =
-  (deps: Pick<Service, 'secrets' | 'clock' | 'ids' | 'records' | 'tell'>) =>
+  (deps: Service) =>
   async ({ account: typed, asked = [], origin = NO_ORIGIN }: CodeRequest): Promise<string> => {
     const [account, now] = [canonicalAccount(typed), deps.clock.now()];
     const last = unseal(deps, asked);
@@ -44,21 +44,15 @@ export const requestLoginCode =
     return seal(deps, { codes: [code, ...(last?.codes ?? [])] });
   };
 
-type CodeLogin = {
+type CodeLogin = ClientContext & {
   readonly code: string;
-  /** As the browser presents them, like `rememberedDevices`. */
+  /** As the browser presents them. */
   readonly asked: readonly string[];
-  readonly rememberedDevices?: readonly string[];
-  readonly refreshTokens?: readonly string[];
-  readonly locales?: readonly string[];
-  readonly origin?: Origin;
-  readonly presented?: Presented;
 };
 
 /**
  * Opens a session for a user who has got a code by mail, or a pending log-in if the user needs a second factor, as a password does. The code
  * proves the address. An account that does not exist takes as long as one with another code.
- * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_CODE_INVALID, AUTH_DEVICE_UNPROVEN, AUTH_PROOF_EXPIRED
  */
 export const logInWithCode =
   (deps: Service) =>

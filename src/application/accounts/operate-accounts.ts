@@ -1,27 +1,21 @@
 import type { Attributes } from '../../domain/attributes.ts';
-import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
 import type { ChangeNotice } from '../../domain/happenings.ts';
 import { RESET_LIFETIME } from '../../domain/link.ts';
 import type { User } from '../../domain/user.ts';
 import { attemptKeys } from '../login/compare-password.ts';
-import { notifyOfChange } from '../notices.ts';
+import { notifyOfChange, recordChange } from '../notices.ts';
 import type { LoginAttempts } from '../ports/login-attempts.ts';
 import type { Core } from '../service.ts';
-import { endSession, endSessionsOf } from '../sessions/end-sessions.ts';
-import { forgetDevice } from '../sessions/remember-device.ts';
+import { endSessionOrDevice, endSessionsOf } from '../sessions/end-sessions.ts';
 import { takeOperated } from '../storage/events.ts';
-import { deleteIdentity } from '../storage/factors.ts';
 import { putLink } from '../storage/links.ts';
 import { enqueue, record } from '../use-case.ts';
 import { existingUser, lockedUser } from './account-data.ts';
 import { removeAccount } from './delete-account.ts';
-import { blockIdentities, type EndedWays, endWays } from './end-ways.ts';
+import { type EndedWays, endWays, removeIdentity } from './end-ways.ts';
 
-/**
- * Disables an account and ends its sessions. @throws AppError DB_RECORD_NOT_FOUND
- * @returns whether it was not disabled before, and how many sessions have ended.
- */
+/** Disables an account and ends its sessions. @returns whether it was not disabled before, and how many sessions have ended. */
 export const disableAccount =
   (deps: Core) =>
   (userId: string, origin: Origin, note: string | null = null) =>
@@ -34,7 +28,7 @@ export const disableAccount =
       return { changed, endedSessions: sessions };
     });
 
-/** Enables an account. @returns whether it was disabled. @throws AppError DB_RECORD_NOT_FOUND */
+/** Enables an account. @returns whether it was disabled. */
 export const enableAccount =
   (deps: Core) =>
   (userId: string, origin: Origin): Promise<boolean> =>
@@ -48,7 +42,7 @@ export const enableAccount =
 
 /**
  * States attributes about a user, in place of the former ones. Access tokens have them from the next log-in or refresh on.
- * @returns whether they are others. @throws AppError DB_RECORD_NOT_FOUND
+ * @returns whether they are others.
  */
 export const setAttributes =
   (deps: Core) =>
@@ -67,33 +61,27 @@ export const endSessionsAsOperator =
   (userId: string, origin: Origin, note: string | null = null): Promise<number> =>
     deps.transactions.run((stores) => endSessionsOf(deps, stores, userId, { reason: 'operator', origin, note }));
 
-/** Ends one session of a user, or forgets one remembered device. @param note why, for the user. @throws AppError DB_RECORD_NOT_FOUND */
+/** Ends one session of a user, or forgets one remembered device. @param note why, for the user. */
 export const endSessionAsOperator =
   (deps: Core) =>
   async (userId: string, id: string, origin: Origin, note: string | null = null): Promise<void> => {
-    const ending = { reason: 'operator', origin, note } as const;
-    const ended = await deps.transactions.run(async (stores) => {
+    await deps.transactions.run(async (stores) => {
       await stores.users.lock(userId);
-      const key = { id, userId };
-      return (await endSession(deps, stores, key, ending)) || forgetDevice(deps, stores, key, ending);
+      await endSessionOrDevice(deps, stores, { id, userId }, { reason: 'operator', origin, note });
     });
-    if (!ended) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such session' });
   };
 
-/** Removes an identity at a provider, also the last way in: `makeResetLink` makes another. @throws AppError DB_RECORD_NOT_FOUND */
+/** Removes an identity at a provider, also the last way in: `makeResetLink` makes another. */
 export const unlinkIdentityAsOperator =
   (deps: Core) =>
   (userId: string, id: string, origin: Origin): Promise<void> =>
     deps.transactions.run(async (stores) => {
       const user = await lockedUser(stores, userId);
-      const removed = await deleteIdentity(stores.records, { id, userId });
-      if (removed === null) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such identity' });
-      await blockIdentities(deps, stores, userId, [removed]);
-      await record(deps, stores, origin, [{ userId, kind: 'identity-unlinked' }]);
-      await notifyOfChange(deps, stores, { kind: 'identity-unlinked', user, origin, added: [] });
+      await removeIdentity(deps, stores, { id, userId });
+      await recordChange(deps, stores, { kind: 'identity-unlinked', user, origin, added: [] });
     });
 
-/** Forgets the wrong passwords and codes of a user, so that log-ins need not wait. @throws AppError DB_RECORD_NOT_FOUND */
+/** Forgets the wrong passwords and codes of a user, so that log-ins need not wait. */
 export const unlockAccount =
   (deps: Core & { readonly attempts: Pick<LoginAttempts, 'forget'> }) =>
   async (userId: string, origin: Origin): Promise<void> => {
@@ -105,10 +93,7 @@ export const unlockAccount =
     for (const key of attemptKeys(user)) await deps.attempts.forget?.(key);
   };
 
-/**
- * Removes the authenticator apps, recovery codes and passkeys of a user who has lost a device: all of them may be on it.
- * @throws AppError DB_RECORD_NOT_FOUND
- */
+/** Removes the authenticator apps, recovery codes and passkeys of a user who has lost a device: all of them may be on it. */
 export const removeFactorsAsOperator =
   (deps: Core) =>
   (userId: string, origin: Origin): Promise<Omit<EndedWays, 'sessions'>> =>
@@ -126,7 +111,6 @@ export const removeFactorsAsOperator =
 /**
  * Makes a link that sets a new password, which an operator gives to the user. It proves no address, since nobody knows to whom it was given. Only the
  * hash of its token is stored.
- * @throws AppError DB_RECORD_NOT_FOUND
  */
 export const makeResetLink =
   (deps: Core) =>
@@ -143,7 +127,7 @@ export const makeResetLink =
     return { token, expiresAt };
   };
 
-/** Mails such a link to the address of the account. @throws AppError DB_RECORD_NOT_FOUND */
+/** Mails such a link to the address of the account. */
 export const mailResetLink =
   (deps: Core) =>
   ({ id: userId, email: to }: Pick<User, 'id' | 'email'>, origin: Origin): Promise<void> =>

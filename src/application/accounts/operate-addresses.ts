@@ -27,7 +27,6 @@ type NewAccount = {
 /**
  * Stores an account without a password. Who may register does not matter, nor for whom the address is reserved, and no hook is asked: an operator
  * decides.
- * @throws AppError AUTH_USER_DUPLICATE
  */
 export const createAccount =
   (deps: Core) =>
@@ -56,7 +55,7 @@ type GivenAddress = Pick<NewAccount, 'isProven'> & {
  * Gives an account another address, or takes the present one for proven. One that the operator does not know to be the user's waits until its link is
  * used, as when the user asks for it: it may be mistyped. A former one that was proven is told of another one, and can take the account back for a week.
  * If the account is returned, nothing of who had it is left, and the owner gets a link that sets a password.
- * @returns whether something has changed already. @throws AppError AUTH_USER_DUPLICATE, DB_RECORD_NOT_FOUND
+ * @returns whether something has changed already.
  */
 export const setEmail =
   (deps: Core) =>
@@ -88,7 +87,7 @@ export const setEmail =
       return true;
     });
 
-/** Sends the link again that proves the address. @returns whether it is not proven. @throws AppError DB_RECORD_NOT_FOUND */
+/** Sends the link again that proves the address. @returns whether it is not proven. */
 export const resendVerification =
   (deps: Core) =>
   (userId: string, origin: Origin): Promise<boolean> =>

@@ -2,15 +2,11 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN } from '../../domain/event.ts';
 import { NO_LOCALE } from '../../domain/locale.ts';
 import { type PublicUser, publicUser } from '../../domain/user.ts';
-import { notifyOfChange } from '../notices.ts';
+import { recordChange } from '../notices.ts';
 import type { Core } from '../service.ts';
 import { type Caller, type CurrentUser, currentUser, lockedLiveUser } from '../sessions/current-user.ts';
-import { record } from '../use-case.ts';
 
-/**
- * Changes the username. The former one is free at once (ADR 0010).
- * @throws AppError AUTH_USER_DUPLICATE, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
- */
+/** Changes the username. The former one is free at once (ADR 0010). */
 export const changeUsername =
   (deps: Core) =>
   (caller: Caller, username: string, origin = NO_ORIGIN): Promise<PublicUser> =>
@@ -19,9 +15,7 @@ export const changeUsername =
       if (before.username === username) return publicUser(before);
       const changed = await stores.users.update(before.id, { username, now: deps.clock.now() });
       if (changed === null) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user does not exist' });
-      const kind = 'username-changed';
-      await record(deps, stores, origin, [{ userId: before.id, kind }]);
-      await notifyOfChange(deps, stores, { kind, user: before, origin });
+      await recordChange(deps, stores, { kind: 'username-changed', user: before, origin });
       return publicUser(changed);
     });
 
@@ -29,7 +23,6 @@ export const changeUsername =
  * Changes the language of a user's mails. A thief could have all warnings written in a language that the owner does not read, so the
  * change is an event, and a notice in the former language reports it.
  * @param locale canonical.
- * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const changeLocale =
   (deps: Core) =>
@@ -37,11 +30,9 @@ export const changeLocale =
     deps.transactions.run(async (stores) => {
       const before = await lockedLiveUser(deps, stores, caller);
       if (before.locale === locale) return currentUser(stores, before);
-      const { id: userId, locale: former } = before;
-      const changed = await stores.users.update(userId, { locale, now: deps.clock.now() });
+      const changed = await stores.users.update(before.id, { locale, now: deps.clock.now() });
       if (changed === null) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user does not exist' });
-      const kind = 'locale-changed';
-      await record(deps, stores, origin, [{ userId, kind, sessionId: caller.sessionId }]);
-      await notifyOfChange(deps, stores, { kind, user: { ...before, locale: former ?? NO_LOCALE }, origin });
+      const user = { ...before, locale: before.locale ?? NO_LOCALE };
+      await recordChange(deps, stores, { kind: 'locale-changed', user, sessionId: caller.sessionId, origin });
       return currentUser(stores, changed);
     });

@@ -45,12 +45,7 @@ export const proveAddress = async (
 };
 
 /** Whether one of the tokens is of a live session of the user. A key of its device need not be proven: the mailbox is proof enough. */
-const hasSession = async (
-  deps: Service,
-  { sessions }: Pick<Stores, 'sessions'>,
-  userId: string,
-  verified: readonly RefreshToken[],
-): Promise<boolean> => {
+const hasSession = async (deps: Service, { sessions }: Stores, userId: string, verified: readonly RefreshToken[]) => {
   const own = verified.filter(({ claims }) => claims.sub === userId);
   const assessed = await assessTokens({ ...deps, sessions, deviceBinding: 'off' }, own);
   return assessed.some(({ status }) => status !== 'ended' && status !== 'reused');

@@ -22,34 +22,28 @@ type Registration = {
 };
 
 /**
- * Registers a user who cannot log in before the address is verified. The response does not show whether the address has an account: its
- * owner gets a mail (ADR 0010). A derived username has its longest random number, so that a taken one does not show it either. Every
- * registration with a password computes one hash. The database work differs, so its time is padded. Who registers again with the username and the
- * password of an account that was never verified gives it the new address: the first one was mistyped.
- * @throws AppError AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED, AUTH_USER_DUPLICATE for the username alone,
- *   CLIENT_PARAMS_VALIDATION_FAILED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, SYS_HOOK_UNAVAILABLE
+ * Registers a user who cannot log in before the address is verified. Neither the response nor its time shows whether the address has an account: its
+ * owner gets a mail (ADR 0010). Who registers again with the username and the password of an account that was never verified gives it the new
+ * address: the first one was mistyped.
+ * @throws AppError AUTH_USER_DUPLICATE for the username alone
  */
-export const registerUnverified = (deps: Service) => {
-  const applicant = applicantOf(deps);
-  return async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<void> => {
+export const registerUnverified =
+  (deps: Service) =>
+  async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<void> => {
     const { origin = NO_ORIGIN } = input;
     await assertAllowed(deps, input);
-    const { user } = await applicant(input);
+    const { user } = await applicantOf(deps, input);
     const own = await ownAccount(deps, input);
     cancellation.throwIfAborted();
     await padResponseTime(deps.pause, PADDING, () => storeWithRetry(deps, { user, own, origin }));
   };
-};
 
 /**
  * Finds the account whose address may have been mistyped, if the password is its own. Of every account with the username, one password is compared,
  * and counted as at a log-in: neither time nor limit shows which accounts are verified.
  * @throws AppError CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
  */
-const ownAccount = async (
-  deps: Service,
-  { username, password, networks = ['unknown'] }: RegisterInput,
-): Promise<User | null> => {
+const ownAccount = async (deps: Service, { username, password, networks = ['unknown'] }: RegisterInput) => {
   const found = username === undefined ? null : await deps.users.findByUsername(username);
   if (found === null || password === undefined) return null;
   const candidates = loginAttempts(found.username, found, { networks, verified: [] });
@@ -116,13 +110,7 @@ const areOfHook = async ({ beforeRegister }: Service, stores: Stores, userId: st
   beforeRegister !== undefined && (await countEvents(stores.records, userId, 'attributes-changed', 0)) === 0;
 
 /** Ends what was sent to the mistyped address. It is free at once: nobody has proven it. */
-const forgetMistyped = async (
-  deps: Service,
-  stores: Stores,
-  before: User,
-  { email }: User,
-  origin: Origin,
-): Promise<void> => {
+const forgetMistyped = async (deps: Service, stores: Stores, before: User, { email }: User, origin: Origin) => {
   await settleEmailChange(deps, stores, { before, user: { ...before, email }, origin, keepsFormer: false });
   await removeUndos(deps, stores, before.id, (undo) => undo.email === before.email);
 };
@@ -134,12 +122,7 @@ const PERIOD = 86_400_000;
  * Notifies the owner of an address that somebody tried to register with it. If the address is not verified, either registration may be
  * the owner's. Then the account loses its password, and the owner sets a new one by mail. An import was no stranger's registration.
  */
-const notifyOwner = async (
-  deps: Service,
-  stores: Stores,
-  { id: userId, email }: User,
-  origin: Origin,
-): Promise<void> => {
+const notifyOwner = async (deps: Service, stores: Stores, { id: userId, email }: User, origin: Origin) => {
   const now = deps.clock.now();
   const unverified = await stores.users.update(userId, { now }, { email, emailVerifiedAt: null });
   if (unverified !== null && !isImported(unverified) && isHash(unverified.passwordHash))

@@ -22,21 +22,20 @@ import {
 import { removeAccount } from './delete-account.ts';
 import { useInvitation } from './invitations.ts';
 import { proveAddress } from './prove-address.ts';
+import { registerUnverified } from './register-unverified.ts';
 import { storeIdentity } from './store-identity.ts';
 
 /**
  * Registers a user and opens a session. If addresses are verified, a link is sent. After a failure the user is removed again, so that the
  * client can repeat the request (ADR 0003).
- * @throws AppError AUTH_DEVICE_UNPROVEN, AUTH_PROOF_EXPIRED, AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED, AUTH_USER_DUPLICATE,
- *   CLIENT_PARAMS_VALIDATION_FAILED, SYS_HOOK_UNAVAILABLE
  */
-export const register = (deps: Service) => {
-  const applicant = applicantOf(deps);
-  return async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
+export const register =
+  (deps: Service) =>
+  async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
     const { origin = NO_ORIGIN, presented = NOTHING_PRESENTED, password, identity } = input;
     const invitation = await assertAllowed(deps, input);
     const keys = await provenKeys(deps, presented);
-    const { holder, applied } = await overHolder(deps, invitation, await applicant(input, invitation));
+    const { holder, applied } = await overHolder(deps, invitation, await applicantOf(deps, input, invitation));
     cancellation.throwIfAborted();
     const now = deps.clock.now();
     const method = identity ? 'identity' : password === undefined ? 'registration-without-password' : 'registration';
@@ -49,20 +48,17 @@ export const register = (deps: Service) => {
       return opened;
     });
   };
-};
 
 /**
  * Registers a user who has to add a second factor before the first log-in, as `register` does otherwise.
  * @returns the pending log-in of the user, for the cookie of `finishLogin`; `null` for a user without a password, who has presented nothing.
- * @throws AppError AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED, AUTH_USER_DUPLICATE,
- *   CLIENT_PARAMS_VALIDATION_FAILED, SYS_HOOK_UNAVAILABLE
  */
-export const registerPending = (deps: Service) => {
-  const applicant = applicantOf(deps);
-  return async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<string | null> => {
+export const registerPending =
+  (deps: Service) =>
+  async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<string | null> => {
     const { origin = NO_ORIGIN, identity } = input;
     const invitation = await assertAllowed(deps, input);
-    const { holder, applied } = await overHolder(deps, invitation, await applicant(input, invitation));
+    const { holder, applied } = await overHolder(deps, invitation, await applicantOf(deps, input, invitation));
     await underFreeUsername(deps.users, applied, (user) =>
       store(deps, { user, holder, invitation, identity, origin, cancellation }, (stores) =>
         record(deps, stores, origin, [{ userId: user.id, kind: 'registered' }]),
@@ -72,14 +68,25 @@ export const registerPending = (deps: Service) => {
     if (identity !== undefined) return newPendingLogin(deps, user, 'identity');
     return input.password === undefined ? null : newPendingLogin(deps, user);
   };
-};
+
+/** `null`: the user verifies the address first, or logs in without a password. `pendingLogin`: the user adds a second factor first. */
+export type Registered = OpenedSession | { readonly pendingLogin: string } | null;
+
+/** Registers a user in the way that the policies ask for. An invitation has proven the address. */
+export const registration =
+  (deps: Service) =>
+  async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<Registered> => {
+    if (deps.emailVerification === 'required' && input.invitation === undefined && input.identity === undefined) {
+      await registerUnverified(deps)(input, cancellation);
+      return null;
+    }
+    if (deps.secondFactor !== 'required') return register(deps)(input, cancellation);
+    const pendingLogin = await registerPending(deps)(input, cancellation);
+    return pendingLogin === null ? null : { pendingLogin };
+  };
 
 /** The account of a stranger at the address of an invitation, which the invited user takes over: with its id, and what it has of the applicant's. */
-const overHolder = async (
-  { users }: Service,
-  invitation: Invitation | null,
-  { user, usernames }: Applicant,
-): Promise<{ readonly holder: User | null; readonly applied: Applicant }> => {
+const overHolder = async ({ users }: Service, invitation: Invitation | null, { user, usernames }: Applicant) => {
   const found = invitation === null ? null : await users.findByEmail(invitation.email);
   if (found === null || !isClaimable(found)) return { holder: null, applied: { user, usernames } };
   const { id, createdAt } = found;
@@ -141,12 +148,7 @@ const isRefused = (error: unknown): boolean =>
   isTaken(error) || (error instanceof AppError && error.code === 'AUTH_REGISTRATION_REFUSED');
 
 /** Removes the user, which hooks are told of, and makes the invitation valid again. If that is not possible, the client gets the first error all the same. */
-const undoIfPossible = async (
-  deps: Service,
-  { id }: User,
-  invitation: Invitation | null,
-  origin: Origin,
-): Promise<void> => {
+const undoIfPossible = async (deps: Service, { id }: User, invitation: Invitation | null, origin: Origin) => {
   const { transactions, records, clock } = deps;
   try {
     await transactions.run((stores) => removeAccount(deps, stores, id, origin));

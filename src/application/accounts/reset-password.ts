@@ -5,6 +5,7 @@ import { canonicalEmail, type User } from '../../domain/user.ts';
 import { findLink, invalidLink, reservationOf, useLink } from '../links.ts';
 import { notifiesFormerAddress } from '../notices.ts';
 import type { Service } from '../service.ts';
+import type { ClientContext } from '../sessions/prove-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import type { Stores } from '../storage/stores.ts';
 import { enqueue, NEVER_CANCELLED, record } from '../use-case.ts';
@@ -22,7 +23,7 @@ export const requestPasswordReset =
 
 const RESETS = ['password-reset', 'handed-over'] as const;
 
-/** Shows whose password a link sets, without using the link up. @throws AppError AUTH_LINK_INVALID */
+/** Shows whose password a link sets, without using the link up. */
 export const previewPasswordReset =
   (deps: Service) =>
   async (token: string): Promise<Pick<User, 'username'>> => {
@@ -31,18 +32,11 @@ export const previewPasswordReset =
     return { username };
   };
 
-type ResetPasswordInput = {
-  readonly token: string;
-  readonly newPassword: string;
-  readonly refreshTokens?: readonly string[];
-  readonly locales?: readonly string[];
-  readonly origin?: Origin;
-};
+type ResetPasswordInput = ClientContext & { readonly token: string; readonly newPassword: string };
 
 /**
  * Sets a new password with a link, and ends all sessions of the user. A link that was sent to the address of the account proves it. Only a live link
  * causes a hash.
- * @throws AppError AUTH_LINK_INVALID, CLIENT_PARAMS_VALIDATION_FAILED
  */
 export const resetPassword =
   (deps: Service) =>

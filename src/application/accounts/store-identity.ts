@@ -2,7 +2,7 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
 import { IDENTITIES_PER_USER, type Identity, newIdentity, type VerifiedIdentity } from '../../domain/identity.ts';
 import type { User } from '../../domain/user.ts';
-import type { Core } from '../service.ts';
+import type { Sources } from '../service.ts';
 import { identitiesOf } from '../storage/factors.ts';
 import type { Stores } from '../storage/stores.ts';
 import { record } from '../use-case.ts';
@@ -20,7 +20,7 @@ export const NOT_LINKED = 'the account has another way in';
  * @throws AppError AUTH_IDENTITY_CONFLICT when the user has too many; DB_UNIQUE_VIOLATION when it is linked.
  */
 export const storeIdentity = async (
-  deps: Pick<Core, 'clock' | 'ids' | 'secrets'>,
+  deps: Sources,
   stores: Stores,
   verified: VerifiedIdentity,
   { id: userId }: Pick<User, 'id'>,

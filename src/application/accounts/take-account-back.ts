@@ -1,27 +1,21 @@
-import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import { type Link, leaves, type UndoPurpose } from '../../domain/link.ts';
+import { NO_ORIGIN } from '../../domain/event.ts';
+import { type Link, survivesUndo, type UndoPurpose } from '../../domain/link.ts';
 import type { User } from '../../domain/user.ts';
 import { findLink, invalidLink, removeUndos, reservationOf, useLink } from '../links.ts';
 import type { Core } from '../service.ts';
+import type { ClientContext } from '../sessions/prove-device.ts';
 import type { Stores } from '../storage/stores.ts';
 import { enqueue, record } from '../use-case.ts';
 import { endWays } from './end-ways.ts';
 import { endUnproven } from './prove-address.ts';
 
-type TakingBack = {
-  readonly token: string;
-  readonly locales?: readonly string[];
-  readonly origin?: Origin;
-};
-
 /**
  * Restores the address that the link was sent to, and removes the ways in that were added since. Somebody else knew the password, so it stops working,
  * all sessions end, and the address gets a link for a new one.
- * @throws AppError AUTH_LINK_INVALID, AUTH_USER_DUPLICATE
  */
 export const takeAccountBack =
   (deps: Core, purpose: UndoPurpose) =>
-  ({ token, locales = [], origin = NO_ORIGIN }: TakingBack): Promise<void> =>
+  ({ token, locales = [], origin = NO_ORIGIN }: ClientContext & { readonly token: string }): Promise<void> =>
     deps.transactions.run(async (stores) => {
       const link = await findLink(deps, stores, token, purpose);
       const { userId, email } = link;
@@ -34,7 +28,7 @@ export const takeAccountBack =
       const act = before.email === email ? 'factors-undone' : 'email-change-undone';
       await record(deps, stores, origin, [{ userId, kind: act }]);
       const isImported = ({ id }: { readonly id: string }) => user.importedFactors?.includes(id) ?? false;
-      await endWays(deps, stores, act, user, { origin, leaves: (way) => leaves(link, way) || isImported(way) });
+      await endWays(deps, stores, act, user, { origin, leaves: (way) => survivesUndo(link, way) || isImported(way) });
       if (isFirst) await endUnproven(deps, stores, user, { origin, locales });
       await removeLaterUndos(deps, stores, before, link);
       await enqueue(deps, stores, origin, [
@@ -51,10 +45,5 @@ const isFirstProof = async (deps: Core, stores: Stores, before: User, { email }:
 };
 
 /** An earlier link of the same address stays: it undoes more. A link of the present address ends none of a former address. */
-const removeLaterUndos = (
-  deps: Core,
-  stores: Stores,
-  { id, email: before }: User,
-  { email, since }: Link,
-): Promise<void> =>
+const removeLaterUndos = (deps: Core, stores: Stores, { id, email: before }: User, { email, since }: Link) =>
   removeUndos(deps, stores, id, (undo) => (undo.email === email ? undo.since >= since : before !== email));

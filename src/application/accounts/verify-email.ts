@@ -1,7 +1,8 @@
-import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import { NO_ORIGIN } from '../../domain/event.ts';
 import { canonicalEmail, isImported } from '../../domain/user.ts';
 import { findLink, invalidLink, useLink } from '../links.ts';
 import type { Core, Service } from '../service.ts';
+import type { ClientContext } from '../sessions/prove-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { deleteLinks } from '../storage/links.ts';
 import { enqueue } from '../use-case.ts';
@@ -14,17 +15,9 @@ export const requestEmailVerification =
   (email: string, origin = NO_ORIGIN): Promise<void> =>
     enqueue(deps, deps, origin, [{ kind: 'email-verification-request', userId: null, to: canonicalEmail(email) }]);
 
-type EmailConfirmation = {
-  readonly token: string;
-  readonly refreshTokens?: readonly string[];
-  readonly locales?: readonly string[];
-  readonly origin?: Origin;
-};
+type EmailConfirmation = ClientContext & { readonly token: string };
 
-/**
- * Proves an address, if the user still has it. The mail has named the account, so the password stays.
- * @throws AppError AUTH_LINK_INVALID
- */
+/** Proves an address, if the user still has it. The mail has named the account, so the password stays. */
 export const confirmEmail =
   (deps: Service) =>
   async ({ token, refreshTokens = [], locales = [], origin = NO_ORIGIN }: EmailConfirmation): Promise<void> => {
@@ -42,7 +35,6 @@ export const confirmEmail =
 /**
  * "I did not register": removes an account that was registered with somebody else's address. Not one that was imported, or whose address is verified,
  * and not a disabled one: its user could delete the events that led to the ban.
- * @throws AppError AUTH_LINK_INVALID
  */
 export const removeUnverifiedAccount =
   (deps: Core) =>

@@ -25,7 +25,7 @@ export type StartedApp = { readonly id: string; readonly secret: string; readonl
  */
 export const addApp = async (
   { ids, secrets, clock }: Service,
-  stores: Pick<Stores, 'records'>,
+  stores: Stores,
   { id: userId, username }: User,
   factorSecrets: FactorSecrets,
 ): Promise<StartedApp> => {
@@ -67,11 +67,7 @@ export const enrol = async (
 };
 
 /** In a transaction that has locked the user. @returns the new recovery codes. */
-export const replaceCodes = async (
-  { secrets }: Pick<Service, 'secrets'>,
-  { records }: Pick<Stores, 'records'>,
-  userId: string,
-): Promise<string[]> => {
+export const replaceCodes = async ({ secrets }: Service, { records }: Stores, userId: string): Promise<string[]> => {
   const codes = Array.from({ length: RECOVERY_CODES }, () => recoveryCodeFrom(secrets.random()));
   const hashes = codes.map((code) => secrets.hashOf(canonicalRecoveryCode(code) ?? code));
   await storeCodes(records, userId, hashes);

@@ -2,14 +2,13 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { type Factor, isConfirmed } from '../../domain/second-factor.ts';
 import { deviceCodeAttempt } from '../login/compare-password.ts';
-import { notifyOfChange } from '../notices.ts';
+import { recordChange } from '../notices.ts';
 import type { FactorSecrets } from '../ports/secrets.ts';
 import type { Service } from '../service.ts';
 import { type Caller, type CallerWithToken, liveUser, lockedFactorOwner } from '../sessions/current-user.ts';
 import { forgetDevices } from '../sessions/remember-device.ts';
 import { codesOf, deleteFactor, factorsOf, storeCodes } from '../storage/factors.ts';
 import type { Stores } from '../storage/stores.ts';
-import { record } from '../use-case.ts';
 import { addApp, enrol, replaceCodes, type StartedApp } from './enrol-app.ts';
 import { raiseSession } from './step-up.ts';
 import { compareCode } from './verify-factor.ts';
@@ -21,7 +20,6 @@ type ListedFactors = {
   readonly recoveryCodes: number;
 };
 
-/** @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND */
 export const listFactors =
   (deps: Service) =>
   async (caller: Caller): Promise<ListedFactors> => {
@@ -32,8 +30,7 @@ export const listFactors =
 
 /**
  * Makes the secret of an authenticator app, in place of one that was never confirmed.
- * @throws AppError AUTH_SECOND_FACTOR_INVALID when the user has as many apps as there may be; AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID,
- *   DB_RECORD_NOT_FOUND
+ * @throws AppError AUTH_SECOND_FACTOR_INVALID when the user has as many apps as there may be
  */
 export const startApp =
   (deps: Service, factorSecrets: FactorSecrets) =>
@@ -51,8 +48,7 @@ type FirstCode = CallerWithToken & {
 /**
  * Confirms an authenticator app with its first code. From now on, log-ins need a second factor. The session of the request has presented it.
  * @returns recovery codes, if the user had none.
- * @throws AppError AUTH_SECOND_FACTOR_INVALID, AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED;
- *   DB_RECORD_NOT_FOUND when no such app of the user waits for its first code.
+ * @throws AppError DB_RECORD_NOT_FOUND when no such app of the user waits for its first code
  */
 export const confirmApp =
   (deps: Service) =>
@@ -72,10 +68,7 @@ export const confirmApp =
     });
   };
 
-/**
- * Makes new recovery codes, and the former ones useless.
- * @throws AppError AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has no second factor.
- */
+/** Makes new recovery codes, and the former ones useless. @throws AppError DB_RECORD_NOT_FOUND when the user has no second factor */
 export const makeRecoveryCodes =
   (deps: Service) =>
   (caller: Caller, origin: Origin = NO_ORIGIN): Promise<Codes> =>
@@ -83,20 +76,14 @@ export const makeRecoveryCodes =
       const user = await lockedFactorOwner(deps, stores, caller);
       if (user.secondFactorAt === null) throw noSuchFactor();
       const codes = await replaceCodes(deps, stores, user.id);
-      const { sessionId } = caller;
-      await record(deps, stores, origin, [{ userId: user.id, kind: 'recovery-codes-made', sessionId }]);
-      await notifyOfChange(deps, stores, {
-        kind: 'recovery-codes-made',
-        user,
-        origin,
-        added: await codesOf(stores.records, user.id),
-      });
+      const [{ sessionId }, added] = [caller, await codesOf(stores.records, user.id)];
+      await recordChange(deps, stores, { kind: 'recovery-codes-made', user, sessionId, origin, added });
       return codes;
     });
 
 /**
  * Removes an authenticator app. With the last one go the recovery codes, and log-ins need no second factor any more.
- * @throws AppError AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has no such app, even if another user has.
+ * @throws AppError DB_RECORD_NOT_FOUND when the user has no such app, even if another user has
  */
 export const removeApp =
   (deps: Service) =>
@@ -110,8 +97,7 @@ export const removeApp =
       if (!isConfirmed(removed)) return;
       if (factors.filter(isConfirmed).length === 1) await endSecondFactor(deps, stores, userId, origin);
       const { sessionId } = caller;
-      await record(deps, stores, origin, [{ userId, kind: 'second-factor-removed', sessionId }]);
-      await notifyOfChange(deps, stores, { kind: 'second-factor-removed', user, origin, added: [] });
+      await recordChange(deps, stores, { kind: 'second-factor-removed', user, sessionId, origin, added: [] });
     });
 
 const endSecondFactor = async (deps: Service, stores: Stores, userId: string, origin: Origin): Promise<void> => {

@@ -1,13 +1,13 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { defaultPasskeyName, PASSKEYS_PER_USER, type Passkey } from '../../domain/passkey.ts';
-import { notifyOfChange } from '../notices.ts';
+import { recordChange } from '../notices.ts';
 import type { CreationMediation, NewCredential } from '../ports/webauthn.ts';
 import type { Service } from '../service.ts';
 import { type Caller, liveUser, lockedFactorOwner } from '../sessions/current-user.ts';
 import { deletePasskey, passkeysOf } from '../storage/factors.ts';
 import { changeRow } from '../storage/rows.ts';
-import { record } from '../use-case.ts';
+import { pick } from '../use-case.ts';
 import { invalidPasskey, newChallenge, openChallenge, useChallenge } from './use-passkey.ts';
 
 export type PasskeyInvitation = {
@@ -18,7 +18,6 @@ export type PasskeyInvitation = {
   readonly existing: readonly Pick<Passkey, 'credentialId' | 'transports'>[];
 };
 
-/** @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND */
 export const invitePasskey =
   (deps: Service) =>
   async (caller: Caller): Promise<PasskeyInvitation> => {
@@ -36,10 +35,7 @@ type NewPasskey = {
   readonly mediation?: CreationMediation;
 };
 
-/**
- * Stores a passkey that answers an invitation to the session of the request.
- * @throws AppError AUTH_PASSKEY_INVALID, AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND; DB_UNIQUE_VIOLATION when somebody has it.
- */
+/** Stores a passkey that answers an invitation to the session of the request. @throws AppError DB_UNIQUE_VIOLATION when somebody has it */
 export const addPasskey =
   (deps: Service) =>
   async (
@@ -68,10 +64,9 @@ export const addPasskey =
       assertFits(passkey, await passkeysOf(stores.records, userId));
       await useChallenge(stores, challenge);
       await stores.records.insert('passkeys', passkey);
-      await record(deps, stores, origin, [{ userId, kind: 'passkey-added', sessionId }]);
-      await notifyOfChange(deps, stores, { kind: 'passkey-added', user, origin, added: [passkey.id] });
+      await recordChange(deps, stores, { kind: 'passkey-added', user, sessionId, origin, added: [passkey.id] });
     });
-    return listed(passkey);
+    return listedPasskey(passkey);
   };
 
 /** Two invitations of a user without passkeys have different handles. The first that is answered counts. */
@@ -80,31 +75,19 @@ const assertFits = ({ userHandle }: Passkey, existing: readonly Passkey[]): void
   if (existing.length >= PASSKEYS_PER_USER) throw invalidPasskey('the user has as many passkeys as there may be');
 };
 
-export type ListedPasskey = ReturnType<typeof listed>;
+export const listedPasskey = (passkey: Passkey) =>
+  pick(passkey, 'id', 'credentialId', 'aaguid', 'isSynced', 'isBackedUp', 'name', 'createdAt', 'lastUsedAt');
+export type ListedPasskey = ReturnType<typeof listedPasskey>;
 
-const listed = (passkey: Passkey) => ({
-  id: passkey.id,
-  credentialId: passkey.credentialId,
-  aaguid: passkey.aaguid,
-  isSynced: passkey.isSynced,
-  isBackedUp: passkey.isBackedUp,
-  name: passkey.name,
-  createdAt: passkey.createdAt,
-  lastUsedAt: passkey.lastUsedAt,
-});
-
-/**
- * The passkeys of a user, the oldest first.
- * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
- */
+/** The passkeys of a user, the oldest first. */
 export const listPasskeys =
-  (deps: Pick<Service, 'sessions' | 'clock' | 'records'>) =>
+  (deps: Service) =>
   async (caller: Caller): Promise<ListedPasskey[]> => {
     const { id } = await liveUser(deps, caller);
-    return (await passkeysOf(deps.records, id)).map(listed);
+    return (await passkeysOf(deps.records, id)).map(listedPasskey);
   };
 
-/** @throws AppError AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has no such passkey, even if another user has. */
+/** @throws AppError DB_RECORD_NOT_FOUND when the user has no such passkey, even if another user has */
 export const renamePasskey =
   (deps: Service) =>
   (caller: Caller, id: string, name: string): Promise<ListedPasskey> =>
@@ -112,7 +95,7 @@ export const renamePasskey =
       const { id: userId } = await lockedFactorOwner(deps, stores, caller);
       const renamed = await changeRow(stores.records, 'passkeys', { id, userId }, (row) => ({ ...row, name }));
       if (renamed === null) throw noSuchPasskey();
-      return listed(renamed);
+      return listedPasskey(renamed);
     });
 
 /** The passkeys that the service accepts from now on, so that the browser can hide the others. */
@@ -120,7 +103,7 @@ export type AcceptedPasskeys = { readonly userHandle: string; readonly credentia
 
 /**
  * Removes a passkey. The user can still log in with the password.
- * @throws AppError AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has no such passkey, even if another user has.
+ * @throws AppError DB_RECORD_NOT_FOUND when the user has no such passkey, even if another user has
  */
 export const removePasskey =
   (deps: Service) =>
@@ -130,8 +113,8 @@ export const removePasskey =
       const { id: userId } = user;
       const removed = await deletePasskey(stores.records, { id, userId });
       if (removed === null) throw noSuchPasskey();
-      await record(deps, stores, origin, [{ userId, kind: 'passkey-removed', sessionId: caller.sessionId }]);
-      await notifyOfChange(deps, stores, { kind: 'passkey-removed', user, origin, added: [] });
+      const { sessionId } = caller;
+      await recordChange(deps, stores, { kind: 'passkey-removed', user, sessionId, origin, added: [] });
       const left = await passkeysOf(stores.records, userId);
       return { userHandle: removed.userHandle, credentialIds: left.map(({ credentialId }) => credentialId) };
     });

@@ -6,27 +6,23 @@ import {
   missingStepUp,
   type StepUp,
 } from '../../domain/assurance.ts';
-import type { DeviceProof } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { SessionKey } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import { assertSamePassword, deviceCodeAttempt, userWithPassword } from '../login/compare-password.ts';
 import type { AccessToken } from '../ports/token-signer.ts';
-import type { Core, Service } from '../service.ts';
+import type { Core, Service, Sources } from '../service.ts';
 import { type CallerWithToken, liveSession, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
 import { type Presented, provenDevice } from '../sessions/prove-device.ts';
-import { issueAccessToken, statedFor } from '../sessions/tokens.ts';
+import { hookClaimsFor, issueAccessToken } from '../sessions/tokens.ts';
 import type { Stores } from '../storage/stores.ts';
 import { record } from '../use-case.ts';
 import { type PresentedFactor, verifyFactor } from './verify-factor.ts';
 
-/**
- * Whether the session of an access token has what a route requires.
- * @throws AppError AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
- */
+/** Whether the session of an access token has what a route requires. */
 export const assertSteppedUp =
-  (deps: Pick<Core, 'sessions' | 'clock'>) =>
+  (deps: Core) =>
   async ({ claims, sessionId }: AccessToken, required: StepUp): Promise<void> => {
     const { user, session } = await liveSession(deps, { userId: claims.sub, sessionId });
     const state = { isEnrolled: user.secondFactorAt !== null, now: deps.clock.now() };
@@ -43,8 +39,6 @@ type StepUpInput = CallerWithToken & {
 /**
  * Raises the session of a request, whose user presents the password or a factor again. A proof gives the session another key of its device.
  * @returns an access token of the raised session.
- * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_DEVICE_UNPROVEN, AUTH_PASSKEY_INVALID, AUTH_PROOF_EXPIRED, AUTH_SECOND_FACTOR_INVALID,
- *   AUTH_TOKEN_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
  */
 export const stepUp =
   (deps: Service) =>
@@ -55,14 +49,17 @@ export const stepUp =
     const proof = await provenDevice(deps, presented);
     const now = deps.clock.now();
     const authentications = [{ method, at: now }] as const;
-    const stated = await statedFor(deps, key, { authentications });
+    const hookClaims = await hookClaimsFor(deps, key, { authentications });
     const { user, authenticated } = await deps.transactions.run(async (stores) => {
       const locked = await lockedLiveUser(deps, stores, { userId, sessionId });
       await use(stores, locked);
-      if (proof !== null) await bindPage(deps, stores, key, proof, origin);
+      if (proof !== null) {
+        await stores.sessions.bindPage(key, proof.key);
+        await record(deps, stores, origin, [{ userId, kind: 'device-bound', sessionId }]);
+      }
       return { user: locked, authenticated: await raiseSession(deps, stores, key, authentications, origin) };
     });
-    return issueAccessToken(deps, user, { id: sessionId, ...authenticated }, now, stated);
+    return issueAccessToken(deps, user, { id: sessionId, ...authenticated }, now, hookClaims);
   };
 
 type VerifiedAgain = {
@@ -84,23 +81,12 @@ const verifyAgain = async (
   return verifyFactor(deps, factor, { user, attempts, origin });
 };
 
-const bindPage = async (
-  deps: Pick<Core, 'clock' | 'ids' | 'secrets'>,
-  stores: Stores,
-  key: SessionKey,
-  proof: DeviceProof,
-  origin: Origin,
-): Promise<void> => {
-  await stores.sessions.bindPage(key, proof.key);
-  await record(deps, stores, origin, [{ userId: key.userId, kind: 'device-bound', sessionId: key.id }]);
-};
-
 /**
  * Adds what a user has factor to their session, in a transaction that has locked the user.
  * @throws AppError AUTH_TOKEN_INVALID when the session has ended.
  */
 export const raiseSession = async (
-  deps: Pick<Core, 'clock' | 'ids' | 'secrets'>,
+  deps: Sources,
   stores: Stores,
   key: SessionKey,
   authentications: Authentications,

@@ -3,17 +3,17 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { CHALLENGE_LIFETIME, isCopySuspected, type Passkey } from '../../domain/passkey.ts';
 import { assertMayLogIn, storeLogin } from '../login/store-login.ts';
-import { type NotifiedUser, notifyOfChange } from '../notices.ts';
+import { type NotifiedUser, recordChange } from '../notices.ts';
 import type { SignedValue } from '../ports/secrets.ts';
 import type { UsedCredential, VerifiedUse, WebAuthn } from '../ports/webauthn.ts';
 import type { Core, Service } from '../service.ts';
 import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
-import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove-device.ts';
+import { type ClientContext, NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { findPasskey, recordPasskeyUse } from '../storage/factors.ts';
 import { useOnce } from '../storage/links.ts';
 import type { Stores } from '../storage/stores.ts';
-import { NEVER_CANCELLED, record } from '../use-case.ts';
+import { NEVER_CANCELLED } from '../use-case.ts';
 
 export type ChallengePurpose = Extract<SignedValue['purpose'], 'passkey-registration' | 'passkey-use'>;
 
@@ -22,7 +22,7 @@ export type NewChallenge = { readonly challenge: string; readonly expiresAt: num
 
 /** Makes a challenge that is stored nowhere until it is used. */
 export const newChallenge = (
-  { secrets, clock, ids }: Pick<Service, 'secrets' | 'clock' | 'ids'>,
+  { secrets, clock, ids }: Service,
   {
     value = '',
     ...content
@@ -41,7 +41,7 @@ export type Challenge = SignedValue & { readonly text: string };
 
 /** @throws AppError AUTH_PASSKEY_INVALID when it is another's, of another purpose, or has expired. */
 export const openChallenge = (
-  { webauthn, secrets, clock }: Pick<Service, 'secrets' | 'clock' | 'webauthn'>,
+  { webauthn, secrets, clock }: Service,
   credential: Parameters<WebAuthn['challengeOf']>[0],
   purpose: ChallengePurpose,
 ): Challenge => {
@@ -56,7 +56,7 @@ export const openChallenge = (
  * @throws AppError AUTH_PASSKEY_INVALID when it was used.
  */
 export const useChallenge = async (
-  { records }: Pick<Stores, 'records'>,
+  { records }: Stores,
   { value, expiresAt }: Pick<Challenge, 'value' | 'expiresAt'>,
 ): Promise<void> => {
   const [id] = value.split('.');
@@ -102,26 +102,19 @@ export const usePasskey = async (
   if (stored === null || !(await recordPasskeyUse(stores.records, passkey, use, deps.clock.now())))
     throw unknownPasskey();
   if (!isCopySuspected(stored, use)) return;
-  await record(deps, stores, origin, [{ userId: user.id, kind: 'passkey-copy-suspected' }]);
-  await notifyOfChange(deps, stores, { kind: 'passkey-copy-suspected', user, origin });
+  await recordChange(deps, stores, { kind: 'passkey-copy-suspected', user, origin });
 };
 
 /** A challenge for a passkey of any user. Nothing is stored: a page that offers passkeys may ask each time it is opened. */
-export const passkeyChallenge = (deps: Pick<Service, 'secrets' | 'clock' | 'ids'>) => (): NewChallenge =>
+export const passkeyChallenge = (deps: Service) => (): NewChallenge =>
   newChallenge(deps, { purpose: 'passkey-use', userId: '', sessionId: '' });
 
-type PasskeyLogin = {
-  readonly credential: UsedCredential;
-  readonly refreshTokens?: readonly string[];
-  readonly origin?: Origin;
-  readonly presented?: Presented;
-};
+type PasskeyLogin = ClientContext & { readonly credential: UsedCredential };
 
 /**
  * Opens a session for a user who presents a passkey, and ends the sessions whose tokens the request presents.
- * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_DEVICE_UNPROVEN, AUTH_EMAIL_UNVERIFIED, AUTH_PASSKEY_INVALID, AUTH_PROOF_EXPIRED;
- *   AUTH_SECOND_FACTOR_REQUIRED when the user has a second factor, and the passkey's device has not verified its user;
- *   DB_RECORD_NOT_FOUND when nobody has such a passkey.
+ * @throws AppError AUTH_SECOND_FACTOR_REQUIRED when the user has a second factor, and the passkey's device has not verified its user;
+ *   DB_RECORD_NOT_FOUND when nobody has such a passkey
  */
 export const logInWithPasskey =
   (deps: Service) =>

@@ -32,18 +32,13 @@ export type Start = Purpose & { readonly secrets: SignInSecrets; readonly starte
 const KIND = 'sign-in';
 const KEPT = 'kept-identity';
 
-/** @throws AppError DB_RECORD_NOT_FOUND */
-export const providerOf = ({ providers }: Pick<Service, 'providers'>, name: string): IdentityProvider => {
+export const providerOf = ({ providers }: Service, name: string): IdentityProvider => {
   const provider = providers.get(name);
   if (provider === undefined) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'no provider has this name' });
   return provider;
 };
 
-/**
- * Begins a sign-in at a provider.
- * @returns the address of the provider, and what the browser keeps until it comes back.
- * @throws AppError DB_RECORD_NOT_FOUND, SYS_PROVIDER_UNAVAILABLE
- */
+/** Begins a sign-in at a provider. @returns the address of the provider, and what the browser keeps until it comes back. */
 export const startAtProvider = (deps: Service) => async (purpose: Purpose) => {
   const { secrets, clock } = deps;
   const [state, nonce, verifier] = [secrets.random(), secrets.random(), secrets.random()];
@@ -53,7 +48,7 @@ export const startAtProvider = (deps: Service) => async (purpose: Purpose) => {
 };
 
 /** The starts of a browser that are not over. @param texts as it presents them. */
-export const openStarts = ({ secrets, clock }: Pick<Service, 'secrets' | 'clock'>, texts: readonly string[]) =>
+export const openStarts = ({ secrets, clock }: Service, texts: readonly string[]) =>
   texts.flatMap((text): Start[] => {
     const content: unknown = JSON.parse(secrets.decrypt(text, clock.now()) ?? 'null');
     return Array.isArray(content) && content[0] === KIND ? [content[1]] : [];

@@ -3,18 +3,18 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { addressOf, type Identity, type VerifiedIdentity } from '../../domain/identity.ts';
 import { isTaken } from '../accounts/applicant.ts';
-import { blockIdentities } from '../accounts/end-ways.ts';
+import { blockIdentities, removeIdentity } from '../accounts/end-ways.ts';
 import { identityConflict, storeIdentity } from '../accounts/store-identity.ts';
-import { notifyOfChange } from '../notices.ts';
+import { notifyOfChange, recordChange } from '../notices.ts';
 import type { Core, Service } from '../service.ts';
 import { type Caller, liveSession, liveUser, lockedFactorOwner } from '../sessions/current-user.ts';
-import { deleteIdentity, findIdentity, identitiesOf, passkeysOf } from '../storage/factors.ts';
+import { findIdentity, identitiesOf, passkeysOf } from '../storage/factors.ts';
 import type { Stores } from '../storage/stores.ts';
 import { record } from '../use-case.ts';
 
-/** The identities of a user, the oldest first. @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND */
+/** The identities of a user, the oldest first. */
 export const listIdentities =
-  (deps: Pick<Core, 'sessions' | 'clock'> & Pick<Stores, 'records'>) =>
+  (deps: Core & Stores) =>
   async (caller: Caller): Promise<Identity[]> => {
     const { id } = await liveUser(deps, caller);
     return identitiesOf(deps.records, id);
@@ -32,7 +32,6 @@ const steppedUp = async (deps: Service, stores: Stores, caller: Caller) => {
 /**
  * Links an identity to the user of a session, and again without effect. The address of the account is verified if the provider says so: its user
  * then has both, the account and the mailbox.
- * @throws AppError AUTH_IDENTITY_CONFLICT, AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const linkIdentity =
   (deps: Service) =>
@@ -62,8 +61,7 @@ const linkedElsewhere = (): AppError =>
 /**
  * Removes an identity, unless it is the only way in that the user is known to have. A password counts if this session has presented it: the hash may
  * be of one that nobody knows. A link for a new password is no way in: the user uses it first.
- * @throws AppError AUTH_IDENTITY_CONFLICT, AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has no such identity, even if
- *   another user has.
+ * @throws AppError DB_RECORD_NOT_FOUND when the user has no such identity, even if another user has
  */
 export const unlinkIdentity =
   (deps: Service) =>
@@ -71,9 +69,7 @@ export const unlinkIdentity =
     deps.transactions.run(async (stores) => {
       const { user, session } = await steppedUp(deps, stores, caller);
       const { id: userId } = user;
-      const removed = await deleteIdentity(stores.records, { id, userId });
-      if (removed === null) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such identity' });
-      await blockIdentities(deps, stores, userId, [removed]);
+      await removeIdentity(deps, stores, { id, userId });
       const hasWayIn =
         session.amr.includes('pwd') ||
         (deps.loginByCode === true && user.emailVerifiedAt !== null) ||
@@ -84,6 +80,6 @@ export const unlinkIdentity =
           'the last way in',
           'This is the only way into the account. Log in with a password first, or add a passkey.',
         );
-      await record(deps, stores, origin, [{ userId, kind: 'identity-unlinked', sessionId: caller.sessionId }]);
-      await notifyOfChange(deps, stores, { kind: 'identity-unlinked', user, origin, added: [] });
+      const { sessionId } = caller;
+      await recordChange(deps, stores, { kind: 'identity-unlinked', user, sessionId, origin, added: [] });
     });

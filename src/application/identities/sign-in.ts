@@ -8,7 +8,7 @@ import { isTaken, type RegisterInput } from '../accounts/applicant.ts';
 import { isBlocked } from '../accounts/end-ways.ts';
 import { presentedInvitation } from '../accounts/invitations.ts';
 import { proveAddress } from '../accounts/prove-address.ts';
-import { registration } from '../accounts/registration.ts';
+import { registration } from '../accounts/register.ts';
 import { identityConflict, storeIdentity, unlinkedIdentity } from '../accounts/store-identity.ts';
 import type { LoginResult } from '../login/login.ts';
 import { newPendingLogin } from '../login/pending-login.ts';
@@ -17,7 +17,7 @@ import { notifyOfChange } from '../notices.ts';
 import type { ProviderAnswer } from '../ports/identity-providers.ts';
 import type { Service } from '../service.ts';
 import { prepareSession } from '../sessions/open-session.ts';
-import { NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
+import { type ClientContext, NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
 import { rememberedDeviceId as rememberedDevice } from '../sessions/remember-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { findIdentity, identitiesOf, passkeysOf } from '../storage/factors.ts';
@@ -25,22 +25,17 @@ import { changeRow } from '../storage/rows.ts';
 import type { Stores } from '../storage/stores.ts';
 import { type Cancellation, NEVER_CANCELLED } from '../use-case.ts';
 
-export type SignIn = Pick<RegisterInput, 'invitation' | 'extra' | 'locales' | 'origin' | 'presented'> & {
-  readonly identity: ProviderAnswer;
-  readonly refreshTokens?: readonly string[];
-  readonly rememberedDevices?: readonly string[];
-};
+export type SignIn = ClientContext &
+  Pick<RegisterInput, 'invitation' | 'extra'> & { readonly identity: ProviderAnswer };
 
 /** Something has changed since the sign-in was decided: it is decided once more. */
-class Overtaken extends Error {}
+class StaleDecision extends Error {}
 
 /**
- * Opens a session for somebody who has logged in at a provider, or a pending log-in if a second factor is missing. A linked identity logs in,
- * whatever address the provider states, and if it cannot be asked for one. Otherwise, an address without an account registers. One with an account logs in to it and is linked if
- * both sides have proven the address, and the account has no other way in, or the provider hosts the mailbox; if only the provider has proven it, the
- * account loses what was added to it before. What was removed is not linked again. Not within a unit of work.
- * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_DEVICE_UNPROVEN, AUTH_EMAIL_UNVERIFIED, AUTH_IDENTITY_CONFLICT, AUTH_PROOF_EXPIRED,
- *   AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED, SYS_HOOK_UNAVAILABLE; the `addressError` of an identity that is not linked
+ * Opens a session for somebody who has logged in at a provider, or a pending log-in if a second factor is missing (ADR 0026). A linked identity logs
+ * in, whatever address the provider states. Otherwise, an address without an account registers. One with an account is linked if both sides have
+ * proven it. Not within a unit of work.
+ * @throws AppError the `addressError` of an identity that is not linked
  */
 export const signIn = (deps: Service) => {
   const attempt = signInOnce(deps);
@@ -56,7 +51,7 @@ export const signIn = (deps: Service) => {
   };
 };
 
-const isOvertaken = (error: unknown): boolean => error instanceof Overtaken || isTaken(error);
+const isOvertaken = (error: unknown): boolean => error instanceof StaleDecision || isTaken(error);
 
 const signInOnce = (deps: Service) => {
   const registering = registration(deps);
@@ -67,7 +62,7 @@ const signInOnce = (deps: Service) => {
     const email = addressOf(identity);
     const user = await (linked === null ? ownerOf(deps, input, email) : deps.users.findById(linked.userId));
     if (user !== null) return logIn(deps, { user, isLinked: linked !== null }, input, cancellation);
-    if (linked !== null) throw new Overtaken();
+    if (linked !== null) throw new StaleDecision();
     if (email === null) throw refused('The provider has stated no email address. Register in another way.');
     const registered = await registering({ ...input, email }, cancellation);
     if (registered === null) throw new AppError('AUTH_EMAIL_UNVERIFIED');
@@ -79,15 +74,10 @@ const refused = (message: string): AppError =>
   new AppError('AUTH_REGISTRATION_REFUSED', { reason: 'identity', message });
 
 /**
- * The user who has the address of an identity that is not linked. Where addresses are verified before the first log-in, or not everybody may
- * register, a provider that does not vouch for the address learns nothing about it.
+ * The user who has the address of an identity that is not linked. A provider that does not vouch for the address learns nothing about it.
  * @throws AppError AUTH_IDENTITY_CONFLICT, AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED
  */
-const ownerOf = async (
-  deps: Service,
-  { identity: { isEmailVerified }, invitation }: SignIn,
-  email: string | null,
-): Promise<User | null> => {
+const ownerOf = async (deps: Service, { identity: { isEmailVerified }, invitation }: SignIn, email: string | null) => {
   if (!isEmailVerified && email !== null) await presentedInvitation(deps, { email, invitation });
   if (!isEmailVerified && deps.emailVerification === 'required')
     throw refused('The provider does not say that this email address is yours. Register in another way.');
@@ -150,12 +140,7 @@ const recordUse = ({ records }: Stores, answer: ProviderAnswer, lastUsedAt: numb
  * By its address alone: somebody who has read the mailbox for a moment can have got it. An account that nobody has proven loses its other ways in.
  * @throws AppError AUTH_IDENTITY_CONFLICT
  */
-const assertMayBeLinked = async (
-  deps: Service,
-  { records }: Stores,
-  user: User,
-  identity: VerifiedIdentity,
-): Promise<void> => {
+const assertMayBeLinked = async (deps: Service, { records }: Stores, user: User, identity: VerifiedIdentity) => {
   if (user.emailVerifiedAt === null) return;
   if (isBlocked(deps, user, identity)) throw identityConflict('it was removed from the account', REMOVED);
   if (hostsMailbox(identity)) return;
@@ -176,6 +161,6 @@ const lockedAsDecided = async (
   const locked = await stores.users.lock(id);
   const linked = await findIdentity(stores.records, identity);
   const isSame = locked?.email === email && locked.emailVerifiedAt === emailVerifiedAt;
-  if (!isSame || (linked?.userId ?? null) !== (isLinked ? id : null)) throw new Overtaken();
+  if (!isSame || (linked?.userId ?? null) !== (isLinked ? id : null)) throw new StaleDecision();
   return locked;
 };

@@ -1,5 +1,5 @@
 import { type MailName, namesIn } from '../../domain/happenings.ts';
-import { fileProblems, placeholdersIn, plainProblems, sameText, textProblems, written } from '../check-texts.ts';
+import { fileProblems, placeholder, placeholdersIn, plainProblems, sameText, textProblems } from '../check-texts.ts';
 import { type TextTree, VARIABLE } from '../templates.ts';
 import { isLinkVariable, LAYOUT_VARIABLES, type MailTexts } from './kinds.ts';
 import { linkOf, partsOf } from './write-mail.ts';
@@ -35,7 +35,7 @@ const textsProblems = (texts: TextTree, english: TextTree, whole: TextTree): str
       kind === 'mails'
         ? ofMail(name, given)
         : mails
-            .filter(([, mail]) => mail.some((each) => each.trim() === written(name)))
+            .filter(([, mail]) => mail.some((each) => each.trim() === placeholder(name)))
             .flatMap(([each, mail]) => ofMail(each, mail));
     return [...given.flatMap((each) => plainProblems(each)), ...new Set(problems)];
   });
@@ -53,24 +53,24 @@ const problemsOfMail = (mail: readonly string[], name: MailName, { parts, lackin
   const lasts = body.map((paragraph) => linkOf(paragraph.split('\n').at(-1) ?? ''));
   const beside = body.map((paragraph, at) => (lasts[at] === null ? paragraph : paragraph.replace(/.*$/, '')));
   const unknown = placeholdersIn([subject, ...body].join('\n')).filter((each) => !known.includes(each));
-  const there = [...known, ...Object.keys(parts)].map(written).join(', ');
+  const there = [...known, ...Object.keys(parts)].map(placeholder).join(', ');
   return [
     ...(body.length === 0 ? ['expected the subject and at least one paragraph'] : []),
     ...(/\p{Cc}/u.test(subject) ? ['the subject is one line'] : []),
     ...(placeholdersIn(subject).some((each) => each !== 'brand') ? ['the subject may have no other than {brand}'] : []),
     ...unknown.map((each) =>
       lacking.includes(each)
-        ? `${written(each)} is not among the parts of this language`
-        : `${written(each)} is unknown here; there are ${there}`,
+        ? `${placeholder(each)} is not among the parts of this language`
+        : `${placeholder(each)} is unknown here; there are ${there}`,
     ),
     ...known
       .filter((each) => isLinkVariable(each) && !lasts.includes(each))
-      .map((each) => `${written(each)} is missing: the mail needs its link`),
+      .map((each) => `${placeholder(each)} is missing: the mail needs its link`),
     ...placeholdersIn(beside.join('\n'))
       .filter(isLinkVariable)
       .map(
         (each) =>
-          `${written(each)} needs a line of its own, the last of its paragraph: beside other text, it could become another link`,
+          `${placeholder(each)} needs a line of its own, the last of its paragraph: beside other text, it could become another link`,
       ),
   ];
 };

@@ -37,7 +37,7 @@ export type WaysLeft = {
   readonly signIns: readonly string[];
 };
 
-export type Held = {
+export type MailData = {
   readonly links: readonly Link[];
   readonly left: () => Promise<WaysLeft>;
   readonly newCode: () => { readonly code: string; readonly tokenHash: string };
@@ -46,19 +46,19 @@ export type Held = {
   readonly code: string | null;
 };
 
-type Compose = (message: SentMessage, user: User, held: Held) => ComposedMail | null | Promise<ComposedMail | null>;
+type Compose = (message: SentMessage, user: User, data: MailData) => ComposedMail | null | Promise<ComposedMail | null>;
 
 /** @returns `null` when the message is out of date. */
-export const mailOfMessage = async (message: SentMessage, user: User, held: Held): Promise<ComposedMail | null> => {
+export const mailOfMessage = async (message: SentMessage, user: User, data: MailData): Promise<ComposedMail | null> => {
   const { kind } = message;
   const compose = COMPOSE[kind] ?? (namesIn(kind).includes('undoLink') ? undoable : notice);
-  return compose(message, user, held);
+  return compose(message, user, data);
 };
 
 /** A notice goes to the address that the account had when it happened: an attacker may have changed it since. */
-const notice: Compose = (message, _user, held) => ({
+const notice: Compose = (message, _user, data) => ({
   template: message.kind,
-  values: happened(message, held),
+  values: happened(message, data),
   links: [],
 });
 
@@ -68,7 +68,7 @@ const mail = <Name extends MailName>(
   links: readonly WantedLink[] = [],
 ): ComposedMail => ({ template, values, links });
 
-const happened = ({ createdAt: time, origin: { userAgent, address } }: Message, { deviceName }: Held) => ({
+const happened = ({ createdAt: time, origin: { userAgent, address } }: Message, { deviceName }: MailData) => ({
   time: { time },
   device: userAgent === null ? [] : [deviceName(userAgent)],
   network: address ?? '',
@@ -82,15 +82,15 @@ const linkTo = (
 ): WantedLink => ({ as, purpose, email: to, lifetime });
 
 /** With a link that undoes it, and what came after it; not if earlier mails can undo more, or the account was settled since. */
-const undoable: Compose = (message, _user, held) => {
+const undoable: Compose = (message, _user, data) => {
   const { to: email, createdAt } = message;
-  const undo = held.links.find(
+  const undo = data.links.find(
     (link) => link.purpose === 'factors-undo' && link.since === createdAt && link.email === email,
   );
-  if (undo === undefined) return mail('factors-changed-again', happened(message, held));
+  if (undo === undefined) return mail('factors-changed-again', happened(message, data));
   const { since, keeps, expiresAt } = undo;
   const link = { as: 'undoLink', purpose: 'factors-undo', email, since, keeps, expiresAt } as const;
-  const values = { ...happened(message, held), undoUntil: { time: expiresAt } };
+  const values = { ...happened(message, data), undoUntil: { time: expiresAt } };
   return { template: message.kind, values, links: [link] };
 };
 
@@ -115,18 +115,18 @@ const COMPOSE: Readonly<Partial<Record<SentMail, Compose>>> = {
     return mail('email-verification', values, links);
   },
   /** Not for a disabled account, which refuses every log-in. */
-  'login-code': (message, { disabledAt }, held) => {
-    if (held.code === null || disabledAt !== null) return null;
+  'login-code': (message, { disabledAt }, data) => {
+    if (data.code === null || disabledAt !== null) return null;
     const validFor = { duration: LOGIN_CODE_LIFETIME };
-    return mail('login-code', { ...happened(message, held), code: held.code, validFor });
+    return mail('login-code', { ...happened(message, data), code: data.code, validFor });
   },
-  'confirmation-code': (message, { email, disabledAt }, held) => {
+  'confirmation-code': (message, { email, disabledAt }, data) => {
     if (email !== message.to || disabledAt !== null) return null;
-    const { code, tokenHash } = held.newCode();
+    const { code, tokenHash } = data.newCode();
     const link = { ...linkTo(email, 'link', 'confirmation-code', LOGIN_CODE_LIFETIME), tokenHash };
     return mail(
       'confirmation-code',
-      { ...happened(message, held), code, validFor: { duration: LOGIN_CODE_LIFETIME } },
+      { ...happened(message, data), code, validFor: { duration: LOGIN_CODE_LIFETIME } },
       [link],
     );
   },
@@ -152,10 +152,10 @@ const COMPOSE: Readonly<Partial<Record<SentMail, Compose>>> = {
     const undo = links.find(({ purpose }) => purpose === 'email-change-undo');
     return undo === undefined ? null : mail('email-change-final', { username, undoUntil: { time: undo.expiresAt } });
   },
-  'email-change-undone': async (_message, { username }, held) =>
-    mail('email-change-undone', { username, ...(await held.left()) }),
-  'factors-undone': async (_message, { username }, held) =>
-    mail('factors-undone', { username, ...(await held.left()) }),
-  'password-was-reset': async (message, _user, held) =>
-    mail('password-was-reset', { ...happened(message, held), ...(await held.left()) }),
+  'email-change-undone': async (_message, { username }, data) =>
+    mail('email-change-undone', { username, ...(await data.left()) }),
+  'factors-undone': async (_message, { username }, data) =>
+    mail('factors-undone', { username, ...(await data.left()) }),
+  'password-was-reset': async (message, _user, data) =>
+    mail('password-was-reset', { ...happened(message, data), ...(await data.left()) }),
 };

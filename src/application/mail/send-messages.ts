@@ -10,7 +10,7 @@ import type { Mail, Mailer } from '../ports/mailer.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import type { Report } from '../report.ts';
-import type { Core } from '../service.ts';
+import type { Sources } from '../service.ts';
 import { countEvents, knowsDevice } from '../storage/events.ts';
 import { factorsOf, identitiesOf, passkeysOf } from '../storage/factors.ts';
 import { findInvitation, linksOf, putInvitation, putLink, takeInvitation } from '../storage/links.ts';
@@ -40,7 +40,7 @@ type MailContext = MailSettings & {
   readonly deviceNames?: () => Promise<(userAgent: string) => string | null>;
 };
 
-export type PrepareMailDeps = Pick<Core, 'clock' | 'ids' | 'secrets'> & {
+export type PrepareMailDeps = Sources & {
   readonly secrets: Secrets;
   readonly mailContext: MailContext;
 };
@@ -53,7 +53,7 @@ const REQUESTS = {
 } as const satisfies Record<RequestKind, { kind: SentMessage['kind']; event: EventKind }>;
 
 /** Loads what writes mail, before a transaction, which must not wait for it. No start needs it (ADR 0021). */
-export const loadWriting = async ({ mailContext }: PrepareMailDeps) => {
+export const loadMailWriter = async ({ mailContext }: PrepareMailDeps) => {
   const { mailOfMessage } = await import('./mail-of-message.ts');
   const { writeMail } = await import('./write-mail.ts');
   const templates = await mailContext.templates();
@@ -61,7 +61,7 @@ export const loadWriting = async ({ mailContext }: PrepareMailDeps) => {
   const deviceName = (userAgent: string) => nameOf?.(userAgent) ?? userAgent;
   return { mailOfMessage, writeMail, templates, deviceName };
 };
-type Writing = Awaited<ReturnType<typeof loadWriting>>;
+type MailWriter = Awaited<ReturnType<typeof loadMailWriter>>;
 
 /**
  * Makes the mail of a message, and stores its links, in a transaction. Links of an earlier attempt are replaced.
@@ -71,10 +71,10 @@ export const prepareMail = async (
   deps: PrepareMailDeps,
   stores: Stores,
   waiting: Message,
-  writing: Writing,
+  writer: MailWriter,
 ): Promise<Mail | null> => {
-  if (waiting.kind === 'invitation') return prepareInvitation(deps, stores, waiting, writing);
-  const { mailOfMessage, writeMail, templates, deviceName } = writing;
+  if (waiting.kind === 'invitation') return prepareInvitation(deps, stores, waiting, writer);
+  const { mailOfMessage, writeMail, templates, deviceName } = writer;
   const { users, records } = stores;
   const user = await lockedUser(users, waiting);
   if (user === null) return null;
@@ -91,7 +91,7 @@ export const prepareMail = async (
   };
   const mail = await mailOfMessage({ ...message, kind }, user, held);
   if (mail === null) return null;
-  if (isRequest(message) && !(await isAdmitted(deps, stores, { message, user, live }))) return null;
+  if (isRequest(message) && !(await isAdmitted(deps, stores, message, user.id, live))) return null;
   // A link that follows the undo of a change is asked for by nobody: the owner has proven the address. A request is counted with the attempt that
   // identifies it, which need not be the first.
   const isFree = message.kind === 'password-reset' || (message.attempts > 1 && !isRequest(message));
@@ -115,7 +115,7 @@ const prepareInvitation = async (
   deps: PrepareMailDeps,
   stores: Stores,
   message: Message,
-  { writeMail, templates }: Writing,
+  { writeMail, templates }: MailWriter,
 ): Promise<Mail | null> => {
   const { clock, secrets, mailContext } = deps;
   const { id, to: email, locale, attempts, createdAt } = message;
@@ -173,24 +173,20 @@ const mayBeMailed = async (
   return true;
 };
 
-type PendingRequest = {
-  readonly message: Message & { readonly kind: RequestKind };
-  readonly user: User;
-  readonly live: readonly Link[];
-};
-
 /** Whether a request is answered now: not while the mail of an earlier one waits, whose link this one would replace. A code replaces none. */
 const isAdmitted = async (
-  { clock }: Pick<Core, 'clock' | 'ids' | 'secrets'>,
+  { clock }: Sources,
   { records }: Stores,
-  { message, user, live }: PendingRequest,
+  message: Message & { readonly kind: RequestKind },
+  userId: string,
+  live: readonly Link[],
 ) => {
   const { kind, event } = REQUESTS[message.kind];
   if (kind === 'login-code') return true;
-  const waiting = await messagesOf(records, user.id);
+  const waiting = await messagesOf(records, userId);
   if (waiting.some((other) => other.kind === kind)) return false;
   if (!live.some(({ purpose }) => purpose === kind)) return true;
-  return (await countEvents(records, user.id, event, clock.now() - LINK_SPACING)) === 0;
+  return (await countEvents(records, userId, event, clock.now() - LINK_SPACING)) === 0;
 };
 
 /** @returns the URLs of the links, by variable. The token is in the fragment, which browsers do not send. */
@@ -241,8 +237,8 @@ export const sendMessages =
 const attempt = async (deps: SendMessagesDeps, message: Message): Promise<void> => {
   const { records, transactions, mailer, report } = deps;
   try {
-    const writing = await loadWriting(deps);
-    const mail = await transactions.run((stores) => prepareMail(deps, stores, message, writing));
+    const writer = await loadMailWriter(deps);
+    const mail = await transactions.run((stores) => prepareMail(deps, stores, message, writer));
     const outcome = mail === null ? 'dropped' : await mailer.send(mail);
     await deleteMessages(records, [message.id]);
     report?.('mail', outcome, message);

@@ -1,10 +1,10 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { isLive, type Session, type SessionKey } from '../../domain/session.ts';
-import type { BrowserProof } from '../ports/proofs.ts';
 import type { SignedPurpose } from '../ports/secrets.ts';
 import type { Service } from '../service.ts';
 import { record } from '../use-case.ts';
+import type { Caller } from './current-user.ts';
 import { unproven } from './prove-device.ts';
 import { verifiedTokens } from './tokens.ts';
 
@@ -14,34 +14,31 @@ const REGISTRATION_TIME = 5 * MINUTE;
 /** Milliseconds from one renewal to the next in which its challenge saves a round trip, and from a registration to the first renewal. */
 const CHALLENGE_TIME = 20 * MINUTE;
 
-type Owner = { readonly userId: string; readonly sessionId: string };
-type Content = { readonly value: string; readonly lifetime: number };
-
 const sign = (
-  { secrets, clock }: Pick<Service, 'secrets' | 'clock'>,
+  { secrets, clock }: Service,
   purpose: SignedPurpose,
-  { userId, sessionId }: Owner,
-  { value, lifetime }: Content,
+  { userId, sessionId }: Caller,
+  value: string,
+  lifetime: number,
 ): string => secrets.sign({ purpose, userId, sessionId, value, expiresAt: clock.now() + lifetime });
 
-const ownerOf = ({ id: sessionId, userId }: SessionKey): Owner => ({ userId, sessionId });
+const ownerOf = ({ id: sessionId, userId }: SessionKey): Caller => ({ userId, sessionId });
 
 /** @param rotation up to which the challenge is good. */
-const challengeFor = (deps: Pick<Service, 'secrets' | 'clock'>, owner: Owner, rotation: number): string =>
-  sign(deps, 'challenge', owner, { value: `${rotation}`, lifetime: CHALLENGE_TIME });
+const challengeFor = (deps: Service, owner: Caller, rotation: number): string =>
+  sign(deps, 'challenge', owner, `${rotation}`, CHALLENGE_TIME);
 
 export const inviteBrowser =
-  (deps: Pick<Service, 'secrets' | 'clock'>) =>
-  (owner: Owner): { readonly challenge: string; readonly authorization: string } => ({
+  (deps: Service) =>
+  (owner: Caller): { readonly challenge: string; readonly authorization: string } => ({
     challenge: challengeFor(deps, owner, 0),
-    authorization: sign(deps, 'registration', owner, { value: '', lifetime: REGISTRATION_TIME }),
+    authorization: sign(deps, 'registration', owner, '', REGISTRATION_TIME),
   });
 
 /**
  * Registers the key of a browser. Nothing is stored before the first renewal, which shows that the browser has got this response:
  * otherwise a lost response would lock it out.
  * @returns the identifier of the browser's session, which names the key.
- * @throws AppError AUTH_DEVICE_UNPROVEN
  */
 export const registerBrowser =
   (deps: Service) =>
@@ -52,7 +49,7 @@ export const registerBrowser =
     const challenge = deps.secrets.unsign(proof?.challenge ?? '', 'challenge', now);
     if (proof === null || invitation === null || challenge?.sessionId !== invitation.sessionId)
       throw unproven('the registration of the browser is not valid');
-    return sign(deps, 'browser', invitation, { value: proof.key, lifetime: CHALLENGE_TIME });
+    return sign(deps, 'browser', invitation, proof.key, CHALLENGE_TIME);
   };
 
 type RenewalInput = {
@@ -69,7 +66,7 @@ type Renewal = { readonly challenge: string; readonly cookie: string | null };
 /**
  * Renews the bound cookie of a browser. The first renewal gives its key to the session. A browser forgets its session for good when it
  * is refused, so only one that can never be renewed is.
- * @throws AppError AUTH_FAILED when the session has ended; AUTH_DEVICE_UNPROVEN when it has another key.
+ * @throws AppError AUTH_FAILED when the session has ended; AUTH_DEVICE_UNPROVEN when it has another key
  */
 export const renewBrowser =
   (deps: Service & { readonly boundCookieLifetime: number }) =>
@@ -79,9 +76,9 @@ export const renewBrowser =
     if (proof === null || !isChallenged(deps, session, proof.challenge))
       return { challenge: challengeFor(deps, owner, session.rotation), cookie: null };
     if (session.browserKey === null) await bind(deps, session, key, origin);
-    const content = { value: key, lifetime: deps.boundCookieLifetime };
+    const cookie = sign(deps, 'cookie', owner, key, deps.boundCookieLifetime);
     // The refresh that waits for the cookie comes before the next renewal, or beside it.
-    return { challenge: challengeFor(deps, owner, session.rotation + 1), cookie: sign(deps, 'cookie', owner, content) };
+    return { challenge: challengeFor(deps, owner, session.rotation + 1), cookie };
   };
 
 const ended = () => new AppError('AUTH_FAILED', { reason: 'the session of the browser has ended' });
@@ -89,11 +86,7 @@ const ended = () => new AppError('AUTH_FAILED', { reason: 'the session of the br
 type KeyedSession = { readonly session: Session; readonly key: string };
 
 /** The live sessions of the refresh tokens for which the browser may have a key. A sibling host can add the token of another session. */
-const keyedSessions = async (
-  deps: Service,
-  refreshTokens: readonly string[],
-  identifier: string,
-): Promise<readonly KeyedSession[]> => {
+const keyedSessions = async (deps: Service, refreshTokens: readonly string[], identifier: string) => {
   const verified = await verifiedTokens(deps, refreshTokens);
   const found = await Promise.all(
     verified.map(({ sessionId: id, claims }) => deps.sessions.find({ id, userId: claims.sub })),
@@ -109,11 +102,7 @@ const keyedSessions = async (
 };
 
 /** The session whose key has signed a proof; the first one, without a proof. */
-const signed = async (
-  { proofs }: Service,
-  keyed: readonly KeyedSession[],
-  text: string | null,
-): Promise<KeyedSession & { readonly proof: BrowserProof | null }> => {
+const signed = async ({ proofs }: Service, keyed: readonly KeyedSession[], text: string | null) => {
   for (const each of keyed) {
     const proof = text === null ? null : await proofs.verifyBrowser(text, each.key);
     if (text === null || proof !== null) return { ...each, proof };
@@ -121,21 +110,13 @@ const signed = async (
   throw unproven('the proof of the browser is not valid');
 };
 
-const registeredKey = (
-  { secrets, clock }: Pick<Service, 'secrets' | 'clock'>,
-  { id }: Session,
-  identifier: string,
-): string | null => {
+const registeredKey = ({ secrets, clock }: Service, { id }: Session, identifier: string): string | null => {
   const registered = secrets.unsign(identifier, 'browser', clock.now());
   return registered?.sessionId === id ? registered.value : null;
 };
 
 /** A recorded proof is worthless once its browser has refreshed again. */
-const isChallenged = (
-  { secrets, clock }: Pick<Service, 'secrets' | 'clock'>,
-  { id, rotation }: Session,
-  text: string,
-): boolean => {
+const isChallenged = ({ secrets, clock }: Service, { id, rotation }: Session, text: string): boolean => {
   const challenge = secrets.unsign(text, 'challenge', clock.now());
   return challenge?.sessionId === id && [rotation, rotation + 1].includes(Number(challenge.value));
 };

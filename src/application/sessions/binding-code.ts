@@ -4,12 +4,8 @@ import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Service } from '../service.ts';
 import type { Proven } from './prove-device.ts';
 
-/**
- * A code by which an application binds a session that was opened at the pages of the service, whose storage is apart in some browsers. It is handed
- * over in the address that the log-in leads back to: who has copied the cookie has no code, and who has made a link has none for the session of
- * somebody else. ADR 0006.
- */
-export const makeBindingCode = ({ secrets, clock }: Pick<Service, 'secrets' | 'clock'>, session: SessionKey) =>
+/** A code by which an application binds a session that was opened at the pages of the service: the log-in leads back with it (ADR 0006). */
+export const makeBindingCode = ({ secrets, clock }: Service, session: SessionKey) =>
   secrets.sign({
     ...{ purpose: 'binding-code', userId: session.userId, sessionId: session.id },
     ...{ value: '', expiresAt: clock.now() + PROOF_TOLERANCE },
@@ -17,7 +13,7 @@ export const makeBindingCode = ({ secrets, clock }: Pick<Service, 'secrets' | 'c
 
 /** Binds the session of the code to the key that the request proves. One that has a key keeps it. */
 export const bindByCode = async (
-  { secrets, clock, sessions }: Pick<Service, 'secrets' | 'clock' | 'sessions'>,
+  { secrets, clock, sessions }: Service,
   code: string,
   { verified, evidence: { proof } }: Pick<Proven, 'evidence'> & { readonly verified: readonly RefreshToken[] },
 ): Promise<void> => {

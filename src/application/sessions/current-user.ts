@@ -37,7 +37,7 @@ export const liveSession = async (
 
 /**
  * For gateways, which let a request pass or not: a deleted user is nobody whom they may tell apart.
- * @throws AppError AUTH_TOKEN_INVALID when the session has ended, or the account is disabled or deleted.
+ * @throws AppError AUTH_TOKEN_INVALID when the session has ended, or the account is disabled or deleted
  */
 export const assertLive =
   (deps: Pick<Core, 'sessions' | 'clock'>) =>
@@ -116,10 +116,7 @@ export const currentUser = async (
   passkeys: count ?? (await passkeysOf(records, user.id)).length,
 });
 
-/**
- * The user as stored now, which may differ from the claims of the access token.
- * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
- */
+/** The user as stored now, which may differ from the claims of the access token. */
 export const getCurrentUser =
   (deps: Service) =>
   async (caller: Caller): Promise<CurrentUser> => {

@@ -1,13 +1,13 @@
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { REMEMBERED_FOR } from '../../domain/remembered-device.ts';
 import { isCovered, type MassEnding, type Session } from '../../domain/session.ts';
-import type { Core } from '../service.ts';
+import type { Core, Sources } from '../service.ts';
 import { addEnded } from '../storage/events.ts';
 import { purgeDevices } from '../storage/factors.ts';
 import type { Records } from '../storage/records.ts';
 import { changeRow, removeRow, untilDone, withoutVersion } from '../storage/rows.ts';
 import { record } from '../use-case.ts';
-import { endings } from './end-sessions.ts';
+import { sessionEvents } from './end-sessions.ts';
 
 /**
  * Ends all sessions that are open now, and forgets the remembered devices, after an incident: nothing finds them any more. Sessions that are
@@ -44,7 +44,7 @@ const BEFORE_ALL = '';
 
 /** Removes some of the sessions that ended with all others, and tells their users. @returns how many; `null` when nothing is left. */
 export const removeEnded =
-  (deps: Pick<Core, 'transactions' | 'clock' | 'ids' | 'secrets'>) =>
+  (deps: Pick<Core, 'transactions'> & Sources) =>
   (limit: number): Promise<number | null> =>
     deps.transactions.run(async (stores) => {
       const ending = await nextEnding(stores.records);
@@ -62,7 +62,7 @@ export const removeEnded =
       for (const userId of [...new Set(due.map((session) => session.userId))].toSorted()) {
         const ended = await stores.sessions.endByUser(userId, isMeant);
         // The list of ended sessions has one entry for all.
-        await record(deps, stores, origin, endings(userId, ended, 'operator', note), false);
+        await record(deps, stores, origin, sessionEvents(userId, ended, 'operator', note), false);
         removed += ended.length;
       }
       // A device expires so long after it was remembered.

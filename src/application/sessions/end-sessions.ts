@@ -1,14 +1,15 @@
+import { AppError } from '../../domain/errors/app-error.ts';
 import { type DomainEvent, NO_ORIGIN, type Origin, type SessionEnding } from '../../domain/event.ts';
 import type { Session, SessionKey } from '../../domain/session.ts';
 import { notifyOfReplay } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
-import type { Core, Service } from '../service.ts';
+import type { Core, Service, Sources } from '../service.ts';
 import type { Stores } from '../storage/stores.ts';
 import { record } from '../use-case.ts';
-import { forgetDevices } from './remember-device.ts';
+import { forgetDevice, forgetDevices } from './remember-device.ts';
 import { assessTokens, reusedSessions, verifiedTokens } from './tokens.ts';
 
-export const endings = (
+export const sessionEvents = (
   userId: string,
   ids: readonly string[],
   reason: SessionEnding,
@@ -25,18 +26,20 @@ export type Ending = {
 };
 
 export const endSession = async (
-  deps: Pick<Core, 'clock' | 'ids' | 'secrets'>,
+  deps: Sources,
   stores: Stores,
   key: SessionKey,
   { reason, origin, note, isListed }: Ending,
 ): Promise<boolean> => {
   const ended = await stores.sessions.end(key);
-  if (ended) await record(deps, stores, origin, endings(key.userId, [key.id], reason, note), isListed);
+  if (ended) await record(deps, stores, origin, sessionEvents(key.userId, [key.id], reason, note), isListed);
   return ended;
 };
 
-type EndingOfAll = Ending & {
-  readonly exceptId?: string;
+/** Ends one session of a user, or forgets one remembered device. @throws AppError DB_RECORD_NOT_FOUND */
+export const endSessionOrDevice = async (deps: Sources, stores: Stores, key: SessionKey, ending: Ending) => {
+  if ((await endSession(deps, stores, key, ending)) || (await forgetDevice(deps, stores, key, ending))) return;
+  throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such session' });
 };
 
 /**
@@ -44,19 +47,19 @@ type EndingOfAll = Ending & {
  * @returns how many sessions.
  */
 export const endSessionsOf = async (
-  deps: Pick<Core, 'clock' | 'ids' | 'secrets'>,
+  deps: Sources,
   stores: Stores,
   userId: string,
-  { reason, origin, note, exceptId }: EndingOfAll,
+  { reason, origin, note, exceptId }: Ending & { readonly exceptId?: string },
 ): Promise<number> => {
   await stores.users.lock(userId);
   const ended = await stores.sessions.endByUser(userId, ({ id }) => id !== exceptId);
-  await record(deps, stores, origin, endings(userId, ended, reason, note));
+  await record(deps, stores, origin, sessionEvents(userId, ended, reason, note));
   await forgetDevices(deps, stores, userId, { reason, origin });
   return ended.length;
 };
 
-type Presented = {
+type PresentedTokens = {
   readonly userId: string;
   readonly verified: readonly RefreshToken[];
   readonly origin: Origin;
@@ -72,13 +75,13 @@ type Presented = {
 export const endPresentedSessions = async (
   deps: Service,
   stores: Stores,
-  { userId, verified, origin, reason }: Presented,
+  { userId, verified, origin, reason }: PresentedTokens,
 ): Promise<void> => {
   const own = verified.filter(({ claims }) => claims.sub === userId);
   const assessed = await assessTokens({ ...deps, sessions: stores.sessions }, own);
   const live = new Set(assessed.filter(({ status }) => status !== 'ended').map(({ token }) => token.sessionId));
   const reused = reusedSessions(assessed);
-  await endReplayed(deps, stores, { userId, sessions: reused, origin });
+  await endReplayed(deps, stores, userId, reused, origin);
   for (const { id } of reused) live.delete(id);
   const current = new Set(assessed.filter(({ status }) => status === 'current').map(({ token }) => token.sessionId));
   // A log-in takes the tokens from the only browser that has them: whole offices log in at once, and would fill the list.
@@ -86,22 +89,18 @@ export const endPresentedSessions = async (
   for (const id of live) await endSession(deps, stores, { id, userId }, { reason, origin, isListed: isListed(id) });
 };
 
-type Replayed = {
-  readonly userId: string;
-  readonly sessions: readonly Session[];
-  readonly origin: Origin;
-};
-
 /** Ends the sessions of reused tokens, in a transaction that has locked their user, and notifies the user. */
 export const endReplayed = async (
   deps: Core,
   stores: Stores,
-  { userId, sessions, origin }: Replayed,
-): Promise<void> => {
+  userId: string,
+  sessions: readonly Session[],
+  origin: Origin,
+) => {
   const ended: Session[] = [];
   for (const session of sessions)
     if (await endSession(deps, stores, session, { reason: 'token-replayed', origin })) ended.push(session);
-  await notifyOfReplay(deps, stores, { userId, ended, origin });
+  await notifyOfReplay(deps, stores, userId, ended, origin);
 };
 
 /** Ends the session of every presented refresh token that verifies, and ignores the others. */

@@ -1,7 +1,6 @@
 import { bindingOf, NOT_REQUIRED, needsProof, noEvidence } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import type { RememberedDevice } from '../../domain/remembered-device.ts';
 import type { SessionKey } from '../../domain/session.ts';
 import { isGood } from '../../domain/token-status.ts';
 import { isUsualLogin, notifyOfLogin } from '../notices.ts';
@@ -9,17 +8,13 @@ import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Core, Service } from '../service.ts';
 import { devicesOf } from '../storage/factors.ts';
 import type { Stores } from '../storage/stores.ts';
-import { NEVER_CANCELLED } from '../use-case.ts';
+import { NEVER_CANCELLED, pick } from '../use-case.ts';
 import { type Caller, liveUser, lockedLiveUser } from './current-user.ts';
-import { endSession, endSessionsOf } from './end-sessions.ts';
+import { endSessionOrDevice, endSessionsOf } from './end-sessions.ts';
 import { replaceSession, runReplacing } from './open-session.ts';
-import { forgetDevice } from './remember-device.ts';
-import { assessTokens, mostFavorable, statedFor, type TokenPair, verifiedTokens } from './tokens.ts';
+import { assessTokens, hookClaimsFor, mostFavorable, type TokenPair, verifiedTokens } from './tokens.ts';
 
-/**
- * The live sessions of a user without their tokens, the most recently used first, and then the remembered devices, the latest first.
- * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
- */
+/** The live sessions of a user without their tokens, the most recently used first, and then the remembered devices, the latest first. */
 export const listSessions = (deps: Service) => async (caller: Caller) => {
   const { id: userId } = await liveUser(deps, caller);
   const now = deps.clock.now();
@@ -28,49 +23,34 @@ export const listSessions = (deps: Service) => async (caller: Caller) => {
     devicesOf(deps.records, userId, now),
   ]);
   const live = sessions.map((session) => ({
-    id: session.id,
-    createdAt: session.createdAt,
+    ...pick(session, 'id', 'createdAt', 'userAgent', 'address'),
     lastUsedAt: session.rotatedAt,
-    userAgent: session.userAgent,
-    address: session.address,
     binding: bindingOf(session),
     current: session.id === caller.sessionId,
     remembered: false,
   }));
-  return [...live, ...devices.map(asListed).toReversed()];
+  const remembered = devices.toReversed().map((device) => ({
+    ...pick(device, 'id', 'createdAt', 'userAgent', 'address'),
+    lastUsedAt: device.createdAt,
+    ...{ binding: 'none' as const, current: false, remembered: true },
+  }));
+  return [...live, ...remembered];
 };
-
-const asListed = ({ id, createdAt, userAgent, address }: RememberedDevice) => ({
-  id,
-  createdAt,
-  lastUsedAt: createdAt,
-  userAgent,
-  address,
-  binding: 'none' as const,
-  current: false,
-  remembered: true,
-});
 
 /**
  * Ends one session of a user, or forgets one remembered device.
- * @throws AppError AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has neither with this id, even if another user has.
+ * @throws AppError DB_RECORD_NOT_FOUND when the user has neither with this id, even if another user has
  */
 export const endOwnSession =
   (deps: Core) =>
   async (caller: Caller, id: string, origin = NO_ORIGIN): Promise<void> => {
-    const ended = await deps.transactions.run(async (stores) => {
+    await deps.transactions.run(async (stores) => {
       const { id: userId } = await lockedLiveUser(deps, stores, caller);
-      const key = { id, userId };
-      const ending = { reason: 'ended-by-user', origin } as const;
-      return (await endSession(deps, stores, key, ending)) || forgetDevice(deps, stores, key, ending);
+      await endSessionOrDevice(deps, stores, { id, userId }, { reason: 'ended-by-user', origin });
     });
-    if (!ended) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such session' });
   };
 
-/**
- * Ends all sessions of a user, and forgets all devices.
- * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
- */
+/** Ends all sessions of a user, and forgets all devices. */
 export const endAllSessions =
   (deps: Core) =>
   async (caller: Caller, origin = NO_ORIGIN): Promise<void> => {
@@ -89,7 +69,7 @@ type EndOtherSessionsInput = Caller & {
  * Ends all sessions of a user, forgets all devices, and opens a session for the caller. The access token alone is not enough: other services
  * have it too. A session that needs a proof of its device stays instead: a thief with both tokens would get new ones for ever.
  * @returns `null` when the session of the caller stays.
- * @throws AppError AUTH_FAILED without a current refresh token of the request's session; AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
+ * @throws AppError AUTH_FAILED without a current refresh token of the request's session
  */
 export const endOtherSessions =
   (deps: Service) =>
@@ -99,7 +79,7 @@ export const endOtherSessions =
   ): Promise<TokenPair | null> => {
     const key = { id: sessionId, userId };
     const verified = await verifiedTokens(deps, presented);
-    const stated = await statedFor(deps, key);
+    const hookClaims = await hookClaimsFor(deps, key);
     return runReplacing(deps, userId, cancellation, async (stores) => {
       const user = await lockedLiveUser(deps, stores, { userId, sessionId });
       await endSessionsOf(deps, stores, userId, { reason: 'all-ended', origin, exceptId: sessionId });
@@ -109,16 +89,11 @@ export const endOtherSessions =
       // A thief with a copied cookie can do this, and no token would be replayed afterwards. So a new device causes a notice, as at a log-in.
       if (!(await isUsualLogin(deps, stores, user, origin)))
         await notifyOfLogin(deps, stores, { user, sessionId, origin });
-      return replaceSession(deps, stores, { user, sessionId, origin, stated });
+      return replaceSession(deps, stores, { user, sessionId, origin, hookClaims });
     });
   };
 
-const assertHolds = async (
-  deps: Pick<Service, 'clock' | 'replayPolicy' | 'deviceBinding'>,
-  { sessions }: Pick<Stores, 'sessions'>,
-  verified: readonly RefreshToken[],
-  key: SessionKey,
-): Promise<void> => {
+const assertHolds = async (deps: Service, { sessions }: Stores, verified: readonly RefreshToken[], key: SessionKey) => {
   const own = verified.filter(({ sessionId, claims }) => sessionId === key.id && claims.sub === key.userId);
   const assessed = await assessTokens({ ...deps, sessions }, own, NOT_REQUIRED);
   const status = assessed.length === 0 ? null : mostFavorable(assessed).status;

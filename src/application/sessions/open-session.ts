@@ -11,12 +11,12 @@ import type { Origin } from '../../domain/event.ts';
 import { newSession, type Session, type SessionKey } from '../../domain/session.ts';
 import { mayHaveTokens } from '../../domain/tokens.ts';
 import { type PublicUser, publicUser, type User } from '../../domain/user.ts';
-import type { Core, Service } from '../service.ts';
+import type { Service, Sources } from '../service.ts';
 import type { Stores, Transactions } from '../storage/stores.ts';
 import { type Cancellation, record } from '../use-case.ts';
-import { endings, endSession } from './end-sessions.ts';
+import { endSession, sessionEvents } from './end-sessions.ts';
 import { isRemembered } from './remember-device.ts';
-import { issueTokenPair, refusedTokens, type Stated, type TokenPair } from './tokens.ts';
+import { type HookClaims, issueTokenPair, refusedTokens, type TokenPair } from './tokens.ts';
 
 export type OpenedSession = TokenPair & {
   readonly user: PublicUser;
@@ -48,7 +48,7 @@ const prepare = async (
   deps: Service,
   { user, now, origin, keys, id = deps.ids.next() }: NewSession,
   authenticated: Authenticated,
-  ask: (session: Session) => Stated | Promise<Stated>,
+  ask: (session: Session) => HookClaims | Promise<HookClaims>,
 ): Promise<PreparedSession> => {
   const { ids, refreshLifetime, sessionMaxLifetime } = deps;
   const untilLimit =
@@ -82,7 +82,7 @@ type Opening = {
  *   the device is not remembered.
  */
 export const storeSession = async (
-  deps: Pick<Core, 'clock' | 'ids' | 'secrets'> & SecondFactorPolicy,
+  deps: Sources & SecondFactorPolicy,
   stores: Stores,
   session: Session,
   { kind, user, origin, rememberedDeviceId: deviceId = null }: Opening,
@@ -93,7 +93,7 @@ export const storeSession = async (
   if (lacksSecondFactor(deps, user, session) && !isExempt) throw new AppError('AUTH_SECOND_FACTOR_REQUIRED');
   const { id: sessionId, userId } = session;
   const evicted = await stores.sessions.add(session);
-  await record(deps, stores, origin, [{ userId, kind, sessionId }, ...endings(userId, evicted, 'evicted')]);
+  await record(deps, stores, origin, [{ userId, kind, sessionId }, ...sessionEvents(userId, evicted, 'evicted')]);
 };
 
 type SessionReplacement = {
@@ -102,8 +102,8 @@ type SessionReplacement = {
   readonly sessionId: string;
   readonly origin: Origin;
   readonly authentications?: Authentications;
-  /** Of the former session (`statedFor`). */
-  readonly stated: Stated;
+  /** Of the former session (`hookClaimsFor`). */
+  readonly hookClaims: HookClaims;
 };
 
 /**
@@ -114,7 +114,7 @@ type SessionReplacement = {
 export const replaceSession = async (
   deps: Service,
   stores: Stores,
-  { user, sessionId, origin, authentications, stated }: SessionReplacement,
+  { user, sessionId, origin, authentications, hookClaims }: SessionReplacement,
 ): Promise<OpenedSession> => {
   const key = { id: sessionId, userId: user.id };
   const former = await stores.sessions.find(key);
@@ -126,7 +126,7 @@ export const replaceSession = async (
   if (lacksSecondFactor(deps, user, authenticated))
     throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: { acr: 'aal2' } });
   const replacement = { user, now: deps.clock.now(), origin, keys };
-  const { session, opened } = await prepare(deps, replacement, authenticated, () => stated);
+  const { session, opened } = await prepare(deps, replacement, authenticated, () => hookClaims);
   await storeSession(deps, stores, session, { kind: 'session-opened', user, origin });
   return opened;
 };
@@ -139,7 +139,7 @@ const [LOOKS, PAUSE] = [80, 250];
  * succeeded, since the client has nothing left with which it could repeat the request (ADR 0003).
  */
 export const runReplacing = async <Opened extends OpenedSession | null>(
-  { transactions, pause }: Pick<Service, 'transactions' | 'pause'>,
+  { transactions, pause }: Service,
   userId: string,
   cancellation: Cancellation,
   work: (stores: Stores) => Promise<Opened>,

@@ -1,5 +1,6 @@
 import { type DeviceKeys, type DeviceProof, type Evidence, NO_KEYS } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
+import type { Origin } from '../../domain/event.ts';
 import type { ProofOutcome, ProofTarget } from '../ports/proofs.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Service } from '../service.ts';
@@ -12,12 +13,20 @@ export type Presented = {
   readonly boundCookies?: readonly string[];
 };
 
+/** What a request brings besides what it asks for. Tokens and devices are as the browser presents them. */
+export type ClientContext = {
+  readonly origin?: Origin;
+  readonly presented?: Presented;
+  readonly refreshTokens?: readonly string[];
+  readonly rememberedDevices?: readonly string[];
+  readonly locales?: readonly string[];
+  /** The widest first. */
+  readonly networks?: readonly string[];
+};
+
 export const NOTHING_PRESENTED: Presented = { proof: null };
 
-const outcomeOf = async (
-  { proofs, clock, deviceBinding }: Service,
-  { proof }: Presented,
-): Promise<ProofOutcome | null> =>
+const outcomeOf = async ({ proofs, clock, deviceBinding }: Service, { proof }: Presented) =>
   proof === null || deviceBinding === 'off' ? null : proofs.verifyDevice(proof.text, proof, clock.now());
 
 export const unproven = (reason: string): AppError => new AppError('AUTH_DEVICE_UNPROVEN', { reason });

@@ -1,18 +1,18 @@
 import { NO_ORIGIN } from '../../domain/event.ts';
 import { DELIVERIES_KEPT } from '../../domain/webhook.ts';
-import type { Core } from '../service.ts';
+import type { Sources } from '../service.ts';
 import { purgeRows } from '../storage/rows.ts';
 import type { Storage } from '../storage/stores.ts';
 import type { Column, TableName } from '../storage/tables.ts';
 import { purgeDeliveries } from '../storage/webhooks.ts';
 import { record } from '../use-case.ts';
-import { endings } from './end-sessions.ts';
+import { sessionEvents } from './end-sessions.ts';
 
 /** Each purge deletes at most `limit` rows, and returns how many it has deleted. */
 type Purge = (limit: number) => Promise<number>;
 
 export type PurgeDeps = Storage &
-  Pick<Core, 'clock' | 'ids' | 'secrets'> & {
+  Sources & {
     readonly eventsRetention: number;
     readonly accessLifetime: number;
   };
@@ -31,7 +31,7 @@ export const purges = (deps: PurgeDeps) => {
     sessions: (limit) =>
       transactions.run(async (stores) => {
         const purged = await stores.sessions.purge(clock.now(), limit);
-        const events = purged.flatMap(({ id, userId }) => endings(userId, [id], 'expired'));
+        const events = purged.flatMap(({ id, userId }) => sessionEvents(userId, [id], 'expired'));
         await record(deps, stores, NO_ORIGIN, events);
         return purged.length;
       }),

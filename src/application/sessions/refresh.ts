@@ -14,11 +14,11 @@ import { evidenceOf, NOTHING_PRESENTED, type Presented, type Proven } from './pr
 import {
   type AssessedToken,
   assessTokens,
+  hookClaimsFor,
   issueTokenPair,
   mostFavorable,
   refusedTokens,
   reusedSessions,
-  statedFor,
   type TokenPair,
   verifiedTokens,
 } from './tokens.ts';
@@ -40,7 +40,7 @@ type Request = Required<Omit<RefreshOptions, 'presented' | 'bindingCode'>> &
 
 export type Renewed = TokenPair & { readonly binding: Binding };
 
-const refused = (reason: string) => new AppError('AUTH_FAILED', { reason });
+export const refused = (reason: string) => new AppError('AUTH_FAILED', { reason });
 
 /** Another request has just rotated the token, and its response has the next one. To a client it is any AUTH_FAILED. */
 export class LostRace extends AppError {
@@ -55,7 +55,6 @@ export class LostRace extends AppError {
  * (ADR 0003).
  * @param presented the refresh tokens of the request: a browser may send several.
  * @returns the tokens, and what holds the key of the session.
- * @throws AppError AUTH_DEVICE_UNPROVEN, AUTH_FAILED, AUTH_PROOF_EXPIRED, DB_QUERY_FAILED
  */
 export const refresh =
   (deps: Service) =>
@@ -119,7 +118,7 @@ const rotate = async (
 ): Promise<Renewed | 'stale'> => {
   const { cancellation, origin } = request;
   // Before the rotation: without an answer, the token stays current.
-  const stated = deps.claims && token.session && (await statedFor(deps, token.session));
+  const hookClaims = deps.claims && token.session && (await hookClaimsFor(deps, token.session));
   cancellation.throwIfAborted();
   assertConnected(deps, request);
   const rotation = nextRotation(deps, request, token);
@@ -134,7 +133,7 @@ const rotate = async (
       await deps.transactions.run((stores) =>
         record(deps, stores, origin, [{ userId, kind: 'session-recovered', sessionId }]),
       );
-    const pair = await issueTokenPair(deps, user, { ...currentTokenAfter(rotation), ...session }, at, stated);
+    const pair = await issueTokenPair(deps, user, { ...currentTokenAfter(rotation), ...session }, at, hookClaims);
     cancellation.throwIfAborted();
     // Within a replay window, another request may have been given the pair, so the rotation stays.
     if (deps.replayPolicy.replayWindow === 0) assertConnected(deps, request);
@@ -202,7 +201,7 @@ const issueAgain = async (deps: Service, session: Session, origin: Origin): Prom
   deps.report?.('refresh', 'replayable');
   const user = await deps.users.findById(session.userId);
   if (!mayHaveTokens(user)) return endOfRefusedUser(deps, session, origin);
-  const pair = await issueTokenPair(deps, user, session, deps.clock.now(), await statedFor(deps, session));
+  const pair = await issueTokenPair(deps, user, session, deps.clock.now(), await hookClaimsFor(deps, session));
   return { ...pair, binding: bindingOf(session) };
 };
 
@@ -240,7 +239,7 @@ export const endReused = async (
   for (const [userId, sessions] of Map.groupBy(reused, (session) => session.userId))
     await deps.transactions.run(async (stores) => {
       await stores.users.lock(userId);
-      await endReplayed(deps, stores, { userId, sessions, origin });
+      await endReplayed(deps, stores, userId, sessions, origin);
     });
   return reused.map(({ id }) => id);
 };

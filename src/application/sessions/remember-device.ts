@@ -7,28 +7,19 @@ import {
   remembers,
 } from '../../domain/remembered-device.ts';
 import type { User } from '../../domain/user.ts';
-import type { Core, Service } from '../service.ts';
+import type { Service, Sources } from '../service.ts';
 import { deleteDevice, devicesOf } from '../storage/factors.ts';
 import type { Records } from '../storage/records.ts';
 import { removeRows } from '../storage/rows.ts';
 import type { Stores } from '../storage/stores.ts';
 import { record } from '../use-case.ts';
 
-const presentedIds = (
-  { secrets, clock }: Pick<Service, 'secrets' | 'clock'>,
-  userId: string,
-  texts: readonly string[],
-): ReadonlySet<string> => {
+const presentedIds = ({ secrets, clock }: Service, userId: string, texts: readonly string[]): ReadonlySet<string> => {
   const signed = texts.map((text) => secrets.unsign(text, 'remembered-device', clock.now()));
   return new Set(signed.flatMap((each) => (each?.userId === userId ? [each.sessionId] : [])));
 };
 
-export const isRemembered = async (
-  { clock }: Pick<Service, 'clock'>,
-  records: Records,
-  user: User,
-  id: string,
-): Promise<boolean> => {
+export const isRemembered = async ({ clock }: Sources, records: Records, user: User, id: string): Promise<boolean> => {
   const now = clock.now();
   const device = (await devicesOf(records, user.id, now)).find((each) => each.id === id);
   return device !== undefined && remembers(device, user, now);
@@ -39,7 +30,7 @@ export const isRemembered = async (
  * @param texts as the browser presents them.
  */
 export const rememberedDeviceId = async (
-  deps: Pick<Service, 'secrets' | 'clock' | 'records'>,
+  deps: Service,
   user: User,
   texts: readonly string[],
 ): Promise<string | null> => {
@@ -62,15 +53,14 @@ type Remembering = {
  * @returns a text for the browser, which presents it when it logs in.
  */
 export const rememberDevice = async (
-  deps: Pick<Service, 'secrets' | 'clock' | 'ids'>,
+  deps: Service,
   stores: Stores,
   { user: { id: userId }, texts, origin }: Remembering,
 ): Promise<string> => {
   for (const id of presentedIds(deps, userId, texts))
     await forgetDevice(deps, stores, { id, userId }, { reason: 'replaced', origin });
-  const { userAgent, address } = origin;
   const now = deps.clock.now();
-  const device = newRememberedDevice({ id: deps.ids.next(), userId, now, device: { userAgent, address } });
+  const device = newRememberedDevice({ id: deps.ids.next(), userId }, origin, now);
   for (const surplus of (await devicesOf(stores.records, userId, now)).slice(0, 1 - DEVICES_PER_USER))
     await forgetDevice(deps, stores, surplus, { reason: 'evicted', origin });
   await stores.records.insert('rememberedDevices', device);
@@ -78,36 +68,34 @@ export const rememberDevice = async (
   return signedDevice(deps, device);
 };
 
-const signedDevice = (
-  { secrets }: Pick<Service, 'secrets'>,
-  { id: sessionId, userId, expiresAt }: RememberedDevice,
-): string => secrets.sign({ purpose: 'remembered-device', userId, sessionId, value: '', expiresAt });
+const signedDevice = ({ secrets }: Service, { id: sessionId, userId, expiresAt }: RememberedDevice): string =>
+  secrets.sign({ purpose: 'remembered-device', userId, sessionId, value: '', expiresAt });
 
-type Forgetting = { readonly reason: SessionEnding; readonly origin: Origin };
+type DeviceEnding = { readonly reason: SessionEnding; readonly origin: Origin };
 
 /** Forgets one device of a user. @returns whether the user had such a device. */
 export const forgetDevice = async (
-  deps: Pick<Core, 'clock' | 'ids' | 'secrets'>,
+  deps: Sources,
   stores: Stores,
   key: RememberedDeviceKey,
-  { reason, origin }: Forgetting,
+  { reason, origin }: DeviceEnding,
 ): Promise<boolean> => {
   const forgotten = await deleteDevice(stores.records, key);
-  if (forgotten) await record(deps, stores, origin, forgettings(key.userId, [key.id], reason));
+  if (forgotten) await record(deps, stores, origin, deviceEvents(key.userId, [key.id], reason));
   return forgotten;
 };
 
 /** Forgets all devices of a user, in a transaction that has locked the user. */
 export const forgetDevices = async (
-  deps: Pick<Core, 'clock' | 'ids' | 'secrets'>,
+  deps: Sources,
   stores: Stores,
   userId: string,
-  { reason, origin }: Forgetting,
+  { reason, origin }: DeviceEnding,
 ): Promise<void> => {
   const forgotten = await removeRows(stores.records, 'rememberedDevices', { userId });
   const ids = forgotten.map(({ id }) => id);
-  await record(deps, stores, origin, forgettings(userId, ids, reason));
+  await record(deps, stores, origin, deviceEvents(userId, ids, reason));
 };
 
-const forgettings = (userId: string, ids: readonly string[], reason: SessionEnding) =>
+const deviceEvents = (userId: string, ids: readonly string[], reason: SessionEnding) =>
   ids.map((sessionId) => ({ userId, kind: 'device-forgotten', sessionId, reason }) as const);

@@ -7,14 +7,14 @@ import { mayHaveTokens } from '../../domain/tokens.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Service } from '../service.ts';
 import { evidenceOf, NOTHING_PRESENTED, type Presented, unproven } from './prove-device.ts';
-import { endReused, LostRace, type RefreshOptions, refresh } from './refresh.ts';
+import { endReused, LostRace, type RefreshOptions, refresh, refused } from './refresh.ts';
 import {
   type AssessedToken,
   assessTokens,
   hasUnproven,
+  hookClaimsFor,
   issueAccessToken,
   mostFavorable,
-  statedFor,
   type TokenPair,
   verifiedTokens,
 } from './tokens.ts';
@@ -31,11 +31,7 @@ export type Continuation =
   /** To the page that logs in: nobody is logged in. */
   | { readonly next: 'login' };
 
-/**
- * Renews the session of a browser that navigates to a page which a server renders (ADR 0023).
- * @param presented the refresh tokens of the browser.
- * @throws AppError DB_QUERY_FAILED
- */
+/** Renews the session of a browser that navigates to a page which a server renders (ADR 0023). @param presented the refresh tokens of the browser. */
 export const continueNavigation = (deps: Service) => {
   const renew = refresh(deps);
   return async (presented: readonly string[], options: RefreshOptions = {}): Promise<Continuation> => {
@@ -71,8 +67,7 @@ const assessed = async (
 };
 
 /**
- * Browsers send some navigations at a time, so that of many at once the later ones have the new token already. It stays as it is, as long as the
- * one before it may still be part of a race.
+ * Of many navigations at once, the later ones have the new token already. It stays while the one before it may be part of a race.
  * @returns `null` if the token is to be rotated, or nothing may be issued for it.
  */
 const accessTokenOfFresh = async (deps: Service, { session, status }: AssessedToken): Promise<string | null> => {
@@ -80,10 +75,8 @@ const accessTokenOfFresh = async (deps: Service, { session, status }: AssessedTo
   if (status !== 'current' || session === null || !wasRotatedWithin(session, deps.replayPolicy.raceWindow, now))
     return null;
   const user = await deps.users.findById(session.userId);
-  return mayHaveTokens(user) ? issueAccessToken(deps, user, session, now, await statedFor(deps, session)) : null;
+  return mayHaveTokens(user) ? issueAccessToken(deps, user, session, now, await hookClaimsFor(deps, session)) : null;
 };
-
-const refused = (reason: string) => new AppError('AUTH_FAILED', { reason });
 
 /** The session of the token that decides. One that is reused ends its session, as at a refresh (ADR 0002). */
 const sessionFor = async (deps: Service, assessed: readonly AssessedToken[], origin: Origin) => {
@@ -98,12 +91,12 @@ const sessionFor = async (deps: Service, assessed: readonly AssessedToken[], ori
 
 const tokenFor = async (deps: Service, session: Session): Promise<string> => {
   const user = await deps.users.findById(session.userId);
-  return issueAccessToken(deps, user, session, deps.clock.now(), await statedFor(deps, session));
+  return issueAccessToken(deps, user, session, deps.clock.now(), await hookClaimsFor(deps, session));
 };
 
 /**
  * An access token for a server that renders a page, and was handed the refresh tokens of its visitor (ADR 0023). Only the browser rotates.
- * @throws AppError AUTH_DEVICE_UNPROVEN when the session has a key of its device, which a server cannot prove; AUTH_FAILED, DB_QUERY_FAILED
+ * @throws AppError AUTH_DEVICE_UNPROVEN when the session has a key of its device, which a server cannot prove
  */
 export const mintAccessToken =
   (deps: Service) =>
@@ -122,7 +115,6 @@ type ProvenBy = {
 /**
  * The same for a page of the service itself, whose visitor may have proven the key of the session (ADR 0024). As a refresh does, it remembers from
  * where the session was used.
- * @throws AppError AUTH_DEVICE_UNPROVEN, AUTH_FAILED, DB_QUERY_FAILED
  */
 export const identifyVisitor =
   (deps: Service) =>

@@ -24,12 +24,7 @@ const keyOf = ({ sessionId, claims }: RefreshToken): SessionKey => ({ id: sessio
  * @param evidence what the request proves of its device: nothing by default.
  */
 export const assessTokens = (
-  {
-    sessions,
-    clock,
-    replayPolicy: policy,
-    deviceBinding,
-  }: Pick<Service, 'sessions' | 'clock' | 'replayPolicy' | 'deviceBinding'>,
+  { sessions, clock, replayPolicy: policy, deviceBinding }: Service,
   verified: readonly RefreshToken[],
   evidence: Evidence = noEvidence(deviceBinding),
 ): Promise<readonly AssessedToken[]> =>
@@ -74,7 +69,7 @@ export const reusedSessions = (assessed: readonly AssessedToken[]): readonly Ses
 
 /** The presented refresh tokens that verify, in their order. A browser may send several cookies of the same name. */
 export const verifiedTokens = async (
-  { tokens, clock }: Pick<Service, 'tokens' | 'clock'>,
+  { tokens, clock }: Service,
   presented: readonly string[],
 ): Promise<RefreshToken[]> => {
   const now = clock.now();
@@ -83,17 +78,17 @@ export const verifiedTokens = async (
 };
 
 /** An answer of `claims`. `undefined`: there is no hook; `null`: it was not asked, since the session has ended. */
-export type Stated = Attributes | null | undefined;
+export type HookClaims = Attributes | null | undefined;
 
 /**
  * What the next token of a session is to state: asked before the transaction in which it is issued, which would wait for the hook.
  * @param change what that transaction will change.
  */
-export const statedFor = async (
-  { claims, sessions }: Pick<Service, 'claims' | 'sessions'>,
+export const hookClaimsFor = async (
+  { claims, sessions }: Service,
   { id, userId }: SessionKey,
   { authentications, ...change }: Partial<User> & { readonly authentications?: Authentications } = {},
-): Promise<Stated> => {
+): Promise<HookClaims> => {
   if (claims === undefined) return undefined;
   const { user, session } = (await sessions.findWithUser({ id, userId })) ?? { session: null };
   if (session === null) return null;
@@ -118,10 +113,10 @@ export const issueTokenPair = async (
   user: ClaimedUser | null,
   session: CurrentToken,
   now: number,
-  stated: Stated,
+  hookClaims: HookClaims,
 ): Promise<TokenPair> => {
   const [accessToken, refreshToken] = await Promise.all([
-    issueAccessToken(deps, user, session, now, stated),
+    issueAccessToken(deps, user, session, now, hookClaims),
     deps.tokens.signRefresh({ claims: refreshClaims(session), sessionId: session.id, rotation: session.rotation }),
   ]);
   return { accessToken, refreshToken };
@@ -133,10 +128,10 @@ export const issueAccessToken = async (
   user: ClaimedUser | null,
   session: Pick<Session, 'id'> & Authenticated,
   now: number,
-  stated: Stated,
+  hookClaims: HookClaims,
 ): Promise<string> => {
-  if (!mayHaveTokens(user) || stated === null) throw refusedTokens();
-  const claimed = stated === undefined ? user : { ...user, attributes: stated };
+  if (!mayHaveTokens(user) || hookClaims === null) throw refusedTokens();
+  const claimed = hookClaims === undefined ? user : { ...user, attributes: hookClaims };
   const authenticated = authenticationClaims ? session : null;
   const claims = accessClaims({ user: claimed, tokenId: ids.next(), now, lifetime, authenticated });
   return tokens.signAccess({

@@ -1,12 +1,12 @@
 import { type Ended, endedBy } from '../../domain/ended-session.ts';
 import {
   type AccountEvent,
-  beyondKept,
-  countedTogether,
   countingPeriodOf,
   type Device,
   EVENTS_KEPT,
   type EventKind,
+  mergedEvents,
+  surplusEvents,
 } from '../../domain/event.ts';
 import type { RandomSecrets } from '../ports/secrets.ts';
 import type { Records, Stored } from './records.ts';
@@ -47,7 +47,7 @@ const store = async (records: Records, row: Row): Promise<boolean> => {
   else
     await insertOrChangeRow(records, 'events', { userId, countedBy }, 'events_counted', (counted) => {
       isNew = counted === null;
-      return counted === null ? row : countedTogether<Row>(counted, row);
+      return counted === null ? row : mergedEvents<Row>(counted, row);
     });
   return isNew;
 };
@@ -62,7 +62,7 @@ const storeOf = async (records: Records, userId: string, rows: readonly Row[]): 
     );
     isSurplus ||= isNew && last.length > 0;
   }
-  if (isSurplus) await records.remove('events', beyondKept(await records.list('events', { equal: { userId } })));
+  if (isSurplus) await records.remove('events', surplusEvents(await records.list('events', { equal: { userId } })));
 };
 
 /** @returns the events whose users are stored. */

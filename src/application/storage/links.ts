@@ -47,11 +47,7 @@ export const linksOf = async (records: Records, userId: string, now: number): Pr
   return links.filter((link) => isLive(link, now)).map(withoutVersion);
 };
 
-export const deleteLinks = async (
-  records: Records,
-  userId: string,
-  purposes: readonly LinkPurpose[],
-): Promise<void> => {
+export const deleteLinks = async (records: Records, userId: string, purposes: readonly LinkPurpose[]) => {
   await removeRows(records, 'links', { userId }, ({ purpose }) => purposes.includes(purpose));
 };
 

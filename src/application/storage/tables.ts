@@ -85,15 +85,15 @@ type TypeOf<Value> = [Value] extends [string]
 type ColumnTypeOf<Value> = null extends Value ? `${TypeOf<NonNullable<Value>>}?` : TypeOf<Value>;
 
 /** A table, from which a store makes what it needs. */
-type Table<Name extends TableName> = {
-  readonly columns: { readonly [Each in Column<Name>]: ColumnTypeOf<Tables[Name][Each]> };
+type Table<ColumnName extends string, Columns> = {
+  readonly columns: Columns;
   /** The primary key, by which rows are found, and ordered. Its name in a violation is `<name>_pkey`. */
-  readonly key: readonly Column<Name>[];
+  readonly key: readonly ColumnName[];
   /** Unique indexes by their names. A row that has `null` in one of the columns equals no other. */
-  readonly unique?: Readonly<Record<string, readonly Column<Name>[]>>;
-  readonly indexes?: Readonly<Record<string, readonly Column<Name>[]>>;
+  readonly unique?: Readonly<Record<string, readonly ColumnName[]>>;
+  readonly indexes?: Readonly<Record<string, readonly ColumnName[]>>;
   /** Columns that are searched for parts of their texts, in lower case: what a store may have an index for. */
-  readonly search?: readonly Column<Name>[];
+  readonly search?: readonly ColumnName[];
   /** The name of the table in SQL. */
   readonly name: string;
   /** Whether rows go with the user whose id is their `userId`, and cannot be added without one. */
@@ -101,19 +101,13 @@ type Table<Name extends TableName> = {
 };
 
 /** A table without the types of its rows, for code that serves every table. */
-export type AnyTable = {
-  readonly name: string;
-  readonly columns: Readonly<Record<string, ColumnType>>;
-  readonly key: readonly string[];
-  readonly unique?: Readonly<Record<string, readonly string[]>>;
-  readonly indexes?: Readonly<Record<string, readonly string[]>>;
-  readonly search?: readonly string[];
-  readonly ofUser?: true;
-};
+export type AnyTable = Table<string, Readonly<Record<string, ColumnType>>>;
 
 const DEVICE = { userAgent: 'text?', address: 'text?' } as const;
 
-const DECLARED: { readonly [Name in TableName]: Table<Name> } = {
+type Columns<Name extends TableName> = { readonly [Each in Column<Name>]: ColumnTypeOf<Tables[Name][Each]> };
+
+const DECLARED: { readonly [Name in TableName]: Table<Column<Name>, Columns<Name>> } = {
   users: {
     name: 'users',
     columns: {

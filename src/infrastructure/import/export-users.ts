@@ -2,7 +2,6 @@ import { exportedHash } from '../../adapters/crypto/foreign/storable-hash.ts';
 import type { FactorSecrets } from '../../application/ports/secrets.ts';
 import { factorsOf, identitiesOf } from '../../application/storage/factors.ts';
 import type { Records } from '../../application/storage/records.ts';
-import { hasAttributes } from '../../domain/attributes.ts';
 import type { Identity } from '../../domain/identity.ts';
 import { UNKNOWN_PASSWORD } from '../../domain/password.ts';
 import { isConfirmed } from '../../domain/second-factor.ts';
@@ -35,7 +34,7 @@ const lineOf = (user: User, identities: readonly Identity[], secrets: readonly s
   ...(user.passwordHash !== UNKNOWN_PASSWORD && { passwordHash: exportedHash(user.passwordHash) }),
   createdAt: new Date(user.createdAt).toISOString(),
   ...(user.locale !== null && { locale: user.locale }),
-  ...(hasAttributes(user.attributes) && { attributes: user.attributes }),
+  ...(Object.keys(user.attributes).length > 0 && { attributes: user.attributes }),
   ...(identities.length > 0 && { identities: identities.map(identityOf) }),
   ...(secrets.length > 0 && { factors: secrets.map((secret) => ({ type: 'totp' as const, secret })) }),
   ...(user.disabledAt !== null && { disabled: true }),

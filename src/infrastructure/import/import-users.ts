@@ -6,7 +6,7 @@ import {
   type ImportDeps,
   presenceOf,
   storeArrival,
-  type Taken,
+  type UserLookup,
 } from '../../application/accounts/import-user.ts';
 import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
 import type { Storage } from '../../application/storage/stores.ts';
@@ -162,7 +162,7 @@ const pretending = (deps: Deps): Store => {
   const taken = new Set<string>();
   const usersById = new Map<string, Pick<Arrival, 'email'>>();
   const takenAs = async (name: string) => (taken.has(name) ? {} : null);
-  const stores: Taken = {
+  const stores: UserLookup = {
     records: deps.records,
     identityOf: (identity) => takenAs(nameOf(identity)),
     users: {

@@ -209,7 +209,7 @@ describe('for a user who has a second factor', () => {
     const stored = (await enrol()) ?? expect.unreachable();
     const replace = (sessionId: string) =>
       app.transactions.run((stores) =>
-        replaceSession(app, stores, { user: stored, sessionId, origin: NO_ORIGIN, stated: undefined }),
+        replaceSession(app, stores, { user: stored, sessionId, origin: NO_ORIGIN, hookClaims: undefined }),
       );
     await expect(replace(key.id)).rejects.toMatchObject({ code: 'AUTH_STEP_UP_REQUIRED', stepUp: { acr: 'aal2' } });
     expect(await app.sessions.find(key)).not.toBeNull();

@@ -1,4 +1,4 @@
-// Proves SPEC 6.4, 20.1, 20.2, 20.22
+// Proves SPEC 6.3, 6.4, 19.2, 20.1, 20.2, 20.22
 import { describe, expect, it } from 'vitest';
 import { CATALOG } from '../../../src/domain/errors/catalog.ts';
 
@@ -54,7 +54,14 @@ const LEVELS = [
   ['SYS_UNEXPECTED_ERROR', 'fatal'],
 ] as const;
 
+/** SPEC "Errors": `{DOMAIN}_{NOUN}_{CONDITION}`, of which noun and condition may have several words. */
+const FORM = /^(CLIENT|AUTH|DB|EXCEPTION|SYS)(_[A-Z]+){2,}$/;
+
 describe('the catalog of errors', () => {
+  it('has codes of one form, except AUTH_FAILED, which SPEC defines without a noun', () => {
+    expect(Object.keys(CATALOG).filter((code) => !FORM.test(code))).toEqual(['AUTH_FAILED']);
+  });
+
   it.each(SPECIFIED)('has %s with status %i and retryable %s', (code, status, retryable) => {
     expect(CATALOG[code]).toMatchObject({ status, retryable });
   });

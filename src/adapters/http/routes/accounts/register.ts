@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { registration } from '../../../../application/accounts/registration.ts';
+import { registration } from '../../../../application/accounts/register.ts';
 import type { Service } from '../../../../application/service.ts';
 import type { PasswordLimits } from '../../../../domain/password.ts';
 import { Email, Extra, LinkToken, Locale, newPassword, Proof, Username } from '../../../json/fields.ts';

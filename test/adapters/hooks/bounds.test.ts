@@ -94,32 +94,23 @@ describe('hooks that do not end', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it('refuse a registration after two seconds, and further ones at once while fifty wait', async () => {
+  it.each([
+    ['a registration after two seconds', 2_000, 'before-register'],
+    ['a token after half a second', 500, 'claims'],
+  ] as const)('refuse %s, and further ones at once while fifty wait', async (_what, limit, name) => {
     const outcomes = vi.fn();
-    const ask = boundedBeforeRegister(never, outcomes);
-    const waiting = Array.from({ length: 50 }, () => ask(REGISTRATION).catch((error: unknown) => error));
-    await expect(ask(REGISTRATION)).rejects.toMatchObject(UNAVAILABLE);
-    expect(outcomes.mock.calls).toEqual([['before-register', 'dropped']]);
-    await vi.advanceTimersByTimeAsync(2_500);
+    const [register, claim] = [boundedBeforeRegister(never, outcomes), boundedClaims(never, outcomes)];
+    const answer = () => (name === 'claims' ? claim(aUser(), aSession()) : register(REGISTRATION));
+    const ask = () => answer().catch((error: unknown) => error);
+    const waiting = Array.from({ length: 50 }, ask);
+    expect(await ask()).toMatchObject(UNAVAILABLE);
+    expect(outcomes.mock.calls).toEqual([[name, 'dropped']]);
+    await vi.advanceTimersByTimeAsync(limit + 500);
     expect(await Promise.all(waiting)).toEqual(Array(50).fill(expect.objectContaining(UNAVAILABLE)));
-    const next = ask(REGISTRATION).catch((error: unknown) => error);
-    await vi.advanceTimersByTimeAsync(2_500);
+    const next = ask();
+    await vi.advanceTimersByTimeAsync(limit + 500);
     expect(await next).toMatchObject(UNAVAILABLE);
-    expect(outcomes).toHaveBeenLastCalledWith('before-register', 'failed');
-  });
-
-  it('refuse a token after half a second, and further ones at once while fifty wait', async () => {
-    const outcomes = vi.fn();
-    const ask = boundedClaims(never, outcomes);
-    const waiting = Array.from({ length: 50 }, () => ask(aUser(), aSession()).catch((error: unknown) => error));
-    await expect(ask(aUser(), aSession())).rejects.toMatchObject(UNAVAILABLE);
-    await vi.advanceTimersByTimeAsync(600);
-    expect(await Promise.all(waiting)).toEqual(Array(50).fill(expect.objectContaining(UNAVAILABLE)));
-    const counted = Object.entries(Object.groupBy(outcomes.mock.calls, ([, outcome]) => outcome));
-    expect(counted.map(([outcome, calls = []]) => [outcome, calls.length])).toEqual([
-      ['dropped', 1],
-      ['failed', 50],
-    ]);
+    expect(outcomes).toHaveBeenLastCalledWith(name, 'failed');
   });
 
   it('hold up the next event for ten seconds, a thousand wait, and a stop waits for five seconds', async () => {

@@ -8,6 +8,7 @@ import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { privatePem } from '../../../src/infrastructure/keys.ts';
 
 const SECRETS = { state: 'a-state', nonce: 'a-nonce', verifier: 'v'.repeat(43) };
+const UNPROVEN = { code: 'AUTH_IDENTITY_UNPROVEN' };
 const CLIENT = { id: 'client-id', secret: 'client-secret' };
 
 type Asked = { readonly body: URLSearchParams; readonly headers: Headers };
@@ -82,16 +83,14 @@ describe('microsoft', () => {
     ['the template', { iss: TEMPLATE, tid: 't-1' }],
   ])('is refused with %s', async (_name, claims) => {
     await openIdAt(COMMON, claims, TEMPLATE);
-    const refused = { code: 'AUTH_IDENTITY_UNPROVEN' };
-    await expect(providerOf('microsoft').complete(SECRETS, answer())).rejects.toMatchObject(refused);
+    await expect(providerOf('microsoft').complete(SECRETS, answer())).rejects.toMatchObject(UNPROVEN);
   });
 
   it('may be one tenant, whose users alone log in', async () => {
     const OIDC_MICROSOFT_ISSUER = issuerOf('t-1');
     await openIdAt(OIDC_MICROSOFT_ISSUER, { iss: issuerOf('t-2'), tid: 't-2' });
-    const refused = { code: 'AUTH_IDENTITY_UNPROVEN' };
     const own = providerOf('microsoft', { OIDC_MICROSOFT_ISSUER });
-    await expect(own.complete(SECRETS, answer())).rejects.toMatchObject(refused);
+    await expect(own.complete(SECRETS, answer())).rejects.toMatchObject(UNPROVEN);
   });
 });
 
@@ -167,8 +166,7 @@ describe('github', () => {
     ['has a text for a number', { id: '4711' }, [ADDRESS]],
   ])('is refused when the user %s', async (_name, user, emails) => {
     users(user, emails);
-    const refused = { code: 'AUTH_IDENTITY_UNPROVEN' };
-    await expect(providerOf('github').complete(SECRETS, answer())).rejects.toMatchObject(refused);
+    await expect(providerOf('github').complete(SECRETS, answer())).rejects.toMatchObject(UNPROVEN);
   });
 
   it.each<[string, unknown, string, string]>([
@@ -197,12 +195,11 @@ describe('github', () => {
   });
 
   it('is refused with another state, and when the code is not accepted, which it says with the status 200', async () => {
-    const refused = { code: 'AUTH_IDENTITY_UNPROVEN' };
     const github = providerOf('github');
-    await expect(github.complete(SECRETS, answer({ state: 'another' }))).rejects.toMatchObject(refused);
+    await expect(github.complete(SECRETS, answer({ state: 'another' }))).rejects.toMatchObject(UNPROVEN);
     internet[TOKEN] = () => ({ error: 'bad_verification_code', error_description: 'The code is incorrect.' });
     const reason = expect.stringContaining('bad_verification_code (the client secret was sent by client_secret_post)');
-    await expect(github.complete(SECRETS, answer())).rejects.toMatchObject({ ...refused, reason });
+    await expect(github.complete(SECRETS, answer())).rejects.toMatchObject({ ...UNPROVEN, reason });
   });
 });
 

@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 import { tally } from '../support/tally.ts';
 
 /** Long enough for the whole time in which a service waits for another process. */
-const ENV = { ...DEVELOPMENT, RATE_LIMITS: 'off', REQUEST_TIMEOUT_MS: '20000' };
+const ENV = { ...DEVELOPMENT, RATE_LIMITS: 'off', REQUEST_TIMEOUT_MS: '60000' };
 
 describe('two services on one file', () => {
   const directory = temporaryDirectory();

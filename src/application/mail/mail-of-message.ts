@@ -94,6 +94,17 @@ const undoable: Compose = (message, _user, held) => {
   return { template: message.kind, values, links: [link] };
 };
 
+/** Not for a disabled account, which refuses every log-in. */
+const loginCode = (
+  template: 'login-code' | 'new-device-code',
+  message: Message,
+  { disabledAt }: User,
+  held: Held,
+): ComposedMail | null =>
+  held.code === null || disabledAt !== null
+    ? null
+    : mail(template, { ...happened(message, held), code: held.code, validFor: { duration: LOGIN_CODE_LIFETIME } });
+
 /** The kinds that say more than what happened, when and where. */
 const COMPOSE: Readonly<Partial<Record<SentMail, Compose>>> = {
   /** Not for a disabled account, which refuses every password. */
@@ -114,12 +125,8 @@ const COMPOSE: Readonly<Partial<Record<SentMail, Compose>>> = {
     const links = [linkTo(to, 'confirmLink', 'email-verification'), linkTo(to, 'disownLink', 'not-me')];
     return mail('email-verification', values, links);
   },
-  /** Not for a disabled account, which refuses every log-in. */
-  'login-code': (message, { disabledAt }, held) => {
-    if (held.code === null || disabledAt !== null) return null;
-    const validFor = { duration: LOGIN_CODE_LIFETIME };
-    return mail('login-code', { ...happened(message, held), code: held.code, validFor });
-  },
+  'login-code': (message, user, held) => loginCode('login-code', message, user, held),
+  'new-device-code': (message, user, held) => loginCode('new-device-code', message, user, held),
   'confirmation-code': (message, { email, disabledAt }, held) => {
     if (email !== message.to || disabledAt !== null) return null;
     const { code, tokenHash } = held.newCode();

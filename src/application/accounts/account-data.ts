@@ -2,7 +2,6 @@ import { bindingOf } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { type AccountEvent, EVENTS_KEPT, NO_ORIGIN, withoutName } from '../../domain/event.ts';
 import { publicUser, type User } from '../../domain/user.ts';
-import { listedPasskey } from '../factors/manage-passkeys.ts';
 import { recordChange } from '../notices.ts';
 import type { Core, Service } from '../service.ts';
 import { type Caller, liveUser, lockedLiveUser } from '../sessions/current-user.ts';

@@ -195,4 +195,11 @@ describe.runIf(canBrowse())('passkeys in a browser', () => {
     expect(await passkeyLoginIn(tab)).toBe(person.username);
     expect(await authenticator.ids()).toHaveLength(1);
   });
+
+  it('are not made without a question where the browser has filled in no password', async () => {
+    const { tab } = await user();
+    expect(await tab.evaluate(() => globalThis.passkeys?.offerPasskey())).toBe(false);
+    expect(await listIn(tab)).toEqual([]);
+    expect(await addPasskeyIn(tab)).toMatchObject({ code: null });
+  });
 });

@@ -2,9 +2,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DatabaseOptions } from '../../src/adapters/mikro-orm/options.ts';
 import { openSql } from '../../src/infrastructure/open-sql.ts';
-import { aUser, NOW } from '../support/builders.ts';
+import { aSession, aUser, NOW } from '../support/builders.ts';
 import { startHelper } from '../support/processes/processes.ts';
-import { TEST_DATABASE_URL } from '../support/storage/databases.ts';
+import { openPostgresLine } from '../support/servers/postgres-line.ts';
+import { onPostgresql, TEST_DATABASE_URL } from '../support/storage/databases.ts';
 import { emptyDatabase, emptyFile } from '../support/storage/kinds.ts';
 
 const server = TEST_DATABASE_URL;
@@ -63,4 +64,37 @@ describe.runIf(server !== undefined)('a process that is frozen in the middle of 
     await transactions.run((stores) => stores.users.add(another));
     expect(await users.findById(another.id)).toStrictEqual(another);
   });
+});
+
+describe.runIf(server !== undefined)('a connection that is cut at the commit', () => {
+  it.each([
+    ['before', 'none'],
+    ['after', 'all'],
+  ] as const)(
+    '%s the server has executed it answers DB_QUERY_FAILED, and keeps %s of the changes',
+    async (when, kept) => {
+      const { url } = await postgresql();
+      const line = await openPostgresLine(url);
+      onTestFinished(line.close);
+      const { transactions } = await openHere(onPostgresql(line.url));
+      const { users, sessions } = await openHere(onPostgresql(url));
+      const [user, next] = [aUser(), aUser()];
+      const session = aSession({ userId: user.id });
+      line.cutAt({ statement: 'commit', when });
+      let runs = 0;
+      const lost = transactions.run(async (stores) => {
+        runs += 1;
+        await stores.users.add(user);
+        await stores.sessions.add(session);
+      });
+      await expect(lost).rejects.toMatchObject({ name: 'AppError', code: 'DB_QUERY_FAILED' });
+      expect(runs).toBe(1);
+      const isKept = kept === 'all';
+      await expect.poll(() => users.findById(user.id)).toStrictEqual(isKept ? user : null);
+      expect(await sessions.find(session)).toStrictEqual(isKept ? session : null);
+      line.cutAt(null);
+      await transactions.run((stores) => stores.users.add(next));
+      expect(await users.findById(next.id)).toStrictEqual(next);
+    },
+  );
 });

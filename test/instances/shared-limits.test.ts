@@ -73,4 +73,14 @@ describe.runIf(canShare())('two instances over one Redis', () => {
       for (const told of [known, hash('sha256', known, 'base64url').slice(0, 16)])
         expect(texts.filter((text) => text?.includes(told))).toEqual([]);
   });
+
+  it('count each route separately', async () => {
+    const responses = await whileShared(async (attempt) => {
+      const to = (path: string) => at(1).http.post(path).set('X-Forwarded-For', `198.51.103.${attempt}`).send({});
+      const all = [];
+      for (let count = 0; count <= LIMIT; count += 1) all.push(await to('/auth/login'));
+      return [...all, await to('/auth/register')];
+    });
+    expect(responses.map(({ status }) => status)).toEqual([...Array(LIMIT).fill(400), 429, 400]);
+  });
 });

@@ -25,6 +25,7 @@ const PATHS = [
     '/auth/link/invitation',
     '/auth/second-factor',
     '/auth/second-factor/recovery',
+    '/auth/second-factor/mail-code',
   ],
   ...['/auth/second-factor/passkey', '/auth/step-up/code', '/auth/step-up/passkey', '/auth/prove', '/auth/app'],
 ];

@@ -256,9 +256,11 @@ export type MessageKind =
   | 'password-reset-request'
   | 'email-verification-request'
   | 'login-code-request'
+  | 'new-device-code-request'
   | 'password-reset'
   | 'email-verification'
   | 'login-code'
+  | 'new-device-code'
   | 'address-taken'
   | 'invitation'
   | 'confirmation-code'
@@ -594,7 +596,8 @@ export type RecoveryCodes = { readonly recoveryCodes: readonly string[] };
 
 /** What a log-in waits for. */
 export type PendingLogin = {
-  readonly methods: readonly ('totp' | 'recovery-code' | 'passkey')[];
+  /** `mail-code`: if the password was right, a code was sent by mail; this is the answer to a wrong one as well. */
+  readonly methods: readonly ('totp' | 'recovery-code' | 'passkey' | 'mail-code')[];
   /** Whether the user has no factor, and has to add an authenticator app. */
   readonly enrol: boolean;
   readonly expiresAt: string;
@@ -606,6 +609,7 @@ export type PendingLogin = {
 export type SecondFactor = (
   | { readonly code: string }
   | { readonly recoveryCode: string }
+  | { readonly mailCode: string }
   | { readonly credential: PasskeyCredential }
 ) & {
   /** Whether the password is enough in this browser for the next 30 days. */

@@ -103,7 +103,7 @@ const parsed = (text) => {
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 /** The same JSON in ASCII: a terminal could take other characters for commands, or encode them in another way. */
 const inAscii = (json) => json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
-const withoutSecrets = (json) => JSON.stringify(JSON.parse(json), (name, value) => /password$|^(code|recoveryCode)$/i.test(name) ? "***" : value);
+const withoutSecrets = (json) => JSON.stringify(JSON.parse(json), (name, value) => /password$|^(code|recoveryCode|mailCode)$/i.test(name) ? "***" : value);
 /**
 * A command that repeats the request. Below `/auth` it uses a cookie jar, since a page can't read the browser's cookie.
 * @param revealed whether it contains the passwords, the codes and the token. Otherwise the token is the variable TOKEN of the shell.

@@ -16,7 +16,9 @@ const inAscii = (json: string): string =>
   json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 const withoutSecrets = (json: string): string =>
-  JSON.stringify(JSON.parse(json), (name, value) => (/password$|^(code|recoveryCode)$/i.test(name) ? '***' : value));
+  JSON.stringify(JSON.parse(json), (name, value) =>
+    /password$|^(code|recoveryCode|mailCode)$/i.test(name) ? '***' : value,
+  );
 
 /**
  * A command that repeats the request. Below `/auth` it uses a cookie jar, since a page can't read the browser's cookie.

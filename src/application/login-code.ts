@@ -10,7 +10,11 @@ import type { Stores } from './storage/stores.ts';
 export type AskedCode = { readonly id: string; readonly askedAt: number };
 
 /** `account` as it was typed: several may be names of one account, which gets one mail a minute. */
-export type BrowserCode = AskedCode & { readonly account: string };
+export type BrowserCode = AskedCode & {
+  readonly account: string;
+  /** Of a code beside a password (`new-device-code.ts`). */
+  readonly passwordShown?: string;
+};
 
 /** What a browser has asked for: the latest code, and some before it, which stay good until one of them is used. */
 export type AskedLogin = { readonly codes: readonly [BrowserCode, ...BrowserCode[]] };
@@ -19,11 +23,15 @@ export type AskedLogin = { readonly codes: readonly [BrowserCode, ...BrowserCode
 const MAX_BROWSER_CODES = 3;
 
 const KIND = 'login-code';
-const SEALED = 'login-codes';
+/** Codes in place of a password, and beside one. */
+type Sealed = 'login-codes' | 'new-device-codes';
 
 /** @returns a text for the browser. Its length depends on the accounts as they were typed, and not on whether there are such accounts. */
-export const seal = ({ secrets }: Pick<Service, 'secrets'>, { codes }: AskedLogin): string =>
-  secrets.encrypt(JSON.stringify([SEALED, ...codes.slice(0, MAX_BROWSER_CODES)]), expiryOf(codes[0]));
+export const seal = (
+  { secrets }: Pick<Service, 'secrets'>,
+  { codes }: AskedLogin,
+  what: Sealed = 'login-codes',
+): string => secrets.encrypt(JSON.stringify([what, ...codes.slice(0, MAX_BROWSER_CODES)]), expiryOf(codes[0]));
 
 /**
  * What a browser has asked for last; `null`: nothing, or it has expired.
@@ -32,11 +40,12 @@ export const seal = ({ secrets }: Pick<Service, 'secrets'>, { codes }: AskedLogi
 export const unseal = (
   { secrets, clock }: Pick<Service, 'secrets' | 'clock'>,
   texts: readonly string[],
+  what: Sealed = 'login-codes',
 ): AskedLogin | null => {
   const now = clock.now();
   const all = texts.flatMap((text): AskedLogin[] => {
     const content: unknown = JSON.parse(secrets.decrypt(text, now) ?? 'null');
-    if (!Array.isArray(content) || content[0] !== SEALED) return [];
+    if (!Array.isArray(content) || content[0] !== what) return [];
     const [, latest, ...before] = content;
     return [{ codes: [latest, ...before.filter((code: BrowserCode) => now < expiryOf(code))] }];
   });
@@ -74,8 +83,8 @@ export const guessCode = async <Found extends Owner>(
   { codes }: AskedLogin,
   owners: ReadonlyMap<string, Found | null>,
   typed: string,
-): Promise<{ readonly code: AskedCode; readonly owner: Found }> => {
-  const matching: { readonly code: AskedCode; readonly owner: Found }[] = [];
+): Promise<{ readonly code: BrowserCode; readonly owner: Found }> => {
+  const matching: { readonly code: BrowserCode; readonly owner: Found }[] = [];
   for (const code of codes) {
     const owner = owners.get(code.account) ?? null;
     const isRight = isSameCode(codeFor(deps, code, owner ?? NOBODY), typed);

@@ -69,6 +69,11 @@ type Policies = SecondFactorPolicy & {
   readonly emailVerification?: 'off' | 'optional' | 'required' | undefined;
   /** Whether users may log in with codes by mail. */
   readonly loginByCode?: boolean | undefined;
+  /**
+   * Whether a right password on a new device needs a code by mail, too. `while-mail-works`: not of users whose mail has waited for minutes.
+   * Default: off.
+   */
+  readonly newDeviceCode?: 'on' | 'off' | 'while-mail-works' | undefined;
 };
 
 /** What use cases work with: ports, policies, and programs of the operator that are asked. A use case destructures what it needs. */

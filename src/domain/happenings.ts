@@ -119,6 +119,8 @@ const MAILS = {
   'password-reset': { says: ['link', 'validFor'], every: RESET_LIFETIME },
   'email-verification': { says: ['username', 'confirmLink', 'disownLink', 'validFor'], every: MAIL_INTERVAL },
   'login-code': { says: [...HAPPENED, 'code', 'codePage', 'validFor'] },
+  /** Somebody has typed the right password on a new device. */
+  'new-device-code': { says: [...NOTICE, 'code', 'validFor'] },
   'address-taken': { says: ['resetPage'], burst: 3 },
   /** To an address without an account. */
   invitation: { says: ['link', 'validFor'], every: MAIL_INTERVAL },

@@ -1,7 +1,7 @@
 import { limitsOf, MAIL_INTERVAL, type SentMail } from './happenings.ts';
 import { RESET_LIFETIME } from './link.ts';
 import { LOGIN_CODE_SPACING } from './login-code.ts';
-import type { Message } from './message.ts';
+import { hasLoginCode, type Message } from './message.ts';
 
 /** How many mails an address gets (docs/mail-and-pages.md has the table). */
 
@@ -49,7 +49,7 @@ type Recipient = {
  * others cause by a spelling of the owner's mailbox keeps no link from the owner.
  */
 export const mailLimits = (mail: Counted, given: Recipient): readonly MailLimit[] => {
-  if (mail.kind === 'login-code') return codeLimits(mail, given);
+  if (hasLoginCode(mail)) return codeLimits(mail, given);
   const isLink = limitsOf(mail.kind).every !== undefined || mail.kind === 'email-change';
   return isLink ? linkLimits(mail, given.isProven) : noticeLimits(mail, given.isProven);
 };

@@ -3,7 +3,12 @@ import { SENT_MAILS, type SentMail } from './happenings.ts';
 import { LOGIN_CODE_LIFETIME } from './login-code.ts';
 
 /** Requests without authentication for a mail. Whether there is such an account is looked up when the mail is sent. */
-const REQUEST_KINDS = ['password-reset-request', 'email-verification-request', 'login-code-request'] as const;
+const REQUEST_KINDS = [
+  'password-reset-request',
+  'email-verification-request',
+  'login-code-request',
+  'new-device-code-request',
+] as const;
 export type RequestKind = (typeof REQUEST_KINDS)[number];
 
 export const MESSAGE_KINDS = [...REQUEST_KINDS, ...SENT_MAILS];
@@ -21,7 +26,10 @@ export type Message = {
   readonly email: string | null;
   /** The language of the mail; `null`: that of the user when it is sent. */
   readonly locale: string | null;
-  /** Whether the address was the verified one of the account before the change that the message is about. */
+  /**
+   * Whether the address was the verified one of the account before the change that the message is about. Of a `new-device-code-request`: whether
+   * the password was right; the message of a wrong one is stored as well, and dropped.
+   */
   readonly wasVerified: boolean;
   readonly origin: Origin;
   readonly createdAt: number;
@@ -40,9 +48,16 @@ export const isRequest = <Given extends Pick<Message, 'kind'>>(message: Given): 
 /** The kinds from which a stranger could learn whether an address has an account. */
 export const SECRET_KINDS: readonly MessageKind[] = [...REQUEST_KINDS, 'email-verification', 'address-taken'];
 
+/** Mails with a code to log in, and requests for them. */
+export const hasLoginCode = ({ kind }: Pick<Message, 'kind'>): boolean =>
+  kind === 'login-code' ||
+  kind === 'login-code-request' ||
+  kind === 'new-device-code' ||
+  kind === 'new-device-code-request';
+
 /** Of the requests with one key, one waits. Each browser that asks for a code waits for its own, so that nobody can keep it from coming. */
 export const requestKey = ({ kind, to, id }: Pick<Message, 'kind' | 'to' | 'id'>): string =>
-  `${kind} ${kind === 'login-code-request' ? id : to}`;
+  `${kind} ${hasLoginCode({ kind }) ? id : to}`;
 
 /**
  * Whether a message is sent only when the sender polls, at a random time. If a stranger could choose that time, the duration of their next
@@ -71,7 +86,7 @@ const URGENT: readonly MessageKind[] = ['password-reset-request', 'password-rese
 
 /** How long attempts to send a message are repeated. Its links do not expire meanwhile: they are made when it is sent. */
 const retryPeriodOf = (kind: MessageKind): number => {
-  if (kind === 'login-code' || kind === 'login-code-request') return LOGIN_CODE_LIFETIME;
+  if (hasLoginCode({ kind })) return LOGIN_CODE_LIFETIME;
   return URGENT.includes(kind) ? SIX_HOURS : 2 * DAY;
 };
 

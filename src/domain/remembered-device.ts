@@ -23,10 +23,15 @@ export const newRememberedDevice = (
   now: number,
 ): RememberedDevice => ({ id, userId, createdAt: now, expiresAt: now + REMEMBERED_FOR, userAgent, address });
 
-/** Whether the password of a user is enough on a device: nothing of what was presented there may have changed since. */
-export const remembers = (
+type Presented = Pick<User, 'passwordChangedAt' | 'secondFactorAt'>;
+
+/** Whether a device is one that the user has logged in on: nothing of what was presented there may have changed since. */
+export const isKnown = (
   { createdAt, expiresAt }: RememberedDevice,
-  { passwordChangedAt, secondFactorAt }: Pick<User, 'passwordChangedAt' | 'secondFactorAt'>,
+  { passwordChangedAt, secondFactorAt }: Presented,
   now: number,
-): boolean =>
-  now < expiresAt && passwordChangedAt <= createdAt && secondFactorAt !== null && secondFactorAt <= createdAt;
+): boolean => now < expiresAt && passwordChangedAt <= createdAt && (secondFactorAt ?? 0) <= createdAt;
+
+/** Whether a device stands for the second factor of a user. */
+export const remembers = (device: RememberedDevice, user: Presented, now: number): boolean =>
+  user.secondFactorAt !== null && isKnown(device, user, now);

@@ -245,6 +245,8 @@ const policiesFor = (config: Config, { mailer, secrets }: Ports) => {
   const { emailVerification, secondFactor, raceWindow, replayWindow } = config;
   if (mailer === null && config.loginByCode)
     throw new Error('LOGIN_BY_CODE: must be off without mail: ports.mailer is null');
+  if (mailer === null && config.newDeviceCode !== 'off')
+    throw new Error('NEW_DEVICE_CODE: must be off without mail: ports.mailer is null');
   if (mailer === null && emailVerification === 'required')
     throw new Error('EMAIL_VERIFICATION: must not be required without mail: ports.mailer is null');
   if (secrets.factors === null && secondFactor === 'required')

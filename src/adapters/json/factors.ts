@@ -116,7 +116,7 @@ export const RequestOptionsJson = v.pipe(
 );
 
 export const PendingLoginJson = v.object({
-  methods: v.array(v.picklist(['totp', 'recovery-code', 'passkey'])),
+  methods: v.array(v.picklist(['totp', 'recovery-code', 'passkey', 'mail-code'])),
   enrol: v.boolean(),
   expiresAt: Timestamp,
   passkey: v.nullable(RequestOptionsJson),

@@ -3,8 +3,7 @@ import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { LOGIN_CODE_SPACING } from '../../domain/login-code.ts';
 import { newMessage } from '../../domain/message.ts';
 import { canonicalAccount, isAccountName, type User } from '../../domain/user.ts';
-import type { LoginResult } from '../login/login.ts';
-import { newPendingLogin } from '../login/pending-login.ts';
+import { type LoginResult, newPendingLogin } from '../login/pending-login.ts';
 import { assertMayLogIn, reportRefusal, storeLogin } from '../login/store-login.ts';
 import { type AskedLogin, type BrowserCode, guessCode, invalidCode, seal, unseal, useCodes } from '../login-code.ts';
 import type { Service } from '../service.ts';
@@ -87,7 +86,7 @@ export const logInWithCode =
   };
 
 /** A wrong code is in the history of every user whose code it was compared with. */
-const guess = async (deps: Service, asked: AskedLogin, typed: string, origin: Origin) => {
+export const guess = async (deps: Service, asked: AskedLogin, typed: string, origin: Origin) => {
   const owners = new Map<string, User | null>();
   for (const { account } of asked.codes)
     if (!owners.has(account)) owners.set(account, await findByAccount(deps, account));

@@ -8,6 +8,7 @@ import { newPendingLogin } from '../login/pending-login.ts';
 import type { Service } from '../service.ts';
 import { type OpenedSession, prepareSession, storeSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
+import { rememberDevice } from '../sessions/remember-device.ts';
 import { findInvitation, putInvitation } from '../storage/links.ts';
 import type { Stores } from '../storage/stores.ts';
 import { type Cancellation, enqueue, NEVER_CANCELLED, record } from '../use-case.ts';
@@ -42,10 +43,13 @@ export const register =
     return underFreeUsername(deps.users, applied, async (user) => {
       const authentications = [{ method, at: now }] as const;
       const { session, opened } = await prepareSession(deps, { user, now, origin, keys, authentications });
-      await store(deps, { user, holder, invitation, identity, origin, cancellation }, (stores) =>
-        storeSession(deps, stores, session, { kind: 'registered', user, origin }),
-      );
-      return opened;
+      let rememberedDevice: string | null = null;
+      await store(deps, { user, holder, invitation, identity, origin, cancellation }, async (stores) => {
+        await storeSession(deps, stores, session, { kind: 'registered', user, origin });
+        if ((deps.newDeviceCode ?? 'off') !== 'off')
+          rememberedDevice = await rememberDevice(deps, stores, { user, texts: [], origin });
+      });
+      return rememberedDevice === null ? opened : { ...opened, rememberedDevice };
     });
   };
 

@@ -3,6 +3,7 @@ import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { isConfirmed } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
 import { codeAttempts } from '../login/compare-password.ts';
+import { askedBy, finishWithCode } from '../login/new-device-code.ts';
 import {
   assertSameAccount,
   invalidSecondFactor,
@@ -11,6 +12,7 @@ import {
   usePendingLogin,
 } from '../login/pending-login.ts';
 import { assertMayLogIn, reportRefusal, storeLogin } from '../login/store-login.ts';
+import { expiryOf } from '../login-code.ts';
 import type { FactorSecrets } from '../ports/secrets.ts';
 import type { Service } from '../service.ts';
 import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
@@ -24,7 +26,7 @@ import { addApp, enrol, type StartedApp } from './enrol-app.ts';
 import { type NewChallenge, newChallenge } from './use-passkey.ts';
 import { type PresentedFactor, type VerifiedFactor, verifyFactor, verifyFirstCode } from './verify-factor.ts';
 
-type SecondFactorMethod = 'totp' | 'recovery-code' | 'passkey';
+type SecondFactorMethod = 'totp' | 'recovery-code' | 'passkey' | 'mail-code';
 
 type ShownPendingLogin = {
   readonly methods: SecondFactorMethod[];
@@ -41,6 +43,9 @@ type ShownPendingLogin = {
 export const showPendingLogin =
   (deps: Service) =>
   async (pendingLogins: readonly string[]): Promise<ShownPendingLogin> => {
+    const asked = askedBy(deps, pendingLogins);
+    if (asked !== null)
+      return { methods: ['mail-code'], enrol: false, expiresAt: expiryOf(asked.codes[0]), challenge: null };
     const { pending, user } = await openPendingLogin(deps, pendingLogins);
     const [factors, codes, passkeys] = await Promise.all([
       factorsOf(deps.records, user.id),
@@ -88,7 +93,9 @@ export const startPendingApp =
 type FinishLoginInput = {
   /** As the browser presents them, like `rememberedDevices`. */
   readonly pendingLogins: readonly string[];
-  readonly factor: PresentedFactor;
+  /** The code of a mail is of a log-in on a new device, which is remembered. */
+  readonly factor: PresentedFactor | { readonly mailCode: string };
+  readonly networks?: readonly string[];
   /** Whether the password is enough on this device from now on. Without effect for a user who has passkeys alone. */
   readonly remember?: boolean | undefined;
   readonly rememberedDevices?: readonly string[];
@@ -112,7 +119,13 @@ export const finishLogin =
   (deps: Service) =>
   async (input: FinishLoginInput, cancellation = NEVER_CANCELLED): Promise<FinishedLogin> => {
     const { pendingLogins, factor, refreshTokens = [], origin = NO_ORIGIN, presented = NOTHING_PRESENTED } = input;
-    const { remember = false, rememberedDevices: texts = [] } = input;
+    const { remember = false, rememberedDevices: texts = [], networks = ['unknown'] } = input;
+    if ('mailCode' in factor) {
+      const source = { rememberedDevices: texts, refreshTokens, networks, origin, presented };
+      const asked = askedBy(deps, pendingLogins);
+      const finished = await finishWithCode(deps, asked, { ...factor, ...source }, cancellation);
+      return { ...finished, recoveryCodes: null };
+    }
     const keys = await provenKeys(deps, presented);
     const verified = await verifiedTokens(deps, refreshTokens);
     const { pending, user } = await openPendingLogin(deps, pendingLogins);

@@ -3,7 +3,7 @@ import type { Origin } from '../../domain/event.ts';
 import { addressOf, isIdentityKey, type VerifiedIdentity } from '../../domain/identity.ts';
 import { isBlocked } from '../accounts/end-ways.ts';
 import { NOT_LINKED } from '../accounts/store-identity.ts';
-import type { LoginResult } from '../login/login.ts';
+import type { LoginResult } from '../login/pending-login.ts';
 import type { IdentityProvider, SignInSecrets } from '../ports/identity-providers.ts';
 import type { Service } from '../service.ts';
 import type { Caller } from '../sessions/current-user.ts';

@@ -11,8 +11,7 @@ import { verifiedTokens } from '../sessions/tokens.ts';
 import { passkeysOf } from '../storage/factors.ts';
 import { useOnce } from '../storage/links.ts';
 import { NEVER_CANCELLED } from '../use-case.ts';
-import type { LoginResult } from './login.ts';
-import { newPendingLogin } from './pending-login.ts';
+import { type LoginResult, newPendingLogin } from './pending-login.ts';
 import { assertMayLogIn, storeLogin } from './store-login.ts';
 
 export type AdoptDeps = Service & { readonly verifyAssertion: VerifyAssertion };

@@ -14,6 +14,7 @@ import type { Stores } from '../storage/stores.ts';
  * was asked: if it is slow with wrong passwords alone, the error says that one is wrong.
  * @param candidates the ways to count the attempt, the preferred one first. It is counted in the first way that need not wait.
  * @param user `null` when there is no such account.
+ * @param forgets whether a right password alone forgets the failures before it.
  * @throws AppError CLIENT_REQUEST_RATE_LIMIT_EXCEEDED when every candidate has to wait; SYS_HOOK_UNAVAILABLE.
  */
 export const comparePassword = async (
@@ -21,6 +22,7 @@ export const comparePassword = async (
   candidates: readonly Attempt[],
   password: string,
   user: User | null,
+  { forgets = true }: { readonly forgets?: boolean } = {},
 ): Promise<boolean> => {
   const { attempts } = deps;
   const attempt = await beginAttempt(attempts, candidates);
@@ -28,7 +30,7 @@ export const comparePassword = async (
     if (!asksElsewhere(deps, user)) await attempts.withdraw(attempt);
     throw error;
   });
-  if (matches) await attempts.succeed(attempt);
+  if (matches && forgets) await attempts.succeed(attempt);
   return matches;
 };
 

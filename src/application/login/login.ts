@@ -7,13 +7,14 @@ import type { User } from '../../domain/user.ts';
 import { askForOtherPassword } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Service } from '../service.ts';
-import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
+import { prepareSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove-device.ts';
 import { rememberedDeviceId } from '../sessions/remember-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { findByAccount, NEVER_CANCELLED } from '../use-case.ts';
 import { assertSamePassword, comparePassword, loginAttempts } from './compare-password.ts';
-import { newPendingLogin } from './pending-login.ts';
+import { askForCode, codeNeeded } from './new-device-code.ts';
+import { type LoginResult, newPendingLogin } from './pending-login.ts';
 import { assertMayLogIn, reportRefusal, storeLogin } from './store-login.ts';
 
 type LoginSource = {
@@ -28,16 +29,14 @@ type LoginInput = {
   readonly origin?: Origin;
   readonly presented?: Presented;
   readonly rememberedDevices?: readonly string[];
+  readonly pendingLogins?: readonly string[];
 };
-
-/** The password was right, and the second factor is missing. `pendingLogin` is for the cookie of `finishLogin`. */
-export type LoginResult = OpenedSession | { readonly pendingLogin: string };
 
 const UNKNOWN_SOURCE: LoginSource = { networks: ['unknown'], refreshTokens: [] };
 
 /**
  * Opens a session for a user who knows the password, or a pending log-in if the user needs a second factor and the device is not
- * remembered. The sessions end whose tokens the request presents. An unknown account takes as long as a known one.
+ * remembered. A new device may need a code by mail. The sessions end whose tokens the request presents. An unknown account takes as long as a known one.
  * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_CREDENTIALS_INVALID, AUTH_DEVICE_UNPROVEN, AUTH_EMAIL_UNVERIFIED, AUTH_PROOF_EXPIRED,
  *   CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
  */
@@ -49,15 +48,19 @@ export const login = (deps: Service) => {
     const verified = await verifiedTokens(deps, source.refreshTokens);
     const found = await findByAccount(deps, input.account);
     const { networks } = source;
-    const admission = admit(deps, found, input, { networks, verified });
-    const user = await admission.catch(reportRefusal(deps, found, origin));
+    const { rememberedDevices = [], pendingLogins = [] } = input;
+    const needed = await codeNeeded(deps, found, { keys, verified, rememberedDevices });
+    const admission = admit(deps, found, input, { networks, verified }, needed.ofRight);
+    const user = await admission.catch(reportRefusal(deps, found, origin)).catch(needed.ofWrong ? nobody : refuse);
     cancellation.throwIfAborted();
+    if (user === null || needed.ofRight)
+      return { pendingLogin: await askForCode(deps, { account: input.account, origin, pendingLogins }, user) };
     const current = await rehashIfNeeded(deps, user, password);
     cancellation.throwIfAborted();
     const flaw = await flawOf(deps, password);
     if (flaw !== null) await askForOtherPassword(deps, flaw, user, origin);
     const isGuarded = needsSecondFactor(deps, current);
-    const deviceId = isGuarded ? await rememberedDeviceId(deps, current, input.rememberedDevices ?? []) : null;
+    const deviceId = isGuarded ? await rememberedDeviceId(deps, current, rememberedDevices) : null;
     if (isGuarded && deviceId === null) return { pendingLogin: newPendingLogin(deps, current) };
     const now = deps.clock.now();
     const { session, opened } = await prepareSession(deps, {
@@ -98,13 +101,21 @@ const admit = async (
   user: User | null,
   { account, password }: LoginInput,
   source: Parameters<typeof loginAttempts>[2],
+  needsCode: boolean,
 ): Promise<User> => {
   const candidates = loginAttempts(account, user, source);
-  const matches = await comparePassword(deps, candidates, password, user);
+  const matches = await comparePassword(deps, candidates, password, user, { forgets: !needsCode });
   if (user === null || !matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
-  assertMayLogIn(deps, user);
+  // The code comes first: whether the account is disabled would say that the password was right.
+  if (!needsCode) assertMayLogIn(deps, user);
   return user;
 };
+
+const refuse = (error: unknown): never => {
+  throw error;
+};
+const nobody = (error: unknown): null =>
+  error instanceof AppError && error.code === 'AUTH_CREDENTIALS_INVALID' ? null : refuse(error);
 
 /** What is wrong with a password that was right: it came from another system, or has leaked since. */
 const flawOf = async ({ passwordLimits, isLeakedPassword }: Service, password: string) => {

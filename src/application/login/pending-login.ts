@@ -2,11 +2,18 @@ import type { Method } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { User } from '../../domain/user.ts';
 import type { Service } from '../service.ts';
+import type { OpenedSession } from '../sessions/open-session.ts';
 import { useOnce } from '../storage/links.ts';
 import type { Stores } from '../storage/stores.ts';
 
 /** Milliseconds in which a user has to present the second factor after the first. */
 export const PENDING_LOGIN_LIFETIME = 5 * 60_000;
+
+/**
+ * The password was right, and the second factor is missing; or a code by mail, which is asked for after a wrong password, too. `pendingLogin` is for
+ * the cookie of `finishLogin`.
+ */
+export type LoginResult = OpenedSession | { readonly pendingLogin: string };
 
 type FirstMethod = Extract<Method, 'password' | 'mail-code' | 'identity' | 'adopted'>;
 

@@ -32,13 +32,14 @@ type Login = {
   readonly user: User;
   readonly session: Session;
   readonly verified: readonly RefreshToken[];
-  /** Default: whether one of the tokens is of this user, and of after the last change of the password. */
+  /** Default: `isOwn`. */
   readonly isOwnDevice?: boolean;
   readonly origin: Origin;
   readonly rememberedDeviceId?: string | null;
 };
 
-const isOwn = (verified: readonly RefreshToken[], user: User): boolean =>
+/** Whether a token is of this user, and of after the last change of the password. */
+export const isOwn = (verified: readonly RefreshToken[], user: User): boolean =>
   verified.some(({ claims }) => claims.sub === user.id && isIssuedAfter(claims, user.passwordChangedAt));
 
 /**

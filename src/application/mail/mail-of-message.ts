@@ -94,6 +94,17 @@ const undoable: Compose = (message, _user, data) => {
   return { template: message.kind, values, links: [link] };
 };
 
+/** Not for a disabled account, which refuses every log-in. */
+const loginCode = (
+  template: 'login-code' | 'new-device-code',
+  message: Message,
+  { disabledAt }: User,
+  data: MailData,
+): ComposedMail | null =>
+  data.code === null || disabledAt !== null
+    ? null
+    : mail(template, { ...happened(message, data), code: data.code, validFor: { duration: LOGIN_CODE_LIFETIME } });
+
 /** The kinds that say more than what happened, when and where. */
 const COMPOSE: Readonly<Partial<Record<SentMail, Compose>>> = {
   /** Not for a disabled account, which refuses every password. */
@@ -114,12 +125,8 @@ const COMPOSE: Readonly<Partial<Record<SentMail, Compose>>> = {
     const links = [linkTo(to, 'confirmLink', 'email-verification'), linkTo(to, 'disownLink', 'not-me')];
     return mail('email-verification', values, links);
   },
-  /** Not for a disabled account, which refuses every log-in. */
-  'login-code': (message, { disabledAt }, data) => {
-    if (data.code === null || disabledAt !== null) return null;
-    const validFor = { duration: LOGIN_CODE_LIFETIME };
-    return mail('login-code', { ...happened(message, data), code: data.code, validFor });
-  },
+  'login-code': (message, user, data) => loginCode('login-code', message, user, data),
+  'new-device-code': (message, user, data) => loginCode('new-device-code', message, user, data),
   'confirmation-code': (message, { email, disabledAt }, data) => {
     if (email !== message.to || disabledAt !== null) return null;
     const { code, tokenHash } = data.newCode();

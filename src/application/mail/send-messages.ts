@@ -2,7 +2,14 @@ import type { EventKind } from '../../domain/event.ts';
 import { INVITATION_LIFETIME } from '../../domain/invitation.ts';
 import { LINK_SPACING, type Link } from '../../domain/link.ts';
 import { mailLimits } from '../../domain/mail-limits.ts';
-import { isGivenUp, isRequest, type Message, type RequestKind, retryDelay } from '../../domain/message.ts';
+import {
+  hasLoginCode,
+  isGivenUp,
+  isRequest,
+  type Message,
+  type RequestKind,
+  retryDelay,
+} from '../../domain/message.ts';
 import { isConfirmed } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
 import { admitCode, codeFor, expiryOf, newConfirmationCode } from '../login-code.ts';
@@ -50,6 +57,7 @@ const REQUESTS = {
   'password-reset-request': { kind: 'password-reset', event: 'password-reset-requested' },
   'email-verification-request': { kind: 'email-verification', event: 'email-verification-requested' },
   'login-code-request': { kind: 'login-code', event: 'login-code-requested' },
+  'new-device-code-request': { kind: 'new-device-code', event: 'login-code-requested' },
 } as const satisfies Record<RequestKind, { kind: SentMessage['kind']; event: EventKind }>;
 
 /** Loads what writes mail, before a transaction, which must not wait for it. No start needs it (ADR 0021). */
@@ -74,11 +82,12 @@ export const prepareMail = async (
   writer: MailWriter,
 ): Promise<Mail | null> => {
   if (waiting.kind === 'invitation') return prepareInvitation(deps, stores, waiting, writer);
+  if (waiting.kind === 'new-device-code-request' && !waiting.wasVerified) return null;
   const { mailOfMessage, writeMail, templates, deviceName } = writer;
   const { users, records } = stores;
   const user = await lockedUser(users, waiting);
   if (user === null) return null;
-  const code = isForCode(waiting) ? { id: waiting.id, askedAt: waiting.createdAt } : null;
+  const code = hasLoginCode(waiting) ? { id: waiting.id, askedAt: waiting.createdAt } : null;
   const message = code === null ? waiting : { ...waiting, to: user.email };
   const live = await linksOf(records, user.id, deps.clock.now());
   const { kind } = isRequest(message) ? REQUESTS[message.kind] : (message as SentMessage);
@@ -107,8 +116,6 @@ export const prepareMail = async (
   const locale = message.locale ?? user.locale;
   return { id: message.id, to: message.to, ...writeMail(templates, deps.mailContext, { template, values, locale }) };
 };
-
-const isForCode = ({ kind }: Message): boolean => kind === 'login-code' || kind === 'login-code-request';
 
 /** A message of an invitation that was used, revoked or replaced meanwhile is dropped. */
 const prepareInvitation = async (
@@ -165,7 +172,7 @@ const mayBeMailed = async (
 ): Promise<boolean> => {
   const isProven = message.wasVerified || (message.to === email && emailVerifiedAt !== null);
   const isKnownDevice =
-    message.kind === 'login-code' && id !== undefined && (await knowsDevice(deps, records, id, message.origin));
+    hasLoginCode(message) && id !== undefined && (await knowsDevice(deps, records, id, message.origin));
   for (const { of, ...limit } of mailLimits(message, { isProven, isKnownDevice })) {
     if (!(await admitMail(records, { mailbox: deps.secrets.hashOf(of), now: deps.clock.now(), ...limit })))
       return false;

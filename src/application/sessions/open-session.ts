@@ -22,6 +22,8 @@ export type OpenedSession = TokenPair & {
   readonly user: PublicUser;
   readonly sessionId: string;
   readonly binding: Binding;
+  /** For the cookie of a device that is known from now on. */
+  readonly rememberedDevice?: string | null;
 };
 
 export type PreparedSession = { readonly session: Session; readonly opened: OpenedSession };

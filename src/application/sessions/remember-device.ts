@@ -33,12 +33,13 @@ export const rememberedDeviceId = async (
   deps: Service,
   user: User,
   texts: readonly string[],
+  isStillGood = remembers,
 ): Promise<string | null> => {
   const ids = presentedIds(deps, user.id, texts);
   if (ids.size === 0) return null;
   const now = deps.clock.now();
   const live = await devicesOf(deps.records, user.id, now);
-  return live.find((device) => ids.has(device.id) && remembers(device, user, now))?.id ?? null;
+  return live.find((device) => ids.has(device.id) && isStillGood(device, user, now))?.id ?? null;
 };
 
 type Remembering = {

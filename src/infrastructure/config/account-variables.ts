@@ -117,6 +117,12 @@ export const ACCOUNT_VARIABLES = {
     default: 'off',
     meaning: 'Whether users may log in with a code that they get by mail. Needs mail.',
   },
+  NEW_DEVICE_CODE: {
+    form: form.oneOf('on', 'off', 'while-mail-works'),
+    default: 'off',
+    meaning:
+      'Whether a right password on a device that is new to the account needs a code by mail, too. With while-mail-works, not for a user whose last code has waited in the outbox for five minutes. Needs mail.',
+  },
   OIDC_PROVIDERS: {
     form: form.providerNames,
     meaning:

@@ -152,6 +152,8 @@ export const REFUSALS: Rules = {
   },
   'LOGIN_BY_CODE: must be off without MAIL_URL': (of) =>
     isProduction(of) && of.MAIL_URL === undefined && of.LOGIN_BY_CODE === 'on',
+  'NEW_DEVICE_CODE: must be off without MAIL_URL': (of) =>
+    isProduction(of) && of.MAIL_URL === undefined && of.NEW_DEVICE_CODE !== 'off',
   'PASSWORDS: must be required without LOGIN_BY_CODE=on': (of) =>
     of.PASSWORDS === 'optional' && of.LOGIN_BY_CODE === 'off',
 };

@@ -145,6 +145,7 @@ export const settingsOf = (of: Values) => {
     webhookAllowedNetworks: of.WEBHOOK_ALLOWED_NETWORKS,
     emailVerification: mail === null ? ('off' as const) : (of.EMAIL_VERIFICATION ?? ('optional' as const)),
     loginByCode: of.LOGIN_BY_CODE === 'on',
+    newDeviceCode: of.NEW_DEVICE_CODE,
     passwords: of.PASSWORDS,
     notices: new Set(of.MAIL_NOTICES),
     secondFactor: of.SECOND_FACTOR,

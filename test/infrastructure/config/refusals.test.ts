@@ -122,6 +122,7 @@ const IN_PRODUCTION: readonly Case[] = [
   [{ MAIL_URL: '', EMAIL_VERIFICATION: 'optional' }, { EMAIL_VERIFICATION: 'optional' }, 'EMAIL_VERIFICATION'],
   [{ MAIL_URL: '', EMAIL_VERIFICATION: 'required' }, { MAIL_URL: '', EMAIL_VERIFICATION: 'off' }, 'EMAIL_VERIFICATION'],
   [{ MAIL_URL: '', LOGIN_BY_CODE: 'on' }, { LOGIN_BY_CODE: 'on' }, 'LOGIN_BY_CODE'],
+  [{ MAIL_URL: '', NEW_DEVICE_CODE: 'on' }, { NEW_DEVICE_CODE: 'on' }, 'NEW_DEVICE_CODE'],
   [
     { BASE_URL: '', MAIL_URL: '', JWT_REFRESH_COOKIE_PATH: '/api/auth' },
     { BASE_URL: '', MAIL_URL: '', JWT_REFRESH_COOKIE_PATH: '/auth' },

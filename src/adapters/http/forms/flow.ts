@@ -109,9 +109,11 @@ const ownText =
 
 const SECOND = { submits: 'second-factor', leadsTo: 'target' } as const;
 const STEP_UP = { submits: 'step-up', leadsTo: 'target' } as const;
-const hasMethod = ({ payloads }: PageFacts, name: 'totp' | 'recovery-code' | 'passkey'): boolean =>
+const hasMethod = ({ payloads }: PageFacts, name: 'totp' | 'recovery-code' | 'passkey' | 'mail-code'): boolean =>
   payloads['pending-login']?.methods.includes(name) === true;
 const mayTypeCode = (facts: PageFacts): boolean => hasMethod(facts, 'totp') || isStarted(facts);
+/** Whether the visitor has to show that the mail of the account is theirs, or has typed a wrong password. */
+export const waitsForMail = (facts: PageFacts): boolean => hasMethod(facts, 'mail-code');
 const mayRecover = (facts: PageFacts): boolean => hasMethod(facts, 'recovery-code');
 const hasSecondFactor = ({ payloads }: PageFacts): boolean => payloads['current-user']?.secondFactor === true;
 const hasPasskeys = ({ payloads }: PageFacts): boolean => (payloads['current-user']?.passkeys ?? 0) > 0;
@@ -249,6 +251,7 @@ const TABLE = {
     shows: ['pending-login'],
     forms: {
       'second-factor': { ...SECOND, fields: ['code', 'remember'], shows: CODES, ...ADDING, offered: mayTypeCode },
+      'mail-code': { ...SECOND, fields: ['mailCode'], offered: waitsForMail },
       recovery: { ...SECOND, fields: ['recoveryCode', 'remember'], offered: mayRecover },
       passkey: { ...SECOND, fields: ['credential'], offered: (facts) => hasMethod(facts, 'passkey') },
       'start-app': {

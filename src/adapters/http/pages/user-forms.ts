@@ -52,6 +52,7 @@ const FIELDS: Readonly<Record<string, { readonly type: string; readonly attribut
   newPassword: { type: 'password', attributes: 'autocomplete="new-password"' },
   // Not a number: leading zeros count. Not of six characters: apps show blanks.
   code: { type: 'text', attributes: 'autocomplete="one-time-code" inputmode="numeric"' },
+  mailCode: { type: 'text', attributes: 'autocomplete="one-time-code" inputmode="numeric"' },
   recoveryCode: { type: 'text', attributes: 'autocomplete="off" autocapitalize="characters" spellcheck="false"' },
   token: { type: 'text', attributes: 'autocomplete="off" autocapitalize="none" spellcheck="false" data-token' },
   invitation: { type: 'text', attributes: 'autocomplete="off" autocapitalize="none" spellcheck="false" data-token' },

@@ -1,6 +1,6 @@
 import { Html, html, NOTHING } from '../../../application/html.ts';
 import { filledText } from '../../../application/templates.ts';
-import { PAGES, type PageName } from '../forms/flow.ts';
+import { PAGES, type PageName, waitsForMail } from '../forms/flow.ts';
 import { startedApp } from '../forms/page-facts.ts';
 import { pathIn } from './layout.ts';
 import { formOf, type PageView } from './user-forms.ts';
@@ -142,6 +142,17 @@ ${providersOf(shown, 'link')}
   visitor: (shown) => html`<p><strong>${shown.payloads['current-user']?.username ?? ''}</strong></p>`,
   'codes-left': (shown) =>
     html`<p>${filledText(shown.texts.common.left ?? '', () => `${shown.payloads.factors?.recoveryCodes ?? 0}`)}</p>`,
+  /** What a log-in waits for. */
+  pending: (shown) => {
+    const { lead = '', 'mail-lead': mailLead = '' } = shown.texts.pages['second-factor'] ?? {};
+    return html`<p class="lead">${waitsForMail(shown) ? mailLead : lead}</p>`;
+  },
+  /** For users who cannot show it. */
+  'no-factor': (shown) => {
+    const { lost = '', 'mail-lost': mailLost = '', forgot = '' } = shown.texts.pages['second-factor'] ?? {};
+    const way = html`${mailLost} <a href="${linkOf(shown, 'forgot')}">${forgot}</a>`;
+    return html`<p class="more">${waitsForMail(shown) ? way : lost}</p>`;
+  },
   /** The secret of an app that is being added. */
   app: (shown) => {
     const { secret } = startedApp(shown);

@@ -1,6 +1,5 @@
 import { stringifySetCookie } from 'cookie';
 import type { Context } from 'koa';
-import { PENDING_LOGIN_LIFETIME } from '../../../application/login/pending-login.ts';
 import type { TokenPair } from '../../../application/sessions/tokens.ts';
 import { LOGIN_CODE_LIFETIME } from '../../../domain/login-code.ts';
 import { REMEMBERED_FOR } from '../../../domain/remembered-device.ts';
@@ -94,11 +93,9 @@ export const sessionCookies = (refresh: CookieSettings, access: AccessCookieSett
 
 export type SessionCookies = ReturnType<typeof sessionCookies>;
 
-/** The cookies of a log-in with a second factor, with the attributes of the refresh cookie. @param settings of that one. */
+/** The cookies of a log-in with two steps, with the attributes of the refresh cookie. What waits for a second factor ends before its cookie. @param settings of that one. */
 export const loginCookies = (settings: CookieSettings) => ({
-  pendingLogin: httpOnlyCookie(PENDING_LOGIN_COOKIE, { ...settings, maxAge: PENDING_LOGIN_LIFETIME }),
-  /** Of the same name: a browser logs in in one way at a time. */
-  pendingCode: httpOnlyCookie(PENDING_LOGIN_COOKIE, { ...settings, maxAge: LOGIN_CODE_LIFETIME }),
+  pendingLogin: httpOnlyCookie(PENDING_LOGIN_COOKIE, { ...settings, maxAge: LOGIN_CODE_LIFETIME }),
   rememberedDevice: httpOnlyCookie(REMEMBERED_DEVICE_COOKIE, { ...settings, maxAge: REMEMBERED_FOR }),
 });
 

@@ -9,7 +9,6 @@ import { acceptedLocales } from './language.ts';
 export type DeviceAccess = {
   readonly cookie: SessionCookies;
   readonly pendingLogin: HttpOnlyCookie;
-  readonly pendingCode: HttpOnlyCookie;
   readonly rememberedDevice: HttpOnlyCookie;
   readonly device: PresentedDevice;
   /** `null`: browsers hold no keys. */

@@ -3,7 +3,7 @@ import { finishLogin, showPendingLogin, startPendingApp } from '../../../../appl
 import { stepUp } from '../../../../application/factors/step-up.ts';
 import type { Service } from '../../../../application/service.ts';
 import { PendingLoginJson, StartedAppJson } from '../../../json/factors.ts';
-import { Code, CurrentPassword, Proof, TYPED_CODE_MAX } from '../../../json/fields.ts';
+import { Code, CurrentPassword, MailCode, Proof, TYPED_CODE_MAX } from '../../../json/fields.ts';
 import { requestOptions, UsedCredential } from '../../../json/passkeys.ts';
 import { LoginResult, RefreshResult } from '../../../json/tokens.ts';
 import { validationFailure } from '../../errors/exceptions.ts';
@@ -29,6 +29,7 @@ export const SecondFactorBody = v.pipe(
     code: v.optional(Code),
     recoveryCode: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(TYPED_CODE_MAX))),
     credential: v.optional(UsedCredential),
+    mailCode: v.optional(MailCode),
     remember: v.optional(v.boolean()),
     proof: v.optional(Proof),
   }),
@@ -42,7 +43,7 @@ const FinishedLoginJson = v.object({
 
 /** The second half of a log-in whose user needs a second factor. ADR 0009. */
 export const secondFactorRoutes = (deps: Service, access: DeviceAccess, { brand }: UserSite): Route[] => {
-  const { pendingLogin, rememberedDevice } = access;
+  const { pendingLogin } = access;
   const factorSecrets = deps.secrets.factors;
   return [
     route(
@@ -71,13 +72,12 @@ export const secondFactorRoutes = (deps: Service, access: DeviceAccess, { brand 
         response: { data: FinishedLoginJson },
         errors: loginErrors(deps, 'AUTH_SECOND_FACTOR_INVALID', 'AUTH_PASSKEY_INVALID', 'DB_RECORD_NOT_FOUND'),
       },
-      async ({ body: { code, recoveryCode, credential, remember, proof }, signal }, ctx) => {
-        const factor = shownFactor({ code, recoveryCode, credential });
+      async ({ body: { code, recoveryCode, credential, mailCode, remember, proof }, signal }, ctx) => {
+        const factor = shownFactor({ code, recoveryCode, credential, mailCode });
         const input = { factor, remember, ...loginSourceOf(ctx, access, proof) };
-        const { opened, recoveryCodes, rememberedDevice: remembered } = await finishLogin(deps)(input, signal);
-        const result = await handOver(ctx, access, opened);
+        const { opened, recoveryCodes, rememberedDevice } = await finishLogin(deps)(input, signal);
+        const result = await handOver(ctx, access, { ...opened, rememberedDevice });
         pendingLogin.clear(ctx);
-        if (remembered !== null) rememberedDevice.set(ctx, remembered);
         return recoveryCodes === null ? result : { ...result, recoveryCodes };
       },
     ),

@@ -35,7 +35,7 @@ export const loginByCodeRoutes = (deps: Service, access: DeviceAccess): Route[] 
     },
     async ({ body: { account } }, ctx) => {
       const asked = access.pendingLogin.readOwn(ctx);
-      access.pendingCode.set(ctx, await requestLoginCode(deps)({ account, asked, origin: originOf(ctx) }));
+      access.pendingLogin.set(ctx, await requestLoginCode(deps)({ account, asked, origin: originOf(ctx) }));
     },
   ),
   route(

@@ -31,16 +31,17 @@ export const LoginBody = v.pipe(
  */
 export const handOver = async (
   ctx: Context,
-  { cookie, pendingLogin, browser, linkKept }: DeviceAccess,
+  { cookie, pendingLogin, rememberedDevice: remembered, browser, linkKept }: DeviceAccess,
   outcome: OpenedSession | { readonly pendingLogin: string },
 ) => {
   if ('pendingLogin' in outcome) {
     pendingLogin.set(ctx, outcome.pendingLogin);
     throw new AppError('AUTH_SECOND_FACTOR_REQUIRED');
   }
-  const { refreshToken, binding, ...result } = outcome;
+  const { refreshToken, binding, rememberedDevice = null, ...result } = outcome;
   ctx.state.binding = binding;
   cookie.set(ctx, outcome);
+  if (rememberedDevice !== null) remembered.set(ctx, rememberedDevice);
   await linkKept?.(ctx, outcome);
   browser?.invite(ctx, result);
   return result;

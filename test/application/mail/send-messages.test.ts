@@ -73,7 +73,7 @@ describe.each(KINDS)('a message of the kind %s', (kind) => {
     if (kind === 'email-changed') await reserveAddress(app, app, { id: user.id, email: to, emailVerifiedAt: 1 });
     const isUndoable = LINKS[kind]?.[0] === 'factors-undo';
     const undo = isUndoable ? { createdAt: await reserveUndo(app, app, { id: user.id, email: to }, []) } : {};
-    await app.enqueue({ kind, userId: isAsked ? null : user.id, to, ...undo });
+    await app.enqueue({ kind, userId: isAsked ? null : user.id, to, wasVerified: true, ...undo });
     const sent = await app.sendAll();
     expect(sent).toEqual([expect.objectContaining({ to, id: expect.any(String) })]);
     expect((await links()).map(({ purpose, email }) => [purpose, email])).toEqual(

@@ -2,17 +2,18 @@ import { needsSecondFactor } from '../../domain/assurance.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { LOGIN_CODE_SPACING } from '../../domain/login-code.ts';
 import { newMessage } from '../../domain/message.ts';
-import { canonicalAccount, isAccountName, type User } from '../../domain/user.ts';
+import { canonicalAccount, isAccountName } from '../../domain/user.ts';
+import { guess } from '../login/guess-code.ts';
 import { type LoginResult, newPendingLogin } from '../login/pending-login.ts';
-import { assertMayLogIn, reportRefusal, storeLogin } from '../login/store-login.ts';
-import { type AskedLogin, type BrowserCode, guessCode, invalidCode, seal, unseal, useCodes } from '../login-code.ts';
+import { assertMayLogIn, storeLogin } from '../login/store-login.ts';
+import { type BrowserCode, invalidCode, seal, unseal, useCodes } from '../login-code.ts';
 import type { Service } from '../service.ts';
 import { prepareSession } from '../sessions/open-session.ts';
 import { type ClientContext, NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
 import { rememberedDeviceId as rememberedDevice } from '../sessions/remember-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { addMessages } from '../storage/outbox.ts';
-import { findByAccount, NEVER_CANCELLED } from '../use-case.ts';
+import { NEVER_CANCELLED } from '../use-case.ts';
 import { proveAddress } from './prove-address.ts';
 
 type CodeRequest = {
@@ -84,13 +85,3 @@ export const logInWithCode =
       return opened;
     });
   };
-
-/** A wrong code is in the history of every user whose code it was compared with. */
-export const guess = async (deps: Service, asked: AskedLogin, typed: string, origin: Origin) => {
-  const owners = new Map<string, User | null>();
-  for (const { account } of asked.codes)
-    if (!owners.has(account)) owners.set(account, await findByAccount(deps, account));
-  const users = [...owners.values()].flatMap((owner) => owner ?? []);
-  const distinct = [...new Map(users.map((user) => [user.id, user])).values()];
-  return guessCode(deps, asked, owners, typed).catch(reportRefusal(deps, distinct, origin));
-};

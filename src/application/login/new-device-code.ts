@@ -5,7 +5,6 @@ import type { Origin } from '../../domain/event.ts';
 import { newMessage } from '../../domain/message.ts';
 import { isKnown } from '../../domain/remembered-device.ts';
 import { canonicalAccount, isAccountName, type User } from '../../domain/user.ts';
-import { guess } from '../accounts/login-by-code.ts';
 import { type AskedLogin, seal, unseal, useCodes } from '../login-code.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Service } from '../service.ts';
@@ -16,6 +15,7 @@ import { verifiedTokens } from '../sessions/tokens.ts';
 import { addMessages, messagesOf } from '../storage/outbox.ts';
 import type { Cancellation } from '../use-case.ts';
 import { loginAttempts } from './compare-password.ts';
+import { guess } from './guess-code.ts';
 import { invalidSecondFactor } from './pending-login.ts';
 import { assertMayLogIn, isOwn, storeLogin } from './store-login.ts';
 

@@ -39,6 +39,8 @@ let only: TestService;
 /** Two where users may have no password; one of them asks for a second factor. */
 let lenient: TestService;
 let nameless: TestService;
+/** One that asks for a code by mail on a new device. */
+let wary: TestService;
 const provider = await startProvider();
 afterAll(provider.close);
 const PROVIDERS = {
@@ -64,6 +66,7 @@ beforeAll(async () => {
   only = await start({ ...env, REGISTRATION_DOMAINS: 'a.example' }, overrides);
   lenient = await start({ ...env, PASSWORDS: 'optional' }, overrides);
   nameless = await start({ ...env, SECOND_FACTOR: 'required', PASSWORDS: 'optional' }, overrides);
+  wary = await start({ ...env, NEW_DEVICE_CODE: 'on' }, overrides);
   strict = await start({ ...env, SECOND_FACTOR: 'required' }, overrides);
 });
 
@@ -156,6 +159,14 @@ const pendingOf = async ({ person }: Pick<Member, 'person'>, on = service) => {
   await visitor.submit('log-in.log-in', { account: person.username, password: person.password });
   await visitor.follow();
   return visitor;
+};
+
+/** Somebody with a proven address who logs in with another browser. */
+const newDevice = async (password?: string) => {
+  const { person, user } = await memberAt('/auth/account', wary);
+  await wary.ports.users.update(user.id, { emailVerifiedAt: clock.now(), now: clock.now() });
+  const visitor = await pendingOf({ person: { ...person, password: password ?? person.password } }, wary);
+  return { visitor, email: person.email };
 };
 
 /** What a browser without cookies is asked next, where somebody wants a code by mail; and that code. */
@@ -354,6 +365,20 @@ const RESULTS: Readonly<Record<string, Results>> = {
       const member = await withApp('/auth/account');
       const code = wrongCodeAt(member.secret, clock.now());
       return sending(await pendingOf(member), 'second-factor.second-factor', { code });
+    },
+  },
+  'second-factor.mail-code': {
+    success: async () => {
+      const { visitor, email } = await newDevice();
+      expect(visitor.answers.at(-1)?.text).toContain('If the password is right, we have sent a code');
+      const code = await mailedCode(wary, mailer, email);
+      await sending(visitor, 'second-factor.mail-code', { mailCode: `${code.slice(0, 4)} ${code.slice(4)}` });
+      expect([...visitor.jar.keys()]).toContain('remembered_device');
+      return visitor;
+    },
+    AUTH_SECOND_FACTOR_INVALID: async () => {
+      const { visitor } = await newDevice('a wrong password');
+      return sending(visitor, 'second-factor.mail-code', { mailCode: '00000000' });
     },
   },
   'second-factor.recovery': {
@@ -628,6 +653,7 @@ const NOT_ASKED: Readonly<Record<string, readonly string[]>> = { 'account.email'
 /** Who sees these forms. */
 const SHOWN_TO: Readonly<Record<string, () => Promise<Visitor>>> = {
   'second-factor.second-factor': async () => pendingOf(await withApp('/auth/account')),
+  'second-factor.mail-code': async () => (await newDevice()).visitor,
   'second-factor.recovery': async () => pendingOf(await withApp('/auth/account')),
   'step-up.code': () => withApp('/auth/step-up'),
   'factors.app': async () => {

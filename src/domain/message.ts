@@ -49,11 +49,13 @@ export const isRequest = <Given extends Pick<Message, 'kind'>>(message: Given): 
 export const SECRET_KINDS: readonly MessageKind[] = [...REQUEST_KINDS, 'email-verification', 'address-taken'];
 
 /** Mails with a code to log in, and requests for them. */
-export const hasLoginCode = ({ kind }: Pick<Message, 'kind'>): boolean =>
-  kind === 'login-code' ||
-  kind === 'login-code-request' ||
-  kind === 'new-device-code' ||
-  kind === 'new-device-code-request';
+export const hasLoginCode = ({ kind }: Pick<Message, 'kind'>): boolean => LOGIN_CODE_KINDS.includes(kind);
+const LOGIN_CODE_KINDS: readonly MessageKind[] = [
+  'login-code',
+  'login-code-request',
+  'new-device-code',
+  'new-device-code-request',
+];
 
 /** Of the requests with one key, one waits. Each browser that asks for a code waits for its own, so that nobody can keep it from coming. */
 export const requestKey = ({ kind, to, id }: Pick<Message, 'kind' | 'to' | 'id'>): string =>

@@ -40,11 +40,14 @@ const instances = Object.entries(services).filter(([name]) => name.startsWith('t
 
 /** Interpolates `${NAME:-default}` and `${NAME:?message}` in a value after the YAML was parsed, as Compose does. */
 const interpolated = (value: string): string =>
-  value.replaceAll(/\$\{(\w+):([-?])([^}]*)\}/g, (_all, name: string, kind: string, rest: string) => {
-    const secret = SECRETS[name];
-    if (secret === undefined && kind === '?') throw new Error(`${name} is not among the secrets of this test`);
-    return secret ?? rest;
-  });
+  // Of `+`: the variable is not set.
+  value
+    .replaceAll(/\$\{\w+:\+[^}]*\}/g, '')
+    .replaceAll(/\$\{(\w+):([-?])([^}]*)\}/g, (_all, name: string, kind: string, rest: string) => {
+      const secret = SECRETS[name];
+      if (secret === undefined && kind === '?') throw new Error(`${name} is not among the secrets of this test`);
+      return secret ?? rest;
+    });
 const environmentOf = ({ environment = {} }: Container): Record<string, string> =>
   Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, interpolated(value)]));
 

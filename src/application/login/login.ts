@@ -51,7 +51,7 @@ export const login = (deps: Service) => {
     const { rememberedDevices = [], pendingLogins = [] } = input;
     const needed = await codeNeeded(deps, found, { keys, verified, rememberedDevices });
     const admission = admit(deps, found, input, { networks, verified }, needed.ofRight);
-    const user = await admission.catch(reportRefusal(deps, found, origin)).catch(needed.ofWrong ? nobody : refuse);
+    const user = await admission.catch(reportRefusal(deps, found, origin)).catch(nobodyIf(needed.ofWrong));
     cancellation.throwIfAborted();
     if (user === null || needed.ofRight)
       return { pendingLogin: await askForCode(deps, { account: input.account, origin, pendingLogins }, user) };
@@ -111,11 +111,13 @@ const admit = async (
   return user;
 };
 
-const refuse = (error: unknown): never => {
-  throw error;
-};
-const nobody = (error: unknown): null =>
-  error instanceof AppError && error.code === 'AUTH_CREDENTIALS_INVALID' ? null : refuse(error);
+/** @param hides whether a wrong password, or account, is answered as a right one. */
+const nobodyIf =
+  (hides: boolean) =>
+  (error: unknown): null => {
+    if (hides && error instanceof AppError && error.code === 'AUTH_CREDENTIALS_INVALID') return null;
+    throw error;
+  };
 
 /** What is wrong with a password that was right: it came from another system, or has leaked since. */
 const flawOf = async ({ passwordLimits, isLeakedPassword }: Service, password: string) => {

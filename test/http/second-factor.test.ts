@@ -138,12 +138,12 @@ describe('an authenticator app', () => {
 });
 
 describe('a log-in of a user with a second factor', () => {
-  it('waits for it: no session, no token, a cookie for five minutes', async () => {
+  it('waits for it for five minutes: no session, no token, a cookie', async () => {
     const { person, user } = await enrolled();
     const before = (await service.ports.sessions.listByUser(user.id, clock.now())).length;
     const { setCookie, cookie } = await pendingOf(person);
     expect(cookie).toMatch(/^login_pending=/);
-    expect(cookieAttributes(setCookie)).toMatchObject({ HttpOnly: true, Path: '/auth', 'Max-Age': '300' });
+    expect(cookieAttributes(setCookie)).toMatchObject({ HttpOnly: true, Path: '/auth', 'Max-Age': '600' });
     const { body } = await pending(cookie).expect(200);
     expect(body.data).toEqual({
       methods: ['totp', 'recovery-code'],

@@ -2,11 +2,14 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { passwordHasher } from '../../src/adapters/crypto/password-hasher.ts';
 import { secretsOf } from '../../src/adapters/crypto/secrets.ts';
 import { storageOver } from '../../src/adapters/records/storage.ts';
+import { resetPassword } from '../../src/application/accounts/reset-password.ts';
+import { withdrawLinks } from '../../src/application/links.ts';
 import { loadMailWriter, prepareMail } from '../../src/application/mail/send-messages.ts';
-import { endSessionsOf } from '../../src/application/sessions/end-sessions.ts';
-import { linksOf } from '../../src/application/storage/links.ts';
+import { endSession, endSessionsOf, logout } from '../../src/application/sessions/end-sessions.ts';
+import { linksOf, putLink } from '../../src/application/storage/links.ts';
 import { addMessages } from '../../src/application/storage/outbox.ts';
 import type { Stores, Transactions } from '../../src/application/storage/stores.ts';
+import type { TableName } from '../../src/application/storage/tables.ts';
 import {
   deleteWebhook,
   hasDeliveries,
@@ -16,12 +19,15 @@ import {
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { SESSIONS_PER_USER } from '../../src/domain/session.ts';
 import { MAIL_FILES } from '../../src/infrastructure/template-files.ts';
-import { aMessage, anEvent, aSession, aUser, aWebhook, NOW } from '../support/builders.ts';
+import { application } from '../support/application.ts';
+import { aLink, aMessage, anEvent, aSession, aUser, aWebhook, NOW } from '../support/builders.ts';
+import { plainPasswordHasher, plainTokenSigner } from '../support/fakes.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { signUp } from '../support/http/auth-http.ts';
 import { startService } from '../support/http/service.ts';
 import { testKeyPair } from '../support/keys.ts';
 import { LONG_TIMEOUTS, SOON } from '../support/processes/service-on-postgres.ts';
+import { atCall } from '../support/records/at-call.ts';
 import { sequentialIds } from '../support/sequential-ids.ts';
 import {
   createDatabase,
@@ -46,7 +52,15 @@ const MAIL_CONTEXT = {
 };
 
 const RECORDING = { clock: fixedClock(NOW), ids: sequentialIds(), secrets };
-const PREPARING = { ...RECORDING, mailContext: MAIL_CONTEXT };
+const ASSESSING = {
+  tokens: plainTokenSigner(),
+  replayPolicy: { raceWindow: 10_000, replayWindow: 0 },
+  deviceBinding: 'enforce' as const,
+};
+const PREPARING = {
+  ...RECORDING,
+  mailContext: MAIL_CONTEXT,
+};
 const writing = await loadMailWriter(PREPARING);
 
 type Work = (stores: Stores) => Promise<unknown>;
@@ -84,9 +98,71 @@ const setUp = async () => {
   return { stores, user, transactions, interleave, runs: () => runs };
 };
 
+/** The same stores, which stop after a call. */
+const stoppingAfter = (
+  stores: Stores,
+  at: readonly ['replace' | 'remove', TableName],
+  stop: () => Promise<void>,
+): Stores => ({
+  ...stores,
+  records: atCall(stores.records, at as readonly ['replace', TableName], async (call) => {
+    const result = await call();
+    await stop();
+    return result;
+  }),
+});
+
 describe.runIf(TEST_DATABASE_URL !== undefined)(
   'two transactions about one user, neither of which blocks the other',
   () => {
+    it('end one session, and all', async () => {
+      const { stores, user, transactions, interleave, runs } = await setUp();
+      const [one, other] = [aSession({ userId: user.id }), aSession({ userId: user.id })];
+      for (const session of [one, other]) await stores.sessions.add(session);
+      const endOne =
+        (stop: () => Promise<void>): Work =>
+        (inside) => {
+          const end = async (key: typeof one) => {
+            const ended = await inside.sessions.end(key);
+            await stop();
+            return ended;
+          };
+          return endSession(RECORDING, { ...inside, sessions: { ...inside.sessions, end } }, one, ENDING);
+        };
+      const results = await interleave(
+        (stop) => transactions.run(endOne(stop)),
+        () => transactions.run((inside) => endSessionsOf(RECORDING, inside, user.id, ENDING)),
+      );
+      expect(results).toEqual([true, 1]);
+      expect(runs()).toBe(2);
+    });
+
+    it('log out with the same tokens in another order', async () => {
+      const { stores, user, transactions, interleave, runs } = await setUp();
+      const sessions = [aSession({ userId: user.id }), aSession({ userId: user.id })];
+      for (const session of sessions) await stores.sessions.add(session);
+      const tokens = plainTokenSigner();
+      const signed = sessions.map(({ id: sessionId, currentTokenId: jti, rotation }) => {
+        const claims = { sub: user.id, jti, iat: NOW / 1000, exp: NOW / 1000 + 60, tokenType: 'refresh' as const };
+        return tokens.signRefresh({ claims, sessionId, rotation });
+      });
+      const presented = await Promise.all(signed);
+      const deps = { ...application(), ...RECORDING, ...ASSESSING, tokens };
+      const stoppingAfterAnEnd = (stop: () => Promise<void>): Transactions => ({
+        run: (work) =>
+          transactions.run((inside) => {
+            const end: typeof inside.sessions.end = (key) => inside.sessions.end(key).finally(stop);
+            return work({ ...inside, sessions: { ...inside.sessions, end } });
+          }),
+      });
+      await interleave(
+        (stop) => logout({ ...deps, transactions: stoppingAfterAnEnd(stop) })(presented),
+        () => logout({ ...deps, transactions })(presented.toReversed()),
+      );
+      expect(runs()).toBe(2);
+      expect(await stores.sessions.listByUser(user.id, NOW)).toEqual([]);
+    });
+
     it('change the password and end all sessions, and log in beside many sessions', async () => {
       const { stores, user, transactions, interleave, runs } = await setUp();
       for (let count = 1; count < SESSIONS_PER_USER; count += 1)
@@ -111,6 +187,34 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
       expect(runs()).toBe(2);
     });
 
+    it('prepare a mail with a link, and reset the password, which makes such links invalid', async () => {
+      const { stores, user, transactions, interleave, runs } = await setUp();
+      const token = secrets.random();
+      await putLink(stores.records, aLink({ userId: user.id, email: user.email, tokenHash: secrets.hashOf(token) }));
+      const message = aMessage({ kind: 'email-change', userId: user.id, to: 'new@example.org' });
+      await addMessages(stores, [message]);
+      const prepare =
+        (stop: () => Promise<void>): Work =>
+        (inside) =>
+          prepareMail(PREPARING, stoppingAfter(inside, ['replace', 'outbox'], stop), message, writing);
+      const reset = resetPassword({
+        ...application(),
+        ...stores,
+        ...PREPARING,
+        ...ASSESSING,
+        transactions,
+        hasher: plainPasswordHasher(),
+        isCommonPassword: null,
+      });
+      const [mail] = await interleave(
+        (stop) => transactions.run(prepare(stop)),
+        () => reset({ token, newPassword: 'a new correct horse' }),
+      );
+      expect(mail).toMatchObject({ to: 'new@example.org' });
+      expect(await linksOf(stores.records, user.id, NOW)).toEqual([]);
+      expect(runs()).toBe(2);
+    });
+
     it('change the address, and answer a request for a link to the former one, with nothing', async () => {
       const { stores, user, transactions, interleave, runs } = await setUp();
       const request = aMessage({ kind: 'password-reset-request', userId: null, to: user.email });
@@ -129,10 +233,63 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
       expect(await linksOf(stores.records, user.id, NOW)).toEqual([]);
       expect(runs()).toBe(2);
     });
+
+    it('reset the password, and withdraw the link that does', async () => {
+      const { stores, user, transactions, interleave, runs } = await setUp();
+      const token = secrets.random();
+      await putLink(stores.records, aLink({ userId: user.id, email: user.email, tokenHash: secrets.hashOf(token) }));
+      const stopping = (stop: () => Promise<void>): Transactions => ({
+        run: (work) => transactions.run((inside) => work(stoppingAfter(inside, ['remove', 'links'], stop))),
+      });
+      const deps = {
+        ...application(),
+        ...stores,
+        ...PREPARING,
+        ...ASSESSING,
+        hasher: plainPasswordHasher(),
+        isCommonPassword: null,
+      };
+      await interleave(
+        (stop) =>
+          resetPassword({ ...deps, transactions: stopping(stop) })({ token, newPassword: 'a new correct horse' }),
+        () =>
+          transactions.run(async (inside) => {
+            await inside.users.lock(user.id);
+            await withdrawLinks(inside, user.id, ['password-reset']);
+          }),
+      );
+      expect((await stores.users.findById(user.id))?.passwordChangedAt).toBe(NOW);
+      expect(runs()).toBe(2);
+    });
   },
 );
 
 describe.runIf(TEST_DATABASE_URL !== undefined)('two transactions about webhooks', () => {
+  it('end all sessions, and purge what webhooks were not told of', async () => {
+    const { stores, user, transactions, interleave, runs } = await setUp();
+    await stores.records.insert('webhooks', aWebhook());
+    const other = aUser();
+    await stores.users.add(other);
+    const [first, second] = [user.id, other.id].toSorted();
+    const tell = (stores: Stores, userId = '', at = NOW) => storeEvents(stores, [anEvent({ userId, at })]);
+    await tell(stores, first, NOW - 1);
+    await tell(stores, second, NOW - 2);
+    const endAll =
+      (stop: () => Promise<void>): Work =>
+      async (inside) => {
+        for (const id of [first, second]) await inside.users.lock(id ?? '');
+        await tell(inside, first);
+        await stop();
+        await tell(inside, second);
+      };
+    const [, purged] = await interleave(
+      (stop) => transactions.run(endAll(stop)),
+      () => transactions.run((inside) => purgeDeliveries(inside, NOW, 9, NOW)),
+    );
+    expect(purged).toBe(2);
+    expect(runs()).toBe(2);
+  });
+
   it('store an event that has waited for its user, and add a webhook meanwhile: it is kept for that one', async () => {
     const { stores, user, transactions, interleave } = await setUp();
     const [isWaiting, isAdded] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

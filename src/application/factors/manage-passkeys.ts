@@ -75,7 +75,7 @@ const assertFits = ({ userHandle }: Passkey, existing: readonly Passkey[]): void
   if (existing.length >= PASSKEYS_PER_USER) throw invalidPasskey('the user has as many passkeys as there may be');
 };
 
-export const listedPasskey = (passkey: Passkey) =>
+const listedPasskey = (passkey: Passkey) =>
   pick(passkey, 'id', 'credentialId', 'aaguid', 'isSynced', 'isBackedUp', 'name', 'createdAt', 'lastUsedAt');
 export type ListedPasskey = ReturnType<typeof listedPasskey>;
 

@@ -55,17 +55,13 @@ const locksOf = (table: TableName, rows: readonly Row[]): string[] =>
       .map(String),
   );
 
-/** @param onDeadlock called with what the transactions wait for. */
-const lockTable = (onDeadlock: (name: string) => void) => {
+const lockTable = () => {
   const owners = new Map<string, Transaction>();
   const isDeadlock = (by: Transaction, owner: Transaction | undefined): boolean =>
     owner === by || (owner !== undefined && isDeadlock(by, owner.waitsFor));
   return async (by: Transaction, name: string): Promise<void> => {
     for (let owner = owners.get(name); by.isOpen && owner?.isOpen && owner !== by; owner = owners.get(name)) {
-      if (isDeadlock(by, owner)) {
-        onDeadlock(name);
-        throw new ConflictError('deadlock');
-      }
+      if (isDeadlock(by, owner)) throw new ConflictError('deadlock');
       by.waitsFor = owner;
       await Promise.race([owner.ended, by.ended]);
       by.waitsFor = undefined;
@@ -81,15 +77,14 @@ const callsOf = (make: (name: keyof Calls, given: unknown[]) => Promise<unknown>
 
 /** Transactions at the server, and what it remembers of commits. */
 const openServer = (stored: StoredRows, faults: typeof NO_FAULTS, chance: Chance) => {
-  const deadlocks: string[] = [];
-  const lock = lockTable((name) => deadlocks.push(name));
+  const lock = lockTable();
   const watchers: ((changes: readonly Change[]) => void)[] = [];
   let open: Transaction[] = [];
   let history: { readonly at: number; readonly changes: Change[] }[] = [];
   const isOrphan = ({ rows }: Transaction, { table, after }: Change): boolean =>
     Boolean(TABLES[table].ofUser && after?.userId && !rows.get('users', JSON.stringify([after.userId])));
   const server = {
-    ...{ watchers, deadlocks },
+    watchers,
     /** Those that have not ended. */
     transactions: () => open.filter(({ isOpen }) => isOpen),
     begin(line: Line): Transaction {
@@ -179,7 +174,7 @@ export const simulatedDatabase = (chance: Chance) => {
       transactOn(line)((inside) => (inside[name] as (...all: unknown[]) => Promise<unknown>)(...given)),
     );
   return {
-    ...{ faults, watchers: server.watchers, deadlocks: server.deadlocks, forget: server.forget },
+    ...{ faults, watchers: server.watchers, forget: server.forget },
     rows: (table: TableName): Row[] => stored.all(table),
     openTransactions: () => server.transactions().length,
     connect() {

@@ -33,7 +33,6 @@ export const RULES = {
   'tabs agree': 'docs/browser.md',
   'what has expired is purged': 'ADR 0019',
   'no transaction stays open': 'ADR 0019',
-  'no transactions wait for each other': 'src/application/links.ts',
   'the kernel owns every wait': 'test/simulation/process.ts',
 } as const;
 export type Rule = keyof typeof RULES;

@@ -123,5 +123,6 @@ describe('deliveries', () => {
     const purge = (before: number) => transactions.run((inside) => purgeDeliveries(inside, before, 9, NOW + 50));
     expect([await purge(NOW), await purge(NOW + 2)]).toEqual([0, 2]);
     expect(await claim(webhook)).toMatchObject([{ sequence: 3 }]);
+    expect([await purge(NOW + 5), await waitingDeliveries(records)]).toMatchObject([2, { count: 0 }]);
   });
 });

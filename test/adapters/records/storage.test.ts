@@ -121,6 +121,7 @@ describe('the audit log', () => {
 const WAITING: readonly MessageKind[] = [
   'password-reset-request',
   'login-code-request',
+  'new-device-code-request',
   'email-verification-request',
   'email-verification',
   'address-taken',

@@ -90,5 +90,13 @@ export const SYSTEMS: readonly System[] = [
     switchedOn:
       'refresh grant with rotation, client secret, ID token by ES256, opaque access token; everything in memory',
   },
+  {
+    ...TANDEM,
+    name: 'tandem-argon2id',
+    title: 'Tandem, argon2id',
+    env: { ...TANDEM.env, PASSWORD_HASH: 'argon2id' },
+    workloads: ['register', 'log-in'],
+    switchedOn: 'as Tandem, with PASSWORD_HASH=argon2id',
+  },
   LIMIT,
 ];

@@ -54,7 +54,7 @@ const get = (path: string) => (credentials: Credentials) =>
 
 /** What the back office asks. */
 const askAsOperator = async ({ database }: Config, begin: (of: string) => void): Promise<void> => {
-  const { users, events, close } = await openSql(database, { migrate: false });
+  const { users, records, close } = await openSql(database, { migrate: false });
   const page = { contains: null, after: null, newestFirst: true, limit: 20 };
   begin('newest users');
   await listUsers({ users })(page);
@@ -63,7 +63,7 @@ const askAsOperator = async ({ database }: Config, begin: (of: string) => void):
   begin('number of users');
   await countUsers({ users })();
   begin('latest events of all');
-  await listAllEvents({ events })({ before: null, limit: 20 });
+  await listAllEvents({ records })({ before: null, limit: 20 });
   await close();
 };
 

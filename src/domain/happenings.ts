@@ -135,9 +135,9 @@ const MAILS = {
   /** While a former address, or an earlier mail, can undo more. */
   'factors-changed-again': { says: NOTICE, insteadOf: 'new-device' },
   'password-was-reset': { says: [...NOTICE, ...LEFT], burst: 6 },
-  /** With all that was added before the address was proven. */
+  /** Together with all that was added before the address was proven. */
   'password-removed': { says: NOTICE },
-  /** Than can be stored. It was imported. */
+  /** An imported password, which is longer than one that can be stored. */
   'password-too-long': { says: NOTICE },
   /** It is in a public list of leaked passwords. */
   'password-leaked': { says: NOTICE },

@@ -35,8 +35,8 @@ export type Link = {
   /** Tells the links of a user that undo changes apart, a later one by a greater number; 0 for other purposes. */
   readonly since: number;
   /**
-   * The ids of what an undo survivesUndo: what there was before. `null`: nothing, since nobody had proven the address; and for other purposes. Links of
-   * versions before 1.1.0 have `null`, and leave what is older than `since`.
+   * The ids of what an undo leaves: what there was before. `null` for other purposes, and if nobody had proven the address: then nothing is left. Links
+   * of versions before 1.1.0 have `null`, too, and leave what is older than `since`.
    */
   readonly keeps: readonly string[] | null;
   readonly createdAt: number;
@@ -49,7 +49,7 @@ export const RESET_LIFETIME = 30 * 60_000;
 /** How long links are valid that verify or change an email address: a day. */
 export const EMAIL_LINK_LIFETIME = 86_400_000;
 
-/** Whether an undo survivesUndo something. */
+/** Whether an undo leaves what has this id. @param createdAt epoch milliseconds */
 export const survivesUndo = (
   { keeps, since }: Pick<Link, 'keeps' | 'since'>,
   { id, createdAt = Number.POSITIVE_INFINITY }: { readonly id: string; readonly createdAt?: number },

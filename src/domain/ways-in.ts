@@ -6,7 +6,7 @@
 /** What lets somebody into an account, or may in time. Links have the names of their purposes. */
 export const WAYS_IN = [
   'password',
-  /** With its refresh tokens. */
+  /** A session with its refresh tokens. */
   'session',
   /** It keeps copies of the refresh token out; another one comes with another session. */
   'device-key',
@@ -25,21 +25,21 @@ export const WAYS_IN = [
   /** Also reserves the former address. */
   'email-change-undo',
   'factors-undo',
-  /** That logs in. */
+  /** A code by mail that logs in. */
   'mail-code',
-  /** That confirms a change in a session. */
+  /** A code by mail that confirms a change in a session. */
   'confirmation-code',
   'pending-login',
-  /** With which an app gets a session beside that of the browser. */
+  /** A code with which an app gets a session beside that of the browser. */
   'app-code',
   'begun-sign-in',
   'begun-link',
-  /** That its next log-in links, since the address has an account with another way in. */
+  /** A sign-in that a browser keeps: its next log-in links it, since the address has an account with another way in. */
   'kept-identity',
   /** To the address of an account that nobody has proven. */
   'invitation',
   'adoption',
-  /** Which the former system verifies. */
+  /** A password that the former system verifies. */
   'former-password',
 ] as const;
 export type WayIn = (typeof WAYS_IN)[number];

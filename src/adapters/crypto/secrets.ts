@@ -63,7 +63,7 @@ export const signedValues = (privateKey: KeyObject): Pick<Secrets, 'sign' | 'uns
   };
 };
 
-/** For what only has to be recognized, such as addresses: nobody without the key can try all of them. The same at these instances. */
+/** For what only has to be recognized, such as addresses: nobody without the key can try all of them. All instances make the same hashes. */
 export const keyedHash = (privateKey: KeyObject): RandomSecrets['hashOf'] => {
   const key = keyFor(privateKey, 'names of counts');
   return (text) => createHmac('sha256', key).update(text).digest('base64url');

@@ -3,7 +3,7 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { type AccountEvent, EVENTS_KEPT, NO_ORIGIN, withoutName } from '../../domain/event.ts';
 import { publicUser, type User } from '../../domain/user.ts';
 import { recordChange } from '../notices.ts';
-import type { Core, Service } from '../service.ts';
+import { type Core, NEVER_CANCELLED, pageOf, pick, type Service } from '../service.ts';
 import { type Caller, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
 import { type EventsQuery, eventsOf } from '../storage/events.ts';
 import { codesOf, devicesOf } from '../storage/factors.ts';
@@ -12,7 +12,6 @@ import { messagesOf } from '../storage/outbox.ts';
 import type { Records } from '../storage/records.ts';
 import type { Stores } from '../storage/stores.ts';
 import { EXPORTED, type Tables } from '../storage/tables.ts';
-import { NEVER_CANCELLED, pageOf, pick } from '../use-case.ts';
 
 /**
  * Everything that is stored about a user, except the events and secrets (hashes, ids of tokens): of sessions, devices and links the live ones, of

@@ -2,11 +2,10 @@ import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { assertPasswordAllowed } from '../../domain/password.ts';
 import { lockedUserWithPassword, userWithPassword } from '../login/compare-password.ts';
 import { recordChange } from '../notices.ts';
-import type { Service } from '../service.ts';
+import { NEVER_CANCELLED, type Service } from '../service.ts';
 import type { CallerWithToken } from '../sessions/current-user.ts';
 import { replaceSession, runReplacing } from '../sessions/open-session.ts';
 import { hookClaimsFor, type TokenPair } from '../sessions/tokens.ts';
-import { NEVER_CANCELLED } from '../use-case.ts';
 import { endWays } from './end-ways.ts';
 
 type ChangePasswordInput = CallerWithToken & {

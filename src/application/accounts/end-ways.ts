@@ -7,7 +7,7 @@ import { isConfirmed } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
 import { type Act, fateOf, type WayIn } from '../../domain/ways-in.ts';
 import { withdrawLinks } from '../links.ts';
-import type { Core, Sources } from '../service.ts';
+import { type Core, record, type Sources } from '../service.ts';
 import { type Ending, endSessionsOf } from '../sessions/end-sessions.ts';
 import { forgetDevices } from '../sessions/remember-device.ts';
 import {
@@ -21,7 +21,6 @@ import {
   storeCodes,
 } from '../storage/factors.ts';
 import type { Stores } from '../storage/stores.ts';
-import { record } from '../use-case.ts';
 
 /** A way in that is stored with an id. Recovery codes have their hashes, and no time. */
 type StoredWay = { readonly id: string; readonly createdAt?: number };

@@ -4,10 +4,9 @@ import type { Origin } from '../../domain/event.ts';
 import { INVITATION_LIFETIME, INVITATIONS_AT_MOST, type Invitation } from '../../domain/invitation.ts';
 import { assertMayRegister } from '../../domain/registration.ts';
 import { canonicalEmail, isClaimable } from '../../domain/user.ts';
-import type { Core, Service } from '../service.ts';
+import { type Core, enqueue, record, type Service } from '../service.ts';
 import { findInvitation, listInvitations, putInvitation, takeInvitation } from '../storage/links.ts';
 import type { Stores } from '../storage/stores.ts';
-import { enqueue, record } from '../use-case.ts';
 
 const invalidInvitation = (): AppError =>
   new AppError('AUTH_REGISTRATION_REFUSED', {

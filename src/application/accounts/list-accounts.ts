@@ -1,9 +1,9 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { User } from '../../domain/user.ts';
 import type { UsersQuery } from '../ports/user-repository.ts';
+import { pageOf } from '../service.ts';
 import { allEvents } from '../storage/events.ts';
 import type { Stores } from '../storage/stores.ts';
-import { pageOf } from '../use-case.ts';
 
 const listed = async ({ users }: Pick<Stores, 'users'>, query: UsersQuery): Promise<User[]> => {
   if (users.list === undefined)

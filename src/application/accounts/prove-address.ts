@@ -4,10 +4,9 @@ import { isHash } from '../../domain/password.ts';
 import type { User } from '../../domain/user.ts';
 import { removeUndos } from '../links.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
-import type { Core, Service } from '../service.ts';
+import { type Core, enqueue, record, type Service } from '../service.ts';
 import { assessTokens } from '../sessions/tokens.ts';
 import type { Stores } from '../storage/stores.ts';
-import { enqueue, record } from '../use-case.ts';
 import { endWays } from './end-ways.ts';
 
 type Proof = {

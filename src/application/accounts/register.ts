@@ -5,13 +5,12 @@ import type { Invitation } from '../../domain/invitation.ts';
 import { isClaimable, type User } from '../../domain/user.ts';
 import { assertNotReserved } from '../links.ts';
 import { newPendingLogin } from '../login/pending-login.ts';
-import type { Service } from '../service.ts';
+import { type Cancellation, enqueue, NEVER_CANCELLED, record, type Service } from '../service.ts';
 import { type OpenedSession, prepareSession, storeSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
 import { rememberDevice } from '../sessions/remember-device.ts';
 import { findInvitation, putInvitation } from '../storage/links.ts';
 import type { Stores } from '../storage/stores.ts';
-import { type Cancellation, enqueue, NEVER_CANCELLED, record } from '../use-case.ts';
 import {
   type Applicant,
   applicantOf,

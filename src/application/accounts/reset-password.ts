@@ -4,11 +4,10 @@ import { assertPasswordAllowed } from '../../domain/password.ts';
 import { canonicalEmail, type User } from '../../domain/user.ts';
 import { findLink, invalidLink, reservationOf, useLink } from '../links.ts';
 import { notifiesFormerAddress } from '../notices.ts';
-import type { Service } from '../service.ts';
+import { enqueue, NEVER_CANCELLED, record, type Service } from '../service.ts';
 import type { ClientContext } from '../sessions/prove-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import type { Stores } from '../storage/stores.ts';
-import { enqueue, NEVER_CANCELLED, record } from '../use-case.ts';
 import { endWays } from './end-ways.ts';
 import { proveAddress } from './prove-address.ts';
 

@@ -2,10 +2,9 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
 import { IDENTITIES_PER_USER, type Identity, newIdentity, type VerifiedIdentity } from '../../domain/identity.ts';
 import type { User } from '../../domain/user.ts';
-import type { Sources } from '../service.ts';
+import { record, type Sources } from '../service.ts';
 import { identitiesOf } from '../storage/factors.ts';
 import type { Stores } from '../storage/stores.ts';
-import { record } from '../use-case.ts';
 
 /** @param message without it, that of the catalog: the address of the identity has an account. */
 export const identityConflict = (reason: string, message?: string): AppError =>

@@ -2,10 +2,9 @@ import { NO_ORIGIN } from '../../domain/event.ts';
 import { type Link, survivesUndo, type UndoPurpose } from '../../domain/link.ts';
 import type { User } from '../../domain/user.ts';
 import { findLink, invalidLink, removeUndos, reservationOf, useLink } from '../links.ts';
-import type { Core } from '../service.ts';
+import { type Core, enqueue, record } from '../service.ts';
 import type { ClientContext } from '../sessions/prove-device.ts';
 import type { Stores } from '../storage/stores.ts';
-import { enqueue, record } from '../use-case.ts';
 import { endWays } from './end-ways.ts';
 import { endUnproven } from './prove-address.ts';
 

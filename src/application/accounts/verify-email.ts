@@ -1,11 +1,10 @@
 import { NO_ORIGIN } from '../../domain/event.ts';
 import { canonicalEmail, isImported } from '../../domain/user.ts';
 import { findLink, invalidLink, useLink } from '../links.ts';
-import type { Core, Service } from '../service.ts';
+import { type Core, enqueue, type Service } from '../service.ts';
 import type { ClientContext } from '../sessions/prove-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { deleteLinks } from '../storage/links.ts';
-import { enqueue } from '../use-case.ts';
 import { removeAccount } from './delete-account.ts';
 import { proveAddress } from './prove-address.ts';
 

@@ -5,11 +5,10 @@ import { isBlocked } from '../accounts/end-ways.ts';
 import { NOT_LINKED } from '../accounts/store-identity.ts';
 import type { LoginResult } from '../login/pending-login.ts';
 import type { IdentityProvider, SignInSecrets } from '../ports/identity-providers.ts';
-import type { Service } from '../service.ts';
+import { type Cancellation, NEVER_CANCELLED, type Service } from '../service.ts';
 import type { Caller } from '../sessions/current-user.ts';
 import type { OpenedSession } from '../sessions/open-session.ts';
 import { useOnce } from '../storage/links.ts';
-import { type Cancellation, NEVER_CANCELLED } from '../use-case.ts';
 import { linkIdentity } from './manage-identities.ts';
 import { type SignIn, signIn } from './sign-in.ts';
 

@@ -6,11 +6,10 @@ import { isTaken } from '../accounts/applicant.ts';
 import { blockIdentities, removeIdentity } from '../accounts/end-ways.ts';
 import { identityConflict, storeIdentity } from '../accounts/store-identity.ts';
 import { notifyOfChange, recordChange } from '../notices.ts';
-import type { Core, Service } from '../service.ts';
+import { type Core, record, type Service } from '../service.ts';
 import { type Caller, liveSession, liveUser, lockedFactorOwner } from '../sessions/current-user.ts';
 import { findIdentity, identitiesOf, passkeysOf } from '../storage/factors.ts';
 import type { Stores } from '../storage/stores.ts';
-import { record } from '../use-case.ts';
 
 /** The identities of a user, the oldest first. */
 export const listIdentities =

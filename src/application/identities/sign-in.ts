@@ -14,7 +14,7 @@ import { type LoginResult, newPendingLogin } from '../login/pending-login.ts';
 import { assertMayLogIn, storeLogin } from '../login/store-login.ts';
 import { notifyOfChange } from '../notices.ts';
 import type { ProviderAnswer } from '../ports/identity-providers.ts';
-import type { Service } from '../service.ts';
+import { type Cancellation, NEVER_CANCELLED, type Service } from '../service.ts';
 import { prepareSession } from '../sessions/open-session.ts';
 import { type ClientContext, NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
 import { rememberedDeviceId as rememberedDevice } from '../sessions/remember-device.ts';
@@ -22,7 +22,6 @@ import { verifiedTokens } from '../sessions/tokens.ts';
 import { findIdentity, identitiesOf, passkeysOf } from '../storage/factors.ts';
 import { changeRow } from '../storage/rows.ts';
 import type { Stores } from '../storage/stores.ts';
-import { type Cancellation, NEVER_CANCELLED } from '../use-case.ts';
 
 export type SignIn = ClientContext &
   Pick<RegisterInput, 'invitation' | 'extra'> & { readonly identity: ProviderAnswer };

@@ -17,7 +17,7 @@ import type { Mail, Mailer } from '../ports/mailer.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import type { Report } from '../report.ts';
-import type { Sources } from '../service.ts';
+import { findByAccount, record, type Sources } from '../service.ts';
 import { countEvents, knowsDevice } from '../storage/events.ts';
 import { factorsOf, identitiesOf, passkeysOf } from '../storage/factors.ts';
 import { findInvitation, linksOf, putInvitation, putLink, takeInvitation } from '../storage/links.ts';
@@ -31,7 +31,6 @@ import {
 } from '../storage/outbox.ts';
 import type { Records } from '../storage/records.ts';
 import type { Stores, Transactions } from '../storage/stores.ts';
-import { findByAccount, record } from '../use-case.ts';
 import type { MailTemplates } from './kinds.ts';
 import type { SentMessage, WantedLink, WaysLeft } from './mail-of-message.ts';
 import type { MailSettings } from './write-mail.ts';

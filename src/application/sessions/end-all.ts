@@ -1,12 +1,11 @@
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { REMEMBERED_FOR } from '../../domain/remembered-device.ts';
 import { isCovered, type MassEnding, type Session } from '../../domain/session.ts';
-import type { Core, Sources } from '../service.ts';
+import { type Core, record, type Sources } from '../service.ts';
 import { addEnded } from '../storage/events.ts';
 import { purgeDevices } from '../storage/factors.ts';
 import type { Records } from '../storage/records.ts';
 import { changeRow, removeRow, untilDone, withoutVersion } from '../storage/rows.ts';
-import { record } from '../use-case.ts';
 import { sessionEvents } from './end-sessions.ts';
 
 /**

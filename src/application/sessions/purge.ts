@@ -1,11 +1,10 @@
 import { NO_ORIGIN } from '../../domain/event.ts';
 import { DELIVERIES_KEPT } from '../../domain/webhook.ts';
-import type { Sources } from '../service.ts';
+import { record, type Sources } from '../service.ts';
 import { purgeRows } from '../storage/rows.ts';
 import type { Storage } from '../storage/stores.ts';
 import type { Column, TableName } from '../storage/tables.ts';
 import { purgeDeliveries } from '../storage/webhooks.ts';
-import { record } from '../use-case.ts';
 import { sessionEvents } from './end-sessions.ts';
 
 /** Each purge deletes at most `limit` rows, and returns how many it has deleted. */

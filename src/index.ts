@@ -44,7 +44,7 @@ export type {
   WebAuthn,
 } from './application/ports/webauthn.ts';
 export type { Ports } from './application/service.ts';
-export type { OwnRecords } from './application/storage/records.ts';
+export type { OwnRecords, Storage, Stores, Transactions } from './application/storage/records.ts';
 export {
   type Equal,
   type Query,
@@ -53,7 +53,6 @@ export {
   violates,
   violation,
 } from './application/storage/records.ts';
-export type { Storage, Stores, Transactions } from './application/storage/stores.ts';
 export {
   type AnyTable,
   type Column,

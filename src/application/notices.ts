@@ -6,7 +6,7 @@ import { reserveUndo } from './links.ts';
 import { type Core, enqueue, record } from './service.ts';
 import { countEvents, eventsOf, knowsDevice } from './storage/events.ts';
 import { useOnce } from './storage/links.ts';
-import type { Stores } from './storage/stores.ts';
+import type { Stores } from './storage/records.ts';
 
 const sendsNotice = ({ notices }: Core, notice: Notice): boolean => notices?.has(notice) ?? false;
 

@@ -21,7 +21,7 @@ import type { WebAuthn } from './ports/webauthn.ts';
 import type { Report } from './report.ts';
 import { addEvents } from './storage/events.ts';
 import { addMessages } from './storage/outbox.ts';
-import type { Storage, Stores } from './storage/stores.ts';
+import type { Storage, Stores } from './storage/records.ts';
 
 export type Pause = (time: number) => Promise<unknown>;
 

@@ -18,7 +18,7 @@ import { assertSteppedUp } from '../application/factors/step-up.ts';
 import type { SenderFor } from '../application/ports/hooks.ts';
 import type { Ports, Service } from '../application/service.ts';
 import { authenticate } from '../application/sessions/current-user.ts';
-import type { Stores } from '../application/storage/stores.ts';
+import type { Stores } from '../application/storage/records.ts';
 import type { Notice } from '../domain/happenings.ts';
 import { type Closing, closing } from './closing.ts';
 import type { BackOffice } from './compose/back-office.ts';

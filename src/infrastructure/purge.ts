@@ -2,8 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Round } from '../adapters/metrics/prometheus.ts';
 import { logOperated } from '../application/accounts/operate-accounts.ts';
-import { removeEnded } from '../application/sessions/end-all.ts';
-import { type PurgeDeps, purges } from '../application/sessions/purge.ts';
+import { type PurgeDeps, purges, removeEnded } from '../application/sessions/purge.ts';
 
 /** Rows of one transaction: few, so that others do not wait for what it has locked. */
 const BATCH_SIZE = 100;

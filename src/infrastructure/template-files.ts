@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { UserTexts } from '../adapters/http/pages/user-forms.ts';
 import { systemReason } from '../adapters/log/redact-error.ts';
-import type { MailTexts } from '../application/mail/kinds.ts';
+import type { MailTexts } from '../application/mail/write-mail.ts';
 import { type Templates, type TextTree, textsIn, textsOver } from '../application/templates.ts';
 import { fallbacksOf, LAST_LOCALE } from '../domain/locale.ts';
 import { type Config, ConfigError } from './config.ts';

@@ -1,6 +1,5 @@
 import pLimit from 'p-limit';
-import { type Query, type Records, type Stored, violation } from '../../application/storage/records.ts';
-import type { Storage } from '../../application/storage/stores.ts';
+import { type Query, type Records, type Storage, type Stored, violation } from '../../application/storage/records.ts';
 import { type AnyTable, keyName, type TableName, uniquesOf } from '../../application/storage/tables.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { ConflictError, firstVersion, isStorable, unstorable } from './database.ts';

@@ -12,10 +12,9 @@ import { replaceSession, runReplacing } from '../sessions/open-session.ts';
 import type { ClientContext } from '../sessions/prove-device.ts';
 import { hookClaimsFor, type TokenPair } from '../sessions/tokens.ts';
 import { countEvents } from '../storage/events.ts';
-import type { Stores } from '../storage/stores.ts';
+import type { Stores } from '../storage/records.ts';
 import { type Confirmation, confirmedOwner } from './confirm-owner.ts';
-import { endWays } from './end-ways.ts';
-import { endUnproven } from './prove-address.ts';
+import { endUnproven, endWays } from './ways.ts';
 
 type EmailChange = Confirmation & { readonly email: string };
 

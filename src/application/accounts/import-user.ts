@@ -6,7 +6,7 @@ import { isReserved } from '../links.ts';
 import type { FactorSecrets, RandomSecrets } from '../ports/secrets.ts';
 import type { Core } from '../service.ts';
 import { findIdentity } from '../storage/factors.ts';
-import type { Stores } from '../storage/stores.ts';
+import type { Stores } from '../storage/records.ts';
 
 export type ImportDeps = Core & {
   readonly secrets: RandomSecrets;

@@ -13,7 +13,7 @@ import { type ClientContext, NOTHING_PRESENTED, provenKeys } from '../sessions/p
 import { rememberedDeviceId as rememberedDevice } from '../sessions/remember-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { addMessages } from '../storage/outbox.ts';
-import { proveAddress } from './prove-address.ts';
+import { proveAddress } from './ways.ts';
 
 type CodeRequest = {
   readonly account: string;

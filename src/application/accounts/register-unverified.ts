@@ -6,7 +6,7 @@ import { assertNotReserved, isReserved, removeUndos, waysNow } from '../links.ts
 import { comparePassword, loginAttempts } from '../login/compare-password.ts';
 import { enqueue, NEVER_CANCELLED, type Pause, record, type Service } from '../service.ts';
 import { countEvents } from '../storage/events.ts';
-import type { Stores } from '../storage/stores.ts';
+import type { Stores } from '../storage/records.ts';
 import { applicantOf, assertAllowed, type RegisterInput } from './applicant.ts';
 import { settleEmailChange } from './change-email.ts';
 

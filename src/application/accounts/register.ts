@@ -10,7 +10,7 @@ import { type OpenedSession, prepareSession, storeSession } from '../sessions/op
 import { NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
 import { rememberDevice } from '../sessions/remember-device.ts';
 import { findInvitation, putInvitation } from '../storage/links.ts';
-import type { Stores } from '../storage/stores.ts';
+import type { Stores } from '../storage/records.ts';
 import {
   type Applicant,
   applicantOf,
@@ -18,12 +18,11 @@ import {
   isTaken,
   type RegisterInput,
   underFreeUsername,
+  useInvitation,
 } from './applicant.ts';
 import { removeAccount } from './delete-account.ts';
-import { useInvitation } from './invitations.ts';
-import { proveAddress } from './prove-address.ts';
 import { registerUnverified } from './register-unverified.ts';
-import { storeIdentity } from './store-identity.ts';
+import { proveAddress, storeIdentity } from './ways.ts';
 
 /**
  * Registers a user and opens a session. If addresses are verified, a link is sent. After a failure the user is removed again, so that the

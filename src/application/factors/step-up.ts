@@ -16,7 +16,7 @@ import { type Core, record, type Service, type Sources } from '../service.ts';
 import { type CallerWithToken, liveSession, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
 import { type Presented, provenDevice } from '../sessions/prove-device.ts';
 import { hookClaimsFor, issueAccessToken } from '../sessions/tokens.ts';
-import type { Stores } from '../storage/stores.ts';
+import type { Stores } from '../storage/records.ts';
 import { type PresentedFactor, verifyFactor } from './verify-factor.ts';
 
 /** Whether the session of an access token has what a route requires. */

@@ -12,7 +12,7 @@ import { type ClientContext, NOTHING_PRESENTED, provenKeys } from '../sessions/p
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { findPasskey, recordPasskeyUse } from '../storage/factors.ts';
 import { useOnce } from '../storage/links.ts';
-import type { Stores } from '../storage/stores.ts';
+import type { Stores } from '../storage/records.ts';
 
 export type ChallengePurpose = Extract<SignedValue['purpose'], 'passkey-registration' | 'passkey-use'>;
 

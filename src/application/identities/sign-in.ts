@@ -4,12 +4,9 @@ import { NO_ORIGIN } from '../../domain/event.ts';
 import { addressOf, hostsMailbox, type VerifiedIdentity } from '../../domain/identity.ts';
 import { NO_PASSWORD } from '../../domain/password.ts';
 import type { User } from '../../domain/user.ts';
-import { isTaken, type RegisterInput } from '../accounts/applicant.ts';
-import { isBlocked } from '../accounts/end-ways.ts';
-import { presentedInvitation } from '../accounts/invitations.ts';
-import { proveAddress } from '../accounts/prove-address.ts';
+import { isTaken, presentedInvitation, type RegisterInput } from '../accounts/applicant.ts';
 import { registration } from '../accounts/register.ts';
-import { identityConflict, storeIdentity, unlinkedIdentity } from '../accounts/store-identity.ts';
+import { identityConflict, isBlocked, proveAddress, storeIdentity, unlinkedIdentity } from '../accounts/ways.ts';
 import { type LoginResult, newPendingLogin } from '../login/pending-login.ts';
 import { assertMayLogIn, storeLogin } from '../login/store-login.ts';
 import { notifyOfChange } from '../notices.ts';
@@ -20,8 +17,8 @@ import { type ClientContext, NOTHING_PRESENTED, provenKeys } from '../sessions/p
 import { rememberedDeviceId as rememberedDevice } from '../sessions/remember-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { findIdentity, identitiesOf, passkeysOf } from '../storage/factors.ts';
+import type { Stores } from '../storage/records.ts';
 import { changeRow } from '../storage/rows.ts';
-import type { Stores } from '../storage/stores.ts';
 
 export type SignIn = ClientContext &
   Pick<RegisterInput, 'invitation' | 'extra'> & { readonly identity: ProviderAnswer };

@@ -29,11 +29,9 @@ import {
   messagesOf,
   postponeMessage,
 } from '../storage/outbox.ts';
-import type { Records } from '../storage/records.ts';
-import type { Stores, Transactions } from '../storage/stores.ts';
-import type { MailTemplates } from './kinds.ts';
+import type { Records, Stores, Transactions } from '../storage/records.ts';
 import type { SentMessage, WantedLink, WaysLeft } from './mail-of-message.ts';
-import type { MailSettings } from './write-mail.ts';
+import type { MailSettings, MailTemplates } from './write-mail.ts';
 
 type MailContext = MailSettings & {
   /** Without a slash at its end. The page of a link has the name of its purpose. */

@@ -4,7 +4,7 @@ import type { Session, SessionKey } from '../../domain/session.ts';
 import { notifyOfReplay } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import { type Core, record, type Service, type Sources } from '../service.ts';
-import type { Stores } from '../storage/stores.ts';
+import type { Stores } from '../storage/records.ts';
 import { forgetDevice, forgetDevices } from './remember-device.ts';
 import { assessTokens, reusedSessions, verifiedTokens } from './tokens.ts';
 

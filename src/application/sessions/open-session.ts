@@ -12,7 +12,7 @@ import { newSession, type Session, type SessionKey } from '../../domain/session.
 import { mayHaveTokens } from '../../domain/tokens.ts';
 import { type PublicUser, publicUser, type User } from '../../domain/user.ts';
 import { type Cancellation, record, type Service, type Sources } from '../service.ts';
-import type { Stores, Transactions } from '../storage/stores.ts';
+import type { Stores, Transactions } from '../storage/records.ts';
 import { endSession, sessionEvents } from './end-sessions.ts';
 import { isRemembered } from './remember-device.ts';
 import { type HookClaims, issueTokenPair, refusedTokens, type TokenPair } from './tokens.ts';

@@ -7,9 +7,8 @@ import { mayHaveTokens } from '../../domain/tokens.ts';
 import { recordUnprovenDevice } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import { type Cancellation, NEVER_CANCELLED, record, type Service } from '../service.ts';
-import { bindByCode } from './binding-code.ts';
 import { endReplayed, endSession } from './end-sessions.ts';
-import { evidenceOf, NOTHING_PRESENTED, type Presented, type Proven } from './prove-device.ts';
+import { bindByCode, evidenceOf, NOTHING_PRESENTED, type Presented, type Proven } from './prove-device.ts';
 import {
   type AssessedToken,
   assessTokens,

@@ -4,7 +4,7 @@ import { outageLog } from '../../adapters/log/outage-log.ts';
 import type { Clock } from '../../application/ports/clock-and-ids.ts';
 import type { SenderFor } from '../../application/ports/hooks.ts';
 import type { Report, Reports } from '../../application/report.ts';
-import type { Storage } from '../../application/storage/stores.ts';
+import type { Storage } from '../../application/storage/records.ts';
 import { waitingDeliveries } from '../../application/storage/webhooks.ts';
 import { AT_ONCE, deliverWebhooks } from '../../application/webhooks/deliver-webhooks.ts';
 import type { AccountEvent } from '../../domain/event.ts';

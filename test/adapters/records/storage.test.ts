@@ -8,7 +8,7 @@ import { tellingStorage } from '../../../src/adapters/records/storage.ts';
 import { logOperated } from '../../../src/application/accounts/operate-accounts.ts';
 import { addEnded, eventsOf } from '../../../src/application/storage/events.ts';
 import { addMessages, REQUESTS_WAITING } from '../../../src/application/storage/outbox.ts';
-import type { Stores, Transactions } from '../../../src/application/storage/stores.ts';
+import type { Stores, Transactions } from '../../../src/application/storage/records.ts';
 import { type AccountEvent, NO_ORIGIN, newEvent } from '../../../src/domain/event.ts';
 import { MESSAGE_KINDS, type MessageKind } from '../../../src/domain/message.ts';
 import { aMessage, aUser, NOW } from '../../support/builders.ts';

@@ -1,5 +1,4 @@
-import { userData } from '../../../application/accounts/account-data.ts';
-import { countUsers, listUsers } from '../../../application/accounts/list-accounts.ts';
+import { countUsers, listUsers, userData } from '../../../application/accounts/account-data.ts';
 import { listInvitations } from '../../../application/storage/links.ts';
 import { INVITATIONS_AT_MOST } from '../../../domain/invitation.ts';
 import { isId } from '../../../domain/user.ts';

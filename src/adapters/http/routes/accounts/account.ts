@@ -1,9 +1,8 @@
 import * as v from 'valibot';
 import { listEvents } from '../../../../application/accounts/account-data.ts';
-import { changePassword } from '../../../../application/accounts/change-password.ts';
 import { requestConfirmationCode } from '../../../../application/accounts/confirm-owner.ts';
 import { deleteAccount } from '../../../../application/accounts/delete-account.ts';
-import { changeLocale, changeUsername } from '../../../../application/accounts/profile.ts';
+import { changeLocale, changePassword, changeUsername } from '../../../../application/accounts/profile.ts';
 import type { Service } from '../../../../application/service.ts';
 import { getCurrentUser } from '../../../../application/sessions/current-user.ts';
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';

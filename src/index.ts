@@ -9,11 +9,18 @@
  */
 export type { Check } from './adapters/http/request/settings.ts';
 export { type Route, route } from './adapters/http/routing/define-route.ts';
-export { ConflictError, firstVersion, isStorable, unstorable } from './adapters/records/database.ts';
 export { memoryRecords, memoryStorage } from './adapters/records/memory.ts';
 export type { OwnTable, OwnTables, RowsOf } from './adapters/records/own-tables.ts';
 export { storageOver, storesOver } from './adapters/records/storage.ts';
-export { type Calls, recordsOver, type Transact } from './adapters/records/units.ts';
+export {
+  type Calls,
+  ConflictError,
+  firstVersion,
+  isStorable,
+  recordsOver,
+  type Transact,
+  unstorable,
+} from './adapters/records/units.ts';
 export type { Clock, IdGenerator } from './application/ports/clock-and-ids.ts';
 export type {
   ClaimsSession,

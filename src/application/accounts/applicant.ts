@@ -1,13 +1,16 @@
 import type { Attributes } from '../../domain/attributes.ts';
-import { derivedUsernames } from '../../domain/derived-username.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { VerifiedIdentity } from '../../domain/identity.ts';
-import { INVITATION_LIFETIME, INVITATIONS_AT_MOST, type Invitation } from '../../domain/invitation.ts';
 import { preferredLocale } from '../../domain/locale.ts';
 import { assertPasswordAllowed, NO_PASSWORD } from '../../domain/password.ts';
-import { assertMayRegister } from '../../domain/registration.ts';
-import { canonicalEmail, isClaimable, newUser, type User } from '../../domain/user.ts';
+import {
+  assertMayRegister,
+  INVITATION_LIFETIME,
+  INVITATIONS_AT_MOST,
+  type Invitation,
+} from '../../domain/registration.ts';
+import { canonicalEmail, derivedUsernames, isClaimable, newUser, type User } from '../../domain/user.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { type Core, enqueue, record, type Service } from '../service.ts';
 import type { ClientContext } from '../sessions/prove-device.ts';

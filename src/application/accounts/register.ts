@@ -1,7 +1,7 @@
 import { AppError, duplicateUser } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { VerifiedIdentity } from '../../domain/identity.ts';
-import type { Invitation } from '../../domain/invitation.ts';
+import type { Invitation } from '../../domain/registration.ts';
 import { isClaimable, type User } from '../../domain/user.ts';
 import { assertNotReserved } from '../links.ts';
 import { newPendingLogin } from '../login/pending-login.ts';

@@ -1,15 +1,15 @@
 import type { EventKind } from '../../domain/event.ts';
-import { INVITATION_LIFETIME } from '../../domain/invitation.ts';
 import { LINK_SPACING, type Link } from '../../domain/link.ts';
-import { mailLimits } from '../../domain/mail-limits.ts';
 import {
   hasLoginCode,
   isGivenUp,
   isRequest,
   type Message,
+  mailLimits,
   type RequestKind,
   retryDelay,
 } from '../../domain/message.ts';
+import { INVITATION_LIFETIME } from '../../domain/registration.ts';
 import { isConfirmed } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
 import { admitCode, codeFor, expiryOf, newConfirmationCode } from '../login-code.ts';

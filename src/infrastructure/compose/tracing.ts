@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Logger } from 'pino';
-import { outageLog } from '../../adapters/log/outage-log.ts';
+import { outageLog } from '../../adapters/log/lines.ts';
 import { recordSpans } from '../../adapters/tracing/spans.ts';
 import type { Config } from '../config.ts';
 import { VERSION } from '../version.ts';

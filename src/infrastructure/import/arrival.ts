@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { storableHash } from '../../adapters/crypto/foreign/storable-hash.ts';
 import { derivedUlid } from '../../adapters/crypto/ulid.ts';
-import { Username } from '../../adapters/json/fields.ts';
-import { typedAccount } from '../../adapters/json/typed-account.ts';
+import { typedAccount, Username } from '../../adapters/json/fields.ts';
 import type { Arrival } from '../../application/accounts/import-user.ts';
 import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
 import type { Identity } from '../../domain/identity.ts';

@@ -3,7 +3,7 @@ import { MAX_SPELLING } from '../../adapters/crypto/foreign/spelling.ts';
 import { fieldProblems } from '../../adapters/json/field-problems.ts';
 import { Email, Locale } from '../../adapters/json/fields.ts';
 import { FromTimestamp } from '../../adapters/json/public-user.ts';
-import { isStorable } from '../../adapters/records/database.ts';
+import { isStorable } from '../../adapters/records/units.ts';
 import { readAttributes } from '../../domain/attributes.ts';
 import { IDENTITIES_PER_USER } from '../../domain/identity.ts';
 import { AUTHENTICATOR_APPS_PER_USER } from '../../domain/second-factor.ts';

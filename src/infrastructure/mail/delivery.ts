@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { random, systemClock } from '../../adapters/clock/system.ts';
 import { signedHeaders } from '../../adapters/hooks/signing.ts';
 import { deviceNames } from '../../adapters/json/device-names.ts';
-import { outageLog } from '../../adapters/log/outage-log.ts';
+import { outageLog } from '../../adapters/log/lines.ts';
 import { systemReason } from '../../adapters/log/redact-error.ts';
 import { sendMessages } from '../../application/mail/send-messages.ts';
 import type { MailTemplates } from '../../application/mail/write-mail.ts';

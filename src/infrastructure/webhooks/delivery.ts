@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { random } from '../../adapters/clock/system.ts';
-import { outageLog } from '../../adapters/log/outage-log.ts';
+import { outageLog } from '../../adapters/log/lines.ts';
 import type { Clock } from '../../application/ports/clock-and-ids.ts';
 import type { SenderFor } from '../../application/ports/hooks.ts';
 import type { Report, Reports } from '../../application/report.ts';

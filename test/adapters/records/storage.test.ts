@@ -2,7 +2,7 @@
 
 import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
-import { auditLog } from '../../../src/adapters/log/audit-log.ts';
+import { auditLog } from '../../../src/adapters/log/lines.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { tellingStorage } from '../../../src/adapters/records/storage.ts';
 import { logOperated } from '../../../src/application/accounts/operate-accounts.ts';

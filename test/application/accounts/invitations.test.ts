@@ -5,7 +5,7 @@ import { invite, revokeInvitation } from '../../../src/application/accounts/appl
 import { eventsOf, takeOperated } from '../../../src/application/storage/events.ts';
 import { findInvitation, listInvitations } from '../../../src/application/storage/links.ts';
 import type { Stored } from '../../../src/application/storage/records.ts';
-import { INVITATIONS_AT_MOST } from '../../../src/domain/invitation.ts';
+import { INVITATIONS_AT_MOST } from '../../../src/domain/registration.ts';
 import { ORIGIN } from '../../support/account.ts';
 import { ADA, application, DAY } from '../../support/application.ts';
 import { anInvitation } from '../../support/builders.ts';

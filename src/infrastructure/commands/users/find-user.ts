@@ -1,4 +1,4 @@
-import { typedAccount } from '../../../adapters/json/typed-account.ts';
+import { typedAccount } from '../../../adapters/json/fields.ts';
 import { accountKind, isId, type User } from '../../../domain/user.ts';
 import { CommandError, invalidArguments } from '../../command-error.ts';
 import { printable } from '../../printable.ts';

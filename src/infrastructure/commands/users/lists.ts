@@ -1,6 +1,6 @@
 import { countUsers, listUsers, userData } from '../../../application/accounts/account-data.ts';
 import { listInvitations } from '../../../application/storage/links.ts';
-import { INVITATIONS_AT_MOST } from '../../../domain/invitation.ts';
+import { INVITATIONS_AT_MOST } from '../../../domain/registration.ts';
 import { isId } from '../../../domain/user.ts';
 import { invalidArguments } from '../../command-error.ts';
 import { type Action, action } from '../command.ts';

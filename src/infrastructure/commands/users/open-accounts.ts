@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { randomSecrets } from '../../../adapters/crypto/secrets.ts';
 import { ulidGenerator } from '../../../adapters/crypto/ulid.ts';
-import { auditLog } from '../../../adapters/log/audit-log.ts';
+import { auditLog } from '../../../adapters/log/lines.ts';
 import type { Clock } from '../../../application/ports/clock-and-ids.ts';
 import type { LoginAttempts } from '../../../application/ports/login-attempts.ts';
 import type { Notice } from '../../../domain/happenings.ts';

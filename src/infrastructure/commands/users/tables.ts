@@ -1,5 +1,5 @@
 import type { AccountData, EventData } from '../../../application/accounts/account-data.ts';
-import type { Invitation } from '../../../domain/invitation.ts';
+import type { Invitation } from '../../../domain/registration.ts';
 import { isConfirmed } from '../../../domain/second-factor.ts';
 import { printable } from '../../printable.ts';
 import { withTimes } from '../command.ts';

@@ -17,10 +17,10 @@ import {
   Locale,
   MailCode,
   newPassword,
+  RefreshResult,
   Username,
 } from '../../../json/fields.ts';
 import { CurrentUserJson, PublicUserJson } from '../../../json/public-user.ts';
-import { RefreshResult } from '../../../json/tokens.ts';
 import { originOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';

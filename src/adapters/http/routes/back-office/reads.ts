@@ -12,7 +12,7 @@ import {
 import type { Core } from '../../../../application/service.ts';
 import { listInvitations } from '../../../../application/storage/links.ts';
 import type { Stores } from '../../../../application/storage/records.ts';
-import { INVITATIONS_AT_MOST } from '../../../../domain/invitation.ts';
+import { INVITATIONS_AT_MOST } from '../../../../domain/registration.ts';
 import { EMAIL_MAX_LENGTH } from '../../../../domain/user.ts';
 import { DEFAULT_LIMIT, Id, Limit } from '../../../json/fields.ts';
 import { EventsQuery } from '../accounts/account.ts';

@@ -28,16 +28,19 @@ import { openLimits } from './compose/limits.ts';
 import { userFailures } from './compose/pages.ts';
 import { type Overrides, openPorts, type ServiceWith } from './compose/ports.ts';
 import { openProviders, postedCallbacksOf } from './compose/providers.ts';
-import { openReports, storeRefusedLogins } from './compose/reports.ts';
+import { openReports, openTracing, storeRefusedLogins } from './compose/reports.ts';
 import { declareRoutes } from './compose/routes.ts';
 import { assertHasTables, openStorage } from './compose/storage.ts';
-import { openTracing } from './compose/tracing.ts';
 import type { Config } from './config.ts';
-import { createWakeUpSignal } from './delivery-loop.ts';
-import { type MailDelivery, mailDelivery } from './mail/delivery.ts';
+import {
+  createWakeUpSignal,
+  type MailDelivery,
+  mailDelivery,
+  type WebhookDelivery,
+  webhookDelivery,
+} from './delivery.ts';
 import { openTemplates } from './template-files.ts';
 import { REVISION, VERSION } from './version.ts';
-import { type WebhookDelivery, webhookDelivery } from './webhooks/delivery.ts';
 
 export type RunningService = {
   readonly http: HttpHandlers;

@@ -7,7 +7,7 @@ import type { MailTexts } from '../application/mail/write-mail.ts';
 import { type Templates, type TextTree, textsIn, textsOver } from '../application/templates.ts';
 import { fallbacksOf, LAST_LOCALE } from '../domain/locale.ts';
 import { type Config, ConfigError } from './config.ts';
-import { readTextFile } from './decode-text.ts';
+import { readTextFile } from './texts.ts';
 
 /** Templates and texts of the service in files, and those of an operator in place of them: `<name>.html`, `<language>.json`. */
 

@@ -32,13 +32,8 @@ import { openReports, openTracing, storeRefusedLogins } from './compose/reports.
 import { declareRoutes } from './compose/routes.ts';
 import { assertHasTables, openStorage } from './compose/storage.ts';
 import type { Config } from './config.ts';
-import {
-  createWakeUpSignal,
-  type MailDelivery,
-  mailDelivery,
-  type WebhookDelivery,
-  webhookDelivery,
-} from './delivery.ts';
+import { type MailDelivery, mailDelivery, type WebhookDelivery, webhookDelivery } from './delivery.ts';
+import { createWakeUpSignal } from './delivery-loop.ts';
 import { openTemplates } from './template-files.ts';
 import { REVISION, VERSION } from './version.ts';
 

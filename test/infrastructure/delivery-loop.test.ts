@@ -1,7 +1,7 @@
 // Proves network-8, mail-9
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Clock } from '../../src/application/ports/clock-and-ids.ts';
-import { countOfWaiting, createWakeUpSignal, deliver } from '../../src/infrastructure/delivery.ts';
+import { countOfWaiting, createWakeUpSignal, deliver } from '../../src/infrastructure/delivery-loop.ts';
 
 /** Milliseconds after which something hangs. */
 const HANGING = 600_000;

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkedOutRevision } from '../src/infrastructure/revision.ts';
+import { checkedOutRevision } from '../src/infrastructure/version.ts';
 
 /**
  * `npm pack` runs this first. It compiles what the package needs into `dist`, laid out as the checkout is, and puts the manifest of the

@@ -9,11 +9,18 @@
  */
 export type { Check } from './adapters/http/request/settings.ts';
 export { type Route, route } from './adapters/http/routing/define-route.ts';
-export { ConflictError, firstVersion, isStorable, unstorable } from './adapters/records/database.ts';
 export { memoryRecords, memoryStorage } from './adapters/records/memory.ts';
 export type { OwnTable, OwnTables, RowsOf } from './adapters/records/own-tables.ts';
 export { storageOver, storesOver } from './adapters/records/storage.ts';
-export { type Calls, recordsOver, type Transact } from './adapters/records/units.ts';
+export {
+  type Calls,
+  ConflictError,
+  firstVersion,
+  isStorable,
+  recordsOver,
+  type Transact,
+  unstorable,
+} from './adapters/records/units.ts';
 export type { Clock, IdGenerator } from './application/ports/clock-and-ids.ts';
 export type {
   ClaimsSession,
@@ -44,7 +51,7 @@ export type {
   WebAuthn,
 } from './application/ports/webauthn.ts';
 export type { Ports } from './application/service.ts';
-export type { OwnRecords } from './application/storage/records.ts';
+export type { OwnRecords, Storage, Stores, Transactions } from './application/storage/records.ts';
 export {
   type Equal,
   type Query,
@@ -53,7 +60,6 @@ export {
   violates,
   violation,
 } from './application/storage/records.ts';
-export type { Storage, Stores, Transactions } from './application/storage/stores.ts';
 export {
   type AnyTable,
   type Column,

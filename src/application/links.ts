@@ -7,7 +7,7 @@ import type { Core } from './service.ts';
 import { codesOf, factorsOf, identitiesOf, passkeysOf } from './storage/factors.ts';
 import { deleteLinks, linkByToken, linksAbout, linksOf, putLink, takeLink } from './storage/links.ts';
 import { deleteMessages, messagesOf } from './storage/outbox.ts';
-import type { Stores } from './storage/stores.ts';
+import type { Stores } from './storage/records.ts';
 
 export const invalidLink = (reason: string): AppError => new AppError('AUTH_LINK_INVALID', { reason });
 

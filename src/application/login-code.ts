@@ -4,7 +4,7 @@ import type { User } from '../domain/user.ts';
 import type { Secrets } from './ports/secrets.ts';
 import type { Service } from './service.ts';
 import { useOnce } from './storage/links.ts';
-import type { Stores } from './storage/stores.ts';
+import type { Stores } from './storage/records.ts';
 
 /** A code that was asked for. `id` is that of the message that sends it. */
 export type AskedCode = { readonly id: string; readonly askedAt: number };

@@ -3,11 +3,10 @@ import { type ChangeNotice, HAPPENINGS, type Notice } from '../domain/happenings
 import type { SessionKey } from '../domain/session.ts';
 import type { User } from '../domain/user.ts';
 import { reserveUndo } from './links.ts';
-import type { Core } from './service.ts';
+import { type Core, enqueue, record } from './service.ts';
 import { countEvents, eventsOf, knowsDevice } from './storage/events.ts';
 import { useOnce } from './storage/links.ts';
-import type { Stores } from './storage/stores.ts';
-import { enqueue, record } from './use-case.ts';
+import type { Stores } from './storage/records.ts';
 
 const sendsNotice = ({ notices }: Core, notice: Notice): boolean => notices?.has(notice) ?? false;
 

@@ -1,12 +1,13 @@
 import type { ProviderSettings } from '../adapters/oidc/settings.ts';
-import { readEnvironment, unknownVariables } from './config/environment.ts';
 import { readProviders } from './config/providers.ts';
 import { REFUSALS, type Rules } from './config/refusals.ts';
 import { isProduction, settingsOf } from './config/settings.ts';
 import {
   type Env,
+  readEnvironment,
   readVariables,
   shownDefault,
+  unknownVariables,
   VARIABLE_NAMES,
   VARIABLES,
   type Values,

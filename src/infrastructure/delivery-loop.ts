@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { monotonicTime, random } from '../adapters/clock/system.ts';
-import { outageLog } from '../adapters/log/outage-log.ts';
+import { outageLog } from '../adapters/log/lines.ts';
 import type { Waiting } from '../adapters/metrics/prometheus.ts';
 import type { Clock } from '../application/ports/clock-and-ids.ts';
 

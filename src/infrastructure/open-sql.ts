@@ -8,7 +8,7 @@ import type { DatabaseOptions } from '../adapters/mikro-orm/options.ts';
 import { type OwnTables, withOwnTables } from '../adapters/records/own-tables.ts';
 import { storageOver } from '../adapters/records/storage.ts';
 import type { Clock } from '../application/ports/clock-and-ids.ts';
-import type { Storage } from '../application/storage/stores.ts';
+import type { Storage } from '../application/storage/records.ts';
 import { closeOwnDirectory } from './private-data.ts';
 
 export type OpenStorage = Storage & {

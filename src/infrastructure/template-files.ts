@@ -3,11 +3,11 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { UserTexts } from '../adapters/http/pages/user-forms.ts';
 import { systemReason } from '../adapters/log/redact-error.ts';
-import type { MailTexts } from '../application/mail/kinds.ts';
+import type { MailTexts } from '../application/mail/write-mail.ts';
 import { type Templates, type TextTree, textsIn, textsOver } from '../application/templates.ts';
 import { fallbacksOf, LAST_LOCALE } from '../domain/locale.ts';
 import { type Config, ConfigError } from './config.ts';
-import { readTextFile } from './decode-text.ts';
+import { readTextFile } from './texts.ts';
 
 /** Templates and texts of the service in files, and those of an operator in place of them: `<name>.html`, `<language>.json`. */
 

@@ -6,7 +6,7 @@ import type { MetricsOfWorker, PrometheusMetrics } from '../adapters/metrics/pro
 import type { Closing } from './closing.ts';
 import { CommandError } from './command-error.ts';
 import type { Config } from './config.ts';
-import { listenForMetrics } from './http-server/metrics-server.ts';
+import { listenForMetrics } from './http-server/server.ts';
 
 /** Whether this process was started by a primary process, and serves requests for it. */
 export const isWorker = ({ workers }: Pick<Config, 'workers'>): boolean => workers > 1 && cluster.isWorker;

@@ -1,6 +1,6 @@
 // Proves ASVS 3.2.2
 import { describe, expect, it } from 'vitest';
-import { html } from '../../src/application/html.ts';
+import { html } from '../../src/application/templates.ts';
 
 const HOSTILE = `<script>alert(1)</script>&amp;"'\``;
 const ESCAPED = '&#60;script&#62;alert(1)&#60;/script&#62;&#38;amp;&#34;&#39;&#96;';

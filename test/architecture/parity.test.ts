@@ -89,7 +89,7 @@ describe('the contract of a port', () => {
   });
 
   it('has a test for each promise of stores and transactions', () => {
-    expect(CONTRACTS.stores?.toSorted()).toEqual(promisesOf('src/application/storage/stores.ts').toSorted());
+    expect(CONTRACTS.stores?.toSorted()).toEqual(promisesOf('src/application/storage/records.ts').toSorted());
   });
 });
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { derivedUsernames } from '../../src/domain/derived-username.ts';
-import { USERNAME_MAX_LENGTH, USERNAME_MIN_LENGTH, USERNAME_PATTERN } from '../../src/domain/user.ts';
+import { derivedUsernames, USERNAME_MAX_LENGTH, USERNAME_MIN_LENGTH, USERNAME_PATTERN } from '../../src/domain/user.ts';
 
 const RANDOM = '0123456789-_azAZ';
 

@@ -1,6 +1,6 @@
 // Proves mail-6
 import { describe, expect, it } from 'vitest';
-import { mailboxOf } from '../../src/domain/mail-limits.ts';
+import { mailboxOf } from '../../src/domain/message.ts';
 
 describe('a mailbox', () => {
   it.each([

@@ -2,13 +2,13 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { passwordHasher } from '../../src/adapters/crypto/password-hasher.ts';
 import { secretsOf } from '../../src/adapters/crypto/secrets.ts';
 import { storageOver } from '../../src/adapters/records/storage.ts';
-import { resetPassword } from '../../src/application/accounts/reset-password.ts';
+import { resetPassword } from '../../src/application/accounts/mail-links.ts';
 import { withdrawLinks } from '../../src/application/links.ts';
 import { loadMailWriter, prepareMail } from '../../src/application/mail/send-messages.ts';
 import { endSession, endSessionsOf, logout } from '../../src/application/sessions/end-sessions.ts';
 import { linksOf, putLink } from '../../src/application/storage/links.ts';
 import { addMessages } from '../../src/application/storage/outbox.ts';
-import type { Stores, Transactions } from '../../src/application/storage/stores.ts';
+import type { Stores, Transactions } from '../../src/application/storage/records.ts';
 import type { TableName } from '../../src/application/storage/tables.ts';
 import {
   deleteWebhook,

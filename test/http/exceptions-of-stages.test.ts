@@ -2,7 +2,7 @@
 import Koa, { type Middleware } from 'koa';
 import koaCompose from 'koa-compose';
 import { describe, expect, it } from 'vitest';
-import { pipeline } from '../../src/adapters/http/pipeline.ts';
+import { pipeline } from '../../src/adapters/http/app.ts';
 import { ORDER, probe, stageDeps, ULID } from '../support/http/stage-app.ts';
 import { declaredHttp } from '../support/openapi/documented-http.ts';
 

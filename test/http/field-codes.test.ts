@@ -69,7 +69,7 @@ describe('the codes of fields', () => {
 
   it('have a type where a rule of the service names them', () => {
     const files = globSync('src/**/*.ts', { cwd: ROOT }).filter((file) => readText(file).includes('rawCheck'));
-    expect(files).toEqual(['src/adapters/json/text-rule.ts']);
+    expect(files).toEqual(['src/adapters/json/fields.ts']);
   });
 
   it('are all listed where a check has a limit, which is the first number of the message', () => {

@@ -13,7 +13,7 @@ import { userFailures } from '../../src/infrastructure/compose/pages.ts';
 import { compose, type RunningService } from '../../src/infrastructure/compose.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { listen } from '../../src/infrastructure/http-server/server.ts';
-import { createLogger } from '../../src/infrastructure/logging/logger.ts';
+import { createLogger } from '../../src/infrastructure/logging/log.ts';
 import { PAGE_FILES } from '../../src/infrastructure/template-files.ts';
 import { REVISION, VERSION } from '../../src/infrastructure/version.ts';
 import { testKeys } from '../support/keys.ts';

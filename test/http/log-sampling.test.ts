@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type LineKind, lineCount, logSampling } from '../../src/adapters/http/logging/log-sampling.ts';
-import { createLogger } from '../../src/infrastructure/logging/logger.ts';
+import { createLogger } from '../../src/infrastructure/logging/log.ts';
 import { exchangeRaw, head } from '../support/http/raw-http.ts';
 import { type LogLine, startService } from '../support/http/service.ts';
 import { probe, type StageApp, type StageDeps, stageApp, stageDeps } from '../support/http/stage-app.ts';

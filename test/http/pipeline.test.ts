@@ -3,7 +3,7 @@ import Koa, { type Context, type Middleware } from 'koa';
 import koaCompose from 'koa-compose';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { pipeline } from '../../src/adapters/http/pipeline.ts';
+import { pipeline } from '../../src/adapters/http/app.ts';
 import { route } from '../../src/adapters/http/routing/define-route.ts';
 import { exchangeRaw, head } from '../support/http/raw-http.ts';
 import { ORDER, probe, stageApp, stageDeps } from '../support/http/stage-app.ts';

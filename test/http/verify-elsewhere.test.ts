@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createAccount } from '../../src/application/accounts/operate-addresses.ts';
+import { createAccount } from '../../src/application/accounts/operate-accounts.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { UNKNOWN_PASSWORD } from '../../src/domain/password.ts';
 import { privatePem } from '../../src/infrastructure/keys.ts';

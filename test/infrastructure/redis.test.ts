@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { reasonOf } from '../../src/adapters/log/redact-error.ts';
 import { awaitRedis, connectRedis } from '../../src/adapters/redis/connect.ts';
 import { pingRedis } from '../../src/infrastructure/compose/redis-check.ts';
-import { createLogger } from '../../src/infrastructure/logging/logger.ts';
+import { createLogger } from '../../src/infrastructure/logging/log.ts';
 import { blockEventLoop } from '../support/processes/block-event-loop.ts';
 import { openHeldLine } from '../support/servers/held-line.ts';
 import { canStartServers, redisOfTheTests, startRedis } from '../support/servers/of-the-tests.ts';

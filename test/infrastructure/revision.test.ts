@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
-import { checkedOutRevision } from '../../src/infrastructure/revision.ts';
+import { checkedOutRevision } from '../../src/infrastructure/version.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const COMMIT = '0123456789abcdef0123456789abcdef01234567';

@@ -1,7 +1,5 @@
-import { ConflictError } from '../../src/adapters/records/database.ts';
-import { callsOver } from '../../src/adapters/records/memory.ts';
-import { memoryRows, type Row, type StoredRows } from '../../src/adapters/records/memory-rows.ts';
-import { type Calls, recordsOver, type Transact } from '../../src/adapters/records/units.ts';
+import { callsOver, memoryRows, type Row, type StoredRows } from '../../src/adapters/records/memory.ts';
+import { type Calls, ConflictError, recordsOver, type Transact } from '../../src/adapters/records/units.ts';
 import { TABLES, type TableName, uniquesOf } from '../../src/application/storage/tables.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import type { Chance } from './chance.ts';

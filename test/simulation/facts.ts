@@ -1,5 +1,5 @@
 import { decoded } from '../../src/adapters/crypto/es256.ts';
-import type { Row } from '../../src/adapters/records/memory-rows.ts';
+import type { Row } from '../../src/adapters/records/memory.ts';
 import { isCovered, type MassEnding, type Session } from '../../src/domain/session.ts';
 import type { Chance } from './chance.ts';
 import type { Change, SimulatedDatabase } from './database.ts';

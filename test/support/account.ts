@@ -4,7 +4,7 @@ import { eventsOf } from '../../src/application/storage/events.ts';
 import { codesOf, devicesOf, factorsOf, passkeysOf } from '../../src/application/storage/factors.ts';
 import { linksOf } from '../../src/application/storage/links.ts';
 import { messagesOf } from '../../src/application/storage/outbox.ts';
-import type { Storage, Stores } from '../../src/application/storage/stores.ts';
+import type { Storage, Stores } from '../../src/application/storage/records.ts';
 import type { AccountEvent, Origin } from '../../src/domain/event.ts';
 import { NOTICES, type Notice } from '../../src/domain/happenings.ts';
 import type { LinkPurpose } from '../../src/domain/link.ts';

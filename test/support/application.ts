@@ -4,7 +4,7 @@ import { memoryCounts } from '../../src/adapters/limits/counts.ts';
 import { countAttempts } from '../../src/adapters/limits/login-attempts.ts';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { simpleWebAuthn } from '../../src/adapters/webauthn/simplewebauthn.ts';
-import { changePassword } from '../../src/application/accounts/change-password.ts';
+import { changePassword } from '../../src/application/accounts/profile.ts';
 import { register } from '../../src/application/accounts/register.ts';
 import { login } from '../../src/application/login/login.ts';
 import type { LoginResult } from '../../src/application/login/pending-login.ts';

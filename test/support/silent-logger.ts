@@ -1,4 +1,4 @@
-import { createLogger } from '../../src/infrastructure/logging/logger.ts';
+import { createLogger } from '../../src/infrastructure/logging/log.ts';
 
 /** For tests that do not look at the log. */
 export const silentLogger = createLogger({

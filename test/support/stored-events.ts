@@ -1,6 +1,6 @@
 import { randomSecrets } from '../../src/adapters/crypto/secrets.ts';
 import { addEvents } from '../../src/application/storage/events.ts';
-import type { Stores } from '../../src/application/storage/stores.ts';
+import type { Stores } from '../../src/application/storage/records.ts';
 import type { AccountEvent } from '../../src/domain/event.ts';
 
 /** Adds events as use cases do. */

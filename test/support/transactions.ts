@@ -1,4 +1,4 @@
-import type { Stores, Transactions } from '../../src/application/storage/stores.ts';
+import type { Stores, Transactions } from '../../src/application/storage/records.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 
 /** Changes that are kept one by one, also when the work fails later. */

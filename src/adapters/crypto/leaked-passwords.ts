@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
-import { boundedText } from '../limits/bounded-text.ts';
 import { LoggableError } from '../log/redact-error.ts';
-import { tracedFetch } from '../tracing/traced-fetch.ts';
+import { boundedText, tracedFetch } from '../tracing/traced-fetch.ts';
 
 /**
  * A file of leaked passwords: these bytes, then the first six bytes of the SHA-1 of each password, in ascending order. A password that is not

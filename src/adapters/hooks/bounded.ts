@@ -1,4 +1,16 @@
-import type { ObserveHook } from '../../application/ports/hooks.ts';
+import * as v from 'valibot';
+import type { Clock } from '../../application/ports/clock-and-ids.ts';
+import type {
+  AskClaims,
+  BeforeRegister,
+  ClaimsSession,
+  ClaimsUser,
+  Hooks,
+  ObserveHook,
+  RegistrationAnswer,
+  VerifyElsewhere,
+} from '../../application/ports/hooks.ts';
+import { assertFit, readAttributes } from '../../domain/attributes.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { withResponseTimeout } from '../limits/response-timeout.ts';
 import { LoggableError } from '../log/redact-error.ts';
@@ -46,4 +58,83 @@ export const bounded = <Asked, Answer>(
       running -= 1;
     }
   };
+};
+
+/** @throws Error when the answer does not fit. */
+const answerIn = <Answer>(schema: v.GenericSchema<unknown, Answer>, given: unknown): Answer => {
+  const { success, output } = v.safeParse(schema, given);
+  if (!success) throw new LoggableError('the answer is not valid');
+  return output;
+};
+
+/** Milliseconds. */
+export const ANSWER_TIMEOUT = 2_000;
+
+/** Strict, so that an attribute is not lost by a mistake in a name. */
+const Registration = v.strictObject({
+  decision: v.picklist(['allow', 'refuse']),
+  attributes: v.optional(v.unknown(), {}),
+  // Shown on pages and in logs of clients: no control characters, no ends of lines, and none that reorder the text.
+  message: v.optional(
+    v.pipe(v.string(), v.minLength(1), v.maxLength(200), v.regex(/^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u)),
+  ),
+});
+
+/** The hook of a registration. */
+export const boundedBeforeRegister = (
+  hook: NonNullable<Hooks['beforeRegister']>,
+  observe: ObserveHook,
+): BeforeRegister => {
+  const ask = ([registration]: Parameters<BeforeRegister>) => hook(registration);
+  const read = (given: unknown, [, ofInvitation]: Parameters<BeforeRegister>): RegistrationAnswer => {
+    const { decision, attributes, message } = answerIn(Registration, given);
+    if (decision === 'refuse') return { decision, message };
+    const ofHook = readAttributes(JSON.stringify(attributes));
+    return { decision, attributes: assertFit({ ...ofHook, ...ofInvitation }) };
+  };
+  const isRefusal = ({ decision }: RegistrationAnswer) => decision === 'refuse';
+  const asked = bounded({ name: 'before-register', timeout: ANSWER_TIMEOUT, hook: ask, read, isRefusal }, observe);
+  return (...registration) => asked(registration);
+};
+
+/** Milliseconds: every refresh waits for it. */
+const CLAIMS_TIMEOUT = 500;
+/** With the attributes of the user, as JSON: the token still fits into a cookie. */
+const CLAIMS_MAX_BYTES = 2_048;
+
+type Asked = readonly [user: ClaimsUser, session: ClaimsSession];
+
+/** The hook of access tokens. Its answer is merged over the attributes of the user. */
+export const boundedClaims = (hook: NonNullable<Hooks['claims']>, observe: ObserveHook): AskClaims => {
+  const ask = ([user, session]: Asked) => hook(user, session);
+  const read = (given: unknown, [user]: Asked) => {
+    const answer = readAttributes(JSON.stringify(given), CLAIMS_MAX_BYTES);
+    return assertFit({ ...user.attributes, ...answer }, CLAIMS_MAX_BYTES);
+  };
+  const asked = bounded({ name: 'claims', timeout: CLAIMS_TIMEOUT, hook: ask, read }, observe);
+  return (user, { id, amr, authenticatedAt, knownAt, heldAt }) => {
+    const { username, email, locale, attributes } = user;
+    return asked([
+      { id: user.id, username, email, emailVerified: user.emailVerifiedAt !== null, locale, attributes },
+      { id, amr, authenticatedAt, knownAt, heldAt },
+    ]);
+  };
+};
+
+const Verification = v.strictObject({ valid: v.boolean() });
+
+type Presented = Pick<Parameters<VerifyElsewhere>[0], 'id' | 'username' | 'email'> & { readonly password: string };
+
+/** Asks the former system about a password. @param until epoch milliseconds, from when on no password is right; `null`: never. */
+export const boundedVerifyPassword = (
+  ask: (presented: Presented) => unknown,
+  until: number | null,
+  observe: ObserveHook,
+  clock: Clock,
+): VerifyElsewhere => {
+  const read = (given: unknown) => answerIn(Verification, given).valid;
+  const isRefusal = (isValid: boolean) => !isValid;
+  const asked = bounded({ name: 'verify-password', timeout: ANSWER_TIMEOUT, hook: ask, read, isRefusal }, observe);
+  return async ({ id, username, email }, password) =>
+    (until === null || clock.now() < until) && asked({ id, username, email, password });
 };

@@ -1,9 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import type { Clock, IdGenerator } from '../../application/ports/clock-and-ids.ts';
-import { boundedText } from '../limits/bounded-text.ts';
 import { LoggableError } from '../log/redact-error.ts';
-import { tracedFetch } from '../tracing/traced-fetch.ts';
-import { ANSWER_TIMEOUT } from './before-register.ts';
+import { boundedText, tracedFetch } from '../tracing/traced-fetch.ts';
+import { ANSWER_TIMEOUT } from './bounded.ts';
 import { signedHeaders } from './signing.ts';
 
 const MAX_ANSWER_BYTES = 16_384;

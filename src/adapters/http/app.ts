@@ -1,9 +1,66 @@
 import type { RequestListener } from 'node:http';
+import type { Middleware } from 'koa';
 import Koa from 'koa';
+import koaCompose from 'koa-compose';
 import { clientError, lastResort } from './errors/last-resort.ts';
+import { formResult, ownOrigin } from './forms/form-stages.ts';
+import { formValidation } from './forms/form-validation.ts';
 import type { HttpDeps } from './http-deps.ts';
-import { pipeline } from './pipeline.ts';
 import type { Route } from './routing/define-route.ts';
+import { cookieParsing, crossOrigin, requestPreprocessing, requestScope, securityHeaders } from './stages/arrival.ts';
+import { authenticationGuard, recognisePageServer } from './stages/authentication-guard.ts';
+import { dispatch, handle, handlerTimeout, timing } from './stages/dispatch.ts';
+import { errorEnvelope, responseSerialization, successEnvelope } from './stages/envelopes.ts';
+import { inputValidation } from './stages/input-validation.ts';
+import { rateLimits } from './stages/rate-limit.ts';
+
+/** The thirteen stages of every request, in the order of SPEC "Request processing". */
+export const pipeline = (
+  routes: readonly Route[],
+  d: HttpDeps,
+  compose: (stages: Middleware[]) => Middleware = koaCompose,
+): Middleware => {
+  const limits = rateLimits(d);
+  const resultOf = formResult(d);
+  return compose([
+    errorEnvelope(d), //                13: surrounds all
+    securityHeaders(), //                1
+    cookieParsing(), //                  2
+    requestPreprocessing(d), //          3
+    requestScope(d), //                  4
+    crossOrigin(d), //                   5
+    dispatch(routes, (r) => {
+      const { ofClient, ofUser } = limits(r.form?.submits ?? r.countsAs ?? r);
+      if (r.form !== undefined) {
+        const { resultAfterEnd, formResult } = resultOf(r.form);
+        return compose([
+          ownOrigin(d, r.form),
+          ...ofClient,
+          resultAfterEnd,
+          authenticationGuard(r, d),
+          formValidation(r),
+          ...ofUser,
+          timing(),
+          formResult,
+          handlerTimeout(d),
+          handle(r),
+        ]);
+      }
+      return compose([
+        ...(r.pageServers === undefined ? [] : [recognisePageServer(r.pageServers)]),
+        ...ofClient, //                   6
+        authenticationGuard(r, d), //    7
+        inputValidation(r), //           8: reads the body, after 6 and 7 have admitted the request
+        ...ofUser, //                        only requests that are otherwise answered (ADR 0017)
+        timing(), //                     9
+        successEnvelope(r, d), //       12
+        responseSerialization(r), //    11
+        handlerTimeout(d), //           10
+        handle(r),
+      ]);
+    }),
+  ]);
+};
 
 export type HttpHandlers = {
   readonly request: RequestListener;

@@ -1,4 +1,6 @@
+import { domainToASCII } from 'node:url';
 import * as v from 'valibot';
+import type { FieldCode } from '../../domain/errors/app-error.ts';
 import { canonicalLocale, LOCALE_MAX_LENGTH } from '../../domain/locale.ts';
 import { LOGIN_CODE_PATTERN } from '../../domain/login-code.ts';
 import { type PasswordLimits, type PasswordProblem, passwordProblem } from '../../domain/password.ts';
@@ -12,8 +14,31 @@ import {
   USERNAME_MIN_LENGTH,
   USERNAME_PATTERN,
 } from '../../domain/user.ts';
-import { textRule } from './text-rule.ts';
-import { typedAccount } from './typed-account.ts';
+import { PublicUserJson } from './public-user.ts';
+
+/** No port and no path: `domainToASCII` would take them off. A longer domain is none. */
+const DOMAIN = /(?<=@)[\w.\u0080-\u{10ffff}-]{1,253}$/u;
+
+/** A username or an email address as somebody has typed it, an international domain in the form that mail servers know: `jo@xn--bcher-kva.example`. */
+export const typedAccount = (text: string): string =>
+  typedName(text).replace(DOMAIN, (domain) => domainToASCII(domain) || domain);
+
+/** What a value breaks. */
+type Broken = { readonly code: FieldCode; readonly message: string };
+
+/** A rule about a field that valibot does not have. `received` takes its code to the details of the error. @param check `null`: it is kept. */
+export const fieldRule = <Input>(check: (value: Input) => Broken | null) =>
+  v.rawCheck<Input>(({ dataset, addIssue }) => {
+    const broken = dataset.typed ? check(dataset.value) : null;
+    if (broken !== null) addIssue({ received: broken.code, message: broken.message });
+  });
+
+export const textRule = fieldRule<string>;
+
+const AccessToken = v.pipe(v.string(), v.examples(['eyJhbGciOiJFUzI1NiIs…']));
+
+export const RefreshResult = v.object({ accessToken: AccessToken });
+export const LoginResult = v.object({ accessToken: AccessToken, user: PublicUserJson });
 
 /** The fields that several routes and the import of users share, with the limits of the domain. */
 

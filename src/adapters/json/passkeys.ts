@@ -3,7 +3,7 @@ import type { AcceptedPasskeys, PasskeyInvitation } from '../../application/fact
 import { PASSKEY_ALGORITHMS, PASSKEY_NAME_MAX_LENGTH } from '../../domain/passkey.ts';
 import { hidesSomething } from '../../domain/text.ts';
 import { type CreationOptionsJson, EXAMPLE_CREDENTIAL_ID, EXAMPLE_HANDLE, type RequestOptionsJson } from './factors.ts';
-import { textRule } from './text-rule.ts';
+import { textRule } from './fields.ts';
 
 /** What browsers make and use passkeys with, and what they send of them: the JSON of WebAuthn Level 3 §5.1.8–5.1.11, without members that nobody reads. */
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { monotonicTime } from '../clock/system.ts';
-import { type OutageMessages, outageLog } from '../log/outage-log.ts';
+import { type OutageMessages, outageLog } from '../log/lines.ts';
 
 /** Counts requests, and keeps the counts of log-ins. Times are milliseconds. */
 export type Counts = {

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { systemClock } from '../clock/system.ts';
-import { boundedText } from '../limits/bounded-text.ts';
-import { tracedFetch } from '../tracing/traced-fetch.ts';
+import { boundedText, tracedFetch } from '../tracing/traced-fetch.ts';
 
 /** What a mail server takes in place of a password (RFC 7628): access tokens of an authorization server. */
 export type MailOAuth = {

@@ -2,7 +2,7 @@ import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, R
 import { HOOK_OUTCOMES, HOOKS, type ObserveHook } from '../../application/ports/hooks.ts';
 import { WEBHOOK_OUTCOMES } from '../../application/report.ts';
 import { type AccountEvent, EVENT_KINDS, SESSION_ENDINGS } from '../../domain/event.ts';
-import { DATABASE_FAILURES } from '../records/database.ts';
+import { DATABASE_FAILURES } from '../records/units.ts';
 
 /** Values that are read on each scrape. */
 export type Readings = {

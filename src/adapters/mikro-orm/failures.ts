@@ -1,7 +1,7 @@
 import { violation } from '../../application/storage/records.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { reasonOf, withFramesOf } from '../log/redact-error.ts';
-import { ConflictError, publishDatabaseFailure } from '../records/database.ts';
+import { ConflictError, publishDatabaseFailure } from '../records/units.ts';
 import type { SqlTable } from './statements.ts';
 
 /** What an error of a driver says. */

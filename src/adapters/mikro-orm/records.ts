@@ -1,8 +1,7 @@
 import type { Compilable, QueryResult } from 'kysely';
 import type { Query, Records, Stored } from '../../application/storage/records.ts';
 import { TABLES, type TableName } from '../../application/storage/tables.ts';
-import { firstVersion, isStorable, unstorable } from '../records/database.ts';
-import { type Calls, recordsOver } from '../records/units.ts';
+import { type Calls, firstVersion, isStorable, recordsOver, unstorable } from '../records/units.ts';
 import { innerSpan } from '../tracing/spans.ts';
 import { anyConnection, builtStatements } from './built-statements.ts';
 import type { SqlDialect } from './dialects.ts';

@@ -1,10 +1,9 @@
 import { type ClientMetadata, type CustomFetchOptions, clockTolerance, customFetch } from 'openid-client';
 import type { ProviderAnswer } from '../../application/ports/identity-providers.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
-import { typedAccount } from '../json/typed-account.ts';
-import { boundedText } from '../limits/bounded-text.ts';
+import { typedAccount } from '../json/fields.ts';
 import { LoggableError } from '../log/redact-error.ts';
-import { tracedFetch } from '../tracing/traced-fetch.ts';
+import { boundedText, tracedFetch } from '../tracing/traced-fetch.ts';
 
 /** Seconds for each request to a provider. A sign-in makes up to four, within the time of a request to the service. */
 const TIMEOUT = 5;

@@ -1,6 +1,5 @@
 import type { UserRepository } from '../../application/ports/user-repository.ts';
-import type { Records } from '../../application/storage/records.ts';
-import type { Listeners, Storage, Stores } from '../../application/storage/stores.ts';
+import type { Listeners, Records, Storage, Stores } from '../../application/storage/records.ts';
 import { sessionRepositoryOver } from './sessions.ts';
 import { userRepositoryOver } from './users.ts';
 

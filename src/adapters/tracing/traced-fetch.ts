@@ -1,3 +1,4 @@
+import { LoggableError } from '../log/redact-error.ts';
 import { span, traceHeaders } from './spans.ts';
 
 type Sent = Omit<RequestInit, 'headers'> & { readonly headers: Readonly<Record<string, string>> };
@@ -27,3 +28,15 @@ export const tracedFetch = (address: string, { headers, ...sent }: Sent): Promis
   requestSpan(address, sent.method ?? 'GET', () =>
     fetch(address, { ...sent, headers: { ...headers, ...traceHeaders() } }),
   );
+
+/** The body of a response. @throws LoggableError when it is too long. The connection ends then. */
+export const boundedText = async ({ body }: Response, maxBytes: number): Promise<string> => {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) throw new LoggableError('the answer is too long');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+};

@@ -3,16 +3,15 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { type AccountEvent, EVENTS_KEPT, NO_ORIGIN, withoutName } from '../../domain/event.ts';
 import { publicUser, type User } from '../../domain/user.ts';
 import { recordChange } from '../notices.ts';
-import type { Core, Service } from '../service.ts';
+import type { UsersQuery } from '../ports/user-repository.ts';
+import { type Core, NEVER_CANCELLED, pageOf, pick, type Service } from '../service.ts';
 import { type Caller, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
-import { type EventsQuery, eventsOf } from '../storage/events.ts';
+import { allEvents, type EventsQuery, eventsOf } from '../storage/events.ts';
 import { codesOf, devicesOf } from '../storage/factors.ts';
 import { linksOf } from '../storage/links.ts';
 import { messagesOf } from '../storage/outbox.ts';
-import type { Records } from '../storage/records.ts';
-import type { Stores } from '../storage/stores.ts';
+import type { Records, Stores } from '../storage/records.ts';
 import { EXPORTED, type Tables } from '../storage/tables.ts';
-import { NEVER_CANCELLED, pageOf, pick } from '../use-case.ts';
 
 /**
  * Everything that is stored about a user, except the events and secrets (hashes, ids of tokens): of sessions, devices and links the live ones, of
@@ -143,3 +142,46 @@ const pageOfEvents = async ({ records }: Stores, query: EventsQuery) => {
   const { page, last } = pageOf(await eventsOf(records, { ...query, limit: query.limit + 1 }), query.limit);
   return { events: page, next: last?.id ?? null };
 };
+
+const listed = async ({ users }: Pick<Stores, 'users'>, query: UsersQuery): Promise<User[]> => {
+  if (users.list === undefined)
+    throw new AppError('SYS_UNEXPECTED_ERROR', {
+      reason: 'the users of this storage cannot be listed: it has no `list`',
+    });
+  return users.list(query);
+};
+
+/** A page of the users. @returns `next`: what continues the list as `after`; `null` on the last page. */
+export const listUsers = (deps: Pick<Stores, 'users'>) => async (query: Omit<UsersQuery, 'skip'>) => {
+  const { page, last } = pageOf(await listed(deps, { ...query, limit: query.limit + 1 }), query.limit);
+  return { users: page, next: last?.id ?? null };
+};
+
+const LONGEST_STEP = 2 ** 17;
+
+/** How many users there are. No store has to count: it skips rows, in steps that get shorter at the end. */
+export const countUsers = (deps: Pick<Stores, 'users'>) => async (): Promise<number> => {
+  let [count, after]: [number, string | null] = [0, null];
+  for (let step = LONGEST_STEP; step >= 1; ) {
+    const query = { contains: null, after, newestFirst: false, skip: step - 1, limit: 1 };
+    const [last] = await listed(deps, query);
+    if (last === undefined) step /= 2;
+    else [count, after] = [count + step, last.id];
+  }
+  return count;
+};
+
+const SEPARATOR = '-';
+
+/** A page of the events of all users, the latest first. @param before `next` of the page before; `null` for the first page. */
+export const listAllEvents =
+  ({ records }: Pick<Stores, 'records'>) =>
+  async ({ before, limit }: { readonly before: string | null; readonly limit: number }) => {
+    const [at = '', id = ''] = before?.split(SEPARATOR) ?? [];
+    const found = await allEvents(records, {
+      before: before === null ? null : { at: Number(at), id },
+      limit: limit + 1,
+    });
+    const { page, last } = pageOf(found, limit);
+    return { events: page, next: last === undefined ? null : `${last.at}${SEPARATOR}${last.id}` };
+  };

@@ -7,16 +7,14 @@ import { canonicalEmail, type User } from '../../domain/user.ts';
 import { findLink, invalidLink, removeUndos, reservationOf, reserveAddress, useLink } from '../links.ts';
 import { comparePassword, loginAttempts } from '../login/compare-password.ts';
 import { notifiesFormerAddress } from '../notices.ts';
-import type { Core, Service } from '../service.ts';
+import { type Core, enqueue, NEVER_CANCELLED, record, type Service } from '../service.ts';
 import { replaceSession, runReplacing } from '../sessions/open-session.ts';
 import type { ClientContext } from '../sessions/prove-device.ts';
 import { hookClaimsFor, type TokenPair } from '../sessions/tokens.ts';
 import { countEvents } from '../storage/events.ts';
-import type { Stores } from '../storage/stores.ts';
-import { enqueue, NEVER_CANCELLED, record } from '../use-case.ts';
+import type { Stores } from '../storage/records.ts';
 import { type Confirmation, confirmedOwner } from './confirm-owner.ts';
-import { endWays } from './end-ways.ts';
-import { endUnproven } from './prove-address.ts';
+import { endUnproven, endWays } from './ways.ts';
 
 type EmailChange = Confirmation & { readonly email: string };
 

@@ -1,8 +1,7 @@
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import type { Service, Sources } from '../service.ts';
+import { NEVER_CANCELLED, record, type Service, type Sources } from '../service.ts';
 import { endSessionsOf } from '../sessions/end-sessions.ts';
-import type { Stores } from '../storage/stores.ts';
-import { NEVER_CANCELLED, record } from '../use-case.ts';
+import type { Stores } from '../storage/records.ts';
 import { type Confirmation, confirmedOwner } from './confirm-owner.ts';
 
 /** Removes a user who knows the password, or has a code by mail, with everything that is stored about them. */

@@ -1,12 +1,11 @@
-import { derivedUsernames } from '../../domain/derived-username.ts';
 import { duplicateUser } from '../../domain/errors/app-error.ts';
 import { type Identity, type IdentityKey, newIdentity } from '../../domain/identity.ts';
-import { newUser, type User } from '../../domain/user.ts';
+import { derivedUsernames, newUser, type User } from '../../domain/user.ts';
 import { isReserved } from '../links.ts';
 import type { FactorSecrets, RandomSecrets } from '../ports/secrets.ts';
 import type { Core } from '../service.ts';
 import { findIdentity } from '../storage/factors.ts';
-import type { Stores } from '../storage/stores.ts';
+import type { Stores } from '../storage/records.ts';
 
 export type ImportDeps = Core & {
   readonly secrets: RandomSecrets;

@@ -7,14 +7,13 @@ import { guess } from '../login/guess-code.ts';
 import { type LoginResult, newPendingLogin } from '../login/pending-login.ts';
 import { assertMayLogIn, storeLogin } from '../login/store-login.ts';
 import { type BrowserCode, invalidCode, seal, unseal, useCodes } from '../login-code.ts';
-import type { Service } from '../service.ts';
+import { NEVER_CANCELLED, type Service } from '../service.ts';
 import { prepareSession } from '../sessions/open-session.ts';
 import { type ClientContext, NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
 import { rememberedDeviceId as rememberedDevice } from '../sessions/remember-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { addMessages } from '../storage/outbox.ts';
-import { NEVER_CANCELLED } from '../use-case.ts';
-import { proveAddress } from './prove-address.ts';
+import { proveAddress } from './ways.ts';
 
 type CodeRequest = {
   readonly account: string;

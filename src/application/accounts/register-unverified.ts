@@ -4,10 +4,9 @@ import { isHash, NO_PASSWORD } from '../../domain/password.ts';
 import { isClaimable, isImported, type User } from '../../domain/user.ts';
 import { assertNotReserved, isReserved, removeUndos, waysNow } from '../links.ts';
 import { comparePassword, loginAttempts } from '../login/compare-password.ts';
-import type { Pause, Service } from '../service.ts';
+import { enqueue, NEVER_CANCELLED, type Pause, record, type Service } from '../service.ts';
 import { countEvents } from '../storage/events.ts';
-import type { Stores } from '../storage/stores.ts';
-import { enqueue, NEVER_CANCELLED, record } from '../use-case.ts';
+import type { Stores } from '../storage/records.ts';
 import { applicantOf, assertAllowed, type RegisterInput } from './applicant.ts';
 import { settleEmailChange } from './change-email.ts';
 

@@ -1,17 +1,16 @@
 import { AppError, duplicateUser } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { VerifiedIdentity } from '../../domain/identity.ts';
-import type { Invitation } from '../../domain/invitation.ts';
+import type { Invitation } from '../../domain/registration.ts';
 import { isClaimable, type User } from '../../domain/user.ts';
 import { assertNotReserved } from '../links.ts';
 import { newPendingLogin } from '../login/pending-login.ts';
-import type { Service } from '../service.ts';
+import { type Cancellation, enqueue, NEVER_CANCELLED, record, type Service } from '../service.ts';
 import { type OpenedSession, prepareSession, storeSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
 import { rememberDevice } from '../sessions/remember-device.ts';
 import { findInvitation, putInvitation } from '../storage/links.ts';
-import type { Stores } from '../storage/stores.ts';
-import { type Cancellation, enqueue, NEVER_CANCELLED, record } from '../use-case.ts';
+import type { Stores } from '../storage/records.ts';
 import {
   type Applicant,
   applicantOf,
@@ -19,12 +18,11 @@ import {
   isTaken,
   type RegisterInput,
   underFreeUsername,
+  useInvitation,
 } from './applicant.ts';
 import { removeAccount } from './delete-account.ts';
-import { useInvitation } from './invitations.ts';
-import { proveAddress } from './prove-address.ts';
 import { registerUnverified } from './register-unverified.ts';
-import { storeIdentity } from './store-identity.ts';
+import { proveAddress, storeIdentity } from './ways.ts';
 
 /**
  * Registers a user and opens a session. If addresses are verified, a link is sent. After a failure the user is removed again, so that the

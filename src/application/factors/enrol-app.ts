@@ -11,10 +11,9 @@ import type { User } from '../../domain/user.ts';
 import { invalidSecondFactor } from '../login/pending-login.ts';
 import { notifyOfChange } from '../notices.ts';
 import type { FactorSecrets } from '../ports/secrets.ts';
-import type { Service } from '../service.ts';
+import { record, type Service } from '../service.ts';
 import { codesOf, deleteFactor, factorsOf, storeCodes } from '../storage/factors.ts';
-import type { Stores } from '../storage/stores.ts';
-import { record } from '../use-case.ts';
+import type { Stores } from '../storage/records.ts';
 
 /** An authenticator app that waits for its first code. The secret is shown this once. */
 export type StartedApp = { readonly id: string; readonly secret: string; readonly username: string };

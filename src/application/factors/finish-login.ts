@@ -14,14 +14,13 @@ import {
 import { assertMayLogIn, reportRefusal, storeLogin } from '../login/store-login.ts';
 import { expiryOf } from '../login-code.ts';
 import type { FactorSecrets } from '../ports/secrets.ts';
-import type { Service } from '../service.ts';
+import { NEVER_CANCELLED, type Service } from '../service.ts';
 import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove-device.ts';
 import { rememberDevice } from '../sessions/remember-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { codesOf, factorsOf, passkeysOf } from '../storage/factors.ts';
 import type { Records } from '../storage/records.ts';
-import { NEVER_CANCELLED } from '../use-case.ts';
 import { addApp, enrol, type StartedApp } from './enrol-app.ts';
 import { type NewChallenge, newChallenge } from './use-passkey.ts';
 import { type PresentedFactor, type VerifiedFactor, verifyFactor, verifyFirstCode } from './verify-factor.ts';

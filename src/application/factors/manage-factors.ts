@@ -8,7 +8,7 @@ import type { Service } from '../service.ts';
 import { type Caller, type CallerWithToken, liveUser, lockedFactorOwner } from '../sessions/current-user.ts';
 import { forgetDevices } from '../sessions/remember-device.ts';
 import { codesOf, deleteFactor, factorsOf, storeCodes } from '../storage/factors.ts';
-import type { Stores } from '../storage/stores.ts';
+import type { Stores } from '../storage/records.ts';
 import { addApp, enrol, replaceCodes, type StartedApp } from './enrol-app.ts';
 import { raiseSession } from './step-up.ts';
 import { compareCode } from './verify-factor.ts';

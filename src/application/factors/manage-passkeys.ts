@@ -3,11 +3,10 @@ import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { defaultPasskeyName, PASSKEYS_PER_USER, type Passkey } from '../../domain/passkey.ts';
 import { recordChange } from '../notices.ts';
 import type { CreationMediation, NewCredential } from '../ports/webauthn.ts';
-import type { Service } from '../service.ts';
+import { pick, type Service } from '../service.ts';
 import { type Caller, liveUser, lockedFactorOwner } from '../sessions/current-user.ts';
 import { deletePasskey, passkeysOf } from '../storage/factors.ts';
 import { changeRow } from '../storage/rows.ts';
-import { pick } from '../use-case.ts';
 import { invalidPasskey, newChallenge, openChallenge, useChallenge } from './use-passkey.ts';
 
 export type PasskeyInvitation = {

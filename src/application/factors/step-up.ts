@@ -12,12 +12,11 @@ import type { SessionKey } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import { assertSamePassword, deviceCodeAttempt, userWithPassword } from '../login/compare-password.ts';
 import type { AccessToken } from '../ports/token-signer.ts';
-import type { Core, Service, Sources } from '../service.ts';
+import { type Core, record, type Service, type Sources } from '../service.ts';
 import { type CallerWithToken, liveSession, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
 import { type Presented, provenDevice } from '../sessions/prove-device.ts';
 import { hookClaimsFor, issueAccessToken } from '../sessions/tokens.ts';
-import type { Stores } from '../storage/stores.ts';
-import { record } from '../use-case.ts';
+import type { Stores } from '../storage/records.ts';
 import { type PresentedFactor, verifyFactor } from './verify-factor.ts';
 
 /** Whether the session of an access token has what a route requires. */

@@ -6,14 +6,13 @@ import { assertMayLogIn, storeLogin } from '../login/store-login.ts';
 import { type NotifiedUser, recordChange } from '../notices.ts';
 import type { SignedValue } from '../ports/secrets.ts';
 import type { UsedCredential, VerifiedUse, WebAuthn } from '../ports/webauthn.ts';
-import type { Core, Service } from '../service.ts';
+import { type Core, NEVER_CANCELLED, type Service } from '../service.ts';
 import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
 import { type ClientContext, NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { findPasskey, recordPasskeyUse } from '../storage/factors.ts';
 import { useOnce } from '../storage/links.ts';
-import type { Stores } from '../storage/stores.ts';
-import { NEVER_CANCELLED } from '../use-case.ts';
+import type { Stores } from '../storage/records.ts';
 
 export type ChallengePurpose = Extract<SignedValue['purpose'], 'passkey-registration' | 'passkey-use'>;
 

@@ -7,10 +7,9 @@ import { invalidSecondFactor } from '../login/pending-login.ts';
 import { notifyOfChange } from '../notices.ts';
 import type { Attempt } from '../ports/login-attempts.ts';
 import type { UsedCredential } from '../ports/webauthn.ts';
-import type { Service } from '../service.ts';
+import { record, type Service } from '../service.ts';
 import { factorsOf, useCode, useStep } from '../storage/factors.ts';
-import type { Stores } from '../storage/stores.ts';
-import { record } from '../use-case.ts';
+import type { Stores } from '../storage/records.ts';
 import { invalidPasskey, usePasskey, verifyPasskey } from './use-passkey.ts';
 
 /** What a request presents as a second factor: a code of an authenticator app, a recovery code, or a passkey. */

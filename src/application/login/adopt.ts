@@ -3,14 +3,13 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { User } from '../../domain/user.ts';
 import type { VerifyAssertion } from '../ports/proofs.ts';
-import type { Service } from '../service.ts';
+import { NEVER_CANCELLED, type Service } from '../service.ts';
 import { prepareSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove-device.ts';
 import { rememberedDeviceId as rememberedDevice } from '../sessions/remember-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { passkeysOf } from '../storage/factors.ts';
 import { useOnce } from '../storage/links.ts';
-import { NEVER_CANCELLED } from '../use-case.ts';
 import { type LoginResult, newPendingLogin } from './pending-login.ts';
 import { assertMayLogIn, storeLogin } from './store-login.ts';
 

@@ -2,14 +2,13 @@ import { lacksSecondFactor } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
 import { invalidCode } from '../login-code.ts';
-import type { Service } from '../service.ts';
+import { NEVER_CANCELLED, type Service } from '../service.ts';
 import { type Caller, liveSession } from '../sessions/current-user.ts';
 import { endSession } from '../sessions/end-sessions.ts';
 import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
 import { evidenceOf, type Presented, provenKeys } from '../sessions/prove-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { useOnce } from '../storage/links.ts';
-import { NEVER_CANCELLED } from '../use-case.ts';
 import { storeLogin } from './store-login.ts';
 
 /** Milliseconds in which an app has to use its code. */

@@ -7,7 +7,7 @@ import type { Attempt, LoginAttempts } from '../ports/login-attempts.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Core, Service } from '../service.ts';
 import { type Caller, type CallerWithToken, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
-import type { Stores } from '../storage/stores.ts';
+import type { Stores } from '../storage/records.ts';
 
 /**
  * Compares a password, unless too many earlier attempts failed (ADR 0008). An attempt that ends with an error is not counted, unless the former system

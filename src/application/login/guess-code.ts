@@ -1,8 +1,7 @@
 import type { Origin } from '../../domain/event.ts';
 import type { User } from '../../domain/user.ts';
 import { type AskedLogin, guessCode } from '../login-code.ts';
-import type { Service } from '../service.ts';
-import { findByAccount } from '../use-case.ts';
+import { findByAccount, type Service } from '../service.ts';
 import { reportRefusal } from './store-login.ts';
 
 /** A wrong code is in the history of every user whose code it was compared with. */

@@ -4,7 +4,7 @@ import type { User } from '../../domain/user.ts';
 import type { Service } from '../service.ts';
 import type { OpenedSession } from '../sessions/open-session.ts';
 import { useOnce } from '../storage/links.ts';
-import type { Stores } from '../storage/stores.ts';
+import type { Stores } from '../storage/records.ts';
 
 /** Milliseconds in which a user has to present the second factor after the first. */
 export const PENDING_LOGIN_LIFETIME = 5 * 60_000;

@@ -8,7 +8,7 @@ import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Service } from '../service.ts';
 import { endPresentedSessions } from '../sessions/end-sessions.ts';
 import { storeSession } from '../sessions/open-session.ts';
-import type { Stores } from '../storage/stores.ts';
+import type { Stores } from '../storage/records.ts';
 
 /** @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_EMAIL_UNVERIFIED */
 export const assertMayLogIn = (

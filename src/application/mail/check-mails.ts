@@ -1,8 +1,7 @@
 import { type MailName, namesIn } from '../../domain/happenings.ts';
 import { fileProblems, placeholder, placeholdersIn, plainProblems, sameText, textProblems } from '../check-texts.ts';
 import { type TextTree, VARIABLE } from '../templates.ts';
-import { isLinkVariable, LAYOUT_VARIABLES, type MailTexts } from './kinds.ts';
-import { linkOf, partsOf } from './write-mail.ts';
+import { isLinkVariable, LAYOUT_VARIABLES, linkOf, type MailTexts, partsOf } from './write-mail.ts';
 
 type Files = ReadonlyMap<string, string>;
 

@@ -3,8 +3,7 @@ import { EMAIL_LINK_LIFETIME, type Link, type LinkPurpose, RESET_LIFETIME } from
 import { LOGIN_CODE_LIFETIME } from '../../domain/login-code.ts';
 import type { Message } from '../../domain/message.ts';
 import { isImported, type User } from '../../domain/user.ts';
-import type { LinkVariable, MailValue } from './kinds.ts';
-import { masked } from './write-mail.ts';
+import { type LinkVariable, type MailValue, masked } from './write-mail.ts';
 
 export type WantedLink = Pick<Link, 'purpose' | 'email'> & {
   readonly as: LinkVariable;

@@ -1,15 +1,15 @@
 import type { EventKind } from '../../domain/event.ts';
-import { INVITATION_LIFETIME } from '../../domain/invitation.ts';
 import { LINK_SPACING, type Link } from '../../domain/link.ts';
-import { mailLimits } from '../../domain/mail-limits.ts';
 import {
   hasLoginCode,
   isGivenUp,
   isRequest,
   type Message,
+  mailLimits,
   type RequestKind,
   retryDelay,
 } from '../../domain/message.ts';
+import { INVITATION_LIFETIME } from '../../domain/registration.ts';
 import { isConfirmed } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
 import { admitCode, codeFor, expiryOf, newConfirmationCode } from '../login-code.ts';
@@ -17,7 +17,7 @@ import type { Mail, Mailer } from '../ports/mailer.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import type { Report } from '../report.ts';
-import type { Sources } from '../service.ts';
+import { findByAccount, record, type Sources } from '../service.ts';
 import { countEvents, knowsDevice } from '../storage/events.ts';
 import { factorsOf, identitiesOf, passkeysOf } from '../storage/factors.ts';
 import { findInvitation, linksOf, putInvitation, putLink, takeInvitation } from '../storage/links.ts';
@@ -29,12 +29,9 @@ import {
   messagesOf,
   postponeMessage,
 } from '../storage/outbox.ts';
-import type { Records } from '../storage/records.ts';
-import type { Stores, Transactions } from '../storage/stores.ts';
-import { findByAccount, record } from '../use-case.ts';
-import type { MailTemplates } from './kinds.ts';
+import type { Records, Stores, Transactions } from '../storage/records.ts';
 import type { SentMessage, WantedLink, WaysLeft } from './mail-of-message.ts';
-import type { MailSettings } from './write-mail.ts';
+import type { MailSettings, MailTemplates } from './write-mail.ts';
 
 type MailContext = MailSettings & {
   /** Without a slash at its end. The page of a link has the name of its purpose. */

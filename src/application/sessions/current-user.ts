@@ -6,7 +6,7 @@ import type { UserInSession } from '../ports/session-repository.ts';
 import type { AccessToken, Verified } from '../ports/token-signer.ts';
 import type { Core, Service } from '../service.ts';
 import { passkeysOf } from '../storage/factors.ts';
-import type { Stores } from '../storage/stores.ts';
+import type { Stores } from '../storage/records.ts';
 
 /** The user of a request's access token, and the session in which the token was issued. */
 export type Caller = { readonly userId: string; readonly sessionId: string };

@@ -3,9 +3,8 @@ import { type DomainEvent, NO_ORIGIN, type Origin, type SessionEnding } from '..
 import type { Session, SessionKey } from '../../domain/session.ts';
 import { notifyOfReplay } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
-import type { Core, Service, Sources } from '../service.ts';
-import type { Stores } from '../storage/stores.ts';
-import { record } from '../use-case.ts';
+import { type Core, record, type Service, type Sources } from '../service.ts';
+import type { Stores } from '../storage/records.ts';
 import { forgetDevice, forgetDevices } from './remember-device.ts';
 import { assessTokens, reusedSessions, verifiedTokens } from './tokens.ts';
 

@@ -1,12 +1,81 @@
-import { NO_ORIGIN } from '../../domain/event.ts';
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import { REMEMBERED_FOR } from '../../domain/remembered-device.ts';
+import { isCovered, type MassEnding, type Session } from '../../domain/session.ts';
 import { DELIVERIES_KEPT } from '../../domain/webhook.ts';
-import type { Sources } from '../service.ts';
-import { purgeRows } from '../storage/rows.ts';
-import type { Storage } from '../storage/stores.ts';
+import { type Core, record, type Sources } from '../service.ts';
+import { addEnded } from '../storage/events.ts';
+import { purgeDevices } from '../storage/factors.ts';
+import type { Records, Storage } from '../storage/records.ts';
+import { changeRow, purgeRows, removeRow, untilDone, withoutVersion } from '../storage/rows.ts';
 import type { Column, TableName } from '../storage/tables.ts';
 import { purgeDeliveries } from '../storage/webhooks.ts';
-import { record } from '../use-case.ts';
 import { sessionEvents } from './end-sessions.ts';
+
+/**
+ * Ends all sessions that are open now, and forgets the remembered devices, after an incident: nothing finds them any more. Sessions that are
+ * opened later stay. `removeEnded` removes them, in any instance.
+ * @param note why, for the users
+ */
+export const endAllSessions =
+  (deps: Core) =>
+  async (origin: Origin, note: string | null): Promise<void> => {
+    const [id, at] = [deps.ids.next(), deps.clock.now()];
+    const ending = { id, at, note, actor: origin.actor ?? null, cursor: null };
+    const told = { userId: null, sessionId: null, reason: 'operator' } as const;
+    await deps.transactions.run(async (stores) => {
+      await stores.records.insert('massEndings', ending);
+      await addEnded(stores, { ...told, id, at });
+    });
+    // Again: a refresh that has not seen it yet may have issued a token meanwhile.
+    const again = { ...told, id: deps.ids.next(), at: deps.clock.now() };
+    await deps.transactions.run((stores) => addEnded(stores, again));
+  };
+
+/** The earliest end of all sessions that is not done, locked until the end of the unit: steps of several instances take turns. */
+const nextEnding = (records: Records): Promise<MassEnding | null> =>
+  // Another instance may have taken the last step of the first one, which says nothing about the next one.
+  untilDone(async () => {
+    const [first] = await records.list('massEndings', { order: ['id'], limit: 1 });
+    if (first === undefined) return null;
+    const locked = await records.lock('massEndings', { id: first.id });
+    return locked === null ? undefined : withoutVersion<MassEnding>(locked);
+  });
+
+/** A place before all ids: devices may be left where no session was found. */
+const BEFORE_ALL = '';
+
+/** Removes some of the sessions that ended with all others, and tells their users. @returns how many; `null` when nothing is left. */
+export const removeEnded =
+  (deps: Pick<Core, 'transactions'> & Sources) =>
+  (limit: number): Promise<number | null> =>
+    deps.transactions.run(async (stores) => {
+      const ending = await nextEnding(stores.records);
+      if (ending === null) return null;
+      const { id, at, note, actor, cursor } = ending;
+      const sessions = await stores.sessions.listAll(cursor, limit);
+      const due = sessions.filter((session) => isCovered(session, ending));
+      const ids = new Set(due.map((session) => session.id));
+      // One that has replaced another since it was read comes later, unless this is the last step.
+      const isLast = sessions.length < limit;
+      const isMeant = (session: Session) => isCovered(session, ending) && (isLast || ids.has(session.id));
+      const origin = { ...NO_ORIGIN, actor };
+      let removed = 0;
+      // In the order in which everybody locks several.
+      for (const userId of [...new Set(due.map((session) => session.userId))].toSorted()) {
+        const ended = await stores.sessions.endByUser(userId, isMeant);
+        // The list of ended sessions has one entry for all.
+        await record(deps, stores, origin, sessionEvents(userId, ended, 'operator', note), false);
+        removed += ended.length;
+      }
+      // A device expires so long after it was remembered.
+      const isDone = isLast && (await purgeDevices(stores.records, at + REMEMBERED_FOR, limit)) < limit;
+      if (isDone) await removeRow(stores.records, 'massEndings', { id });
+      else {
+        const next = sessions.at(-1)?.id ?? cursor ?? BEFORE_ALL;
+        await changeRow(stores.records, 'massEndings', { id }, (row) => ({ ...row, cursor: next }));
+      }
+      return removed;
+    });
 
 /** Each purge deletes at most `limit` rows, and returns how many it has deleted. */
 type Purge = (limit: number) => Promise<number>;

@@ -6,11 +6,9 @@ import { continuesBurst, type TokenStatus } from '../../domain/token-status.ts';
 import { mayHaveTokens } from '../../domain/tokens.ts';
 import { recordUnprovenDevice } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
-import type { Service } from '../service.ts';
-import { type Cancellation, NEVER_CANCELLED, record } from '../use-case.ts';
-import { bindByCode } from './binding-code.ts';
+import { type Cancellation, NEVER_CANCELLED, record, type Service } from '../service.ts';
 import { endReplayed, endSession } from './end-sessions.ts';
-import { evidenceOf, NOTHING_PRESENTED, type Presented, type Proven } from './prove-device.ts';
+import { bindByCode, evidenceOf, NOTHING_PRESENTED, type Presented, type Proven } from './prove-device.ts';
 import {
   type AssessedToken,
   assessTokens,

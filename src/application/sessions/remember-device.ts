@@ -7,12 +7,10 @@ import {
   remembers,
 } from '../../domain/remembered-device.ts';
 import type { User } from '../../domain/user.ts';
-import type { Service, Sources } from '../service.ts';
+import { record, type Service, type Sources } from '../service.ts';
 import { deleteDevice, devicesOf } from '../storage/factors.ts';
-import type { Records } from '../storage/records.ts';
+import type { Records, Stores } from '../storage/records.ts';
 import { removeRows } from '../storage/rows.ts';
-import type { Stores } from '../storage/stores.ts';
-import { record } from '../use-case.ts';
 
 const presentedIds = ({ secrets, clock }: Service, userId: string, texts: readonly string[]): ReadonlySet<string> => {
   const signed = texts.map((text) => secrets.unsign(text, 'remembered-device', clock.now()));

@@ -9,9 +9,8 @@ import {
   surplusEvents,
 } from '../../domain/event.ts';
 import type { RandomSecrets } from '../ports/secrets.ts';
-import type { Records, Stored } from './records.ts';
+import type { Records, Stored, Stores } from './records.ts';
 import { findRow, inOrder, insertOrChangeRow, withoutVersion } from './rows.ts';
-import type { Stores } from './stores.ts';
 import type { Tables } from './tables.ts';
 import { addDeliveries, webhooksFor } from './webhooks.ts';
 

@@ -1,5 +1,5 @@
-import type { Invitation } from '../../domain/invitation.ts';
 import type { Link, LinkPurpose } from '../../domain/link.ts';
+import type { Invitation } from '../../domain/registration.ts';
 import type { Equal, Records } from './records.ts';
 import { findRow, insertOrChangeRow, insertUnlessPresent, removeRow, removeRows, withoutVersion } from './rows.ts';
 import { keyName, TABLES } from './tables.ts';

@@ -1,7 +1,6 @@
 import { isRequest, type Message, requestKey, waitsForPoll } from '../../domain/message.ts';
-import type { Equal, Query, Records, Stored } from './records.ts';
+import type { Equal, Query, Records, Stored, Stores } from './records.ts';
 import { changeRow, insertOrChangeRow, insertUnlessPresent, removeRow } from './rows.ts';
-import type { Stores } from './stores.ts';
 import { keyName, TABLES, type Tables } from './tables.ts';
 
 /** How many requests may wait to be claimed. Anybody can make one without an account, so more are dropped. */

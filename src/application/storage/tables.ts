@@ -1,10 +1,10 @@
 import type { Ended } from '../../domain/ended-session.ts';
 import type { AccountEvent } from '../../domain/event.ts';
 import type { Identity } from '../../domain/identity.ts';
-import type { Invitation } from '../../domain/invitation.ts';
 import type { Link } from '../../domain/link.ts';
 import type { Message } from '../../domain/message.ts';
 import type { Passkey } from '../../domain/passkey.ts';
+import type { Invitation } from '../../domain/registration.ts';
 import type { RememberedDevice } from '../../domain/remembered-device.ts';
 import type { Factor } from '../../domain/second-factor.ts';
 import type { MassEnding, Session } from '../../domain/session.ts';

@@ -1,8 +1,7 @@
 import type { AccountEvent } from '../../domain/event.ts';
 import { type Delivery, isSubscribed, type Webhook, webhookTypeOf } from '../../domain/webhook.ts';
-import type { Records, Stored } from './records.ts';
+import type { Records, Stored, Stores } from './records.ts';
 import { changeRow, insertOrChangeRow, removeRow, withoutVersion } from './rows.ts';
-import type { Stores } from './stores.ts';
 import { keyName, TABLES, type Tables } from './tables.ts';
 
 type Row = Stored<'deliveries'>;

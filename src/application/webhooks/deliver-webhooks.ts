@@ -2,7 +2,7 @@ import { type Delivery, MOST_DELIVERIES, messageOf, type Webhook, webhookRetryDe
 import type { Clock } from '../ports/clock-and-ids.ts';
 import type { SenderFor, SendWebhook } from '../ports/hooks.ts';
 import type { Report } from '../report.ts';
-import type { Stores, Transactions } from '../storage/stores.ts';
+import type { Stores, Transactions } from '../storage/records.ts';
 import {
   changeWebhook,
   claimDeliveries,

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type CommandError, failureOf, invalidArguments, type Status } from '../command-error.ts';
 import type { Env } from '../config/variables.ts';
-import { printable, printableJson } from '../printable.ts';
+import { printable, printableJson } from '../texts.ts';
 import type { Terminal } from './terminal.ts';
 
 /** `true` for a flag; for a value, what the help calls it. */

@@ -1,10 +1,9 @@
 import { CommandError, invalidArguments } from '../command-error.ts';
 import type { Env } from '../config/variables.ts';
 import { type Config, ConfigError, parseConfig } from '../config.ts';
-import { backUp } from '../data/backup.ts';
+import { backUp, restore } from '../data/backup.ts';
 import { makeLeaked } from '../data/leaked.ts';
 import { MOVE_FROM, move } from '../data/move.ts';
-import { restore } from '../data/restore.ts';
 import { type Answer, action, type Command } from './command.ts';
 
 const OTHER_PROGRAMS =

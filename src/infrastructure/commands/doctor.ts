@@ -1,13 +1,11 @@
 import { type ReadConfig, readConfig } from '../config.ts';
 import { VERSION } from '../version.ts';
 import { action, type Command, counted } from './command.ts';
-import { database } from './doctor/database.ts';
 import { type Check, type Examined, examine, type Finding, type Severity } from './doctor/examine.ts';
-import { keys } from './doctor/keys.ts';
-import { redis } from './doctor/redis.ts';
-import { secretFiles } from './doctor/secret-files.ts';
+import { keys, secretFiles } from './doctor/keys.ts';
 import { configuration, mail, pages, templates } from './doctor/settings.ts';
 import { cookie, device, proxy } from './doctor/site.ts';
+import { database, redis } from './doctor/stores.ts';
 
 const OF_COOKIE = ['JWT_REFRESH_COOKIE_SAME_SITE', 'JWT_REFRESH_COOKIE_SECURE'] as const;
 const ORIGINS = ['ALLOWED_ORIGINS_DEV', 'ALLOWED_ORIGINS_PROD'] as const;

@@ -17,8 +17,7 @@ import {
   publicPem,
 } from '../keys.ts';
 import { type Action, type Answer, action, type Command } from './command.ts';
-import { envLine, type Page, writePages } from './keys/pages.ts';
-import { makeFactorKey, rotateKeys } from './keys/rotations.ts';
+import { envLine, makeFactorKey, type Page, rotateKeys, writePages } from './keys/rotations.ts';
 import { withAccounts } from './users/open-accounts.ts';
 
 const answer = async (out: string | undefined, pages: readonly Page[]): Promise<Answer> => ({

@@ -7,12 +7,9 @@ import type { Env } from '../config/variables.ts';
 import { parseConfig } from '../config.ts';
 import { type Action, type Answer, action, type Command, jsonLine } from './command.ts';
 import { actActions, actionOf } from './users/acts.ts';
-import { exportAll } from './users/export-all.ts';
-import { accountIn, findUser } from './users/find-user.ts';
-import { importAction } from './users/import.ts';
-import { listActions } from './users/lists.ts';
-import { type Accounts, type StorageOverrides, withAccounts } from './users/open-accounts.ts';
-import { accountText, eventsTable, usersTable } from './users/tables.ts';
+import { exportAll, importAction } from './users/files.ts';
+import { type Accounts, accountIn, findUser, type StorageOverrides, withAccounts } from './users/open-accounts.ts';
+import { accountText, eventsTable, listActions, usersTable } from './users/tables.ts';
 
 const NOTES = `USER is a username, an email address or an id, in any letter case. The command works beside the service. Times are in UTC.
 disable, end-sessions, remove-factors, delete and import ask before they do what cannot be undone.

@@ -6,8 +6,8 @@ import { MOST_WEBHOOKS, TEST_TYPE, WEBHOOK_TYPES, type Webhook, type WebhookType
 import { CommandError, invalidArguments } from '../command-error.ts';
 import type { Env } from '../config/variables.ts';
 import type { Config } from '../config.ts';
+import { openSender } from '../delivery.ts';
 import { loadOrCreateHookKey } from '../keys.ts';
-import { openSender } from '../webhooks/delivery.ts';
 import { type Action, type Answer, action, type Command } from './command.ts';
 import { type Accounts, withAccounts } from './users/open-accounts.ts';
 

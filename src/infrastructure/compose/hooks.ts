@@ -1,9 +1,7 @@
 import type { Logger } from 'pino';
 import { eventsTo } from '../../adapters/hooks/after-commit.ts';
-import { boundedBeforeRegister } from '../../adapters/hooks/before-register.ts';
-import { boundedClaims } from '../../adapters/hooks/claims.ts';
+import { boundedBeforeRegister, boundedClaims, boundedVerifyPassword } from '../../adapters/hooks/bounded.ts';
 import { type AskDeps, askOverHttp } from '../../adapters/hooks/over-http.ts';
-import { boundedVerifyPassword } from '../../adapters/hooks/verify-password.ts';
 import type { AskClaims, BeforeRegister, Hooks, ObserveHook, VerifyElsewhere } from '../../application/ports/hooks.ts';
 import type { AccountEvent } from '../../domain/event.ts';
 import type { Config } from '../config.ts';

@@ -1,11 +1,13 @@
 import type { Logger } from 'pino';
 import { isCommonPassword } from '../../adapters/crypto/common-passwords.ts';
+import { leakedPasswordsAt, leakedPasswordsOf } from '../../adapters/crypto/leaked-passwords.ts';
 import { hashingThreads, passwordHasher } from '../../adapters/crypto/password-hasher.ts';
 import { verifyBrowserProof, verifyDeviceProof } from '../../adapters/crypto/proofs.ts';
 import { secretsOf } from '../../adapters/crypto/secrets.ts';
 import { jwks, type KeyPair, type PublicJwks } from '../../adapters/crypto/token-keys.ts';
 import { nodeCryptoTokenSigner, rememberingTokenSigner } from '../../adapters/crypto/token-signer.ts';
 import { ulidGenerator } from '../../adapters/crypto/ulid.ts';
+import { bounded } from '../../adapters/hooks/bounded.ts';
 import type { Check } from '../../adapters/http/request/settings.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
 import { countAttempts } from '../../adapters/limits/login-attempts.ts';
@@ -17,12 +19,11 @@ import type { Proofs } from '../../application/ports/proofs.ts';
 import type { Secrets } from '../../application/ports/secrets.ts';
 import type { TokenSigner } from '../../application/ports/token-signer.ts';
 import type { Ports } from '../../application/service.ts';
-import type { OwnRecords } from '../../application/storage/records.ts';
-import type { Storage, Stores } from '../../application/storage/stores.ts';
+import type { OwnRecords, Storage, Stores } from '../../application/storage/records.ts';
+import type { PasswordRules } from '../../domain/password.ts';
 import type { Config } from '../config.ts';
+import { openMailer } from '../delivery.ts';
 import { loadOrCreateKeys, newPair, openFactorKeys } from '../keys.ts';
-import { openMailer } from '../mail/delivery.ts';
-import { openLeakedPasswords } from './leaked-passwords.ts';
 import type { Limits } from './limits.ts';
 
 /**
@@ -145,4 +146,27 @@ const openTokens = async (
     keySet: await jwks(keys.access),
     signingKey: keys.refresh.privateKey,
   };
+};
+
+/** What the server has, and what a file takes at most. */
+const TIMEOUT = 2_000;
+
+/**
+ * The list of the configuration. What cannot be found out counts as not leaked: it is counted, and logged.
+ * @throws Error when the file is none of them.
+ */
+const openLeakedPasswords = async (
+  { leakedPasswordsFile: file, leakedPasswordsUrl: url }: Pick<Config, 'leakedPasswordsFile' | 'leakedPasswordsUrl'>,
+  logger: Logger,
+  observe: ObserveHook = () => undefined,
+): Promise<PasswordRules['isLeakedPassword']> => {
+  if (file === null && url === null) return null;
+  const hook = file === null ? leakedPasswordsAt(url ?? '') : await leakedPasswordsOf(file);
+  const isRefusal = (isLeaked: boolean) => isLeaked;
+  const asked = bounded({ name: 'leaked-passwords', timeout: TIMEOUT, hook, read: Boolean, isRefusal }, observe);
+  return (password) =>
+    asked(password).catch((err: unknown) => {
+      logger.warn({ err }, 'a password was not looked up among leaked ones');
+      return false;
+    });
 };

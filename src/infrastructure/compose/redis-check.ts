@@ -2,7 +2,7 @@ import { Cluster } from 'ioredis';
 import type { Logger } from 'pino';
 import { randomSecrets } from '../../adapters/crypto/secrets.ts';
 import type { Check } from '../../adapters/http/request/settings.ts';
-import { outageLog } from '../../adapters/log/outage-log.ts';
+import { outageLog } from '../../adapters/log/lines.ts';
 import { LoggableError } from '../../adapters/log/redact-error.ts';
 import { pingCluster } from '../../adapters/redis/cluster.ts';
 import { redisCounts } from '../../adapters/redis/counts.ts';

@@ -1,12 +1,16 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { EventEmitter } from 'node:events';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import { random } from '../../adapters/clock/system.ts';
+import { outageLog } from '../../adapters/log/lines.ts';
 import type { PrometheusMetrics } from '../../adapters/metrics/prometheus.ts';
+import { recordSpans } from '../../adapters/tracing/spans.ts';
 import { type RefusedLoginCounter, refusedLoginCounter } from '../../application/login/refused-login-counter.ts';
 import type { Report, Reports } from '../../application/report.ts';
-import { logOfMail } from '../mail/delivery.ts';
-import { logOfWebhooks } from '../webhooks/delivery.ts';
+import type { Config } from '../config.ts';
+import { logOfMail, logOfWebhooks } from '../delivery.ts';
+import { VERSION } from '../version.ts';
 
 type Listeners = {
   readonly logger: Logger;
@@ -84,5 +88,37 @@ export const storeRefusedLogins = (deps: Parameters<typeof refusedLoginCounter>[
       clearTimeout(timer);
       await oneAtATime(store);
     },
+  };
+};
+
+const OUTAGE = {
+  unavailable: 'spans cannot be sent to OTEL_EXPORTER_OTLP_ENDPOINT, and are lost',
+  available: 'spans can be sent again',
+};
+
+/**
+ * Records spans, if there is a collector. OpenTelemetry is imported only then.
+ * @returns a function that sends what is left, for three seconds at most.
+ */
+export const openTracing = async (
+  { endpoint, ...settings }: Config['tracing'],
+  logger: Logger,
+  onLost: (count: number) => void = () => undefined,
+): Promise<() => Promise<void>> => {
+  if (endpoint === null) return async () => undefined;
+  const { openTelemetry } = await import('../../adapters/tracing/open-telemetry.ts');
+  const outage = outageLog(logger, OUTAGE);
+  const recorder = await openTelemetry({
+    ...settings,
+    ...{ endpoint, version: VERSION, onLost },
+    // Its lines belong to no request, although spans are sent after the end of one.
+    onSent: AsyncLocalStorage.bind((error?: unknown) =>
+      error === undefined ? outage.succeeded() : outage.failed(error),
+    ),
+  });
+  const stop = recordSpans(recorder);
+  return async () => {
+    stop();
+    await recorder.close();
   };
 };

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import { systemClock } from '../../adapters/clock/system.ts';
 import { type OwnTables, ownRecords, withOwnTables } from '../../adapters/records/own-tables.ts';
-import { revertingSessions } from '../../adapters/records/reverting-sessions.ts';
+import { revertingSessions } from '../../adapters/records/sessions.ts';
 import { tellingStorage } from '../../adapters/records/storage.ts';
-import type { Listeners, Storage } from '../../application/storage/stores.ts';
+import type { Listeners, Storage } from '../../application/storage/records.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Config } from '../config.ts';
 import type { OpenStorage } from '../open-sql.ts';

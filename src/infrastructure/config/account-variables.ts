@@ -3,9 +3,10 @@ import { canonicalLocale } from '../../domain/locale.ts';
 import { hidesSomething } from '../../domain/text.ts';
 import { EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../domain/user.ts';
 import * as form from './forms.ts';
-import { hookKey, secretKeys } from './keys.ts';
+import { adoptionKeys, hookKey, operatorKeys, secretKeys } from './keys.ts';
 import { mailOAuth, mailUrl } from './server-urls.ts';
 import * as url from './urls.ts';
+import { baseUrl, hookUrl } from './urls.ts';
 
 /** Outside production. */
 export const LOCAL_SENDER = 'Tandem <tandem@localhost>';
@@ -228,5 +229,79 @@ export const ACCOUNT_VARIABLES = {
     unset: 'the built-in templates and texts',
     meaning:
       'A directory of your own texts and layout of mails, in place of the built-in ones: <language>.json and layout.html. npx tandem templates eject DIR makes DIR/mails.',
+  },
+} as const satisfies Record<string, form.Variable>;
+
+/** A move from another system, whose users stay logged in. */
+export const FORMER_SYSTEM_VARIABLES = {
+  ADOPTION_PUBLIC_KEY: {
+    form: adoptionKeys,
+    secret: true,
+    unset: 'no adoption',
+    meaning:
+      'The public keys of the former system, whose assertions open sessions of their users at POST /auth/adopt: EC P-256 or Ed25519 in PEM, one or more.',
+  },
+  ADOPTION_ENDS: {
+    form: form.date,
+    unset: 'never (production: required with ADOPTION_PUBLIC_KEY)',
+    meaning: 'The date from which on no session is adopted, in UTC, within a year.',
+  },
+  VERIFY_PASSWORDS_AT: {
+    form: hookUrl,
+    secret: true,
+    meaning:
+      'The URL of the former system that verifies the passwords of users who were imported without a hash, at their first log-in. HOOK_PRIVATE_KEY signs the requests.',
+  },
+  VERIFY_PASSWORDS_UNTIL: {
+    form: form.date,
+    unset: 'never (production: required with VERIFY_PASSWORDS_AT)',
+    meaning: 'The date from which on it is not asked, and these users set a new password, in UTC, within a year.',
+  },
+} as const satisfies Record<string, form.Variable>;
+
+const headerName = form.formOf('the name of one header, such as X-Forwarded-Email', (text) =>
+  /^[A-Za-z][\w-]{0,63}$/.test(text) && !RESERVED.includes(text.toLowerCase()) ? text.toLowerCase() : undefined,
+);
+
+/** Headers that clients set themselves, or that mean something else here. */
+const RESERVED = ['host', 'cookie', 'origin', 'authorization', 'user-agent', 'content-type', 'tandem-proxy-secret'];
+
+const proxySecret = form.textThat('32 to 256 letters, digits, dots, underscores, hyphens and signs of Base64', (text) =>
+  /^[\w.~+/=-]{32,256}$/.test(text),
+);
+
+/** The back office: ADR 0031. */
+export const ADMIN_VARIABLES = {
+  ADMIN_PORT: {
+    form: form.portOrOff,
+    default: 'off',
+    meaning: 'The TCP port of the back office, for programs of operators. Not the port of the service.',
+  },
+  ADMIN_HOST: {
+    form: form.address,
+    default: '127.0.0.1',
+    meaning: 'The address that the back office listens on.',
+  },
+  ADMIN_URL: {
+    form: baseUrl,
+    unset: 'http://$ADMIN_HOST:$ADMIN_PORT',
+    meaning: 'The URL at which programs reach the back office, and the audience of their assertions.',
+  },
+  ADMIN_KEYS: {
+    form: operatorKeys,
+    secret: true,
+    meaning:
+      'The programs that may use the back office, as JSON: a name, scopes (users:read, users:write) and a public key each. npx tandem keys admin makes one.',
+  },
+  ADMIN_IDENTITY_HEADER: {
+    form: headerName,
+    meaning:
+      'The header in which a proxy sends the name of the person whom it has authenticated, for the pages of the back office, such as X-Forwarded-Email. Needs ADMIN_PROXY_SECRET.',
+  },
+  ADMIN_PROXY_SECRET: {
+    form: proxySecret,
+    secret: true,
+    meaning:
+      'What that proxy sends in the header Tandem-Proxy-Secret, and nobody else knows. openssl rand -hex 32 makes one.',
   },
 } as const satisfies Record<string, form.Variable>;

@@ -1,10 +1,9 @@
 import type { ProviderSettings } from '../../adapters/oidc/settings.ts';
 import { brandName } from './account-variables.ts';
-import { isOfNeighbour } from './environment.ts';
 import { type Form, formOf, textThat } from './forms.ts';
 import { privateKey } from './keys.ts';
 import { issuerUrl } from './urls.ts';
-import type { Env } from './variables.ts';
+import { type Env, isOfNeighbour } from './variables.ts';
 
 const visible = textThat('1 to 500 visible ASCII characters', (text) => /^[!-~]{1,500}$/.test(text));
 const scopes = formOf<readonly string[]>('names of scopes, separated by spaces', (text) =>

@@ -1,7 +1,9 @@
-import { ACCOUNT_VARIABLES } from './account-variables.ts';
-import { ADMIN_VARIABLES } from './admin-variables.ts';
-import { FORMER_SYSTEM_VARIABLES } from './former-system-variables.ts';
+import { readFileSync } from 'node:fs';
+import { systemReason } from '../../adapters/log/redact-error.ts';
+import { decodeText } from '../texts.ts';
+import { ACCOUNT_VARIABLES, ADMIN_VARIABLES, FORMER_SYSTEM_VARIABLES } from './account-variables.ts';
 import type { Environment, Form, Variable } from './forms.ts';
+import { withHost } from './server-urls.ts';
 import { SERVICE_VARIABLES } from './service-variables.ts';
 import { SESSION_VARIABLES } from './session-variables.ts';
 
@@ -51,4 +53,67 @@ export const readVariables = (env: Env): { readonly values: Partial<Values>; rea
   }
   // The forms of VARIABLES have these values.
   return { values: values as Partial<Values>, invalid };
+};
+
+/** PGPASSWORD is one of the driver. */
+const SECRETS: readonly string[] = [
+  'PGPASSWORD',
+  ...VARIABLE_NAMES.filter((name) => (VARIABLES[name] as Variable).secret),
+];
+const FILES = SECRETS.map((name) => `${name}_FILE`);
+/** Of the providers, whose names are part of them. */
+const OF_PROVIDERS = /^(OIDC_[A-Z\d_]{1,80}_(?:CLIENT_SECRET|PRIVATE_KEY))_FILE$/;
+const KNOWN = new Set<string>([...VARIABLE_NAMES, ...FILES]);
+
+/**
+ * The environment with the contents of the files that `<name>_FILE` names, without the line breaks at their ends; and a line for each
+ * name or file that cannot be read. `docker run --env-file` and `kubectl create secret --from-env-file` keep quotes around values, which
+ * no variable needs.
+ */
+export const readEnvironment = (given: Env): { readonly env: Env; readonly problems: readonly string[] } => {
+  const env: Record<string, string | undefined> = { ...given };
+  const problems: string[] = [];
+  for (const name of Object.keys(env)) {
+    if (KNOWN.has(name) || name.startsWith('OIDC_')) env[name] = env[name]?.replace(/^(["'])(.*)\1$/s, '$2');
+    // The first line of a file that Node or Docker reads.
+    if (name.startsWith('\uFEFF'))
+      problems.push(`${name.slice(1)}: the file that sets it must not begin with a byte order mark`);
+  }
+  const ofProviders = Object.keys(env).flatMap((name) => OF_PROVIDERS.exec(name)?.slice(1) ?? []);
+  for (const name of [...SECRETS, ...ofProviders]) {
+    const path = env[`${name}_FILE`];
+    if (!path) continue;
+    if (env[name]) problems.push(`${name}_FILE: must be unset, or ${name} must be`);
+    try {
+      env[name] = decodeText(readFileSync(path)).replace(/[\r\n]+$/, '');
+      if (env[name] === '') problems.push(`${name}_FILE: the file is empty`);
+    } catch (error) {
+      problems.push(`${name}_FILE: the file cannot be read: ${systemReason(error)}`);
+    }
+  }
+  return { env: env.PGPASSWORD_FILE ? withPassword(env) : env, problems };
+};
+
+/** The driver reads PGPASSWORD from the environment of the process alone, so the password of a file becomes that of the URL. */
+const withPassword = (env: Env): Env => {
+  const text = withHost(env.DATABASE_URL ?? '');
+  if (!env.PGPASSWORD || !/^postgres(?:ql)?:/.test(text) || !URL.canParse(text)) return env;
+  const url = new URL(text);
+  if (url.password === '') url.password = encodeURIComponent(env.PGPASSWORD);
+  return { ...env, DATABASE_URL: url.href };
+};
+
+/** An unknown name with one of these prefixes is probably a mistake, unless Kubernetes or Docker sets it for a neighbour called `redis`, `database` or `mail`. */
+const PREFIX =
+  /^(?:ALLOWED_ORIGIN|DEVICE_BINDING|EMAIL_VERIF|RATE_LIMIT|SECOND_FACT|TRUST_PROX|(?:ACCOUNT_PAGES|BCRYPT|BRAND|DATABASE|JWT|MAIL|REDIS|SLOW_REQUEST)_)[A-Z0-9_]{0,60}$/;
+const NEIGHBOUR = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?|NAME|ENV_\w+)$/;
+
+/** Whether Kubernetes or Docker sets it for a service with such a name. */
+export const isOfNeighbour = (name: string): boolean => NEIGHBOUR.test(name);
+
+/** A warning that names the variables with prefixes of the service that it does not know. */
+export const unknownVariables = (env: Env): string[] => {
+  const isUnknown = (name: string) => PREFIX.test(name) && !isOfNeighbour(name) && !KNOWN.has(name);
+  const unknown = Object.keys(env).filter((name) => env[name] && isUnknown(name));
+  return unknown.length === 0 ? [] : [`Not variables of this service: ${unknown.join(', ')}`];
 };

@@ -1,14 +1,22 @@
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
-import { link, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { link, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { systemClock } from '../../adapters/clock/system.ts';
+import { openDatabase } from '../../adapters/mikro-orm/open-database.ts';
 import type { SqliteOptions } from '../../adapters/mikro-orm/options.ts';
 import { CommandError } from '../command-error.ts';
-import { ALL_KEY_FILES, readIfAny } from '../keys.ts';
+import { ALL_KEY_FILES, createOnce, isKeyOfFile, readIfAny } from '../keys.ts';
 import { VERSION } from '../version.ts';
-import { assertHasDatabase, countRows, isDamaged, withDatabase } from './databases.ts';
+import {
+  assertHasDatabase,
+  assertHasNoDatabase,
+  assertNotNewer,
+  countRows,
+  isDamaged,
+  withDatabase,
+} from './databases.ts';
 
 /** What is copied, and where to or from. */
 export type CopyOptions = {
@@ -86,7 +94,7 @@ export const addParts = (copy: string, { keys, ...about }: Parts): void =>
   });
 
 /** Reads the parts of an unpacked backup, and removes them: what is left is the database. @throws CommandError when it is no whole backup. */
-export const extractParts = (copy: string): Parts => {
+const extractParts = (copy: string): Parts => {
   try {
     return withDatabase(copy, (database) => {
       if (isDamaged(database)) throw damaged('SQLite finds errors in it');
@@ -107,7 +115,7 @@ const UNREADABLE: readonly unknown[] = [1, 11, 26];
 const isUnreadable = (error: unknown): boolean =>
   error instanceof Error && UNREADABLE.includes(Number(Reflect.get(error, 'errcode')) & 0xff);
 
-export const damaged = (problem: string): CommandError =>
+const damaged = (problem: string): CommandError =>
   new CommandError('not-a-backup', `This is no whole backup: ${problem}.`);
 
 /** Writes a new file that only its owner can read, and waits until it is on the disk. */
@@ -117,7 +125,7 @@ export const pack = (copy: string, file: string): Promise<void> =>
   pipeline(createReadStream(copy), createGzip(), newFile(file));
 
 /** @throws CommandError when the file is not what `pack` has written; Error of the system */
-export const unpack = async (file: string, copy: string): Promise<void> => {
+const unpack = async (file: string, copy: string): Promise<void> => {
   try {
     await pipeline(createReadStream(file), createGunzip(), newFile(copy));
   } catch (error) {
@@ -126,3 +134,60 @@ export const unpack = async (file: string, copy: string): Promise<void> => {
     throw error;
   }
 };
+
+/**
+ * Puts a backup where there is no database. Everything is written to a directory of its own and checked there, and gets its name at the end,
+ * the database last. Its tables may be those of an older version: the next start brings them up to date.
+ * @throws CommandError, and then nothing was changed.
+ */
+export const restore = async ({ database, dataDir, file, withKeys }: CopyOptions) => {
+  const { path, tablePrefix } = database;
+  assertHasNoDatabase(path);
+  const draft = await mkdtemp(join(existing(dirname(path)), `${basename(path)}.restoring-`));
+  try {
+    const copy = join(draft, 'database.sqlite');
+    await unpack(file, copy);
+    const { takenAt, madeBy, keys: all } = extractParts(copy);
+    const rows = countRows(copy, tablePrefix);
+    const opened = await openDatabase({ ...database, path: copy }, { migrate: false });
+    await assertNotNewer(opened, 'The backup').finally(opened.close);
+    const keys = withKeys ? all : new Map<string, string>();
+    assertUsable(keys);
+    await assertFits(dataDir, keys);
+    for (const [name, content] of keys) await createOnce(join(dataDir, name), content);
+    // Another process may have made its own meanwhile.
+    await assertFits(dataDir, keys);
+    assertHasNoDatabase(path);
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await linkUnlessTaken(copy, path);
+    return { database: path, takenAt, madeBy, rows, keys: [...keys.keys()] };
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+};
+
+/** The nearest directory that exists: on the same disk, and nothing is left of it when the backup is refused. */
+const existing = (path: string): string => (existsSync(path) ? path : existing(dirname(path)));
+
+/** With a text that is no key, the service would not start. */
+const assertUsable = (keys: ReadonlyMap<string, string>): void => {
+  for (const [name, content] of keys)
+    if (!isKeyOfFile(name, content)) throw damaged(`${name} in it is no key of the service`);
+};
+
+/** Other keys would log everybody out, and to replace them could lose them. */
+const assertFits = async (dataDir: string, keys: ReadonlyMap<string, string>): Promise<void> => {
+  for (const [name, content] of keys) {
+    const present = await readIfAny(join(dataDir, name));
+    if (present === null || present === content) continue;
+    const advice = `Move ${join(dataDir, 'keys')} away, or leave out those of the backup with --without-keys.`;
+    throw new CommandError('keys-differ', `DATA_DIR has another ${name} than the backup. ${advice}`);
+  }
+};
+
+/** A link is atomic, and replaces nothing. @throws CommandError when another process was first */
+const linkUnlessTaken = (copy: string, path: string): Promise<void> =>
+  link(copy, path).catch((error: unknown) => {
+    assertHasNoDatabase(path);
+    throw error;
+  });

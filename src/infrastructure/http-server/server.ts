@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { getSystemErrorMessage } from 'node:util';
 import type { HttpHandlers } from '../../adapters/http/app.ts';
 import { createServer } from '../../adapters/http/node-http.ts';
+import type { Scraped } from '../../adapters/metrics/prometheus.ts';
 import { Connection } from './connection.ts';
 import {
   errorResponseText,
@@ -14,52 +15,21 @@ import {
   statusOf,
 } from './error-response.ts';
 
-/** This many connections fit into the memory of a common container, even at worst (ADR 0017). */
-const MAX_CONNECTIONS = 4_096;
-/** Programs of operators need a few. */
-const OPERATOR_CONNECTIONS = 256;
-/** The settings that the address of each server comes from. */
-export const SETTINGS = { service: 'HOST and PORT', metrics: 'METRICS', admin: 'ADMIN_HOST and ADMIN_PORT' } as const;
-
 /**
- * Listens for the service's clients.
- * @throws Error that names HOST and PORT
+ * How many connections a server takes, by the settings of its address. Those of the service fit into the memory of a common container, even at
+ * worst (ADR 0017). Further ones are closed at once.
  */
-export const listen = (handlers: HttpHandlers, { host, port, requestTimeout }: Address): Promise<RunningServer> =>
-  openServer(handlers, { host, port, requestTimeout, maxConnections: MAX_CONNECTIONS, settings: SETTINGS.service });
+export const MAX_CONNECTIONS = { 'HOST and PORT': 4_096, 'ADMIN_HOST and ADMIN_PORT': 256, METRICS: 64 } as const;
+type Settings = keyof typeof MAX_CONNECTIONS;
 
-/**
- * Listens for the programs of operators.
- * @throws Error that names ADMIN_HOST and ADMIN_PORT
- */
-export const listenForOperators = (handlers: HttpHandlers, { host, port, requestTimeout }: Address) =>
-  openServer(handlers, { host, port, requestTimeout, maxConnections: OPERATOR_CONNECTIONS, settings: SETTINGS.admin });
+type Address = { readonly host: string; readonly port: number };
 
-type Address = Pick<ServerOptions, 'host' | 'port' | 'requestTimeout'>;
-
-type ServerHandlers = Pick<HttpHandlers, 'request' | 'errorResponse'>;
-
-type ListenOptions = {
-  readonly host: string;
-  readonly port: number;
-  /** Those of `SETTINGS`, for errors. */
-  readonly settings: string;
-};
-
-export type ServerOptions = ListenOptions & {
+type Options = Address & {
   /** Milliseconds in which a request must arrive completely. A connection on which nothing moves is closed within four times as long. */
   readonly requestTimeout: number;
-  /** Further connections are closed at once. */
-  readonly maxConnections: number;
 };
 
-export type RunningServer = {
-  readonly address: AddressInfo;
-  /** Stops accepting connections and closes when every accepted request has its response, or a second after the request time-out. */
-  readonly close: () => Promise<void>;
-  /** Closes at once, whatever is in progress. */
-  readonly closeNow: () => Promise<void>;
-};
+type ServerHandlers = Pick<HttpHandlers, 'request' | 'errorResponse'>;
 
 /** Milliseconds in which the headers of a request must arrive. */
 const HEADERS_TIMEOUT = 10_000;
@@ -76,25 +46,27 @@ const GRACE = 1_000;
  * Opens an HTTP server that limits what one connection can use (ADR 0017).
  * @throws Error that names the settings of the address
  */
-export const openServer = async (handlers: ServerHandlers, options: ServerOptions): Promise<RunningServer> => {
+export const listen = async (handlers: ServerHandlers, options: Options, settings: Settings = 'HOST and PORT') => {
   const connections: Connections = new Map();
   const state = { closing: false };
-  const server = boundedServer(options);
+  const server = boundedServer(options.requestTimeout, MAX_CONNECTIONS[settings]);
   server.on('connection', (socket: Socket) => {
     connections.set(socket, new Connection(socket));
     socket.once('close', () => connections.delete(socket));
   });
   handleRequests(server, handlers, connections, state);
   refuseInvalidInput(server, handlers, connections);
-  await listening(server, options);
+  await listening(server, options, settings);
   return {
     // A server that listens on a port has no other kind of address.
     address: server.address() as AddressInfo,
+    /** Stops accepting connections and closes when every accepted request has its response, or a second after the request time-out. */
     close: () => {
       state.closing = true;
       for (const connection of connections.values()) connection.closeAfterPending();
       return closed(server, connections, options.requestTimeout + GRACE);
     },
+    /** Closes at once, whatever is in progress. */
     closeNow: () => closed(server, connections, 0),
   };
 };
@@ -102,7 +74,7 @@ export const openServer = async (handlers: ServerHandlers, options: ServerOption
 /** By the sockets of the connections that are open. */
 type Connections = Map<Duplex, Connection>;
 
-const boundedServer = ({ requestTimeout, maxConnections }: ServerOptions): Server => {
+const boundedServer = (requestTimeout: number, maxConnections: number): Server => {
   const server = createServer({
     // Node's own response has no error envelope.
     requireHostHeader: false,
@@ -165,25 +137,24 @@ const refuseInvalidInput = (server: Server, { errorResponse }: ServerHandlers, c
   server.on('connect', (_incoming, socket) => refuse(socket, 400, 'CONNECT is not supported'));
 };
 
-const listening = (server: Server, options: ServerOptions): Promise<void> =>
+const listening = (server: NetServer, address: Address, settings: Settings): Promise<void> =>
   new Promise((resolve, reject) => {
-    server.once('error', (error) => reject(cannotListen(options, error)));
-    server.listen(options.port, options.host, resolve);
+    server.once('error', (error) => reject(cannotListen(address, settings, error)));
+    server.listen(address.port, address.host, resolve);
   });
 
 /**
  * Checks that an address is free, before anything slow is started: listens there, and closes at once.
  * @throws Error that names the settings of the address and the system's reason
  */
-export const probePort = (options: ListenOptions): Promise<void> =>
-  new Promise((resolve, reject) => {
-    // `close` waits for open connections.
-    const server = createTcpServer((socket) => socket.destroy());
-    server.once('error', (error) => reject(cannotListen(options, error)));
-    server.listen(options.port, options.host, () => server.close(() => resolve()));
-  });
+export const probePort = async (address: Address, settings: Settings = 'HOST and PORT'): Promise<void> => {
+  // `close` waits for open connections.
+  const server = createTcpServer((socket) => socket.destroy());
+  await listening(server, address, settings);
+  await new Promise((resolve) => server.close(resolve));
+};
 
-const cannotListen = ({ host, port, settings }: ListenOptions, error: NodeJS.ErrnoException): Error => {
+const cannotListen = ({ host, port }: Address, settings: Settings, error: NodeJS.ErrnoException): Error => {
   const { errno, code, message } = error;
   const reason = errno === undefined || code === undefined ? message : `${getSystemErrorMessage(errno)} (${code})`;
   return new Error(`${settings}: cannot listen on ${addressText(host, port)}: ${reason}`);
@@ -202,4 +173,23 @@ const closed = async (server: Server, connections: Connections, timeout: number)
   await allClosed.promise;
   clearInterval(idle);
   clearTimeout(timer);
+};
+
+/** Milliseconds. */
+const SCRAPE_TIMEOUT = 5_000;
+
+/** Serves `GET /metrics` on a separate address, which should not be public. */
+export const listenForMetrics = (metrics: Scraped, address: Address) => {
+  const request: RequestListener = (incoming, response) => {
+    if (incoming.method !== 'GET' || incoming.url !== '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
+    metrics.text().then(
+      (text) => response.writeHead(200, { 'Content-Type': metrics.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    );
+  };
+  const errorResponse = async (status: number) => ({ status, headers: [], body: '' });
+  return listen({ request, errorResponse }, { ...address, requestTimeout: SCRAPE_TIMEOUT }, 'METRICS');
 };

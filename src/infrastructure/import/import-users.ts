@@ -9,11 +9,11 @@ import {
   type UserLookup,
 } from '../../application/accounts/import-user.ts';
 import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
-import type { Storage } from '../../application/storage/stores.ts';
+import type { Storage } from '../../application/storage/records.ts';
 import type { Identity } from '../../domain/identity.ts';
 import { UNKNOWN_PASSWORD } from '../../domain/password.ts';
 import { canonicalUsername } from '../../domain/user.ts';
-import { readArrival, withHash } from './arrival.ts';
+import { readArrival, withHash } from './line.ts';
 import type { SourceLine } from './source.ts';
 
 type Deps = ImportDeps & Storage & { readonly hasher: PasswordHasher };

@@ -1,11 +1,133 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { pipeline, Readable } from 'node:stream';
+import { CsvError, parse } from 'csv-parse';
 import { invalidArguments } from '../command-error.ts';
-import { csvRows } from './csv-rows.ts';
-import { isObject } from './fields.ts';
-import { jsonObjects } from './json-objects.ts';
-import { FileProblem, type Row, type RowProblem } from './row.ts';
+import { type Fields, isObject } from './fields.ts';
 import { jsonLinesOf, type Place } from './source.ts';
+
+/** Strings, brackets and line breaks. A quotation mark alone begins a string that has not ended yet. */
+const TOKEN = /"[^"\\\n]*(?:\\.[^"\\\n]*)*"|["{}[\]\n]/g;
+const MAX_DEPTH = 100;
+
+/**
+ * The objects of a JSON document, one after the other: those of its list or, if it is an object, those of the lists of its members `tables`. What is
+ * around them is not looked at.
+ * @throws FileProblem
+ */
+export async function* jsonObjects(
+  chunks: AsyncIterable<string>,
+  tables: readonly string[],
+): AsyncGenerator<Row | RowProblem> {
+  const open: string[] = [];
+  let [rest, line, key, hasList] = ['', 1, '', false];
+  const isInList = () =>
+    open.at(-1) === '[' && (open.length === 1 || (open.length === 2 && open[0] === '{' && tables.includes(key)));
+  for await (const chunk of chunks) {
+    const text = rest + chunk;
+    let [end, object]: [number, { at: number; line: number; depth: number } | null] = [0, null];
+    for (const { 0: token, index } of text.matchAll(TOKEN)) {
+      if (token === '"') break;
+      if (token === '\n') line += 1;
+      else if (token.startsWith('"')) key = open.length === 1 ? token.slice(1, -1) : key;
+      else if (token === '{' || token === '[') {
+        if (token === '{' && object === null && isInList()) object = { at: index, line, depth: open.length };
+        if (open.push(token) > MAX_DEPTH) throw new FileProblem(line, 'has too many brackets within each other');
+        hasList ||= isInList();
+      } else {
+        open.pop();
+        if (object?.depth === open.length) {
+          yield rowIn(text.slice(object.at, index + 1), object.line);
+          object = null;
+        }
+      }
+      end = index + token.length;
+    }
+    if (object !== null) {
+      // It is read again with the next chunk.
+      [end, line, open.length] = [object.at, object.line, object.depth];
+    }
+    rest = text.slice(end);
+    if (rest.length > ROW_MAX_CHARACTERS) throw new FileProblem(line, `has more than ${ROW_MAX_CHARACTERS} characters`);
+  }
+  if (open.length > 0) throw new FileProblem(line, 'is not complete');
+  if (!hasList)
+    throw new FileProblem(1, `begins no list${tables.length > 0 ? `, nor an object with ${tables[0]}` : ''}`);
+}
+
+const rowIn = (json: string, line: number): Row | RowProblem => {
+  try {
+    const row: unknown = JSON.parse(json);
+    if (isObject(row)) return { line, row };
+  } catch {
+    // The message of the error quotes the text.
+  }
+  return { line, problem: 'is not JSON' };
+};
+
+type CsvRecord = { readonly record: readonly string[]; readonly raw: string };
+
+/** Far more than an entry of any system needs. */
+const ROW_MAX_CHARACTERS = 2 ** 18;
+
+/** The messages of csv-parse quote the fields. */
+const PROBLEMS: Readonly<Record<string, string>> = {
+  CSV_QUOTE_NOT_CLOSED: 'has a quotation mark that is not closed',
+  CSV_MAX_RECORD_SIZE: `has an entry of more than ${ROW_MAX_CHARACTERS} characters`,
+};
+
+/**
+ * The entries of a CSV file (RFC 4180) by the names in its first line.
+ * @throws FileProblem
+ */
+export async function* csvRows(text: AsyncIterable<string>): AsyncGenerator<Row | RowProblem> {
+  const parser = parse({
+    ...{ info: true, raw: true, bom: true, skip_empty_lines: true, relax_column_count: true },
+    max_record_size: ROW_MAX_CHARACTERS,
+  });
+  pipeline(Readable.from(text), parser, () => {});
+  let [names, read]: [readonly string[] | undefined, number] = [undefined, 0];
+  try {
+    for await (const { record, raw } of parser as AsyncIterable<CsvRecord>) {
+      const line = read + breaks(/^\s*/.exec(raw)?.[0] ?? '') + 1;
+      read += breaks(raw);
+      if (names === undefined) names = headerOf(record, line);
+      else if (!fits(record, names.length))
+        yield { line, problem: `has ${record.length} fields in place of ${names.length}` };
+      else yield { line, row: Object.fromEntries(names.map((name, at) => [name, record[at]])) };
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    throw new FileProblem(read + 1, PROBLEMS[error.code] ?? 'is not CSV');
+  }
+}
+
+const breaks = (text: string): number => text.match(/\r\n?|\n/g)?.length ?? 0;
+
+const headerOf = (names: readonly string[], line: number): readonly string[] => {
+  if (new Set(names).size < names.length) throw new FileProblem(line, 'names a column twice');
+  return names;
+};
+
+/** One empty field more is a comma at the end of the line. */
+const fits = (record: readonly string[], length: number): boolean =>
+  record.length === length || (record.length === length + 1 && record.at(-1) === '');
+
+/** An entry of a file of another system. `line` is where it begins. */
+export type Row = { readonly line: number; readonly row: Fields };
+export type RowProblem = { readonly line: number; readonly problem: string };
+
+/** Ends the reading of a file. `problem` is the end of a sentence about the line. */
+class FileProblem extends Error {
+  readonly line: number;
+  readonly problem: string;
+
+  constructor(line: number, problem: string) {
+    super(problem);
+    this.line = line;
+    this.problem = `${problem}; the rest of the file was not read`;
+  }
+}
 
 type FileRow = Place & (Pick<Row, 'row'> | Pick<RowProblem, 'problem'>);
 

@@ -1,8 +1,130 @@
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { isatty } from 'node:tty';
+import { type DestinationStream, type Logger, type LoggerOptions as PinoOptions, pino, stdTimeFunctions } from 'pino';
+import { redactError } from '../../adapters/log/redact-error.ts';
 import type { Config } from '../config.ts';
+import { printable } from '../texts.ts';
+import { REVISION, VERSION } from '../version.ts';
 import { boundedDestination } from './bounded-destination.ts';
-import { createLogger, terminalText } from './logger.ts';
+
+/** Characters of a text in a line. Longer texts are truncated. */
+const MAX_TEXT = 4_000;
+/** Values that are nested deeper are left out. */
+const MAX_DEPTH = 6;
+const CENSORED = '[Redacted]';
+
+/** Members whose values are never logged, at any depth and in any letter case. */
+export const SECRET_NAMES = [
+  'authorization',
+  'cookie',
+  'set-cookie',
+  'secure-session-registration',
+  'secure-session-response',
+  'sec-secure-session-id',
+  'proof',
+  'password',
+  'passwordHash',
+  'currentPassword',
+  'newPassword',
+  'accessToken',
+  'refreshToken',
+  'refresh_token',
+  'token',
+  'privateKey',
+] as const;
+const SECRETS: ReadonlySet<string> = new Set(SECRET_NAMES.map((name) => name.toLowerCase()));
+
+const bounded = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text);
+
+/** The log message of an error that is logged without one. */
+const messageOf = (error: Error): string => {
+  const { message, type } = redactError(error);
+  return bounded(message ?? type);
+};
+
+const hasToJson = (value: object): value is { toJSON(): unknown } =>
+  'toJSON' in value && typeof value.toJSON === 'function';
+
+/** A copy for the log: errors redacted, secrets censored, texts truncated. */
+const censored = (value: unknown, depth = 0): unknown => {
+  if (typeof value === 'string') return bounded(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof Error) return censoredMembers(redactError(value), depth);
+  if (depth > MAX_DEPTH) return undefined;
+  if (hasToJson(value)) return censored(value.toJSON(), depth + 1);
+  if (Array.isArray(value)) return value.map((item) => censored(item, depth + 1));
+  return censoredMembers(value, depth);
+};
+
+const censoredMembers = (value: object, depth = 0): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name,
+      SECRETS.has(name.toLowerCase()) ? CENSORED : censored(member, depth + 1),
+    ]),
+  );
+
+const BUILD = { version: VERSION, ...(REVISION !== null && { revision: REVISION }) };
+
+export type LoggerOptions = {
+  readonly level: Config['logLevel'];
+  readonly environment: Config['environment'];
+  readonly destination: DestinationStream;
+};
+
+/** pino uses an error's own message for an error that is logged without one; this hook replaces it. */
+const withRedactedMessage: NonNullable<PinoOptions['hooks']> = {
+  logMethod(args, method) {
+    // pino's types describe the arguments of a single overload.
+    const [first, message]: readonly unknown[] = args;
+    const error = first instanceof Error ? first : (first as { readonly err?: unknown } | null | undefined)?.err;
+    if (message === undefined && error instanceof Error) method.call(this, first, messageOf(error));
+    else method.apply(this, args);
+  },
+};
+
+/**
+ * A logger that writes JSON lines with an ISO 8601 time. As a second line of defense, it censors members that are named like secrets, and
+ * reduces errors to what is safe to log. Callers must not pass secrets to it.
+ * @param mixin returns members for every line, such as the request's id. A line's own members override them.
+ */
+export const createLogger = (options: LoggerOptions, mixin = (): object => ({})): Logger => {
+  const { level, environment } = options;
+  return pino(
+    {
+      level,
+      base: { pid: process.pid, hostname: hostname(), environment, ...BUILD },
+      timestamp: stdTimeFunctions.isoTime,
+      mixin,
+      // pino's default strategy would change the object that the mixin returned.
+      mixinMergeStrategy: (own, mixed) => ({ ...mixed, ...own }),
+      formatters: { level: (label) => ({ level: label }), log: censoredMembers },
+      // `formatters.log` does not apply to the bindings of a child logger; these two do.
+      serializers: { err: (value) => censored(value) },
+      redact: SECRET_NAMES.map((name) => `["${name}"]`),
+      hooks: withRedactedMessage,
+    },
+    options.destination,
+  );
+};
+
+/** Keeps line breaks, for stacks, but no other characters that a terminal may take for commands. */
+const shown = (_name: string, value: unknown): unknown =>
+  typeof value === 'string' ? value.split('\n').map(printable).join('\n') : value;
+
+/**
+ * Makes a line of the log text for a developer's terminal. Its library is imported when it is used.
+ */
+export const terminalText = async (): Promise<(line: string) => string> => {
+  const { prettyFactory } = await import('pino-pretty');
+  const pretty = prettyFactory({
+    translateTime: 'SYS:HH:MM:ss.l',
+    ignore: 'pid,hostname,environment,version,revision',
+    singleLine: true,
+  });
+  return (line) => pretty(JSON.stringify(JSON.parse(line), shown));
+};
 
 export type Log = Awaited<ReturnType<typeof openLog>>;
 

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { eventsTo } from '../../../src/adapters/hooks/after-commit.ts';
-import { boundedBeforeRegister } from '../../../src/adapters/hooks/before-register.ts';
-import { boundedClaims } from '../../../src/adapters/hooks/claims.ts';
+import { boundedBeforeRegister, boundedClaims } from '../../../src/adapters/hooks/bounded.ts';
 import { anEvent, aSession, aUser } from '../../support/builders.ts';
 import { silentLogger } from '../../support/silent-logger.ts';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ulidGenerator } from '../../../src/adapters/crypto/ulid.ts';
-import { boundedBeforeRegister } from '../../../src/adapters/hooks/before-register.ts';
+import { boundedBeforeRegister } from '../../../src/adapters/hooks/bounded.ts';
 import { askOverHttp } from '../../../src/adapters/hooks/over-http.ts';
 import { publicHookKey } from '../../../src/adapters/hooks/signing.ts';
 import { redactError } from '../../../src/adapters/log/redact-error.ts';

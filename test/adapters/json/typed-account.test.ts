@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { typedAccount } from '../../../src/adapters/json/typed-account.ts';
+import { typedAccount } from '../../../src/adapters/json/fields.ts';
 
 it.each([
   [' jo@bücher.example\u200b', 'jo@xn--bcher-kva.example'],

@@ -5,7 +5,7 @@ import { MARIADB, MYSQL } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { translatedBy } from '../../../src/adapters/mikro-orm/failures.ts';
 import { connectBy, mariadbKind } from '../../../src/adapters/mikro-orm/mysql.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
-import { onDatabaseFailure } from '../../../src/adapters/records/database.ts';
+import { onDatabaseFailure } from '../../../src/adapters/records/units.ts';
 import { violates } from '../../../src/application/storage/records.ts';
 import { rejection } from '../../contracts/hooks.ts';
 import { aUserRow } from '../../contracts/records/database.ts';

@@ -1,7 +1,7 @@
 // Proves ASVS 7.1.2; flood-8
 import { setImmediate } from 'node:timers/promises';
 import { memoryRecords, memoryStorage } from '../../../src/adapters/records/memory.ts';
-import type { Storage } from '../../../src/application/storage/stores.ts';
+import type { Storage } from '../../../src/application/storage/records.ts';
 import { absent } from '../../contracts/hooks.ts';
 import { describeRecords } from '../../contracts/records.contract.ts';
 import type { OpenedStorage } from '../../contracts/storage/given.ts';

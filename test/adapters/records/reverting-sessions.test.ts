@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
-import { revertingSessions } from '../../../src/adapters/records/reverting-sessions.ts';
+import { revertingSessions } from '../../../src/adapters/records/sessions.ts';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import type { Session } from '../../../src/domain/session.ts';

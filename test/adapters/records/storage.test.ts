@@ -2,13 +2,13 @@
 
 import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
-import { auditLog } from '../../../src/adapters/log/audit-log.ts';
+import { auditLog } from '../../../src/adapters/log/lines.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { tellingStorage } from '../../../src/adapters/records/storage.ts';
 import { logOperated } from '../../../src/application/accounts/operate-accounts.ts';
 import { addEnded, eventsOf } from '../../../src/application/storage/events.ts';
 import { addMessages, REQUESTS_WAITING } from '../../../src/application/storage/outbox.ts';
-import type { Stores, Transactions } from '../../../src/application/storage/stores.ts';
+import type { Stores, Transactions } from '../../../src/application/storage/records.ts';
 import { type AccountEvent, NO_ORIGIN, newEvent } from '../../../src/domain/event.ts';
 import { MESSAGE_KINDS, type MessageKind } from '../../../src/domain/message.ts';
 import { aMessage, aUser, NOW } from '../../support/builders.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { memoryRecords } from '../../../src/adapters/records/memory.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
-import { invite, revokeInvitation } from '../../../src/application/accounts/invitations.ts';
+import { invite, revokeInvitation } from '../../../src/application/accounts/applicant.ts';
 import { eventsOf, takeOperated } from '../../../src/application/storage/events.ts';
 import { findInvitation, listInvitations } from '../../../src/application/storage/links.ts';
 import type { Stored } from '../../../src/application/storage/records.ts';
-import { INVITATIONS_AT_MOST } from '../../../src/domain/invitation.ts';
+import { INVITATIONS_AT_MOST } from '../../../src/domain/registration.ts';
 import { ORIGIN } from '../../support/account.ts';
 import { ADA, application, DAY } from '../../support/application.ts';
 import { anInvitation } from '../../support/builders.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countUsers, listAllEvents, listUsers } from '../../../src/application/accounts/list-accounts.ts';
+import { countUsers, listAllEvents, listUsers } from '../../../src/application/accounts/account-data.ts';
 import { registeredAda } from '../../support/account.ts';
 import { application } from '../../support/application.ts';
 import { aUser } from '../../support/builders.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { confirmEmailChange } from '../../../src/application/accounts/change-email.ts';
-import { createAccount, resendVerification, setEmail } from '../../../src/application/accounts/operate-addresses.ts';
+import { createAccount, resendVerification, setEmail } from '../../../src/application/accounts/operate-accounts.ts';
 import { eventsOf } from '../../../src/application/storage/events.ts';
 import { BOB, DUPLICATE, EMAIL, NO_RECORD, ORIGIN, registeredAda } from '../../support/account.ts';
 import { ADA } from '../../support/application.ts';

@@ -1,9 +1,9 @@
 // Proves network-8, guess-1
 import { describe, expect, it } from 'vitest';
 import { confirmEmailChange } from '../../../src/application/accounts/change-email.ts';
+import { confirmEmail, removeUnverifiedAccount } from '../../../src/application/accounts/mail-links.ts';
 import { setAttributes } from '../../../src/application/accounts/operate-accounts.ts';
 import { registerUnverified } from '../../../src/application/accounts/register-unverified.ts';
-import { confirmEmail, removeUnverifiedAccount } from '../../../src/application/accounts/verify-email.ts';
 import { reserveUndo } from '../../../src/application/links.ts';
 import { login } from '../../../src/application/login/login.ts';
 import type { Pause } from '../../../src/application/service.ts';

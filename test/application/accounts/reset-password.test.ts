@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { eventsOf } from '../../../src/application/storage/events.ts';
 import { messagesOf } from '../../../src/application/storage/outbox.ts';
-import type { Transactions } from '../../../src/application/storage/stores.ts';
+import type { Transactions } from '../../../src/application/storage/records.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { BOB } from '../../support/account.ts';
 import { ADA, DAY, MINUTE, rejections, SECOND } from '../../support/application.ts';
@@ -114,7 +114,7 @@ describe('resetPassword', () => {
   ])('changes nothing when the account is %s while the password is hashed', async (_what, change) => {
     const { app, user, ask, logIn } = await setUp();
     const changing = applicationWithMail().hasher;
-    const { resetPassword } = await import('../../../src/application/accounts/reset-password.ts');
+    const { resetPassword } = await import('../../../src/application/accounts/mail-links.ts');
     const reset = resetPassword({
       ...app,
       hasher: {
@@ -179,7 +179,7 @@ describe('resetPassword', () => {
           throw new Error('down');
         }),
     };
-    const { resetPassword } = await import('../../../src/application/accounts/reset-password.ts');
+    const { resetPassword } = await import('../../../src/application/accounts/mail-links.ts');
     const reset = resetPassword({ ...app, transactions: failing });
     await expect(reset({ token, newPassword: NEW_PASSWORD, origin: NO_ORIGIN })).rejects.toThrow('down');
     expect(await app.refresh([held.refreshToken])).toHaveProperty('accessToken');

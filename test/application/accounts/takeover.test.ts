@@ -3,8 +3,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { logInWithCode, requestLoginCode } from '../../../src/application/accounts/login-by-code.ts';
-import { takeAccountBack } from '../../../src/application/accounts/take-account-back.ts';
-import { confirmEmail, removeUnverifiedAccount } from '../../../src/application/accounts/verify-email.ts';
+import {
+  confirmEmail,
+  removeUnverifiedAccount,
+  takeAccountBack,
+} from '../../../src/application/accounts/mail-links.ts';
 import { finishLogin, startPendingApp } from '../../../src/application/factors/finish-login.ts';
 import { signIn } from '../../../src/application/identities/sign-in.ts';
 import { login } from '../../../src/application/login/login.ts';

@@ -5,7 +5,7 @@ import {
   confirmEmail,
   removeUnverifiedAccount,
   requestEmailVerification,
-} from '../../../src/application/accounts/verify-email.ts';
+} from '../../../src/application/accounts/mail-links.ts';
 import { claimMessages } from '../../../src/application/storage/outbox.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { audited, BOB, EMAIL, INVALID_LINK, inShort, NOTHING, ORIGIN, registeredAda } from '../../support/account.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { linkIdentity, listIdentities, unlinkIdentity } from '../../../src/application/identities/manage-identities.ts';
+import { linkIdentity, listIdentities, unlinkIdentity } from '../../../src/application/identities/at-provider.ts';
 import { signIn } from '../../../src/application/identities/sign-in.ts';
 import type { Service } from '../../../src/application/service.ts';
 import { findIdentity } from '../../../src/application/storage/factors.ts';

@@ -3,10 +3,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { presenceOf, storeArrival } from '../../../src/application/accounts/import-user.ts';
+import { confirmEmail, requestEmailVerification } from '../../../src/application/accounts/mail-links.ts';
 import { register } from '../../../src/application/accounts/register.ts';
-import { confirmEmail, requestEmailVerification } from '../../../src/application/accounts/verify-email.ts';
 import { finishLogin } from '../../../src/application/factors/finish-login.ts';
-import { linkIdentity, unlinkIdentity } from '../../../src/application/identities/manage-identities.ts';
+import { linkIdentity, unlinkIdentity } from '../../../src/application/identities/at-provider.ts';
 import { signIn } from '../../../src/application/identities/sign-in.ts';
 import { adopt } from '../../../src/application/login/adopt.ts';
 import { login } from '../../../src/application/login/login.ts';

@@ -2,10 +2,10 @@
 
 import { describe, expect, it } from 'vitest';
 import { removeAccount } from '../../../src/application/accounts/delete-account.ts';
-import { confirmEmail } from '../../../src/application/accounts/verify-email.ts';
+import { confirmEmail } from '../../../src/application/accounts/mail-links.ts';
 import { showPendingLogin, startPendingApp } from '../../../src/application/factors/finish-login.ts';
 import { confirmApp, startApp } from '../../../src/application/factors/manage-factors.ts';
-import { linkIdentity, unlinkIdentity } from '../../../src/application/identities/manage-identities.ts';
+import { linkIdentity, unlinkIdentity } from '../../../src/application/identities/at-provider.ts';
 import { type SignIn, signIn } from '../../../src/application/identities/sign-in.ts';
 import type { Service } from '../../../src/application/service.ts';
 import { identitiesOf } from '../../../src/application/storage/factors.ts';

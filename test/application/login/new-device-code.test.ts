@@ -1,7 +1,6 @@
 // Proves guess-3, theft-8
 import { beforeEach, describe, expect, it } from 'vitest';
-import { callsOver, transactOver } from '../../../src/adapters/records/memory.ts';
-import { memoryRows } from '../../../src/adapters/records/memory-rows.ts';
+import { callsOver, memoryRows, transactOver } from '../../../src/adapters/records/memory.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { type Calls, recordsOver } from '../../../src/adapters/records/units.ts';
 import { finishLogin, showPendingLogin } from '../../../src/application/factors/finish-login.ts';

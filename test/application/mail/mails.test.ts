@@ -4,10 +4,11 @@ import { placeholdersIn } from '../../../src/application/check-texts.ts';
 import {
   isLinkVariable,
   isTrustedVariable,
+  type MailText,
   type MailTexts,
   type MailValue,
-} from '../../../src/application/mail/kinds.ts';
-import { type MailText, writeMail } from '../../../src/application/mail/write-mail.ts';
+  writeMail,
+} from '../../../src/application/mail/write-mail.ts';
 import { MAIL_NAMES, type MailName, namesIn } from '../../../src/domain/happenings.ts';
 import { BUILT_IN_LOCALES } from '../../../src/domain/locale.ts';
 import { MESSAGE_KINDS } from '../../../src/domain/message.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { MailTemplates, MailValue } from '../../../src/application/mail/kinds.ts';
-import { writeMail } from '../../../src/application/mail/write-mail.ts';
+import { type MailTemplates, type MailValue, writeMail } from '../../../src/application/mail/write-mail.ts';
 import { textsOver } from '../../../src/application/templates.ts';
 import type { MailName } from '../../../src/domain/happenings.ts';
 import { MAIL_FILES } from '../../../src/infrastructure/template-files.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
-import { endAllSessions, removeEnded } from '../../../src/application/sessions/end-all.ts';
+import { endAllSessions, removeEnded } from '../../../src/application/sessions/purge.ts';
 import { listEnded } from '../../../src/application/storage/events.ts';
-import type { Transactions } from '../../../src/application/storage/stores.ts';
+import type { Transactions } from '../../../src/application/storage/records.ts';
 import { claimDeliveries } from '../../../src/application/storage/webhooks.ts';
 import { BOB, ORIGIN, registeredAda } from '../../support/account.ts';
 import { anId, aRememberedDevice, aWebhook } from '../../support/builders.ts';

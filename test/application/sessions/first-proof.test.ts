@@ -4,8 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { memoryRecords } from '../../../src/adapters/records/memory.ts';
 import { confirmEmailChange, requestEmailChange } from '../../../src/application/accounts/change-email.ts';
 import { logInWithCode, requestLoginCode } from '../../../src/application/accounts/login-by-code.ts';
-import { takeAccountBack } from '../../../src/application/accounts/take-account-back.ts';
-import { confirmEmail, removeUnverifiedAccount } from '../../../src/application/accounts/verify-email.ts';
+import {
+  confirmEmail,
+  removeUnverifiedAccount,
+  takeAccountBack,
+} from '../../../src/application/accounts/mail-links.ts';
 import { eventsOf } from '../../../src/application/storage/events.ts';
 import { passkeysOf } from '../../../src/application/storage/factors.ts';
 import type { Records } from '../../../src/application/storage/records.ts';

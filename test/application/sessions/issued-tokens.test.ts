@@ -1,8 +1,8 @@
 // Proves ASVS 6.1.3
 import { describe, expect, it, vi } from 'vitest';
-import { boundedClaims } from '../../../src/adapters/hooks/claims.ts';
+import { boundedClaims } from '../../../src/adapters/hooks/bounded.ts';
 import { confirmEmailChange, requestEmailChange } from '../../../src/application/accounts/change-email.ts';
-import { changePassword } from '../../../src/application/accounts/change-password.ts';
+import { changePassword } from '../../../src/application/accounts/profile.ts';
 import { register } from '../../../src/application/accounts/register.ts';
 import { finishLogin } from '../../../src/application/factors/finish-login.ts';
 import { confirmApp, startApp } from '../../../src/application/factors/manage-factors.ts';

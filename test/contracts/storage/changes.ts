@@ -2,7 +2,7 @@ import { eventsOf as listed } from '../../../src/application/storage/events.ts';
 import { codesOf, factorsOf, passkeysOf, storeCodes } from '../../../src/application/storage/factors.ts';
 import { linkByToken, putLink, useOnce } from '../../../src/application/storage/links.ts';
 import { addMessages, messagesOf } from '../../../src/application/storage/outbox.ts';
-import type { Stores } from '../../../src/application/storage/stores.ts';
+import type { Stores } from '../../../src/application/storage/records.ts';
 import { partWithUser } from '../../../src/domain/session.ts';
 import type { User } from '../../../src/domain/user.ts';
 import { aFactor, aLink, aMessage, anEvent, anId, aPasskey, aSession, aUser, NOW } from '../../support/builders.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { removeEnded } from '../../../src/application/sessions/end-all.ts';
+import { removeEnded } from '../../../src/application/sessions/purge.ts';
 import { addEvents, eventsOf, takeOperated } from '../../../src/application/storage/events.ts';
 import {
   deleteIdentity,

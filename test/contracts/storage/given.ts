@@ -1,4 +1,4 @@
-import type { Storage, Stores, Transactions } from '../../../src/application/storage/stores.ts';
+import type { Storage, Stores, Transactions } from '../../../src/application/storage/records.ts';
 import type { User } from '../../../src/domain/user.ts';
 import { anId, aUser } from '../../support/builders.ts';
 import { type Absent, offered } from '../hooks.ts';

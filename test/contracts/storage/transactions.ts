@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Stores } from '../../../src/application/storage/stores.ts';
+import type { Stores } from '../../../src/application/storage/records.ts';
 import { anEvent, aSession, aUser, NOW } from '../../support/builders.ts';
 import { storeEvents } from '../../support/stored-events.ts';
 import { offered } from '../hooks.ts';

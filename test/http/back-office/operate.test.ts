@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { removeEnded } from '../../../src/application/sessions/end-all.ts';
+import { removeEnded } from '../../../src/application/sessions/purge.ts';
 import { takeOperated } from '../../../src/application/storage/events.ts';
 import { NO_PASSWORD } from '../../../src/domain/password.ts';
 import { closedServices, eventsOf, linked } from '../../support/http/account.ts';

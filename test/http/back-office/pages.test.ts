@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { removeEnded } from '../../../src/application/sessions/end-all.ts';
+import { removeEnded } from '../../../src/application/sessions/purge.ts';
 import { listInvitations } from '../../../src/application/storage/links.ts';
 import { closedServices, eventsOf, linked } from '../../support/http/account.ts';
 import { refreshWith, signUp } from '../../support/http/auth-http.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { messagesOf } from '../../../src/application/storage/outbox.ts';
-import type { Storage, Stores, Transactions } from '../../../src/application/storage/stores.ts';
+import type { Storage, Stores, Transactions } from '../../../src/application/storage/records.ts';
 import { heldFrom } from '../../support/http/auth-http.ts';
 import { aPerson, hasher, startService } from '../../support/http/service.ts';
 import { memoryMailer } from '../../support/mail/memory-mailer.ts';

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync } 
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
-import { openMailer } from '../../../src/infrastructure/mail/delivery.ts';
+import { openMailer } from '../../../src/infrastructure/delivery.ts';
 import { MAIL } from '../../contracts/mailer/store.ts';
 import { openSmtpServer } from '../../support/mail/smtp-server.ts';
 import { NO_WARNINGS } from '../../support/processes/environments.ts';

@@ -10,7 +10,7 @@ import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import type { Overrides } from '../../../src/infrastructure/compose/ports.ts';
 import { compose } from '../../../src/infrastructure/compose.ts';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
-import { createLogger } from '../../../src/infrastructure/logging/logger.ts';
+import { createLogger } from '../../../src/infrastructure/logging/log.ts';
 import { serve } from '../../../src/infrastructure/serve.ts';
 import { aUser } from '../../support/builders.ts';
 import { factorKeys } from '../../support/factor-keys.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Database, openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { memoryRecords } from '../../../src/adapters/records/memory.ts';
 import type { Records, Stored } from '../../../src/application/storage/records.ts';
-import { copyRows, examineRows } from '../../../src/infrastructure/data/copy-rows.ts';
+import { copyRows, examineRows } from '../../../src/infrastructure/data/move.ts';
 import { BATCH, TABLE_NAMES, withoutVersion } from '../../../src/infrastructure/data/rows.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
 import { allRows, fill } from '../../support/records/sample-rows.ts';

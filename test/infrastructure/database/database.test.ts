@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { database as examined } from '../../../src/infrastructure/commands/doctor/database.ts';
+import { database as examined } from '../../../src/infrastructure/commands/doctor/stores.ts';
 import { setUpOf } from '../../support/doctor.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { ALL_KINDS, emptyFile } from '../../support/storage/kinds.ts';

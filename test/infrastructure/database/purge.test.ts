@@ -9,7 +9,7 @@ import { devicesOf } from '../../../src/application/storage/factors.ts';
 import { linksOf, putLink, useOnce } from '../../../src/application/storage/links.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { NO_ORIGIN, newEvent } from '../../../src/domain/event.ts';
-import { purge } from '../../../src/infrastructure/purge.ts';
+import { purge } from '../../../src/infrastructure/serve.ts';
 import { anEnded, aRememberedDevice, aSession, aUser, NOW } from '../../support/builders.ts';
 import { atCall } from '../../support/records/at-call.ts';
 import { sequentialIds } from '../../support/sequential-ids.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
-import { database as examined } from '../../../src/infrastructure/commands/doctor/database.ts';
+import { database as examined } from '../../../src/infrastructure/commands/doctor/stores.ts';
 import { type Certificate, selfSigned } from '../../support/certificate.ts';
 import { setUpOf } from '../../support/doctor.ts';
 import { canStartServers, startPostgresWithTls } from '../../support/servers/of-the-tests.ts';

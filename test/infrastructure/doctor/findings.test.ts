@@ -2,10 +2,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { clockFinding, database } from '../../../src/infrastructure/commands/doctor/database.ts';
 import { keys } from '../../../src/infrastructure/commands/doctor/keys.ts';
 import { configuration } from '../../../src/infrastructure/commands/doctor/settings.ts';
 import { cookie, device, proxy } from '../../../src/infrastructure/commands/doctor/site.ts';
+import { clockFinding, database } from '../../../src/infrastructure/commands/doctor/stores.ts';
 import { newFactorKey, newPair, privatePem } from '../../../src/infrastructure/keys.ts';
 import { brief, setUpOf } from '../../support/doctor.ts';
 import { NO_WARNINGS } from '../../support/processes/environments.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { database } from '../../../src/infrastructure/commands/doctor/database.ts';
 import { examine } from '../../../src/infrastructure/commands/doctor/examine.ts';
+import { database } from '../../../src/infrastructure/commands/doctor/stores.ts';
 import { CHECKS } from '../../../src/infrastructure/commands/doctor.ts';
 import { brief, setUpOf } from '../../support/doctor.ts';
 import { canStartServers, postgresOfTheTests, startPostgres } from '../../support/servers/of-the-tests.ts';

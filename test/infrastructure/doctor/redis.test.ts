@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { redis } from '../../../src/infrastructure/commands/doctor/redis.ts';
+import { redis } from '../../../src/infrastructure/commands/doctor/stores.ts';
 import { brief, setUpOf } from '../../support/doctor.ts';
 import { canStartServers, startRedis, startRedisCluster } from '../../support/servers/of-the-tests.ts';
 

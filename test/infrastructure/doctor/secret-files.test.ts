@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { secretFiles } from '../../../src/infrastructure/commands/doctor/secret-files.ts';
+import { secretFiles } from '../../../src/infrastructure/commands/doctor/keys.ts';
 import { brief, setUpOf } from '../../support/doctor.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openServer } from '../../../src/infrastructure/http-server/server.ts';
+import { listen } from '../../../src/infrastructure/http-server/server.ts';
 import { head, openSocket, readToEnd } from '../../support/http/raw-http.ts';
 
 it.each([
@@ -7,12 +7,12 @@ it.each([
   ['a request without a Host', 'GET / HTTP/1.1\r\n\r\n'],
   ['a tunnel', head('CONNECT a:1')],
 ])('a errorResponse of %s that fails closes its connection, and does not end the process', async (_title, bytes) => {
-  const server = await openServer(
+  const server = await listen(
     {
       request: (_incoming, response) => void response.end('served'),
       errorResponse: () => Promise.reject(new Error('broken')),
     },
-    { host: '127.0.0.1', port: 0, requestTimeout: 5_000, maxConnections: 10, settings: 'PORT' },
+    { host: '127.0.0.1', port: 0, requestTimeout: 5_000 },
   );
   const url = `http://127.0.0.1:${server.address.port}`;
   const refused = openSocket(url);

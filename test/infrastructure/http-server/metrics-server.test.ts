@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { prometheusMetrics } from '../../../src/adapters/metrics/prometheus.ts';
-import { listenForMetrics, MAX_CONNECTIONS } from '../../../src/infrastructure/http-server/metrics-server.ts';
+import { listenForMetrics, MAX_CONNECTIONS } from '../../../src/infrastructure/http-server/server.ts';
 import { exchangeRaw, head } from '../../support/http/raw-http.ts';
 
 describe('the server of the metrics', () => {
@@ -25,7 +25,7 @@ describe('the server of the metrics', () => {
       await once(socket, 'connect');
       return socket;
     };
-    const kept = await Promise.all(Array.from({ length: MAX_CONNECTIONS }, open));
+    const kept = await Promise.all(Array.from({ length: MAX_CONNECTIONS.METRICS }, open));
     const further = await open();
     await new Promise((resolve) => further.resume().once('close', resolve));
     expect(kept.filter(({ closed }) => closed)).toEqual([]);

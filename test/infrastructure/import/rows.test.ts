@@ -1,9 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { csvRows } from '../../../src/infrastructure/import/csv-rows.ts';
-import { jsonObjects } from '../../../src/infrastructure/import/json-objects.ts';
-import { entriesOf } from '../../../src/infrastructure/import/rows.ts';
+import { csvRows, entriesOf, jsonObjects } from '../../../src/infrastructure/import/rows.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 const directory = temporaryDirectory();

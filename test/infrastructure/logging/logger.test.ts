@@ -1,7 +1,7 @@
 // Proves ASVS 16.2.2, 16.2.5
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
-import { createLogger, type LoggerOptions, SECRET_NAMES } from '../../../src/infrastructure/logging/logger.ts';
+import { createLogger, type LoggerOptions, SECRET_NAMES } from '../../../src/infrastructure/logging/log.ts';
 import { VERSION } from '../../../src/infrastructure/version.ts';
 
 const SECRET = 'hunter2-marker';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createLogger, terminalText } from '../../../src/infrastructure/logging/logger.ts';
+import { createLogger, terminalText } from '../../../src/infrastructure/logging/log.ts';
 
 const terminal = async () => {
   const toText = await terminalText();

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { newMessage } from '../../../src/domain/message.ts';
-import { logOfMail } from '../../../src/infrastructure/mail/delivery.ts';
+import { logOfMail } from '../../../src/infrastructure/delivery.ts';
 
 const MESSAGE = newMessage(
   { kind: 'new-device', userId: 'u', to: 'ada@example.org' },

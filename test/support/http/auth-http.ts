@@ -1,7 +1,7 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import type { Response } from 'supertest';
 import { afterAll, beforeAll } from 'vitest';
-import type { Stores } from '../../../src/application/storage/stores.ts';
+import type { Stores } from '../../../src/application/storage/records.ts';
 import type { Overrides, PortOverrides } from '../../../src/infrastructure/compose/ports.ts';
 import { changedStorage } from '../storage/changed-storage.ts';
 import { openTestStorage, type TestStorage } from '../storage/storage.ts';

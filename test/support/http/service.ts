@@ -7,8 +7,8 @@ import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import type { Overrides, PortOverrides } from '../../../src/infrastructure/compose/ports.ts';
 import { compose, type RunningService } from '../../../src/infrastructure/compose.ts';
 import { type Config, parseConfig } from '../../../src/infrastructure/config.ts';
-import { listen, listenForOperators } from '../../../src/infrastructure/http-server/server.ts';
-import { createLogger } from '../../../src/infrastructure/logging/logger.ts';
+import { listen } from '../../../src/infrastructure/http-server/server.ts';
+import { createLogger } from '../../../src/infrastructure/logging/log.ts';
 import { testKeys } from '../keys.ts';
 import { watched } from '../openapi/watched.ts';
 import { partsOfService } from '../parts.ts';
@@ -84,7 +84,7 @@ export const startService = async (
   const server = await listen(handlers, config);
   const { backOffice: office } = service;
   const watchedOffice = office && watched(office.http, office.routes);
-  const officeServer = watchedOffice && (await listenForOperators(watchedOffice.handlers, { ...config, port: 0 }));
+  const officeServer = watchedOffice && (await listen(watchedOffice.handlers, { ...config, port: 0 }));
   const url = `http://127.0.0.1:${server.address.port}`;
   return {
     ...service,

@@ -17,7 +17,7 @@ import { CATALOG, type ErrorCode } from '../../../src/domain/errors/catalog.ts';
 import { userFailures } from '../../../src/infrastructure/compose/pages.ts';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { listen } from '../../../src/infrastructure/http-server/server.ts';
-import { createLogger } from '../../../src/infrastructure/logging/logger.ts';
+import { createLogger } from '../../../src/infrastructure/logging/log.ts';
 import { PAGE_FILES } from '../../../src/infrastructure/template-files.ts';
 import { watched } from '../openapi/watched.ts';
 import type { LogLine } from './service.ts';

@@ -1,5 +1,5 @@
 import { deviceNames } from '../../../src/adapters/json/device-names.ts';
-import { requestPasswordReset, resetPassword } from '../../../src/application/accounts/reset-password.ts';
+import { requestPasswordReset, resetPassword } from '../../../src/application/accounts/mail-links.ts';
 import { sendMessages } from '../../../src/application/mail/send-messages.ts';
 import type { Mail, Mailer } from '../../../src/application/ports/mailer.ts';
 import type { AttemptOutcome } from '../../../src/application/report.ts';

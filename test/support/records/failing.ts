@@ -1,5 +1,4 @@
-import { callsOver, transactOver } from '../../../src/adapters/records/memory.ts';
-import { keyOf, memoryRows, type Row } from '../../../src/adapters/records/memory-rows.ts';
+import { callsOver, keyOf, memoryRows, type Row, transactOver } from '../../../src/adapters/records/memory.ts';
 import { type Calls, recordsOver, type Transact } from '../../../src/adapters/records/units.ts';
 import type { Records } from '../../../src/application/storage/records.ts';
 import { TABLES, type TableName } from '../../../src/application/storage/tables.ts';

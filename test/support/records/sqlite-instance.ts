@@ -1,7 +1,6 @@
 import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
-import type { Records } from '../../../src/application/storage/records.ts';
-import type { Storage, Stores } from '../../../src/application/storage/stores.ts';
+import type { Records, Storage, Stores } from '../../../src/application/storage/records.ts';
 import { inThread } from '../../contracts/in-thread.ts';
 
 /** What another process has over a file: the records, and the stores over them. */

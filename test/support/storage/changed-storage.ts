@@ -1,4 +1,4 @@
-import type { Storage, Stores } from '../../../src/application/storage/stores.ts';
+import type { Storage, Stores } from '../../../src/application/storage/records.ts';
 
 /** The same storage, some of whose stores are replaced, within transactions too. @param change is called anew for each unit. */
 export const changedStorage = (

@@ -1,5 +1,5 @@
 import { storageOver } from '../../../src/adapters/records/storage.ts';
-import type { Storage } from '../../../src/application/storage/stores.ts';
+import type { Storage } from '../../../src/application/storage/records.ts';
 import { realPostgres } from '../parts.ts';
 import { openEmbedded, openOnPostgresql } from './databases.ts';
 

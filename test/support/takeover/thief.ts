@@ -1,11 +1,14 @@
 import fc from 'fast-check';
 import { confirmEmailChange, requestEmailChange } from '../../../src/application/accounts/change-email.ts';
+import {
+  confirmEmail,
+  requestEmailVerification,
+  takeAccountBack,
+} from '../../../src/application/accounts/mail-links.ts';
 import { changeLocale } from '../../../src/application/accounts/profile.ts';
-import { takeAccountBack } from '../../../src/application/accounts/take-account-back.ts';
-import { confirmEmail, requestEmailVerification } from '../../../src/application/accounts/verify-email.ts';
 import { makeRecoveryCodes, removeApp } from '../../../src/application/factors/manage-factors.ts';
 import { removePasskey } from '../../../src/application/factors/manage-passkeys.ts';
-import { linkIdentity, unlinkIdentity } from '../../../src/application/identities/manage-identities.ts';
+import { linkIdentity, unlinkIdentity } from '../../../src/application/identities/at-provider.ts';
 import { factorsOf, findIdentity, identitiesOf, passkeysOf } from '../../../src/application/storage/factors.ts';
 import type { VerifiedIdentity } from '../../../src/domain/identity.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';

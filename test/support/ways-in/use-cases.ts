@@ -1,9 +1,8 @@
 import { expect } from 'vitest';
 import { exportAccount } from '../../../src/application/accounts/account-data.ts';
 import { logOperated } from '../../../src/application/accounts/operate-accounts.ts';
-import { removeEnded } from '../../../src/application/sessions/end-all.ts';
-import { purges } from '../../../src/application/sessions/purge.ts';
-import type { Storage } from '../../../src/application/storage/stores.ts';
+import { purges, removeEnded } from '../../../src/application/sessions/purge.ts';
+import type { Storage } from '../../../src/application/storage/records.ts';
 import { authenticator } from '../authenticator.ts';
 import { codeAt } from '../authenticator-app.ts';
 import { browserKey } from '../browser-key.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
-import { textRule } from '../../json/text-rule.ts';
+import { textRule } from '../../json/fields.ts';
 import { PAGES, type PageName, type Step } from './flow.ts';
 import { challengeIn, TARGET_METADATA, type TargetSettings, targetProblem } from './targets.ts';
 

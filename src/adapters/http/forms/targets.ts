@@ -1,6 +1,6 @@
 import querystring from 'node:querystring';
 import * as v from 'valibot';
-import { textRule } from '../../json/text-rule.ts';
+import { textRule } from '../../json/fields.ts';
 
 /** Where the service sends a browser: to pages of applications, never to a route of its own. ADR 0023. */
 

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import type { Service } from '../../../application/service.ts';
-import { makeBindingCode } from '../../../application/sessions/binding-code.ts';
 import { authenticate, type Caller } from '../../../application/sessions/current-user.ts';
+import { makeBindingCode } from '../../../application/sessions/prove-device.ts';
 import { identifyVisitor } from '../../../application/sessions/rendered-pages.ts';
 import { verifiedTokens } from '../../../application/sessions/tokens.ts';
 import { AppError } from '../../../domain/errors/app-error.ts';

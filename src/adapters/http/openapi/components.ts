@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema';
 import type { GenericSchema } from 'valibot';
 import { typedCode, typedName } from '../../../domain/text.ts';
-import { typedAccount } from '../../json/typed-account.ts';
+import { typedAccount } from '../../json/fields.ts';
 
 type Direction = 'input' | 'output';
 

@@ -1,4 +1,4 @@
-import { html, NOTHING } from '../../../application/html.ts';
+import { html, NOTHING } from '../../../application/templates.ts';
 import { pathIn } from './layout.ts';
 import type { PageView } from './user-forms.ts';
 import { filledPage, type UserPageFiles } from './user-pages.ts';

@@ -1,4 +1,4 @@
-import { type Html, html, NOTHING } from '../../../application/html.ts';
+import { type Html, html, NOTHING } from '../../../application/templates.ts';
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 import { STATUS_CODES } from '../node-http.ts';
 import { type Components, collectComponents, exampleOf, jsonSchemaOf } from '../openapi/components.ts';

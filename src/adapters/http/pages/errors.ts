@@ -1,5 +1,5 @@
 import type * as v from 'valibot';
-import { type Html, html, NOTHING } from '../../../application/html.ts';
+import { type Html, html, NOTHING } from '../../../application/templates.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
 import { CATALOG, type ErrorCode } from '../../../domain/errors/catalog.ts';
 import type { CatalogEntry } from '../../json/catalog.ts';

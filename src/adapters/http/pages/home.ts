@@ -1,4 +1,4 @@
-import { type Html, html, NOTHING } from '../../../application/html.ts';
+import { type Html, html, NOTHING } from '../../../application/templates.ts';
 import { layout, type Site } from './layout.ts';
 
 /** The page that a visitor comes from. */

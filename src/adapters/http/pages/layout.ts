@@ -1,4 +1,4 @@
-import { type Html, html, NOTHING } from '../../../application/html.ts';
+import { type Html, html, NOTHING } from '../../../application/templates.ts';
 
 export type Site = {
   /** The public URL of the service, without a trailing slash. */

@@ -1,5 +1,5 @@
 import type { AccountData, EventData } from '../../../application/accounts/account-data.ts';
-import { type Html, html, NOTHING } from '../../../application/html.ts';
+import { type Html, html, NOTHING } from '../../../application/templates.ts';
 import type { User } from '../../../domain/user.ts';
 import { layout, pathIn, type Site } from './layout.ts';
 

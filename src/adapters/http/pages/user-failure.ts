@@ -1,4 +1,4 @@
-import { type Html, html, NOTHING } from '../../../application/html.ts';
+import { type Html, html, NOTHING } from '../../../application/templates.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
 import { pathIn } from './layout.ts';
 import type { PageView } from './user-forms.ts';

@@ -1,5 +1,4 @@
-import { Html, html, NOTHING } from '../../../application/html.ts';
-import { filledText } from '../../../application/templates.ts';
+import { filledText, Html, html, NOTHING } from '../../../application/templates.ts';
 import { type Form, PAGES, pathOf, takesProof } from '../forms/flow.ts';
 import type { PageFacts } from '../forms/page-facts.ts';
 import type { PageContent } from '../forms/page-routes.ts';

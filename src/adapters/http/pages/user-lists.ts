@@ -1,5 +1,4 @@
-import { Html, html, NOTHING } from '../../../application/html.ts';
-import { filledText } from '../../../application/templates.ts';
+import { filledText, Html, html, NOTHING } from '../../../application/templates.ts';
 import { PAGES, type PageName, waitsForMail } from '../forms/flow.ts';
 import { startedApp } from '../forms/page-facts.ts';
 import { pathIn } from './layout.ts';

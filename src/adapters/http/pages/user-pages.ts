@@ -1,5 +1,4 @@
-import { Html, html, NOTHING } from '../../../application/html.ts';
-import { filledTemplate, filledText, type Templates } from '../../../application/templates.ts';
+import { filledTemplate, filledText, Html, html, NOTHING, type Templates } from '../../../application/templates.ts';
 import { PAGES } from '../forms/flow.ts';
 import { pathIn } from './layout.ts';
 import { formOf, type PageView, type UserTexts } from './user-forms.ts';

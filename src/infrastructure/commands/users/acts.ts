@@ -13,11 +13,10 @@ import { isProgramName } from '../../../domain/operator.ts';
 import { isConfirmed } from '../../../domain/second-factor.ts';
 import type { User } from '../../../domain/user.ts';
 import { CommandError, invalidArguments } from '../../command-error.ts';
-import { printable } from '../../printable.ts';
+import { printable } from '../../texts.ts';
 import { type Action, type Answer, action, counted } from '../command.ts';
 import { assertAgreed, type Terminal } from '../terminal.ts';
-import { accountIn, findUser, nameOf } from './find-user.ts';
-import type { Accounts, Opening } from './open-accounts.ts';
+import { type Accounts, accountIn, findUser, nameOf, type Opening } from './open-accounts.ts';
 
 /** What the help calls members of a request that come after USER: those that a request has to have. */
 const ARGS: Readonly<Record<string, string>> = { email: 'EMAIL', attributes: 'JSON', identityId: 'IDENTITY' };

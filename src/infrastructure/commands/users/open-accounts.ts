@@ -2,17 +2,20 @@ import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { randomSecrets } from '../../../adapters/crypto/secrets.ts';
 import { ulidGenerator } from '../../../adapters/crypto/ulid.ts';
-import { auditLog } from '../../../adapters/log/audit-log.ts';
+import { typedAccount } from '../../../adapters/json/fields.ts';
+import { auditLog } from '../../../adapters/log/lines.ts';
 import type { Clock } from '../../../application/ports/clock-and-ids.ts';
 import type { LoginAttempts } from '../../../application/ports/login-attempts.ts';
 import type { Notice } from '../../../domain/happenings.ts';
+import { accountKind, isId, type User } from '../../../domain/user.ts';
 import { type Closing, closing } from '../../closing.ts';
-import { CommandError } from '../../command-error.ts';
+import { CommandError, invalidArguments } from '../../command-error.ts';
 import type { Overrides, PortOverrides } from '../../compose/ports.ts';
 import { openStorage } from '../../compose/storage.ts';
 import type { Env } from '../../config/variables.ts';
 import { type Config, parseConfig } from '../../config.ts';
 import { openLog } from '../../logging/log.ts';
+import { printable } from '../../texts.ts';
 import type { Answer } from '../command.ts';
 
 /** What counts wrong passwords for all instances, which is opened when it is used; `null` if each counts by itself. */
@@ -96,3 +99,27 @@ export const withAccounts =
     return work(accounts, config).finally(accounts.close);
   };
 export type Opening = ReturnType<typeof withAccounts>;
+
+export const nameOf = ({ username, email, id }: Pick<User, 'username' | 'email' | 'id'>): string =>
+  printable(`${username} <${email}> (${id})`);
+
+/** What USER names. @throws CommandError before anything is opened, if it names nobody */
+export const accountIn = (given: string): string => {
+  const account = typedAccount(given);
+  if (account === '') throw invalidArguments('USER is empty.');
+  return account;
+};
+
+export const findUser = async ({ users }: Pick<Accounts, 'users'>, account: string): Promise<User> => {
+  const id = account.toUpperCase();
+  const byId = isId(id) ? await users.findById(id) : null;
+  const byName = await (accountKind(account) === 'email' ? users.findByEmail(account) : users.findByUsername(account));
+  // Usernames cannot have the form of an id any more; older ones may.
+  if (byId !== null && byName !== null && byId.id !== byName.id) {
+    const both = `This is the id of ${nameOf(byId)}, and the name of ${nameOf(byName)}.`;
+    throw new CommandError('ambiguous', `${both} Give the email address of the one that you mean.`, 2);
+  }
+  const user = byId ?? byName;
+  if (user === null) throw new CommandError('not-found', 'There is no user with this username, email address or id.');
+  return user;
+};

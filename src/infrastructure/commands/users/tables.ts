@@ -1,8 +1,18 @@
-import type { AccountData, EventData } from '../../../application/accounts/account-data.ts';
-import type { Invitation } from '../../../domain/invitation.ts';
+import {
+  type AccountData,
+  countUsers,
+  type EventData,
+  listUsers,
+  userData,
+} from '../../../application/accounts/account-data.ts';
+import { listInvitations } from '../../../application/storage/links.ts';
+import { INVITATIONS_AT_MOST, type Invitation } from '../../../domain/registration.ts';
 import { isConfirmed } from '../../../domain/second-factor.ts';
-import { printable } from '../../printable.ts';
-import { withTimes } from '../command.ts';
+import { isId } from '../../../domain/user.ts';
+import { invalidArguments } from '../../command-error.ts';
+import { printable } from '../../texts.ts';
+import { type Action, action, withTimes } from '../command.ts';
+import type { Opening } from './open-accounts.ts';
 
 /** The title of each column, and the member of a row that is below it. */
 type Columns = Readonly<Record<string, string>>;
@@ -38,7 +48,7 @@ export const usersTable = (users: readonly UserData[]): string =>
     ...{ ID: 'id', USERNAME: 'username', EMAIL: 'email', REGISTERED: 'createdAt', STATE: 'state' },
   });
 
-export const invitationsTable = (invitations: readonly Omit<Invitation, 'tokenHash'>[]): string =>
+const invitationsTable = (invitations: readonly Omit<Invitation, 'tokenHash'>[]): string =>
   table(invitations, {
     ...{ ID: 'id', EMAIL: 'email', INVITED: 'createdAt', EXPIRES: 'expiresAt', ATTRIBUTES: 'attributes' },
   });
@@ -92,3 +102,51 @@ export const accountText = (account: AccountData): string => {
     }),
   ].join('\n');
 };
+
+const MOST = 1_000;
+
+const limitIn = (text = '50'): number => {
+  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > MOST) throw invalidArguments(`--limit needs a number from 1 to ${MOST}.`);
+  return limit;
+};
+
+/** The commands that are about no user in particular. */
+export const listActions = (opening: Opening): Readonly<Record<string, Action>> => ({
+  list: action({
+    options: { json: true, newest: true, contains: 'TEXT', limit: 'N', after: 'ID' },
+    does: 'users, the oldest or the newest first, with a part of the username or address (of one or two characters: its beginning): 50, from the one after ID on',
+    run: ({ options: { newest, contains = null, after = null, ...options }, env }) => {
+      const limit = limitIn(options.limit);
+      if (after !== null && !isId(after)) throw invalidArguments('--after needs the id of a user.');
+      return opening(env, async (accounts) => {
+        const page = await listUsers(accounts)({ contains, after, newestFirst: newest, limit });
+        const users = page.users.map(userData);
+        const more = page.next === null ? '' : `There are more: --after ${page.next}\n`;
+        return {
+          json: { users, next: page.next },
+          text: users.length === 0 ? 'No users.\n' : usersTable(users) + more,
+        };
+      });
+    },
+  }),
+  count: action({
+    options: { json: true },
+    does: 'how many users there are',
+    run: ({ env }) =>
+      opening(env, async (accounts) => {
+        const count = await countUsers(accounts)();
+        return { json: { count }, text: `${count}\n` };
+      }),
+  }),
+  invitations: action({
+    options: { json: true },
+    does: 'the invitations that were neither used nor have expired',
+    run: ({ env }) =>
+      opening(env, async (accounts) => {
+        const open = await listInvitations(accounts.records, accounts.clock.now(), INVITATIONS_AT_MOST);
+        const invitations = open.map(({ tokenHash: _, ...invitation }) => invitation);
+        return { json: { invitations }, text: open.length === 0 ? 'No invitations.\n' : invitationsTable(invitations) };
+      }),
+  }),
+});

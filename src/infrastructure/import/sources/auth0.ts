@@ -1,6 +1,5 @@
 import { type Fields, listOf, objectOf, objectsIn, renamed, textOf } from '../fields.ts';
-import { linkTo, totpFactor } from '../links.ts';
-import { sourceOf, WITHOUT_FACTOR } from '../system-export.ts';
+import { linkTo, sourceOf, totpFactor, WITHOUT_FACTOR } from '../system-export.ts';
 
 type Identity = { readonly provider: string; readonly subject: string; readonly email?: unknown };
 

@@ -1,7 +1,6 @@
 import { systemClock } from '../../../adapters/clock/system.ts';
 import { type Fields, isTrue, renamed, textOf, timeOf } from '../fields.ts';
-import { linkTo } from '../links.ts';
-import { sourceOf, WITHOUT_FACTOR } from '../system-export.ts';
+import { linkTo, sourceOf, WITHOUT_FACTOR } from '../system-export.ts';
 
 /** Rows of the table `account`: a password, or a link to a provider. */
 const accountIn = ({ providerId, accountId, password }: Fields) =>

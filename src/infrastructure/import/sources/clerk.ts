@@ -1,6 +1,5 @@
 import { type Fields, isTrue, listOf, objectOf, objectsIn, textOf } from '../fields.ts';
-import { linkTo, totpFactor } from '../links.ts';
-import { sourceOf, WITHOUT_FACTOR } from '../system-export.ts';
+import { linkTo, sourceOf, totpFactor, WITHOUT_FACTOR } from '../system-export.ts';
 
 /** What Clerk calls the hashes that are read as they are. */
 const HASHERS = ['bcrypt', 'argon2i', 'argon2id', 'bcrypt_sha256_django', 'pbkdf2_sha256_django'];

@@ -1,7 +1,6 @@
 import { canonicalEmail } from '../../../domain/user.ts';
 import { type Fields, isTrue, objectOf, textOf } from '../fields.ts';
-import { base32, linkTo, totpFactor } from '../links.ts';
-import { type Part, sourceOf, WITHOUT_FACTOR } from '../system-export.ts';
+import { base32, linkTo, type Part, sourceOf, totpFactor, WITHOUT_FACTOR } from '../system-export.ts';
 
 /** A user is named by the primary key or, with `--natural-foreign`, by a list with the username. */
 const keyOf = (value: unknown): string => (value === undefined || value === null ? '' : JSON.stringify(value));

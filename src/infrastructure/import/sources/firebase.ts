@@ -1,9 +1,8 @@
 import { type FirebaseConfig, firebaseHash } from '../../../adapters/crypto/foreign/firebase.ts';
 import { invalidArguments } from '../../command-error.ts';
 import { type Fields, objectOf, objectsIn, textOf } from '../fields.ts';
-import { linkTo } from '../links.ts';
 import type { Source } from '../source.ts';
-import { sourceOf } from '../system-export.ts';
+import { linkTo, sourceOf } from '../system-export.ts';
 
 /** In the CSV of `firebase auth:export`, quotation marks within a name are not doubled: a name can be the line of another user. */
 const WITHOUT_CSV = 'is not JSON, and in the CSV of Firebase, names may pretend to be other users';

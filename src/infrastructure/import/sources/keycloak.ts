@@ -1,7 +1,6 @@
 import { keycloakHash } from '../../../adapters/crypto/foreign/storable-hash.ts';
 import { type Fields, isTrue, listOf, objectOf, objectsIn, textOf } from '../fields.ts';
-import { base32, linkTo, totpFactor } from '../links.ts';
-import { sourceOf, WITHOUT_FACTOR } from '../system-export.ts';
+import { base32, linkTo, sourceOf, totpFactor, WITHOUT_FACTOR } from '../system-export.ts';
 
 /** `secretData` and `credentialData` are texts of JSON. */
 const credentialOf = (credential: Fields) => ({

@@ -1,7 +1,6 @@
 import { systemClock } from '../../../adapters/clock/system.ts';
 import { type Fields, isTrue, objectOf, objectsIn, textOf, timeOf } from '../fields.ts';
-import { linkTo, totpFactor } from '../links.ts';
-import { sourceOf, WITHOUT_FACTOR } from '../system-export.ts';
+import { linkTo, sourceOf, totpFactor, WITHOUT_FACTOR } from '../system-export.ts';
 
 /** Rows of `auth.mfa_factors`. */
 const factorIn = ({ factor_type: type, status, secret }: Fields) => {

@@ -1,9 +1,8 @@
 import * as v from 'valibot';
 import { listEvents } from '../../../../application/accounts/account-data.ts';
-import { changePassword } from '../../../../application/accounts/change-password.ts';
 import { requestConfirmationCode } from '../../../../application/accounts/confirm-owner.ts';
 import { deleteAccount } from '../../../../application/accounts/delete-account.ts';
-import { changeLocale, changeUsername } from '../../../../application/accounts/profile.ts';
+import { changeLocale, changePassword, changeUsername } from '../../../../application/accounts/profile.ts';
 import type { Service } from '../../../../application/service.ts';
 import { getCurrentUser } from '../../../../application/sessions/current-user.ts';
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
@@ -18,10 +17,10 @@ import {
   Locale,
   MailCode,
   newPassword,
+  RefreshResult,
   Username,
 } from '../../../json/fields.ts';
 import { CurrentUserJson, PublicUserJson } from '../../../json/public-user.ts';
-import { RefreshResult } from '../../../json/tokens.ts';
 import { originOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';

@@ -5,9 +5,8 @@ import {
   requestEmailChange,
 } from '../../../../application/accounts/change-email.ts';
 import type { Service } from '../../../../application/service.ts';
-import { CurrentPassword, Email, LinkToken } from '../../../json/fields.ts';
+import { CurrentPassword, Email, LinkToken, RefreshResult } from '../../../json/fields.ts';
 import { Timestamp } from '../../../json/public-user.ts';
-import { RefreshResult } from '../../../json/tokens.ts';
 import { clientNetworks, originOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { acceptedLocales } from '../../request/language.ts';

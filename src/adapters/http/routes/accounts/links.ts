@@ -1,16 +1,14 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
 import {
-  previewPasswordReset,
-  requestPasswordReset,
-  resetPassword,
-} from '../../../../application/accounts/reset-password.ts';
-import { takeAccountBack } from '../../../../application/accounts/take-account-back.ts';
-import {
   confirmEmail,
+  previewPasswordReset,
   removeUnverifiedAccount,
   requestEmailVerification,
-} from '../../../../application/accounts/verify-email.ts';
+  requestPasswordReset,
+  resetPassword,
+  takeAccountBack,
+} from '../../../../application/accounts/mail-links.ts';
 import type { Service } from '../../../../application/service.ts';
 import type { ErrorCode } from '../../../../domain/errors/catalog.ts';
 import type { Origin } from '../../../../domain/event.ts';

@@ -1,12 +1,11 @@
 import * as v from 'valibot';
 import { existingUser, userData } from '../../../../application/accounts/account-data.ts';
-import { invite, revokeInvitation } from '../../../../application/accounts/invitations.ts';
+import { invite, revokeInvitation } from '../../../../application/accounts/applicant.ts';
 import * as operate from '../../../../application/accounts/operate-accounts.ts';
-import { createAccount, resendVerification, setEmail } from '../../../../application/accounts/operate-addresses.ts';
-import { endAllSessions } from '../../../../application/sessions/end-all.ts';
+import { createAccount, resendVerification, setEmail } from '../../../../application/accounts/operate-accounts.ts';
+import { endAllSessions } from '../../../../application/sessions/purge.ts';
 import { AppError, duplicateUser } from '../../../../domain/errors/app-error.ts';
-import { INVITATIONS_AT_MOST } from '../../../../domain/invitation.ts';
-import { assertMayRegister } from '../../../../domain/registration.ts';
+import { assertMayRegister, INVITATIONS_AT_MOST } from '../../../../domain/registration.ts';
 import { AddressBody, Email, Id, Locale, Username } from '../../../json/fields.ts';
 import { Timestamp } from '../../../json/public-user.ts';
 import { type Act, act } from './act.ts';

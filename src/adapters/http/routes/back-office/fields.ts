@@ -2,8 +2,8 @@ import * as v from 'valibot';
 import { readAttributes } from '../../../../domain/attributes.ts';
 import { isNote } from '../../../../domain/event.ts';
 import { StoredEventJson } from '../../../json/account.ts';
+import { fieldRule, textRule } from '../../../json/fields.ts';
 import { AttributesJson, Timestamp } from '../../../json/public-user.ts';
-import { fieldRule, textRule } from '../../../json/text-rule.ts';
 import { STORED_USER, StoredUserJson } from '../accounts/export.ts';
 
 /** What routes of the back office share. */

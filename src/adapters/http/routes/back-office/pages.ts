@@ -1,10 +1,14 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import { accountData, existingUser, listEventsAsOperator } from '../../../../application/accounts/account-data.ts';
-import { listUsers } from '../../../../application/accounts/list-accounts.ts';
+import {
+  accountData,
+  existingUser,
+  listEventsAsOperator,
+  listUsers,
+} from '../../../../application/accounts/account-data.ts';
 import type { Clock } from '../../../../application/ports/clock-and-ids.ts';
 import type { Secrets } from '../../../../application/ports/secrets.ts';
-import type { Stores } from '../../../../application/storage/stores.ts';
+import type { Stores } from '../../../../application/storage/records.ts';
 import type { AppError } from '../../../../domain/errors/app-error.ts';
 import { EMAIL_MAX_LENGTH } from '../../../../domain/user.ts';
 import { Id, IdParams } from '../../../json/fields.ts';

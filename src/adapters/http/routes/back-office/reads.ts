@@ -1,16 +1,18 @@
 import * as v from 'valibot';
 import {
   accountData,
+  countUsers,
   existingUser,
   exportAccountAsOperator,
+  listAllEvents,
   listEventsAsOperator,
+  listUsers,
   userData,
 } from '../../../../application/accounts/account-data.ts';
-import { countUsers, listAllEvents, listUsers } from '../../../../application/accounts/list-accounts.ts';
 import type { Core } from '../../../../application/service.ts';
 import { listInvitations } from '../../../../application/storage/links.ts';
-import type { Stores } from '../../../../application/storage/stores.ts';
-import { INVITATIONS_AT_MOST } from '../../../../domain/invitation.ts';
+import type { Stores } from '../../../../application/storage/records.ts';
+import { INVITATIONS_AT_MOST } from '../../../../domain/registration.ts';
 import { EMAIL_MAX_LENGTH } from '../../../../domain/user.ts';
 import { DEFAULT_LIMIT, Id, Limit } from '../../../json/fields.ts';
 import { EventsQuery } from '../accounts/account.ts';

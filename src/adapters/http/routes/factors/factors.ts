@@ -8,7 +8,7 @@ import {
   startApp,
 } from '../../../../application/factors/manage-factors.ts';
 import { listPasskeys } from '../../../../application/factors/manage-passkeys.ts';
-import { listIdentities, unlinkIdentity } from '../../../../application/identities/manage-identities.ts';
+import { listIdentities, unlinkIdentity } from '../../../../application/identities/at-provider.ts';
 import type { Service } from '../../../../application/service.ts';
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import { totpUri } from '../../../../domain/second-factor.ts';

@@ -3,9 +3,16 @@ import { finishLogin, showPendingLogin, startPendingApp } from '../../../../appl
 import { stepUp } from '../../../../application/factors/step-up.ts';
 import type { Service } from '../../../../application/service.ts';
 import { PendingLoginJson, StartedAppJson } from '../../../json/factors.ts';
-import { Code, CurrentPassword, MailCode, Proof, TYPED_CODE_MAX } from '../../../json/fields.ts';
+import {
+  Code,
+  CurrentPassword,
+  LoginResult,
+  MailCode,
+  Proof,
+  RefreshResult,
+  TYPED_CODE_MAX,
+} from '../../../json/fields.ts';
 import { requestOptions, UsedCredential } from '../../../json/passkeys.ts';
-import { LoginResult, RefreshResult } from '../../../json/tokens.ts';
 import { validationFailure } from '../../errors/exceptions.ts';
 import type { UserSite } from '../../pages/layout.ts';
 import { originOf } from '../../request/client.ts';

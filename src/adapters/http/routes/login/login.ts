@@ -7,9 +7,7 @@ import type { OpenedSession } from '../../../../application/sessions/open-sessio
 import { AppError } from '../../../../domain/errors/app-error.ts';
 import type { ErrorCode } from '../../../../domain/errors/catalog.ts';
 import { ACCOUNT_MAX_LENGTH } from '../../../../domain/user.ts';
-import { CurrentPassword, Proof } from '../../../json/fields.ts';
-import { LoginResult } from '../../../json/tokens.ts';
-import { typedAccount } from '../../../json/typed-account.ts';
+import { CurrentPassword, LoginResult, Proof, typedAccount } from '../../../json/fields.ts';
 import { httpFailure } from '../../errors/exceptions.ts';
 import { type DeviceAccess, loginSourceOf, PROOF_ERRORS } from '../../request/device-access.ts';
 import { type Route, route } from '../../routing/define-route.ts';

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import { unlinkedIdentity } from '../../../../application/accounts/store-identity.ts';
+import { unlinkedIdentity } from '../../../../application/accounts/ways.ts';
 import {
   finishAtProvider,
   openStarts,
@@ -9,7 +9,7 @@ import {
   unprovenIdentity,
 } from '../../../../application/identities/at-provider.ts';
 import type { Service } from '../../../../application/service.ts';
-import { makeBindingCode } from '../../../../application/sessions/binding-code.ts';
+import { makeBindingCode } from '../../../../application/sessions/prove-device.ts';
 import type { AppError } from '../../../../domain/errors/app-error.ts';
 import { readForm } from '../../forms/form-validation.ts';
 import { locations, MARKS, withParameter } from '../../forms/locations.ts';

@@ -1,4 +1,4 @@
-import { Html, html } from '../../../../application/html.ts';
+import { Html, html } from '../../../../application/templates.ts';
 import { documentRoute, HTML_TYPE, hashSourceOf, SCRIPT_TYPE } from '../../documents.ts';
 import type { Route } from '../../routing/define-route.ts';
 

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import type { Service } from '../../../../application/service.ts';
 import { continueNavigation, mintAccessToken } from '../../../../application/sessions/rendered-pages.ts';
 import { AppError } from '../../../../domain/errors/app-error.ts';
-import { RefreshResult } from '../../../json/tokens.ts';
+import { RefreshResult } from '../../../json/fields.ts';
 import { documentRoute, HTML_TEXT, HTML_TYPE, SCRIPT_TYPE } from '../../documents.ts';
 import { httpFailure } from '../../errors/exceptions.ts';
 import { Target, type TargetSettings } from '../../forms/targets.ts';

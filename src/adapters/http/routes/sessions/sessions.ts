@@ -9,8 +9,7 @@ import {
 import { RECENTLY } from '../../../../domain/assurance.ts';
 import { SessionJson } from '../../../json/account.ts';
 import { deviceNames } from '../../../json/device-names.ts';
-import { IdParams } from '../../../json/fields.ts';
-import { RefreshResult } from '../../../json/tokens.ts';
+import { IdParams, RefreshResult } from '../../../json/fields.ts';
 import { originOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';

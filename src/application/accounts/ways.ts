@@ -1,15 +1,24 @@
 import { AppError } from '../../domain/errors/app-error.ts';
-import { SESSION_ENDINGS } from '../../domain/event.ts';
-import type { Identity, IdentityKey } from '../../domain/identity.ts';
+import { type Origin, SESSION_ENDINGS } from '../../domain/event.ts';
+import {
+  IDENTITIES_PER_USER,
+  type Identity,
+  type IdentityKey,
+  newIdentity,
+  type VerifiedIdentity,
+} from '../../domain/identity.ts';
 import { LINK_PURPOSES } from '../../domain/link.ts';
-import { NO_PASSWORD } from '../../domain/password.ts';
+import { preferredLocale } from '../../domain/locale.ts';
+import { isHash, NO_PASSWORD } from '../../domain/password.ts';
 import { isConfirmed } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
 import { type Act, fateOf, type WayIn } from '../../domain/ways-in.ts';
-import { withdrawLinks } from '../links.ts';
-import type { Core, Sources } from '../service.ts';
+import { removeUndos, withdrawLinks } from '../links.ts';
+import type { RefreshToken } from '../ports/token-signer.ts';
+import { type Core, enqueue, record, type Service, type Sources } from '../service.ts';
 import { type Ending, endSessionsOf } from '../sessions/end-sessions.ts';
 import { forgetDevices } from '../sessions/remember-device.ts';
+import { assessTokens } from '../sessions/tokens.ts';
 import {
   codesOf,
   deleteFactor,
@@ -20,8 +29,7 @@ import {
   passkeysOf,
   storeCodes,
 } from '../storage/factors.ts';
-import type { Stores } from '../storage/stores.ts';
-import { record } from '../use-case.ts';
+import type { Stores } from '../storage/records.ts';
 
 /** A way in that is stored with an id. Recovery codes have their hashes, and no time. */
 type StoredWay = { readonly id: string; readonly createdAt?: number };
@@ -140,4 +148,92 @@ export const blockIdentities = async (
   const others = ((await users.findById(userId))?.removedIdentities ?? []).filter((mark) => !marks.includes(mark));
   const removedIdentities = areRemoved ? [...others, ...marks].slice(-REMOVED_AT_MOST) : others;
   await users.update(userId, { removedIdentities, now: deps.clock.now() });
+};
+
+/** @param message without it, that of the catalog: the address of the identity has an account. */
+export const identityConflict = (reason: string, message?: string): AppError =>
+  new AppError('AUTH_IDENTITY_CONFLICT', { reason, ...(message !== undefined && { message }) });
+
+/** The address has an account with another way in. Who logs in to it in the same browser links the identity by that. */
+export const unlinkedIdentity = (): AppError => identityConflict(NOT_LINKED);
+export const NOT_LINKED = 'the account has another way in';
+
+/**
+ * Links an identity to a user, in a transaction that has locked or added the user.
+ * @throws AppError AUTH_IDENTITY_CONFLICT when the user has too many; DB_UNIQUE_VIOLATION when it is linked.
+ */
+export const storeIdentity = async (
+  deps: Sources,
+  stores: Stores,
+  verified: VerifiedIdentity,
+  { id: userId }: Pick<User, 'id'>,
+  origin: Origin,
+): Promise<Identity> => {
+  if ((await identitiesOf(stores.records, userId)).length >= IDENTITIES_PER_USER)
+    throw identityConflict(
+      'too many identities',
+      'This account has as many sign-ins as it may have. Remove one first.',
+    );
+  const identity = newIdentity(verified, { id: deps.ids.next(), userId, now: deps.clock.now() });
+  await stores.records.insert('identities', identity);
+  await record(deps, stores, origin, [{ userId, kind: 'identity-linked' }]);
+  return identity;
+};
+
+type Proof = {
+  readonly origin: Origin;
+  /** The languages of who proves it. */
+  readonly locales: readonly string[];
+  /** Whether who proves it has shown the password, sets another one, or was told in a mail whose account it is. Default: none of these. */
+  readonly isPasswordShown?: boolean;
+  /** The refresh tokens of the browser that proves it. */
+  readonly verified?: readonly RefreshToken[];
+};
+
+/**
+ * Marks the address of a user as proven, if it was not. Anybody can have registered with it before, so what was added to the account goes; not if the
+ * proof comes from a session of the account, whose user then has both, the account and the mailbox. In a transaction that has locked the user.
+ * @returns the user as stored now.
+ */
+export const proveAddress = async (
+  deps: Service,
+  stores: Stores,
+  user: User,
+  { verified = [], ...proof }: Proof,
+): Promise<User> => {
+  const { id: userId, email: to } = user;
+  const now = deps.clock.now();
+  const proven = await stores.users.update(userId, { emailVerifiedAt: now, now }, { emailVerifiedAt: null });
+  if (proven === null) return user;
+  await record(deps, stores, proof.origin, [{ userId, kind: 'email-verified' }]);
+  if (await hasSession(deps, stores, userId, verified)) return proven;
+  await endUnproven(deps, stores, proven, proof);
+  const losesPassword = proof.isPasswordShown !== true && isHash(user.passwordHash);
+  if (losesPassword && deps.notices?.has('password'))
+    await enqueue(deps, stores, proof.origin, [{ kind: 'password-removed', userId, to }]);
+  return (await stores.users.lock(userId)) ?? proven;
+};
+
+/** Whether one of the tokens is of a live session of the user. A key of its device need not be proven: the mailbox is proof enough. */
+const hasSession = async (deps: Service, { sessions }: Stores, userId: string, verified: readonly RefreshToken[]) => {
+  const own = verified.filter(({ claims }) => claims.sub === userId);
+  const assessed = await assessTokens({ ...deps, sessions, deviceBinding: 'off' }, own);
+  return assessed.some(({ status }) => status !== 'ended' && status !== 'reused');
+};
+
+/** Ends what was added to an account before its address was proven, with its language. Apps that were imported are its owner's: they let nobody in alone. */
+export const endUnproven = async (
+  deps: Core,
+  stores: Stores,
+  user: User,
+  { origin, locales, isPasswordShown = false }: Omit<Proof, 'verified'>,
+): Promise<void> => {
+  const { id: userId, importedFactors } = user;
+  const leaves = ({ id }: { readonly id: string }) => importedFactors?.includes(id) ?? false;
+  await endWays(deps, stores, 'address-proven', user, { origin, isPasswordShown, leaves });
+  await removeUndos(deps, stores, userId, ({ email }) => email === user.email);
+  const locale = preferredLocale(locales, deps.mailLocales ?? []);
+  if (locale === user.locale) return;
+  await stores.users.update(userId, { locale, now: deps.clock.now() });
+  await record(deps, stores, origin, [{ userId, kind: 'locale-changed' }]);
 };

@@ -1,0 +1,165 @@
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import { type Link, survivesUndo, type UndoPurpose } from '../../domain/link.ts';
+import { assertPasswordAllowed } from '../../domain/password.ts';
+import { canonicalEmail, isImported, type User } from '../../domain/user.ts';
+import { findLink, invalidLink, removeUndos, reservationOf, useLink } from '../links.ts';
+import { notifiesFormerAddress } from '../notices.ts';
+import { type Core, enqueue, NEVER_CANCELLED, record, type Service } from '../service.ts';
+import type { ClientContext } from '../sessions/prove-device.ts';
+import { verifiedTokens } from '../sessions/tokens.ts';
+import { deleteLinks } from '../storage/links.ts';
+import type { Stores } from '../storage/records.ts';
+import { removeAccount } from './delete-account.ts';
+import { endUnproven, endWays, proveAddress } from './ways.ts';
+
+/**
+ * Requests a link with which the owner of an address can choose a new password. Whether the address has an account is looked up only when
+ * the message is sent, so that the response time is the same for every address.
+ */
+export const requestPasswordReset =
+  (deps: Service) =>
+  (email: string, origin: Origin = NO_ORIGIN): Promise<void> =>
+    enqueue(deps, deps, origin, [{ kind: 'password-reset-request', userId: null, to: canonicalEmail(email) }]);
+
+const RESETS = ['password-reset', 'handed-over'] as const;
+
+/** Shows whose password a link sets, without using the link up. */
+export const previewPasswordReset =
+  (deps: Service) =>
+  async (token: string): Promise<Pick<User, 'username'>> => {
+    const link = await findLink(deps, deps, token, ...RESETS);
+    const { username } = ownerOf(link, await deps.users.findById(link.userId));
+    return { username };
+  };
+
+type ResetPasswordInput = ClientContext & { readonly token: string; readonly newPassword: string };
+
+/**
+ * Sets a new password with a link, and ends all sessions of the user. A link that was sent to the address of the account proves it. Only a live link
+ * causes a hash.
+ */
+export const resetPassword =
+  (deps: Service) =>
+  async (input: ResetPasswordInput, cancellation = NEVER_CANCELLED): Promise<void> => {
+    const { token, newPassword, refreshTokens = [], locales = [], origin = NO_ORIGIN } = input;
+    const link = await findLink(deps, deps, token, ...RESETS);
+    const user = ownerOf(link, await deps.users.findById(link.userId));
+    await assertPasswordAllowed(deps, { ...user, password: newPassword }, 'newPassword');
+    cancellation.throwIfAborted();
+    const passwordHash = await deps.hasher.hash(newPassword);
+    const verified = await verifiedTokens(deps, refreshTokens);
+    cancellation.throwIfAborted();
+    await deps.transactions.run(async (stores) => {
+      const locked = ownerOf(link, await stores.users.lock(link.userId));
+      await useLink(deps, stores, link);
+      const proof = { verified, isPasswordShown: true, locales, origin };
+      if (link.purpose === 'password-reset') await proveAddress(deps, stores, locked, proof);
+      await record(deps, stores, origin, [{ userId: user.id, kind: 'password-reset' }]);
+      await endWays(deps, stores, 'password-reset', locked, { origin, passwordHash });
+      await notify(deps, stores, link, origin);
+      cancellation.throwIfAborted();
+    });
+  };
+
+/** The user of a link, if the account still has the address that it was made for. @throws AppError AUTH_LINK_INVALID */
+const ownerOf = (link: Link, user: User | null): User => {
+  if (user === null || user.email !== link.email) throw invalidLink('the address of the account was changed');
+  if (user.disabledAt !== null) throw invalidLink('the account is disabled');
+  return user;
+};
+
+/**
+ * The user is told, and what the account still has. A former address can still take the account back, and both are told until when. A reset by the new
+ * one shortens nothing: it may be the address of somebody who knew the password.
+ */
+const notify = async (deps: Service, stores: Stores, { userId, email }: Link, origin: Origin) => {
+  const former = await reservationOf(deps, stores, userId);
+  const kind = 'email-change-final';
+  if (former !== null && former.email !== email && notifiesFormerAddress(deps))
+    await enqueue(deps, stores, origin, [
+      { kind, userId, to: former.email },
+      { kind, userId, to: email },
+    ]);
+  if (deps.notices?.has('password'))
+    await enqueue(deps, stores, origin, [{ kind: 'password-was-reset', userId, to: email }]);
+};
+
+/** Requests another link that verifies an address. Whether the address has an account is looked up only when the link is sent. */
+export const requestEmailVerification =
+  (deps: Service) =>
+  (email: string, origin = NO_ORIGIN): Promise<void> =>
+    enqueue(deps, deps, origin, [{ kind: 'email-verification-request', userId: null, to: canonicalEmail(email) }]);
+
+type EmailConfirmation = ClientContext & { readonly token: string };
+
+/** Proves an address, if the user still has it. The mail has named the account, so the password stays. */
+export const confirmEmail =
+  (deps: Service) =>
+  async ({ token, refreshTokens = [], locales = [], origin = NO_ORIGIN }: EmailConfirmation): Promise<void> => {
+    await deps.transactions.run(async (stores) => {
+      const verified = await verifiedTokens(deps, refreshTokens);
+      const link = await findLink(deps, stores, token, 'email-verification');
+      const user = await stores.users.lock(link.userId);
+      if (user?.email !== link.email) throw invalidLink('the address is not that of the user any more');
+      await useLink(deps, stores, link);
+      await proveAddress(deps, stores, user, { isPasswordShown: true, verified, locales, origin });
+      await deleteLinks(stores.records, user.id, ['not-me']);
+    });
+  };
+
+/**
+ * "I did not register": removes an account that was registered with somebody else's address. Not one that was imported, or whose address is verified,
+ * and not a disabled one: its user could delete the events that led to the ban.
+ */
+export const removeUnverifiedAccount =
+  (deps: Core) =>
+  (token: string, origin = NO_ORIGIN): Promise<void> =>
+    deps.transactions.run(async (stores) => {
+      const link = await findLink(deps, stores, token, 'not-me');
+      const { userId, email } = link;
+      const user = await stores.users.lock(userId);
+      const isUnproven = user?.email === email && user.emailVerifiedAt === null;
+      if (!isUnproven || user.disabledAt !== null || isImported(user))
+        throw invalidLink('the address was verified, or the account is disabled or was imported');
+      await useLink(deps, stores, link);
+      await removeAccount(deps, stores, userId, origin);
+    });
+
+/**
+ * Restores the address that the link was sent to, and removes the ways in that were added since. Somebody else knew the password, so it stops working,
+ * all sessions end, and the address gets a link for a new one.
+ */
+export const takeAccountBack =
+  (deps: Core, purpose: UndoPurpose) =>
+  ({ token, locales = [], origin = NO_ORIGIN }: ClientContext & { readonly token: string }): Promise<void> =>
+    deps.transactions.run(async (stores) => {
+      const link = await findLink(deps, stores, token, purpose);
+      const { userId, email } = link;
+      const before = await stores.users.lock(userId);
+      if (before === null) throw invalidLink('the user does not exist');
+      const isFirst = await isFirstProof(deps, stores, before, link);
+      await useLink(deps, stores, link);
+      const now = deps.clock.now();
+      const user = (await stores.users.update(userId, { email, emailVerifiedAt: now, now })) ?? before;
+      const act = before.email === email ? 'factors-undone' : 'email-change-undone';
+      await record(deps, stores, origin, [{ userId, kind: act }]);
+      const isImported = ({ id }: { readonly id: string }) => user.importedFactors?.includes(id) ?? false;
+      await endWays(deps, stores, act, user, { origin, leaves: (way) => survivesUndo(link, way) || isImported(way) });
+      if (isFirst) await endUnproven(deps, stores, user, { origin, locales });
+      await removeLaterUndos(deps, stores, before, link);
+      await enqueue(deps, stores, origin, [
+        { kind: act, userId, to: email },
+        { kind: 'password-reset', userId, to: email },
+      ]);
+    });
+
+/** An address that was given up unproven is reserved by a link that leaves nothing. */
+const isFirstProof = async (deps: Core, stores: Stores, before: User, { email }: Link): Promise<boolean> => {
+  if (before.email === email) return before.emailVerifiedAt === null;
+  const reservation = await reservationOf(deps, stores, before.id);
+  return reservation?.email === email && reservation.keeps === null && reservation.since === 0;
+};
+
+/** An earlier link of the same address stays: it undoes more. A link of the present address ends none of a former address. */
+const removeLaterUndos = (deps: Core, stores: Stores, { id, email: before }: User, { email, since }: Link) =>
+  removeUndos(deps, stores, id, (undo) => (undo.email === email ? undo.since >= since : before !== email));

@@ -1,0 +1,200 @@
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { random, systemClock } from '../adapters/clock/system.ts';
+import { signedHeaders } from '../adapters/hooks/signing.ts';
+import { deviceNames } from '../adapters/json/device-names.ts';
+import { outageLog } from '../adapters/log/lines.ts';
+import { systemReason } from '../adapters/log/redact-error.ts';
+import { sendMessages } from '../application/mail/send-messages.ts';
+import type { MailTemplates } from '../application/mail/write-mail.ts';
+import type { Clock } from '../application/ports/clock-and-ids.ts';
+import type { SenderFor } from '../application/ports/hooks.ts';
+import type { Mailer } from '../application/ports/mailer.ts';
+import type { Report, Reports } from '../application/report.ts';
+import { waitingMessages } from '../application/storage/outbox.ts';
+import type { Storage } from '../application/storage/records.ts';
+import { waitingDeliveries } from '../application/storage/webhooks.ts';
+import { AT_ONCE, deliverWebhooks } from '../application/webhooks/deliver-webhooks.ts';
+import type { AccountEvent } from '../domain/event.ts';
+import { MOST_WEBHOOKS, webhookTypeOf } from '../domain/webhook.ts';
+import type { Config } from './config.ts';
+import { countOfWaiting, createWakeUpSignal, type DeliveryTimes, deliver, type WakeUpSignal } from './delivery-loop.ts';
+import { existingHookKey, loadOrCreateHookKey } from './keys.ts';
+import { keepPrivate } from './private-data.ts';
+
+type SenderConfig = Pick<Config, 'hookPrivateKey' | 'dataDir' | 'webhookAllowedNetworks'>;
+
+/** Imported when there is a webhook: a start does not need TLS for it. */
+export const openSender = (config: SenderConfig, clock: Clock, stop: AbortSignal): SenderFor => {
+  const { webhookAllowedNetworks: allowedNetworks } = config;
+  const hookKey = () => existingHookKey(config);
+  return async (webhook) => {
+    const { webhookSender } = await import('../adapters/hooks/webhook-sender.ts');
+    return webhookSender({ hookKey, allowedNetworks, clock, stop })(webhook);
+  };
+};
+
+export type WebhookDelivery = ReturnType<typeof webhookDelivery>;
+
+/** @param isWatched whether `waiting` is read. */
+type Reporting = { readonly logger: Logger; readonly report: Report; readonly isWatched: boolean };
+
+/** How webhooks are told of events in the background. @param given in place of a sender over HTTP. */
+export const webhookDelivery = (
+  config: SenderConfig,
+  { records, transactions, clock }: Pick<Storage, 'records' | 'transactions'> & { readonly clock: Clock },
+  { logger, report, isWatched }: Reporting,
+  given?: SenderFor,
+) => {
+  const stop = new AbortController();
+  const wakeUp = createWakeUpSignal();
+  const senderFor = warningOfOthers(given ?? openSender(config, clock, stop.signal), logger);
+  const deps = { records, transactions, clock, senderFor, random, report };
+  const { begin, isNeeded } = deliverWebhooks(deps);
+  const { update, waiting } = countOfWaiting(() => waitingDeliveries(records), clock);
+  const loop = { send: begin, concurrency: MOST_WEBHOOKS * AT_ONCE, store: 'the deliveries of webhooks' };
+  const onIdle = isWatched ? update : undefined;
+  return {
+    deliver: (signal: AbortSignal, times?: DeliveryTimes) =>
+      deliver({ ...loop, wakeUp, abandon: () => stop.abort(), clock, logger, onIdle }, signal, times),
+    onEvents: (events: readonly AccountEvent[]): void => {
+      if (isNeeded() && events.some((event) => webhookTypeOf(event) !== null)) wakeUp.wake();
+    },
+    waiting,
+  };
+};
+
+/** Warns once of each webhook that this instance cannot sign for, and again after a rotation. */
+const warningOfOthers = (senderFor: SenderFor, logger: Pick<Logger, 'warn'>): SenderFor => {
+  const known = new Set<string>();
+  return async (webhook) => {
+    const send = await senderFor(webhook);
+    const { id, publicKey } = webhook;
+    if (send === null && !known.has(publicKey)) logger.warn({ webhook: { id } }, CANNOT_SIGN);
+    if (send === null) known.add(publicKey);
+    return send;
+  };
+};
+
+const CANNOT_SIGN =
+  'this instance cannot sign for a webhook, since its HOOK_PRIVATE_KEY is not that of the command that added it: its events wait for an instance with that key';
+
+/** Logs the outcome of each attempt, without URLs and bodies. Of an outage of a receiver, only the first failure is a warning. */
+export const logOfWebhooks = (logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>) => {
+  const failing = new Map<string, ReturnType<typeof outageLog>>();
+  return (...[outcome, { webhookId, userId, sequence, event, attempts }, status, err]: Reports['webhook']): void => {
+    const line = {
+      webhook: { id: webhookId, event: event?.id, type: event?.type, userId, sequence, attempts, status },
+    };
+    const known = failing.get(webhookId);
+    const outage =
+      known ??
+      outageLog(logger, { unavailable: 'a webhook failed and is tried again', available: 'a webhook works again' });
+    failing.set(webhookId, outage);
+    if (outcome === 'disabled')
+      logger.error(line, 'a webhook was disabled: its receiver is gone, or too much waits for it');
+    else if (outcome === 'given-up') logger.error(line, 'an event was not delivered to a webhook, and is given up');
+    else if (outcome === 'delivered') {
+      outage.succeeded(line);
+      logger.debug(line, 'an event was delivered to a webhook');
+    } else {
+      if (outage.isOut()) logger.debug({ ...line, err }, 'a webhook failed and is tried again');
+      outage.failed(err, line);
+    }
+  };
+};
+
+/**
+ * The mailer of the configuration; `null` without mail. It connects when it sends. Without MAIL_URL outside production, mail is written to
+ * files, and its links to the log.
+ * @throws Error that names DATA_DIR and the system's reason.
+ */
+export const openMailer = async (
+  { mail, dataDir, hookPrivateKey }: Pick<Config, 'mail' | 'dataDir' | 'hookPrivateKey'>,
+  logger: Pick<Logger, 'info'>,
+  clock: Clock = systemClock,
+): Promise<Mailer | null> => {
+  if (mail === null) return null;
+  const { url, from, requireTls, oauth } = mail;
+  if (url?.startsWith('http')) {
+    const { httpMailer } = await import('../adapters/mailer/http.ts');
+    return httpMailer({ url, from, sign: await mailSigner({ hookPrivateKey, dataDir }), clock });
+  }
+  if (url !== null) return (await import('../adapters/mailer/smtp.ts')).smtpMailer({ url, from, requireTls, oauth });
+  keepMailPrivate(dataDir);
+  const { fileMailer } = await import('../adapters/mailer/files.ts');
+  const onWritten = (path: string, links: readonly string[]) =>
+    logger.info({ path, links }, 'A mail was written to a file');
+  return fileMailer({ directory: join(dataDir, 'mail'), from, onWritten });
+};
+
+/** Signs requests about mail as those of hooks, with the same key. */
+export const mailSigner = async (keys: Pick<Config, 'hookPrivateKey' | 'dataDir'>) => {
+  const privateKey = await loadOrCreateHookKey(keys);
+  return (id: string, at: number, body: string) => signedHeaders(id, at, body, [{ privateKey }]);
+};
+
+const keepMailPrivate = (dataDir: string): void => {
+  try {
+    keepPrivate(dataDir, 'mail');
+  } catch (error) {
+    throw new Error(`The mail in DATA_DIR cannot be protected: ${systemReason(error)}`);
+  }
+};
+
+export type MailDelivery = ReturnType<typeof mailDelivery>;
+
+type Parts = {
+  readonly logger: Logger;
+  readonly report: Report;
+  /** Whether `waiting` is read. */
+  readonly isWatched: boolean;
+  readonly wakeUp: WakeUpSignal;
+  readonly templates: () => Promise<MailTemplates>;
+};
+
+/** How mail is sent in the background. */
+export const mailDelivery = (
+  config: Pick<Config, 'brand' | 'defaultLocale' | 'accountPagesUrl' | 'codePageUrl'>,
+  ports: Omit<Parameters<typeof sendMessages>[0], 'mailContext' | 'random' | 'report'>,
+  { logger, wakeUp, report, isWatched, templates }: Parts,
+) => {
+  const { brand, defaultLocale, accountPagesUrl: pagesUrl, codePageUrl: codePage } = config;
+  // Mails have other languages than the names.
+  const names = () => deviceNames(', ');
+  const mailContext = { brand: brand.name, defaultLocale, pagesUrl, codePage, templates, deviceNames: names };
+  const send = sendMessages({ ...ports, mailContext, random, report });
+  const { update, waiting } = countOfWaiting(() => waitingMessages(ports.records), ports.clock);
+  const abandon = () => ports.mailer.close?.();
+  return {
+    /** Begins to send the messages that are due, as `deliver` does until `signal` is aborted. */
+    send,
+    deliver: (signal: AbortSignal, times?: DeliveryTimes) => {
+      const loop = { send, concurrency: 10, store: 'the outbox', wakeUp, abandon, clock: ports.clock, logger };
+      return deliver({ ...loop, onIdle: isWatched ? update : undefined }, signal, times);
+    },
+    waiting,
+  };
+};
+
+const DELIVERY = { unavailable: 'a mail could not be sent and is tried again', available: 'mail can be sent again' };
+
+/** Logs the outcome of each attempt, without addresses. During an outage, only the first failure is a warning. */
+export const logOfMail = (
+  logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>,
+): ((...given: Reports['mail']) => void) => {
+  const outage = outageLog(logger, DELIVERY);
+  return (outcome, { id, kind, userId, attempts }, err) => {
+    const message = { message: { id, kind, userId, attempts } };
+    if (outcome === 'given-up') logger.error({ ...message, err }, 'a mail could not be sent and is given up');
+    else if (outcome === 'refused') logger.warn(message, 'the mail server refused a mail for good');
+    else if (outcome === 'dropped') logger.debug(message, 'a mail was dropped: out of date, or one too many');
+    else if (outcome === 'failed') {
+      if (outage.isOut()) logger.debug({ ...message, err }, DELIVERY.unavailable);
+      outage.failed(err, message);
+    } else {
+      outage.succeeded();
+      logger.debug(message, 'a mail was sent');
+    }
+  };
+};

@@ -176,12 +176,6 @@ describe('a browser that holds a key', () => {
     expect(kinds.filter((kind) => kind === 'device-bound')).toHaveLength(1);
   });
 
-  it('leaves the session unbound when the response to its registration is lost', async () => {
-    const owner = await registered();
-    await refresh(owner.cookie).expect(200);
-    expect(await bindingOf(owner)).toEqual(['none']);
-  });
-
   it('refreshes with its cookie alone, by any token of the session, for ten minutes', async () => {
     const { cookie, boundCookie } = await bound();
     const first = await refresh(`${cookie}; ${boundCookie}`).expect(200);
@@ -324,22 +318,6 @@ describe('a browser that holds a key', () => {
   });
 });
 
-describe('a browser is not forgotten', () => {
-  it('for a fault of the service', async () => {
-    const failing = await start(ENV, ({ sessions }) => ({
-      clock,
-      sessions: {
-        ...sessions,
-        find: async () => {
-          throw new AppError('DB_QUERY_FAILED');
-        },
-      },
-    }));
-    const owner = await bound();
-    expect(codeOf(await askAs(owner.identifier, owner.cookie, undefined, failing))).toEqual([500, 'DB_QUERY_FAILED']);
-  });
-});
-
 const expectUnchanged = async (owner: Awaited<ReturnType<typeof bound>>): Promise<void> => {
   expect(await bindingOf(owner)).toEqual(['browser']);
   expect((await renew(owner)).status).toBe(200);
@@ -422,12 +400,6 @@ describe('a renewal', () => {
     const answer = await askAs(owner.identifier, owner.cookie, owner.browser.renewal(foreign));
     expect(answer.status).toBe(403);
     expect(boundCookieIn(answer)).toBeUndefined();
-  });
-
-  it('of a session that has expired is refused', async () => {
-    const owner = await bound();
-    clock.advance(7 * DAY);
-    expect(codeOf(await askAs(owner.identifier, owner.cookie))).toEqual([401, 'AUTH_FAILED']);
   });
 });
 

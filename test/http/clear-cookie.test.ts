@@ -84,14 +84,6 @@ describe('GET /auth/clear-cookie, from a page of another site', () => {
     await refreshWith(service, cookie).expect(200);
   });
 
-  it('answers 403 and changes nothing when the origin is not allowed', async () => {
-    const { cookie } = await signUp(service);
-    const response = await clear(cookie).set('Sec-Fetch-Site', 'cross-site').set('Origin', 'https://evil.example');
-    expect(response.status).toBe(403);
-    expect(response.get('Set-Cookie')).toBeUndefined();
-    await refreshWith(service, cookie).expect(200);
-  });
-
   it('logs out when the origin is allowed', async () => {
     const { cookie } = await signUp(service);
     const response = await clear(cookie).set('Sec-Fetch-Site', 'cross-site').set('Origin', ALLOWED_ORIGIN).expect(200);

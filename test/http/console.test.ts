@@ -92,19 +92,6 @@ describe('the origin of the service itself', () => {
     await askFrom(await start(pages, {}, { console: false }), OWN).expect(403);
   });
 
-  it('is allowed in production for the pages, with a mailer of the caller’s own', async () => {
-    const directory = temporaryDirectory();
-    const env = { ...PRODUCTION, BASE_URL: OWN, DATABASE_URL: '', DATA_DIR: directory.path };
-    const service = await startService(env, { mailer: memoryMailer() });
-    await askFrom(service, OWN).expect(401);
-    await service.close();
-    directory.remove();
-  });
-
-  it('is not allowed without mail, which has no links then', async () => {
-    await askFrom(await start({ ACCOUNT_PAGES: 'off' }, { mailer: null }, { console: false }), OWN).expect(403);
-  });
-
   it('is BASE_URL, or this machine, but not in production', () => {
     const originsOf = (env: Readonly<Record<string, string>>) => parseConfig(env).ownOrigins;
     expect(originsOf({ BASE_URL: 'https://example.com/auth/v1' })).toEqual(['https://example.com']);

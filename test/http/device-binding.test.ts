@@ -87,12 +87,4 @@ describe('the body of a refresh', () => {
     expect(codeOf(await sendText(cookie))).toEqual([200, undefined]);
     expect(codeOf(await sendText(bound))).toEqual(UNPROVEN);
   });
-
-  it('names what is wrong with a proof', async () => {
-    const { cookie } = await boundUser();
-    const problemOf = async (proof: unknown) => (await refresh(cookie, { proof })).body.details;
-    expect(await problemOf(`a.b.${'c'.repeat(2_045)}`)).toMatchObject([{ field: 'proof', code: 'too_long' }]);
-    expect(await problemOf('a text')).toMatchObject([{ field: 'proof', code: 'invalid_format' }]);
-    expect(await problemOf(7)).toMatchObject([{ field: 'proof', code: 'invalid_type' }]);
-  });
 });

@@ -171,17 +171,4 @@ describe('an error envelope', () => {
     const status = code === 'SYS_HTTP_UNEXPECTED_ERROR' ? 404 : entry.body.data.statusCode;
     expect(response?.status).toBe(status);
   });
-
-  it('contains the user only when the request is authenticated', async () => {
-    const ofUser = ['DB_RECORD_NOT_FOUND', 'SYS_SERIALIZATION_ERROR'];
-    for (const code of [...ofUser, 'AUTH_TOKEN_INVALID', 'AUTH_USER_DUPLICATE', 'SYS_HTTP_UNEXPECTED_ERROR']) {
-      const response = await PROVOKED[code]?.();
-      const user = { id: expect.any(String), username: expect.any(String) };
-      expect(response?.body.context).toStrictEqual({
-        requestId: expect.any(String),
-        version: VERSION,
-        ...(ofUser.includes(code) && { user }),
-      });
-    }
-  });
 });

@@ -138,13 +138,6 @@ describe('the filters', () => {
       details: null,
     });
   });
-
-  it('keep an application exception as it is, and match everything else last', () => {
-    const error = Object.assign(new OwnError('DB_RECORD_NOT_FOUND'), { expose: true });
-    expect(toAppError(error)).toBe(error);
-    const bug = new Error('a bug');
-    expect(toAppError(bug)).toMatchObject({ code: 'SYS_UNEXPECTED_ERROR', cause: bug });
-  });
 });
 
 describe('a client that hangs up', () => {
@@ -166,26 +159,5 @@ describe('a client that hangs up', () => {
     await expect.poll(() => answered(app)).toHaveLength(1);
     expect(answered(app)[0]).toMatchObject({ status: 400, route: 'upload' });
     expect(app.logs.filter(({ level }) => ALARMING_LEVELS.includes(level))).toEqual([]);
-  });
-
-  it('before its response causes no warning and no error in the log', async () => {
-    const entered = Promise.withResolvers<void>();
-    const gone = Promise.withResolvers<void>();
-    const slow = probe(async (_input, ctx) => {
-      ctx.req.once('close', gone.resolve);
-      entered.resolve();
-      await gone.promise;
-      return 'a'.repeat(100_000);
-    });
-    const app = await stageApp([slow]);
-    const socket = openSocket(app.url);
-    socket.write(head('GET /probe'));
-    await entered.promise;
-    socket.destroy();
-    await expect.poll(() => answered(app)).toHaveLength(1);
-    await app.http.get('/nowhere').expect(404);
-    expect(app.logs.filter(({ level, status }) => ALARMING_LEVELS.includes(level) && status !== 404)).toEqual([
-      expect.objectContaining({ code: 'SYS_HTTP_UNEXPECTED_ERROR', route: 'fallback' }),
-    ]);
   });
 });

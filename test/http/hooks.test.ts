@@ -160,14 +160,6 @@ describe('beforeRegister at the page', () => {
     expect(locationIn(visitor.answers.at(-1) ?? expect.unreachable())).toBe('/auth/account');
     expect(asked).toEqual([{ company: 'theirs' }, { company: 'ours' }]);
   });
-
-  it('of an invitation says what it has to say itself, and not that the invitation is at fault', async () => {
-    const service = await startWith({ beforeRegister: () => ({ decision: 'refuse', message: 'Not today.' }) });
-    const visitor = visitorOf(service);
-    await visitor.open('/auth/link/invitation');
-    await visitor.submit('invitation.invitation', await invitedPerson(service));
-    expect((await visitor.follow()).text).toContain('>These details are not accepted here. Not today.<');
-  });
 });
 
 describe('claims', () => {

@@ -24,8 +24,6 @@ beforeAll(async () => {
 type Jwk = webcrypto.JsonWebKey & { readonly kid: string };
 const keySetOf = async ({ http }: TestService): Promise<Jwk[]> => (await http.get(PATH).expect(200)).body.keys;
 const imported = (key: Jwk): KeyObject => createPublicKey({ key, format: 'jwk' });
-const remoteKeySet = ({ url }: TestService) => createRemoteJWKSet(new URL(`${url}${PATH}`));
-
 describe('GET /.well-known/jwks.json', () => {
   it('is a JWK set (RFC 7517), not wrapped in an envelope', async () => {
     const response = await service.http.get(PATH).expect(200);
@@ -64,25 +62,5 @@ describe('GET /.well-known/jwks.json', () => {
   it('is empty when another signer is configured', async () => {
     const elsewhere = await start({}, () => ({ tokens: service.ports.tokens }));
     expect(await keySetOf(elsewhere)).toEqual([]);
-  });
-});
-
-describe('a third party that has only the address of the key set', () => {
-  it('verifies access tokens with jose', async () => {
-    const { payload, protectedHeader } = await jwtVerify(ada.accessToken, remoteKeySet(service), {
-      algorithms: ['ES256'],
-      typ: 'JWT',
-    });
-    expect(payload).toMatchObject({ sub: ada.user.id, tokenType: 'access', user: ada.user });
-    expect(protectedHeader.alg).toBe('ES256');
-  });
-
-  it('verifies access tokens with jsonwebtoken', async () => {
-    const { kid } = opened(ada.accessToken).header;
-    const key = (await keySetOf(service)).find((each) => each.kid === kid);
-    const verified = jsonwebtoken.verify(ada.accessToken, imported(key ?? expect.unreachable()), {
-      algorithms: ['ES256'],
-    });
-    expect(verified).toMatchObject({ sub: ada.user.id, tokenType: 'access' });
   });
 });

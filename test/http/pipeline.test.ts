@@ -42,14 +42,6 @@ describe('the order of the stages', () => {
     expect(passages.findIndex(({ way }) => way === 'out')).toBe(ORDER.length);
   });
 
-  it('is the same for unknown paths', async () => {
-    const entered: string[] = [];
-    await traced(({ stage, way }) => way === 'in' && entered.push(stage))
-      .get('/nowhere')
-      .expect(404);
-    expect(entered).toEqual(ORDER);
-  });
-
   it('records the start time at stage 9, neither earlier nor later', async () => {
     const timed = new Map<string, boolean>();
     await traced(({ stage, way, ctx }) => way === 'in' && timed.set(stage, ctx.state.startedAt !== undefined))

@@ -121,23 +121,8 @@ describe('a refresh from a page of another site', () => {
     await rotate(cookie);
   });
 
-  it('is refused with 403 when the origin is not allowed, and the token stays usable', async () => {
-    const { cookie } = await signUp(service);
-    const response = await refreshWith(service, cookie)
-      .set('Sec-Fetch-Site', 'cross-site')
-      .set('Origin', 'https://evil.example');
-    expect([response.status, response.body.code]).toEqual([403, 'SYS_HTTP_UNEXPECTED_ERROR']);
-    expect(response.get('Set-Cookie')).toBeUndefined();
-    await rotate(cookie);
-  });
-
   it('succeeds when the origin is allowed', async () => {
     const { cookie } = await signUp(service);
     await refreshWith(service, cookie).set('Sec-Fetch-Site', 'cross-site').set('Origin', ALLOWED_ORIGIN).expect(200);
-  });
-
-  it.each(['same-origin', 'same-site', 'none'])('is not assumed for Sec-Fetch-Site: %s', async (site) => {
-    const { cookie } = await signUp(service);
-    await refreshWith(service, cookie).set('Sec-Fetch-Site', site).expect(200);
   });
 });

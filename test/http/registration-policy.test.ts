@@ -87,19 +87,6 @@ describe('a change of the email', () => {
 });
 
 describe('the pages, with REGISTRATION=closed', () => {
-  it('say so in place of the form, and have no links to it', async () => {
-    const service = await start({ REGISTRATION: 'closed' });
-    const visitor = visitorOf(service);
-    const page = await visitor.open('/auth/register');
-    expect(page.status).toBe(200);
-    expect(page.text).toContain('Registration is closed.');
-    expect(visitor.shown('register.register')).toEqual([]);
-    expect((await visitor.open('/auth/log-in')).text).not.toContain('/auth/register');
-    const { body } = await service.http.get('/').expect(200);
-    expect(body.data.links).not.toHaveProperty('register');
-    expect(body.data.links).toHaveProperty('logIn');
-  });
-
   it('say so after a form that was open before', async () => {
     const [before, service] = [visitorOf(open), await start({ REGISTRATION: 'closed' })];
     expect((await before.open('/auth/log-in')).text).toContain('href="/auth/register"');

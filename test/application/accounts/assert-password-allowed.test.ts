@@ -25,10 +25,6 @@ describe('a password that is guessed first', () => {
     expect(await app.users.findByUsername(ADA.username)).toBeNull();
   });
 
-  it.each(GUESSED_FIRST)('is accepted without a list: %s', async (_what, password) => {
-    expect(await application({ isCommonPassword: null }).register({ ...ADA, password })).toHaveProperty('accessToken');
-  });
-
   it('still logs in a user who already has it', async () => {
     const app = application({ isCommonPassword });
     const passwordHash = await app.hasher.hash(COMMON);

@@ -179,15 +179,6 @@ describe('an address that was given up', () => {
     expect(await isFree(EMAIL)).toBe(true);
   });
 
-  it('is followed by the next one once it is free', async () => {
-    const { app, changeTo, isFree } = await setUp();
-    await changeTo(NEW_EMAIL);
-    await app.sendAll();
-    app.clock.advance(7 * DAY);
-    await changeTo(ANOTHER_EMAIL);
-    expect([await isFree(EMAIL), await isFree(NEW_EMAIL)]).toEqual([true, false]);
-  });
-
   it('keeps its link after a change back, which reserves no other one: that would be an attacker’s', async () => {
     const { app, user, ofAda, changeTo, isFree } = await setUp();
     await changeTo(NEW_EMAIL);
@@ -219,13 +210,5 @@ describe('an address that was given up', () => {
     await changeTo(NEW_EMAIL);
     expect([await pending(), await purposes()]).toEqual([[], []]);
     expect(await isFree(EMAIL)).toBe(true);
-  });
-
-  it('goes with its former user', async () => {
-    const { app, user, changeTo, isFree } = await setUp();
-    await changeTo(NEW_EMAIL);
-    await app.users.remove(user.id);
-    expect([await isFree(EMAIL), await isFree(NEW_EMAIL)]).toEqual([true, true]);
-    await app.register(ADA);
   });
 });

@@ -94,11 +94,4 @@ describe('deleteAccountAsOperator', () => {
     expect(await ofAda()).toEqual(NOTHING);
     expect(await asOperator()()).toBe(false);
   });
-
-  it('records nothing about a user who does not exist', async () => {
-    const { app } = await setUp();
-    const { deps, audit } = audited(app);
-    expect(await deleteAccountAsOperator(deps)('nobody', ORIGIN)).toBe(false);
-    expect(audit).toEqual([]);
-  });
 });

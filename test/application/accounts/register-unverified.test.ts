@@ -65,15 +65,6 @@ describe('registerUnverified, with a free address', () => {
     expect(events).toMatchObject([{ kind: 'registered', sessionId: null, ...ORIGIN }]);
     expect(messages).toMatchObject([{ kind: 'email-verification', to: EVE.email, origin: ORIGIN }]);
   });
-
-  it('lets the user log in once the address is verified', async () => {
-    const { app, register, logInAs } = await setUp();
-    await register(EVE);
-    await expect(logInAs(EVE)).rejects.toMatchObject(UNVERIFIED);
-    const [mail] = await app.sendAll();
-    await confirmEmail(app)({ token: tokenIn(mail ?? { text: 'nothing' }, 'email-verification') });
-    expect(await logInAs(EVE)).toHaveProperty('accessToken');
-  });
 });
 
 describe('registerUnverified, with the address of an account', () => {
@@ -87,15 +78,6 @@ describe('registerUnverified, with the address of an account', () => {
     expect(await pending()).toEqual([`address-taken to ${EMAIL}`]);
     expect(await happened()).toEqual(['registration-refused', 'registered']);
     expect((await ofAda()).events[0]).toMatchObject(ORIGIN);
-  });
-
-  it('changes nothing about a user whose address is verified', async () => {
-    const { ofAda, verify, register, logInAs } = await setUp();
-    await verify();
-    const { user, sessions } = await ofAda();
-    await register(TAKEN);
-    expect(await ofAda()).toMatchObject({ user, sessions });
-    expect(await logInAs(ADA)).toHaveProperty('accessToken');
   });
 
   it('makes both passwords invalid when the address is not verified, until its owner sets one by mail', async () => {
@@ -238,13 +220,6 @@ describe('registerUnverified, with the username and the password of an account t
     expect(await pending()).toEqual(isReserved ? waiting : [`address-taken to ${EMAIL}`]);
   });
 
-  it('begins anew when somebody gets the address meanwhile', async () => {
-    const { app, eve, findEve, register } = await mistyped();
-    beforeNextTransaction(app, () => app.register({ ...EVE, username: 'Mallory' }));
-    expect(await register(AGAIN)).toBeUndefined();
-    expect(await findEve()).toEqual(eve);
-  });
-
   it.each<[string, (given: Awaited<ReturnType<typeof mistyped>>) => Promise<unknown>]>([
     ['is verified', ({ change }) => change({ emailVerifiedAt: 1 })],
     ['is disabled', ({ change }) => change({ disabledAt: 1 })],
@@ -352,14 +327,6 @@ describe('registerUnverified', () => {
     expect(pauses).toEqual([100]);
   });
 
-  it('computes one hash', async () => {
-    const { hashed, register } = await setUp();
-    await register(EVE);
-    expect(hashed).toEqual([EVE.password]);
-    await register({ ...EVE, username: 'Mallory', email: EMAIL });
-    expect(hashed).toEqual([EVE.password, EVE.password]);
-  });
-
   it('refuses an easy password before it reads anything', async () => {
     const { deps, ofAda, hashed } = await setUp();
     const before = await ofAda();
@@ -371,16 +338,6 @@ describe('registerUnverified', () => {
       });
     }
     expect(hashed).toEqual([]);
-    expect(await ofAda()).toEqual(before);
-  });
-
-  it('has no effect once it is cancelled', async () => {
-    const { ofAda, findEve, register } = await setUp();
-    const before = await ofAda();
-    for (const email of [EVE.email, EMAIL]) {
-      await expect(register({ ...EVE, email }, AbortSignal.abort(new Error('late')))).rejects.toThrow('late');
-    }
-    expect(await findEve()).toBeNull();
     expect(await ofAda()).toEqual(before);
   });
 

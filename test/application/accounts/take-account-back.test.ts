@@ -179,15 +179,6 @@ describe('takeAccountBack, with the link of a change of factors', () => {
     expect((await stored()).codes).toBe(0);
   });
 
-  it('ends the second factor that a thief has begun', async () => {
-    const { app, userId, ada, undosOf, stored, undo } = await robbed();
-    for (const { id } of await factorsOf(app.records, userId)) await removeApp(app)(ada.caller(), id);
-    await ada.addApp();
-    expect((await stored()).user?.secondFactorAt).not.toBeNull();
-    await undo((await undosOf(EMAIL)).at(-1));
-    expect(await stored()).toMatchObject({ apps: 0, codes: 0, user: { secondFactorAt: null } });
-  });
-
   it('is valid for seven days from the change', async () => {
     const { app, ada, undosOf, undo } = await robbed();
     await ada.addPasskey();

@@ -72,13 +72,4 @@ describe('removeFactorsAsOperator', () => {
     await remove();
     expect(await pending()).toEqual([]);
   });
-
-  it('changes and records nothing when there is none', async () => {
-    const { app, ofAda, remove } = await setUp();
-    await remove();
-    const before = await ofAda();
-    app.clock.advance(MINUTE);
-    expect(await remove()).toEqual({ apps: 0, recoveryCodes: 0, passkeys: 0 });
-    expect(await ofAda()).toEqual(before);
-  });
 });

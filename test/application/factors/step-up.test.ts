@@ -194,16 +194,6 @@ describe('for a user who has a second factor', () => {
     expect(await opened(['password', 'totp'])).toMatchObject({ amr: ['pwd', 'otp', 'mfa'] });
   });
 
-  it('a log-in with the password alone opens none', async () => {
-    const { app, user, enrol } = await setUp();
-    await enrol();
-    const before = await app.sessions.listByUser(user.id, app.clock.now());
-    await expect(app.login({ account: ADA.username, password: ADA.password })).rejects.toThrow(
-      'the log-in waits for a second factor',
-    );
-    expect(await app.sessions.listByUser(user.id, app.clock.now())).toEqual(before);
-  });
-
   it('a session is not replaced without it, and keeps what was shown', async () => {
     const { app, user, key, enrol } = await setUp();
     const stored = (await enrol()) ?? expect.unreachable();

@@ -129,29 +129,6 @@ describe('a change of the password', () => {
   });
 });
 
-describe('a log-in that has to wait', () => {
-  it('is rejected like any rate-limited request, and does not show whether the password is right', async () => {
-    const { app, guess } = await setUp();
-    await guess(FREE);
-    const refusals = await Promise.all(
-      ['a guess', ADA.password].map((password) =>
-        app
-          .login({ account: 'Ada', password, source: { networks: networksOf(OWNER), refreshTokens: [] } })
-          .catch((error: unknown) => error),
-      ),
-    );
-    for (const refusal of refusals) {
-      expect(refusal).toMatchObject({
-        code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED',
-        status: 429,
-        level: 'warn',
-        retryAfter: 1,
-        details: null,
-      });
-    }
-  });
-});
-
 describe('failed log-ins', () => {
   it('on the username and on the email of one account are counted separately', async () => {
     const { app, guess } = await setUp();

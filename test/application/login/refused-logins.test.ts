@@ -133,11 +133,4 @@ describe('the counts of refused log-ins', () => {
     expect(counts.takeLost()).toBe(0);
     expect(state.units).toBe(1);
   });
-
-  it('ignore users who do not exist any more', async () => {
-    const { counts } = await counting();
-    counts.count('nobody', ORIGIN);
-    await counts.store();
-    expect(counts.waiting()).toBe(0);
-  });
 });

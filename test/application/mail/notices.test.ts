@@ -60,21 +60,6 @@ describe('a notice of a log-in', () => {
     await logIn(inNetwork(100));
     expect(await pending()).toHaveLength(NOTICES_PER_HOUR + 1);
   });
-
-  it('is not sent when the log-in is not kept', async () => {
-    const app = await registered();
-    const { run } = app.transactions;
-    let toldWithin = 0;
-    app.transactions.run = (work) =>
-      run(async (inside) => {
-        await work(inside);
-        toldWithin = (await messagesOf(inside.records, app.user.id)).length;
-        throw new Error('down');
-      });
-    await expect(app.logIn(inNetwork(1))).rejects.toThrow('down');
-    expect(toldWithin).toBe(1);
-    expect(await app.pending()).toStrictEqual([]);
-  });
 });
 
 describe('a notice of a changed password', () => {
@@ -129,10 +114,5 @@ describe('a notice of a replayed token', () => {
     expect(await pending()).toStrictEqual(['token-replayed']);
     for (const { refreshToken } of held) await expect(replayed(refreshToken)).rejects.toThrow();
     expect(await pending()).toHaveLength(NOTICES_PER_HOUR);
-  });
-
-  it('can be switched off', async () => {
-    const { pending } = await replay(['new-device', 'password', 'email']);
-    expect(await pending()).toStrictEqual([]);
   });
 });

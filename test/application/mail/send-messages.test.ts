@@ -219,33 +219,6 @@ describe('a request for a link', () => {
   });
 });
 
-describe('the link that undoes a change of the address', () => {
-  it('is not replaced by that of a further change', async () => {
-    const { app, user, links } = await setUp();
-    await reserveAddress(app, app, { id: user.id, email: 'first@example.org', emailVerifiedAt: 1 });
-    await app.enqueue({ kind: 'email-changed', userId: user.id, to: 'first@example.org', email: OTHER });
-    await app.sendAll();
-    const before = await links();
-    await app.enqueue({ kind: 'email-changed', userId: user.id, to: 'second@example.org', email: EMAIL });
-    const [mail] = await app.sendAll();
-    expect(mail?.to).toBe('second@example.org');
-    expect(mail?.text).not.toContain('#token=');
-    expect(await links()).toEqual(before);
-  });
-
-  it('is valid for seven days from the change, however late it is sent', async () => {
-    const { app, user, links } = await setUp();
-    await reserveAddress(app, app, { id: user.id, email: OTHER, emailVerifiedAt: 1 });
-    await app.enqueue({ kind: 'email-changed', userId: user.id, to: OTHER });
-    app.clock.advance(DAY);
-    await app.sendAll();
-    app.clock.advance(6 * DAY - 1);
-    expect(await links()).toHaveLength(1);
-    app.clock.advance(1);
-    expect(await links()).toEqual([]);
-  });
-});
-
 describe('a message that cannot be sent', () => {
   const down: Mailer = { send: () => Promise.reject(new Error('down')) };
 

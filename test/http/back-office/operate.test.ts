@@ -117,15 +117,6 @@ describe('a program of an operator', () => {
     expect(oldest.ids.slice(-3)).toEqual(newest.toReversed());
   });
 
-  it('lists the events of all users in pages', async () => {
-    const { user } = await signUp(service);
-    const first = (await asked(service, 'get', '/events?limit=1')).body.data;
-    expect(first.events).toMatchObject([{ userId: user.id }]);
-    const second = (await asked(service, 'get', `/events?limit=50&before=${first.next}`)).body.data;
-    expect(second.events[0].id).not.toBe(first.events[0].id);
-    expect(second.events).toContainEqual(expect.objectContaining({ actor: SUPPORT.name }));
-  });
-
   it('is told that a service without mail sends no link', async () => {
     const silent = await start(WITH_OFFICE, { mailer: null });
     const { email } = aPerson();
@@ -205,16 +196,4 @@ describe('a program of an operator', () => {
       expect({ method, path, status: answer.status }).toEqual({ method, path, status: 404 });
     }
   });
-});
-
-it('what operators did is logged once', async () => {
-  // As a round of the purge does, for what no request has done.
-  await service.ports.transactions.run((stores) => takeOperated(stores, 1_000));
-  const lines = service.logs.filter(({ msg, actor }) => msg === 'account event' && actor === SUPPORT.name);
-  const events = (await asked(service, 'get', '/events?limit=100')).body.data.events as { actor: string | null }[];
-  const ofDeleted = lines.filter(({ kind }) => `${kind}`.match(/^(deleted|invit)/));
-  const stored = events.filter(({ actor }) => actor === SUPPORT.name).length;
-  expect(lines.length - ofDeleted.length).toBeGreaterThanOrEqual(stored);
-  const keys = lines.map(({ at, kind, userId, sessionId }) => [at, kind, userId, sessionId].join());
-  expect(new Set(keys).size).toBe(keys.length);
 });

@@ -79,11 +79,6 @@ describe('the pages of the back office', () => {
     expect(await service.ports.users.findById(user.id)).toMatchObject({ disabledAt: null });
   });
 
-  it('ignore what others add to their addresses', async () => {
-    const { user } = await signUp(service);
-    for (const path of ['/office', `/office/users/${user.id}`]) await open(`${path}?utm_source=mail`).expect(200);
-  });
-
   it('take forms behind a proxy that adds `Referrer-Policy: no-referrer`', async () => {
     const { user } = await signUp(service);
     const hidden = { ...FORM, Origin: 'null', 'Sec-Fetch-Site': 'same-origin' };

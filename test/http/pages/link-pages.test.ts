@@ -78,12 +78,6 @@ describe('the pages for links in mail', () => {
     expect(text).toMatch(new RegExp(`id="${id}-hint">At least ${PASSWORD_MIN_CODE_POINTS} characters`));
   });
 
-  it('lead back to the application once they are done, where there is no page for log-ins', async () => {
-    const application = 'https://app.example.org';
-    const { http } = await start({ ACCOUNT_PAGES: 'off', ALLOWED_ORIGINS_DEV: application });
-    expect((await http.get('/auth/link/done').expect(200)).text).toContain(`href="${application}"`);
-  });
-
   it('lead over the log-in to the first website of the allow-list, and nowhere that their address names', async () => {
     const origins = 'capacitor://localhost,https://app.example.org,https://other.example.org';
     const service = await start({ ALLOWED_ORIGINS_DEV: origins, EMAIL_VERIFICATION: 'required' });

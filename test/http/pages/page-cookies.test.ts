@@ -188,15 +188,6 @@ describe('a session with the key of a device', () => {
     const { headers } = await thief.post('/auth/account/username', { username: aPerson().username });
     expect(headers.location).toBe(PROVE);
   });
-
-  it('shows no page once it has ended', async () => {
-    const visitor = await boundVisitor();
-    const copy = visitorOf(service);
-    for (const [name, value] of visitor.jar) copy.jar.set(name, value);
-    await visitor.open('/auth/log-out');
-    await visitor.submit('log-out.log-out');
-    expect(await leadsTo(copy)).toBe(pathOfPage('log-in', '/auth/account'));
-  });
 });
 
 it('a page that gets a token long after its rotation ends the session, as a refresh does', async () => {

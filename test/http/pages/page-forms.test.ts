@@ -184,14 +184,6 @@ describe('the settings', () => {
     expect(await backAt()).toBe(APPLICATION);
   });
 
-  it('say in the history what an operator has said, as text', async () => {
-    const member = await registeredVisitor(service);
-    const user = await service.ports.users.findByUsername(member.person.username);
-    const told = { userId: user?.id ?? '', kind: 'disabled', note: 'stolen <b>laptop</b>' } as const;
-    await storeEvents(service.ports, [anEvent(told)]);
-    expect((await member.open('/auth/account/history')).text).toContain('Reason: stolen &#60;b&#62;laptop&#60;/b&#62;');
-  });
-
   const SECRET = /<code>((?:[A-Z2-7]{4} ?){8})<\/code>/;
 
   it('keep the secret of an app over a wrong code, and offer no second app', async () => {

@@ -69,16 +69,6 @@ describe('GET /', () => {
     const others = ['documentation', 'openapi', 'errors', 'keys', 'client', 'console'];
     expect(Object.keys(body.data.links).filter((name) => !others.includes(name))).toEqual(names);
   });
-
-  it('has a link to a page where there is one', () => {
-    const links = { documentation: 'https://a.example/docs', openapi: '', errors: '', keys: '', client: '' };
-    const all = Object.fromEntries(Object.keys(links).map((name) => [name, 'https://a.example/v/x']));
-    const site = { baseUrl: 'https://a.example/v', version: '1' };
-    expect(homePage(site, { ...links, ...all })).not.toMatch(/v.console|auth.log-in/);
-    const [console, logIn] = ['https://a.example/v/console', 'https://a.example/v/auth/log-in'];
-    const withPages = homePage(site, { ...links, ...all, console, logIn });
-    expect(linksOf(withPages)).toEqual(expect.arrayContaining(['/v/console', '/v/auth/log-in']));
-  });
 });
 
 describe('GET / of a visitor', () => {
@@ -149,11 +139,6 @@ describe('GET /errors/:code', () => {
     },
   );
 
-  it('says whether to try again', async () => {
-    expect(wordsOf(await pageOf('/errors/DB_QUERY_FAILED'))).toContain('Yes. The cause is temporary');
-    expect(wordsOf(await pageOf('/errors/AUTH_USER_DUPLICATE'))).toContain('No. Waiting does not help.');
-  });
-
   it.each(published)('is linked from the list: %s', async (code) => {
     expect(linksOf(await pageOf('/errors'))).toContain(`/errors/${code}`);
   });
@@ -212,12 +197,6 @@ describe('GET /docs', () => {
       const called = path.reduce<unknown>((object, member) => Reflect.get(object as object, member), client);
       expect(typeof called, call).toBe(call.includes('(') ? 'function' : 'object');
     }
-  });
-
-  it('says for every error what to do', async () => {
-    const words = wordsOf(await pageOf('/docs'));
-    expect(words).toContain(ADVICE.AUTH_TOKEN_INVALID);
-    expect(words).toContain('Send less.');
   });
 
   it('has no two elements of one id, and no link to an id that is not there', async () => {

@@ -122,12 +122,6 @@ describe('an unknown path', () => {
     expect(response.status).toBe(404);
     expect(response.headers).not.toHaveProperty('allow');
   });
-
-  it('gets 404 when the request target is an absolute URL', async () => {
-    const { url } = await start();
-    const whole = await exchangeRaw(url, head('GET http://elsewhere.example/nowhere', { Connection: 'close' }));
-    expect(whole.status).toBe(404);
-  });
 });
 
 describe('a known path with another method', () => {
@@ -143,10 +137,6 @@ describe('a known path with another method', () => {
       expect(JSON.parse(response.body)).toMatchObject({ code: 'SYS_HTTP_UNEXPECTED_ERROR', details: null });
     },
   );
-
-  it('gets 405 whatever the query', async () => {
-    await (await start()).http.put('/things?a=1').expect(405);
-  });
 
   it('accepts any query with OPTIONS', async () => {
     await (await start()).http.options('/things?a=1').expect(204);

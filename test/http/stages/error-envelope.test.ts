@@ -24,18 +24,6 @@ describe('the error envelope', () => {
     expect(response.headers['cache-control']).toBe('no-store');
   });
 
-  it('has details when parameters are invalid', async () => {
-    const details = [{ field: 'a.b', message: 'is required', code: 'required' } as const];
-    const { http } = await stageApp([throwing(new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details }))]);
-    expect((await http.get('/probe').expect(400)).body.details).toEqual(details);
-  });
-
-  it('has the header Retry-After when its error has a wait', async () => {
-    const error = new AppError('SYS_HTTP_UNEXPECTED_ERROR', { status: 503, retryAfter: 7 });
-    const { http } = await stageApp([throwing(error)]);
-    await http.get('/probe').expect(503).expect('Retry-After', '7');
-  });
-
   it('replaces a response that the handler has begun', async () => {
     const halfway = probe((_input, ctx) => {
       ctx.type = 'text/html';
@@ -86,14 +74,6 @@ describe('the error envelope', () => {
     const { http, logs } = await stageApp([throwing(error)]);
     await http.get('/probe').expect(error.status);
     expect(logs.find(({ code }) => code === error.code)).not.toHaveProperty('err');
-  });
-
-  it('has no body for HEAD, and the same headers', async () => {
-    const { http } = await stageApp([throwing(new AppError('DB_RECORD_NOT_FOUND'))]);
-    const get = await http.get('/probe').expect(404);
-    const response = await http.head('/probe').expect(404);
-    expect(response.text).toBeUndefined();
-    expect(response.headers['content-type']).toBe(get.headers['content-type']);
   });
 });
 

@@ -67,11 +67,4 @@ describe('the version', () => {
     const error = await (await stageApp([throwing(new Error('a bug'))])).http.get('/probe').expect(500);
     expect(error.body.context.version).toBe('1.2.3');
   });
-
-  it('is that of the application', async () => {
-    const service = await startService();
-    const response = await service.http.get('/health/live');
-    await service.close();
-    expect(response.body.context.version).toBe(VERSION);
-  });
 });

@@ -64,12 +64,6 @@ describe('the request scope', () => {
     expect(seen).toEqual(ids.map((id) => [id, id]));
   });
 
-  it('is not available outside a request', async () => {
-    const { http } = await stageApp([probe(() => null)]);
-    await http.get('/probe').expect(200);
-    expect(currentRequest()).toBeUndefined();
-  });
-
   it('adds the request id to the log lines of the handler', async () => {
     const deps = stageDeps();
     const { http } = await stageApp([probe(() => deps.logger.info('working'))], { logger: deps.logger });

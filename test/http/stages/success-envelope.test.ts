@@ -96,14 +96,6 @@ describe('an unwrapped document', () => {
     expect(again.headers).not.toHaveProperty('svc-request-id');
   });
 
-  it('is logged like every response', async () => {
-    const { http, logs } = await stageApp([document({})]);
-    await http.get('/document').set('svc-request-id', 'mine').expect(203);
-    expect(logs).toEqual([
-      expect.objectContaining({ msg: 'request answered', requestId: 'mine', route: 'document', status: 203 }),
-    ]);
-  });
-
   it('that does not match its schema is an error in the envelope, which caches may not store', async () => {
     const declared = document({});
     const broken = { ...declared, response: { ...declared.response, data: v.string() } };

@@ -3,8 +3,6 @@
 import { describe, expect, it } from 'vitest';
 import { eventsOf } from '../../../src/application/storage/events.ts';
 import { messagesOf } from '../../../src/application/storage/outbox.ts';
-import type { Transactions } from '../../../src/application/storage/records.ts';
-import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { BOB } from '../../support/account.ts';
 import { ADA, DAY, MINUTE, rejections, SECOND } from '../../support/application.ts';
 import { aFactor, anIdentity, aPasskey } from '../../support/builders.ts';

@@ -103,7 +103,7 @@ const admit = async (
   needsCode: boolean,
 ): Promise<User> => {
   const candidates = loginAttempts(account, user, source);
-  const matches = await comparePassword(deps, candidates, password, user, { forgets: !needsCode });
+  const matches = await comparePassword(deps, candidates, password, user, { hidesMatch: needsCode });
   if (user === null || !matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
   // The code comes first: whether the account is disabled would say that the password was right.
   if (!needsCode) assertMayLogIn(deps, user);

@@ -82,6 +82,8 @@ export const leakedPasswordsAt =
       await response.body?.cancel();
       throw new LoggableError(`the list of leaked passwords has answered with the status ${response.status}`);
     }
-    const lines = (await boundedText(response, MAX_ANSWER_BYTES)).split(/\r?\n/);
+    const lines = (await boundedText(response, MAX_ANSWER_BYTES)).trim().toUpperCase().split(/\r?\n/);
+    if (lines.some((line) => !/^(?:[0-9A-F]{35}:\d+)?$/.test(line)))
+      throw new LoggableError('the list of leaked passwords has answered with something else than hashes');
     return lines.some((line) => line.startsWith(`${digest.slice(5)}:`) && !/:0+$/.test(line));
   };

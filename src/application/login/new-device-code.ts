@@ -29,10 +29,10 @@ type LoginDevice = {
 /** `ofWrong`: a wrong password is answered as a right one that needs a code. `ofRight`: that one needs it. */
 type Needed = { readonly ofWrong: boolean; readonly ofRight: boolean };
 
-/** As many statements for an account that does not exist. */
+/** As many statements for an account that does not exist. Nobody gets a code where all need a second factor. */
 export const codeNeeded = async (deps: Service, user: User | null, device: LoginDevice): Promise<Needed> => {
-  const { newDeviceCode = 'off' } = deps;
-  if (newDeviceCode === 'off') return { ofWrong: false, ofRight: false };
+  const { newDeviceCode = 'off', secondFactor } = deps;
+  if (newDeviceCode === 'off' || secondFactor === 'required') return { ofWrong: false, ofRight: false };
   if (await isKnownDevice(deps, user, device)) return { ofWrong: false, ofRight: false };
   const isLate = newDeviceCode === 'while-mail-works' && (await isMailLate(deps, user));
   const isAsked = user !== null && user.emailVerifiedAt !== null && !needsSecondFactor(deps, user);

@@ -215,6 +215,7 @@ describe('without a code', () => {
       rememberedDevices: [world.ada.rememberedDevice ?? ''],
     });
     expect(result).toHaveProperty('pendingLogin');
+    await expect(login(strict)({ ...NEW_DEVICE, ...WRONG })).rejects.toMatchObject({ code: DISCLOSED });
   });
 
   it('nothing has changed while the setting is off', async () => {

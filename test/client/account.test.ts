@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, expectTypeOf, it, onTestFinished } from 'v
 import { createAccountClient } from '../../client/src/account.ts';
 import { AuthError, createAuthClient } from '../../client/src/index.ts';
 import type { AccountExport, CurrentUser } from '../../client/src/types.ts';
-import { passkeysOf } from '../../src/application/storage/factors.ts';
+import { passkeysOf } from '../../src/application/storage/credentials.ts';
 import { waitingMessages } from '../../src/application/storage/outbox.ts';
 import type { LinkPurpose } from '../../src/domain/link.ts';
 import { aPasskey } from '../support/builders.ts';

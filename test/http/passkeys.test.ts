@@ -1,8 +1,8 @@
 // Proves nist-2, nist-3, nist-4, nist-10, nist-12
 
 import { beforeAll, describe, expect, it } from 'vitest';
+import { passkeysOf } from '../../src/application/storage/credentials.ts';
 import { eventsOf } from '../../src/application/storage/events.ts';
-import { passkeysOf } from '../../src/application/storage/factors.ts';
 import { messagesOf } from '../../src/application/storage/outbox.ts';
 import { purgeRows } from '../../src/application/storage/rows.ts';
 import { CHALLENGE_LIFETIME, PASSKEYS_PER_USER } from '../../src/domain/passkey.ts';

@@ -3,8 +3,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { memoryCounts } from '../../src/adapters/limits/counts.ts';
 import { countAttempts } from '../../src/adapters/limits/login-attempts.ts';
+import { linksOf } from '../../src/application/storage/credentials.ts';
 import { eventsOf } from '../../src/application/storage/events.ts';
-import { linksOf } from '../../src/application/storage/links.ts';
 import { authenticator } from '../support/authenticator.ts';
 import { codeAt, wrongCodeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';

@@ -8,9 +8,9 @@ import { canonicalAccount, isAccountName, type User } from '../../domain/user.ts
 import { type AskedLogin, seal, unseal, useCodes } from '../login-code.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Cancellation, Service } from '../service.ts';
+import { rememberDevice, rememberedDeviceId } from '../sessions/end-sessions.ts';
 import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
 import { type Presented, provenKeys } from '../sessions/prove-device.ts';
-import { rememberDevice, rememberedDeviceId } from '../sessions/remember-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { addMessages, messagesOf } from '../storage/outbox.ts';
 import { loginAttempts } from './compare-password.ts';

@@ -3,7 +3,7 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import type { User } from '../../domain/user.ts';
 import type { Service } from '../service.ts';
 import type { OpenedSession } from '../sessions/open-session.ts';
-import { useOnce } from '../storage/links.ts';
+import { useOnce } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 
 /** Milliseconds in which a user has to present the second factor after the first. */

@@ -5,7 +5,7 @@ import { type PublicUser, publicUser, type User } from '../../domain/user.ts';
 import type { UserInSession } from '../ports/session-repository.ts';
 import type { AccessToken, Verified } from '../ports/token-signer.ts';
 import type { Core, Service } from '../service.ts';
-import { passkeysOf } from '../storage/factors.ts';
+import { passkeysOf } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 
 /** The user of a request's access token, and the session in which the token was issued. */

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
-import { isCommonPassword } from '../../adapters/crypto/common-passwords.ts';
-import { leakedPasswordsAt, leakedPasswordsOf } from '../../adapters/crypto/leaked-passwords.ts';
+import { isCommonPassword, leakedPasswordsAt, leakedPasswordsOf } from '../../adapters/crypto/known-passwords.ts';
 import { hashingThreads, passwordHasher } from '../../adapters/crypto/password-hasher.ts';
 import { verifyBrowserProof, verifyDeviceProof } from '../../adapters/crypto/proofs.ts';
 import { secretsOf } from '../../adapters/crypto/secrets.ts';

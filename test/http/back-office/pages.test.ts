@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { removeEnded } from '../../../src/application/sessions/purge.ts';
-import { listInvitations } from '../../../src/application/storage/links.ts';
+import { listInvitations } from '../../../src/application/storage/credentials.ts';
 import { closedServices, eventsOf, linked } from '../../support/http/account.ts';
 import { refreshWith, signUp } from '../../support/http/auth-http.ts';
 import { OFFICE, WITH_OFFICE } from '../../support/http/back-office.ts';

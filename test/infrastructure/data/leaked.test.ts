@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { leakedPasswordsAt, leakedPasswordsOf } from '../../../src/adapters/crypto/leaked-passwords.ts';
+import { leakedPasswordsAt, leakedPasswordsOf } from '../../../src/adapters/crypto/known-passwords.ts';
 import { makeLeaked } from '../../../src/infrastructure/data/leaked.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 

@@ -3,10 +3,13 @@ import { setImmediate as turn } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
 import type { Context } from 'koa';
 import type { Cancellation } from '../../../application/service.ts';
+import type { OpenedSession } from '../../../application/sessions/open-session.ts';
 import type { Presented } from '../../../application/sessions/prove-device.ts';
 import { type Device, type Origin, shortUserAgent } from '../../../domain/event.ts';
+import { canonicalLocale, fallbacksOf, LAST_LOCALE, preferredLocale } from '../../../domain/locale.ts';
 import { httpFailure } from '../errors/exceptions.ts';
-import { BOUND_COOKIE, isCrossSite } from './cookies.ts';
+import type { BrowserSession } from './browser-session.ts';
+import { BOUND_COOKIE, type HttpOnlyCookie, isCrossSite, type SessionCookies } from './cookies.ts';
 
 /** Some proxies append the port of the client's connection to its address. */
 const WITH_PORT = /^(?:(?<ipv4>[\d.]+)|\[(?<ipv6>[^\]]+)\])(?::\d{1,5})?$/;
@@ -109,3 +112,44 @@ export const clientCancellation = async ({ req }: Context): Promise<Cancellation
     },
   };
 };
+
+/** How the routes see the device of a request, and what they send it. */
+export type DeviceAccess = {
+  readonly cookie: SessionCookies;
+  readonly pendingLogin: HttpOnlyCookie;
+  readonly rememberedDevice: HttpOnlyCookie;
+  readonly device: PresentedDevice;
+  /** `null`: browsers hold no keys. */
+  readonly browser: BrowserSession | null;
+  /** Links to an account what the browser has kept of a sign-in before it has logged in. `undefined`: there are no providers. */
+  readonly linkKept: ((ctx: Context, session: OpenedSession) => Promise<void>) | undefined;
+};
+
+/** Of a request whose proof of its device is missing, not valid, or of another time. */
+export const PROOF_ERRORS = ['AUTH_DEVICE_UNPROVEN', 'AUTH_PROOF_EXPIRED'] as const;
+
+/** Where a log-in comes from. A refresh token of the account identifies a known device. ADR 0008. */
+export const loginSourceOf = (ctx: Context, access: DeviceAccess, proof: string | undefined) => ({
+  networks: clientNetworks(ctx),
+  locales: acceptedLocales(ctx),
+  origin: originOf(ctx),
+  presented: access.device(ctx, proof),
+  refreshTokens: access.cookie.readOwn(ctx),
+  /** What the browser got earlier in this log-in, and in one before. */
+  pendingLogins: access.pendingLogin.readOwn(ctx),
+  rememberedDevices: access.rememberedDevice.readOwn(ctx),
+});
+
+/** Characters. Browsers send less than 200. */
+const MAX_LENGTH = 1_000;
+
+/** The languages of `Accept-Language` (RFC 9110 §12.5.4), canonical, the preferred first; none if the header is missing or too long. */
+export const acceptedLocales = (ctx: Context): string[] =>
+  ctx.get('Accept-Language').length > MAX_LENGTH
+    ? []
+    : ctx.acceptsLanguages().flatMap((language) => canonicalLocale(language) ?? []);
+
+/** The language of a page for a user: one of those offered that the browser asks for, or else the default one of the service. */
+export const pageLocale = (ctx: Context, defaultLocale: string, offered: readonly string[]): string =>
+  fallbacksOf(preferredLocale(acceptedLocales(ctx), offered), defaultLocale).find((each) => offered.includes(each)) ??
+  LAST_LOCALE;

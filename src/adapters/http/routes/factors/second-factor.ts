@@ -15,8 +15,7 @@ import {
 import { requestOptions, UsedCredential } from '../../../json/passkeys.ts';
 import { validationFailure } from '../../errors/exceptions.ts';
 import type { UserSite } from '../../pages/layout.ts';
-import { originOf } from '../../request/client.ts';
-import { type DeviceAccess, loginSourceOf, PROOF_ERRORS } from '../../request/device-access.ts';
+import { type DeviceAccess, loginSourceOf, originOf, PROOF_ERRORS } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { handOver, loginErrors, OPENS_SESSION } from '../login/login.ts';
 import { appJson, RecoveryCodesJson } from './factors.ts';

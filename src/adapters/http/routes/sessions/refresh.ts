@@ -5,9 +5,8 @@ import { logout } from '../../../../application/sessions/end-sessions.ts';
 import { refresh } from '../../../../application/sessions/refresh.ts';
 import { BindingCode, Proof, RefreshResult } from '../../../json/fields.ts';
 import { PublicUserJson } from '../../../json/public-user.ts';
-import { clientCancellation, originOf } from '../../request/client.ts';
+import { clientCancellation, type DeviceAccess, originOf, PROOF_ERRORS } from '../../request/client.ts';
 import { isCrossSite } from '../../request/cookies.ts';
-import { type DeviceAccess, PROOF_ERRORS } from '../../request/device-access.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 
 /** The whole body may be missing (SPEC "Endpoints": refresh has none). */

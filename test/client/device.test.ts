@@ -252,6 +252,59 @@ describe('how a session is bound', () => {
   });
 });
 
+describe('a request with a token that is bound to the key', () => {
+  const API = `${BASE_URL}/users/me`;
+  const bound = () => success({ accessToken: anAccessToken({ cnf: { jkt: 'k' } } as object), user: {} });
+  const unproved = () =>
+    refusal('AUTH_TOKEN_INVALID', 401, {}, { 'WWW-Authenticate': 'DPoP error="invalid_dpop_proof", algs="ES256"' });
+  const sentTo = (requests: readonly Request[], path: string) =>
+    requests.filter(({ url }) => new URL(url).pathname === path).map(({ headers }) => headers);
+  const loggedInWith = async (answers: Parameters<typeof opened>[0], setup: Setup = {}) => {
+    const page = opened({ [LOGIN]: [bound], [REFRESH]: [bound], '/users/me': [() => success({})], ...answers }, setup);
+    await page.auth.login(ADA);
+    page.asked.splice(0);
+    return page;
+  };
+
+  it('has a proof for its method, address and token', async () => {
+    const { auth, asked, requests } = await loggedInWith({});
+    await auth.fetch(`${API}?a=b`, { method: 'PATCH', body: '{}' });
+    const accessToken = await auth.accessToken();
+    expect(asked).toMatchObject([{ create: false, again: false, use: { method: 'PATCH', url: `${API}?a=b`, accessToken } }]);
+    const [headers] = sentTo(requests, '/users/me');
+    expect([headers?.get('Authorization'), headers?.get('DPoP')]).toEqual([`DPoP ${accessToken}`, 'proof 2']);
+  });
+
+  it('is sent again with another proof by the clock of the service, without a renewal', async () => {
+    const { auth, asked, requests } = await loggedInWith({ '/users/me': [unproved, () => success({})] });
+    expect((await auth.fetch(API)).status).toBe(200);
+    expect(asked).toMatchObject([{ again: false }, { again: true }]);
+    expect(sentTo(requests, '/users/me').map((headers) => headers.get('DPoP'))).toEqual(['proof 2', 'proof 3']);
+    expect(sentTo(requests, REFRESH)).toEqual([]);
+  });
+
+  it('fails while the page of the key does not answer, and the session stays', async () => {
+    let isThere = true;
+    const { auth } = await loggedInWith({}, { answer: () => isThere && 'a proof' });
+    isThere = false;
+    await expect(auth.fetch(API)).rejects.toMatchObject({ code: 'CLIENT_NETWORK_FAILED', retryable: true });
+    expect(auth.user?.username).toBe('ada');
+  });
+
+  it('ends the session when the key is gone', async () => {
+    let key: string | undefined = 'a proof';
+    const { auth, requests } = await loggedInWith(
+      { '/users/me': [unproved], [REFRESH]: [unproven] },
+      { answer: () => key },
+    );
+    key = undefined;
+    const answer = auth.fetch(API);
+    await seconds(10);
+    expect([(await answer).status, auth.user]).toEqual([401, null]);
+    expect(sentTo(requests, '/users/me').map((headers) => headers.get('DPoP'))).toEqual([null]);
+  });
+});
+
 describe('the frame', () => {
   it('is removed when the client is disposed of', async () => {
     const { auth, frames } = opened({});

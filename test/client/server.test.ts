@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto';
-import { SignJWT } from 'jose';
+import { generateKeyPairSync, hash, type KeyObject } from 'node:crypto';
+import { exportJWK, SignJWT } from 'jose';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { AuthError } from '../../client/src/auth-error.ts';
 import { createServerAuth } from '../../client/src/server.ts';
@@ -7,8 +7,9 @@ import type { AuthErrorCode, ServerAuthOptions } from '../../client/src/types.ts
 import { refusal, success } from '../support/client.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { encoded } from '../support/forgeries/forge.ts';
-import { opened, servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/http/auth-http.ts';
-import type { TestService } from '../support/http/service.ts';
+import { heldFrom, opened, servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/http/auth-http.ts';
+import { aPerson, type TestService } from '../support/http/service.ts';
+import { type DeviceKey, joseDeviceKey } from '../support/jose-proofs.ts';
 import { testKeys } from '../support/keys.ts';
 import { keyVariables } from '../support/processes/environments.ts';
 import { freePort } from '../support/servers/free-port.ts';
@@ -189,6 +190,86 @@ describe('getUser', () => {
   it('needs an address with a scheme, and a public origin that is one', () => {
     expect(() => createServerAuth({ baseUrl: 'localhost:3000' })).toThrow(TypeError);
     expect(() => createServerAuth({ baseUrl: 'http://localhost:3000', origin: 'app.example.com' })).toThrow(TypeError);
+  });
+});
+
+describe('a request with a token in Authorization', () => {
+  const URL_OF_NOTES = 'https://api.example.com/notes?a=b';
+  const HTU = 'https://api.example.com/notes';
+  let key: DeviceKey;
+  let bound: string;
+  beforeAll(async () => {
+    const binding = await start({ ...keyVariables(KEYS), ...PARTIES, JWT_BINDING: 'on' });
+    key = await joseDeviceKey();
+    const proof = await key.proof({ htu: 'https://auth.example.org/auth/register', now: Date.now() });
+    bound = heldFrom(await binding.http.post('/auth/register').send({ ...aPerson(), proof })).accessToken;
+  });
+
+  type Proved = Partial<Parameters<DeviceKey['proof']>[0]> & { readonly by?: DeviceKey };
+  const proofFor = ({ by = key, ...more }: Proved = {}) =>
+    by.proof({ htm: 'PUT', htu: HTU, now: Date.now(), accessToken: bound, ...more });
+  const asked = (headers: Headers, url = URL_OF_NOTES) => new Request(url, { method: 'PUT', headers });
+  const withProof = (DPoP: string, url?: string) => asked({ Authorization: `DPoP ${bound}`, DPoP }, url);
+  const usernameOf = async (sent: Request, options: Partial<ServerAuthOptions> = {}) =>
+    (await pages(options).getUser(sent))?.username;
+
+  it('is of its user, who has to prove the key to which the token is bound', async () => {
+    expect(await usernameOf(asked({ Authorization: `Bearer ${ada.accessToken}` }))).toBe(ada.user.username);
+    const { user } = opened(bound).claims as { user: { username: string } };
+    const sent = withProof(await proofFor());
+    expect(await usernameOf(sent)).toBe(user.username);
+    // It may be looked at twice, also as another object.
+    expect(await usernameOf(new Request(sent))).toBe(user.username);
+    const behindProxy = withProof(await proofFor(), 'http://10.0.0.7:4000/notes?a=b');
+    expect(await usernameOf(behindProxy, { origin: 'https://api.example.com' })).toBe(user.username);
+    const tlsEndsBefore = withProof(await proofFor(), 'http://api.example.com/notes');
+    expect(await usernameOf(tlsEndsBefore)).toBe(user.username);
+    const hasEnded = { endedSessions: { isEnded: () => true } };
+    expect(await usernameOf(withProof(await proofFor()), hasEnded)).toBeUndefined();
+  });
+
+  it('is told what to prove, and is nobody, also beside a valid cookie', async () => {
+    const pair = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+    const claims = { ...opened(await proofFor()).claims };
+    const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+    const signedBy = async (alg: string, signer: KeyObject, jwk: KeyObject) =>
+      new SignJWT(claims).setProtectedHeader({ typ: 'dpop+jwt', alg, jwk: await exportJWK(jwk) }).sign(signer);
+    const { header } = opened(await proofFor());
+    const refused: Record<string, string | Request> = {
+      'no proof': '',
+      'another method': await proofFor({ htm: 'GET' }),
+      'another path': await proofFor({ htu: `${HTU}/1` }),
+      'another host': await proofFor({ htu: 'https://evil.example/notes' }),
+      'no address': await proofFor({ htu: '' }),
+      'another token': await proofFor({ accessToken: ada.accessToken }),
+      'no token': await proofFor({ accessToken: '' }),
+      'another key': await proofFor({ by: await joseDeviceKey() }),
+      'two minutes ago': await proofFor({ now: Date.now() - 120_000 }),
+      'in two minutes': await proofFor({ now: Date.now() + 120_000 }),
+      RS256: await signedBy('RS256', pair.privateKey, pair.publicKey),
+      'a private key': await signedBy('ES256', ec, ec),
+      none: `${encoded({ ...header, alg: 'none' })}.${encoded(claims)}.`,
+      'two proofs': `${await proofFor()}, ${await proofFor()}`,
+      Bearer: asked({ Authorization: `Bearer ${bound}`, DPoP: await proofFor() }),
+      'a token that is not bound': asked({
+        ...{ Authorization: `DPoP ${ada.accessToken}`, DPoP: await proofFor({ accessToken: ada.accessToken }) },
+      }),
+      'a bound token as a cookie': asked({ Authorization: `DPoP ${bound}`, Cookie: accessCookie(bound) }),
+    };
+    for (const [what, given] of Object.entries(refused)) {
+      const sent = typeof given === 'string' ? withProof(given) : given;
+      if (what !== 'Bearer') sent.headers.append('Cookie', accessCookie());
+      const response = await instead(pages().requireUser(sent));
+      const challenge = response.headers.get('WWW-Authenticate');
+      expect([what, response.status, challenge]).toEqual([
+        ...[what, 401, 'DPoP error="invalid_dpop_proof", algs="ES256"'],
+      ]);
+    }
+  });
+
+  it('leaves a Bearer token to the proxy that has added it, if there is a cookie', async () => {
+    expect(await usernameOf(asked({ Authorization: 'Bearer other', Cookie: accessCookie() }))).toBe(ada.user.username);
+    expect(await usernameOf(asked({ Authorization: 'Bearer other' }))).toBeUndefined();
   });
 });
 

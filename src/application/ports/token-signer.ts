@@ -24,9 +24,22 @@ export type TokenProblem =
   /** The header or the claims are not those of this kind of token. */
   | 'unexpected_claims';
 
-export type Verified<T> =
+/** Why a request may not use its token: RFC 9449 §4.3, §7.1. */
+export type ProofProblem =
+  | 'proof_missing'
+  /** There is a proof, and the token is bound to no key. */
+  | 'proof_needless'
+  /** Malformed, badly signed, by another key, or for another request or token. */
+  | 'proof_invalid'
+  | 'proof_untimely'
+  | 'proof_used';
+
+/** An access token as a request presents it. */
+export type PresentedToken = Verified<AccessToken, TokenProblem | ProofProblem>;
+
+export type Verified<T, Problem = TokenProblem> =
   | { readonly ok: true; readonly token: T }
-  | { readonly ok: false; readonly reason: TokenProblem };
+  | { readonly ok: false; readonly reason: Problem };
 
 /**
  * Signs and verifies access and refresh tokens. Verification never rejects because of the content of a token.

@@ -254,38 +254,40 @@ describe('how a session is bound', () => {
 
 describe('a request with a token that is bound to the key', () => {
   const API = `${BASE_URL}/users/me`;
-  const bound = () => success({ accessToken: anAccessToken({ cnf: { jkt: 'k' } } as object), user: {} });
+  const bound = () => success({ accessToken: anAccessToken({ cnf: {} } as object), user: {} });
   const unproved = () =>
-    refusal('AUTH_TOKEN_INVALID', 401, {}, { 'WWW-Authenticate': 'DPoP error="invalid_dpop_proof", algs="ES256"' });
-  const sentTo = (requests: readonly Request[], path: string) =>
-    requests.filter(({ url }) => new URL(url).pathname === path).map(({ headers }) => headers);
-  const loggedInWith = async (answers: Parameters<typeof opened>[0], setup: Setup = {}) => {
-    const page = opened({ [LOGIN]: [bound], [REFRESH]: [bound], '/users/me': [() => success({})], ...answers }, setup);
+    refusal('AUTH_TOKEN_INVALID', 401, {}, { 'WWW-Authenticate': 'DPoP error="invalid_dpop_proof"' });
+  const loggedIn = async (answers: Parameters<typeof opened>[0], setup: Setup = {}) => {
+    const page = opened({ '/users/me': [() => success({})], ...answers, [LOGIN]: [bound] }, setup);
     await page.auth.login(ADA);
     page.asked.splice(0);
-    return page;
+    page.requests.splice(0);
+    return {
+      ...page,
+      sent: () => page.requests.map(({ url, headers }) => [new URL(url).pathname, headers.get('DPoP')]),
+    };
   };
 
   it('has a proof for its method, address and token', async () => {
-    const { auth, asked, requests } = await loggedInWith({});
+    const { auth, asked, requests, sent } = await loggedIn({});
     await auth.fetch(`${API}?a=b`, { method: 'PATCH', body: '{}' });
     const accessToken = await auth.accessToken();
-    expect(asked).toMatchObject([{ create: false, again: false, use: { method: 'PATCH', url: `${API}?a=b`, accessToken } }]);
-    const [headers] = sentTo(requests, '/users/me');
-    expect([headers?.get('Authorization'), headers?.get('DPoP')]).toEqual([`DPoP ${accessToken}`, 'proof 2']);
+    const use = { method: 'PATCH', url: `${API}?a=b`, accessToken };
+    expect(asked).toMatchObject([{ create: false, again: false, use }]);
+    expect(sent()).toEqual([['/users/me', 'proof 2']]);
+    expect(requests[0]?.headers.get('Authorization')).toBe(`DPoP ${accessToken}`);
   });
 
   it('is sent again with another proof by the clock of the service, without a renewal', async () => {
-    const { auth, asked, requests } = await loggedInWith({ '/users/me': [unproved, () => success({})] });
+    const { auth, asked, sent } = await loggedIn({ '/users/me': [unproved, () => success({})] });
     expect((await auth.fetch(API)).status).toBe(200);
     expect(asked).toMatchObject([{ again: false }, { again: true }]);
-    expect(sentTo(requests, '/users/me').map((headers) => headers.get('DPoP'))).toEqual(['proof 2', 'proof 3']);
-    expect(sentTo(requests, REFRESH)).toEqual([]);
+    expect(sent().map(([, proof]) => proof)).toEqual(['proof 2', 'proof 3']);
   });
 
   it('fails while the page of the key does not answer, and the session stays', async () => {
     let isThere = true;
-    const { auth } = await loggedInWith({}, { answer: () => isThere && 'a proof' });
+    const { auth } = await loggedIn({}, { answer: () => isThere && 'a proof' });
     isThere = false;
     await expect(auth.fetch(API)).rejects.toMatchObject({ code: 'CLIENT_NETWORK_FAILED', retryable: true });
     expect(auth.user?.username).toBe('ada');
@@ -293,15 +295,12 @@ describe('a request with a token that is bound to the key', () => {
 
   it('ends the session when the key is gone', async () => {
     let key: string | undefined = 'a proof';
-    const { auth, requests } = await loggedInWith(
-      { '/users/me': [unproved], [REFRESH]: [unproven] },
-      { answer: () => key },
-    );
+    const answers = { '/users/me': [unproved], [REFRESH]: [unproven] };
+    const { auth, sent } = await loggedIn(answers, { answer: () => key });
     key = undefined;
-    const answer = auth.fetch(API);
+    const response = auth.fetch(API);
     await seconds(10);
-    expect([(await answer).status, auth.user]).toEqual([401, null]);
-    expect(sentTo(requests, '/users/me').map((headers) => headers.get('DPoP'))).toEqual([null]);
+    expect([(await response).status, auth.user, sent()[0]]).toEqual([401, null, ['/users/me', null]]);
   });
 });
 

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Start } from '../../application/identities/at-provider.ts';
 import type { Clock, IdGenerator } from '../../application/ports/clock-and-ids.ts';
 import type { AdmitOperator } from '../../application/ports/proofs.ts';
-import type { AccessToken, PresentedToken } from '../../application/ports/token-signer.ts';
+import type { AccessToken, Verified } from '../../application/ports/token-signer.ts';
 import type { Caller } from '../../application/sessions/current-user.ts';
 import type { PresentedProof } from '../../application/sessions/prove-device.ts';
 import type { StepUp } from '../../domain/assurance.ts';
@@ -36,7 +36,7 @@ export type HttpDeps = {
   readonly clock: Clock;
   readonly ids: IdGenerator;
   /** @param presented a proof for the request (RFC 9449), or `null`. */
-  readonly authenticate: (accessToken: string, presented: PresentedProof | null) => Promise<PresentedToken>;
+  readonly authenticate: (accessToken: string, presented: PresentedProof | null) => Promise<Verified<AccessToken>>;
   /** An access token for the refresh cookie of a visitor of a page. @throws AppError AUTH_FAILED, AUTH_DEVICE_UNPROVEN unless it is optional. */
   readonly visitorToken: (ctx: Context, auth: Strategy) => Promise<string | undefined>;
   /** @throws AppError when the session of a token misses what a route requires. */

@@ -22,24 +22,13 @@ export type TokenProblem =
   /** RFC 7519 §4.1.1, §4.1.3. */
   | 'wrong_issuer_or_audience'
   /** The header or the claims are not those of this kind of token. */
-  | 'unexpected_claims';
+  | 'unexpected_claims'
+  /** The request has no proof of the key to which the token is bound, or one for a token that is bound to none: RFC 9449 §7.1. */
+  | `proof_${'missing' | 'needless' | 'invalid' | 'untimely' | 'used'}`;
 
-/** Why a request may not use its token: RFC 9449 §4.3, §7.1. */
-export type ProofProblem =
-  | 'proof_missing'
-  /** There is a proof, and the token is bound to no key. */
-  | 'proof_needless'
-  /** Malformed, badly signed, by another key, or for another request or token. */
-  | 'proof_invalid'
-  | 'proof_untimely'
-  | 'proof_used';
-
-/** An access token as a request presents it. */
-export type PresentedToken = Verified<AccessToken, TokenProblem | ProofProblem>;
-
-export type Verified<T, Problem = TokenProblem> =
+export type Verified<T> =
   | { readonly ok: true; readonly token: T }
-  | { readonly ok: false; readonly reason: Problem };
+  | { readonly ok: false; readonly reason: TokenProblem };
 
 /**
  * Signs and verifies access and refresh tokens. Verification never rejects because of the content of a token.

@@ -4,7 +4,7 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { isLive } from '../../domain/session.ts';
 import { type PublicUser, publicUser, type User } from '../../domain/user.ts';
 import type { UserInSession } from '../ports/session-repository.ts';
-import type { AccessToken, PresentedToken, ProofProblem, Verified } from '../ports/token-signer.ts';
+import type { AccessToken, TokenProblem, Verified } from '../ports/token-signer.ts';
 import type { Core, Service } from '../service.ts';
 import { passkeysOf } from '../storage/factors.ts';
 import type { Stores } from '../storage/records.ts';
@@ -99,7 +99,7 @@ export const authenticate =
 export const authenticateRequest = (deps: Pick<Service, 'tokens' | 'proofs' | 'clock'>) => {
   const verify = authenticate(deps);
   const isFirstUse = firstUses();
-  const problemOf = async (jkt: string | undefined, presented: PresentedProof | null): Promise<ProofProblem | null> => {
+  const problemOf = async (jkt: string | undefined, presented: PresentedProof | null): Promise<TokenProblem | null> => {
     if (presented === null) return jkt === undefined ? null : 'proof_missing';
     if (jkt === undefined) return 'proof_needless';
     const now = deps.clock.now();
@@ -109,7 +109,7 @@ export const authenticateRequest = (deps: Pick<Service, 'tokens' | 'proofs' | 'c
     if (key !== jkt) return 'proof_invalid';
     return isFirstUse(`${key} ${number}`, now) ? null : 'proof_used';
   };
-  return async (accessToken: string, presented: PresentedProof | null): Promise<PresentedToken> => {
+  return async (accessToken: string, presented: PresentedProof | null): Promise<Verified<AccessToken>> => {
     const verified = await verify(accessToken);
     const problem = verified.ok ? await problemOf(verified.token.claims.cnf?.jkt, presented) : null;
     return problem === null ? verified : { ok: false, reason: problem };

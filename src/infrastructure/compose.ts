@@ -16,7 +16,7 @@ import { onDatabaseFailure } from '../adapters/records/units.ts';
 import { assertSteppedUp } from '../application/factors/step-up.ts';
 import type { SenderFor } from '../application/ports/hooks.ts';
 import type { Ports, Service } from '../application/service.ts';
-import { authenticate } from '../application/sessions/current-user.ts';
+import { authenticateRequest } from '../application/sessions/current-user.ts';
 import type { Stores } from '../application/storage/records.ts';
 import type { Notice } from '../domain/happenings.ts';
 import { type Closing, closing } from './closing.ts';
@@ -141,7 +141,7 @@ const build = async (config: Config, logger: Logger, overrides: ServiceOverrides
     answerOnce,
     clock: ports.clock,
     ids: ports.ids,
-    authenticate: authenticate(ports),
+    authenticate: authenticateRequest(ports),
     assertSteppedUp: assertSteppedUp(ports),
     visitorToken,
     userFailure: userFailures(config, pageFiles),

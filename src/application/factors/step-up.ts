@@ -1,5 +1,4 @@
 import {
-  type Authenticated,
   type Authentications,
   authenticatedBy,
   type Method,
@@ -8,14 +7,14 @@ import {
 } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import type { SessionKey } from '../../domain/session.ts';
+import type { Session, SessionKey } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import { assertSamePassword, deviceCodeAttempt, userWithPassword } from '../login/compare-password.ts';
 import type { AccessToken } from '../ports/token-signer.ts';
 import { type Core, record, type Service, type Sources } from '../service.ts';
 import { type CallerWithToken, liveSession, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
 import { type Presented, provenDevice } from '../sessions/prove-device.ts';
-import { hookClaimsFor, issueAccessToken } from '../sessions/tokens.ts';
+import { hookClaimsFor, type IssuedAccess, issueAccess } from '../sessions/tokens.ts';
 import type { Stores } from '../storage/records.ts';
 import { type PresentedFactor, verifyFactor } from './verify-factor.ts';
 
@@ -37,11 +36,11 @@ type StepUpInput = CallerWithToken & {
 
 /**
  * Raises the session of a request, whose user presents the password or a factor again. A proof gives the session another key of its device.
- * @returns an access token of the raised session.
+ * @returns what is issued for the raised session.
  */
 export const stepUp =
   (deps: Service) =>
-  async (input: StepUpInput): Promise<string> => {
+  async (input: StepUpInput): Promise<IssuedAccess> => {
     const { userId, sessionId, presented, origin = NO_ORIGIN } = input;
     const key = { id: sessionId, userId };
     const { method, use } = await verifyAgain(deps, input);
@@ -49,16 +48,16 @@ export const stepUp =
     const now = deps.clock.now();
     const authentications = [{ method, at: now }] as const;
     const hookClaims = await hookClaimsFor(deps, key, { authentications });
-    const { user, authenticated } = await deps.transactions.run(async (stores) => {
+    const { user, session } = await deps.transactions.run(async (stores) => {
       const locked = await lockedLiveUser(deps, stores, { userId, sessionId });
       await use(stores, locked);
       if (proof !== null) {
         await stores.sessions.bindPage(key, proof.key);
         await record(deps, stores, origin, [{ userId, kind: 'device-bound', sessionId }]);
       }
-      return { user: locked, authenticated: await raiseSession(deps, stores, key, authentications, origin) };
+      return { user: locked, session: await raiseSession(deps, stores, key, authentications, origin) };
     });
-    return issueAccessToken(deps, user, { id: sessionId, ...authenticated }, now, hookClaims);
+    return issueAccess(deps, user, session, now, hookClaims);
   };
 
 type VerifiedAgain = {
@@ -90,11 +89,11 @@ export const raiseSession = async (
   key: SessionKey,
   authentications: Authentications,
   origin: Origin,
-): Promise<Authenticated> => {
+): Promise<Session> => {
   const session = await stores.sessions.find(key);
   if (session === null) throw new AppError('AUTH_TOKEN_INVALID', { reason: 'the session has ended' });
   const authenticated = authenticatedBy(authentications, session);
   await stores.sessions.update(key, authenticated);
   await record(deps, stores, origin, [{ userId: key.userId, kind: 'stepped-up', sessionId: key.id }]);
-  return authenticated;
+  return { ...session, ...authenticated };
 };

@@ -88,7 +88,7 @@ describe('claims about the authentication', () => {
     app.clock.advance(15 * MINUTE);
     const refreshed = await app.refresh([refreshToken]);
     expect((await tokenOf(refreshed.accessToken)).claims).toMatchObject({ auth_time, amr: ['pwd'], acr: 'aal1' });
-    const raised = await tokenOf(await step());
+    const raised = await tokenOf((await step()).accessToken);
     expect(raised.claims).toMatchObject({ auth_time: auth_time + 900, amr: ['pwd'], acr: 'aal1' });
   });
 });
@@ -97,7 +97,7 @@ describe('stepUp', () => {
   it('raises the session of the request, with an event', async () => {
     const { app, user, session, step, tokenOf, key } = await setUp();
     app.clock.advance(5 * MINUTE);
-    expect(await tokenOf(await step())).toMatchObject({ sessionId: key.id, claims: { sub: user.id } });
+    expect(await tokenOf((await step()).accessToken)).toMatchObject({ sessionId: key.id, claims: { sub: user.id } });
     expect(await session()).toMatchObject({ authenticatedAt: app.clock.now(), amr: ['pwd'], rotation: 0 });
     const [event] = await eventsOf(app.records, { userId: user.id, before: null, limit: 1 });
     expect(event).toMatchObject({ kind: 'stepped-up', sessionId: key.id });
@@ -147,7 +147,7 @@ describe('assertSteppedUp', () => {
     app.clock.advance(5 * MINUTE);
     const missing = (stepUp: object) => ({ code: 'AUTH_STEP_UP_REQUIRED', stepUp });
     await expect(assertWith(FACTOR_CHANGE)).rejects.toMatchObject(missing({ acr: 'aal2', maxAge: 5 * MINUTE }));
-    const raised = await tokenOf(await step());
+    const raised = await tokenOf((await step()).accessToken);
     await expect(assertWith(FACTOR_CHANGE)).rejects.toMatchObject(missing({ acr: 'aal2' }));
     // The token does not say that two factors were shown now.
     expect(raised.claims).toMatchObject({ acr: 'aal2', auth_time: shownAt });

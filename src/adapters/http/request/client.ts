@@ -2,12 +2,14 @@ import { isIP } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
 import type { Context } from 'koa';
+import type { ProofTarget } from '../../../application/ports/proofs.ts';
 import type { Cancellation } from '../../../application/service.ts';
 import type { OpenedSession } from '../../../application/sessions/open-session.ts';
-import type { Presented } from '../../../application/sessions/prove-device.ts';
+import type { Presented, PresentedProof } from '../../../application/sessions/prove-device.ts';
 import { type Device, type Origin, shortUserAgent } from '../../../domain/event.ts';
 import { canonicalLocale, fallbacksOf, LAST_LOCALE, preferredLocale } from '../../../domain/locale.ts';
 import { httpFailure } from '../errors/exceptions.ts';
+import { headerValues } from '../stages/arrival.ts';
 import type { BrowserSession } from './browser-session.ts';
 import { BOUND_COOKIE, type HttpOnlyCookie, isCrossSite, type SessionCookies } from './cookies.ts';
 
@@ -90,12 +92,33 @@ export const presentedDevice =
   (ctx: Context, proof: string | undefined): Presented => {
     const boundCookies = isCrossSite(ctx) ? [] : (ctx.request.cookies.get(BOUND_COOKIE) ?? []);
     if (proof === undefined) return { proof: null, boundCookies };
-    const { method, path, host } = ctx;
-    const urls = [`${baseUrl}${path}`, `http://${host}${path}`].filter((url) => URL.canParse(url));
-    return { proof: { text: proof, method, urls }, boundCookies };
+    return { proof: { text: proof, ...targetOf(ctx, baseUrl) }, boundCookies };
   };
 
 export type PresentedDevice = ReturnType<typeof presentedDevice>;
+
+const targetOf = ({ method, path, host }: Context, baseUrl: string): ProofTarget => ({
+  method,
+  urls: [`${baseUrl}${path}`, `http://${host}${path}`].filter((url) => URL.canParse(url)),
+});
+
+/** The request that a gateway asks about: as nginx is told to say it, and Traefik and Caddy do. */
+const targetOfGateway = (ctx: Context): ProofTarget => {
+  const [path] = ctx.get('X-Forwarded-Uri').split('?', 1);
+  const url = `http://${ctx.get('X-Forwarded-Host')}${path}`;
+  return { method: ctx.get('X-Forwarded-Method'), urls: URL.canParse(url) ? [url] : [] };
+};
+
+/** The proof that a request with an access token presents (RFC 9449 §7.1). Several are joined, which is malformed. */
+export const presentedProof = (
+  ctx: Context,
+  accessToken: string,
+  { baseUrl, isOfGateway }: { readonly baseUrl: string; readonly isOfGateway: boolean },
+): PresentedProof => ({
+  text: headerValues(ctx.req, 'dpop').join(', '),
+  accessToken,
+  ...(isOfGateway ? targetOfGateway(ctx) : targetOf(ctx, baseUrl)),
+});
 
 /**
  * Aborted when the client has hung up: none of the response has been sent then, nor will be. A busy process reads a request long after it

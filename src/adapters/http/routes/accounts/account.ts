@@ -91,9 +91,9 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
     },
     async ({ claims, caller, body, signal }, ctx) => {
       const change = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
-      const { refreshToken, accessToken } = await changePassword(deps)(change, signal);
-      cookie.set(ctx, { refreshToken, accessToken });
-      return { accessToken };
+      const pair = await changePassword(deps)(change, signal);
+      cookie.set(ctx, pair);
+      return { accessToken: pair.accessToken };
     },
   ),
   route(

@@ -144,8 +144,8 @@ export const stepUpRoute = (deps: Service, { cookie, device }: DeviceAccess): Ro
     async ({ claims, caller, body: { password, code, credential, proof } }, ctx) => {
       const factor = shownFactor({ password, code, credential });
       const evidence = { factor, presented: device(ctx, proof), origin: originOf(ctx) };
-      const accessToken = await stepUp(deps)({ ...caller, tokenIssuedAt: claims.iat, ...evidence });
-      cookie.setAccess(ctx, accessToken);
-      return { accessToken };
+      const issued = await stepUp(deps)({ ...caller, tokenIssuedAt: claims.iat, ...evidence });
+      cookie.setAccess(ctx, issued);
+      return { accessToken: issued.accessToken };
     },
   );

@@ -72,9 +72,8 @@ export const continueRoutes = (
           if (tokens.length > 0) cookie.clearAccess(ctx);
           return '';
         }
-        const { accessToken, refreshToken } = continuation;
-        if (refreshToken !== null) cookie.set(ctx, { accessToken, refreshToken });
-        else if (accessToken !== null) cookie.setAccess(ctx, accessToken);
+        if (continuation.refreshToken !== null) cookie.set(ctx, continuation);
+        else if (continuation.accessToken !== null) cookie.setAccess(ctx, { accessToken: continuation.accessToken });
         ctx.state.location = to;
         return '';
       },

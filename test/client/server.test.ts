@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { SignJWT } from 'jose';
-import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { AuthError } from '../../client/src/auth-error.ts';
 import { createServerAuth } from '../../client/src/server.ts';
 import type { AuthErrorCode, ServerAuthOptions } from '../../client/src/types.ts';
@@ -8,7 +8,6 @@ import { refusal, success } from '../support/client.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { encoded } from '../support/forgeries/forge.ts';
 import { opened, servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/http/auth-http.ts';
-import type { TestService } from '../support/http/service.ts';
 import { testKeys } from '../support/keys.ts';
 import { keyVariables } from '../support/processes/environments.ts';
 import { freePort } from '../support/servers/free-port.ts';
@@ -20,12 +19,8 @@ const DOCUMENT = { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document' };
 const AN_HOUR_AGO = Date.now() - 3_600_000;
 
 const { start } = servicesOverOneDatabase();
-let service: TestService;
-let ada: Awaited<ReturnType<typeof signUp>>;
-beforeAll(async () => {
-  service = await start({ ...keyVariables(KEYS), ...PARTIES });
-  ada = await signUp(service);
-});
+const service = await start({ ...keyVariables(KEYS), ...PARTIES });
+const ada = await signUp(service);
 afterEach(() => {
   vi.useRealTimers();
 });

@@ -1,21 +1,17 @@
 // Proves SPEC 20.4
 import * as v from 'valibot';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isDescribed, type Route } from '../../src/adapters/http/routing/define-route.ts';
 import type { ErrorCode } from '../../src/domain/errors/catalog.ts';
 import { ALL_ROUTES, PAGE_SERVER } from '../support/http/all-routes.ts';
 import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { bodyFields, sampleBody, samplePath } from '../support/http/samples.ts';
-import { declaredRoutes, type TestService } from '../support/http/service.ts';
+import { declaredRoutes } from '../support/http/service.ts';
 import { joseDeviceKey } from '../support/jose-proofs.ts';
 
 const { start } = servicesOverOneDatabase();
-let service: TestService;
-let taken: string;
-beforeAll(async () => {
-  service = await start(ALL_ROUTES);
-  taken = (await signUp(service)).user.username;
-});
+const service = await start(ALL_ROUTES);
+const taken = (await signUp(service)).user.username;
 
 const RESPONSE = { clientDataJSON: 'e30', authenticatorData: 'AA', signature: 'AA', attestationObject: 'AA' };
 

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { confirmEmailChange } from '../../../src/application/accounts/change-email.ts';
 import { takeAccountBack } from '../../../src/application/accounts/mail-links.ts';
-import { makeRecoveryCodes, removeApp } from '../../../src/application/factors/manage-factors.ts';
+import { makeRecoveryCodes } from '../../../src/application/factors/manage-factors.ts';
 import { timeText } from '../../../src/application/mail/write-mail.ts';
 import type { Core } from '../../../src/application/service.ts';
 import { eventsOf } from '../../../src/application/storage/events.ts';

@@ -16,10 +16,7 @@ const HTML = 'text/html; charset=utf-8';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 const { start } = servicesOverOneDatabase();
-let service: TestService;
-beforeAll(async () => {
-  service = await start({ ALLOWED_ORIGINS_DEV: APPLICATION });
-});
+const service = await start({ ALLOWED_ORIGINS_DEV: APPLICATION });
 
 const post = ({ http }: TestService, path: string, origin = OWN) => http.post(path).type('form').set('Origin', origin);
 const LOG_IN = { account: 'ada', password: 'wrong horse', once: 'a'.repeat(26) };

@@ -42,7 +42,7 @@ export const authenticationGuard = (
       const { claims, sessionId } = verified.token;
       ctx.request.jwtClaim = claims;
       ctx.request.caller = { userId: claims.sub, sessionId };
-      if (stepUp !== null) await assertSteppedUp(verified.token, stepUp);
+      if (stepUp) await assertSteppedUp(verified.token, stepUp);
     } else if (auth === 'required')
       throw WITH_BEARER_TOKEN.test(header)
         ? new AppError('AUTH_TOKEN_INVALID', { reason: verified.reason })

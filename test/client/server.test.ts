@@ -8,7 +8,7 @@ import { refusal, success } from '../support/client.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { encoded } from '../support/forgeries/forge.ts';
 import { heldFrom, opened, servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/http/auth-http.ts';
-import { aPerson, type TestService } from '../support/http/service.ts';
+import { aPerson } from '../support/http/service.ts';
 import { type DeviceKey, joseDeviceKey } from '../support/jose-proofs.ts';
 import { testKeys } from '../support/keys.ts';
 import { keyVariables } from '../support/processes/environments.ts';
@@ -21,12 +21,8 @@ const DOCUMENT = { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document' };
 const AN_HOUR_AGO = Date.now() - 3_600_000;
 
 const { start } = servicesOverOneDatabase();
-let service: TestService;
-let ada: Awaited<ReturnType<typeof signUp>>;
-beforeAll(async () => {
-  service = await start({ ...keyVariables(KEYS), ...PARTIES });
-  ada = await signUp(service);
-});
+const service = await start({ ...keyVariables(KEYS), ...PARTIES });
+const ada = await signUp(service);
 afterEach(() => {
   vi.useRealTimers();
 });

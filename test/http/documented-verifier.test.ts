@@ -3,13 +3,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { verifier } from '../../examples/resource-server/authenticate.ts';
 import { readText } from '../support/checkout/repository.ts';
 import { NOW, startFeed } from '../support/ended-feed.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { heldFrom, opened, servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/http/auth-http.ts';
-import { aPerson, type TestService } from '../support/http/service.ts';
+import { aPerson } from '../support/http/service.ts';
 import { joseDeviceKey } from '../support/jose-proofs.ts';
 import { testKeys } from '../support/keys.ts';
 import { keyVariables } from '../support/processes/environments.ts';
@@ -21,18 +21,13 @@ const WAIT = { timeout: 20_000, interval: 50 };
 
 type Verifier = ReturnType<typeof verifier>;
 
-const { start } = servicesOverOneDatabase();
-let service: TestService;
-let authenticate: Verifier;
-let ada: Awaited<ReturnType<typeof signUp>>;
-beforeAll(async () => {
-  service = await start({ ...keyVariables(KEYS), ...PARTIES });
-  authenticate = verifierFor(`${service.url}/.well-known/jwks.json`);
-  ada = await signUp(service);
-});
-
 const verifierFor = (keySet: string): Verifier =>
   verifier({ keySet: new URL(keySet), issuer: PARTIES.JWT_ISSUER, audience: PARTIES.JWT_AUDIENCE });
+
+const { start } = servicesOverOneDatabase();
+const service = await start({ ...keyVariables(KEYS), ...PARTIES });
+const authenticate = verifierFor(`${service.url}/.well-known/jwks.json`);
+const ada = await signUp(service);
 
 const statusOf = (authenticate: Verifier, authorization?: string): Promise<number> =>
   authenticate(authorization).then(

@@ -2,9 +2,7 @@
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createAccountClient } from '../../../client/src/account.ts';
 import { createAuthClient } from '../../../client/src/index.ts';
-import { ADVICE } from '../../../src/adapters/http/pages/advice.ts';
 import { CLIENT_CALLS } from '../../../src/adapters/http/pages/docs.ts';
-import { homePage } from '../../../src/adapters/http/pages/home.ts';
 import { DOCS_POLICY } from '../../../src/adapters/http/routes/service/pages.ts';
 import { isDescribed } from '../../../src/adapters/http/routing/define-route.ts';
 import { CATALOG } from '../../../src/domain/errors/catalog.ts';
@@ -14,10 +12,7 @@ import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
 import type { TestService } from '../../support/http/service.ts';
 
 const { start } = servicesOverOneDatabase();
-let service: TestService;
-beforeAll(async () => {
-  service = await start({ LOGIN_BY_CODE: 'on', ADOPTION_PUBLIC_KEY: ALL_ROUTES.ADOPTION_PUBLIC_KEY });
-});
+const service = await start({ LOGIN_BY_CODE: 'on', ADOPTION_PUBLIC_KEY: ALL_ROUTES.ADOPTION_PUBLIC_KEY });
 const pageOf = async (path: string, at = service) => (await at.http.get(path).set('Accept', 'text/html')).text;
 /** What a reader sees. */
 const wordsOf = (page: string) =>

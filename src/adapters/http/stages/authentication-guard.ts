@@ -51,7 +51,7 @@ export const authenticationGuard = (
       const { claims, sessionId } = verified.token;
       ctx.request.jwtClaim = claims;
       ctx.request.caller = { userId: claims.sub, sessionId };
-      if (stepUp !== null) await assertSteppedUp(verified.token, stepUp);
+      if (stepUp) await assertSteppedUp(verified.token, stepUp);
     } else if (auth === 'required')
       throw WITH_TOKEN.test(header) ? refusedToken(verified.reason) : new AppError('AUTH_TOKEN_MISSING');
   };

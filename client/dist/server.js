@@ -85,7 +85,6 @@ const userPage = (base, page, options, here) => {
 
 // src/proof.ts
 const TOLERANCE = 60;
-const withoutScheme = (url) => new URL(url).href.replace(/^https?:/, "");
 const isProven = async ({ headers, method }, url, { token, jkt }) => {
 	try {
 		const { payload, protectedHeader } = await jwtVerify(headers.get("DPoP") ?? "", EmbeddedJWK, {
@@ -95,7 +94,7 @@ const isProven = async ({ headers, method }, url, { token, jkt }) => {
 		});
 		const { htm, htu, ath, iat = 0 } = payload;
 		const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token)));
-		return htm === method && withoutScheme(String(htu)) === withoutScheme(url.replace(/[?#].*/, "")) && ath === base64url.encode(digest) && Math.abs(Date.now() / 1e3 - iat) <= TOLERANCE && await calculateJwkThumbprint(protectedHeader.jwk ?? {}) === jkt;
+		return htm === method && new URL(String(htu)).href === url && ath === base64url.encode(digest) && Math.abs(Date.now() / 1e3 - iat) <= TOLERANCE && await calculateJwkThumbprint(protectedHeader.jwk ?? {}) === jkt;
 	} catch {
 		return false;
 	}
@@ -184,8 +183,8 @@ const visitors = (base, options) => {
 		retryable: true
 	});
 	const addressOf = ({ url }) => {
-		const { origin } = new URL(options.origin ?? url);
-		return origin + new URL(url).pathname;
+		if (!options.origin) throw new AuthError("CLIENT_TARGET_REFUSED", "Set origin: a proof is for this server alone.");
+		return new URL(options.origin).origin + new URL(url).pathname;
 	};
 	const verified = async (token, prover) => {
 		const bad = (why, challenge) => nobody(`The access token is not valid: ${why}.`, false, challenge);

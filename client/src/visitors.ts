@@ -40,10 +40,10 @@ export const visitors = (base: string, options: ServerAuthOptions) => {
   const noAnswer = (url: string, cause: unknown): AuthError =>
     new AuthError('CLIENT_NETWORK_FAILED', `No response: ${url}`, { cause, retryable: true });
 
-  /** As browsers know it. */
+  /** What a proof has to be for. Not the host that a request names: another server could pass on what it was sent. */
   const addressOf = ({ url }: Request): string => {
-    const { origin } = new URL(options.origin ?? url);
-    return origin + new URL(url).pathname;
+    if (!options.origin) throw new AuthError('CLIENT_TARGET_REFUSED', 'Set origin: a proof is for this server alone.');
+    return new URL(options.origin).origin + new URL(url).pathname;
   };
 
   /** As docs/verify-tokens.md says. @param prover the request that has to prove the key to which the token is bound */

@@ -56,6 +56,9 @@ describe('the issuer of access tokens', () => {
       response_types_supported: [],
       grant_types_supported: [],
     });
+    const binding = await start({ BASE_URL, JWT_ISSUER: 'https://auth.example.org', JWT_BINDING: 'on' });
+    const dpop = { dpop_signing_alg_values_supported: ['ES256'] };
+    expect((await binding.http.get(PATH)).body).toEqual({ ...body, ...dpop });
   });
 
   it('is not found if tokens name none', async () => {

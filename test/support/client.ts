@@ -15,16 +15,8 @@ let tokens = 0;
 export const anAccessToken = ({ username = 'ada', iat = 1_000_000_000, ...more } = {}): string => {
   tokens += 1;
   const user = { id: `id-of-${username}`, username, email: `${username}@example.org`, createdAt: '', updatedAt: '' };
-  const claims = {
-    sub: user.id,
-    sid: SID,
-    iat,
-    exp: iat + LIFETIME,
-    jti: `${tokens}`,
-    tokenType: 'access',
-    user,
-    ...more,
-  };
+  const base = { sub: user.id, sid: SID, iat, exp: iat + LIFETIME, jti: `${tokens}`, tokenType: 'access', user };
+  const claims = { ...base, ...more };
   return `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2ln`;
 };
 

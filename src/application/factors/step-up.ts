@@ -12,9 +12,10 @@ import type { SessionKey } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import { assertSamePassword, deviceCodeAttempt, userWithPassword } from '../login/compare-password.ts';
 import type { AccessToken } from '../ports/token-signer.ts';
-import { type Core, record, type Service, type Sources } from '../service.ts';
+import { type Cancellation, type Core, NEVER_CANCELLED, record, type Service, type Sources } from '../service.ts';
 import { type CallerWithToken, liveSession, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
 import { type Presented, provenDevice } from '../sessions/prove-device.ts';
+import { renewRaised } from '../sessions/refresh.ts';
 import { hookClaimsFor, issueAccessToken } from '../sessions/tokens.ts';
 import type { Stores } from '../storage/records.ts';
 import { type PresentedFactor, verifyFactor } from './verify-factor.ts';
@@ -32,17 +33,23 @@ export const assertSteppedUp =
 type StepUpInput = CallerWithToken & {
   readonly factor: { readonly password: string } | PresentedFactor;
   readonly presented: Presented;
+  readonly refreshTokens?: readonly string[];
   readonly origin?: Origin;
+  /** Aborted when the client has hung up. */
+  readonly client?: Cancellation;
 };
 
 /**
  * Raises the session of a request, whose user presents the password or a factor again. A proof gives the session another key of its device.
- * @returns an access token of the raised session.
+ * @returns an access token of the raised session; and its next refresh token, if the request presents the current one and the session has no key.
  */
 export const stepUp =
   (deps: Service) =>
-  async (input: StepUpInput): Promise<string> => {
-    const { userId, sessionId, presented, origin = NO_ORIGIN } = input;
+  async (
+    input: StepUpInput,
+    cancellation = NEVER_CANCELLED,
+  ): Promise<{ accessToken: string; refreshToken?: string }> => {
+    const { userId, sessionId, presented, refreshTokens = [], origin = NO_ORIGIN, client = NEVER_CANCELLED } = input;
     const key = { id: sessionId, userId };
     const { method, use } = await verifyAgain(deps, input);
     const proof = await provenDevice(deps, presented);
@@ -58,7 +65,10 @@ export const stepUp =
       }
       return { user: locked, authenticated: await raiseSession(deps, stores, key, authentications, origin) };
     });
-    return issueAccessToken(deps, user, { id: sessionId, ...authenticated }, now, hookClaims);
+    const renewal = { sessionId, origin, cancellation, client, hookClaims };
+    const renewed = await renewRaised(deps, refreshTokens, renewal);
+    if (renewed !== null) return renewed;
+    return { accessToken: await issueAccessToken(deps, user, { id: sessionId, ...authenticated }, now, hookClaims) };
   };
 
 type VerifiedAgain = {

@@ -12,6 +12,9 @@ export type Factor = FactorKey & {
 
 export const AUTHENTICATOR_APPS_PER_USER = 5;
 
+/** Milliseconds in which a user has to present the second factor after the first. */
+export const PENDING_LOGIN_LIFETIME = 5 * 60_000;
+
 export type FactorKey = { readonly id: string; readonly userId: string };
 
 export const isConfirmed = ({ confirmedAt }: Pick<Factor, 'confirmedAt'>): boolean => confirmedAt !== null;

@@ -3,10 +3,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { memoryCounts } from '../../src/adapters/limits/counts.ts';
 import { countAttempts } from '../../src/adapters/limits/login-attempts.ts';
-import { PENDING_LOGIN_LIFETIME } from '../../src/application/login/pending-login.ts';
 import { eventsOf } from '../../src/application/storage/events.ts';
 import { codesOf, factorsOf } from '../../src/application/storage/factors.ts';
 import { messagesOf } from '../../src/application/storage/outbox.ts';
+import { PENDING_LOGIN_LIFETIME } from '../../src/domain/second-factor.ts';
 import { MINUTE } from '../support/application.ts';
 import { authenticator } from '../support/authenticator.ts';
 import { codeAt, wrongCodeAt } from '../support/authenticator-app.ts';

@@ -3,8 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import { refusedLoginCounter } from '../../../src/application/login/refused-login-counter.ts';
 import { NOTICES_PER_HOUR } from '../../../src/application/notices.ts';
+import { record } from '../../../src/application/service.ts';
 import { messagesOf } from '../../../src/application/storage/outbox.ts';
-import { record } from '../../../src/application/use-case.ts';
 import type { Origin } from '../../../src/domain/event.ts';
 import { NOTICES, type Notice } from '../../../src/domain/happenings.ts';
 import { PENDING_LOGIN_LIFETIME } from '../../../src/domain/second-factor.ts';

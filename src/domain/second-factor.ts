@@ -68,10 +68,13 @@ export const totpUri = (
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 export const RECOVERY_CODES = 10;
 
-const LENGTH = 16;
+/** 120 bits: so many need no slow hash (ASVS 6.5.2). */
+const LENGTH = 24;
+/** Of codes that were made before 1.1, and are still valid. */
+const FORMER_LENGTH = 16;
 const GROUPS = /.{4}(?=.)/g;
 
-/** A code as it is shown: four groups of four characters. @param token 256 random bits in base64url. */
+/** A code as it is shown, in groups of four characters. @param token 256 random bits in base64url. */
 export const recoveryCodeFrom = (token: string): string => randomText(token, ALPHABET, LENGTH).replace(GROUPS, '$&-');
 
 const MISREAD: Readonly<Record<string, string>> = { I: '1', L: '1', O: '0' };
@@ -81,5 +84,6 @@ export const canonicalRecoveryCode = (typed: string): string | null => {
   const code = typedCode(typed)
     .toUpperCase()
     .replace(/[ILO]/g, (character) => MISREAD[character] ?? character);
-  return code.length === LENGTH && [...code].every((character) => ALPHABET.includes(character)) ? code : null;
+  const hasLength = code.length === LENGTH || code.length === FORMER_LENGTH;
+  return hasLength && [...code].every((character) => ALPHABET.includes(character)) ? code : null;
 };

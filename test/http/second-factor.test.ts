@@ -90,7 +90,7 @@ describe('an authenticator app', () => {
   it('is confirmed with its first code, which makes ten recovery codes, raises the session and notifies', async () => {
     const { me, user, id, recoveryCodes, accessToken } = await enrolled();
     expect(new Set(recoveryCodes).size).toBe(10);
-    expect(recoveryCodes[0]).toMatch(/^(?:[\dA-HJKMNP-TV-Z]{4}-){3}[\dA-HJKMNP-TV-Z]{4}$/);
+    expect(recoveryCodes[0]).toMatch(/^(?:[\dA-HJKMNP-TV-Z]{4}-){5}[\dA-HJKMNP-TV-Z]{4}$/);
     const { body } = await me('get', '/users/me/factors').expect(200);
     expect(body.data).toMatchObject({ totp: [{ id }], recoveryCodes: 10 });
     expect(await kindsOf(user.id)).toContain('second-factor-added');

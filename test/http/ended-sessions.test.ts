@@ -1,4 +1,4 @@
-// Proves SPEC 20.11; ASVS 7.4.1, 7.4.2, 7.5.1, 8.2.1; theft-2, nist-10
+// Proves SPEC 20.11; ASVS 7.4.1, 7.4.2, 7.5.1, 7.5.3, 8.2.1, 10.3.4; theft-2, nist-10
 import { beforeAll, describe, expect, it } from 'vitest';
 import { isDescribed, type Route } from '../../src/adapters/http/routing/define-route.ts';
 import { MINUTE } from '../support/application.ts';

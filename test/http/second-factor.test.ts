@@ -1,4 +1,4 @@
-// Proves ASVS 6.1.3, 6.3.1, 6.3.4, 6.4.3, 6.4.4, 6.5.1, 7.5.1; theft-7, theft-8, nist-1, nist-8, nist-10, nist-11, nist-12
+// Proves ASVS 6.1.3, 6.3.1, 6.3.4, 6.4.3, 6.4.4, 6.5.1, 6.5.8, 7.5.1; theft-7, theft-8, nist-1, nist-8, nist-10, nist-11, nist-12
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import { memoryCounts } from '../../src/adapters/limits/counts.ts';

@@ -1,4 +1,4 @@
-// Proves provider-3
+// Proves ASVS 10.2.3; provider-3
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { exportJWK, generateKeyPair, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';

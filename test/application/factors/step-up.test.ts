@@ -1,4 +1,4 @@
-// Proves ASVS 7.2.4, 7.3.2; nist-6, nist-13, bcp-7, bcp-8
+// Proves ASVS 7.2.4, 7.3.2, 10.4.8; nist-6, nist-13, bcp-7, bcp-8
 
 import { describe, expect, it } from 'vitest';
 import { assertSteppedUp, stepUp } from '../../../src/application/factors/step-up.ts';

@@ -68,10 +68,8 @@ export const totpUri = (
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 export const RECOVERY_CODES = 10;
 
-/** 120 bits: so many need no slow hash (ASVS 6.5.2). */
-const LENGTH = 24;
-/** Of codes that were made before 1.1, and are still valid. */
-const FORMER_LENGTH = 16;
+/** 120 bits: so many need no slow hash (ASVS 6.5.2). Codes of before 1.1 have 16 characters, and are still valid. */
+const [LENGTH, FORMER_LENGTH] = [24, 16];
 const GROUPS = /.{4}(?=.)/g;
 
 /** A code as it is shown, in groups of four characters. @param token 256 random bits in base64url. */
@@ -84,6 +82,6 @@ export const canonicalRecoveryCode = (typed: string): string | null => {
   const code = typedCode(typed)
     .toUpperCase()
     .replace(/[ILO]/g, (character) => MISREAD[character] ?? character);
-  const hasLength = code.length === LENGTH || code.length === FORMER_LENGTH;
-  return hasLength && [...code].every((character) => ALPHABET.includes(character)) ? code : null;
+  const isCode = [LENGTH, FORMER_LENGTH].includes(code.length) && [...code].every((each) => ALPHABET.includes(each));
+  return isCode ? code : null;
 };

@@ -39,16 +39,15 @@ type StepUpInput = CallerWithToken & {
   readonly client?: Cancellation;
 };
 
+type Raised = { readonly accessToken: string; readonly refreshToken?: string };
+
 /**
  * Raises the session of a request, whose user presents the password or a factor again. A proof gives the session another key of its device.
  * @returns an access token of the raised session; and its next refresh token, if the request presents the current one and the session has no key.
  */
 export const stepUp =
   (deps: Service) =>
-  async (
-    input: StepUpInput,
-    cancellation = NEVER_CANCELLED,
-  ): Promise<{ accessToken: string; refreshToken?: string }> => {
+  async (input: StepUpInput, cancellation = NEVER_CANCELLED): Promise<Raised> => {
     const { userId, sessionId, presented, refreshTokens = [], origin = NO_ORIGIN, client = NEVER_CANCELLED } = input;
     const key = { id: sessionId, userId };
     const { method, use } = await verifyAgain(deps, input);
@@ -65,8 +64,8 @@ export const stepUp =
       }
       return { user: locked, authenticated: await raiseSession(deps, stores, key, authentications, origin) };
     });
-    const renewal = { sessionId, origin, cancellation, client, hookClaims };
-    const renewed = await renewRaised(deps, refreshTokens, renewal);
+    const request = { origin, cancellation, client, hookClaims };
+    const renewed = await renewRaised(deps, refreshTokens, sessionId, request);
     if (renewed !== null) return renewed;
     return { accessToken: await issueAccessToken(deps, user, { id: sessionId, ...authenticated }, now, hookClaims) };
   };

@@ -1,11 +1,4 @@
-import {
-  type Binding,
-  bindingOf,
-  type Evidence,
-  NOT_REQUIRED,
-  needsProof,
-  noEvidence,
-} from '../../domain/device-binding.ts';
+import { type Binding, bindingOf, type Evidence, NOT_REQUIRED, needsProof } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { nextNumber, type Rotation, type Session, type SessionKey } from '../../domain/session.ts';
@@ -96,17 +89,14 @@ export const refresh =
 export const renewRaised = async (
   deps: Service,
   presented: readonly string[],
-  {
-    sessionId,
-    hookClaims,
-    ...request
-  }: Pick<Request, 'origin' | 'cancellation' | 'client' | 'hookClaims'> & { readonly sessionId: string },
+  sessionId: string,
+  request: Pick<Request, 'origin' | 'cancellation' | 'client' | 'hookClaims'>,
 ): Promise<Renewed | null> => {
   const verified = (await verifiedTokens(deps, presented)).filter((token) => token.sessionId === sessionId);
-  const evidence = noEvidence(deps.deviceBinding);
+  const evidence = { ...NOT_REQUIRED, required: deps.deviceBinding === 'enforce' };
   const current = (await assessTokens(deps, verified, evidence)).find(({ status }) => status === 'current');
   if (current === undefined) return null;
-  const renewed = await rotate(deps, { ...request, verified, evidence, hookClaims }, current);
+  const renewed = await rotate(deps, { ...request, verified, evidence }, current);
   return renewed === 'stale' ? null : renewed;
 };
 

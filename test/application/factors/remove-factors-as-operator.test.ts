@@ -8,7 +8,6 @@ import { storeCodes } from '../../../src/application/storage/factors.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { NOTICES } from '../../../src/domain/happenings.ts';
 import { EMAIL, inShort, registeredAda } from '../../support/account.ts';
-import { MINUTE } from '../../support/application.ts';
 import { aFactor, aPasskey, aRememberedDevice } from '../../support/builders.ts';
 
 const BY_OPERATOR = { ...NO_ORIGIN, actor: 'Una' };

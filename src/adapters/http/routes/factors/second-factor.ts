@@ -145,13 +145,9 @@ export const stepUpRoute = (deps: Service, { cookie, device }: DeviceAccess): Ro
     async ({ claims, caller, body: { password, code, credential, proof }, signal }, ctx) => {
       const factor = shownFactor({ password, code, credential });
       const client = await clientCancellation(ctx);
-      const brought = {
-        refreshTokens: cookie.readOwn(ctx),
-        presented: device(ctx, proof),
-        origin: originOf(ctx),
-        client,
-      };
-      const raised = await stepUp(deps)({ ...caller, tokenIssuedAt: claims.iat, factor, ...brought }, signal);
+      const evidence = { factor, presented: device(ctx, proof), refreshTokens: cookie.readOwn(ctx) };
+      const input = { ...caller, tokenIssuedAt: claims.iat, ...evidence, origin: originOf(ctx), client };
+      const raised = await stepUp(deps)(input, signal);
       const { accessToken, refreshToken } = raised;
       if (refreshToken === undefined) cookie.setAccess(ctx, accessToken);
       else cookie.set(ctx, { accessToken, refreshToken });

@@ -110,10 +110,7 @@ export const endedFeed = ({ read, sign }: Source) => {
       }
     },
     /** Whether a token is on the list. While the database is away, the last list counts. */
-    async has(token: AccessToken): Promise<boolean> {
-      const { has } = (await get().catch(() => current)) ?? { has: () => false };
-      return has(token);
-    },
+    has: async (token: AccessToken): Promise<boolean> => (await get().catch(() => current))?.has(token) ?? false,
     /** Something that ended was committed here. */
     tell() {
       // Who waits knows of the news already, until they are read.

@@ -1,5 +1,5 @@
 import { AuthError } from "./client.js";
-import { createRemoteJWKSet, customFetch, errors, jwtVerify } from "jose";
+import { EmbeddedJWK, base64url, calculateJwkThumbprint, createRemoteJWKSet, customFetch, errors, jwtVerify } from "jose";
 
 // src/base-url.ts
 const baseOf = (baseUrl) => {
@@ -83,6 +83,24 @@ const userPage = (base, page, options, here) => {
 	return `${base}/auth/${page}${back ? `?to=${encodeURIComponent(back)}` : ""}`;
 };
 
+// src/proof.ts
+const TOLERANCE = 60;
+const withoutScheme = (url) => new URL(url).href.replace(/^https?:/, "");
+const isProven = async ({ headers, method }, url, { token, jkt }) => {
+	try {
+		const { payload, protectedHeader } = await jwtVerify(headers.get("DPoP") ?? "", EmbeddedJWK, {
+			algorithms: ["ES256"],
+			typ: "dpop+jwt",
+			requiredClaims: ["iat", "jti"]
+		});
+		const { htm, htu, ath, iat = 0 } = payload;
+		const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token)));
+		return htm === method && withoutScheme(String(htu)) === withoutScheme(url.replace(/[?#].*/, "")) && ath === base64url.encode(digest) && Math.abs(Date.now() / 1e3 - iat) <= TOLERANCE && await calculateJwkThumbprint(protectedHeader.jwk ?? {}) === jkt;
+	} catch {
+		return false;
+	}
+};
+
 // src/response.ts
 const bodyOf = async (response) => await response.json().catch(ignore) ?? {};
 const dataOf = async (response) => {
@@ -129,12 +147,15 @@ const WITHOUT_KEYS = [
 	"ERR_JWKS_TIMEOUT",
 	"ERR_JWKS_INVALID"
 ];
-const nobody = (why, isNobody = false) => ({
+const CREDENTIALS = /^(Bearer|DPoP) +(\S+)$/i;
+const PROOF_CHALLENGE = "DPoP error=\"invalid_dpop_proof\", algs=\"ES256\"";
+const nobody = (why, isNobody = false, challenge = "Bearer") => ({
 	user: null,
 	token: "",
 	due: 0,
 	isNobody,
-	why
+	why,
+	challenge
 });
 const cookiesOf = ({ headers }, name) => (headers.get("Cookie")?.split(/; */) ?? []).filter((each) => each.startsWith(`${name}=`)).slice(0, 8);
 const visitors = (base, options) => {
@@ -162,24 +183,31 @@ const visitors = (base, options) => {
 		cause,
 		retryable: true
 	});
-	const verified = async (token) => {
-		const bad = (why) => nobody(`The access token is not valid: ${why}.`);
+	const addressOf = ({ url }) => {
+		const { origin } = new URL(options.origin ?? url);
+		return origin + new URL(url).pathname;
+	};
+	const verified = async (token, prover) => {
+		const bad = (why, challenge) => nobody(`The access token is not valid: ${why}.`, false, challenge);
 		if (token.length > 4096) return bad("too long");
 		try {
 			const { payload, protectedHeader } = await jwtVerify(token, keys, rules);
-			const { iat = 0, exp = 0, tokenType, user, sub = "" } = payload;
+			const { iat = 0, exp = 0, tokenType, user, sub = "", cnf } = payload;
 			if (options.endedSessions?.isEnded({
 				sid: protectedHeader.sid,
 				sub,
 				iat
 			})) return bad("its session has ended");
+			if (!(prover ? await isProven(prover, addressOf(prover), {
+				token,
+				jkt: cnf?.jkt
+			}) : cnf === void 0)) return bad("no proof of the key to which it is bound", PROOF_CHALLENGE);
 			const due = exp * 1e3 - Math.min(MARGIN, (exp - iat) * 200);
 			return tokenType === "access" ? {
+				...nobody(""),
 				user,
 				token,
-				due,
-				isNobody: false,
-				why: ""
+				due
 			} : bad("its tokenType");
 		} catch (error) {
 			if (error instanceof errors.JOSEError && !WITHOUT_KEYS.includes(error.code)) return bad(error.message);
@@ -207,6 +235,10 @@ const visitors = (base, options) => {
 		}
 	};
 	const look = async (request) => {
+		const [, scheme = "", token] = CREDENTIALS.exec(request.headers.get("Authorization") ?? "") ?? [];
+		const isDpop = /^dpop$/i.test(scheme);
+		const caller = token ? await verified(token, isDpop ? request : void 0) : null;
+		if (caller?.user || caller && isDpop) return caller;
 		let visitor = null;
 		for (const each of cookiesOf(request, cookieName)) if (!visitor?.user) visitor = await verified(each.slice(cookieName.length + 1));
 		const refreshTokens = [
@@ -218,7 +250,7 @@ const visitors = (base, options) => {
 			Authorization: `Basic ${btoa(`${pageServer.id}:${pageServer.secret}`)}`,
 			"X-Visitor-Address": pageServer.visitorAddress(request)
 		});
-		return visitor ?? nobody(`No cookie ${cookieName} has arrived.`, !!pageServer);
+		return visitor ?? caller ?? nobody(`No cookie ${cookieName} has arrived.`, !!pageServer);
 	};
 	const known = /* @__PURE__ */ new WeakMap();
 	return (request) => {
@@ -378,7 +410,7 @@ const createServerAuth = (options) => {
 			if (visitor instanceof Error && !visitor.retryable) throw visitor;
 			if (visitor instanceof Error) return answer(503, "The service does not answer.", { "Retry-After": `${visitor.retryAfter ?? 5}` });
 			if (!visitor.user && isOwnForm(request)) return formKept(request);
-			if (!isDocument(request)) return visitor.user ?? answer(401, "Load the page again, or log in.", { "WWW-Authenticate": "Bearer" });
+			if (!isDocument(request)) return visitor.user ?? answer(401, "Load the page again, or log in.", { "WWW-Authenticate": visitor.challenge });
 			const mark = MARK.exec(new URL(request.url).search);
 			const page = addressOf(request);
 			const isFresh = Date.now() < visitor.due;

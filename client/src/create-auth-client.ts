@@ -53,16 +53,17 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
   const authorized = (request: Request, transport = http.send): Promise<Response> => {
     let user = userOf(current());
     /** What one user has asked for is not sent as another one, who has logged in meanwhile. */
-    const send = (copy: Request, token: Token | null | undefined): Promise<Response> => {
+    const send = async (copy: Request, token: Token | null | undefined, again?: boolean): Promise<Response> => {
       user ??= userOf(token);
-      if (token && token.user.id === user?.id) copy.headers.set('Authorization', `Bearer ${token.value}`);
+      if (token && token.user.id === user?.id) await http.authorize(copy, token, again);
       return transport(copy);
     };
     /** @param asked for what the user was asked for this request. */
     const attempt = async (asked: readonly StepUpReason[]): Promise<Response> => {
       const first = await fresh();
       // A body can be read once, so all attempts but the last get a copy.
-      const response = await send(request.clone(), first);
+      const copy = request.clone();
+      const response = await send(copy, first);
       // Only the tokens count. The service has codes for that: a wrong password is a 401, too.
       if (!first || response.status !== 401) return response;
       const challenge = response.headers.get('WWW-Authenticate');
@@ -75,9 +76,11 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
         return current() ? attempt([...asked, reason]) : response;
       }
       if (isOurs(request) && !(await bodyOf(response.clone())).code?.match(/TOKEN_INVALID|FAILED/)) return response;
-      if (current() === first) await renew(first.value);
+      // Without a key, a renewal shows that the session is lost.
+      const isUnproven = copy.headers.has('DPoP') && challenge?.includes('invalid_dpop_proof');
+      if (current() === first && !isUnproven) await renew(first.value);
       const second = current();
-      return second ? send(request, second) : response;
+      return second ? send(request, second, !!isUnproven) : response;
     };
     return attempt([]);
   };

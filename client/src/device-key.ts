@@ -92,27 +92,32 @@ const readClock = async (): Promise<void> => {
   ahead = Date.parse((await response.json()).timestamp) - Date.now() || 0;
 };
 
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+const textOf = (bytes: ArrayBuffer): string => String.fromCharCode(...new Uint8Array(bytes));
 const encoded = (bytes: string): string => btoa(bytes).replace(/\+/g, '-').replace(/\//g, '_').replace(/=/g, '');
 
 /**
  * @returns a proof for the request; nothing if there is no key, or the request is none of those
  * @throws if there may be a key that cannot be used now
  */
-export const prove = async ({ path, create, again }: ProofRequest): Promise<string | undefined> => {
-  const key = PATHS.includes(path) && (isShared || !create) ? await storedKey(create) : undefined;
+export const prove = async ({ path, create, again, use }: ProofRequest): Promise<string | undefined> => {
+  const mayProve = use ? !create : PATHS.includes(path) && (isShared || !create);
+  const key = mayProve ? await storedKey(create) : undefined;
   if (!key) return undefined;
   if (again) await readClock().catch(() => undefined);
   const { x, y } = await crypto.subtle.exportKey('jwk', key.publicKey);
   const header = { typ: 'dpop+jwt', alg: 'ES256', jwk: { kty: 'EC', crv: 'P-256', x, y } };
   const claims = {
-    htm: 'POST',
-    htu: new URL(`.${path}`, import.meta.url).href,
+    htm: use?.method ?? 'POST',
+    htu: use?.url.replace(/[?#].*/, '') ?? new URL(`.${path}`, import.meta.url).href,
     iat: Math.floor((Date.now() + ahead) / 1000),
     jti: crypto.randomUUID(),
+    // No other request than one with this token can have the proof: a renewal needs one without `ath`.
+    ath: use && encoded(textOf(await crypto.subtle.digest('SHA-256', bytesOf(use.accessToken)))),
   };
   const signed = [header, claims].map((part) => encoded(JSON.stringify(part))).join('.');
-  const signature = await crypto.subtle.sign(ALGORITHM, key.privateKey, new TextEncoder().encode(signed));
-  return `${signed}.${encoded(String.fromCharCode(...new Uint8Array(signature)))}`;
+  const signature = await crypto.subtle.sign(ALGORITHM, key.privateKey, bytesOf(signed));
+  return `${signed}.${encoded(textOf(signature))}`;
 };
 
 if (origins) {

@@ -7,6 +7,8 @@ export type ProofRequest = {
   readonly create: boolean;
   /** Whether the last proof was refused as no longer valid: the clock of this machine may be wrong. */
   readonly again: boolean;
+  /** A request with an access token, to any service, instead of the path. */
+  readonly use?: { readonly method: string; readonly url: string; readonly accessToken: string };
 };
 
 /** A proof; `null` where there is no key, and none can be made; `undefined` if the page did not answer, or could not read its store. */

@@ -78,7 +78,9 @@ export const createServerAuth = (options: ServerAuthOptions): ServerAuth => {
         return answer(503, 'The service does not answer.', { 'Retry-After': `${visitor.retryAfter ?? 5}` });
       if (!visitor.user && isOwnForm(request)) return formKept(request);
       if (!isDocument(request))
-        return visitor.user ?? answer(401, 'Load the page again, or log in.', { 'WWW-Authenticate': 'Bearer' });
+        return (
+          visitor.user ?? answer(401, 'Load the page again, or log in.', { 'WWW-Authenticate': visitor.challenge })
+        );
       const mark = MARK.exec(new URL(request.url).search);
       const page = addressOf(request);
       const isFresh = Date.now() < visitor.due;

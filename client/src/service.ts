@@ -4,6 +4,7 @@ import { device } from './device.ts';
 import { diagnosis } from './diagnosis.ts';
 import { browser, sleep } from './host.ts';
 import { bodyOf, dataOf } from './response.ts';
+import type { Token } from './token.ts';
 import type { AuthClientOptions, Binding, RefreshResult } from './types.ts';
 
 /** Milliseconds; the service itself gives up after 30 seconds. */
@@ -14,6 +15,9 @@ const PROOFS = 3;
 
 /** What a request gets that opens or renews a session. */
 export type Entered = RefreshResult & { readonly binding?: Binding };
+
+/** There may be a key that cannot be reached now: that ends no session. */
+const noKey = () => new AuthError('CLIENT_NETWORK_FAILED', 'No response: /device-key', { retryable: true });
 
 /** The requests to the service. Every failure is an AuthError. */
 export const service = (options: AuthClientOptions) => {
@@ -69,9 +73,7 @@ export const service = (options: AuthClientOptions) => {
         sent.then(async (response) => ({ response, ...(await bodyOf(response.clone())) })),
       );
       const isExpired = code === 'AUTH_PROOF_EXPIRED';
-      // There may be a key that cannot be reached now: that ends no session.
-      if (code === 'AUTH_DEVICE_UNPROVEN' && !body && proof === undefined)
-        throw new AuthError('CLIENT_NETWORK_FAILED', 'No response: /device-key', { retryable: true });
+      if (code === 'AUTH_DEVICE_UNPROVEN' && !body && proof === undefined) throw noKey();
       if (isExpired && expired < (body ? 1 : PROOFS)) {
         if (expired) await sleep(expired * 1000 * (1 + Math.random()));
         expired += 1;
@@ -88,8 +90,17 @@ export const service = (options: AuthClientOptions) => {
     }
   };
 
+  /** Gives a request the access token, and a proof if the token is bound (RFC 9449 §7.1). @param again whether the last proof was refused */
+  const authorize = async ({ headers, method, url }: Request, { value, isBound }: Token, again?: boolean) => {
+    const use = { method, url, accessToken: value };
+    const proof = isBound && (await proofFor({ path: '', create: false, again: !!again, use }));
+    if (proof === undefined) throw noKey();
+    headers.set('Authorization', `${isBound ? 'DPoP' : 'Bearer'} ${value}`);
+    if (proof) headers.set('DPoP', proof);
+  };
+
   return {
-    ...{ ...known, base, isOurs, send, request, call, proven, closeFrame },
+    ...{ ...known, base, isOurs, send, request, call, proven, authorize, closeFrame },
     /** Another pair of tokens; `null`: without the key; `undefined`: it is refused otherwise, maybe since there was no cookie. */
     exchange: (bindingCode?: string) =>
       proven<RefreshResult>('/auth/refresh-token', undefined, bindingCode).catch((error: AuthError) => {

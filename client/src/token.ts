@@ -7,6 +7,8 @@ export type Token = {
   /** The id of the session. */
   readonly sid: string;
   readonly binding: Binding;
+  /** Whether each request with it needs a proof of the key of the device. */
+  readonly isBound: boolean;
   /** By the clock of this machine, of which only differences are used. */
   readonly at: number;
   /** How long until it should be renewed; below 0 afterwards. */
@@ -17,6 +19,8 @@ export type Token = {
 
 const MARGIN = 60_000;
 
+type Claims = { iat: number; exp: number; sid: string; user: User; cnf?: unknown };
+
 /**
  * The lifetime is counted from the arrival, so a wrong clock does not matter. `performance.now()` stands still while the machine sleeps,
  * and `Date.now()` jumps when the clock is set: the larger difference counts, since renewing too early does no harm.
@@ -24,12 +28,12 @@ const MARGIN = 60_000;
 export const tokenOf = (value: string, binding: Binding, at = Date.now()): Token => {
   // Base64url; usernames and emails are ASCII, so the text needs no decoding.
   const payload = value.replace(/-/g, '+').replace(/_/g, '/').split('.')[1] as string;
-  const { iat, exp, sid, user } = JSON.parse(atob(payload)) as { iat: number; exp: number; sid: string; user: User };
+  const { iat, exp, sid, user, cnf } = JSON.parse(atob(payload)) as Claims;
   const lifetime = (exp - iat) * 1000;
   const start = performance.now();
   const margin = Math.min(MARGIN, lifetime / 5);
   const untilDue = () => lifetime - margin - Math.max(performance.now() - start, Date.now() - at);
-  return { value, user, sid, binding, at, untilDue, margin };
+  return { value, user, sid, binding, isBound: !!cnf, at, untilDue, margin };
 };
 
 /** `null` without a token, `undefined` if that is not known yet. */

@@ -474,9 +474,9 @@ export type AuthClient = {
     /** Opens another session for this client, too. */
     readonly endOthers: () => Promise<void>;
   };
-  /** Like the global `fetch`, with the access token. Redirects are refused, except with `redirect: 'manual'`. */
+  /** Like the global `fetch`, with the access token, and with a proof if it is bound to the key of the device. Redirects are refused, except with `redirect: 'manual'`. */
   readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
-  /** An access token that is valid now, renewed if necessary; `null` if nobody is logged in. For other HTTP libraries. */
+  /** An access token that is valid now, renewed if necessary; `null` if nobody is logged in. For other HTTP libraries; with `JWT_BINDING=on`, of no use without a proof. */
   readonly accessToken: () => Promise<string | null>;
   /** Removes timers, listeners and the channel to other tabs. */
   readonly dispose: () => void;
@@ -646,7 +646,7 @@ export type ServerAuthOptions = {
   /** `JWT_ISSUER` and `JWT_AUDIENCE` of the service. Access tokens have to be from the one and for the other. */
   readonly issuer?: string | undefined;
   readonly audience?: string | undefined;
-  /** The origin of the pages as browsers know it. By default that of each request, which is another one behind most proxies. */
+  /** The origin of the pages as browsers know it, which proofs of bound tokens are for. By default that of each request, which is another one behind most proxies. */
   readonly origin?: string | undefined;
   /** `__Secure-access_token` with `ACCESS_COOKIE_DOMAIN`. By default `__Host-access_token`, and `access_token` if the service has no https. */
   readonly cookieName?: '__Host-access_token' | '__Secure-access_token' | 'access_token' | undefined;
@@ -675,7 +675,7 @@ export type RequireUserOptions = {
 
 /** What a server that renders pages knows of its visitors. Rejects with an AuthError where that can't be found out. */
 export type ServerAuth = {
-  /** The user of a request; `null` if nobody is logged in, or if the browser has to renew its access token. */
+  /** The user of a request, by the token in `Authorization` or by the cookie; `null` if nobody is logged in, or if the browser has to renew its access token. */
   readonly getUser: (request: Request) => Promise<User | null>;
   /** The user; or a response that gets the visitor an access token or a log-in, and has to be sent instead of the page. */
   readonly requireUser: (request: Request, options?: RequireUserOptions) => Promise<User | Response>;

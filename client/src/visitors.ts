@@ -1,5 +1,6 @@
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyOptions, jwtVerify } from 'jose';
 import { AuthError } from './auth-error.ts';
+import { isProven } from './proof.ts';
 import { dataOf } from './response.ts';
 import type { RefreshResult, ServerAuthOptions, User } from './types.ts';
 
@@ -8,9 +9,20 @@ const [TIMEOUT, KEYS_AGE, MARGIN] = [5_000, 300_000, 10_000];
 /** Errors of jose that do not mean that the token is bad. */
 const WITHOUT_KEYS = ['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID'];
 
-/** Who has sent a request, and when the token is due to be renewed. Without a user: whether it is sure that nobody is logged in, and why. */
-type Visitor = { user: User | null; token: string; due: number; isNobody: boolean; why: string };
-const nobody = (why: string, isNobody = false): Visitor => ({ user: null, token: '', due: 0, isNobody, why });
+/** RFC 6750 §2.1, RFC 9449 §7.1. */
+const CREDENTIALS = /^(Bearer|DPoP) +(\S+)$/i;
+const PROOF_CHALLENGE = 'DPoP error="invalid_dpop_proof", algs="ES256"';
+
+type Claims = { user: User; cnf?: { jkt?: string } };
+
+/**
+ * Who has sent a request, and when the token is due to be renewed. Without a user: whether it is sure that nobody is logged in, why, and what a
+ * script is told in `WWW-Authenticate`.
+ */
+type Visitor = { user: User | null; token: string; due: number; isNobody: boolean; why: string; challenge: string };
+const nobody = (why: string, isNobody = false, challenge = 'Bearer'): Visitor => ({
+  ...{ user: null, token: '', due: 0, isNobody, why, challenge },
+});
 
 /** Another host of the site may have set one of the same name. */
 const cookiesOf = ({ headers }: Request, name: string): string[] =>
@@ -28,17 +40,26 @@ export const visitors = (base: string, options: ServerAuthOptions) => {
   const noAnswer = (url: string, cause: unknown): AuthError =>
     new AuthError('CLIENT_NETWORK_FAILED', `No response: ${url}`, { cause, retryable: true });
 
-  /** As docs/verify-tokens.md says. */
-  const verified = async (token: string): Promise<Visitor> => {
-    const bad = (why: string): Visitor => nobody(`The access token is not valid: ${why}.`);
+  /** As browsers know it. */
+  const addressOf = ({ url }: Request): string => {
+    const { origin } = new URL(options.origin ?? url);
+    return origin + new URL(url).pathname;
+  };
+
+  /** As docs/verify-tokens.md says. @param prover the request that has to prove the key to which the token is bound */
+  const verified = async (token: string, prover?: Request): Promise<Visitor> => {
+    const bad = (why: string, challenge?: string): Visitor =>
+      nobody(`The access token is not valid: ${why}.`, false, challenge);
     if (token.length > 4096) return bad('too long'); // Browsers keep no longer cookie.
     try {
-      const { payload, protectedHeader } = await jwtVerify<{ user: User }>(token, keys, rules);
-      const { iat = 0, exp = 0, tokenType, user, sub = '' } = payload;
+      const { payload, protectedHeader } = await jwtVerify<Claims>(token, keys, rules);
+      const { iat = 0, exp = 0, tokenType, user, sub = '', cnf } = payload;
       if (options.endedSessions?.isEnded({ sid: protectedHeader.sid, sub, iat })) return bad('its session has ended');
+      const isRight = prover ? await isProven(prover, addressOf(prover), { token, jkt: cnf?.jkt }) : cnf === undefined;
+      if (!isRight) return bad('no proof of the key to which it is bound', PROOF_CHALLENGE);
       // What a page asks for with the token has time to arrive.
       const due = exp * 1000 - Math.min(MARGIN, (exp - iat) * 200);
-      return tokenType === 'access' ? { user, token, due, isNobody: false, why: '' } : bad('its tokenType');
+      return tokenType === 'access' ? { ...nobody(''), user, token, due } : bad('its tokenType');
     } catch (error) {
       if (error instanceof errors.JOSEError && !WITHOUT_KEYS.includes(error.code)) return bad(error.message);
       throw error instanceof AuthError ? error : noAnswer(keySet, error);
@@ -61,6 +82,11 @@ export const visitors = (base: string, options: ServerAuthOptions) => {
   };
 
   const look = async (request: Request): Promise<Visitor> => {
+    const [, scheme = '', token] = CREDENTIALS.exec(request.headers.get('Authorization') ?? '') ?? [];
+    const isDpop = /^dpop$/i.test(scheme);
+    const caller = token ? await verified(token, isDpop ? request : undefined) : null;
+    // A proxy in front of the pages may have a Bearer token of its own.
+    if (caller?.user || (caller && isDpop)) return caller;
     let visitor: Visitor | null = null;
     for (const each of cookiesOf(request, cookieName))
       if (!visitor?.user) visitor = await verified(each.slice(cookieName.length + 1));
@@ -72,7 +98,7 @@ export const visitors = (base: string, options: ServerAuthOptions) => {
         Authorization: `Basic ${btoa(`${pageServer.id}:${pageServer.secret}`)}`,
         'X-Visitor-Address': pageServer.visitorAddress(request),
       });
-    return visitor ?? nobody(`No cookie ${cookieName} has arrived.`, !!pageServer);
+    return visitor ?? caller ?? nobody(`No cookie ${cookieName} has arrived.`, !!pageServer);
   };
 
   const known = new WeakMap<Request, Promise<Visitor>>();

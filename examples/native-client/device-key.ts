@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, randomUUID, sign } from 'node:crypto';
 
 /**
  * The key of this device: ECDSA on P-256. Here its private part is a text in a file. In an app, make it in the key store of the system, which
@@ -13,12 +13,16 @@ const encoded = (part: object): string => Buffer.from(JSON.stringify(part)).toSt
  * A proof that a request comes from this device: a JWT as in RFC 9449 §4.2. It is good for one request, and for a minute.
  * @param url the address of the request, as the service knows it by its `BASE_URL`.
  * @param now epoch milliseconds, by the clock of the service.
+ * @param use a request with an access token that is bound to the key.
  */
-export const proofOf = (key: string, url: string, now: number): string => {
+export const proofOf = (key: string, url: string, now: number, use?: { method: string; token: string }): string => {
   const privateKey = createPrivateKey(key);
   const { kty, crv, x, y } = createPublicKey(privateKey).export({ format: 'jwk' });
   const header = { typ: 'dpop+jwt', alg: 'ES256', jwk: { kty, crv, x, y } };
-  const claims = { htm: 'POST', htu: url, iat: Math.floor(now / 1000), jti: randomUUID() };
+  const claims = {
+    ...{ htm: use?.method ?? 'POST', htu: url.replace(/[?#].*/, ''), iat: Math.floor(now / 1000), jti: randomUUID() },
+    ...(use && { ath: hash('sha256', use.token, 'base64url') }),
+  };
   const signed = `${encoded(header)}.${encoded(claims)}`;
   // JWS has the two numbers of a signature side by side (RFC 7518 §3.4), not the DER that libraries give by default.
   const signature = sign('sha256', Buffer.from(signed), { key: privateKey, dsaEncoding: 'ieee-p1363' });

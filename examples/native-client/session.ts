@@ -30,9 +30,12 @@ export class Refused extends Error {
   }
 }
 
+const claimsOf = (token: string): { iat: number; exp: number; cnf?: object } =>
+  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+
 /** Milliseconds for which an access token is valid. */
 const lifetimeOf = (token: string): number => {
-  const { iat, exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+  const { iat, exp } = claimsOf(token);
   return (exp - iat) * 1000;
 };
 
@@ -101,7 +104,14 @@ export const openSession = ({ baseUrl, store }: Options) => {
 
   const ask = async <Data>(path: string): Promise<Envelope<Data>> => {
     if (token === undefined || performance.now() >= token.until) await refresh();
-    return call<Data>('GET', path, { headers: { Authorization: `Bearer ${token?.value}` } });
+    return call<Data>('GET', path, { headers: authorization('GET', path, token?.value ?? '') });
+  };
+
+  /** With a proof if the token is bound to the key (RFC 9449 §7.1). */
+  const authorization = (method: string, path: string, token: string): Record<string, string> => {
+    if (claimsOf(token).cnf === undefined) return { Authorization: `Bearer ${token}` };
+    const proof = proofOf(store.key(), baseUrl + path, Date.now() + ahead, { method, token });
+    return { Authorization: `DPoP ${token}`, DPoP: proof };
   };
 
   return {

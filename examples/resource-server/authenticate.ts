@@ -32,7 +32,9 @@ export const verifier = ({ keySet, issuer, audience }: Trust, isEnded: IsEnded =
     if (token === undefined) throw new Refused(401, { 'WWW-Authenticate': 'Bearer' });
     try {
       const { payload, protectedHeader } = await jwtVerify(token, keys, rules);
-      if (payload.tokenType === 'access' && !isEnded({ ...payload, sid: protectedHeader.sid })) return payload;
+      // A token with `cnf` needs a proof, too: `createServerAuth` of tandem-client/server verifies both.
+      const isBearer = payload.tokenType === 'access' && payload.cnf === undefined;
+      if (isBearer && !isEnded({ ...payload, sid: protectedHeader.sid })) return payload;
     } catch (error) {
       const isBadToken = error instanceof errors.JOSEError && !WITHOUT_KEYS.includes(error.code);
       throw isBadToken ? invalid(error) : new Refused(503, { 'Retry-After': '5' }, error);

@@ -4,8 +4,18 @@ import type { MessageKind } from '../domain/message.ts';
 import { isConfirmed } from '../domain/second-factor.ts';
 import type { User } from '../domain/user.ts';
 import type { Core } from './service.ts';
-import { codesOf, factorsOf, identitiesOf, passkeysOf } from './storage/factors.ts';
-import { deleteLinks, linkByToken, linksAbout, linksOf, putLink, takeLink } from './storage/links.ts';
+import {
+  codesOf,
+  deleteLinks,
+  factorsOf,
+  identitiesOf,
+  linkByToken,
+  linksAbout,
+  linksOf,
+  passkeysOf,
+  putLink,
+  takeLink,
+} from './storage/credentials.ts';
 import { deleteMessages, messagesOf } from './storage/outbox.ts';
 import type { Stores } from './storage/records.ts';
 

@@ -3,7 +3,7 @@ import { isSameCode, LOGIN_CODE_GUESSES, LOGIN_CODE_LIFETIME, loginCodeOf } from
 import type { User } from '../domain/user.ts';
 import type { Secrets } from './ports/secrets.ts';
 import type { Service } from './service.ts';
-import { useOnce } from './storage/links.ts';
+import { useOnce } from './storage/credentials.ts';
 import type { Stores } from './storage/records.ts';
 
 /** A code that was asked for. `id` is that of the message that sends it. */

@@ -4,8 +4,8 @@ import type { SessionKey } from '../domain/session.ts';
 import type { User } from '../domain/user.ts';
 import { reserveUndo } from './links.ts';
 import { type Core, enqueue, record } from './service.ts';
+import { useOnce } from './storage/credentials.ts';
 import { countEvents, eventsOf, knowsDevice } from './storage/events.ts';
-import { useOnce } from './storage/links.ts';
 import { messagesOf } from './storage/outbox.ts';
 import type { Stores } from './storage/records.ts';
 

@@ -69,6 +69,10 @@ type Policies = SecondFactorPolicy & {
   readonly authenticationClaims: boolean;
   /** Whether access tokens name their session in a claim, too. Default: they do not. */
   readonly sessionClaim?: boolean;
+  /** Whether access tokens are bound to the key of their session, if it has one. Default: they are not. */
+  readonly tokenBinding?: boolean;
+  /** Default: no cookie has an access token. */
+  readonly accessCookie?: object | null;
   /** `optional`: users may register without one. Default: required. */
   readonly passwords?: 'required' | 'optional' | undefined;
   /** Whether users verify their email addresses; `required`: before they log in. Default: off. */

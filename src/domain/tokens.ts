@@ -20,6 +20,8 @@ export type AccessClaims = RegisteredClaims & {
   readonly attributes?: Attributes;
   /** The session. Only if it is configured. */
   readonly sid?: string;
+  /** RFC 9449 §6.1: the key of the session's device, of which each request with the token has to have a proof. Only if it is configured. */
+  readonly cnf?: { readonly jkt: string };
 } & Partial<AuthenticationClaims>;
 
 /** How and when the user has authenticated: RFC 9068 §2.2.1. Only if they are configured. */

@@ -2,13 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { systemClock } from '../adapters/clock/system.ts';
 import { sealedBy } from '../adapters/crypto/secrets.ts';
-import { createApp, type HttpHandlers } from '../adapters/http/app.ts';
+import { createApp } from '../adapters/http/app.ts';
 import { repeatedRequests } from '../adapters/http/forms/repeated-requests.ts';
 import type { HttpDeps } from '../adapters/http/http-deps.ts';
 import { logSampling, withoutSampling } from '../adapters/http/logging/log-sampling.ts';
 import type { EndedFeed } from '../adapters/http/routes/service/ended-feed.ts';
 import { areUp, oneAtATime } from '../adapters/http/routes/service/health.ts';
-import type { Route } from '../adapters/http/routing/define-route.ts';
 import type { Counts } from '../adapters/limits/counts.ts';
 import { auditLog } from '../adapters/log/lines.ts';
 import type { PrometheusMetrics } from '../adapters/metrics/prometheus.ts';
@@ -17,11 +16,10 @@ import { onDatabaseFailure } from '../adapters/records/units.ts';
 import { assertSteppedUp } from '../application/factors/step-up.ts';
 import type { SenderFor } from '../application/ports/hooks.ts';
 import type { Ports, Service } from '../application/service.ts';
-import { authenticate } from '../application/sessions/current-user.ts';
+import { authenticateRequest } from '../application/sessions/current-user.ts';
 import type { Stores } from '../application/storage/records.ts';
 import type { Notice } from '../domain/happenings.ts';
 import { type Closing, closing } from './closing.ts';
-import type { BackOffice } from './compose/back-office.ts';
 import { openEndedFeed } from './compose/ended-feed.ts';
 import { openHooks } from './compose/hooks.ts';
 import { openLimits } from './compose/limits.ts';
@@ -32,29 +30,10 @@ import { openReports, openTracing, storeRefusedLogins } from './compose/reports.
 import { declareRoutes } from './compose/routes.ts';
 import { assertHasTables, openStorage } from './compose/storage.ts';
 import type { Config } from './config.ts';
-import { type MailDelivery, mailDelivery, type WebhookDelivery, webhookDelivery } from './delivery.ts';
+import { mailDelivery, webhookDelivery } from './delivery.ts';
 import { createWakeUpSignal } from './delivery-loop.ts';
 import { openTemplates } from './template-files.ts';
 import { REVISION, VERSION } from './version.ts';
-
-export type RunningService = {
-  readonly http: HttpHandlers;
-  readonly routes: readonly Route[];
-  /** `null` without ADMIN_PORT. */
-  readonly backOffice: BackOffice | null;
-  readonly ports: Ports;
-  /** What use cases need. */
-  readonly deps: Service;
-  /** `null` unless METRICS is set. */
-  readonly metrics: PrometheusMetrics | null;
-  /** `null` without mail. */
-  readonly mail: MailDelivery | null;
-  readonly webhooks: WebhookDelivery;
-  /** From now on, the service is not ready. */
-  readonly announceStop: () => void;
-  /** Closes the connections to the database and to Redis. */
-  readonly close: () => Promise<void>;
-};
 
 /** `serve` closes the caller's own storage, listens to signals, counts in Redis, and asks receivers of webhooks and providers over HTTP. */
 type ServiceOverrides = Omit<Overrides, 'close' | 'stopsAtSignals'> & {
@@ -63,12 +42,10 @@ type ServiceOverrides = Omit<Overrides, 'close' | 'stopsAtSignals'> & {
   readonly providers?: Service['providers'];
 };
 
+export type RunningService = Awaited<ReturnType<typeof compose>>;
+
 /** Builds the service, in production and in tests. If that fails, it closes what it opened. */
-export const compose = async (
-  config: Config,
-  logger: Logger,
-  overrides: ServiceOverrides = {},
-): Promise<RunningService> => {
+export const compose = async (config: Config, logger: Logger, overrides: ServiceOverrides = {}) => {
   const opened = closing();
   try {
     return await build(config, logger, overrides, opened);
@@ -121,12 +98,7 @@ const openParts = async (config: Config, logger: Logger, overrides: ServiceOverr
   };
 };
 
-const build = async (
-  config: Config,
-  logger: Logger,
-  overrides: ServiceOverrides,
-  opened: Closing,
-): Promise<RunningService> => {
+const build = async (config: Config, logger: Logger, overrides: ServiceOverrides, opened: Closing) => {
   const parts = await openParts(config, logger, overrides, opened);
   const { database, limits, ports, keySet, hooks, pageFiles, metrics, report, endedFeed, mail, webhooks } = parts;
   const { mailLocales, hashing } = parts;
@@ -169,7 +141,7 @@ const build = async (
     answerOnce,
     clock: ports.clock,
     ids: ports.ids,
-    authenticate: authenticate(ports),
+    authenticate: authenticateRequest(ports),
     assertSteppedUp: assertSteppedUp(ports),
     visitorToken,
     userFailure: userFailures(config, pageFiles),
@@ -192,6 +164,7 @@ const build = async (
     waitingMail: mail?.waiting ?? null,
     waitingWebhooks: webhooks.waiting,
   });
+  /** From now on, the service is not ready. */
   const announceStop = () => {
     isStopping = true;
     endedFeed?.stop();

@@ -34,8 +34,6 @@ export const openSender = (config: SenderConfig, clock: Clock, stop: AbortSignal
   };
 };
 
-export type WebhookDelivery = ReturnType<typeof webhookDelivery>;
-
 /** @param isWatched whether `waiting` is read. */
 type Reporting = { readonly logger: Logger; readonly report: Report; readonly isWatched: boolean };
 
@@ -141,8 +139,6 @@ const keepMailPrivate = (dataDir: string): void => {
     throw new Error(`The mail in DATA_DIR cannot be protected: ${systemReason(error)}`);
   }
 };
-
-export type MailDelivery = ReturnType<typeof mailDelivery>;
 
 type Parts = {
   readonly logger: Logger;

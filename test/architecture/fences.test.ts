@@ -166,7 +166,7 @@ describe('conditions over the name of a page or a form', () => {
 });
 
 describe('time and chance', () => {
-  const ADAPTERS = /^(?:clock\/.*|crypto\/(?:secrets|ulid)\.ts|tracing\/trace-parent\.ts)$/;
+  const ADAPTERS = /^(?:clock\/.*|crypto\/(?:secrets|ulid)\.ts|tracing\/spans\.ts)$/;
   const GLOBALS =
     /\bDate\.now\b|\bnew Date(?:\(\)|\b(?!\())|\bperformance\.(?:now|timeOrigin)\b|\bhrtime\b|\bMath\.random\b|\brandom(?:Bytes|Fill|FillSync|Int|UUID)\b|\bgetRandomValues\b/;
 

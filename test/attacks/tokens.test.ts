@@ -2,11 +2,10 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { Response } from 'supertest';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { compact, ecdsa, encoded, hmac, type Json, partsOf, type Signer } from '../support/forgeries/forge.ts';
 import { heldFrom, opened, refreshWith, servicesOverOneDatabase, signUp, tokenIn } from '../support/http/auth-http.ts';
 import { exchangeRaw, head } from '../support/http/raw-http.ts';
-import type { TestService } from '../support/http/service.ts';
 import { testKeyPair } from '../support/keys.ts';
 import { listenOnLoopback } from '../support/listen.ts';
 
@@ -20,14 +19,9 @@ const attackerServer = createServer((_request, response) => {
   response.end(JSON.stringify({ keys: [{ ...jwk, alg: 'ES256' }] }));
 });
 
-let service: TestService;
-let victim: Awaited<ReturnType<typeof signUp>>;
-let url: string;
-beforeAll(async () => {
-  url = `${(await listenOnLoopback(attackerServer)).url}/jwks.json`;
-  service = await start();
-  victim = await signUp(service);
-});
+const url = `${(await listenOnLoopback(attackerServer)).url}/jwks.json`;
+const service = await start();
+const victim = await signUp(service);
 afterAll(() => {
   attackerServer.close();
 });

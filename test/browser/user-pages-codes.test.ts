@@ -100,3 +100,40 @@ describe.runIf(CHROMIUM.length > 0)('codes by mail, on the pages for users', () 
     });
   });
 });
+
+describe.runIf(CHROMIUM.length > 0)('a code by mail on a new device, on the pages for users', () => {
+  const { service, codeFor, visitor } = openUserPages({ NEW_DEVICE_CODE: 'on' });
+
+  it.each(CHROMIUM)(
+    'follows a right password and a wrong one, until it was typed: with script: $script',
+    async (kind) => {
+      const { person, user } = await signUp(service());
+      await service().ports.users.update(user.id, { emailVerifiedAt: 1, now: service().ports.clock.now() });
+      const { page, form, open, submit, follow, isAt, faults } = await visitor(kind);
+      const logIn = (password: string) => submit('log-in.log-in', { account: person.username, password });
+      await open('/auth/log-in');
+      const shown: string[] = [];
+      for (const password of ['wrong horse', person.password]) {
+        await logIn(password);
+        await isAt('/auth/second-factor');
+        shown.push((await page.locator('main').textContent()) ?? '');
+        await submit('second-factor.mail-code', { mailCode: '00000000' });
+        await page.getByText(TEXTS.errors.AUTH_SECOND_FACTOR_INVALID).waitFor();
+        if (password !== person.password) await follow('/auth/log-in');
+      }
+      expect(shown).toEqual([expect.stringContaining(TEXTS.pages['second-factor']['mail-lead']), shown[0]]);
+      if (kind.script) expect(await axeFaultsOf(page)).toEqual([]);
+      const field = form('second-factor.mail-code').locator('[name=mailCode]');
+      expect(await field.getAttribute('autocomplete')).toBe('one-time-code');
+      await submit('second-factor.mail-code', { mailCode: await codeFor(person.email) });
+      await isAt('/auth/account');
+      await follow('/auth/log-out');
+      await submit('log-out.log-out');
+      await logIn('wrong horse');
+      await isAt('/auth/log-in');
+      await logIn(person.password);
+      await isAt('/auth/account');
+      expect(faults).toEqual([]);
+    },
+  );
+});

@@ -1,22 +1,19 @@
-import { beforeAll, describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
+import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
 import { createAccountClient } from '../../client/src/account.ts';
 import { AuthError, createAuthClient } from '../../client/src/index.ts';
 import type { AccountExport, CurrentUser } from '../../client/src/types.ts';
-import { passkeysOf } from '../../src/application/storage/factors.ts';
+import { passkeysOf } from '../../src/application/storage/credentials.ts';
 import { waitingMessages } from '../../src/application/storage/outbox.ts';
 import type { LinkPurpose } from '../../src/domain/link.ts';
 import { aPasskey } from '../support/builders.ts';
 import { closedServices, linked, linksOf, mailedCode, messagesTo, sentLink } from '../support/http/account.ts';
-import { aPerson, type TestService } from '../support/http/service.ts';
+import { aPerson } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
 
 const NEW_PASSWORD = 'a new correct horse';
 
 const start = closedServices();
-let service: TestService;
-beforeAll(async () => {
-  service = await start();
-});
+const service = await start();
 
 const errorOf = async (promise: Promise<unknown>): Promise<AuthError> => {
   const error = await promise.then(

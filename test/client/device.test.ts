@@ -252,6 +252,58 @@ describe('how a session is bound', () => {
   });
 });
 
+describe('a request with a token that is bound to the key', () => {
+  const API = `${BASE_URL}/users/me`;
+  const bound = () => success({ accessToken: anAccessToken({ cnf: {} } as object), user: {} });
+  const unproved = () =>
+    refusal('AUTH_TOKEN_INVALID', 401, {}, { 'WWW-Authenticate': 'DPoP error="invalid_dpop_proof"' });
+  const loggedIn = async (answers: Parameters<typeof opened>[0], setup: Setup = {}) => {
+    const page = opened({ '/users/me': [() => success({})], ...answers, [LOGIN]: [bound] }, setup);
+    await page.auth.login(ADA);
+    page.asked.splice(0);
+    page.requests.splice(0);
+    return {
+      ...page,
+      sent: () => page.requests.map(({ url, headers }) => [new URL(url).pathname, headers.get('DPoP')]),
+    };
+  };
+
+  it('has a proof for its method, address and token', async () => {
+    const { auth, asked, requests, sent } = await loggedIn({});
+    await auth.fetch(`${API}?a=b`, { method: 'PATCH', body: '{}' });
+    const accessToken = await auth.accessToken();
+    const use = { method: 'PATCH', url: `${API}?a=b`, accessToken };
+    expect(asked).toMatchObject([{ create: false, again: false, use }]);
+    expect(sent()).toEqual([['/users/me', 'proof 2']]);
+    expect(requests[0]?.headers.get('Authorization')).toBe(`DPoP ${accessToken}`);
+  });
+
+  it('is sent again with another proof by the clock of the service, without a renewal', async () => {
+    const { auth, asked, sent } = await loggedIn({ '/users/me': [unproved, () => success({})] });
+    expect((await auth.fetch(API)).status).toBe(200);
+    expect(asked).toMatchObject([{ again: false }, { again: true }]);
+    expect(sent().map(([, proof]) => proof)).toEqual(['proof 2', 'proof 3']);
+  });
+
+  it('fails while the page of the key does not answer, and the session stays', async () => {
+    let isThere = true;
+    const { auth } = await loggedIn({}, { answer: () => isThere && 'a proof' });
+    isThere = false;
+    await expect(auth.fetch(API)).rejects.toMatchObject({ code: 'CLIENT_NETWORK_FAILED', retryable: true });
+    expect(auth.user?.username).toBe('ada');
+  });
+
+  it('ends the session when the key is gone', async () => {
+    let key: string | undefined = 'a proof';
+    const answers = { '/users/me': [unproved], [REFRESH]: [unproven] };
+    const { auth, sent } = await loggedIn(answers, { answer: () => key });
+    key = undefined;
+    const response = auth.fetch(API);
+    await seconds(10);
+    expect([(await response).status, auth.user, sent()[0]]).toEqual([401, null, ['/users/me', null]]);
+  });
+});
+
 describe('the frame', () => {
   it('is removed when the client is disposed of', async () => {
     const { auth, frames } = opened({});

@@ -39,7 +39,7 @@ describe('client/dist', () => {
   });
 
   it.each([
-    ['client.js', 5.1],
+    ['client.js', 5.2],
     ['client-account.js', 1.5],
     ['client-passkeys.js', 2],
     ['device-key.js', 1.5],

@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto';
-import { SignJWT } from 'jose';
+import { generateKeyPairSync, hash, type KeyObject } from 'node:crypto';
+import { exportJWK, SignJWT } from 'jose';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { AuthError } from '../../client/src/auth-error.ts';
 import { createServerAuth } from '../../client/src/server.ts';
@@ -7,8 +7,9 @@ import type { AuthErrorCode, ServerAuthOptions } from '../../client/src/types.ts
 import { refusal, success } from '../support/client.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { encoded } from '../support/forgeries/forge.ts';
-import { opened, servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/http/auth-http.ts';
-import type { TestService } from '../support/http/service.ts';
+import { heldFrom, opened, servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/http/auth-http.ts';
+import { aPerson } from '../support/http/service.ts';
+import { type DeviceKey, joseDeviceKey } from '../support/jose-proofs.ts';
 import { testKeys } from '../support/keys.ts';
 import { keyVariables } from '../support/processes/environments.ts';
 import { freePort } from '../support/servers/free-port.ts';
@@ -20,12 +21,8 @@ const DOCUMENT = { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document' };
 const AN_HOUR_AGO = Date.now() - 3_600_000;
 
 const { start } = servicesOverOneDatabase();
-let service: TestService;
-let ada: Awaited<ReturnType<typeof signUp>>;
-beforeAll(async () => {
-  service = await start({ ...keyVariables(KEYS), ...PARTIES });
-  ada = await signUp(service);
-});
+const service = await start({ ...keyVariables(KEYS), ...PARTIES });
+const ada = await signUp(service);
 afterEach(() => {
   vi.useRealTimers();
 });
@@ -189,6 +186,80 @@ describe('getUser', () => {
   it('needs an address with a scheme, and a public origin that is one', () => {
     expect(() => createServerAuth({ baseUrl: 'localhost:3000' })).toThrow(TypeError);
     expect(() => createServerAuth({ baseUrl: 'http://localhost:3000', origin: 'app.example.com' })).toThrow(TypeError);
+  });
+});
+
+describe('a request with a token in Authorization', () => {
+  const NOTES = 'https://api.example.com/notes';
+  let key: DeviceKey;
+  let bound: string;
+  beforeAll(async () => {
+    const binding = await start({ ...keyVariables(KEYS), ...PARTIES, JWT_BINDING: 'on' });
+    key = await joseDeviceKey();
+    const proof = await key.proof({ htu: 'https://auth.example.org/auth/register', now: Date.now() });
+    bound = heldFrom(await binding.http.post('/auth/register').send({ ...aPerson(), proof })).accessToken;
+  });
+
+  const proofFor = ({ by = key, ...more }: Partial<Parameters<DeviceKey['proof']>[0]> & { by?: DeviceKey } = {}) =>
+    by.proof({ htm: 'PUT', htu: NOTES, now: Date.now(), accessToken: bound, ...more });
+  const asked = (Authorization: string, DPoP = '', Cookie = '', url = `${NOTES}?a=b`) =>
+    new Request(url, { method: 'PUT', headers: { Authorization, DPoP, Cookie } });
+  const knows = async (sent: Request, options: Partial<ServerAuthOptions> = {}) =>
+    (await pages(options).getUser(sent)) !== null;
+
+  it('is of its user, who has to prove the key to which the token is bound', async () => {
+    expect(await pages().getUser(asked(`Bearer ${ada.accessToken}`))).toEqual(ada.user);
+    const sent = asked(`DPoP ${bound}`, await proofFor());
+    // Frameworks look at a request twice, also as another object.
+    for (const each of [sent, new Request(sent)]) expect(await knows(each)).toBe(true);
+    const at = async (url: string) => asked(`DPoP ${bound}`, await proofFor(), '', url);
+    expect(await knows(await at('http://api.example.com/notes'))).toBe(true);
+    expect(await knows(await at('http://10.0.0.7/notes'), { origin: 'https://api.example.com' })).toBe(true);
+    expect(await knows(sent, { endedSessions: { isEnded: () => true } })).toBe(false);
+  });
+
+  it('is of nobody without that, also beside a valid cookie, and is told what to prove', async () => {
+    const claims = opened(await proofFor()).claims;
+    const ofCurve = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+    const rsa = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+    const forged = async (alg: string, signer: KeyObject, jwk: KeyObject) =>
+      new SignJWT(claims).setProtectedHeader({ typ: 'dpop+jwt', alg, jwk: await exportJWK(jwk) }).sign(signer);
+    const proofs = {
+      missing: '',
+      method: await proofFor({ htm: 'GET' }),
+      path: await proofFor({ htu: `${NOTES}/1` }),
+      host: await proofFor({ htu: 'https://evil.example/notes' }),
+      token: await proofFor({ accessToken: ada.accessToken }),
+      'no token': await proofFor({ accessToken: '' }),
+      key: await proofFor({ by: await joseDeviceKey() }),
+      old: await proofFor({ now: Date.now() - 62_000 }),
+      early: await proofFor({ now: Date.now() + 62_000 }),
+      RS256: await forged('RS256', rsa.privateKey, rsa.publicKey),
+      'private key': await forged('ES256', ofCurve, ofCurve),
+      none: `${encoded({ ...opened(await proofFor()).header, alg: 'none' })}.${encoded(claims)}.`,
+      two: `${await proofFor()}, ${await proofFor()}`,
+    };
+    const unbound = await proofFor({ accessToken: ada.accessToken });
+    const refused: [string, Request][] = [
+      ...Object.entries(proofs).map(([what, proof]): [string, Request] => [
+        what,
+        asked(`DPoP ${bound}`, proof, accessCookie()),
+      ]),
+      ['Bearer', asked(`Bearer ${bound}`, await proofFor())],
+      ['a token that is not bound', asked(`DPoP ${ada.accessToken}`, unbound)],
+    ];
+    for (const [what, sent] of refused) {
+      const { status, headers } = await instead(pages().requireUser(sent));
+      expect([what, status, headers.get('WWW-Authenticate')]).toEqual([
+        ...[what, 401, 'DPoP error="invalid_dpop_proof", algs="ES256"'],
+      ]);
+    }
+    expect(await knows(request(accessCookie(bound)))).toBe(false);
+  });
+
+  it('leaves a Bearer token to the proxy that has added it, if there is a cookie', async () => {
+    expect(await knows(asked('Bearer other', '', accessCookie()))).toBe(true);
+    expect(await knows(asked('Bearer other'))).toBe(false);
   });
 });
 

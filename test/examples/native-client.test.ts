@@ -27,7 +27,7 @@ const openWorld = async () => {
   const baseUrl = `http://127.0.0.1:${port}`;
   let passed = 0;
   const now = () => Date.now() + passed;
-  const service = await start({ BASE_URL: baseUrl }, { storage: memoryStorage(), clock: { now } });
+  const service = await start({ BASE_URL: baseUrl, JWT_BINDING: 'on' }, { storage: memoryStorage(), clock: { now } });
   const line = await witness(service.url, port);
   onTestFinished(line.close);
   const person = aPerson();

@@ -6,7 +6,7 @@ import { resetPassword } from '../../src/application/accounts/mail-links.ts';
 import { withdrawLinks } from '../../src/application/links.ts';
 import { loadMailWriter, prepareMail } from '../../src/application/mail/send-messages.ts';
 import { endSession, endSessionsOf, logout } from '../../src/application/sessions/end-sessions.ts';
-import { linksOf, putLink } from '../../src/application/storage/links.ts';
+import { linksOf, putLink } from '../../src/application/storage/credentials.ts';
 import { addMessages } from '../../src/application/storage/outbox.ts';
 import type { Stores, Transactions } from '../../src/application/storage/records.ts';
 import type { TableName } from '../../src/application/storage/tables.ts';

@@ -2,7 +2,7 @@
 
 import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { purgeRows } from '../../src/application/storage/rows.ts';
 import { MINUTE } from '../support/application.ts';
 import { codeAt } from '../support/authenticator-app.ts';
@@ -10,7 +10,7 @@ import { fixedClock } from '../support/fixed-clock.ts';
 import { eventsOf } from '../support/http/account.ts';
 import { ADOPTION_KEY, ALL_ROUTES } from '../support/http/all-routes.ts';
 import { cookieAttributes, opened, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
-import { cookiePair, refreshCookieOf, type TestService } from '../support/http/service.ts';
+import { cookiePair, refreshCookieOf } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
 
 const BASE_URL = 'https://auth.example.org';
@@ -22,11 +22,8 @@ const UNKNOWN_USER = '01J0000000000000000000000A';
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.now());
 const mailer = memoryMailer();
-let service: TestService;
-beforeAll(async () => {
-  const env = { ADOPTION_PUBLIC_KEY: PUBLIC_KEYS, JWT_AUTHENTICATION_CLAIMS: 'true' };
-  service = await start(env, () => ({ clock, mailer }));
-});
+const env = { ADOPTION_PUBLIC_KEY: PUBLIC_KEYS, JWT_AUTHENTICATION_CLAIMS: 'true' };
+const service = await start(env, () => ({ clock, mailer }));
 
 type Assertion = { readonly key?: KeyObject; readonly header?: object; readonly claims?: object };
 

@@ -1,5 +1,5 @@
 // Proves app-1, app-2, app-3
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { codeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { APP_LINK, ahead, anApp, codeFor, codeOnPage } from '../support/http/app-login.ts';
@@ -12,25 +12,22 @@ import {
   type Visitor,
   visitorOf,
 } from '../support/http/page-visitor.ts';
-import { cookiePair, refreshCookieOf, type TestService } from '../support/http/service.ts';
+import { cookiePair, refreshCookieOf } from '../support/http/service.ts';
 import { joseDeviceKey } from '../support/jose-proofs.ts';
 import { CLIENT, startProvider, walkToCallback } from '../support/oidc/provider.ts';
 
 const CLAIMED = 'https://app.example.org/signed-in';
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
-let service: TestService;
 const provider = await startProvider();
 afterAll(provider.close);
-beforeAll(async () => {
-  const env = {
-    ...{ BASE_URL: ORIGIN, ALLOWED_ORIGINS_DEV: 'https://app.example.org', APP_LINKS: `${APP_LINK},${CLAIMED}` },
-    ...{ OIDC_PROVIDERS: 'acme', OIDC_ACME_ISSUER: provider.issuer },
-    ...{ OIDC_ACME_CLIENT_ID: CLIENT.id, OIDC_ACME_CLIENT_SECRET: CLIENT.secret },
-    JWT_AUTHENTICATION_CLAIMS: 'true',
-  };
-  service = await start(env, () => ({ clock }));
-});
+const env = {
+  ...{ BASE_URL: ORIGIN, ALLOWED_ORIGINS_DEV: 'https://app.example.org', APP_LINKS: `${APP_LINK},${CLAIMED}` },
+  ...{ OIDC_PROVIDERS: 'acme', OIDC_ACME_ISSUER: provider.issuer },
+  ...{ OIDC_ACME_CLIENT_ID: CLIENT.id, OIDC_ACME_CLIENT_SECRET: CLIENT.secret },
+  JWT_AUTHENTICATION_CLAIMS: 'true',
+};
+const service = await start(env, () => ({ clock }));
 
 const use = (body: object) => service.http.post('/auth/login/app').send(body);
 const refused = async (body: object) => expect((await use(body).expect(401)).body.code).toBe('AUTH_CODE_INVALID');

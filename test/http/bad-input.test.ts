@@ -149,7 +149,6 @@ describe('bad input', () => {
       ['a cookie with malformed percent-encoding', { Cookie: 'refresh_token=%zz; %=%; =; ;;' }],
       ['an arbitrary Bearer token', { Authorization: 'Bearer a.b.c' }],
       ['a malformed Authorization header', { Authorization: 'Digest ,,, "' }],
-      ['a foreign Origin', { Origin: 'https://evil.example' }],
       ['a malformed Host', { Host: '../..' }],
     ])('causes no 5xx with %s', async (_, headers) => {
       expectNoFault(await ask(route).set(headers), route);

@@ -1,11 +1,11 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { MARK } from '../../src/adapters/http/forms/locations.ts';
 import { MINUTE } from '../support/application.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { eventsOf } from '../support/http/account.ts';
 import { servicesOverOneDatabase } from '../support/http/auth-http.ts';
 import { ORIGIN, pathOfPage, visitorOf } from '../support/http/page-visitor.ts';
-import { aPerson, type TestService } from '../support/http/service.ts';
+import { aPerson } from '../support/http/service.ts';
 import { unescaped } from '../support/http/shown-forms.ts';
 import { joseDeviceKey } from '../support/jose-proofs.ts';
 
@@ -15,10 +15,7 @@ const TO = `${APP}/notes?tab=1&tandem_code=`;
 const REFRESH = '/auth/refresh-token';
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2030, 0, 1));
-let service: TestService;
-beforeAll(async () => {
-  service = await start({ ALLOWED_ORIGINS_DEV: APP }, () => ({ clock }));
-});
+const service = await start({ ALLOWED_ORIGINS_DEV: APP }, () => ({ clock }));
 
 const codeIn = (location: string | undefined): string | undefined =>
   /^https:\/\/app\.example\.org\/notes\?tab=1&tandem_code=([\w.-]*)&tandem=logged-in$/.exec(location ?? '')?.[1];

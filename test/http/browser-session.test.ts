@@ -1,7 +1,6 @@
 import type { Response } from 'supertest';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { AppError } from '../../src/domain/errors/app-error.ts';
-import { DAY, MINUTE, SECOND } from '../support/application.ts';
+import { describe, expect, it } from 'vitest';
+import { MINUTE, SECOND } from '../support/application.ts';
 import { type BrowserKey, browserKey } from '../support/browser-key.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { eventsOf } from '../support/http/account.ts';
@@ -22,10 +21,7 @@ const ENV = {
 };
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
-let service: TestService;
-beforeAll(async () => {
-  service = await start(ENV, () => ({ clock }));
-});
+const service = await start(ENV, () => ({ clock }));
 
 type Answer = { readonly headers: Record<string, string | string[] | undefined>; readonly status: number };
 

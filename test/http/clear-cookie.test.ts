@@ -1,5 +1,5 @@
 // Proves SPEC 9.2, 9.16, 9.17, 9.18, 11.7, 14.1; ASVS 16.5.3
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { VERSION } from '../../src/infrastructure/version.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
@@ -9,10 +9,7 @@ import { aPerson, cookiePair, refreshCookieOf, type TestService } from '../suppo
 const ALLOWED_ORIGIN = 'https://app.example.org';
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
-let service: TestService;
-beforeAll(async () => {
-  service = await start({ ALLOWED_ORIGINS_DEV: ALLOWED_ORIGIN }, () => ({ clock }));
-});
+const service = await start({ ALLOWED_ORIGINS_DEV: ALLOWED_ORIGIN }, () => ({ clock }));
 
 const clear = (cookie?: string, { http }: TestService = service) => {
   const request = http.get('/auth/clear-cookie');

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { readText } from '../support/checkout/repository.ts';
-import { startService, type TestService } from '../support/http/service.ts';
+import { startService } from '../support/http/service.ts';
 
 const PATH = '/client.js';
 const APP = 'https://app.example.com';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService({ ALLOWED_ORIGINS_DEV: APP });
-});
+const service = await startService({ ALLOWED_ORIGINS_DEV: APP });
 afterAll(() => service.close());
 
 describe('GET /client.js', () => {

@@ -2,9 +2,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { startService, type TestService } from '../support/http/service.ts';
-import { memoryMailer } from '../support/mail/memory-mailer.ts';
 import { PRODUCTION } from '../support/processes/environments.ts';
-import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const FILES = ['/console', '/console.css', '/console.js'];
 const OWN = 'https://auth.example.org';

@@ -1,20 +1,15 @@
 // Proves SPEC 8.3, 8.5, 13.6, 17.9, 17.12
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/infrastructure/version.ts';
 import { DAY } from '../support/application.ts';
 import { aPasskey } from '../support/builders.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
-import type { TestService } from '../support/http/service.ts';
 
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
-let service: TestService;
-let ada: Awaited<ReturnType<typeof signUp>>;
-beforeAll(async () => {
-  service = await start({}, () => ({ clock }));
-  ada = await signUp(service);
-});
+const service = await start({}, () => ({ clock }));
+const ada = await signUp(service);
 
 const me = (authorization?: string) => {
   const request = service.http.get('/users/me');

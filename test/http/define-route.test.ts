@@ -1,4 +1,4 @@
-// Proves SPEC 17.1, 22.1, 22.2; ASVS 8.1.2
+// Proves SPEC 1.8, 17.1, 17.6, 22.1, 22.2; ASVS 8.1.2
 import * as v from 'valibot';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { route } from '../../src/adapters/http/routing/define-route.ts';

@@ -1,19 +1,16 @@
 import type { Response } from 'supertest';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { heldFrom, servicesOverOneDatabase } from '../support/http/auth-http.ts';
 import { exchangeRaw } from '../support/http/raw-http.ts';
-import { aPerson, type TestService } from '../support/http/service.ts';
+import { aPerson } from '../support/http/service.ts';
 import { type DeviceKey, joseDeviceKey } from '../support/jose-proofs.ts';
 
 const BASE_URL = 'https://auth.example.org';
 const REFRESH = '/auth/refresh-token';
 const clock = fixedClock(Date.UTC(2030, 0, 1));
 const { start } = servicesOverOneDatabase();
-let service: TestService;
-beforeAll(async () => {
-  service = await start({}, () => ({ clock }));
-});
+const service = await start({}, () => ({ clock }));
 const codeOf = ({ status, body }: Response) => [status, body.code];
 const UNPROVEN = [401, 'AUTH_DEVICE_UNPROVEN'];
 

@@ -3,13 +3,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { verifier } from '../../examples/resource-server/authenticate.ts';
 import { readText } from '../support/checkout/repository.ts';
 import { NOW, startFeed } from '../support/ended-feed.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
-import { opened, servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/http/auth-http.ts';
-import type { TestService } from '../support/http/service.ts';
+import { heldFrom, opened, servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/http/auth-http.ts';
+import { aPerson } from '../support/http/service.ts';
+import { joseDeviceKey } from '../support/jose-proofs.ts';
 import { testKeys } from '../support/keys.ts';
 import { keyVariables } from '../support/processes/environments.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
@@ -20,18 +21,13 @@ const WAIT = { timeout: 20_000, interval: 50 };
 
 type Verifier = ReturnType<typeof verifier>;
 
-const { start } = servicesOverOneDatabase();
-let service: TestService;
-let authenticate: Verifier;
-let ada: Awaited<ReturnType<typeof signUp>>;
-beforeAll(async () => {
-  service = await start({ ...keyVariables(KEYS), ...PARTIES });
-  authenticate = verifierFor(`${service.url}/.well-known/jwks.json`);
-  ada = await signUp(service);
-});
-
 const verifierFor = (keySet: string): Verifier =>
   verifier({ keySet: new URL(keySet), issuer: PARTIES.JWT_ISSUER, audience: PARTIES.JWT_AUDIENCE });
+
+const { start } = servicesOverOneDatabase();
+const service = await start({ ...keyVariables(KEYS), ...PARTIES });
+const authenticate = verifierFor(`${service.url}/.well-known/jwks.json`);
+const ada = await signUp(service);
 
 const statusOf = (authenticate: Verifier, authorization?: string): Promise<number> =>
   authenticate(authorization).then(
@@ -44,6 +40,11 @@ describe('the verifier that docs/verify-tokens.md prints', () => {
   it('is that of the example', () => {
     const [, printed] = /```ts\n([\s\S]*?)```/.exec(readText('docs/verify-tokens.md')) ?? [];
     expect(printed).toBe(readText('examples/resource-server/authenticate.ts'));
+  });
+
+  it('accepts what it should, and refuses the rest', async () => {
+    for (const [status, header] of await judgements())
+      expect([header, await statusOf(authenticate, header ?? undefined)]).toEqual([header, status]);
   });
 
   it('accepts a token for five seconds after it has expired, since clocks differ', async () => {
@@ -104,6 +105,9 @@ const judgements = async (): Promise<readonly (readonly [number, string | null])
     );
   };
   const other = await signUp(await start(PARTIES));
+  const { http } = await start({ ...keyVariables(KEYS), ...PARTIES, JWT_BINDING: 'on' });
+  const proof = await (await joseDeviceKey()).proof({ htu: 'https://auth.example.org/auth/register', now: Date.now() });
+  const bound = heldFrom(await http.post('/auth/register').send({ ...aPerson(), proof })).accessToken;
   return [
     [200, bearer(ada.accessToken)],
     // Issued in the future.
@@ -116,6 +120,9 @@ const judgements = async (): Promise<readonly (readonly [number, string | null])
     [401, bearer(tokenIn(ada.cookie))],
     // Its key is unknown.
     [401, bearer(other.accessToken)],
+    // Its key was not proven.
+    [401, bearer(bound)],
+    [401, `DPoP ${bound}`],
   ];
 };
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
-import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { listEnded } from '../../src/application/storage/events.ts';
 import type { Records } from '../../src/application/storage/records.ts';
 import type { EndedList } from '../../src/domain/ended-session.ts';
@@ -12,16 +12,13 @@ import { atCall } from '../support/records/at-call.ts';
 const PATH = '/.well-known/ended-sessions';
 
 const { start } = servicesOverOneDatabase();
-let service: TestService;
 /** What the store of the service does instead of listing. */
 let listing: (() => Promise<never>) | null = null;
 const failing = (records: Records): Records =>
   atCall(records, ['list', 'endedSessions'], (list) => (listing === null ? list() : listing()));
-beforeAll(async () => {
-  service = await start({ JWT_ISSUER: 'https://auth.example.org', JWT_AUDIENCE: 'the-api' }, ({ records }) => ({
-    records: failing(records),
-  }));
-});
+const service = await start({ JWT_ISSUER: 'https://auth.example.org', JWT_AUDIENCE: 'the-api' }, ({ records }) => ({
+  records: failing(records),
+}));
 beforeEach(() => {
   listing = null;
 });

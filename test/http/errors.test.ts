@@ -1,6 +1,6 @@
 // Proves SPEC 1.10, 6.2, 6.4, 6.5, 6.6, 6.8, 6.9, 6.10, 19.1, 19.3, 20.1, 20.12, 20.14, 25.4
 import type { Response } from 'supertest';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Hooks } from '../../src/application/ports/hooks.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { CATALOG, type ErrorCode } from '../../src/domain/errors/catalog.ts';
@@ -13,10 +13,7 @@ import { joseDeviceKey } from '../support/jose-proofs.ts';
 
 const BASE_URL = 'https://auth.example.org/v';
 const { start } = servicesOverOneDatabase();
-let service: TestService;
-beforeAll(async () => {
-  service = await start({ BASE_URL });
-});
+const service = await start({ BASE_URL });
 
 // `Object.keys` is typed to return any strings.
 const codes = Object.keys(CATALOG) as ErrorCode[];

@@ -1,10 +1,10 @@
 // Proves ASVS 16.2.5; theft-5
 
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { anEvent } from '../support/builders.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { heldFrom, opened, signUp } from '../support/http/auth-http.ts';
-import { hasher, startService, type TestService } from '../support/http/service.ts';
+import { hasher, startService } from '../support/http/service.ts';
 import { storeEvents } from '../support/stored-events.ts';
 
 const NOW = Date.UTC(2026, 0, 1, 12);
@@ -12,10 +12,7 @@ const clock = fixedClock(NOW);
 /** Users of a caller's own have no events: there, the service keeps its own in memory. */
 const ENV = { TRUST_PROXY: '1' };
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startService(ENV, { clock, hasher });
-});
+const service = await startService(ENV, { clock, hasher });
 afterAll(() => service.close());
 beforeEach(() => clock.set(NOW));
 

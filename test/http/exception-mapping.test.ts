@@ -11,7 +11,7 @@ import {
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import type { ErrorCode } from '../../src/domain/errors/catalog.ts';
 import { head, openSocket } from '../support/http/raw-http.ts';
-import { probe, type StageApp, stageApp, throwing, upload } from '../support/http/stage-app.ts';
+import { type StageApp, stageApp, throwing, upload } from '../support/http/stage-app.ts';
 
 /** An error as another copy of `http-errors` creates it. */
 const foreignHttpError = (status: number, more: object = {}) =>

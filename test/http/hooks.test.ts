@@ -6,7 +6,6 @@ import type { Hooks, RegistrationRequest } from '../../src/application/ports/hoo
 import { type AccountEvent, EVENT_KINDS } from '../../src/domain/event.ts';
 import { PAGE_FILES } from '../../src/infrastructure/template-files.ts';
 import { anEvent } from '../support/builders.ts';
-import { invitedPerson } from '../support/http/account.ts';
 import { heldFrom, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { locationIn, visitorOf } from '../support/http/page-visitor.ts';
 import { aPerson } from '../support/http/service.ts';

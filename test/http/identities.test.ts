@@ -1,16 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { linked } from '../support/http/account.ts';
 import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
-import type { TestService } from '../support/http/service.ts';
 
 const NOW = Date.UTC(2026, 0, 1, 12);
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(NOW);
-let service: TestService;
-beforeAll(async () => {
-  service = await start({ LOGIN_BY_CODE: 'on', PASSWORDS: 'optional' }, () => ({ clock }));
-});
+const service = await start({ LOGIN_BY_CODE: 'on', PASSWORDS: 'optional' }, () => ({ clock }));
 
 const PATH = '/users/me/identities';
 type Held = { readonly accessToken: string };

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { invitedPerson } from '../support/http/account.ts';
 import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { visitorOf } from '../support/http/page-visitor.ts';
@@ -8,10 +8,7 @@ const REFUSED = [403, 'AUTH_REGISTRATION_REFUSED'];
 const CLOSED = [403, 'AUTH_REGISTRATION_CLOSED'];
 const INVITED = { REGISTRATION: 'invited' };
 const { start } = servicesOverOneDatabase();
-let service: TestService;
-beforeAll(async () => {
-  service = await start({ ...INVITED, EMAIL_VERIFICATION: 'required' });
-});
+const service = await start({ ...INVITED, EMAIL_VERIFICATION: 'required' });
 
 const register = async ({ http }: TestService, body: object) => {
   const response = await http.post('/auth/register').send(body);

@@ -1,5 +1,5 @@
 // Proves ASVS 9.2.3
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { heldFrom, opened, refreshWith, servicesOverOneDatabase, signUp, tokenIn } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
 
@@ -15,10 +15,7 @@ const OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'another aud': { JWT_ISSUER: ISSUER, JWT_AUDIENCE: 'https://other.example.org' },
 };
 const { start } = servicesOverOneDatabase();
-let named: TestService;
-beforeAll(async () => {
-  named = await start({ JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE });
-});
+const named = await start({ JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE });
 
 const me = ({ http }: TestService, token: string) => http.get('/users/me').set('Authorization', `Bearer ${token}`);
 const claimsOf = ({ accessToken, cookie }: { accessToken: string; cookie: string }) =>

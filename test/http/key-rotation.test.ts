@@ -1,5 +1,5 @@
 // Proves SPEC 13.11; ASVS 11.1.1; theft-6
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { KeyPair } from '../../src/adapters/crypto/token-keys.ts';
 import { heldFrom, opened, refreshWith, servicesOverOneDatabase, signUp, tokenIn } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
@@ -20,14 +20,9 @@ const pairs = (signing: typeof OLD, ...verifying: (typeof OLD)[]) => {
 
 /** Instances before, during and after a rotation, with one database. */
 const { start } = servicesOverOneDatabase();
-let before: TestService;
-let switched: TestService;
-let after: TestService;
-beforeAll(async () => {
-  before = await start(keyVariables(pairs(OLD, OLD)));
-  switched = await start(keyVariables(pairs(NEW, NEW, OLD)));
-  after = await start(keyVariables(pairs(NEW, NEW)));
-});
+const before = await start(keyVariables(pairs(OLD, OLD)));
+const switched = await start(keyVariables(pairs(NEW, NEW, OLD)));
+const after = await start(keyVariables(pairs(NEW, NEW)));
 
 const me = ({ http }: TestService, token: string) => http.get('/users/me').set('Authorization', `Bearer ${token}`);
 const kidsOf = ({ accessToken, cookie }: { accessToken: string; cookie: string }) =>

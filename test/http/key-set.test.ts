@@ -1,8 +1,6 @@
 // Proves SPEC 13.9; ASVS 4.1.1, 11.2.1
 import { createPublicKey, type KeyObject, type webcrypto } from 'node:crypto';
-import { createRemoteJWKSet, jwtVerify } from 'jose';
-import jsonwebtoken from 'jsonwebtoken';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { KEY_SET_MAX_AGE } from '../../src/adapters/http/routes/service/well-known.ts';
 import { opened, servicesOverOneDatabase, signUp, tokenIn } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
@@ -14,12 +12,8 @@ const PATH = '/.well-known/jwks.json';
 const MEMBERS = ['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y'];
 
 const { start } = servicesOverOneDatabase();
-let service: TestService;
-let ada: Awaited<ReturnType<typeof signUp>>;
-beforeAll(async () => {
-  service = await start(keyVariables(KEYS));
-  ada = await signUp(service);
-});
+const service = await start(keyVariables(KEYS));
+const ada = await signUp(service);
 
 type Jwk = webcrypto.JsonWebKey & { readonly kid: string };
 const keySetOf = async ({ http }: TestService): Promise<Jwk[]> => (await http.get(PATH).expect(200)).body.keys;

@@ -1,15 +1,12 @@
 import { decodeJwt } from 'jose';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { closedServices, deliver, eventsOf } from '../support/http/account.ts';
-import { aPerson, type TestService } from '../support/http/service.ts';
+import { aPerson } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
 
 const start = closedServices();
 const mailer = memoryMailer();
-let service: TestService;
-beforeAll(async () => {
-  service = await start({}, { mailer });
-});
+const service = await start({}, { mailer });
 
 const registered = async (accepted: string, more: object = {}) => {
   const person = aPerson();

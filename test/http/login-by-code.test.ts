@@ -1,5 +1,5 @@
 // Proves ASVS 6.3.6, 6.6.2
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { codeFor, unseal } from '../../src/application/login-code.ts';
 import { claimMessages, messagesOf } from '../../src/application/storage/outbox.ts';
 import { MINUTE } from '../support/application.ts';
@@ -13,16 +13,13 @@ import {
   signUp,
   tokenIn,
 } from '../support/http/auth-http.ts';
-import { aPerson, cookiePair, type TestService } from '../support/http/service.ts';
+import { aPerson, cookiePair } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
 
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
 const mailer = memoryMailer();
-let service: TestService;
-beforeAll(async () => {
-  service = await start({ LOGIN_BY_CODE: 'on', JWT_AUTHENTICATION_CLAIMS: 'true' }, () => ({ clock, mailer }));
-});
+const service = await start({ LOGIN_BY_CODE: 'on', JWT_AUTHENTICATION_CLAIMS: 'true' }, () => ({ clock, mailer }));
 
 const setCookieOf = (response: { get(header: 'Set-Cookie'): string[] | undefined }): string =>
   response.get('Set-Cookie')?.find((line) => line.startsWith('login_pending=')) ?? '';

@@ -1,5 +1,5 @@
 // Proves SPEC 1.2, 1.5, 1.6, 2.2, 2.3, 8.2, 9.2, 9.8, 9.9, 9.10, 9.11, 11.4, 11.6, 20.4; ASVS 6.2.8; network-8
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/infrastructure/version.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import {
@@ -12,16 +12,12 @@ import {
   ULID,
 } from '../support/http/auth-http.ts';
 import { head, openSocket, readToEnd } from '../support/http/raw-http.ts';
-import { aPerson, refreshCookieOf, type TestService } from '../support/http/service.ts';
+import { aPerson, refreshCookieOf } from '../support/http/service.ts';
 
 const NOW = Date.UTC(2026, 0, 1, 12);
 const { start } = servicesOverOneDatabase();
-let service: TestService;
-let ada: Awaited<ReturnType<typeof signUp>>;
-beforeAll(async () => {
-  service = await start({}, () => ({ clock: fixedClock(NOW) }));
-  ada = await signUp(service);
-});
+const service = await start({}, () => ({ clock: fixedClock(NOW) }));
+const ada = await signUp(service);
 
 const logIn = (account: unknown, password: unknown = ada.person.password) =>
   service.http.post('/auth/login').send({ account, password });

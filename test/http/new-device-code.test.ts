@@ -1,18 +1,15 @@
 // Proves guess-3
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { mailedCode } from '../support/http/account.ts';
 import { cookieAttributes, opened, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
-import { aPerson, cookiePair, type TestService } from '../support/http/service.ts';
+import { aPerson, cookiePair } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
 
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
 const mailer = memoryMailer();
-let service: TestService;
-beforeAll(async () => {
-  service = await start({ NEW_DEVICE_CODE: 'on', JWT_AUTHENTICATION_CLAIMS: 'true' }, () => ({ clock, mailer }));
-});
+const service = await start({ NEW_DEVICE_CODE: 'on', JWT_AUTHENTICATION_CLAIMS: 'true' }, () => ({ clock, mailer }));
 
 /** A user whose address is proven. */
 const aUser = async () => {

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { storeArrival } from '../../src/application/accounts/import-user.ts';
 import { BASE32 } from '../../src/domain/second-factor.ts';
 import { MINUTE } from '../support/application.ts';
@@ -8,16 +8,13 @@ import { eventsOf, invitedPerson, mailedCode, messagesTo, sentLink } from '../su
 import { heldFrom, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { WITH_OFFICE } from '../support/http/back-office.ts';
 import { registeredVisitor, visitorOf } from '../support/http/page-visitor.ts';
-import { aPerson, type TestService } from '../support/http/service.ts';
+import { aPerson } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
 
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
 const mailer = memoryMailer();
-let service: TestService;
-beforeAll(async () => {
-  service = await start({ ...WITH_OFFICE, LOGIN_BY_CODE: 'on' }, () => ({ clock, mailer }));
-});
+const service = await start({ ...WITH_OFFICE, LOGIN_BY_CODE: 'on' }, () => ({ clock, mailer }));
 
 describe('an address that a stranger keeps', () => {
   it('is taken over with an open invitation, with its id and without what the stranger has', async () => {

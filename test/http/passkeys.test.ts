@@ -1,8 +1,8 @@
 // Proves ASVS 6.7.2; nist-2, nist-3, nist-4, nist-10, nist-12
 
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { passkeysOf } from '../../src/application/storage/credentials.ts';
 import { eventsOf } from '../../src/application/storage/events.ts';
-import { passkeysOf } from '../../src/application/storage/factors.ts';
 import { messagesOf } from '../../src/application/storage/outbox.ts';
 import { purgeRows } from '../../src/application/storage/rows.ts';
 import { CHALLENGE_LIFETIME, PASSKEYS_PER_USER } from '../../src/domain/passkey.ts';
@@ -10,7 +10,6 @@ import { type Authenticator, type AuthenticatorOptions, authenticator } from '..
 import { aPasskey } from '../support/builders.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { heldFrom, opened, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
-import type { TestService } from '../support/http/service.ts';
 
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
@@ -20,10 +19,7 @@ const ENV = {
   ALLOWED_ORIGINS_DEV: ORIGIN,
   JWT_AUTHENTICATION_CLAIMS: 'true',
 };
-let service: TestService;
-beforeAll(async () => {
-  service = await start(ENV, () => ({ clock }));
-});
+const service = await start(ENV, () => ({ clock }));
 
 const newKey = (given: AuthenticatorOptions = {}) => authenticator({ rpId: 'example.org', origin: ORIGIN, ...given });
 

@@ -1,5 +1,5 @@
 import { decodeJwt } from 'jose';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { MINUTE } from '../support/application.ts';
 import { authenticator } from '../support/authenticator.ts';
 import { codeAt } from '../support/authenticator-app.ts';
@@ -7,7 +7,7 @@ import { fixedClock } from '../support/fixed-clock.ts';
 import { linksOf, mailedCode, messagesTo } from '../support/http/account.ts';
 import { heldFrom, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { registeredVisitor, visitorOf } from '../support/http/page-visitor.ts';
-import { aPerson, cookiePair, type TestService } from '../support/http/service.ts';
+import { aPerson, cookiePair } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
 
 const { start } = servicesOverOneDatabase();
@@ -15,10 +15,7 @@ const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
 const OPTIONAL = { LOGIN_BY_CODE: 'on', PASSWORDS: 'optional', JWT_AUTHENTICATION_CLAIMS: 'true' };
 const mailer = memoryMailer();
 const startWith = (env = {}) => start({ ...OPTIONAL, ...env }, () => ({ clock, mailer }));
-let service: TestService;
-beforeAll(async () => {
-  service = await startWith();
-});
+const service = await startWith();
 
 const register = (body: object, { http } = service) => http.post('/auth/register').send(body);
 /** A user without a password. */

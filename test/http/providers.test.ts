@@ -1,17 +1,10 @@
 // Proves ASVS 6.8.2, 7.1.3, 7.6.1, 7.6.2, 10.1.2, 10.2.1, 10.5.1; provider-1, provider-2, provider-3, provider-4, provider-5
 import type { Response } from 'supertest';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import TEXTS from '../../src/adapters/http/pages/templates/en.json' with { type: 'json' };
 import { NO_PASSWORD } from '../../src/domain/password.ts';
 import { heldFrom, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
-import {
-  aPerson,
-  cookiePair,
-  hasher,
-  refreshCookieOf,
-  startService,
-  type TestService,
-} from '../support/http/service.ts';
+import { aPerson, cookiePair, hasher, refreshCookieOf, startService } from '../support/http/service.ts';
 import { joseDeviceKey } from '../support/jose-proofs.ts';
 import {
   BASIC_CLIENT,
@@ -29,8 +22,6 @@ const ERROR_TO = `${APP}/log-in`;
 const CALLBACK = '/auth/oidc/acme/callback';
 
 const { start } = servicesOverOneDatabase();
-let provider: TestProvider;
-let service: TestService;
 
 const variables = ({ issuer }: Pick<TestProvider, 'issuer'>, name = 'ACME') => ({
   [`OIDC_${name}_ISSUER`]: issuer,
@@ -39,10 +30,8 @@ const variables = ({ issuer }: Pick<TestProvider, 'issuer'>, name = 'ACME') => (
 });
 const environment = () => ({ BASE_URL, ALLOWED_ORIGINS_DEV: APP, OIDC_PROVIDERS: 'acme', ...variables(provider) });
 
-beforeAll(async () => {
-  provider = await startProvider();
-  service = await start(environment());
-});
+const provider = await startProvider();
+const service = await start(environment());
 afterAll(() => provider.close());
 beforeEach(() => provider.reset());
 

@@ -1,11 +1,11 @@
 // Proves SPEC 1.1, 1.5, 2.1, 2.4, 2.5, 2.7, 2.11, 3.1, 3.2, 3.3, 3.4, 3.5, 3.6, 3.7, 4.1, 4.2, 4.3, 4.4, 4.5, 4.6, 4.7, 8.2, 9.2, 9.3
 // Proves SPEC 9.6, 9.7, 11.1, 11.2, 11.3, 11.5, 13.1, 13.2, 13.3, 13.4, 13.7, 14.2, 14.3, 14.4, 14.5, 14.6, 14.7, 14.8, 14.9, 14.10, 15.7, 15.8
 // Proves SPEC 16.4, 23.3, 23.4, 23.5, 24.7, 24.8; ASVS 3.3.4, 6.2.1; bcp-1
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/infrastructure/version.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { cookieAttributes, opened, servicesOverOneDatabase, signUp, tokenIn, ULID } from '../support/http/auth-http.ts';
-import { aPerson, refreshCookieOf, type TestService } from '../support/http/service.ts';
+import { aPerson, refreshCookieOf } from '../support/http/service.ts';
 
 /** Not a whole second, so that times in seconds have to be rounded. */
 const NOW = Date.UTC(2026, 0, 1, 12, 0, 0, 750);
@@ -13,10 +13,7 @@ const NOW_ISO = '2026-01-01T12:00:00.750Z';
 const NOW_SECONDS = Math.floor(NOW / 1000);
 
 const { start } = servicesOverOneDatabase();
-let service: TestService;
-beforeAll(async () => {
-  service = await start({}, () => ({ clock: fixedClock(NOW) }));
-});
+const service = await start({}, () => ({ clock: fixedClock(NOW) }));
 
 const register = (body: object) => service.http.post('/auth/register').send(body);
 

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventsOf, sentLink } from '../support/http/account.ts';
 import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { visitorOf } from '../support/http/page-visitor.ts';
@@ -8,10 +8,7 @@ const REFUSED = [403, 'AUTH_REGISTRATION_REFUSED'];
 const CLOSED = [403, 'AUTH_REGISTRATION_CLOSED'];
 const DOMAINS = { REGISTRATION_DOMAINS: 'example.com' };
 const { start } = servicesOverOneDatabase();
-let open: TestService;
-beforeAll(async () => {
-  open = await start();
-});
+const open = await start();
 
 /** Somebody at the allowed domain, or at another one. */
 const personAt = (domain: string) => {

@@ -1,21 +1,17 @@
 // Proves nist-1
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { memoryCounts } from '../../src/adapters/limits/counts.ts';
 import { countAttempts } from '../../src/adapters/limits/login-attempts.ts';
 import { REMEMBERED_FOR } from '../../src/domain/remembered-device.ts';
 import { codeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { cookieAttributes, heldFrom, opened, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
-import type { TestService } from '../support/http/service.ts';
 
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
 const STEP = 30_000;
-let service: TestService;
-beforeAll(async () => {
-  const env = { JWT_AUTHENTICATION_CLAIMS: 'true', JWT_REFRESH_EXPIRES_IN: '60d', SESSION_MAX_LIFETIME: 'off' };
-  service = await start(env, () => ({ clock, attempts: countAttempts(memoryCounts({ now: clock.now }), clock) }));
-});
+const env = { JWT_AUTHENTICATION_CLAIMS: 'true', JWT_REFRESH_EXPIRES_IN: '60d', SESSION_MAX_LIFETIME: 'off' };
+const service = await start(env, () => ({ clock, attempts: countAttempts(memoryCounts({ now: clock.now }), clock) }));
 
 const as = (accessToken: string) => (method: 'get' | 'put' | 'post' | 'delete', path: string, body?: object) => {
   const request = service.http[method](path).set('Authorization', `Bearer ${accessToken}`);

@@ -1,28 +1,24 @@
 // Proves ASVS 6.1.3, 6.3.3
 
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { memoryCounts } from '../../src/adapters/limits/counts.ts';
 import { countAttempts } from '../../src/adapters/limits/login-attempts.ts';
+import { linksOf } from '../../src/application/storage/credentials.ts';
 import { eventsOf } from '../../src/application/storage/events.ts';
-import { linksOf } from '../../src/application/storage/links.ts';
 import { authenticator } from '../support/authenticator.ts';
 import { codeAt, wrongCodeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { opened, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
-import { aPerson, type TestService } from '../support/http/service.ts';
+import { aPerson } from '../support/http/service.ts';
 
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
 const ORIGIN = 'https://app.example.org';
 const STEP = 30_000;
-let service: TestService;
-let before: TestService;
-beforeAll(async () => {
-  const overrides = () => ({ clock, attempts: countAttempts(memoryCounts({ now: clock.now }), clock) });
-  const env = { WEBAUTHN_RP_ID: 'example.org', ALLOWED_ORIGINS_DEV: ORIGIN };
-  before = await start(env, overrides);
-  service = await start({ ...env, SECOND_FACTOR: 'required', JWT_AUTHENTICATION_CLAIMS: 'true' }, overrides);
-});
+const overrides = () => ({ clock, attempts: countAttempts(memoryCounts({ now: clock.now }), clock) });
+const env = { WEBAUTHN_RP_ID: 'example.org', ALLOWED_ORIGINS_DEV: ORIGIN };
+const before = await start(env, overrides);
+const service = await start({ ...env, SECOND_FACTOR: 'required', JWT_AUTHENTICATION_CLAIMS: 'true' }, overrides);
 
 type Person = ReturnType<typeof aPerson>;
 

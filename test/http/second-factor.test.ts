@@ -1,10 +1,10 @@
 // Proves ASVS 6.1.3, 6.3.1, 6.3.4, 6.4.3, 6.4.4, 6.5.1, 6.5.8, 7.5.1; theft-7, theft-8, nist-1, nist-8, nist-10, nist-11, nist-12
 
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { memoryCounts } from '../../src/adapters/limits/counts.ts';
 import { countAttempts } from '../../src/adapters/limits/login-attempts.ts';
+import { codesOf, factorsOf } from '../../src/application/storage/credentials.ts';
 import { eventsOf } from '../../src/application/storage/events.ts';
-import { codesOf, factorsOf } from '../../src/application/storage/factors.ts';
 import { messagesOf } from '../../src/application/storage/outbox.ts';
 import { PENDING_LOGIN_LIFETIME } from '../../src/domain/second-factor.ts';
 import { MINUTE } from '../support/application.ts';
@@ -12,22 +12,18 @@ import { authenticator } from '../support/authenticator.ts';
 import { codeAt, wrongCodeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { cookieAttributes, opened, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
-import type { TestService } from '../support/http/service.ts';
 
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
 const ORIGIN = 'https://app.example.org';
 const STEP = 30_000;
-let service: TestService;
-beforeAll(async () => {
-  const env = {
-    WEBAUTHN_RP_ID: 'example.org',
-    ALLOWED_ORIGINS_DEV: ORIGIN,
-    JWT_AUTHENTICATION_CLAIMS: 'true',
-    BRAND_NAME: 'Ex: Auth',
-  };
-  service = await start(env, () => ({ clock, attempts: countAttempts(memoryCounts({ now: clock.now }), clock) }));
-});
+const env = {
+  WEBAUTHN_RP_ID: 'example.org',
+  ALLOWED_ORIGINS_DEV: ORIGIN,
+  JWT_AUTHENTICATION_CLAIMS: 'true',
+  BRAND_NAME: 'Ex: Auth',
+};
+const service = await start(env, () => ({ clock, attempts: countAttempts(memoryCounts({ now: clock.now }), clock) }));
 
 const as = (accessToken: string) => (method: 'get' | 'post' | 'delete', path: string, body?: object) => {
   const request = service.http[method](path).set('Authorization', `Bearer ${accessToken}`);

@@ -1,6 +1,6 @@
 // Proves website-8, theft-9
 import type { Response } from 'supertest';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { MINUTE, SECOND } from '../support/application.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { eventsOf } from '../support/http/account.ts';
@@ -15,7 +15,7 @@ import {
   tokenIn,
 } from '../support/http/auth-http.ts';
 import { exchangeRaw, head } from '../support/http/raw-http.ts';
-import { aPerson, cookiePair, type TestService } from '../support/http/service.ts';
+import { aPerson, cookiePair } from '../support/http/service.ts';
 import { joseDeviceKey } from '../support/jose-proofs.ts';
 import { tally } from '../support/tally.ts';
 
@@ -27,10 +27,7 @@ const NAVIGATION = { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document' 
 
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
 const { start } = servicesOverOneDatabase();
-let service: TestService;
-beforeAll(async () => {
-  service = await start(ENV, () => ({ clock }));
-});
+const service = await start(ENV, () => ({ clock }));
 
 const cookiesIn = (response: Response): string[] => response.get('Set-Cookie') ?? [];
 const accessCookieIn = (response: Response): string | undefined =>

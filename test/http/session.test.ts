@@ -1,18 +1,13 @@
 // Proves SPEC 17.3, 17.4, 17.12
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/infrastructure/version.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
-import type { TestService } from '../support/http/service.ts';
 
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
-let service: TestService;
-let ada: Awaited<ReturnType<typeof signUp>>;
-beforeAll(async () => {
-  service = await start({}, () => ({ clock }));
-  ada = await signUp(service);
-});
+const service = await start({}, () => ({ clock }));
+const ada = await signUp(service);
 
 const session = (authorization?: string) => {
   const request = service.http.get('/auth/session');

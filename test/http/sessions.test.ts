@@ -1,17 +1,13 @@
 // Proves ASVS 7.5.2; theft-5
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { MINUTE } from '../support/application.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { heldFrom, opened, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
-import type { TestService } from '../support/http/service.ts';
 
 const NOW = Date.UTC(2026, 0, 1, 12);
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(NOW);
-let service: TestService;
-beforeAll(async () => {
-  service = await start({ TRUST_PROXY: '1' }, () => ({ clock }));
-});
+const service = await start({ TRUST_PROXY: '1' }, () => ({ clock }));
 
 type Held = { readonly accessToken: string; readonly cookie: string };
 

@@ -1,15 +1,11 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { MINUTE } from '../support/application.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { heldFrom, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
-import type { TestService } from '../support/http/service.ts';
 
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
-let service: TestService;
-beforeAll(async () => {
-  service = await start({ JWT_AUTHENTICATION_CLAIMS: 'true' }, () => ({ clock }));
-});
+const service = await start({ JWT_AUTHENTICATION_CLAIMS: 'true' }, () => ({ clock }));
 
 const stepUp = (accessToken: string, body: object, { http } = service) =>
   http.post('/auth/step-up').set('Authorization', `Bearer ${accessToken}`).send(body);

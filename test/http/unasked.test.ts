@@ -1,16 +1,16 @@
 // Proves website-2
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ALL_ROUTES } from '../support/http/all-routes.ts';
 import { refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
-import type { TestService } from '../support/http/service.ts';
 
 const APPLICATION = 'https://app.example.org';
 const NAVIGATION = { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document', 'Sec-Fetch-Site': 'same-origin' };
 
 const { start } = servicesOverOneDatabase();
-let service: TestService;
-beforeAll(async () => {
-  service = await start({ ...ALL_ROUTES, ALLOWED_ORIGINS_DEV: APPLICATION, LOGIN_PAGE_URL: `${APPLICATION}/log-in` });
+const service = await start({
+  ...ALL_ROUTES,
+  ALLOWED_ORIGINS_DEV: APPLICATION,
+  LOGIN_PAGE_URL: `${APPLICATION}/log-in`,
 });
 
 /** The ways to GET something that change cookies, with a query that each accepts. */

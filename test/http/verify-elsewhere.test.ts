@@ -95,6 +95,13 @@ describe('a user who was imported without a hash', () => {
     expect(await hash()).toBe(UNKNOWN_PASSWORD);
   });
 
+  it('is guessed no more often while the former system fails, which may be for wrong passwords alone', async () => {
+    const { asked, logIn } = await setUp((password) => (password === 'old password' ? { valid: true } : 500));
+    for (let guess = 0; guess < 50; guess += 1) await logIn(`guess ${guess}`).expect(503);
+    await logIn('old password').expect(429);
+    expect(asked).toHaveLength(50);
+  });
+
   it('has no password once the time is over, and without a former system', async () => {
     for (const env of [{ VERIFY_PASSWORDS_UNTIL: '2026-01-31' }, { VERIFY_PASSWORDS_AT: '' }]) {
       const { asked, logIn } = await setUp(isOld, env);

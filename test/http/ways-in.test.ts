@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { ACTS, type Act, fateOf, WAYS_IN, type WayIn } from '../../src/domain/ways-in.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { ALL_ROUTES } from '../support/http/all-routes.ts';
@@ -14,7 +14,7 @@ import { memoryMailer } from '../support/mail/memory-mailer.ts';
 import { CLIENT, startProvider } from '../support/oidc/provider.ts';
 import { ACTIONS, MOMENTS } from '../support/ways-in/acts.ts';
 import { FORMER_PASSWORD, type Held, WAYS } from '../support/ways-in/ways.ts';
-import { type OwnedAccount, ownedAccount, type Parts } from '../support/ways-in/world.ts';
+import { type OwnedAccount, ownedAccount } from '../support/ways-in/world.ts';
 
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
@@ -25,19 +25,16 @@ const formerSystem = createServer(async (request, response) => {
   response.end(JSON.stringify({ valid: data.password === FORMER_PASSWORD }));
 }).listen(0, '127.0.0.1');
 await once(formerSystem, 'listening');
-let parts: Parts;
-beforeAll(async () => {
-  const { port } = formerSystem.address() as AddressInfo;
-  const { ADOPTION_PUBLIC_KEY } = ALL_ROUTES;
-  const env = {
-    ...{ ...WITH_OFFICE, LOGIN_BY_CODE: 'on', PASSWORDS: 'optional', ADOPTION_PUBLIC_KEY },
-    VERIFY_PASSWORDS_AT: `http://127.0.0.1:${port}/`,
-    APP_LINKS: APP_LINK,
-    ...{ OIDC_PROVIDERS: 'acme', OIDC_ACME_ISSUER: provider.issuer },
-    ...{ OIDC_ACME_CLIENT_ID: CLIENT.id, OIDC_ACME_CLIENT_SECRET: CLIENT.secret },
-  };
-  parts = { service: await start(env, () => ({ clock, mailer })), clock, mailer, provider };
-});
+const { port } = formerSystem.address() as AddressInfo;
+const { ADOPTION_PUBLIC_KEY } = ALL_ROUTES;
+const env = {
+  ...{ ...WITH_OFFICE, LOGIN_BY_CODE: 'on', PASSWORDS: 'optional', ADOPTION_PUBLIC_KEY },
+  VERIFY_PASSWORDS_AT: `http://127.0.0.1:${port}/`,
+  APP_LINKS: APP_LINK,
+  ...{ OIDC_PROVIDERS: 'acme', OIDC_ACME_ISSUER: provider.issuer },
+  ...{ OIDC_ACME_CLIENT_ID: CLIENT.id, OIDC_ACME_CLIENT_SECRET: CLIENT.secret },
+};
+const parts = { service: await start(env, () => ({ clock, mailer })), clock, mailer, provider };
 afterAll(async () => {
   await provider.close();
   formerSystem.close();

@@ -125,6 +125,12 @@ describe('data backup and restore', () => {
     expect([readdirSync(place), existsSync(full)]).toEqual([[], false]);
   });
 
+  it('log everybody out when the keys are left out', async () => {
+    const dataDir = newPath('data');
+    expect((await data(['restore', small.backup, '--without-keys'], dataDir)).status).toBe(0);
+    expect((await small.holder.refresh((await start(dataDir)).url)).status).toBe(401);
+  });
+
   it('use the file of DATABASE_URL, and take a backup from a program, such as one that decrypts', async () => {
     const [file, dataDir] = [newPath('a.sqlite'), newPath('data')];
     const env = { DATA_DIR: dataDir, DATABASE_URL: `sqlite:${file}` };

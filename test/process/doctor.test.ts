@@ -101,18 +101,25 @@ describe('the doctor', () => {
     expect(stdout).not.toContain(inner);
   });
 
-  it('leaves alone the file of SQLite and the keys, of a service that runs and of one that does not', async () => {
-    const dataDir = join(directory.path, 'used');
-    const service = await runService({ DATA_DIR: dataDir });
-    onTestFinished(() => void service.child.kill('SIGKILL'));
-    const during = findingsIn(await doctor(['--json'], { DATA_DIR: dataDir }));
-    expect(severityOf(during, 'database.reachable')).toBe('ok');
-    await documentedHttp(service.url).get('/health/ready').expect(200);
-    await service.stop();
+  it.each<[string, Env]>([
+    ['development', {}],
+    ['production', { ...PRODUCTION, DATABASE_URL: '' }],
+  ])(
+    'leaves alone the file of SQLite and the keys, of a service in %s that runs and of one that does not',
+    async (environment, more) => {
+      const dataDir = join(directory.path, environment);
+      const env = { ...more, DATA_DIR: dataDir };
+      const service = await runService(env);
+      onTestFinished(() => void service.child.kill('SIGKILL'));
+      const during = findingsIn(await doctor(['--json'], env));
+      expect(severityOf(during, 'database.reachable')).toBe('ok');
+      await documentedHttp(service.url).get('/health/ready').expect(200);
+      await service.stop();
 
-    const before = snapshot(dataDir);
-    const after = findingsIn(await doctor(['--json'], { DATA_DIR: dataDir }));
-    expect(snapshot(dataDir)).toEqual(before);
-    for (const id of ['database.reachable', 'keys.access', 'keys.refresh']) expect(severityOf(after, id)).toBe('ok');
-  });
+      const before = snapshot(dataDir);
+      const after = findingsIn(await doctor(['--json'], env));
+      expect(snapshot(dataDir)).toEqual(before);
+      for (const id of ['database.reachable', 'keys.access', 'keys.refresh']) expect(severityOf(after, id)).toBe('ok');
+    },
+  );
 });

@@ -1,8 +1,7 @@
 import { tellingStorage } from '../../src/adapters/records/storage.ts';
 import { reserveUndo } from '../../src/application/links.ts';
+import { codesOf, devicesOf, factorsOf, linksOf, passkeysOf } from '../../src/application/storage/credentials.ts';
 import { eventsOf } from '../../src/application/storage/events.ts';
-import { codesOf, devicesOf, factorsOf, passkeysOf } from '../../src/application/storage/factors.ts';
-import { linksOf } from '../../src/application/storage/links.ts';
 import { messagesOf } from '../../src/application/storage/outbox.ts';
 import type { Storage, Stores } from '../../src/application/storage/records.ts';
 import type { AccountEvent, Origin } from '../../src/domain/event.ts';

@@ -12,10 +12,19 @@ export const SID = 'id-of-session';
 let tokens = 0;
 
 /** A token as the service issues it, by a clock that may be wrong. */
-export const anAccessToken = ({ username = 'ada', iat = 1_000_000_000 } = {}): string => {
+export const anAccessToken = ({ username = 'ada', iat = 1_000_000_000, ...more } = {}): string => {
   tokens += 1;
   const user = { id: `id-of-${username}`, username, email: `${username}@example.org`, createdAt: '', updatedAt: '' };
-  const claims = { sub: user.id, sid: SID, iat, exp: iat + LIFETIME, jti: `${tokens}`, tokenType: 'access', user };
+  const claims = {
+    sub: user.id,
+    sid: SID,
+    iat,
+    exp: iat + LIFETIME,
+    jti: `${tokens}`,
+    tokenType: 'access',
+    user,
+    ...more,
+  };
   return `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2ln`;
 };
 

@@ -60,9 +60,9 @@ export const notingPasswordHasher = (hasher: PasswordHasher) => {
     hashed.push(password);
     return hasher.hash(password);
   };
-  const verify: PasswordHasher['verify'] = (password, stored) => {
+  const verify: PasswordHasher['verify'] = (password, ...more) => {
     compared.push(password);
-    return hasher.verify(password, stored);
+    return hasher.verify(password, ...more);
   };
   return { hashed, compared, hasher: { ...hasher, hash, verify } };
 };

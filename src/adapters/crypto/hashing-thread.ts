@@ -14,6 +14,8 @@ export type HashingTask =
       readonly hash: string | null;
       /** Hashes of this service, with which a wrong password is compared as well. */
       readonly dummies: readonly string[];
+      /** Whether a right one is, too. */
+      readonly hidesMatch: boolean;
     };
 
 /** Runs in a thread of its own, which it blocks. @returns the hash, or whether the password matches. */
@@ -23,12 +25,13 @@ export default (task: HashingTask): string | boolean => {
 };
 
 /** A wrong password never takes less time than with the hashes of this service. A hash that costs as much as one of them takes its place. */
-const matches = ({ password, hash, dummies }: Extract<HashingTask, { readonly dummies: unknown }>): boolean => {
+const matches = ({ password, hash, dummies, hidesMatch }: Extract<HashingTask, { dummies: unknown }>): boolean => {
   const stored = hash === null ? null : comparable(hash);
-  if (stored !== null && matchesHash(password, stored)) return true;
+  const isRight = stored !== null && matchesHash(password, stored);
+  if (isRight && !hidesMatch) return true;
   for (const dummy of dummies.map(comparable))
     if (dummy !== null && !(stored !== null && costsAsMuch(stored, dummy))) matchesHash(password, dummy);
-  return false;
+  return isRight;
 };
 
 /** One of this service may cost more than an imported one may. */

@@ -70,8 +70,8 @@ export const passwordHasher = ({
       if (!isHashed(password)) throw new RangeError('This password cannot be hashed.');
       return String(await run({ password, scheme, cost }));
     },
-    verify: async (password, hash) => {
-      const compare = () => run({ password, hash, dummies });
+    verify: async (password, hash, hidesMatch = false) => {
+      const compare = () => run({ password, hash, dummies, hidesMatch });
       const isForeign = hash !== null && !isOwnBcrypt(hash) && !isOwnArgon2id(hash);
       const matches = (await (isForeign && isHeavy(hash) ? oneAtATime(compare) : compare())) === true;
       return matches && hash !== null && (!isOwnBcrypt(hash) || isHashable(password, PASSWORD_MAX_BYTES.bcrypt));

@@ -17,6 +17,7 @@ const DeviceClaims = v.strictObject({
   htu: v.pipe(v.string(), v.url()),
   iat: v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(2 ** 32 - 1)),
   jti: v.pipe(v.string(), v.regex(/^[\w-]{16,64}$/)),
+  ath: v.exactOptional(v.string()),
 });
 
 type JwkValue = v.InferOutput<typeof Jwk>;
@@ -34,8 +35,13 @@ export const verifyDeviceProof: Proofs['verifyDevice'] = async (text, target, no
 };
 
 /** A proxy may end TLS, so the scheme does not count. */
-const isFor = ({ htm, htu }: v.InferOutput<typeof DeviceClaims>, { method, urls }: ProofTarget): boolean =>
-  htm === method && urls.some((url) => withoutScheme(url) === withoutScheme(htu));
+const isFor = (
+  { htm, htu, ath }: v.InferOutput<typeof DeviceClaims>,
+  { method, urls, accessToken }: ProofTarget,
+): boolean =>
+  htm === method &&
+  urls.some((url) => withoutScheme(url) === withoutScheme(htu)) &&
+  ath === (accessToken && hash('sha256', accessToken, 'base64url'));
 
 const withoutScheme = (url: string): string => new URL(url).href.replace(/^https?:/, '');
 

@@ -22,6 +22,7 @@ const accessClaims = {
   /** Of a user who has some: ADR 0004. */
   attributes: v.exactOptional(v.record(v.string(), v.unknown())),
   sid: v.exactOptional(Ulid),
+  cnf: v.exactOptional(v.strictObject({ jkt: v.string() })),
 };
 
 /** RFC 9068 §2.2.1. */

@@ -5,6 +5,7 @@ import type { Clock, IdGenerator } from '../../application/ports/clock-and-ids.t
 import type { AdmitOperator } from '../../application/ports/proofs.ts';
 import type { AccessToken, Verified } from '../../application/ports/token-signer.ts';
 import type { Caller } from '../../application/sessions/current-user.ts';
+import type { PresentedProof } from '../../application/sessions/prove-device.ts';
 import type { StepUp } from '../../domain/assurance.ts';
 import type { Binding } from '../../domain/device-binding.ts';
 import type { AppError } from '../../domain/errors/app-error.ts';
@@ -34,7 +35,8 @@ export type HttpDeps = {
   readonly sampling: LogSampling;
   readonly clock: Clock;
   readonly ids: IdGenerator;
-  readonly authenticate: (accessToken: string) => Promise<Verified<AccessToken>>;
+  /** @param presented a proof for the request (RFC 9449), or `null`. */
+  readonly authenticate: (accessToken: string, presented: PresentedProof | null) => Promise<Verified<AccessToken>>;
   /** An access token for the refresh cookie of a visitor of a page. @throws AppError AUTH_FAILED, AUTH_DEVICE_UNPROVEN unless it is optional. */
   readonly visitorToken: (ctx: Context, auth: Strategy) => Promise<string | undefined>;
   /** @throws AppError when the session of a token misses what a route requires. */

@@ -2,12 +2,6 @@ import pLimit from 'p-limit';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { monotonicTime } from '../clock/system.ts';
 
-/** Runs a task when a place is free. */
-export type BoundedQueue = {
-  <T>(task: () => Promise<T>): Promise<T>;
-  readonly load: () => QueueLoad;
-};
-
 export type QueueLoad = { readonly running: number; readonly waiting: number };
 
 type BoundedQueueOptions = {
@@ -32,7 +26,7 @@ export const boundedQueue = ({
   maxWait,
   expectedDuration = 50,
   now = monotonicTime,
-}: BoundedQueueOptions): BoundedQueue => {
+}: BoundedQueueOptions) => {
   const limit = pLimit(width);
   let average = expectedDuration;
   const timed = async <T>(task: () => Promise<T>): Promise<T> => {

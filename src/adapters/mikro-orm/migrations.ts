@@ -21,24 +21,41 @@ export type Migration = {
   readonly apart?: (send: Send, prefix: string) => Promise<void>;
 };
 
-/** @param columns their types, by their names. Those whose name ends with a question mark may be `null`. */
-const newTable = (
-  schema: Sql['schema'],
-  table: string,
-  columns: Readonly<Record<string, RawBuilder<unknown>>>,
-  key: string[],
-  { integer, tableOptions }: Parts,
-) =>
-  Object.entries({ ...columns, version: integer })
-    .reduce<CreateTableBuilder<string, string>>(
-      (made, [name, type]) =>
-        name.endsWith('?')
-          ? made.addColumn(name.slice(0, -1), type)
-          : made.addColumn(name, type, (column) => column.notNull()),
-      schema.createTable(table),
-    )
-    .addPrimaryKeyConstraint(`${table}_pkey`, key)
-    .modifyEnd(tableOptions);
+type NewTable = {
+  readonly table: string;
+  /** With a question mark, the column may be `null`. */
+  readonly columns: Readonly<Record<string, ColumnPart | `${ColumnPart}?`>>;
+  readonly key: string[];
+  /** Their columns, by the ends of their names. */
+  readonly indexes?: Readonly<Record<string, string[]>>;
+  /** Whether rows go with the user whose id is their `user_id`. */
+  readonly ofUser?: true;
+};
+type ColumnPart = Exclude<keyof Parts, 'tableOptions'>;
+
+const newTable = (name: string, { table, columns, key, indexes = {}, ofUser }: NewTable): Migration => ({
+  name,
+  async up({ schema }, { parts, prefix }) {
+    const inSql = `${prefix}${table}`;
+    let statement: CreateTableBuilder<string, string> = schema.createTable(inSql).modifyEnd(parts.tableOptions);
+    for (const [column, type] of Object.entries({ ...columns, version: 'integer' }))
+      statement = statement.addColumn(column, parts[type.replace('?', '') as ColumnPart], (each) =>
+        type.endsWith('?') ? each : each.notNull(),
+      );
+    statement = statement.addPrimaryKeyConstraint(`${inSql}_pkey`, key);
+    if (ofUser)
+      statement = statement.addForeignKeyConstraint(
+        `${inSql}_user_id_fkey`,
+        ['user_id'],
+        `${prefix}users`,
+        ['id'],
+        (constraint) => constraint.onDelete('cascade').onUpdate('no action'),
+      );
+    await statement.execute();
+    for (const [index, members] of Object.entries(indexes))
+      await schema.createIndex(`${inSql}_${index}`).on(inSql).columns(members).execute();
+  },
+});
 
 /** That may be `null`. */
 const newColumn = (name: string, table: string, column: string, type: keyof Parts): Migration => ({
@@ -50,105 +67,60 @@ const newColumn = (name: string, table: string, column: string, type: keyof Part
 
 /** In the order in which they are applied. New databases get the tables as they are declared, and need none of them (CONTRIBUTING.md). */
 export const MIGRATIONS: readonly Migration[] = [
-  {
-    name: '1.1.0-invitations',
-    async up({ schema }, { parts: { integer, text, indexedText, json, tableOptions }, prefix }) {
-      const table = `${prefix}invitations`;
-      await schema
-        .createTable(table)
-        .addColumn('email', indexedText, (column) => column.notNull())
-        .addColumn('id', text, (column) => column.notNull())
-        .addColumn('token_hash', indexedText, (column) => column.notNull())
-        .addColumn('attributes', json, (column) => column.notNull())
-        .addColumn('created_at', integer, (column) => column.notNull())
-        .addColumn('expires_at', integer, (column) => column.notNull())
-        .addColumn('version', integer, (column) => column.notNull())
-        .addPrimaryKeyConstraint(`${table}_pkey`, ['email'])
-        .modifyEnd(tableOptions)
-        .execute();
-      await schema.createIndex(`${table}_token`).on(table).column('token_hash').execute();
-      await schema.createIndex(`${table}_expiry`).on(table).column('expires_at').execute();
+  newTable('1.1.0-invitations', {
+    table: 'invitations',
+    columns: {
+      ...{ email: 'indexedText', id: 'text', token_hash: 'indexedText', attributes: 'json' },
+      ...{ created_at: 'integer', expires_at: 'integer' },
     },
-  },
-  {
-    name: '1.1.0-identities',
-    async up({ schema }, { parts: { integer, text, indexedText, tableOptions }, prefix }) {
-      const table = `${prefix}identities`;
-      await schema
-        .createTable(table)
-        .addColumn('issuer', indexedText, (column) => column.notNull())
-        .addColumn('subject', indexedText, (column) => column.notNull())
-        .addColumn('id', indexedText, (column) => column.notNull())
-        .addColumn('user_id', indexedText, (column) => column.notNull())
-        .addColumn('provider', text, (column) => column.notNull())
-        .addColumn('email', text)
-        .addColumn('created_at', integer, (column) => column.notNull())
-        .addColumn('last_used_at', integer)
-        .addColumn('version', integer, (column) => column.notNull())
-        .addPrimaryKeyConstraint(`${table}_pkey`, ['issuer', 'subject'])
-        .addForeignKeyConstraint(`${table}_user_id_fkey`, ['user_id'], `${prefix}users`, ['id'], (key) =>
-          key.onDelete('cascade').onUpdate('no action'),
-        )
-        .modifyEnd(tableOptions)
-        .execute();
-      await schema.createIndex(`${table}_user`).on(table).columns(['user_id', 'id']).execute();
+    key: ['email'],
+    indexes: { token: ['token_hash'], expiry: ['expires_at'] },
+  }),
+  newTable('1.1.0-identities', {
+    table: 'identities',
+    columns: {
+      ...{ issuer: 'indexedText', subject: 'indexedText', id: 'indexedText', user_id: 'indexedText', provider: 'text' },
+      ...{ email: 'text?', created_at: 'integer', last_used_at: 'integer?' },
     },
-  },
+    key: ['issuer', 'subject'],
+    indexes: { user: ['user_id', 'id'] },
+    ofUser: true,
+  }),
   newColumn('1.1.0-notes', 'events', 'note', 'text'),
-  {
-    name: '1.1.0-ended-sessions',
-    async up({ schema }, { parts, prefix }) {
-      const { integer, text, indexedText } = parts;
-      const table = `${prefix}ended_sessions`;
-      const columns = { id: indexedText, at: integer, 'user_id?': text, 'session_id?': text, reason: text };
-      await newTable(schema, table, columns, ['id'], parts).execute();
-      await schema.createIndex(`${table}_at`).on(table).columns(['at', 'id']).execute();
+  newTable('1.1.0-ended-sessions', {
+    table: 'ended_sessions',
+    columns: { id: 'indexedText', at: 'integer', user_id: 'text?', session_id: 'text?', reason: 'text' },
+    key: ['id'],
+    indexes: { at: ['at', 'id'] },
+  }),
+  newTable('1.1.0-mass-endings', {
+    table: 'mass_endings',
+    columns: { id: 'indexedText', at: 'integer', note: 'text?', actor: 'text?', cursor: 'text?' },
+    key: ['id'],
+  }),
+  newTable('1.1.0-webhooks', {
+    table: 'webhooks',
+    columns: {
+      ...{ id: 'indexedText', url: 'text', types: 'json?', key_number: 'integer', public_key: 'text' },
+      ...{ has_secret: 'boolean', created_at: 'integer', rotated_at: 'integer?', disabled_at: 'integer?' },
     },
-  },
-  {
-    name: '1.1.0-mass-endings',
-    async up({ schema }, { parts, prefix }) {
-      const { integer, text, indexedText } = parts;
-      const columns = { id: indexedText, at: integer, 'note?': text, 'actor?': text, 'cursor?': text };
-      await newTable(schema, `${prefix}mass_endings`, columns, ['id'], parts).execute();
+    key: ['id'],
+  }),
+  newTable('1.1.0-webhook-deliveries', {
+    table: 'webhook_deliveries',
+    columns: {
+      ...{ webhook_id: 'indexedText', user_id: 'indexedText', sequence: 'integer', event: 'json' },
+      ...{ attempts: 'integer', created_at: 'integer', is_waiting: 'boolean', next_attempt_at: 'integer?' },
     },
-  },
-  {
-    name: '1.1.0-webhooks',
-    async up({ schema }, { parts, prefix }) {
-      const { integer, text, indexedText, json, boolean } = parts;
-      const columns = {
-        ...{ id: indexedText, url: text, 'types?': json, key_number: integer, public_key: text, has_secret: boolean },
-        ...{ created_at: integer, 'rotated_at?': integer, 'disabled_at?': integer },
-      };
-      await newTable(schema, `${prefix}webhooks`, columns, ['id'], parts).execute();
-    },
-  },
-  {
-    name: '1.1.0-webhook-deliveries',
-    async up({ schema }, { parts, prefix }) {
-      const { integer, indexedText, json, boolean } = parts;
-      const table = `${prefix}webhook_deliveries`;
-      const columns = {
-        ...{ webhook_id: indexedText, user_id: indexedText, sequence: integer, event: json, attempts: integer },
-        ...{ created_at: integer, is_waiting: boolean, 'next_attempt_at?': integer },
-      };
-      await newTable(schema, table, columns, ['webhook_id', 'user_id', 'sequence'], parts).execute();
-      await schema.createIndex(`${table}_due`).on(table).columns(['webhook_id', 'next_attempt_at']).execute();
-      await schema.createIndex(`${table}_age`).on(table).columns(['is_waiting', 'created_at']).execute();
-    },
-  },
-  {
-    name: '1.1.0-webhook-sequences',
-    async up({ schema }, { parts, prefix }) {
-      const table = `${prefix}webhook_sequences`;
-      await newTable(schema, table, { user_id: parts.indexedText, sequence: parts.integer }, ['user_id'], parts)
-        .addForeignKeyConstraint(`${table}_user_id_fkey`, ['user_id'], `${prefix}users`, ['id'], (key) =>
-          key.onDelete('cascade').onUpdate('no action'),
-        )
-        .execute();
-    },
-  },
+    key: ['webhook_id', 'user_id', 'sequence'],
+    indexes: { due: ['webhook_id', 'next_attempt_at'], age: ['is_waiting', 'created_at'] },
+  }),
+  newTable('1.1.0-webhook-sequences', {
+    table: 'webhook_sequences',
+    columns: { user_id: 'indexedText', sequence: 'integer' },
+    key: ['user_id'],
+    ofUser: true,
+  }),
   {
     name: '1.1.0-search',
     async up(transaction, { search }) {

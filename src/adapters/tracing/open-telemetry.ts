@@ -9,8 +9,7 @@ import {
 import { BatchSpanProcessor, type SpanExporter, type SpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { random } from '../clock/system.ts';
 import { withResponseTimeout, withTimeout } from '../limits/response-timeout.ts';
-import type { SpanRecorder } from './spans.ts';
-import { SAMPLED } from './trace-parent.ts';
+import { SAMPLED, type SpanRecorder } from './spans.ts';
 
 export type TracingOptions = {
   /** The URL of a collector, without a slash at the end. */

@@ -14,7 +14,7 @@ import { canonicalEmail, derivedUsernames, isClaimable, newUser, type User } fro
 import type { UserRepository } from '../ports/user-repository.ts';
 import { type Core, enqueue, record, type Service } from '../service.ts';
 import type { ClientContext } from '../sessions/prove-device.ts';
-import { findInvitation, listInvitations, putInvitation, takeInvitation } from '../storage/links.ts';
+import { findInvitation, listInvitations, putInvitation, takeInvitation } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 
 const invalidInvitation = (): AppError =>

@@ -46,27 +46,20 @@ export const requestEmailChange =
     });
   };
 
-type Preview = {
-  readonly username: string;
-  /** When the account was registered. */
-  readonly createdAt: number;
-  /** Until when a former address could take the account back if the change was confirmed now; `null` if none could. */
-  readonly undoUntil: number | null;
+/**
+ * Shows whose address a link changes, without using the link up.
+ * @returns also until when a former address could take the account back if the change was confirmed now; `null` if none could
+ */
+export const previewEmailChange = (deps: Service) => async (token: string) => {
+  const { userId, email } = await findLink(deps, deps, token, 'email-change');
+  const user = await deps.users.findById(userId);
+  if (user === null || user.disabledAt !== null) throw invalidLink(NO_USER);
+  const reservation = await reservationOf(deps, deps, userId);
+  const { username, createdAt } = user;
+  if (reservation !== null)
+    return { username, createdAt, undoUntil: reservation.email === email ? null : reservation.expiresAt };
+  return { username, createdAt, undoUntil: notifiesFormerAddress(deps) ? deps.clock.now() + UNDO_LIFETIME : null };
 };
-
-/** Shows whose address a link changes, without using the link up. */
-export const previewEmailChange =
-  (deps: Service) =>
-  async (token: string): Promise<Preview> => {
-    const { userId, email } = await findLink(deps, deps, token, 'email-change');
-    const user = await deps.users.findById(userId);
-    if (user === null || user.disabledAt !== null) throw invalidLink(NO_USER);
-    const reservation = await reservationOf(deps, deps, userId);
-    const { username, createdAt } = user;
-    if (reservation !== null)
-      return { username, createdAt, undoUntil: reservation.email === email ? null : reservation.expiresAt };
-    return { username, createdAt, undoUntil: notifiesFormerAddress(deps) ? deps.clock.now() + UNDO_LIFETIME : null };
-  };
 
 type EmailConfirmation = ClientContext & {
   readonly token: string;

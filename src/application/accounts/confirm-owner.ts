@@ -11,7 +11,7 @@ import {
 import { hashOfCode, invalidCode } from '../login-code.ts';
 import { type Core, enqueue, type Service } from '../service.ts';
 import { type Caller, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
-import { linkByToken, takeLink } from '../storage/links.ts';
+import { linkByToken, takeLink } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 
 /** Mails a code to the present address of a user, who confirms with it what otherwise takes the password. */

@@ -4,7 +4,7 @@ import { derivedUsernames, newUser, type User } from '../../domain/user.ts';
 import { isReserved } from '../links.ts';
 import type { FactorSecrets, RandomSecrets } from '../ports/secrets.ts';
 import type { Core } from '../service.ts';
-import { findIdentity } from '../storage/factors.ts';
+import { findIdentity } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 
 export type ImportDeps = Core & {

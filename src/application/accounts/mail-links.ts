@@ -7,7 +7,7 @@ import { notifiesFormerAddress } from '../notices.ts';
 import { type Core, enqueue, NEVER_CANCELLED, record, type Service } from '../service.ts';
 import type { ClientContext } from '../sessions/prove-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
-import { deleteLinks } from '../storage/links.ts';
+import { deleteLinks } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 import { removeAccount } from './delete-account.ts';
 import { endUnproven, endWays, proveAddress } from './ways.ts';

@@ -6,10 +6,10 @@ import { isClaimable, type User } from '../../domain/user.ts';
 import { assertNotReserved } from '../links.ts';
 import { newPendingLogin } from '../login/pending-login.ts';
 import { type Cancellation, enqueue, NEVER_CANCELLED, record, type Service } from '../service.ts';
+import { rememberDevice } from '../sessions/end-sessions.ts';
 import { type OpenedSession, prepareSession, storeSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
-import { rememberDevice } from '../sessions/remember-device.ts';
-import { findInvitation, putInvitation } from '../storage/links.ts';
+import { findInvitation, putInvitation } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 import {
   type Applicant,

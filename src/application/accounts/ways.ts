@@ -16,8 +16,7 @@ import { type Act, fateOf, type WayIn } from '../../domain/ways-in.ts';
 import { removeUndos, withdrawLinks } from '../links.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import { type Core, enqueue, record, type Service, type Sources } from '../service.ts';
-import { type Ending, endSessionsOf } from '../sessions/end-sessions.ts';
-import { forgetDevices } from '../sessions/remember-device.ts';
+import { type Ending, endSessionsOf, forgetDevices } from '../sessions/end-sessions.ts';
 import { assessTokens } from '../sessions/tokens.ts';
 import {
   codesOf,
@@ -28,7 +27,7 @@ import {
   identitiesOf,
   passkeysOf,
   storeCodes,
-} from '../storage/factors.ts';
+} from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 
 /** A way in that is stored with an id. Recovery codes have their hashes, and no time. */

@@ -12,7 +12,7 @@ import { invalidSecondFactor } from '../login/pending-login.ts';
 import { notifyOfChange } from '../notices.ts';
 import type { FactorSecrets } from '../ports/secrets.ts';
 import { record, type Service } from '../service.ts';
-import { codesOf, deleteFactor, factorsOf, storeCodes } from '../storage/factors.ts';
+import { codesOf, deleteFactor, factorsOf, storeCodes } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 
 /** An authenticator app that waits for its first code. The secret is shown this once. */

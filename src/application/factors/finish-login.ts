@@ -15,11 +15,11 @@ import { assertMayLogIn, reportRefusal, storeLogin } from '../login/store-login.
 import { expiryOf } from '../login-code.ts';
 import type { FactorSecrets } from '../ports/secrets.ts';
 import { NEVER_CANCELLED, type Service } from '../service.ts';
+import { rememberDevice } from '../sessions/end-sessions.ts';
 import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove-device.ts';
-import { rememberDevice } from '../sessions/remember-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
-import { codesOf, factorsOf, passkeysOf } from '../storage/factors.ts';
+import { codesOf, factorsOf, passkeysOf } from '../storage/credentials.ts';
 import type { Records } from '../storage/records.ts';
 import { addApp, enrol, type StartedApp } from './enrol-app.ts';
 import { type NewChallenge, newChallenge } from './use-passkey.ts';

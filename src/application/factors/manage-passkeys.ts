@@ -5,7 +5,7 @@ import { recordChange } from '../notices.ts';
 import type { CreationMediation, NewCredential } from '../ports/webauthn.ts';
 import { pick, type Service } from '../service.ts';
 import { type Caller, liveUser, lockedFactorOwner } from '../sessions/current-user.ts';
-import { deletePasskey, passkeysOf } from '../storage/factors.ts';
+import { deletePasskey, passkeysOf } from '../storage/credentials.ts';
 import { changeRow } from '../storage/rows.ts';
 import { invalidPasskey, newChallenge, openChallenge, useChallenge } from './use-passkey.ts';
 

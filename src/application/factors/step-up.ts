@@ -1,5 +1,4 @@
 import {
-  type Authenticated,
   type Authentications,
   authenticatedBy,
   type Method,
@@ -8,7 +7,7 @@ import {
 } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import type { SessionKey } from '../../domain/session.ts';
+import type { Session, SessionKey } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import { assertSamePassword, deviceCodeAttempt, userWithPassword } from '../login/compare-password.ts';
 import type { AccessToken } from '../ports/token-signer.ts';
@@ -16,7 +15,7 @@ import { type Cancellation, type Core, NEVER_CANCELLED, record, type Service, ty
 import { type CallerWithToken, liveSession, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
 import { type Presented, provenDevice } from '../sessions/prove-device.ts';
 import { renewRaised } from '../sessions/refresh.ts';
-import { hookClaimsFor, issueAccessToken } from '../sessions/tokens.ts';
+import { hookClaimsFor, type IssuedAccess, issueAccess, type TokenPair } from '../sessions/tokens.ts';
 import type { Stores } from '../storage/records.ts';
 import { type PresentedFactor, verifyFactor } from './verify-factor.ts';
 
@@ -39,15 +38,13 @@ type StepUpInput = CallerWithToken & {
   readonly client?: Cancellation;
 };
 
-type Raised = { readonly accessToken: string; readonly refreshToken?: string };
-
 /**
  * Raises the session of a request, whose user presents the password or a factor again. A proof gives the session another key of its device.
- * @returns an access token of the raised session; and its next refresh token, if the request presents the current one and the session has no key.
+ * @returns what is issued for the raised session, with its next refresh token, if the request presents the current one and the session has no key.
  */
 export const stepUp =
   (deps: Service) =>
-  async (input: StepUpInput, cancellation = NEVER_CANCELLED): Promise<Raised> => {
+  async (input: StepUpInput, cancellation = NEVER_CANCELLED): Promise<IssuedAccess & Partial<TokenPair>> => {
     const { userId, sessionId, presented, refreshTokens = [], origin = NO_ORIGIN, client = NEVER_CANCELLED } = input;
     const key = { id: sessionId, userId };
     const { method, use } = await verifyAgain(deps, input);
@@ -55,19 +52,18 @@ export const stepUp =
     const now = deps.clock.now();
     const authentications = [{ method, at: now }] as const;
     const hookClaims = await hookClaimsFor(deps, key, { authentications });
-    const { user, authenticated } = await deps.transactions.run(async (stores) => {
+    const { user, session } = await deps.transactions.run(async (stores) => {
       const locked = await lockedLiveUser(deps, stores, { userId, sessionId });
       await use(stores, locked);
       if (proof !== null) {
         await stores.sessions.bindPage(key, proof.key);
         await record(deps, stores, origin, [{ userId, kind: 'device-bound', sessionId }]);
       }
-      return { user: locked, authenticated: await raiseSession(deps, stores, key, authentications, origin) };
+      return { user: locked, session: await raiseSession(deps, stores, key, authentications, origin) };
     });
     const request = { origin, cancellation, client, hookClaims };
     const renewed = await renewRaised(deps, refreshTokens, sessionId, request);
-    if (renewed !== null) return renewed;
-    return { accessToken: await issueAccessToken(deps, user, { id: sessionId, ...authenticated }, now, hookClaims) };
+    return renewed ?? issueAccess(deps, user, session, now, hookClaims);
   };
 
 type VerifiedAgain = {
@@ -99,11 +95,11 @@ export const raiseSession = async (
   key: SessionKey,
   authentications: Authentications,
   origin: Origin,
-): Promise<Authenticated> => {
+): Promise<Session> => {
   const session = await stores.sessions.find(key);
   if (session === null) throw new AppError('AUTH_TOKEN_INVALID', { reason: 'the session has ended' });
   const authenticated = authenticatedBy(authentications, session);
   await stores.sessions.update(key, authenticated);
   await record(deps, stores, origin, [{ userId: key.userId, kind: 'stepped-up', sessionId: key.id }]);
-  return authenticated;
+  return { ...session, ...authenticated };
 };

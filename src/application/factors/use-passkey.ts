@@ -10,8 +10,7 @@ import { type Core, NEVER_CANCELLED, type Service } from '../service.ts';
 import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
 import { type ClientContext, NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
-import { findPasskey, recordPasskeyUse } from '../storage/factors.ts';
-import { useOnce } from '../storage/links.ts';
+import { findPasskey, recordPasskeyUse, useOnce } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 
 export type ChallengePurpose = Extract<SignedValue['purpose'], 'passkey-registration' | 'passkey-use'>;

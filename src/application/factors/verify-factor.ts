@@ -8,7 +8,7 @@ import { notifyOfChange } from '../notices.ts';
 import type { Attempt } from '../ports/login-attempts.ts';
 import type { UsedCredential } from '../ports/webauthn.ts';
 import { record, type Service } from '../service.ts';
-import { factorsOf, useCode, useStep } from '../storage/factors.ts';
+import { factorsOf, useCode, useStep } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 import { invalidPasskey, usePasskey, verifyPasskey } from './use-passkey.ts';
 

@@ -17,8 +17,7 @@ import type { IdentityProvider, SignInSecrets } from '../ports/identity-provider
 import { type Cancellation, type Core, NEVER_CANCELLED, record, type Service } from '../service.ts';
 import { type Caller, liveSession, liveUser, lockedFactorOwner } from '../sessions/current-user.ts';
 import type { OpenedSession } from '../sessions/open-session.ts';
-import { findIdentity, identitiesOf, passkeysOf } from '../storage/factors.ts';
-import { useOnce } from '../storage/links.ts';
+import { findIdentity, identitiesOf, passkeysOf, useOnce } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 import { type SignIn, signIn } from './sign-in.ts';
 

@@ -12,11 +12,11 @@ import { assertMayLogIn, storeLogin } from '../login/store-login.ts';
 import { notifyOfChange } from '../notices.ts';
 import type { ProviderAnswer } from '../ports/identity-providers.ts';
 import { type Cancellation, NEVER_CANCELLED, type Service } from '../service.ts';
+import { rememberedDeviceId as rememberedDevice } from '../sessions/end-sessions.ts';
 import { prepareSession } from '../sessions/open-session.ts';
 import { type ClientContext, NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
-import { rememberedDeviceId as rememberedDevice } from '../sessions/remember-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
-import { findIdentity, identitiesOf, passkeysOf } from '../storage/factors.ts';
+import { findIdentity, identitiesOf, passkeysOf } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 import { changeRow } from '../storage/rows.ts';
 

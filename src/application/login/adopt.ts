@@ -4,12 +4,11 @@ import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { User } from '../../domain/user.ts';
 import type { VerifyAssertion } from '../ports/proofs.ts';
 import { NEVER_CANCELLED, type Service } from '../service.ts';
+import { rememberedDeviceId as rememberedDevice } from '../sessions/end-sessions.ts';
 import { prepareSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove-device.ts';
-import { rememberedDeviceId as rememberedDevice } from '../sessions/remember-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
-import { passkeysOf } from '../storage/factors.ts';
-import { useOnce } from '../storage/links.ts';
+import { passkeysOf, useOnce } from '../storage/credentials.ts';
 import { type LoginResult, newPendingLogin } from './pending-login.ts';
 import { assertMayLogIn, storeLogin } from './store-login.ts';
 

@@ -8,7 +8,7 @@ import { endSession } from '../sessions/end-sessions.ts';
 import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
 import { evidenceOf, type Presented, provenKeys } from '../sessions/prove-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
-import { useOnce } from '../storage/links.ts';
+import { useOnce } from '../storage/credentials.ts';
 import { storeLogin } from './store-login.ts';
 
 /** Milliseconds in which an app has to use its code. */

@@ -14,7 +14,7 @@ import type { Stores } from '../storage/records.ts';
  * was asked: if it is slow with wrong passwords alone, the error says that one is wrong.
  * @param candidates the ways to count the attempt, the preferred one first. It is counted in the first way that need not wait.
  * @param user `null` when there is no such account.
- * @param forgets whether a right password alone forgets the failures before it.
+ * @param hidesMatch a right password takes as long as a wrong one, and does not forget the failures before it.
  * @throws AppError CLIENT_REQUEST_RATE_LIMIT_EXCEEDED when every candidate has to wait; SYS_HOOK_UNAVAILABLE.
  */
 export const comparePassword = async (
@@ -22,15 +22,15 @@ export const comparePassword = async (
   candidates: readonly Attempt[],
   password: string,
   user: User | null,
-  { forgets = true }: { readonly forgets?: boolean } = {},
+  { hidesMatch = false }: { readonly hidesMatch?: boolean } = {},
 ): Promise<boolean> => {
   const { attempts } = deps;
   const attempt = await beginAttempt(attempts, candidates);
-  const matches = await verify(deps, password, user).catch(async (error: unknown) => {
+  const matches = await verify(deps, password, user, hidesMatch).catch(async (error: unknown) => {
     if (!asksElsewhere(deps, user)) await attempts.withdraw(attempt);
     throw error;
   });
-  if (matches && forgets) await attempts.succeed(attempt);
+  if (matches && !hidesMatch) await attempts.succeed(attempt);
   return matches;
 };
 
@@ -38,9 +38,14 @@ const asksElsewhere = ({ verifyElsewhere }: Service, user: User | null): boolean
   verifyElsewhere !== undefined && user?.passwordHash === UNKNOWN_PASSWORD;
 
 /** The former system is asked beside the comparison that every other account takes. */
-const verify = async ({ hasher, verifyElsewhere }: Service, password: string, user: User | null): Promise<boolean> => {
+const verify = async (
+  { hasher, verifyElsewhere }: Service,
+  password: string,
+  user: User | null,
+  hidesMatch: boolean,
+): Promise<boolean> => {
   const stored = user !== null && isHash(user.passwordHash) ? user.passwordHash : null;
-  if (user?.passwordHash !== UNKNOWN_PASSWORD) return hasher.verify(password, stored);
+  if (user?.passwordHash !== UNKNOWN_PASSWORD) return hasher.verify(password, stored, hidesMatch);
   const [isTheirs = false] = await Promise.all([verifyElsewhere?.(user, password), hasher.verify(password, null)]);
   return isTheirs;
 };

@@ -7,9 +7,9 @@ import type { User } from '../../domain/user.ts';
 import { askForOtherPassword, notifyOfPassword } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import { findByAccount, NEVER_CANCELLED, type Service } from '../service.ts';
+import { rememberedDeviceId } from '../sessions/end-sessions.ts';
 import { prepareSession } from '../sessions/open-session.ts';
 import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove-device.ts';
-import { rememberedDeviceId } from '../sessions/remember-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { assertSamePassword, comparePassword, loginAttempts } from './compare-password.ts';
 import { askForCode, codeNeeded } from './new-device-code.ts';
@@ -106,7 +106,7 @@ const admit = async (
   needsCode: boolean,
 ): Promise<User> => {
   const candidates = loginAttempts(account, user, source);
-  const matches = await comparePassword(deps, candidates, password, user, { forgets: !needsCode });
+  const matches = await comparePassword(deps, candidates, password, user, { hidesMatch: needsCode });
   if (user === null || !matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
   // The code comes first: whether the account is disabled would say that the password was right.
   if (!needsCode) assertMayLogIn(deps, user);

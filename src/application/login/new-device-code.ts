@@ -8,9 +8,9 @@ import { canonicalAccount, isAccountName, type User } from '../../domain/user.ts
 import { type AskedLogin, seal, unseal, useCodes } from '../login-code.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Cancellation, Service } from '../service.ts';
+import { rememberDevice, rememberedDeviceId } from '../sessions/end-sessions.ts';
 import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
 import { type Presented, provenKeys } from '../sessions/prove-device.ts';
-import { rememberDevice, rememberedDeviceId } from '../sessions/remember-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { addMessages, messagesOf } from '../storage/outbox.ts';
 import { loginAttempts } from './compare-password.ts';
@@ -29,10 +29,10 @@ type LoginDevice = {
 /** `ofWrong`: a wrong password is answered as a right one that needs a code. `ofRight`: that one needs it. */
 type Needed = { readonly ofWrong: boolean; readonly ofRight: boolean };
 
-/** As many statements for an account that does not exist. */
+/** As many statements for an account that does not exist. Nobody gets a code where all need a second factor. */
 export const codeNeeded = async (deps: Service, user: User | null, device: LoginDevice): Promise<Needed> => {
-  const { newDeviceCode = 'off' } = deps;
-  if (newDeviceCode === 'off') return { ofWrong: false, ofRight: false };
+  const { newDeviceCode = 'off', secondFactor } = deps;
+  if (newDeviceCode === 'off' || secondFactor === 'required') return { ofWrong: false, ofRight: false };
   if (await isKnownDevice(deps, user, device)) return { ofWrong: false, ofRight: false };
   const isLate = newDeviceCode === 'while-mail-works' && (await isMailLate(deps, user));
   const isAsked = user !== null && user.emailVerifiedAt !== null && !needsSecondFactor(deps, user);

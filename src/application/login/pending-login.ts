@@ -4,7 +4,7 @@ import { PENDING_LOGIN_LIFETIME } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
 import type { Service } from '../service.ts';
 import type { OpenedSession } from '../sessions/open-session.ts';
-import { useOnce } from '../storage/links.ts';
+import { useOnce } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 
 /**

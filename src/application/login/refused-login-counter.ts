@@ -1,19 +1,6 @@
 import { type AccountEvent, countingPeriodOf, newEvent, type Origin } from '../../domain/event.ts';
-import type { Core } from '../service.ts';
+import type { Core, Sources } from '../service.ts';
 import { addEvents } from '../storage/events.ts';
-
-export type RefusedLoginCounter = {
-  /** Counts a refused log-in of a user. Works in memory, so that the response time does not show whether an account exists. */
-  count(userId: string, origin: Origin): void;
-  /**
-   * Stores the counts. Those that cannot be stored are kept for the next call.
-   * @throws AppError DB_QUERY_FAILED
-   */
-  store(): Promise<void>;
-  waiting(): number;
-  /** How many log-ins were not counted since the last call, because the counter was full. */
-  takeLost(): number;
-};
 
 /** The capacity of the counter: pairs of a user and an hour, about a kilobyte each. */
 export const COUNTED_AT_ONCE = 5_000;
@@ -21,12 +8,7 @@ export const COUNTED_AT_ONCE = 5_000;
 const BATCH_SIZE = 10;
 
 /** Counts refused log-ins in memory until they are stored (ADR 0011). */
-export const refusedLoginCounter = ({
-  transactions,
-  clock,
-  ids,
-  secrets,
-}: Pick<Core, 'transactions' | 'clock' | 'ids' | 'secrets'>): RefusedLoginCounter => {
+export const refusedLoginCounter = ({ transactions, clock, ids, secrets }: Pick<Core, 'transactions'> & Sources) => {
   let counts = new Map<string, AccountEvent>();
   let lost = 0;
 
@@ -44,9 +26,11 @@ export const refusedLoginCounter = ({
   };
 
   return {
-    count: (userId, origin) =>
+    /** Works in memory, so that the response time does not show whether an account exists. */
+    count: (userId: string, origin: Origin): void =>
       add(newEvent({ userId, kind: 'login-refused' }, { id: ids.next(), at: clock.now(), origin })),
-    async store() {
+    /** Stores the counts. Those that cannot be stored are kept for the next call. @throws AppError DB_QUERY_FAILED */
+    async store(): Promise<void> {
       // Always in the same order, so that two instances do not deadlock.
       const pending = [...counts.values()].sort((a, b) => (a.userId < b.userId ? -1 : 1));
       counts = new Map();
@@ -59,8 +43,9 @@ export const refusedLoginCounter = ({
         }
       }
     },
-    waiting: () => counts.size,
-    takeLost() {
+    waiting: (): number => counts.size,
+    /** How many log-ins were not counted since the last call, because the counter was full. */
+    takeLost(): number {
       const since = lost;
       lost = 0;
       return since;

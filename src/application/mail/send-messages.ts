@@ -18,9 +18,17 @@ import type { Secrets } from '../ports/secrets.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import type { Report } from '../report.ts';
 import { findByAccount, record, type Sources } from '../service.ts';
+import {
+  factorsOf,
+  findInvitation,
+  identitiesOf,
+  linksOf,
+  passkeysOf,
+  putInvitation,
+  putLink,
+  takeInvitation,
+} from '../storage/credentials.ts';
 import { countEvents, knowsDevice } from '../storage/events.ts';
-import { factorsOf, identitiesOf, passkeysOf } from '../storage/factors.ts';
-import { findInvitation, linksOf, putInvitation, putLink, takeInvitation } from '../storage/links.ts';
 import {
   admitMail,
   claimMessages,

@@ -19,8 +19,11 @@
 export interface PasswordHasher {
   /** @throws RangeError for a password that is not hashable (domain/password.ts). */
   hash(password: string): Promise<string>;
-  /** @param hash `null` when there is no such account: the result is `false`, and takes as long. */
-  verify(password: string, hash: string | null): Promise<boolean>;
+  /**
+   * @param hash `null` when there is no such account: the result is `false`, and takes as long.
+   * @param hidesMatch whether a right password has to take as long as a wrong one, which may be compared with other hashes, too.
+   */
+  verify(password: string, hash: string | null, hidesMatch?: boolean): Promise<boolean>;
   /** Whether a hash was made at a lower cost than is configured, or by another system. @param hash one that a password has been verified against. */
   needsRehash(hash: string): boolean;
 }

@@ -6,6 +6,8 @@ export type ProofTarget = {
   readonly method: string;
   /** The addresses of the route: `htu` has to be one of them, without regard to its scheme. */
   readonly urls: readonly string[];
+  /** `ath`: the access token of the request; without one, a proof may not have it. */
+  readonly accessToken?: string;
 };
 
 export type ProofOutcome =
@@ -47,7 +49,7 @@ export type AdmitOperator = (
 /** Verifies what the keys of devices and browsers have signed, with ES256. Never rejects. */
 export type Proofs = {
   /**
-   * A proof by a page or an app: RFC 9449 §4.2, without `ath` and `nonce`. Its number is greater than those of earlier seconds.
+   * A proof by a page or an app: RFC 9449 §4.2, without `nonce`. Its number is greater than those of earlier seconds.
    * @param now epoch milliseconds.
    */
   verifyDevice(text: string, target: ProofTarget, now: number): Promise<ProofOutcome>;

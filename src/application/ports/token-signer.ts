@@ -22,7 +22,9 @@ export type TokenProblem =
   /** RFC 7519 §4.1.1, §4.1.3. */
   | 'wrong_issuer_or_audience'
   /** The header or the claims are not those of this kind of token. */
-  | 'unexpected_claims';
+  | 'unexpected_claims'
+  /** The request has no proof of the key to which the token is bound, or one for a token that is bound to none: RFC 9449 §7.1. */
+  | `proof_${'missing' | 'needless' | 'invalid' | 'untimely' | 'used'}`;
 
 export type Verified<T> =
   | { readonly ok: true; readonly token: T }

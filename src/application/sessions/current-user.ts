@@ -1,12 +1,14 @@
 import { FACTOR_CHANGE, missingStepUp, type SecondFactorPolicy } from '../../domain/assurance.ts';
+import { PROOF_TOLERANCE } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { isLive } from '../../domain/session.ts';
 import { type PublicUser, publicUser, type User } from '../../domain/user.ts';
 import type { UserInSession } from '../ports/session-repository.ts';
-import type { AccessToken, Verified } from '../ports/token-signer.ts';
+import type { AccessToken, TokenProblem, Verified } from '../ports/token-signer.ts';
 import type { Core, Service } from '../service.ts';
-import { passkeysOf } from '../storage/factors.ts';
+import { passkeysOf } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
+import type { PresentedProof } from './prove-device.ts';
 
 /** The user of a request's access token, and the session in which the token was issued. */
 export type Caller = { readonly userId: string; readonly sessionId: string };
@@ -92,6 +94,44 @@ export const authenticate =
   ({ tokens, clock }: Pick<Service, 'tokens' | 'clock'>) =>
   (accessToken: string): Promise<Verified<AccessToken>> =>
     tokens.verifyAccess(accessToken, clock.now());
+
+/** The same for a request, which needs a proof of the key to which its token is bound. @param presented `null`: there is none. */
+export const authenticateRequest = (deps: Pick<Service, 'tokens' | 'proofs' | 'clock'>) => {
+  const verify = authenticate(deps);
+  const isFirstUse = firstUses();
+  const problemOf = async (jkt: string | undefined, presented: PresentedProof | null): Promise<TokenProblem | null> => {
+    if (presented === null) return jkt === undefined ? null : 'proof_missing';
+    if (jkt === undefined) return 'proof_needless';
+    const now = deps.clock.now();
+    const outcome = await deps.proofs.verifyDevice(presented.text, presented, now);
+    if (!outcome.ok) return `proof_${outcome.reason}`;
+    const { key, number } = outcome.proof;
+    if (key !== jkt) return 'proof_invalid';
+    return isFirstUse(`${key} ${number}`, now) ? null : 'proof_used';
+  };
+  return async (accessToken: string, presented: PresentedProof | null): Promise<Verified<AccessToken>> => {
+    const verified = await verify(accessToken);
+    const problem = verified.ok ? await problemOf(verified.token.claims.cnf?.jkt, presented) : null;
+    return problem === null ? verified : { ok: false, reason: problem };
+  };
+};
+
+/** Proofs that are remembered: less than 20 MB, and more than a process verifies in two minutes. */
+const MAX_PROOFS = 100_000;
+
+/** Whether a proof was not used before in this process (RFC 9449 §11.1), while its time is right. */
+const firstUses = () => {
+  const used = new Map<string, number>();
+  return (proof: string, now: number): boolean => {
+    for (const [oldest, at] of used) {
+      if (used.size < MAX_PROOFS && now - at <= 2 * PROOF_TOLERANCE) break;
+      used.delete(oldest);
+    }
+    const isFirst = !used.has(proof);
+    if (isFirst) used.set(proof, now);
+    return isFirst;
+  };
+};
 
 /** What users see of themselves: more than there is in their tokens. */
 export type CurrentUser = PublicUser &

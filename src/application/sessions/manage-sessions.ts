@@ -6,7 +6,7 @@ import { isGood } from '../../domain/token-status.ts';
 import { isUsualLogin, notifyOfLogin } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import { type Core, NEVER_CANCELLED, pick, type Service } from '../service.ts';
-import { devicesOf } from '../storage/factors.ts';
+import { devicesOf } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 import { type Caller, liveUser, lockedLiveUser } from './current-user.ts';
 import { endSessionOrDevice, endSessionsOf } from './end-sessions.ts';

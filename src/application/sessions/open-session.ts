@@ -13,8 +13,7 @@ import { mayHaveTokens } from '../../domain/tokens.ts';
 import { type PublicUser, publicUser, type User } from '../../domain/user.ts';
 import { type Cancellation, record, type Service, type Sources } from '../service.ts';
 import type { Stores, Transactions } from '../storage/records.ts';
-import { endSession, sessionEvents } from './end-sessions.ts';
-import { isRemembered } from './remember-device.ts';
+import { endSession, isRemembered, sessionEvents } from './end-sessions.ts';
 import { type HookClaims, issueTokenPair, refusedTokens, type TokenPair } from './tokens.ts';
 
 export type OpenedSession = TokenPair & {

@@ -14,7 +14,7 @@ import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Service } from '../service.ts';
 
 /** A proof as a request presents it, and the request that it has to be for. */
-type PresentedProof = ProofTarget & { readonly text: string };
+export type PresentedProof = ProofTarget & { readonly text: string };
 
 export type Presented = {
   readonly proof: PresentedProof | null;

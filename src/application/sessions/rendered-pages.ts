@@ -44,8 +44,7 @@ export const continueNavigation = (deps: Service) => {
     const fresh = presented.length > 1 ? null : best && (await accessTokenOfFresh(deps, best));
     if (fresh !== null) return { next: 'target', accessToken: fresh, refreshToken: null };
     try {
-      const { accessToken, refreshToken } = await renew(presented, options);
-      return { next: 'target', accessToken, refreshToken };
+      return { next: 'target', ...(await renew(presented, options)) };
     } catch (error) {
       if (error instanceof LostRace) return { next: 'target', accessToken: null, refreshToken: null };
       if (error instanceof AppError && error.code === 'AUTH_FAILED') return { next: 'login' };

@@ -4,7 +4,13 @@ import { type Evidence, noEvidence, pointsAt } from '../../domain/device-binding
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Session, SessionKey } from '../../domain/session.ts';
 import { byFavor, type TokenStatus, tokenStatus } from '../../domain/token-status.ts';
-import { accessClaims, type ClaimedUser, mayHaveTokens, refreshClaims } from '../../domain/tokens.ts';
+import {
+  type AccessClaims,
+  accessClaims,
+  type ClaimedUser,
+  mayHaveTokens,
+  refreshClaims,
+} from '../../domain/tokens.ts';
 import type { User } from '../../domain/user.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Service } from '../service.ts';
@@ -96,10 +102,15 @@ export const hookClaimsFor = async (
   return claims({ ...user, ...change }, { ...authenticated, id });
 };
 
-export type TokenPair = { readonly accessToken: string; readonly refreshToken: string };
+export type IssuedAccess = {
+  readonly accessToken: string;
+  /** Instead of one that is bound to a key: a navigation has no proof. */
+  readonly cookieToken?: string;
+};
+export type TokenPair = IssuedAccess & { readonly refreshToken: string };
 
-type CurrentToken = Pick<Session, 'id' | 'userId' | 'currentTokenId' | 'rotation' | 'rotatedAt' | 'expiresAt'> &
-  Authenticated;
+type TokenSession = Pick<Session, 'id' | 'deviceKey'> & Authenticated;
+type CurrentToken = TokenSession & Pick<Session, 'userId' | 'currentTokenId' | 'rotation' | 'rotatedAt' | 'expiresAt'>;
 
 export const refusedTokens = (): AppError =>
   new AppError('AUTH_FAILED', { reason: 'the user does not exist, or is disabled' });
@@ -115,27 +126,45 @@ export const issueTokenPair = async (
   now: number,
   hookClaims: HookClaims,
 ): Promise<TokenPair> => {
-  const [accessToken, refreshToken] = await Promise.all([
-    issueAccessToken(deps, user, session, now, hookClaims),
+  const [access, refreshToken] = await Promise.all([
+    issueAccess(deps, user, session, now, hookClaims),
     deps.tokens.signRefresh({ claims: refreshClaims(session), sessionId: session.id, rotation: session.rotation }),
   ]);
-  return { accessToken, refreshToken };
+  return { ...access, refreshToken };
 };
 
-/** The access token alone. @throws AppError AUTH_FAILED when the user may not have tokens. */
+/** For the browser or app that has the key of the session. @throws AppError AUTH_FAILED when the user may not have tokens. */
+export const issueAccess = async (
+  deps: Service,
+  user: ClaimedUser | null,
+  session: TokenSession,
+  now: number,
+  hookClaims: HookClaims,
+): Promise<IssuedAccess> => {
+  const unbound = () => issueAccessToken(deps, user, session, now, hookClaims);
+  if (!deps.tokenBinding || session.deviceKey === null) return { accessToken: await unbound() };
+  const accessToken = await issueAccessToken(deps, user, session, now, hookClaims, { jkt: session.deviceKey });
+  return deps.accessCookie == null ? { accessToken } : { accessToken, cookieToken: await unbound() };
+};
+
+/**
+ * The access token alone, for a server if it is bound to no key.
+ * @throws AppError AUTH_FAILED when the user may not have tokens.
+ */
 export const issueAccessToken = async (
   { tokens, ids, accessLifetime: lifetime, authenticationClaims, sessionClaim = false }: Service,
   user: ClaimedUser | null,
   session: Pick<Session, 'id'> & Authenticated,
   now: number,
   hookClaims: HookClaims,
+  cnf?: AccessClaims['cnf'],
 ): Promise<string> => {
   if (!mayHaveTokens(user) || hookClaims === null) throw refusedTokens();
   const claimed = hookClaims === undefined ? user : { ...user, attributes: hookClaims };
   const authenticated = authenticationClaims ? session : null;
   const claims = accessClaims({ user: claimed, tokenId: ids.next(), now, lifetime, authenticated });
   return tokens.signAccess({
-    claims: sessionClaim ? { ...claims, sid: session.id } : claims,
+    claims: { ...claims, ...(sessionClaim && { sid: session.id }), ...(cnf && { cnf }) },
     sessionId: session.id,
   });
 };

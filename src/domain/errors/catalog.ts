@@ -50,7 +50,7 @@ export const CATALOG = defineCatalog({
     status: 401,
     message: 'The access token is not valid.',
     description:
-      'The access token is malformed, has an invalid signature or has expired, or its session has ended. Refresh it, or log in again.',
+      'The access token is malformed, has an invalid signature or has expired, or its session has ended. Refresh it, or log in again. Or it is bound to a key (`cnf`), and the request has no proof of that key that is valid and unused: send `Authorization: DPoP`, and a new proof (RFC 9449).',
   },
   AUTH_TOKEN_MISSING: {
     status: 401,

@@ -1,4 +1,4 @@
-import { operatorAdmission } from '../../adapters/crypto/operator-assertions.ts';
+import { operatorAdmission } from '../../adapters/crypto/assertions.ts';
 import { createApp, type HttpHandlers } from '../../adapters/http/app.ts';
 import type { HttpDeps } from '../../adapters/http/http-deps.ts';
 import type { Navigation } from '../../adapters/http/pages/layout.ts';

@@ -2,20 +2,10 @@ import type { Logger } from 'pino';
 import { eventsTo } from '../../adapters/hooks/after-commit.ts';
 import { boundedBeforeRegister, boundedClaims, boundedVerifyPassword } from '../../adapters/hooks/bounded.ts';
 import { type AskDeps, askOverHttp } from '../../adapters/hooks/over-http.ts';
-import type { AskClaims, BeforeRegister, Hooks, ObserveHook, VerifyElsewhere } from '../../application/ports/hooks.ts';
+import type { Hooks, ObserveHook } from '../../application/ports/hooks.ts';
 import type { AccountEvent } from '../../domain/event.ts';
 import type { Config } from '../config.ts';
 import { loadOrCreateHookKey } from '../keys.ts';
-
-type OpenHooks = {
-  readonly beforeRegister: BeforeRegister | undefined;
-  readonly claims: AskClaims | undefined;
-  readonly verifyElsewhere: VerifyElsewhere | undefined;
-  /** Tells the hook of committed events. */
-  readonly onEvents: (events: readonly AccountEvent[]) => void;
-  /** Waits for the events that were committed. */
-  readonly close: () => Promise<void>;
-};
 
 type HookSettings = Pick<Config, 'hookBeforeRegister' | 'verifyPasswords' | 'hookPrivateKey' | 'dataDir'>;
 
@@ -30,7 +20,7 @@ export const openHooks = async (
   hooks: Hooks = {},
   deps: AskDeps & { readonly logger: Logger },
   observe: ObserveHook = () => undefined,
-): Promise<OpenHooks> => {
+) => {
   assertHooks(hooks);
   const { beforeRegister: ofCaller, claims, afterCommit } = hooks;
   const beforeRegister = (await openOverHttp(config, ofCaller, deps)) ?? ofCaller;
@@ -48,7 +38,9 @@ export const openHooks = async (
             observe,
             deps.clock,
           ),
-    onEvents: (added) => events?.add(added),
+    /** Tells the hook of committed events. */
+    onEvents: (added: readonly AccountEvent[]) => events?.add(added),
+    /** Waits for the events that were committed. */
     close: async () => events?.close(),
   };
 };

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
-import { isCommonPassword } from '../../adapters/crypto/common-passwords.ts';
-import { leakedPasswordsAt, leakedPasswordsOf } from '../../adapters/crypto/leaked-passwords.ts';
+import { isCommonPassword, leakedPasswordsAt, leakedPasswordsOf } from '../../adapters/crypto/known-passwords.ts';
 import { hashingThreads, passwordHasher } from '../../adapters/crypto/password-hasher.ts';
 import { verifyBrowserProof, verifyDeviceProof } from '../../adapters/crypto/proofs.ts';
 import { secretsOf } from '../../adapters/crypto/secrets.ts';
@@ -11,6 +10,7 @@ import { bounded } from '../../adapters/hooks/bounded.ts';
 import type { Check } from '../../adapters/http/request/settings.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
 import { countAttempts } from '../../adapters/limits/login-attempts.ts';
+import { outageLog } from '../../adapters/log/lines.ts';
 import type { OwnTables, RowsOf } from '../../adapters/records/own-tables.ts';
 import { simpleWebAuthn } from '../../adapters/webauthn/simplewebauthn.ts';
 import type { Clock } from '../../application/ports/clock-and-ids.ts';
@@ -151,6 +151,11 @@ const openTokens = async (
 /** What the server has, and what a file takes at most. */
 const TIMEOUT = 2_000;
 
+const LOOK_UP = {
+  unavailable: 'passwords are not looked up among leaked ones',
+  available: 'passwords are looked up among leaked ones again',
+};
+
 /**
  * The list of the configuration. What cannot be found out counts as not leaked: it is counted, and logged.
  * @throws Error when the file is none of them.
@@ -164,9 +169,15 @@ const openLeakedPasswords = async (
   const hook = file === null ? leakedPasswordsAt(url ?? '') : await leakedPasswordsOf(file);
   const isRefusal = (isLeaked: boolean) => isLeaked;
   const asked = bounded({ name: 'leaked-passwords', timeout: TIMEOUT, hook, read: Boolean, isRefusal }, observe);
-  return (password) =>
-    asked(password).catch((err: unknown) => {
-      logger.warn({ err }, 'a password was not looked up among leaked ones');
+  const outage = outageLog(logger, LOOK_UP);
+  return async (password) => {
+    try {
+      const isLeaked = await asked(password);
+      outage.succeeded();
+      return isLeaked;
+    } catch (error) {
+      outage.failed(error);
       return false;
-    });
+    }
+  };
 };

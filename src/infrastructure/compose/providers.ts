@@ -1,5 +1,4 @@
-import { originOf } from '../../adapters/http/request/client.ts';
-import type { DeviceAccess } from '../../adapters/http/request/device-access.ts';
+import { type DeviceAccess, originOf } from '../../adapters/http/request/client.ts';
 import { KEPT_STATE, startCookies } from '../../adapters/http/request/start-cookies.ts';
 import { type CallbackSettings, providerCallbackRoutes } from '../../adapters/http/routes/login/provider-callback.ts';
 import { startAtProviderRoutes } from '../../adapters/http/routes/login/start-at-provider.ts';

@@ -15,15 +15,8 @@ export const pingRedis = async (redis: RedisClient): Promise<void> => {
   await probeCounts(redis);
 };
 
-export type WatchedRedis = {
-  /** Not required: without Redis, limits are counted in each process. */
-  readonly check: Check;
-  /** Whether Redis deletes counts when its memory is full, as the last check has seen. */
-  readonly evicts: () => boolean;
-};
-
 /** Logs when Redis is found to evict, and when it no longer is. */
-export const watchRedis = (redis: RedisClient, logger: Logger): WatchedRedis => {
+export const watchRedis = (redis: RedisClient, logger: Logger) => {
   const eviction = outageLog(logger, {
     unavailable: 'Redis evicts keys when its memory is full: counts are lost, and clients can pass their limits',
     available: 'Redis no longer evicts keys',
@@ -37,7 +30,12 @@ export const watchRedis = (redis: RedisClient, logger: Logger): WatchedRedis => 
     eviction.failed(error, evicting);
     throw error;
   };
-  return { check: { name: 'redis', ping, required: false }, evicts: eviction.isOut };
+  return {
+    /** Not required: without Redis, limits are counted in each process. */
+    check: { name: 'redis', ping, required: false } satisfies Check,
+    /** Whether Redis deletes counts when its memory is full, as the last check has seen. */
+    evicts: eviction.isOut,
+  };
 };
 
 export const NOT_PERMITTED = 'the user may not run a command that counting needs';

@@ -6,7 +6,7 @@ import { random } from '../../adapters/clock/system.ts';
 import { outageLog } from '../../adapters/log/lines.ts';
 import type { PrometheusMetrics } from '../../adapters/metrics/prometheus.ts';
 import { recordSpans } from '../../adapters/tracing/spans.ts';
-import { type RefusedLoginCounter, refusedLoginCounter } from '../../application/login/refused-login-counter.ts';
+import { refusedLoginCounter } from '../../application/login/refused-login-counter.ts';
 import type { Report, Reports } from '../../application/report.ts';
 import type { Config } from '../config.ts';
 import { logOfMail, logOfWebhooks } from '../delivery.ts';
@@ -44,11 +44,6 @@ export const openReports = ({ logger, metrics, countRefusal }: Listeners): Repor
   };
 };
 
-type RefusedLogins = Pick<RefusedLoginCounter, 'count'> & {
-  /** Stores the remaining counts, if the database responds. */
-  readonly close: () => Promise<void>;
-};
-
 /**
  * Milliseconds after which a count is stored at the latest. The time is random: log-ins to unknown accounts are not stored, and a request
  * at the same moment could measure the difference.
@@ -56,7 +51,7 @@ type RefusedLogins = Pick<RefusedLoginCounter, 'count'> & {
 const STORE_AFTER = 5_000;
 
 /** Counts refused log-ins, and stores the counts a few seconds later. */
-export const storeRefusedLogins = (deps: Parameters<typeof refusedLoginCounter>[0], logger: Logger): RefusedLogins => {
+export const storeRefusedLogins = (deps: Parameters<typeof refusedLoginCounter>[0], logger: Logger) => {
   const counts = refusedLoginCounter(deps);
   let timer: NodeJS.Timeout | undefined;
   const oneAtATime = pLimit(1);
@@ -79,10 +74,11 @@ export const storeRefusedLogins = (deps: Parameters<typeof refusedLoginCounter>[
   };
 
   return {
-    count: (userId, origin) => {
-      counts.count(userId, origin);
+    count: (...refusal: Reports['login-refused']) => {
+      counts.count(...refusal);
       storeLater();
     },
+    /** Stores the remaining counts, if the database responds. */
     close: async () => {
       closed = true;
       clearTimeout(timer);

@@ -138,7 +138,7 @@ export const declareRoutes = (
       : []),
     ...errorRoutes(settings, () => catalog),
     keySetRoute(keySet),
-    ...(config.issuer === null ? [] : [authorizationServerRoute(config.issuer, baseUrl)]),
+    ...(config.issuer === null ? [] : [authorizationServerRoute(config.issuer, baseUrl, config.tokenBinding)]),
     ...(endedFeed === null ? [] : [endedSessionsRoute(endedFeed, config.requestTimeout)]),
     ...(deps.mailer === null && !config.userPages ? [] : [changePasswordRoute(passwordPageOf(config))]),
     ...(passkeysPage === null ? [] : [passkeyEndpointsRoute(passkeysPage)]),

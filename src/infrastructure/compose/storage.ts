@@ -11,7 +11,8 @@ import type { Overrides } from './ports.ts';
 
 type StorageConfig = Pick<Config, 'database' | 'databaseWarnings' | 'migrateOnStart'>;
 
-type Opened = { readonly storage: Storage } & Pick<OpenStorage, 'checks' | 'clock' | 'connections' | 'close'>;
+/** A storage whose connection, if it has one, belongs to the caller. */
+const UNWATCHED = { checks: [], clock: systemClock, connections: () => null, close: async () => undefined };
 
 /**
  * Opens the storage of DATABASE_URL, unless the caller brings one. Rotations whose outcome is unknown are reverted (ADR 0003).
@@ -22,41 +23,26 @@ export const openStorage = async (
   logger: Logger,
   listeners: Listeners,
   { storage: custom, tables }: Pick<Overrides, 'storage' | 'tables'>,
-): Promise<Opened> => {
-  const opened = typeof custom === 'object' ? alreadyOpen(custom) : await openDatabase(config, logger, tables, custom);
-  const { checks, clock, connections, close, ...storage } = opened;
-  const sessions = revertingSessions(storage.sessions);
-  return { storage: tellingStorage({ ...storage, sessions }, listeners), checks, clock, connections, close };
-};
-
-/** A storage whose connection, if it has one, belongs to the caller. */
-const alreadyOpen = (storage: Storage): OpenStorage => ({
-  ...storage,
-  checks: [],
-  clock: systemClock,
-  connections: () => null,
-  close: async () => undefined,
-});
-
-const openDatabase = async (
-  config: StorageConfig,
-  logger: Logger,
-  tables: OwnTables | undefined,
-  over: (defaults: Storage) => Storage = (defaults) => defaults,
-): Promise<OpenStorage> => {
-  for (const warning of config.databaseWarnings) logger.warn(warning);
-  // Imported only without a storage of the caller: Kysely and the drivers are slow to load.
-  const { openSql } = await import('../open-sql.ts');
-  const { checks, clock, connections, close, ...defaults } = await openSql(config.database, {
-    migrate: config.migrateOnStart,
-    tables: withOwnTables(tables, config.database.tablePrefix),
-  });
+) => {
+  const opened: OpenStorage =
+    typeof custom === 'object' ? { ...custom, ...UNWATCHED } : await openDatabase(config, logger, tables);
+  const { checks, clock, connections, close, ...defaults } = opened;
   try {
-    return { ...over(defaults), checks, clock, connections, close };
+    const own = typeof custom === 'function' ? custom(defaults) : defaults;
+    const storage = { ...own, sessions: revertingSessions(own.sessions) };
+    return { storage: tellingStorage(storage, listeners), checks, clock, connections, close };
   } catch (error) {
     await close();
     throw error;
   }
+};
+
+const openDatabase = async (config: StorageConfig, logger: Logger, tables?: OwnTables): Promise<OpenStorage> => {
+  for (const warning of config.databaseWarnings) logger.warn(warning);
+  // Imported only without a storage of the caller: Kysely and the drivers are slow to load.
+  const { openSql } = await import('../open-sql.ts');
+  const { database, migrateOnStart: migrate } = config;
+  return openSql(database, { migrate, tables: withOwnTables(tables, database.tablePrefix) });
 };
 
 /** @throws Error when a table of the application is missing, or has not all of its columns. */

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import * as v from 'valibot';
-import type { OperatorKey } from '../../adapters/crypto/operator-assertions.ts';
+import type { OperatorKey } from '../../adapters/crypto/assertions.ts';
 import type { KeyPair } from '../../adapters/crypto/token-keys.ts';
 import type { PageServer } from '../../adapters/http/request/settings.ts';
 import { isProgramName, SCOPES } from '../../domain/operator.ts';

@@ -89,6 +89,8 @@ export const REFUSALS: Rules = {
     isAbove(of.JWT_REFRESH_RACE_WINDOW, of.JWT_REFRESH_EXPIRES_IN / 10),
   'JWT_REFRESH_REPLAY_WINDOW: must not be above JWT_REFRESH_RACE_WINDOW': (of) =>
     isAbove(of.JWT_REFRESH_REPLAY_WINDOW, raceWindowOf(of)),
+  'JWT_BINDING: must be off without DEVICE_BINDING=enforce': (of) =>
+    of.JWT_BINDING === 'on' && of.DEVICE_BINDING !== 'enforce',
 
   'LOGIN_PAGE_URL: required with ACCESS_COOKIE=true and ACCOUNT_PAGES=off': (of) =>
     of.ACCESS_COOKIE && loginPageOf(of) === null,

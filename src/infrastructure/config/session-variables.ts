@@ -82,6 +82,12 @@ export const SESSION_VARIABLES = {
     meaning:
       'Whether access tokens name their session in the claim sid as well as in their header, for gateways that cannot see headers.',
   },
+  JWT_BINDING: {
+    form: form.oneOf('off', 'on'),
+    default: 'off',
+    meaning:
+      'Whether an access token of a session with a key of its device is bound to that key: each request with it needs a proof (DPoP, RFC 9449). Services that verify tokens have to demand proofs first. Requires DEVICE_BINDING=enforce.',
+  },
   JWT_REFRESH_RACE_WINDOW: {
     form: form.durationFromZero('5m'),
     unset: '10s, at most a tenth of JWT_REFRESH_EXPIRES_IN',

@@ -93,6 +93,8 @@ const EVERYWHERE: Rules = {
     (of) => of.ADOPTION_PUBLIC_KEY !== undefined && (of.ADOPTION_ENDS ?? Infinity) > systemClock.now(),
   'ADOPTION_ENDS has passed: sessions are no longer adopted. Remove ADOPTION_PUBLIC_KEY': (of) =>
     of.ADOPTION_PUBLIC_KEY !== undefined && (of.ADOPTION_ENDS ?? Infinity) <= systemClock.now(),
+  'NEW_DEVICE_CODE is on beside VERIFY_PASSWORDS_AT: a password is stored with the second log-in on a device. Set it to off until VERIFY_PASSWORDS_UNTIL':
+    (of) => of.NEW_DEVICE_CODE !== 'off' && of.VERIFY_PASSWORDS_AT !== undefined,
   'VERIFY_PASSWORDS_UNTIL has passed: the former system is no longer asked. Remove VERIFY_PASSWORDS_AT': (of) =>
     of.VERIFY_PASSWORDS_AT !== undefined && (of.VERIFY_PASSWORDS_UNTIL ?? Infinity) <= systemClock.now(),
   'ACCOUNT_PAGES_URL is of an origin that is not allowed: its pages cannot call the service': (of) =>

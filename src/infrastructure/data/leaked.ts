@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { link, open, readdir, rm, stat } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { LEAKED_BYTES, LEAKED_HEAD } from '../../adapters/crypto/leaked-passwords.ts';
+import { LEAKED_BYTES, LEAKED_HEAD } from '../../adapters/crypto/known-passwords.ts';
 import { CommandError } from '../command-error.ts';
 
 const LINE = /^(?<digest>[0-9A-F]{40}):(?<count>\d{1,12})$/i;

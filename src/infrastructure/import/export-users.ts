@@ -1,6 +1,6 @@
 import { exportedHash } from '../../adapters/crypto/foreign/storable-hash.ts';
 import type { FactorSecrets } from '../../application/ports/secrets.ts';
-import { factorsOf, identitiesOf } from '../../application/storage/factors.ts';
+import { factorsOf, identitiesOf } from '../../application/storage/credentials.ts';
 import type { Records } from '../../application/storage/records.ts';
 import type { Identity } from '../../domain/identity.ts';
 import { UNKNOWN_PASSWORD } from '../../domain/password.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isCommonPassword } from '../../../src/adapters/crypto/common-passwords.ts';
+import { isCommonPassword } from '../../../src/adapters/crypto/known-passwords.ts';
 
 describe('isCommonPassword', () => {
   it.each(['password', '12345678', 'qwertyuiop', 'iloveyou', 'trustno1'])(

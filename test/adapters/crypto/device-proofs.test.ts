@@ -194,6 +194,16 @@ describe('verifyDeviceProof', () => {
     await expectInvalid(forged('target'));
   });
 
+  it('accepts `ath` for the access token of the request alone, and demands it', async () => {
+    const accessToken = 'a.b.c';
+    const ath = hash('sha256', accessToken, 'base64url');
+    const withToken = (text: string) => verify(text, NOW, { ...TARGET, accessToken });
+    expect(await withToken(withClaims({ ath }))).toMatchObject({ ok: true });
+    for (const text of [proof(), withClaims({ ath: `${ath}=` }), withClaims({ ath: accessToken })])
+      expect(await withToken(text)).toEqual(INVALID);
+    expect(await verify(withClaims({ ath }))).toEqual(INVALID);
+  });
+
   it('accepts a proof of up to a minute before or after its clock, and calls others untimely', async () => {
     for (const off of [-60, -59, -1, 0, 1, 59, 60])
       expect(await verify(withClaims({ iat: IAT + off })), `${off} s`).toMatchObject({ ok: true });

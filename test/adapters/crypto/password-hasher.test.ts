@@ -3,7 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import bcrypt from 'bcrypt';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import compare from '../../../src/adapters/crypto/hashing-thread.ts';
 import { hashingThreads, passwordHasher } from '../../../src/adapters/crypto/password-hasher.ts';
 import { describePasswordHasher } from '../../contracts/password-hasher.contract.ts';
 import { plainPasswordHasher } from '../../support/fakes.ts';
@@ -115,5 +116,15 @@ describe('passwordHasher with argon2id', () => {
     for (const each of dummies)
       expect(each).toEqual([expect.stringMatching(/^\$argon2id/), expect.stringMatching(/^\$2b\$04/)]);
     expect(dummies).toHaveLength(2);
+  });
+
+  it('compares a right password with as many as a wrong one, where a log-in hides which it was', async () => {
+    watched.tasks.length = 0;
+    const hash = await argon2id.hash('a password');
+    for (const password of ['a password', 'wrong']) await argon2id.verify(password, hash, true);
+    const compared = vi.spyOn(bcrypt, 'compareSync');
+    onTestFinished(() => compared.mockRestore());
+    const answers = watched.tasks.flatMap((task) => ('dummies' in task ? [compare(task)] : []));
+    expect([answers, compared.mock.calls.length]).toEqual([[true, false], 2]);
   });
 });

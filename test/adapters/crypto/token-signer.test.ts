@@ -117,7 +117,7 @@ describe('nodeCryptoTokenSigner', () => {
     const withClaims = (given: object) => having({ ...payload, ...given });
     const ofUser = (given: object) => withClaims({ user: { ...payload.user, ...given } });
     const withKey = { jwk: attacker.publicKeys[0]?.export({ format: 'jwk' }) };
-    const examples: Readonly<Record<TokenProblem, readonly string[]>> = {
+    const examples: Readonly<Record<Exclude<TokenProblem, `proof_${string}`>, readonly string[]>> = {
       too_long: ['x'.repeat(8_193)],
       malformed: ['', `${withHeader({})} `, ...[null, [], 'text'].map(having), withHeader({ alg: undefined })],
       unsupported: [

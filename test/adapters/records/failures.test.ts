@@ -14,7 +14,7 @@ import { sessionRepositoryOver } from '../../../src/adapters/records/sessions.ts
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { onDatabaseFailure } from '../../../src/adapters/records/units.ts';
 import { userRepositoryOver } from '../../../src/adapters/records/users.ts';
-import { storeCodes, useCode } from '../../../src/application/storage/factors.ts';
+import { storeCodes, useCode } from '../../../src/application/storage/credentials.ts';
 import { changeRow } from '../../../src/application/storage/rows.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { rejection } from '../../contracts/hooks.ts';

@@ -5,7 +5,7 @@ import { eventsOf } from '../../../src/application/storage/events.ts';
 import type { Origin } from '../../../src/domain/event.ts';
 import { inShort, ORIGIN } from '../../support/account.ts';
 import { ADA, application, MINUTE } from '../../support/application.ts';
-import { beforeNextTransaction, loseNextAnswer } from '../../support/transactions.ts';
+import { loseNextAnswer } from '../../support/transactions.ts';
 
 const NEW_PASSWORD = 'staple battery';
 const WRONG = { code: 'AUTH_CREDENTIALS_INVALID', status: 401, details: null };

@@ -10,8 +10,8 @@ import {
   unlinkIdentityAsOperator,
   unlockAccount,
 } from '../../../src/application/accounts/operate-accounts.ts';
+import { identitiesOf } from '../../../src/application/storage/credentials.ts';
 import { eventsOf } from '../../../src/application/storage/events.ts';
-import { identitiesOf } from '../../../src/application/storage/factors.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { FREE_FAILURES } from '../../../src/domain/login-throttle.ts';
 import { BOB, EMAIL, INVALID_LINK, inShort, NO_RECORD, ORIGIN, registeredAda } from '../../support/account.ts';

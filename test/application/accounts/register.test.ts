@@ -2,9 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { tellingStorage } from '../../../src/adapters/records/storage.ts';
-import { AppError } from '../../../src/domain/errors/app-error.ts';
 import type { AccountEvent } from '../../../src/domain/event.ts';
-import { ADA, application, DAY, MINUTE, unreliable } from '../../support/application.ts';
+import { ADA, application, unreliable } from '../../support/application.ts';
 
 describe('register', () => {
   it('stores the user with a hash of the password', async () => {

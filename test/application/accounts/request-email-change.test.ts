@@ -1,7 +1,7 @@
 // Proves ASVS 6.3.1; network-8, script-2, mail-6
 import { describe, expect, it } from 'vitest';
 import { requestEmailChange } from '../../../src/application/accounts/change-email.ts';
-import { BOB, EMAIL, ORIGIN, registeredAda, WRONG_PASSWORD } from '../../support/account.ts';
+import { BOB, ORIGIN, registeredAda } from '../../support/account.ts';
 import { ADA, MINUTE } from '../../support/application.ts';
 
 const NEW_EMAIL = 'ada@new.example.org';

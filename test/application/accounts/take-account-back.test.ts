@@ -3,12 +3,11 @@
 import { describe, expect, it } from 'vitest';
 import { confirmEmailChange } from '../../../src/application/accounts/change-email.ts';
 import { takeAccountBack } from '../../../src/application/accounts/mail-links.ts';
-import { makeRecoveryCodes, removeApp } from '../../../src/application/factors/manage-factors.ts';
+import { makeRecoveryCodes } from '../../../src/application/factors/manage-factors.ts';
 import { timeText } from '../../../src/application/mail/write-mail.ts';
 import type { Core } from '../../../src/application/service.ts';
+import { codesOf, factorsOf, linksOf, passkeysOf } from '../../../src/application/storage/credentials.ts';
 import { eventsOf } from '../../../src/application/storage/events.ts';
-import { codesOf, factorsOf, passkeysOf } from '../../../src/application/storage/factors.ts';
-import { linksOf } from '../../../src/application/storage/links.ts';
 import type { Origin } from '../../../src/domain/event.ts';
 import { FACTOR_UNDOS_KEPT, type UndoPurpose } from '../../../src/domain/link.ts';
 import { BOB, DUPLICATE, EMAIL, INVALID_LINK, inShort, ORIGIN, registeredAda } from '../../support/account.ts';

@@ -11,7 +11,7 @@ import {
 import { finishLogin, startPendingApp } from '../../../src/application/factors/finish-login.ts';
 import { signIn } from '../../../src/application/identities/sign-in.ts';
 import { login } from '../../../src/application/login/login.ts';
-import { findIdentity, passkeysOf } from '../../../src/application/storage/factors.ts';
+import { findIdentity, passkeysOf } from '../../../src/application/storage/credentials.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';
 import { EMAIL } from '../../support/account.ts';
 import { ADA, DAY, MINUTE } from '../../support/application.ts';

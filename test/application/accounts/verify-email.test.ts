@@ -8,7 +8,7 @@ import {
 } from '../../../src/application/accounts/mail-links.ts';
 import { claimMessages } from '../../../src/application/storage/outbox.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
-import { audited, BOB, EMAIL, INVALID_LINK, inShort, NOTHING, ORIGIN, registeredAda } from '../../support/account.ts';
+import { BOB, EMAIL, INVALID_LINK, NOTHING, ORIGIN, registeredAda } from '../../support/account.ts';
 import { ADA, DAY, MINUTE, rejections } from '../../support/application.ts';
 import { tokenIn } from '../../support/mail/sender.ts';
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { removeFactorsAsOperator } from '../../../src/application/accounts/operate-accounts.ts';
 import { NOTICES_PER_HOUR, notifyOfChange } from '../../../src/application/notices.ts';
 import { record } from '../../../src/application/service.ts';
-import { storeCodes } from '../../../src/application/storage/factors.ts';
+import { storeCodes } from '../../../src/application/storage/credentials.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { NOTICES } from '../../../src/domain/happenings.ts';
 import { EMAIL, inShort, registeredAda } from '../../support/account.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { linkIdentity, listIdentities, unlinkIdentity } from '../../../src/application/identities/at-provider.ts';
 import { signIn } from '../../../src/application/identities/sign-in.ts';
 import type { Service } from '../../../src/application/service.ts';
-import { findIdentity } from '../../../src/application/storage/factors.ts';
+import { findIdentity } from '../../../src/application/storage/credentials.ts';
 import type { VerifiedIdentity } from '../../../src/domain/identity.ts';
 import { BOB, EMAIL, registeredAda } from '../../support/account.ts';
 import { MINUTE } from '../../support/application.ts';

@@ -11,7 +11,7 @@ import { signIn } from '../../../src/application/identities/sign-in.ts';
 import { adopt } from '../../../src/application/login/adopt.ts';
 import { login } from '../../../src/application/login/login.ts';
 import type { LoginResult } from '../../../src/application/login/pending-login.ts';
-import { factorsOf, identitiesOf } from '../../../src/application/storage/factors.ts';
+import { factorsOf, identitiesOf } from '../../../src/application/storage/credentials.ts';
 import { duplicateUser } from '../../../src/domain/errors/app-error.ts';
 import { NOTICES } from '../../../src/domain/happenings.ts';
 import { MINUTE, SECOND } from '../../support/application.ts';

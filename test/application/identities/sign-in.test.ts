@@ -8,7 +8,7 @@ import { confirmApp, startApp } from '../../../src/application/factors/manage-fa
 import { linkIdentity, unlinkIdentity } from '../../../src/application/identities/at-provider.ts';
 import { type SignIn, signIn } from '../../../src/application/identities/sign-in.ts';
 import type { Service } from '../../../src/application/service.ts';
-import { identitiesOf } from '../../../src/application/storage/factors.ts';
+import { identitiesOf } from '../../../src/application/storage/credentials.ts';
 import { IDENTITIES_PER_USER, type VerifiedIdentity } from '../../../src/domain/identity.ts';
 import { NO_PASSWORD } from '../../../src/domain/password.ts';
 import { EMAIL, NOTHING, ORIGIN, registeredAda } from '../../support/account.ts';

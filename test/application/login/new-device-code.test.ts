@@ -1,5 +1,5 @@
 // Proves guess-3, theft-8
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { callsOver, memoryRows, transactOver } from '../../../src/adapters/records/memory.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { type Calls, recordsOver } from '../../../src/adapters/records/units.ts';
@@ -102,6 +102,13 @@ describe('on a new device', () => {
     expect(right?.shown).toEqual({ methods: ['mail-code'], enrol: false, challenge: null });
     expect(right?.sent).toContain('insert outbox');
     expect(others).toEqual([right, right]);
+  });
+
+  it('a right password takes as long as a wrong one, and not on a known device', async () => {
+    const verify = vi.spyOn(world.deps.hasher, 'verify');
+    await world.pending(RIGHT);
+    await world.attempt({ ...RIGHT, rememberedDevices: [world.ada.rememberedDevice ?? ''] });
+    expect(verify.mock.calls.map(([, , hidesMatch]) => hidesMatch)).toEqual([true, false]);
   });
 
   it('only a right password sends a mail', async () => {
@@ -208,6 +215,7 @@ describe('without a code', () => {
       rememberedDevices: [world.ada.rememberedDevice ?? ''],
     });
     expect(result).toHaveProperty('pendingLogin');
+    await expect(login(strict)({ ...NEW_DEVICE, ...WRONG })).rejects.toMatchObject({ code: DISCLOSED });
   });
 
   it('nothing has changed while the setting is off', async () => {

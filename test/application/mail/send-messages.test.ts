@@ -3,8 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import { reserveAddress, reserveUndo } from '../../../src/application/links.ts';
 import type { Mail, Mailer } from '../../../src/application/ports/mailer.ts';
+import { linkByToken, linksOf } from '../../../src/application/storage/credentials.ts';
 import { countEvents, eventsOf } from '../../../src/application/storage/events.ts';
-import { linkByToken, linksOf } from '../../../src/application/storage/links.ts';
 import { waitingMessages } from '../../../src/application/storage/outbox.ts';
 import { MESSAGE_KINDS, type MessageKind } from '../../../src/domain/message.ts';
 import { ADA, DAY, MINUTE, SECOND } from '../../support/application.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { liveUser } from '../../../src/application/sessions/current-user.ts';
 import { BOB, ENDED, NO_RECORD, registeredAda } from '../../support/account.ts';
-import { ADA, application, DAY } from '../../support/application.ts';
+import { DAY } from '../../support/application.ts';
 
 describe('liveUser', () => {
   const setUp = async () => {

@@ -9,8 +9,8 @@ import {
   removeUnverifiedAccount,
   takeAccountBack,
 } from '../../../src/application/accounts/mail-links.ts';
+import { passkeysOf } from '../../../src/application/storage/credentials.ts';
 import { eventsOf } from '../../../src/application/storage/events.ts';
-import { passkeysOf } from '../../../src/application/storage/factors.ts';
 import type { Records } from '../../../src/application/storage/records.ts';
 import { TABLES, type TableName } from '../../../src/application/storage/tables.ts';
 import { newUser, type User } from '../../../src/domain/user.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rememberDevice } from '../../../src/application/sessions/remember-device.ts';
+import { rememberDevice } from '../../../src/application/sessions/end-sessions.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { DEVICES_PER_USER } from '../../../src/domain/remembered-device.ts';
 import { SESSIONS_PER_USER } from '../../../src/domain/session.ts';

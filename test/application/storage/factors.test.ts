@@ -17,7 +17,7 @@ import {
   storeCodes,
   useCode,
   useStep,
-} from '../../../src/application/storage/factors.ts';
+} from '../../../src/application/storage/credentials.ts';
 import { aFactor, anId, anIdentity, aPasskey, aRememberedDevice, NOW } from '../../support/builders.ts';
 import { storageOfTwo } from '../../support/storage/two-users.ts';
 

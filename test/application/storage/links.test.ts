@@ -11,7 +11,7 @@ import {
   takeInvitation,
   takeLink,
   useOnce,
-} from '../../../src/application/storage/links.ts';
+} from '../../../src/application/storage/credentials.ts';
 import { LINK_PURPOSES, type LinkPurpose } from '../../../src/domain/link.ts';
 import { aLink, anInvitation, NOW } from '../../support/builders.ts';
 import { storageOfTwo } from '../../support/storage/two-users.ts';

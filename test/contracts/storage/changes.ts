@@ -1,6 +1,13 @@
+import {
+  codesOf,
+  factorsOf,
+  linkByToken,
+  passkeysOf,
+  putLink,
+  storeCodes,
+  useOnce,
+} from '../../../src/application/storage/credentials.ts';
 import { eventsOf as listed } from '../../../src/application/storage/events.ts';
-import { codesOf, factorsOf, passkeysOf, storeCodes } from '../../../src/application/storage/factors.ts';
-import { linkByToken, putLink, useOnce } from '../../../src/application/storage/links.ts';
 import { addMessages, messagesOf } from '../../../src/application/storage/outbox.ts';
 import type { Stores } from '../../../src/application/storage/records.ts';
 import { partWithUser } from '../../../src/domain/session.ts';

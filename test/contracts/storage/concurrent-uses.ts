@@ -1,15 +1,19 @@
 import { expect } from 'vitest';
 import { removeEnded } from '../../../src/application/sessions/purge.ts';
-import { addEvents, eventsOf, takeOperated } from '../../../src/application/storage/events.ts';
 import {
   deleteIdentity,
   deletePasskey,
   devicesOf,
+  putInvitation,
+  putLink,
   storeCodes,
+  takeInvitation,
+  takeLink,
   useCode,
+  useOnce,
   useStep,
-} from '../../../src/application/storage/factors.ts';
-import { putInvitation, putLink, takeInvitation, takeLink, useOnce } from '../../../src/application/storage/links.ts';
+} from '../../../src/application/storage/credentials.ts';
+import { addEvents, eventsOf, takeOperated } from '../../../src/application/storage/events.ts';
 import { addMessages, admitMail, claimMessages, waitingMessages } from '../../../src/application/storage/outbox.ts';
 import type { Records } from '../../../src/application/storage/records.ts';
 import { purgeRows } from '../../../src/application/storage/rows.ts';

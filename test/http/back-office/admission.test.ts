@@ -1,20 +1,15 @@
 // Proves website-12, theft-10
 import { createHmac, createPublicKey } from 'node:crypto';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isScope } from '../../../src/domain/operator.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
 import { asked, assertionOf, OFFICE, READER, SUPPORT, WITH_OFFICE, WRITER } from '../../support/http/back-office.ts';
-import type { TestService } from '../../support/http/service.ts';
 import { probe, stageApp } from '../../support/http/stage-app.ts';
 
 const { start } = servicesOverOneDatabase();
 const BEARER = { type: 'bearer' } as const;
 const UNKNOWN = '01J0000000000000000000000A';
-let service: TestService;
-let other: TestService;
-beforeAll(async () => {
-  [service, other] = [await start(WITH_OFFICE), await start(WITH_OFFICE)];
-});
+const [service, other] = [await start(WITH_OFFICE), await start(WITH_OFFICE)];
 
 type Method = 'get' | 'post' | 'put' | 'delete';
 

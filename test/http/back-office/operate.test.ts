@@ -1,19 +1,15 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { removeEnded } from '../../../src/application/sessions/purge.ts';
-import { takeOperated } from '../../../src/application/storage/events.ts';
 import { NO_PASSWORD } from '../../../src/domain/password.ts';
 import { closedServices, eventsOf, linked } from '../../support/http/account.ts';
 import { refreshWith, signUp } from '../../support/http/auth-http.ts';
 import { asked, READER, SUPPORT, WITH_OFFICE } from '../../support/http/back-office.ts';
-import { aPerson, type TestService } from '../../support/http/service.ts';
+import { aPerson } from '../../support/http/service.ts';
 import { memoryMailer } from '../../support/mail/memory-mailer.ts';
 
 const start = closedServices();
 const UNKNOWN = '01J0000000000000000000000A';
-let service: TestService;
-beforeAll(async () => {
-  service = await start(WITH_OFFICE, { mailer: memoryMailer() });
-});
+const service = await start(WITH_OFFICE, { mailer: memoryMailer() });
 
 const latest = async (userId: string) => (await eventsOf(service, userId))[0];
 

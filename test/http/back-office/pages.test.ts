@@ -1,10 +1,9 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { removeEnded } from '../../../src/application/sessions/purge.ts';
-import { listInvitations } from '../../../src/application/storage/links.ts';
+import { listInvitations } from '../../../src/application/storage/credentials.ts';
 import { closedServices, eventsOf, linked } from '../../support/http/account.ts';
 import { refreshWith, signUp } from '../../support/http/auth-http.ts';
 import { OFFICE, WITH_OFFICE } from '../../support/http/back-office.ts';
-import type { TestService } from '../../support/http/service.ts';
 import { memoryMailer } from '../../support/mail/memory-mailer.ts';
 
 const start = closedServices();
@@ -14,11 +13,8 @@ const PROXY = { Host: new URL(OFFICE).host, 'Tandem-Proxy-Secret': SECRET, 'X-Fo
 const ACTOR = 'ada@example.org (page)';
 const DONE = ': Done.</p>';
 const FORM = { ...PROXY, Origin: OFFICE };
-let service: TestService;
 const BEHIND_PROXY = { ...WITH_OFFICE, ADMIN_IDENTITY_HEADER: 'X-Forwarded-Email', ADMIN_PROXY_SECRET: SECRET };
-beforeAll(async () => {
-  service = await start(BEHIND_PROXY, { mailer: memoryMailer() });
-});
+const service = await start(BEHIND_PROXY, { mailer: memoryMailer() });
 
 const open = (path: string, headers: object = PROXY) =>
   service.office.get(path).set({ Accept: 'text/html', ...headers });

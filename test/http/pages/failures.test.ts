@@ -2,13 +2,13 @@ import type { Test } from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { httpFailure } from '../../../src/adapters/http/errors/exceptions.ts';
 import { PAGES, type PageName } from '../../../src/adapters/http/forms/flow.ts';
-import { memoryRecords } from '../../../src/adapters/records/memory.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { ALL_ROUTES } from '../../support/http/all-routes.ts';
 import { servicesOverOneDatabase, signUp } from '../../support/http/auth-http.ts';
 import { aPerson, cookiePair, hasher, startService, type TestService } from '../../support/http/service.ts';
 import { probe, stageApp } from '../../support/http/stage-app.ts';
+import { recordsThatStop } from '../../support/records/stopping.ts';
 
 const OWN = 'https://auth.example.org';
 const APPLICATION = 'https://app.example.org';
@@ -16,10 +16,7 @@ const HTML = 'text/html; charset=utf-8';
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 const { start } = servicesOverOneDatabase();
-let service: TestService;
-beforeAll(async () => {
-  service = await start({ ALLOWED_ORIGINS_DEV: APPLICATION });
-});
+const service = await start({ ALLOWED_ORIGINS_DEV: APPLICATION });
 
 const post = ({ http }: TestService, path: string, origin = OWN) => http.post(path).type('form').set('Origin', origin);
 const LOG_IN = { account: 'ada', password: 'wrong horse', once: 'a'.repeat(26) };
@@ -230,20 +227,16 @@ describe('a form whose handling fails', () => {
 });
 
 describe('while the database does not answer', () => {
-  const [records, database] = [memoryRecords(), { isDown: false }];
-  const calls = new Proxy(records, {
-    get: (target, name: keyof typeof records) =>
-      database.isDown ? () => Promise.reject(new AppError('DB_QUERY_FAILED')) : target[name],
-  });
+  const database = recordsThatStop();
   /** Without what they show next, they lead to the log-in. */
   const LEADING: readonly PageName[] = ['provider', 'second-factor'];
   const NAMES = Object.keys(PAGES) as PageName[];
   let failing: TestService;
   let cookie: string;
   beforeAll(async () => {
-    failing = await startService(ALL_ROUTES, { storage: storageOver(calls), hasher });
+    failing = await startService(ALL_ROUTES, { storage: storageOver(database.records), hasher });
     ({ cookie } = await signUp(failing));
-    database.isDown = true;
+    database.stop();
   });
   // It throws if a code was not declared.
   afterAll(() => failing.close());

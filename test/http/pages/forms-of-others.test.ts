@@ -1,24 +1,21 @@
 // Proves ASVS 7.6.2; website-3, website-9
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { PAGES, type PageName, pathOf } from '../../../src/adapters/http/forms/flow.ts';
 import { APP_LINK } from '../../support/http/app-login.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
 import { OF_OWN_PAGE, ORIGIN, pathOfPage, registeredVisitor, visitorOf } from '../../support/http/page-visitor.ts';
-import { aPerson, type TestService } from '../../support/http/service.ts';
+import { aPerson } from '../../support/http/service.ts';
 import { unescaped } from '../../support/http/shown-forms.ts';
 
 const APP = 'https://app.example.org';
 const GOOGLE = { OIDC_PROVIDERS: 'google', OIDC_GOOGLE_CLIENT_ID: 'tandem', OIDC_GOOGLE_CLIENT_SECRET: 'a-secret' };
 const { start } = servicesOverOneDatabase();
-let service: TestService;
-beforeAll(async () => {
-  service = await start({
-    ALLOWED_ORIGINS_DEV: APP,
-    LOGIN_BY_CODE: 'on',
-    PASSWORDS: 'optional',
-    APP_LINKS: APP_LINK,
-    ...GOOGLE,
-  });
+const service = await start({
+  ALLOWED_ORIGINS_DEV: APP,
+  LOGIN_BY_CODE: 'on',
+  PASSWORDS: 'optional',
+  APP_LINKS: APP_LINK,
+  ...GOOGLE,
 });
 
 const FORMS = (Object.keys(PAGES) as PageName[]).flatMap((page) =>

@@ -1,23 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { brandStyle } from '../../../src/adapters/http/pages/layout.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { registeredVisitor } from '../../support/http/page-visitor.ts';
 import { startService, type TestService } from '../../support/http/service.ts';
 
 const APPLICATION = 'https://app.example.org';
-let plain: TestService;
-let branded: TestService;
-beforeAll(async () => {
-  plain = await startService({}, { storage: memoryStorage() });
-  const env = {
-    BRAND_NAME: 'Tom & Jerry',
-    BRAND_LOGO_URL: 'https://cdn.example.net/a/logo.svg?v=1',
-    BRAND_COLOR: '#FFDD00',
-    DEFAULT_LOCALE: 'de-CH',
-    ALLOWED_ORIGINS_DEV: APPLICATION,
-  };
-  branded = await startService(env, { storage: memoryStorage() });
-});
+const plain = await startService({}, { storage: memoryStorage() });
+const env = {
+  BRAND_NAME: 'Tom & Jerry',
+  BRAND_LOGO_URL: 'https://cdn.example.net/a/logo.svg?v=1',
+  BRAND_COLOR: '#FFDD00',
+  DEFAULT_LOCALE: 'de-CH',
+  ALLOWED_ORIGINS_DEV: APPLICATION,
+};
+const branded = await startService(env, { storage: memoryStorage() });
 afterAll(async () => {
   await plain?.close();
   await branded?.close();

@@ -1,8 +1,6 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { PAGE_POLICY } from '../../../src/adapters/http/documents.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
-import { exchangeRaw, head } from '../../support/http/raw-http.ts';
-import type { TestService } from '../../support/http/service.ts';
 
 /** What browsers send when they open an address. */
 const BROWSER_ACCEPT = {
@@ -23,10 +21,7 @@ const FAILURES = [
 ] as const;
 
 const { start } = servicesOverOneDatabase();
-let service: TestService;
-beforeAll(async () => {
-  service = await start({ LOGIN_BY_CODE: 'on' });
-});
+const service = await start({ LOGIN_BY_CODE: 'on' });
 const ask = (path: string, accept: string) => service.http.get(path).set('Accept', accept);
 
 /** The first of them says whether the page that a visitor comes from is allowed. */

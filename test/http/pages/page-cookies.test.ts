@@ -1,5 +1,5 @@
 // Proves website-9
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import TEXTS from '../../../src/adapters/http/pages/templates/en.json' with { type: 'json' };
 import { MINUTE, SECOND } from '../../support/application.ts';
 import { codeAt } from '../../support/authenticator-app.ts';
@@ -13,15 +13,12 @@ import {
   tokenIn,
 } from '../../support/http/auth-http.ts';
 import { locationIn, ORIGIN, pathOfPage, registeredVisitor, visitorOf } from '../../support/http/page-visitor.ts';
-import { aPerson, type TestService } from '../../support/http/service.ts';
+import { aPerson } from '../../support/http/service.ts';
 import { joseDeviceKey } from '../../support/jose-proofs.ts';
 
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
-let service: TestService;
-beforeAll(async () => {
-  service = await start({}, () => ({ clock }));
-});
+const service = await start({}, () => ({ clock }));
 
 const WRONG = 'role="alert"';
 

@@ -1,23 +1,18 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { PAGES, type PageName } from '../../../src/adapters/http/forms/flow.ts';
 import { PAGE_FILES } from '../../../src/infrastructure/template-files.ts';
 import { MINUTE } from '../../support/application.ts';
 import { codeAt, wrongCodeAt } from '../../support/authenticator-app.ts';
-import { anEvent } from '../../support/builders.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
 import { locationIn, ORIGIN, pathOfPage, registeredVisitor, visitorOf } from '../../support/http/page-visitor.ts';
-import { aPerson, type TestService } from '../../support/http/service.ts';
+import { aPerson } from '../../support/http/service.ts';
 import { unescaped } from '../../support/http/shown-forms.ts';
 import { joseDeviceKey } from '../../support/jose-proofs.ts';
-import { storeEvents } from '../../support/stored-events.ts';
 
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
-let service: TestService;
-beforeAll(async () => {
-  service = await start({}, () => ({ clock }));
-});
+const service = await start({}, () => ({ clock }));
 const { notices, errors, pages } = (await PAGE_FILES.builtIn()).texts.get('en') ?? expect.unreachable();
 
 const memberAt = async (path: string) => {

@@ -1,6 +1,6 @@
 // Proves ASVS 3.4.3; website-10
 import * as v from 'valibot';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { PAGES, type Page, type PageName, pathOf } from '../../../src/adapters/http/forms/flow.ts';
 import { codeAt } from '../../support/authenticator-app.ts';
 import { aPasskey } from '../../support/builders.ts';
@@ -8,16 +8,12 @@ import { sentLink } from '../../support/http/account.ts';
 import { APP_LINK, anApp } from '../../support/http/app-login.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
 import { locationIn, ORIGIN, pathOfPage, registeredVisitor, visitorOf } from '../../support/http/page-visitor.ts';
-import type { TestService } from '../../support/http/service.ts';
 import { unescaped } from '../../support/http/shown-forms.ts';
 
 const APPS = ['https://app.example.org', 'http://localhost:5173'];
 const { start } = servicesOverOneDatabase();
-let service: TestService;
-beforeAll(async () => {
-  const env = { BRAND_LOGO_URL: 'https://cdn.example.com/logo.svg', BASE_URL: ORIGIN, LOGIN_BY_CODE: 'on' };
-  service = await start({ ...env, ALLOWED_ORIGINS_DEV: APPS.join(','), APP_LINKS: APP_LINK });
-});
+const env = { BRAND_LOGO_URL: 'https://cdn.example.com/logo.svg', BASE_URL: ORIGIN, LOGIN_BY_CODE: 'on' };
+const service = await start({ ...env, ALLOWED_ORIGINS_DEV: APPS.join(','), APP_LINKS: APP_LINK });
 const NAMES = Object.keys(PAGES) as PageName[];
 
 describe('each page', () => {

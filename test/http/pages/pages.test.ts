@@ -14,10 +14,7 @@ import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
 import type { TestService } from '../../support/http/service.ts';
 
 const { start } = servicesOverOneDatabase();
-let service: TestService;
-beforeAll(async () => {
-  service = await start({ LOGIN_BY_CODE: 'on', ADOPTION_PUBLIC_KEY: ALL_ROUTES.ADOPTION_PUBLIC_KEY });
-});
+const service = await start({ LOGIN_BY_CODE: 'on', ADOPTION_PUBLIC_KEY: ALL_ROUTES.ADOPTION_PUBLIC_KEY });
 const pageOf = async (path: string, at = service) => (await at.http.get(path).set('Accept', 'text/html')).text;
 /** What a reader sees. */
 const wordsOf = (page: string) =>

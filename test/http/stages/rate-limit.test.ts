@@ -4,7 +4,7 @@ import { Agent, get } from 'node:http';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Tier } from '../../../src/adapters/http/routing/define-route.ts';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
-import { startService } from '../../support/http/service.ts';
+import { declaredRoutes } from '../../support/http/service.ts';
 import { probe, type StageDeps, stageApp } from '../../support/http/stage-app.ts';
 import { DEVELOPMENT, PRODUCTION } from '../../support/processes/environments.ts';
 
@@ -144,26 +144,11 @@ describe('routes', () => {
   });
 });
 
-describe('the service', () => {
-  it('limits its routes by the tiers that they declare', async () => {
-    const limits = { RATE_LIMITS: 'global=2/60,strict=1/60,public=3/60' };
-    const service = await startService(limits);
-    const admitted = async (ask: () => PromiseLike<{ status: number }>) => {
-      for (let count = 0; ; count += 1) if ((await ask()).status === 429) return count;
-    };
-    const { http } = service;
-    expect(await admitted(() => http.post('/auth/login').send({ account: 'nobody', password: 'x' }))).toBe(1);
-    expect(await admitted(() => http.post('/auth/register').send({}))).toBe(1);
-    expect(await admitted(() => http.post('/auth/refresh-token'))).toBe(2);
-    expect(await admitted(() => http.get('/auth/clear-cookie'))).toBe(2);
-    expect(await admitted(() => http.get('/users/me'))).toBe(2);
-    expect(await admitted(() => http.get('/errors'))).toBe(3);
-    expect(await admitted(() => http.get('/errors/AUTH_TOKEN_MISSING'))).toBe(3);
-    expect((await Promise.all(Array.from({ length: 9 }, () => http.get('/health/live')))).every(({ ok }) => ok)).toBe(
-      true,
-    );
-    await service.close();
-  });
+it('the routes of the specification have the tiers that it says', async () => {
+  const tiers = Object.fromEntries((await declaredRoutes()).map(({ name, throttle }) => [name, throttle]));
+  const ofGlobal = { refresh: 'global', 'clear-cookie': 'global', 'current-user': 'global' };
+  const others = { login: 'strict', register: 'strict', errors: 'public', error: 'public', live: 'none' };
+  expect(tiers).toMatchObject({ ...ofGlobal, ...others });
 });
 
 describe('a client', () => {

@@ -1,7 +1,6 @@
 // Proves SPEC 1.11, 1.12, 6.7, 6.8, 12.7, 12.8, 12.9, 12.10, 12.11, 12.12, 25.1, 25.2, 25.4; ASVS 16.4.1; network-6
 import { decodeTime } from 'ulid';
 import { describe, expect, it } from 'vitest';
-import { VERSION } from '../../../src/infrastructure/version.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
 import { exchangeRaw, head } from '../../support/http/raw-http.ts';
 import { startService } from '../../support/http/service.ts';

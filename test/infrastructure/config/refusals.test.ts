@@ -59,6 +59,7 @@ const EVERYWHERE: readonly Case[] = [
     { ...COOKIE, LOGIN_PAGE_URL: 'https://app.b/log-in', WEBAUTHN_ORIGINS: 'https://passkeys.b' },
     'LOGIN_PAGE_URL',
   ],
+  [{ JWT_BINDING: 'on', DEVICE_BINDING: 'observe' }, { JWT_BINDING: 'on' }, 'JWT_BINDING'],
   [{ ACCESS_COOKIE_DOMAIN: 'other.com' }, { ACCESS_COOKIE_DOMAIN: 'example.com' }, 'ACCESS_COOKIE_DOMAIN'],
   [{ ACCESS_COOKIE_DOMAIN: 'com' }, { ACCESS_COOKIE_DOMAIN: 'auth.example.com' }, 'ACCESS_COOKIE_DOMAIN'],
   [{ WEBAUTHN_RP_ID: 'xample.com' }, { WEBAUTHN_RP_ID: 'example.com' }, 'WEBAUTHN_RP_ID'],

@@ -51,6 +51,11 @@ describe('a configuration that is allowed', () => {
       { VERIFY_PASSWORDS_AT: 'https://a.b', VERIFY_PASSWORDS_UNTIL: '2026-01-31', HOOK_PRIVATE_KEY },
       'VERIFY_PASSWORDS_UNTIL',
     ],
+    [
+      'codes by mail, with which passwords are stored late',
+      { NEW_DEVICE_CODE: 'on', VERIFY_PASSWORDS_AT: 'https://a.b', VERIFY_PASSWORDS_UNTIL: TOMORROW, HOOK_PRIVATE_KEY },
+      'NEW_DEVICE_CODE',
+    ],
     ['no key for these', { VERIFY_PASSWORDS_AT: 'https://a.b', VERIFY_PASSWORDS_UNTIL: TOMORROW }, 'HOOK_PRIVATE_KEY'],
     ['the end of its use', { ADOPTION_PUBLIC_KEY, ADOPTION_ENDS: '2026-01-31' }, 'ADOPTION_ENDS'],
     ['no key for authenticator apps', { FACTOR_KEYS: '' }, 'FACTOR_KEYS'],

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { leakedPasswordsAt, leakedPasswordsOf } from '../../../src/adapters/crypto/leaked-passwords.ts';
+import { leakedPasswordsAt, leakedPasswordsOf } from '../../../src/adapters/crypto/known-passwords.ts';
 import { makeLeaked } from '../../../src/infrastructure/data/leaked.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
@@ -101,7 +101,7 @@ describe('a server of leaked passwords', () => {
   it('learns five digits of the hash, and answers with the rest', async () => {
     const { asked, isLeaked } = await serving((range) => ({
       status: 200,
-      body: range === digest.slice(0, 5) ? `${'0'.repeat(35)}:3\r\n${digest.slice(5)}:7\r\n` : '',
+      body: `${'0'.repeat(35)}:3\r\n${range === digest.slice(0, 5) ? `${digest.slice(5).toLowerCase()}:7\r\n` : ''}`,
     }));
     expect(await isLeaked('hunter22')).toBe(true);
     expect(await isLeaked('hunter23')).toBe(false);
@@ -116,6 +116,7 @@ describe('a server of leaked passwords', () => {
   it.each([
     ['an error', { status: 500, body: '' }],
     ['a redirect', { status: 302, body: '' }],
+    ['a page', { status: 200, body: '<html></html>' }],
     ['an answer without an end', { status: 200, body: 'x'.repeat(1_000_001) }],
   ])('rejects %s', async (_name, answer) => {
     const { isLeaked } = await serving(() => answer);

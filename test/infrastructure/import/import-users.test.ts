@@ -4,8 +4,8 @@ import { passwordHasher } from '../../../src/adapters/crypto/password-hasher.ts'
 import { factorSecrets } from '../../../src/adapters/crypto/secrets.ts';
 import type { DatabaseOptions } from '../../../src/adapters/mikro-orm/options.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
+import { factorsOf, findIdentity } from '../../../src/application/storage/credentials.ts';
 import { eventsOf } from '../../../src/application/storage/events.ts';
-import { factorsOf, findIdentity } from '../../../src/application/storage/factors.ts';
 import { messagesOf } from '../../../src/application/storage/outbox.ts';
 import { NO_PASSWORD } from '../../../src/domain/password.ts';
 import { users } from '../../../src/infrastructure/commands/users.ts';

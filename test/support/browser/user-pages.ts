@@ -1,7 +1,7 @@
 import { createServer, request } from 'node:http';
 import type { BrowserContext, BrowserContextOptions, Locator, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
-import { isCommonPassword } from '../../../src/adapters/crypto/common-passwords.ts';
+import { isCommonPassword } from '../../../src/adapters/crypto/known-passwords.ts';
 import { oneTimePassword } from '../../../src/adapters/crypto/secrets.ts';
 import EN from '../../../src/adapters/http/pages/templates/en.json' with { type: 'json' };
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';

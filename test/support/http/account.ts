@@ -1,6 +1,6 @@
 import { afterAll, expect } from 'vitest';
+import { putInvitation, putLink, linksOf as storedLinks } from '../../../src/application/storage/credentials.ts';
 import { eventsOf as storedEvents } from '../../../src/application/storage/events.ts';
-import { putInvitation, putLink, linksOf as storedLinks } from '../../../src/application/storage/links.ts';
 import { messagesOf } from '../../../src/application/storage/outbox.ts';
 import type { AccountEvent } from '../../../src/domain/event.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';

@@ -1,10 +1,10 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import type { Response } from 'supertest';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll } from 'vitest';
 import type { Stores } from '../../../src/application/storage/records.ts';
 import type { Overrides, PortOverrides } from '../../../src/infrastructure/compose/ports.ts';
 import { changedStorage } from '../storage/changed-storage.ts';
-import { openTestStorage, type TestStorage } from '../storage/storage.ts';
+import { openTestStorage } from '../storage/storage.ts';
 import { aPerson, cookiePair, hasher, refreshCookieOf, startService, type TestService } from './service.ts';
 
 export const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
@@ -16,22 +16,20 @@ type StoreOverrides = Partial<Stores> & PortOverrides & Pick<Overrides, 'hooks' 
  * @returns `start`, whose second argument may replace stores of that database, within transactions too, and other ports.
  */
 export const servicesOverOneDatabase = () => {
-  let database: TestStorage;
+  const database = openTestStorage();
   const services: TestService[] = [];
-  beforeAll(async () => {
-    database = await openTestStorage();
-  });
   afterAll(async () => {
     await Promise.all(services.map((service) => service.close()));
-    await database.close();
+    await (await database).close();
   });
   return {
     start: async (
       env: Readonly<Record<string, string>> = {},
       overrides: (stores: Stores) => StoreOverrides = () => ({}),
     ): Promise<TestService> => {
-      const { users, sessions, records, tell, ...ports } = overrides(database.storage);
-      const storage = changedStorage(database.storage, overrides);
+      const stored = (await database).storage;
+      const { users, sessions, records, tell, ...ports } = overrides(stored);
+      const storage = changedStorage(stored, overrides);
       const service = await startService(env, { storage, hasher, ...ports });
       services.push(service);
       return service;

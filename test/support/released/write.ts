@@ -5,8 +5,7 @@ import { kindOf, openDatabase } from '../../../src/adapters/mikro-orm/open-datab
 import type { DatabaseOptions } from '../../../src/adapters/mikro-orm/options.ts';
 import { columnsOf, toSql, VERSION } from '../../../src/adapters/mikro-orm/statements.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
-import { storeCodes } from '../../../src/application/storage/factors.ts';
-import { putLink } from '../../../src/application/storage/links.ts';
+import { putLink, storeCodes } from '../../../src/application/storage/credentials.ts';
 import { addMessages } from '../../../src/application/storage/outbox.ts';
 import type { Records } from '../../../src/application/storage/records.ts';
 import { TABLES, type TableName } from '../../../src/application/storage/tables.ts';

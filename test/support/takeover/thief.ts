@@ -9,7 +9,7 @@ import { changeLocale } from '../../../src/application/accounts/profile.ts';
 import { makeRecoveryCodes, removeApp } from '../../../src/application/factors/manage-factors.ts';
 import { removePasskey } from '../../../src/application/factors/manage-passkeys.ts';
 import { linkIdentity, unlinkIdentity } from '../../../src/application/identities/at-provider.ts';
-import { factorsOf, findIdentity, identitiesOf, passkeysOf } from '../../../src/application/storage/factors.ts';
+import { factorsOf, findIdentity, identitiesOf, passkeysOf } from '../../../src/application/storage/credentials.ts';
 import type { VerifiedIdentity } from '../../../src/domain/identity.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';
 import { ADA, SECOND } from '../application.ts';

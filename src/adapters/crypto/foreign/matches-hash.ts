@@ -14,7 +14,7 @@ const order = (third: number, step: number, rest: readonly number[]): readonly n
 ];
 const ORDER = { sha256: order(10, 21, [30, 31]), sha512: order(21, 22, [63]) };
 
-/** As in libxcrypt. The time of each round grows with the password. */
+/** As in libxcrypt. The time of each round grows with the password, also with phpass. */
 const MAX_PASSWORD_BYTES = 512;
 
 /**
@@ -72,6 +72,7 @@ const digestText = (password: string, { algorithm, salt, place }: SaltedDigest):
 };
 
 const phpassDigest = (password: Buffer, salt: Buffer): Buffer => {
+  if (password.length > MAX_PASSWORD_BYTES) return Buffer.alloc(0);
   let digest = crypto.hash('md5', Buffer.concat([salt.subarray(1), password]), 'buffer');
   for (let round = phpassRounds(salt); round > 0; round -= 1)
     digest = crypto.hash('md5', Buffer.concat([digest, password]), 'buffer');

@@ -68,8 +68,11 @@ export const templateOf = ({ path }: Pick<Route, 'path'>): string => path.replac
 const camelCase = (name: string): string =>
   name.replaceAll(/-([a-z])/g, (_all, letter: string) => letter.toUpperCase());
 
+const ACCESS_TOKEN =
+  'The access token. If it is bound to a key (the claim `cnf`), the scheme is `DPoP`, and the header `DPoP` has a proof (RFC 9449 §7.1).';
+
 const SECURITY_SCHEMES = {
-  accessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The access token.' },
+  accessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: ACCESS_TOKEN },
   assertion: {
     type: 'http',
     scheme: 'bearer',

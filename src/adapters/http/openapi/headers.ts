@@ -24,7 +24,7 @@ const HEADERS = {
     schema: { type: 'integer', minimum: 1 },
   }),
   'WWW-Authenticate': text(
-    'With AUTH_TOKEN_MISSING and AUTH_TOKEN_INVALID: RFC 6750 §3. With AUTH_STEP_UP_REQUIRED: RFC 9470 §3. With AUTH_PAGE_SERVER_UNKNOWN: RFC 7617 §2.',
+    'With AUTH_TOKEN_MISSING and AUTH_TOKEN_INVALID: RFC 6750 §3, or RFC 9449 §7.1 if a proof is missing or not valid. With AUTH_STEP_UP_REQUIRED: RFC 9470 §3. With AUTH_PAGE_SERVER_UNKNOWN: RFC 7617 §2.',
   ),
   'Set-Cookie': always(
     text(

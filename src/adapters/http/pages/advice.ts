@@ -23,7 +23,8 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
     'Let the user try again. If GET /auth/login/pending responds with the same error, begin with the password.',
   AUTH_STEP_UP_REQUIRED:
     'Ask the user for what `WWW-Authenticate` names, send it to `POST /auth/step-up`, and repeat the request once with the new access token.',
-  AUTH_TOKEN_INVALID: 'Refresh, and repeat the request once with the new access token.',
+  AUTH_TOKEN_INVALID:
+    'Refresh, and repeat the request once with the new access token. If `WWW-Authenticate` says `invalid_dpop_proof`, repeat it once with another proof.',
   AUTH_TOKEN_MISSING: 'Send the access token. Without one, refresh or show the log-in form.',
   AUTH_REGISTRATION_REFUSED: 'Show `message`. Do not send the same request again.',
   AUTH_IDENTITY_CONFLICT:

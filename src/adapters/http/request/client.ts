@@ -2,11 +2,16 @@ import { isIP } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
 import type { Context } from 'koa';
+import type { ProofTarget } from '../../../application/ports/proofs.ts';
 import type { Cancellation } from '../../../application/service.ts';
-import type { Presented } from '../../../application/sessions/prove-device.ts';
+import type { OpenedSession } from '../../../application/sessions/open-session.ts';
+import type { Presented, PresentedProof } from '../../../application/sessions/prove-device.ts';
 import { type Device, type Origin, shortUserAgent } from '../../../domain/event.ts';
+import { canonicalLocale, fallbacksOf, LAST_LOCALE, preferredLocale } from '../../../domain/locale.ts';
 import { httpFailure } from '../errors/exceptions.ts';
-import { BOUND_COOKIE, isCrossSite } from './cookies.ts';
+import { headerValues } from '../stages/arrival.ts';
+import type { BrowserSession } from './browser-session.ts';
+import { BOUND_COOKIE, type HttpOnlyCookie, isCrossSite, type SessionCookies } from './cookies.ts';
 
 /** Some proxies append the port of the client's connection to its address. */
 const WITH_PORT = /^(?:(?<ipv4>[\d.]+)|\[(?<ipv6>[^\]]+)\])(?::\d{1,5})?$/;
@@ -87,12 +92,33 @@ export const presentedDevice =
   (ctx: Context, proof: string | undefined): Presented => {
     const boundCookies = isCrossSite(ctx) ? [] : (ctx.request.cookies.get(BOUND_COOKIE) ?? []);
     if (proof === undefined) return { proof: null, boundCookies };
-    const { method, path, host } = ctx;
-    const urls = [`${baseUrl}${path}`, `http://${host}${path}`].filter((url) => URL.canParse(url));
-    return { proof: { text: proof, method, urls }, boundCookies };
+    return { proof: { text: proof, ...targetOf(ctx, baseUrl) }, boundCookies };
   };
 
 export type PresentedDevice = ReturnType<typeof presentedDevice>;
+
+const targetOf = ({ method, path, host }: Context, baseUrl: string): ProofTarget => ({
+  method,
+  urls: [`${baseUrl}${path}`, `http://${host}${path}`].filter((url) => URL.canParse(url)),
+});
+
+/** The request that a gateway asks about: as nginx is told to say it, and Traefik and Caddy do. */
+const targetOfGateway = (ctx: Context): ProofTarget => {
+  const [path] = ctx.get('X-Forwarded-Uri').split('?', 1);
+  const url = `http://${ctx.get('X-Forwarded-Host')}${path}`;
+  return { method: ctx.get('X-Forwarded-Method'), urls: URL.canParse(url) ? [url] : [] };
+};
+
+/** The proof that a request with an access token presents (RFC 9449 §7.1). Several are joined, which is malformed. */
+export const presentedProof = (
+  ctx: Context,
+  accessToken: string,
+  { baseUrl, isOfGateway }: { readonly baseUrl: string; readonly isOfGateway: boolean },
+): PresentedProof => ({
+  text: headerValues(ctx.req, 'dpop').join(', '),
+  accessToken,
+  ...(isOfGateway ? targetOfGateway(ctx) : targetOf(ctx, baseUrl)),
+});
 
 /**
  * Aborted when the client has hung up: none of the response has been sent then, nor will be. A busy process reads a request long after it
@@ -109,3 +135,44 @@ export const clientCancellation = async ({ req }: Context): Promise<Cancellation
     },
   };
 };
+
+/** How the routes see the device of a request, and what they send it. */
+export type DeviceAccess = {
+  readonly cookie: SessionCookies;
+  readonly pendingLogin: HttpOnlyCookie;
+  readonly rememberedDevice: HttpOnlyCookie;
+  readonly device: PresentedDevice;
+  /** `null`: browsers hold no keys. */
+  readonly browser: BrowserSession | null;
+  /** Links to an account what the browser has kept of a sign-in before it has logged in. `undefined`: there are no providers. */
+  readonly linkKept: ((ctx: Context, session: OpenedSession) => Promise<void>) | undefined;
+};
+
+/** Of a request whose proof of its device is missing, not valid, or of another time. */
+export const PROOF_ERRORS = ['AUTH_DEVICE_UNPROVEN', 'AUTH_PROOF_EXPIRED'] as const;
+
+/** Where a log-in comes from. A refresh token of the account identifies a known device. ADR 0008. */
+export const loginSourceOf = (ctx: Context, access: DeviceAccess, proof: string | undefined) => ({
+  networks: clientNetworks(ctx),
+  locales: acceptedLocales(ctx),
+  origin: originOf(ctx),
+  presented: access.device(ctx, proof),
+  refreshTokens: access.cookie.readOwn(ctx),
+  /** What the browser got earlier in this log-in, and in one before. */
+  pendingLogins: access.pendingLogin.readOwn(ctx),
+  rememberedDevices: access.rememberedDevice.readOwn(ctx),
+});
+
+/** Characters. Browsers send less than 200. */
+const MAX_LENGTH = 1_000;
+
+/** The languages of `Accept-Language` (RFC 9110 §12.5.4), canonical, the preferred first; none if the header is missing or too long. */
+export const acceptedLocales = (ctx: Context): string[] =>
+  ctx.get('Accept-Language').length > MAX_LENGTH
+    ? []
+    : ctx.acceptsLanguages().flatMap((language) => canonicalLocale(language) ?? []);
+
+/** The language of a page for a user: one of those offered that the browser asks for, or else the default one of the service. */
+export const pageLocale = (ctx: Context, defaultLocale: string, offered: readonly string[]): string =>
+  fallbacksOf(preferredLocale(acceptedLocales(ctx), offered), defaultLocale).find((each) => offered.includes(each)) ??
+  LAST_LOCALE;

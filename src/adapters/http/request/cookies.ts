@@ -1,6 +1,6 @@
 import { stringifySetCookie } from 'cookie';
 import type { Context } from 'koa';
-import type { TokenPair } from '../../../application/sessions/tokens.ts';
+import type { IssuedAccess, TokenPair } from '../../../application/sessions/tokens.ts';
 import { LOGIN_CODE_LIFETIME } from '../../../domain/login-code.ts';
 import { REMEMBERED_FOR } from '../../../domain/remembered-device.ts';
 import { systemClock } from '../../clock/system.ts';
@@ -74,15 +74,17 @@ export type HttpOnlyCookie = ReturnType<typeof httpOnlyCookie>;
 export const sessionCookies = (refresh: CookieSettings, access: AccessCookieSettings | null) => {
   const refreshCookie = httpOnlyCookie(REFRESH_COOKIE, refresh);
   const accessCookie = access && httpOnlyCookie(access.name, access);
+  const setAccess = (ctx: Context, { accessToken, cookieToken = accessToken }: IssuedAccess): void =>
+    accessCookie?.set(ctx, cookieToken);
   return {
     /** The refresh tokens of a request. */
     read: refreshCookie.read,
     readOwn: refreshCookie.readOwn,
-    set: (ctx: Context, { refreshToken, accessToken }: TokenPair): void => {
+    set: (ctx: Context, { refreshToken, ...access }: TokenPair): void => {
       refreshCookie.set(ctx, refreshToken);
-      accessCookie?.set(ctx, accessToken);
+      setAccess(ctx, access);
     },
-    setAccess: (ctx: Context, accessToken: string): void => accessCookie?.set(ctx, accessToken),
+    setAccess,
     clearAccess: (ctx: Context): void => accessCookie?.clear(ctx),
     clear: (ctx: Context): void => {
       refreshCookie.clear(ctx);

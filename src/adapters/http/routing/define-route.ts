@@ -133,8 +133,8 @@ export type Route = Head & {
   readonly throttle: Tier;
   /** Requests of one user, or of one program, in a minute, from all addresses together. Only with `auth: 'required'`, or a scope. Default: no such limit. */
   readonly requestsPerUser?: number;
-  /** What the user has to have shown in the session. Only with `auth: 'required'`. Default: `null`, nothing. */
-  readonly stepUp: StepUp | null;
+  /** What the user has to have shown in the session; `null`: nothing, as routes of the tag `users` say. Only with `auth: 'required'`. Default: nothing. */
+  readonly stepUp?: StepUp | null;
   readonly request: RequestSchemas<Schema | undefined, QuerySchema, Schema | undefined> & {
     readonly query: QuerySchema;
   };
@@ -237,7 +237,7 @@ export const route = <
     auth,
     tag = 'application',
     throttle = 'global',
-    stepUp = null,
+    stepUp,
     request = {},
     response = {},
     errors = [],
@@ -258,7 +258,7 @@ export const route = <
     tag,
     auth: strategy,
     throttle,
-    stepUp,
+    ...(stepUp !== undefined && { stepUp }),
     request: { ...request, query: request.query ?? (errorPages ? v.unknown() : NO_QUERY) },
     // Stage 12 passes the output of this declaration's schema, which the general type can't express.
     response: { status: 200, data: NO_DATA, ...response } as Route['response'],
@@ -298,10 +298,10 @@ const OF_CALLERS = ['AUTH_TOKEN_MISSING', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_F
 /** Uses of cookies that come with an access token, to whose claims a hook may add. */
 const ISSUED: readonly CookieUse['writes'][] = ['sets', 'opens', 'may-set'];
 
-const impliedErrors = (auth: Strategy, stepUp: StepUp | null, { writes }: CookieUse): ErrorCode[] => [
+const impliedErrors = (auth: Strategy, stepUp: Route['stepUp'], { writes }: CookieUse): ErrorCode[] => [
   'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED',
   ...(auth === 'required' || isScope(auth) ? OF_CALLERS : []),
-  ...(stepUp === null ? [] : (['AUTH_STEP_UP_REQUIRED'] as const)),
+  ...(stepUp ? (['AUTH_STEP_UP_REQUIRED'] as const) : []),
   ...(ISSUED.includes(writes) ? (['SYS_HOOK_UNAVAILABLE'] as const) : []),
   'CLIENT_PARAMS_VALIDATION_FAILED',
   'SYS_HTTP_UNEXPECTED_ERROR',

@@ -3,17 +3,23 @@ import type { Context, Middleware } from 'koa';
 import type { AdmitOperator } from '../../../application/ports/proofs.ts';
 import { AppError } from '../../../domain/errors/app-error.ts';
 import { actorOfPerson, isOperatorName, isScope, type Operator, SCOPES, type Scope } from '../../../domain/operator.ts';
-import { httpFailure } from '../errors/exceptions.ts';
+import { HttpFailure, httpFailure } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
+import { presentedProof } from '../request/client.ts';
 import type { PageServer } from '../request/settings.ts';
 import type { Route } from '../routing/define-route.ts';
 import { headerValues } from './arrival.ts';
 
 /** RFC 6750 §2.1: the scheme in any letter case (RFC 9110 §11.1), one token of b64token characters. */
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
-const WITH_BEARER_TOKEN = /^Bearer +\S/i;
+/** RFC 9449 §7.1: the same with a proof. */
+const DPOP = new RegExp(BEARER.source.replace('Bearer', 'DPoP'), 'i');
+const WITH_TOKEN = /^(?:Bearer|DPoP) +\S/i;
 /** RFC 7617 §2. */
 const BASIC = /^Basic +([A-Za-z0-9+/]{1,400}={0,2}) *$/i;
+
+/** RFC 9449 §7.1. */
+const PROOF_CHALLENGE = 'DPoP error="invalid_dpop_proof", algs="ES256"';
 
 const MALFORMED = { ok: false, reason: 'malformed Authorization header' } as const;
 
@@ -25,9 +31,10 @@ const authorizationOf = ({ req }: Context): string => headerValues(req, 'authori
  * requires a step-up, it reads the session. At the back office, it admits programs by assertions, and to its pages people by a proxy (ADR 0031).
  */
 export const authenticationGuard = (
-  { auth, stepUp, visitor }: Route,
-  { authenticate, assertSteppedUp, visitorToken, admitOperator, operatorProxy, clock }: HttpDeps,
+  { auth, stepUp, visitor, response: { identifies } }: Route,
+  { authenticate, assertSteppedUp, visitorToken, admitOperator, operatorProxy, clock, baseUrl }: HttpDeps,
 ): Middleware => {
+  const target = { baseUrl, isOfGateway: identifies === true };
   const admit = async (ctx: Context): Promise<void> => {
     if (isScope(auth)) {
       ctx.state.operator = visitor
@@ -36,28 +43,34 @@ export const authenticationGuard = (
       return;
     }
     const header = visitor ? '' : authorizationOf(ctx);
-    const token = visitor ? await visitorToken(ctx, auth) : BEARER.exec(header)?.[1];
-    const verified = token === undefined ? MALFORMED : await authenticate(token);
+    const bound = DPOP.exec(header)?.[1];
+    const token = visitor ? await visitorToken(ctx, auth) : (bound ?? BEARER.exec(header)?.[1]);
+    const proof = bound === undefined ? null : presentedProof(ctx, bound, target);
+    const verified = token === undefined ? MALFORMED : await authenticate(token, proof);
     if (verified.ok) {
       const { claims, sessionId } = verified.token;
       ctx.request.jwtClaim = claims;
       ctx.request.caller = { userId: claims.sub, sessionId };
-      if (stepUp !== null) await assertSteppedUp(verified.token, stepUp);
+      if (stepUp) await assertSteppedUp(verified.token, stepUp);
     } else if (auth === 'required')
-      throw WITH_BEARER_TOKEN.test(header)
-        ? new AppError('AUTH_TOKEN_INVALID', { reason: verified.reason })
-        : new AppError('AUTH_TOKEN_MISSING');
+      throw WITH_TOKEN.test(header) ? refusedToken(verified.reason) : new AppError('AUTH_TOKEN_MISSING');
   };
   return function authenticationGuard(ctx, next) {
     return auth === 'public' ? next() : admit(ctx).then(next);
   };
 };
 
+/** A client that is told of the proof signs another one, and does not renew the token. */
+const refusedToken = (reason: string): AppError =>
+  reason.startsWith('proof_')
+    ? new HttpFailure('AUTH_TOKEN_INVALID', { reason, headers: { 'WWW-Authenticate': PROOF_CHALLENGE } })
+    : new AppError('AUTH_TOKEN_INVALID', { reason });
+
 /** @throws AppError AUTH_TOKEN_MISSING, AUTH_TOKEN_INVALID, or 403 for a program without the scope */
 const operatorWith = async (scope: Scope, ctx: Context, now: number, admit?: AdmitOperator): Promise<Operator> => {
   const header = authorizationOf(ctx);
   const assertion = BEARER.exec(header)?.[1];
-  if (!WITH_BEARER_TOKEN.test(header))
+  if (!WITH_TOKEN.test(header))
     throw new AppError('AUTH_TOKEN_MISSING', { message: 'An assertion of a program is required.' });
   const admitted = assertion === undefined ? undefined : await admit?.(assertion, now);
   if (!admitted?.ok) {

@@ -6,7 +6,7 @@ import { ACTS } from '../../../adapters/http/routes/back-office/acts.ts';
 import { parseObject } from '../../../adapters/http/stages/input-validation.ts';
 import { fieldProblems } from '../../../adapters/json/field-problems.ts';
 import { accountData } from '../../../application/accounts/account-data.ts';
-import { identitiesOf } from '../../../application/storage/factors.ts';
+import { identitiesOf } from '../../../application/storage/credentials.ts';
 import { AppError } from '../../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../../domain/event.ts';
 import { isProgramName } from '../../../domain/operator.ts';

@@ -5,7 +5,7 @@ import {
   listUsers,
   userData,
 } from '../../../application/accounts/account-data.ts';
-import { listInvitations } from '../../../application/storage/links.ts';
+import { listInvitations } from '../../../application/storage/credentials.ts';
 import { INVITATIONS_AT_MOST, type Invitation } from '../../../domain/registration.ts';
 import { isConfirmed } from '../../../domain/second-factor.ts';
 import { isId } from '../../../domain/user.ts';

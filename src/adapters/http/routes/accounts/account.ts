@@ -59,6 +59,7 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
       name: 'current-user',
       tag: 'users',
       summary: 'Return the user as stored now',
+      stepUp: null,
       method: 'GET',
       path: '/users/me',
       response: { data: CurrentUserJson },
@@ -70,6 +71,7 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
       name: 'change-current-user',
       tag: 'users',
       summary: "Change the language of the user's mails",
+      stepUp: null,
       method: 'PATCH',
       path: '/users/me',
       request: { body: LocaleBody },
@@ -91,9 +93,9 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
     },
     async ({ claims, caller, body, signal }, ctx) => {
       const change = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
-      const { refreshToken, accessToken } = await changePassword(deps)(change, signal);
-      cookie.set(ctx, { refreshToken, accessToken });
-      return { accessToken };
+      const pair = await changePassword(deps)(change, signal);
+      cookie.set(ctx, pair);
+      return { accessToken: pair.accessToken };
     },
   ),
   route(

@@ -7,9 +7,8 @@ import {
 import type { Service } from '../../../../application/service.ts';
 import { CurrentPassword, Email, LinkToken, RefreshResult } from '../../../json/fields.ts';
 import { Timestamp } from '../../../json/public-user.ts';
-import { clientNetworks, originOf } from '../../request/client.ts';
+import { acceptedLocales, clientNetworks, originOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
-import { acceptedLocales } from '../../request/language.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { ACCOUNT, CONFIRMATION, confirmationErrors } from './account.ts';
 import { BY_MAIL, previewRoute } from './links.ts';

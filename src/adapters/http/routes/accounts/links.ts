@@ -15,9 +15,8 @@ import type { Origin } from '../../../../domain/event.ts';
 import { PAGE_PURPOSES } from '../../../../domain/link.ts';
 import type { PasswordLimits } from '../../../../domain/password.ts';
 import { AddressBody, LinkBody, LinkToken, newPassword } from '../../../json/fields.ts';
-import { originOf } from '../../request/client.ts';
+import { acceptedLocales, originOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
-import { acceptedLocales } from '../../request/language.ts';
 import { type Route, redirectRoute, route } from '../../routing/define-route.ts';
 
 type Head = Pick<Route, 'name' | 'summary' | 'path'>;

@@ -3,7 +3,7 @@ import { registration } from '../../../../application/accounts/register.ts';
 import type { Service } from '../../../../application/service.ts';
 import type { PasswordLimits } from '../../../../domain/password.ts';
 import { Email, Extra, LinkToken, Locale, LoginResult, newPassword, Proof, Username } from '../../../json/fields.ts';
-import { type DeviceAccess, loginSourceOf, PROOF_ERRORS } from '../../request/device-access.ts';
+import { type DeviceAccess, loginSourceOf, PROOF_ERRORS } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { handOver } from '../login/login.ts';
 

@@ -10,7 +10,7 @@ import {
   userData,
 } from '../../../../application/accounts/account-data.ts';
 import type { Core } from '../../../../application/service.ts';
-import { listInvitations } from '../../../../application/storage/links.ts';
+import { listInvitations } from '../../../../application/storage/credentials.ts';
 import type { Stores } from '../../../../application/storage/records.ts';
 import { INVITATIONS_AT_MOST } from '../../../../domain/registration.ts';
 import { EMAIL_MAX_LENGTH } from '../../../../domain/user.ts';

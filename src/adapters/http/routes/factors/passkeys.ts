@@ -22,8 +22,7 @@ import {
   UsedCredential,
 } from '../../../json/passkeys.ts';
 import type { UserSite } from '../../pages/layout.ts';
-import { originOf } from '../../request/client.ts';
-import { type DeviceAccess, loginSourceOf } from '../../request/device-access.ts';
+import { type DeviceAccess, loginSourceOf, originOf } from '../../request/client.ts';
 import { PUBLIC_READ, type Route, route } from '../../routing/define-route.ts';
 import { handOver, loginErrors, OPENS_SESSION } from '../login/login.ts';
 

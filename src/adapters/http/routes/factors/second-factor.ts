@@ -15,8 +15,7 @@ import {
 import { requestOptions, UsedCredential } from '../../../json/passkeys.ts';
 import { validationFailure } from '../../errors/exceptions.ts';
 import type { UserSite } from '../../pages/layout.ts';
-import { clientCancellation, originOf } from '../../request/client.ts';
-import { type DeviceAccess, loginSourceOf, PROOF_ERRORS } from '../../request/device-access.ts';
+import { clientCancellation, type DeviceAccess, loginSourceOf, originOf, PROOF_ERRORS } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { handOver, loginErrors, OPENS_SESSION } from '../login/login.ts';
 import { appJson, RecoveryCodesJson } from './factors.ts';
@@ -147,10 +146,9 @@ export const stepUpRoute = (deps: Service, { cookie, device }: DeviceAccess): Ro
       const client = await clientCancellation(ctx);
       const evidence = { factor, presented: device(ctx, proof), refreshTokens: cookie.readOwn(ctx) };
       const input = { ...caller, tokenIssuedAt: claims.iat, ...evidence, origin: originOf(ctx), client };
-      const raised = await stepUp(deps)(input, signal);
-      const { accessToken, refreshToken } = raised;
-      if (refreshToken === undefined) cookie.setAccess(ctx, accessToken);
-      else cookie.set(ctx, { accessToken, refreshToken });
-      return { accessToken };
+      const { refreshToken, ...issued } = await stepUp(deps)(input, signal);
+      if (refreshToken === undefined) cookie.setAccess(ctx, issued);
+      else cookie.set(ctx, { ...issued, refreshToken });
+      return { accessToken: issued.accessToken };
     },
   );

@@ -5,8 +5,7 @@ import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import { Proof } from '../../../json/fields.ts';
 import { withParameter } from '../../forms/locations.ts';
 import { AppLink, challengeIn, type TargetSettings } from '../../forms/targets.ts';
-import type { PresentedDevice } from '../../request/client.ts';
-import { type DeviceAccess, loginSourceOf, PROOF_ERRORS } from '../../request/device-access.ts';
+import { type DeviceAccess, loginSourceOf, PROOF_ERRORS, type PresentedDevice } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { handOver, loginErrors, OPENS_SESSION } from './login.ts';
 

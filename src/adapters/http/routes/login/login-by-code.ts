@@ -2,8 +2,7 @@ import * as v from 'valibot';
 import { logInWithCode, requestLoginCode } from '../../../../application/accounts/login-by-code.ts';
 import type { Service } from '../../../../application/service.ts';
 import { MailCode, Proof } from '../../../json/fields.ts';
-import { originOf } from '../../request/client.ts';
-import { type DeviceAccess, loginSourceOf } from '../../request/device-access.ts';
+import { type DeviceAccess, loginSourceOf, originOf } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { handOver, LoginBody, loginErrors, OPENS_SESSION } from './login.ts';
 

@@ -9,7 +9,7 @@ import type { ErrorCode } from '../../../../domain/errors/catalog.ts';
 import { ACCOUNT_MAX_LENGTH } from '../../../../domain/user.ts';
 import { CurrentPassword, LoginResult, Proof, typedAccount } from '../../../json/fields.ts';
 import { httpFailure } from '../../errors/exceptions.ts';
-import { type DeviceAccess, loginSourceOf, PROOF_ERRORS } from '../../request/device-access.ts';
+import { type DeviceAccess, loginSourceOf, PROOF_ERRORS } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 
 /** Without the format rules of usernames and emails: an account name of another form is not found. */

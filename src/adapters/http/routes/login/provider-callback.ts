@@ -15,7 +15,7 @@ import { readForm } from '../../forms/form-validation.ts';
 import { locations, MARKS, withParameter } from '../../forms/locations.ts';
 import { shownError } from '../../forms/page-state.ts';
 import type { HttpDeps } from '../../http-deps.ts';
-import { type DeviceAccess, loginSourceOf, PROOF_ERRORS } from '../../request/device-access.ts';
+import { type DeviceAccess, loginSourceOf, PROOF_ERRORS } from '../../request/client.ts';
 import { KEPT_STATE } from '../../request/start-cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { handOver } from './login.ts';

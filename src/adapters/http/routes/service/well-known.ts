@@ -48,11 +48,12 @@ export const keySetRoute = (keySet: v.InferInput<typeof KeySet>): Route =>
   );
 
 /** The service has no endpoint of OAuth, so it supports no response type and no grant type. */
-const authorizationServer = (issuer: string, baseUrl: string) => ({
+const authorizationServer = (issuer: string, baseUrl: string, isBinding: boolean) => ({
   issuer,
   jwks_uri: `${baseUrl}/.well-known/jwks.json`,
   response_types_supported: [],
   grant_types_supported: [],
+  ...(isBinding && { dpop_signing_alg_values_supported: ['ES256'] }),
 });
 
 const AuthorizationServer = v.pipe(
@@ -61,16 +62,20 @@ const AuthorizationServer = v.pipe(
     jwks_uri: v.string(),
     response_types_supported: v.array(v.string()),
     grant_types_supported: v.array(v.string()),
+    dpop_signing_alg_values_supported: v.optional(v.array(v.string())),
   }),
-  v.examples([authorizationServer('https://auth.example.org', 'https://auth.example.org')]),
+  v.examples([authorizationServer('https://auth.example.org', 'https://auth.example.org', false)]),
 );
 
 /** Seconds. */
 const MAX_AGE = 3_600;
 const KEPT_JSON = { type: 'application/json', cacheControl: `public, max-age=${MAX_AGE}` };
 
-/** RFC 8414 §2, for gateways that look up by the issuer where the keys are. */
-export const authorizationServerRoute = (issuer: string, baseUrl: string): Route =>
+/**
+ * RFC 8414 §2, for gateways that look up by the issuer where the keys are.
+ * @param isBinding whether tokens may be bound to keys: RFC 9449 §5.1
+ */
+export const authorizationServerRoute = (issuer: string, baseUrl: string, isBinding: boolean): Route =>
   route(
     {
       ...PUBLIC_READ,
@@ -80,7 +85,7 @@ export const authorizationServerRoute = (issuer: string, baseUrl: string): Route
       path: '/.well-known/oauth-authorization-server',
       response: { data: AuthorizationServer, unwrapped: KEPT_JSON },
     },
-    () => authorizationServer(issuer, baseUrl),
+    () => authorizationServer(issuer, baseUrl, isBinding),
   );
 
 const EXAMPLE = 'https://app.example.org/settings/passkeys';

@@ -5,9 +5,8 @@ import { logout } from '../../../../application/sessions/end-sessions.ts';
 import { refresh } from '../../../../application/sessions/refresh.ts';
 import { BindingCode, Proof, RefreshResult } from '../../../json/fields.ts';
 import { PublicUserJson } from '../../../json/public-user.ts';
-import { clientCancellation, originOf } from '../../request/client.ts';
+import { clientCancellation, type DeviceAccess, originOf, PROOF_ERRORS } from '../../request/client.ts';
 import { isCrossSite } from '../../request/cookies.ts';
-import { type DeviceAccess, PROOF_ERRORS } from '../../request/device-access.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import type { EndedFeed } from '../service/ended-feed.ts';
 
@@ -92,7 +91,7 @@ export const gatewayRoute = (deps: Service): Route =>
       tag: 'tokens',
       summary: 'For gateways: whether the access token is valid, and its session live',
       description:
-        'For `auth_request` of nginx, `forwardAuth` of Traefik and `forward_auth` of Caddy. Ask with the `Authorization` header of the request. 401 means that it has no valid token, or that the session has ended, or the account is disabled or deleted.',
+        'For `auth_request` of nginx, `forwardAuth` of Traefik and `forward_auth` of Caddy. Ask with the `Authorization` header of the request. 401 means that it has no valid token, or that the session has ended, or the account is disabled or deleted. For tokens that are bound to a key, send the header `DPoP` of the request as well, and its method, host and path as `X-Forwarded-Method`, `X-Forwarded-Host` and `X-Forwarded-Uri`.',
       method: 'GET',
       path: '/auth/gateway',
       throttle: 'public',

@@ -8,8 +8,7 @@ import { documentRoute, HTML_TEXT, HTML_TYPE, SCRIPT_TYPE } from '../../document
 import { httpFailure } from '../../errors/exceptions.ts';
 import { Target, type TargetSettings } from '../../forms/targets.ts';
 import type { Targets } from '../../pages/continue.ts';
-import { originOf } from '../../request/client.ts';
-import type { DeviceAccess } from '../../request/device-access.ts';
+import { type DeviceAccess, originOf } from '../../request/client.ts';
 import type { PageServer } from '../../request/settings.ts';
 import { NO_STORE, type Route, route } from '../../routing/define-route.ts';
 
@@ -73,9 +72,8 @@ export const continueRoutes = (
           if (tokens.length > 0) cookie.clearAccess(ctx);
           return '';
         }
-        const { accessToken, refreshToken } = continuation;
-        if (refreshToken !== null) cookie.set(ctx, { accessToken, refreshToken });
-        else if (accessToken !== null) cookie.setAccess(ctx, accessToken);
+        if (continuation.refreshToken !== null) cookie.set(ctx, continuation);
+        else if (continuation.accessToken !== null) cookie.setAccess(ctx, { accessToken: continuation.accessToken });
         ctx.state.location = to;
         return '';
       },

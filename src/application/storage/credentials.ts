@@ -1,9 +1,22 @@
 import type { Identity, IdentityKey } from '../../domain/identity.ts';
+import type { Link, LinkPurpose } from '../../domain/link.ts';
 import type { Passkey, PasskeyKey, PasskeyState } from '../../domain/passkey.ts';
+import type { Invitation } from '../../domain/registration.ts';
 import type { RememberedDevice, RememberedDeviceKey } from '../../domain/remembered-device.ts';
 import type { Factor, FactorKey } from '../../domain/second-factor.ts';
-import type { Records } from './records.ts';
-import { changeRow, findRow, inOrder, purgeRows, removeRow, removeRows, withoutVersion } from './rows.ts';
+import type { Equal, Records } from './records.ts';
+import {
+  changeRow,
+  findRow,
+  inOrder,
+  insertOrChangeRow,
+  insertUnlessPresent,
+  purgeRows,
+  removeRow,
+  removeRows,
+  withoutVersion,
+} from './rows.ts';
+import { keyName, TABLES } from './tables.ts';
 
 /** The authenticator apps of a user, the oldest first. */
 export const factorsOf = async (records: Records, userId: string): Promise<Factor[]> =>
@@ -106,3 +119,89 @@ export const deleteDevice = async (records: Records, { id, userId }: RememberedD
 /** @returns how many of the expired ones it has removed, at most so many. */
 export const purgeDevices = (records: Records, until: number, limit: number): Promise<number> =>
   purgeRows(records, 'rememberedDevices', { time: 'expiresAt', until, limit });
+
+const isLive = ({ expiresAt }: { readonly expiresAt: number }, now: number): boolean => now < expiresAt;
+
+/** Replaces the link of the same user and purpose that undoes from the same time on. */
+export const putLink = async (records: Records, link: Link): Promise<void> => {
+  const { userId, purpose, since } = link;
+  await insertOrChangeRow(records, 'links', { userId, purpose, since }, keyName(TABLES.links), () => link);
+};
+
+export const linkByToken = async (
+  records: Records,
+  purpose: LinkPurpose,
+  tokenHash: string,
+  now: number,
+): Promise<Link | null> => {
+  const link = await findRow(records, 'links', { tokenHash, purpose });
+  return link !== null && isLive(link, now) ? withoutVersion(link) : null;
+};
+
+/** Removes a live link and returns it; `null` when there is none. One of several concurrent callers gets it. */
+export const takeLink = (
+  records: Records,
+  purpose: LinkPurpose,
+  tokenHash: string,
+  now: number,
+): Promise<Link | null> => removeRow(records, 'links', { tokenHash, purpose }, (row) => isLive(row, now));
+
+/** The live links of all users about an address, in canonical form. */
+export const linksAbout = async (
+  records: Records,
+  purpose: LinkPurpose,
+  email: string,
+  now: number,
+): Promise<Link[]> => {
+  const links = await records.list('links', { equal: { email, purpose } });
+  return links.filter((link) => isLive(link, now)).map(withoutVersion);
+};
+
+/** The live links of a user. */
+export const linksOf = async (records: Records, userId: string, now: number): Promise<Link[]> => {
+  const links = await records.list('links', { equal: { userId }, order: ['purpose'] });
+  return links.filter((link) => isLive(link, now)).map(withoutVersion);
+};
+
+export const deleteLinks = async (records: Records, userId: string, purposes: readonly LinkPurpose[]) => {
+  await removeRows(records, 'links', { userId }, ({ purpose }) => purposes.includes(purpose));
+};
+
+/** Replaces the invitation of the same address. */
+export const putInvitation = async (records: Records, invitation: Invitation): Promise<void> => {
+  const { email } = invitation;
+  await insertOrChangeRow(records, 'invitations', { email }, keyName(TABLES.invitations), () => invitation);
+};
+
+/** The live invitation of an address, or of a token. */
+export const findInvitation = async (
+  records: Records,
+  by: Equal<'invitations'>,
+  now: number,
+): Promise<Invitation | null> => {
+  const found = await findRow(records, 'invitations', by);
+  return found !== null && isLive(found, now) ? withoutVersion(found) : null;
+};
+
+/** Removes a live invitation that was found, unless it was replaced. @returns whether this caller did so: one of several concurrent ones does. */
+export const takeInvitation = async (
+  records: Records,
+  { email, tokenHash }: Pick<Invitation, 'email' | 'tokenHash'>,
+  now: number,
+): Promise<boolean> =>
+  (await removeRow(records, 'invitations', { email, tokenHash }, (row) => isLive(row, now))) !== null;
+
+/** The live invitations, in the order of their addresses. */
+export const listInvitations = async (records: Records, now: number, limit: number): Promise<Invitation[]> => {
+  const rows = await records.list('invitations', { order: ['email'], limit });
+  return rows.filter((row) => isLive(row, now)).map(withoutVersion);
+};
+
+/**
+ * Remembers a value that is accepted once, such as the id of a token or a proof.
+ * @param id of up to 200 printable ASCII characters.
+ * @param expiresAt epoch milliseconds, from when on nobody accepts the value any more.
+ * @returns whether this is the first use: true for one of several concurrent callers.
+ */
+export const useOnce = (records: Records, id: string, expiresAt: number): Promise<boolean> =>
+  insertUnlessPresent(records, 'usedValues', { id }, keyName(TABLES.usedValues), { id, expiresAt });

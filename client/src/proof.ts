@@ -1,0 +1,34 @@
+import { base64url, calculateJwkThumbprint, EmbeddedJWK, jwtVerify } from 'jose';
+
+/** Seconds by which the clock of a device may differ, as the service has it. */
+const TOLERANCE = 60;
+
+const withoutScheme = (url: string): string => new URL(url).href.replace(/^https?:/, '');
+
+/**
+ * Whether a request has a proof of the key to which its access token is bound (RFC 9449 §4.3). Proofs are not remembered: a request may be looked at
+ * twice, and a copied one counts for the same request alone, for a minute.
+ * @param url that of the request as browsers know it. Its scheme does not count, since a proxy may end TLS
+ * @param jkt the thumbprint of that key
+ */
+export const isProven = async (
+  { headers, method }: Request,
+  url: string,
+  { token, jkt }: { readonly token: string; readonly jkt: string | undefined },
+): Promise<boolean> => {
+  try {
+    const rules = { algorithms: ['ES256'], typ: 'dpop+jwt', requiredClaims: ['iat', 'jti'] };
+    const { payload, protectedHeader } = await jwtVerify(headers.get('DPoP') ?? '', EmbeddedJWK, rules);
+    const { htm, htu, ath, iat = 0 } = payload;
+    const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token)));
+    return (
+      htm === method &&
+      withoutScheme(String(htu)) === withoutScheme(url.replace(/[?#].*/, '')) &&
+      ath === base64url.encode(digest) &&
+      Math.abs(Date.now() / 1000 - iat) <= TOLERANCE &&
+      (await calculateJwkThumbprint(protectedHeader.jwk ?? {})) === jkt
+    );
+  } catch {
+    return false;
+  }
+};

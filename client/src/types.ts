@@ -278,6 +278,8 @@ export type MessageKind =
   | 'password-too-long'
   | 'password-leaked'
   | 'new-device'
+  | 'second-factor-missing'
+  | 'login-after-failures'
   | 'token-replayed'
   | 'device-unproven'
   | 'passkey-added'

@@ -6,6 +6,7 @@ import { reserveUndo } from './links.ts';
 import { type Core, enqueue, record } from './service.ts';
 import { useOnce } from './storage/credentials.ts';
 import { countEvents, eventsOf, knowsDevice } from './storage/events.ts';
+import { messagesOf } from './storage/outbox.ts';
 import type { Stores } from './storage/records.ts';
 
 const sendsNotice = ({ notices }: Core, notice: Notice): boolean => notices?.has(notice) ?? false;
@@ -82,6 +83,31 @@ const isLogin = ({ kind }: AccountEvent): boolean => kind === 'logged-in' || kin
 
 const devicesOf = (logins: readonly AccountEvent[]): readonly AccountEvent[] =>
   logins.filter((login, at) => logins.findIndex((each) => isSameDevice(each, login)) === at);
+
+/** Log-ins that failed within an hour: more than an owner mistypes. */
+const MANY_FAILURES = 10;
+
+/** Notifies a user of a log-in on a known device after many that failed: once a day at most. */
+export const notifyOfFailures = async (deps: Core, stores: Stores, { user, origin }: Omit<Login, 'sessionId'>) => {
+  const { id: userId, email: to } = user;
+  const now = deps.clock.now();
+  if (!sendsNotice(deps, 'new-device')) return;
+  if ((await countEvents(stores.records, userId, 'login-refused', now - HOUR)) < MANY_FAILURES) return;
+  if (await useOnce(stores.records, `login-after-failures ${userId}`, now + DAY))
+    await enqueue(deps, stores, origin, [{ kind: 'login-after-failures', userId, to }]);
+};
+
+/** Notifies a user of a right password on a new device, unless the second factor follows in time. */
+export const notifyOfPassword = async (deps: Core, { id: userId, email: to }: Owner, origin: Origin): Promise<void> => {
+  if (!sendsNotice(deps, 'new-device') || (await knowsDevice(deps, deps.records, userId, origin))) return;
+  await deps.transactions.run(async (stores) => {
+    const waiting = await messagesOf(stores.records, userId);
+    const isTold = waiting.some(
+      ({ kind, origin: from }) => kind === 'second-factor-missing' && isSameDevice(from, origin),
+    );
+    if (!isTold) await enqueue(deps, stores, origin, [{ kind: 'second-factor-missing', userId, to }]);
+  });
+};
 
 /** Asks the user of a password that cannot be stored safely, or has leaked, to change it: once a day at most. */
 export const askForOtherPassword = async (

@@ -79,6 +79,16 @@ export const endedList = (ended: readonly Ended[], lifetime: number): EndedList 
   };
 };
 
+type Claimed = { readonly sessionId: string; readonly claims: { readonly sub: string; readonly iat: number } };
+
+/** Whether a list has an access token. */
+export const onList = ({ before = -1, sessions, users }: EndedList): ((token: Claimed) => boolean) => {
+  const ids = new Set(sessions.map(({ sid }) => sid));
+  // The latest entry of a user counts: it comes first.
+  const times = new Map(users.map(({ sub, event_timestamp: at }) => [sub, at] as const).toReversed());
+  return ({ sessionId, claims: { sub, iat } }) => ids.has(sessionId) || iat <= Math.max(before, times.get(sub) ?? -1);
+};
+
 const seconds = (at: number): number => Math.floor(at / 1_000);
 
 const entryOf = ({ at, reason }: Ended): Entry => ({

@@ -108,8 +108,8 @@ type OtherMail = Pick<Happening, 'burst'> & {
   /** It is a text for some cases of another mail. */
   readonly insteadOf?: string;
   /**
-   * Milliseconds between two links that anybody may ask for, or that an operator sends: at most their lifetime, so that the next may be sent when
-   * one ends that nobody has used.
+   * Milliseconds between two mails that others may cause. Of links: at most their lifetime, so that the next may be sent when one ends that nobody
+   * has used.
    */
   readonly every?: number;
 };
@@ -142,6 +142,10 @@ const MAILS = {
   /** It is in a public list of leaked passwords. */
   'password-leaked': { says: NOTICE },
   'new-device': { says: UNDO },
+  /** Somebody has typed the right password on a new device, and shown no second factor in time. */
+  'second-factor-missing': { says: NOTICE, every: MAIL_INTERVAL },
+  /** On a known device. */
+  'login-after-failures': { says: NOTICE },
   'token-replayed': { says: NOTICE },
   'device-unproven': { says: NOTICE },
 } as const satisfies Readonly<Record<string, OtherMail>>;

@@ -2,6 +2,7 @@ import type { Origin } from './event.ts';
 import { limitsOf, MAIL_INTERVAL, SENT_MAILS, type SentMail } from './happenings.ts';
 import { RESET_LIFETIME } from './link.ts';
 import { LOGIN_CODE_LIFETIME, LOGIN_CODE_SPACING } from './login-code.ts';
+import { PENDING_LOGIN_LIFETIME } from './second-factor.ts';
 
 /** Requests without authentication for a mail. Whether there is such an account is looked up when the mail is sent. */
 const REQUEST_KINDS = [
@@ -73,6 +74,10 @@ export const newMessage = (
   { kind, userId, to, email = null, locale = null, wasVerified = false, createdAt }: MessageDraft,
   { id, at, origin }: { readonly id: string; readonly at: number; readonly origin: Origin },
 ): Message => ({ id, kind, userId, to, email, locale, wasVerified, origin, createdAt: createdAt ?? at, attempts: 0 });
+
+/** When a message is sent for the first time. A log-in may still be finished. */
+export const dueAt = ({ kind, createdAt }: Pick<Message, 'kind' | 'createdAt'>): number =>
+  kind === 'second-factor-missing' ? createdAt + PENDING_LOGIN_LIFETIME : createdAt;
 
 const FIRST_DELAY = 10_000;
 const LONGEST_DELAY = 3_600_000;

@@ -12,6 +12,9 @@ export type Factor = FactorKey & {
 
 export const AUTHENTICATOR_APPS_PER_USER = 5;
 
+/** Milliseconds in which a user has to present the second factor after the first. */
+export const PENDING_LOGIN_LIFETIME = 5 * 60_000;
+
 export type FactorKey = { readonly id: string; readonly userId: string };
 
 export const isConfirmed = ({ confirmedAt }: Pick<Factor, 'confirmedAt'>): boolean => confirmedAt !== null;
@@ -65,10 +68,11 @@ export const totpUri = (
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 export const RECOVERY_CODES = 10;
 
-const LENGTH = 16;
+/** 120 bits: so many need no slow hash (ASVS 6.5.2). Codes of before 1.1 have 16 characters, and are still valid. */
+const [LENGTH, FORMER_LENGTH] = [24, 16];
 const GROUPS = /.{4}(?=.)/g;
 
-/** A code as it is shown: four groups of four characters. @param token 256 random bits in base64url. */
+/** A code as it is shown, in groups of four characters. @param token 256 random bits in base64url. */
 export const recoveryCodeFrom = (token: string): string => randomText(token, ALPHABET, LENGTH).replace(GROUPS, '$&-');
 
 const MISREAD: Readonly<Record<string, string>> = { I: '1', L: '1', O: '0' };
@@ -78,5 +82,6 @@ export const canonicalRecoveryCode = (typed: string): string | null => {
   const code = typedCode(typed)
     .toUpperCase()
     .replace(/[ILO]/g, (character) => MISREAD[character] ?? character);
-  return code.length === LENGTH && [...code].every((character) => ALPHABET.includes(character)) ? code : null;
+  const isCode = [LENGTH, FORMER_LENGTH].includes(code.length) && [...code].every((each) => ALPHABET.includes(each));
+  return isCode ? code : null;
 };

@@ -60,7 +60,46 @@ describe('docs/spec-coverage.md', () => {
   });
 });
 
+/** The levels of the requirements of ASVS 5.0.0: a digit for each of a section. */
+const LEVELS = {
+  ...{ '6.1': '122', '6.2': '111111112222', '6.3': '11223333', '6.4': '112233', '6.5': '22222333', '6.6': '2223' },
+  ...{
+    '6.7': '33',
+    '6.8': '2222',
+    '7.1': '222',
+    '7.2': '1111',
+    '7.3': '22',
+    '7.4': '11222',
+    '7.5': '223',
+    '7.6': '22',
+  },
+  ...{ '9.1': '111', '9.2': '1222', '10.1': '22', '10.2': '223', '10.3': '22223', '10.4': '1111122222233333' },
+  ...{ '10.5': '22222', '10.6': '22', '10.7': '222' },
+};
+
+/** The numbers in a text, with those of its ranges. */
+const numbersIn = (text: string): string[] =>
+  [...text.matchAll(/(\d+\.\d+)\.(\d+)(?:–\1\.(\d+))?/g)].flatMap(([, section, first, last = first]) =>
+    Array.from({ length: Number(last) - Number(first) + 1 }, (_, at) => `${section}.${Number(first) + at}`),
+  );
+
 describe('docs/security.md', () => {
+  it('has every requirement of four chapters of ASVS once, with its level, or says that it does not apply', () => {
+    const ASVS = 'OWASP ASVS 5.0.0';
+    const assessed = rowsOf(security)
+      .filter(({ section }) => section === ASVS)
+      .flatMap(({ cells: [numbers = '', level] }) => numbersIn(numbers).map((number) => `${number} ${level}`));
+    const [, below = ''] = security.split(`## ${ASVS}\n`);
+    const inapplicable = numbersIn(/^Not applicable.*?\n\n/ms.exec(below)?.[0] ?? '');
+    const required = Object.entries(LEVELS).flatMap(([section, levels]) =>
+      [...levels].map((level, at) => `${section}.${at + 1} ${level}`),
+    );
+    const isLeft = (requirement: string) => !inapplicable.some((number) => requirement.startsWith(`${number} `));
+    const isOfChapters = (requirement: string) => /^(?:6|7|9|10)\./.test(requirement);
+    expect(assessed.filter(isOfChapters).toSorted()).toEqual(required.filter(isLeft).toSorted());
+    expect(required.filter((each) => !isLeft(each))).toHaveLength(inapplicable.filter(isOfChapters).length);
+  });
+
   it('has a test for each attack that is stopped, and each requirement that is met', () => {
     const claimed = rowsOf(security).flatMap(({ cells }) => {
       const isClaimed = cells.length === 5 ? !cells[2]?.startsWith('Nothing: ') : cells.includes('met');

@@ -134,7 +134,7 @@ describe.runIf(canBrowse())('the look of the pages for users', () => {
     await looksRight(page, 'recovery-codes');
     await page.emulateMedia({ media: 'print' });
     const printed = (await page.locator('header, main > *').filter({ visible: true }).allTextContents()).join('\n');
-    expect(printed).toMatch(new RegExp(`Acme · ${username}(\\s+(\\w{4}-?){4}){10}\\s*$`));
+    expect(printed).toMatch(new RegExp(`Acme · ${username}(\\s+(\\w{4}-?){6}){10}\\s*$`));
     await page.emulateMedia({ media: 'screen' });
 
     await open('/auth/log-out');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Ended, endedList, listedSince, MOST_LISTED } from '../../src/domain/ended-session.ts';
+import { type Ended, endedList, listedSince, MOST_LISTED, onList } from '../../src/domain/ended-session.ts';
 import { anEnded, NOW } from '../support/builders.ts';
 
 const MINUTE = 60_000;
@@ -40,5 +40,23 @@ describe('the list of what has ended', () => {
       [NOW + MINUTE, NOW - 15 * MINUTE],
     ] as const)
       expect(listedSince(now, 15 * MINUTE)).toBe(since);
+  });
+
+  it('has the tokens of its sessions, and of its users and all until then', () => {
+    const session = anEnded();
+    const [later, earlier] = [NOW + 5_000, NOW].map((at) => anEnded({ at, userId: 'Ada', sessionId: null }));
+    const token = (sessionId: string, sub: string, iat: number) => ({ sessionId, claims: { sub, iat } });
+    const has = onList(
+      endedList(
+        [later, session, earlier].flatMap((each) => each ?? []),
+        MINUTE,
+      ),
+    );
+    expect(has(token(`${session.sessionId}`, 'Grace', SECOND + 9))).toBe(true);
+    expect(has(token('another', 'Ada', SECOND + 5))).toBe(true);
+    expect(has(token('another', 'Ada', SECOND + 6))).toBe(false);
+    expect(has(token('another', 'Grace', 0))).toBe(false);
+    const hasAll = onList(endedList([everybody(NOW)], MINUTE));
+    expect([SECOND, SECOND + 1].map((iat) => hasAll(token('another', 'Grace', iat)))).toEqual([true, false]);
   });
 });

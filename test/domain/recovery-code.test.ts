@@ -1,4 +1,4 @@
-// Proves ASVS 6.5.3, 6.5.4
+// Proves ASVS 6.5.2, 6.5.3; nist-7
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { canonicalRecoveryCode, recoveryCodeFrom } from '../../src/domain/second-factor.ts';
@@ -10,9 +10,9 @@ const wide = (text: string): string =>
   text.replaceAll(/[!-~]/g, (character) => String.fromCodePoint((character.codePointAt(0) ?? 0) + 0xfee0));
 
 describe('a recovery code', () => {
-  it('has 16 characters of 5 bits in groups of four, none of which is misread', () => {
+  it('has 24 characters of 5 bits in groups of four, none of which is misread', () => {
     const codes = Array.from({ length: 2_000 }, () => recoveryCodeFrom(token()));
-    for (const code of codes) expect(code).toMatch(/^(?:[0-9A-HJKMNP-TV-Z]{4}-){3}[0-9A-HJKMNP-TV-Z]{4}$/);
+    for (const code of codes) expect(code).toMatch(/^(?:[0-9A-HJKMNP-TV-Z]{4}-){5}[0-9A-HJKMNP-TV-Z]{4}$/);
     expect(new Set(codes).size).toBe(codes.length);
     expect(new Set(codes.flatMap((code) => [...code])).size).toBe(33);
   });
@@ -22,6 +22,7 @@ describe('a recovery code', () => {
     const canonical = code.replaceAll('-', '');
     for (const typed of [code, canonical, code.toLowerCase(), ` ${code.replaceAll('-', ' ')}\t`, wide(code)])
       expect(canonicalRecoveryCode(typed)).toBe(canonical);
+    // One of before.
     expect(canonicalRecoveryCode('OIL0-1234-5678-9ABC')).toBe('0110123456789ABC');
   });
 

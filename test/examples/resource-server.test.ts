@@ -1,3 +1,4 @@
+// Proves ASVS 10.3.3
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { endedFeed } from '../../src/adapters/http/routes/service/ended-feed.ts';
+import type { AccessClaims } from '../../src/domain/tokens.ts';
 
 const NEVER = new AbortController().signal;
 const MINUTES = 600_000;
@@ -9,7 +10,10 @@ const MOST = 1_000;
 
 /** A list that does not change, whose callers have it. */
 const setUp = () => {
-  const feed = endedFeed({ read: async () => [], sign: async () => 'signed' });
+  const feed = endedFeed({
+    read: async () => ({ list: { lifetime: 1, sessions: [], users: [] }, ids: [] }),
+    sign: async () => 'signed',
+  });
   const wait = (client: string, gone = NEVER) => feed.list({ has: () => true, wait: MINUTES, client, gone });
   const waiting = (count: number) => expect.poll(() => feed.counts().waiting).toBe(count);
   return { feed, wait, waiting };
@@ -65,4 +69,22 @@ describe('who waits for the list of ended sessions', () => {
     feed.stop();
     await Promise.all(held);
   });
+});
+
+it('knows what has ended while the list cannot be read, as of the last time', async () => {
+  let reads = 0;
+  const entry = { sid: 'ended', event_timestamp: 1, initiating_entity: 'user', reason: 'logout' } as const;
+  const feed = endedFeed({
+    read: async () => {
+      reads += 1;
+      if (reads !== 2) throw new Error('the database is away');
+      return { list: { lifetime: 1, sessions: [entry], users: [] }, ids: ['1'] };
+    },
+    sign: async () => 'signed',
+  });
+  const has = (sessionId: string) => feed.has({ sessionId, claims: {} as AccessClaims });
+  expect(await has('ended')).toBe(false);
+  expect([await has('ended'), await has('live')]).toEqual([true, false]);
+  feed.tell();
+  await expect.poll(async () => [await has('ended'), reads]).toEqual([true, 3]);
 });

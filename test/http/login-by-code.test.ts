@@ -1,3 +1,4 @@
+// Proves ASVS 6.3.6, 6.6.2
 import { describe, expect, it } from 'vitest';
 import { codeFor, unseal } from '../../src/application/login-code.ts';
 import { claimMessages, messagesOf } from '../../src/application/storage/outbox.ts';

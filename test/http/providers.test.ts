@@ -1,4 +1,4 @@
-// Proves ASVS 6.8.2, 7.1.3, 7.6.2; provider-1, provider-2, provider-3, provider-4
+// Proves ASVS 6.8.2, 7.1.3, 7.6.1, 7.6.2, 10.1.2, 10.2.1, 10.5.1; provider-1, provider-2, provider-3, provider-4, provider-5
 import type { Response } from 'supertest';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import TEXTS from '../../src/adapters/http/pages/templates/en.json' with { type: 'json' };
@@ -84,6 +84,31 @@ describe('a log-in at a provider', () => {
     expect(user).toMatchObject({ email: provider.switches.account.email, emailVerified: true });
     provider.switches.account = { ...provider.switches.account, email: 'another@example.org' };
     expect(await userOf(await comeBack(await walk()).expect(303))).toMatchObject({ id, email: user.email });
+  });
+
+  it('asks a browser that was logged in to log in anew, and takes none of long ago for one of the last minutes', async () => {
+    provider.switches.account = aStranger();
+    const maxAge = (started: Response) => new URL(started.body.data.url).searchParams.get('max_age');
+    const factorsAfter = async (started: Response) => {
+      const { accessToken } = await userOf(await comeBack(await backFrom(started)).expect(303));
+      return service.http.get('/users/me/factors').auth(accessToken, { type: 'bearer' });
+    };
+    const first = await comeBack(await walk()).expect(303);
+    const usual = await begin().expect(200);
+    expect(maxAge(usual)).toBeNull();
+    // The provider says nothing about it.
+    provider.switches.idToken = ({ auth_time: _time, ...claims }) => claims;
+    await factorsAfter(usual).then(({ status }) => expect(status).toBe(200));
+    const again = () =>
+      begin()
+        .set('Cookie', cookiePair(refreshCookieOf(first)))
+        .expect(200);
+    const asked = await again();
+    expect(maxAge(asked)).toBe('300');
+    provider.switches.idToken = (claims) => ({ ...claims, auth_time: Math.floor(Date.now() / 1000) - 301 });
+    expect((await factorsAfter(asked)).body).toMatchObject({ code: 'AUTH_STEP_UP_REQUIRED' });
+    provider.switches.idToken = (claims) => ({ ...claims, auth_time: Math.floor(Date.now() / 1000) });
+    expect((await factorsAfter(await again())).status).toBe(200);
   });
 
   it('finds an address with an international domain, however the provider writes it', async () => {

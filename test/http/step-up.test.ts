@@ -18,6 +18,7 @@ describe('POST /auth/step-up', () => {
     expect(before).toMatchObject({ auth_time: before.iat, amr: ['pwd'], acr: 'aal1' });
     clock.advance(MINUTE);
     const response = await stepUp(accessToken, { password: person.password }).expect(200);
+    // The request had no cookie, so its client might not keep one.
     expect(response.get('Set-Cookie')).toBeUndefined();
     const raised = response.body.data.accessToken;
     expect(claimsOf(raised)).toMatchObject({ sub: before.sub, auth_time: before.iat + 60, amr: ['pwd'], acr: 'aal1' });
@@ -25,5 +26,13 @@ describe('POST /auth/step-up', () => {
     clock.advance(MINUTE);
     const refreshed = heldFrom(await refreshWith(service, cookie).expect(200));
     expect(claimsOf(refreshed.accessToken)).toMatchObject({ iat: before.iat + 120, auth_time: before.iat + 60 });
+  });
+
+  it('brings the next refresh token to a browser that sends its cookie', async () => {
+    const { person, accessToken, cookie } = await signUp(service);
+    const held = heldFrom(await stepUp(accessToken, { password: person.password }).set('Cookie', cookie).expect(200));
+    clock.advance(MINUTE);
+    await refreshWith(service, held.cookie).expect(200);
+    await refreshWith(service, cookie).expect(401);
   });
 });

@@ -104,6 +104,7 @@ export const openId = (settings: ProviderSettings): Protocol => ({
       return { email: typeof email === 'string' ? email : null, isEmailVerified };
     });
     // The issuer is that of the document, as the library has checked; of Microsoft, with the tenant of the user.
-    return { issuer: claims.iss, subject: claims.sub, ...address };
+    const authenticated = typeof claims.auth_time === 'number' ? { authenticatedAt: claims.auth_time * 1000 } : {};
+    return { issuer: claims.iss, subject: claims.sub, ...authenticated, ...address };
   },
 });

@@ -1,5 +1,6 @@
 import * as client from 'openid-client';
 import type { IdentityProvider } from '../../application/ports/identity-providers.ts';
+import { RECENTLY } from '../../domain/assurance.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { asking } from './asking.ts';
 import { gitHub } from './github.ts';
@@ -22,12 +23,14 @@ const identityProvider = (settings: ProviderSettings, baseUrl: string): Identity
     name,
     title,
     callback: { url: redirectUri, isPosted: formPost },
-    begin: ({ state, nonce, verifier }) =>
+    begin: ({ state, nonce, verifier }, isAgain) =>
       ask(async () => {
         const url = client.buildAuthorizationUrl(await configuration(), {
           ...{ redirect_uri: redirectUri, scope: scopes.join(' '), state, code_challenge_method: 'S256' },
           code_challenge: await client.calculatePKCECodeChallenge(verifier),
           ...(hasIdToken && { nonce }),
+          // It makes providers state `auth_time` (OpenID Connect Core §3.1.2.1). Those that do not know it ignore it.
+          ...(hasIdToken && isAgain && { max_age: `${RECENTLY.recent / 1000}` }),
           ...(formPost && { response_mode: 'form_post' }),
         });
         return url.href;

@@ -11,10 +11,11 @@ import type { Session, SessionKey } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import { assertSamePassword, deviceCodeAttempt, userWithPassword } from '../login/compare-password.ts';
 import type { AccessToken } from '../ports/token-signer.ts';
-import { type Core, record, type Service, type Sources } from '../service.ts';
+import { type Cancellation, type Core, NEVER_CANCELLED, record, type Service, type Sources } from '../service.ts';
 import { type CallerWithToken, liveSession, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
 import { type Presented, provenDevice } from '../sessions/prove-device.ts';
-import { hookClaimsFor, type IssuedAccess, issueAccess } from '../sessions/tokens.ts';
+import { renewRaised } from '../sessions/refresh.ts';
+import { hookClaimsFor, type IssuedAccess, issueAccess, type TokenPair } from '../sessions/tokens.ts';
 import type { Stores } from '../storage/records.ts';
 import { type PresentedFactor, verifyFactor } from './verify-factor.ts';
 
@@ -31,17 +32,20 @@ export const assertSteppedUp =
 type StepUpInput = CallerWithToken & {
   readonly factor: { readonly password: string } | PresentedFactor;
   readonly presented: Presented;
+  readonly refreshTokens?: readonly string[];
   readonly origin?: Origin;
+  /** Aborted when the client has hung up. */
+  readonly client?: Cancellation;
 };
 
 /**
  * Raises the session of a request, whose user presents the password or a factor again. A proof gives the session another key of its device.
- * @returns what is issued for the raised session.
+ * @returns what is issued for the raised session, with its next refresh token, if the request presents the current one and the session has no key.
  */
 export const stepUp =
   (deps: Service) =>
-  async (input: StepUpInput): Promise<IssuedAccess> => {
-    const { userId, sessionId, presented, origin = NO_ORIGIN } = input;
+  async (input: StepUpInput, cancellation = NEVER_CANCELLED): Promise<IssuedAccess & Partial<TokenPair>> => {
+    const { userId, sessionId, presented, refreshTokens = [], origin = NO_ORIGIN, client = NEVER_CANCELLED } = input;
     const key = { id: sessionId, userId };
     const { method, use } = await verifyAgain(deps, input);
     const proof = await provenDevice(deps, presented);
@@ -57,7 +61,9 @@ export const stepUp =
       }
       return { user: locked, session: await raiseSession(deps, stores, key, authentications, origin) };
     });
-    return issueAccess(deps, user, session, now, hookClaims);
+    const request = { origin, cancellation, client, hookClaims };
+    const renewed = await renewRaised(deps, refreshTokens, sessionId, request);
+    return renewed ?? issueAccess(deps, user, session, now, hookClaims);
   };
 
 type VerifiedAgain = {

@@ -46,11 +46,11 @@ export const providerOf = ({ providers }: Service, name: string): IdentityProvid
   return provider;
 };
 
-/** Begins a sign-in at a provider. @returns the address of the provider, and what the browser keeps until it comes back. */
-export const startAtProvider = (deps: Service) => async (purpose: Purpose) => {
+/** Begins a sign-in at a provider. @param isAgain whether the browser has been logged in. @returns the address of the provider, and what the browser keeps until it comes back. */
+export const startAtProvider = (deps: Service) => async (purpose: Purpose, isAgain: boolean) => {
   const { secrets, clock } = deps;
   const [state, nonce, verifier] = [secrets.random(), secrets.random(), secrets.random()];
-  const url = await providerOf(deps, purpose.provider).begin({ state, nonce, verifier });
+  const url = await providerOf(deps, purpose.provider).begin({ state, nonce, verifier }, isAgain);
   const start: Start = { ...purpose, secrets: { state, nonce, verifier }, startedAt: clock.now() };
   return { url, state, sealed: secrets.encrypt(JSON.stringify([KIND, start]), start.startedAt + START_LIFETIME) };
 };

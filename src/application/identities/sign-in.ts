@@ -1,4 +1,4 @@
-import { needsSecondFactor } from '../../domain/assurance.ts';
+import { needsSecondFactor, RECENTLY } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN } from '../../domain/event.ts';
 import { addressOf, hostsMailbox, type VerifiedIdentity } from '../../domain/identity.ts';
@@ -100,7 +100,9 @@ const logIn = async (
   const expected = proves ? { ...user, emailVerifiedAt: now } : user;
   assertMayLogIn(deps, expected);
   const rememberedDeviceId = proves ? null : await rememberedDevice(deps, user, input.rememberedDevices ?? []);
-  const authentications = [{ method: 'identity', at: now }] as const;
+  // A log-in there that was earlier than the last minutes does not count as one of them here.
+  const at = Math.max(Math.min(identity.authenticatedAt ?? now, now), now - RECENTLY.recent);
+  const authentications = [{ method: 'identity', at }] as const;
   const { session, opened } = await prepareSession(deps, { user: expected, now, origin, keys, authentications });
   cancellation.throwIfAborted();
   return deps.transactions.run(async (stores): Promise<LoginResult> => {

@@ -4,7 +4,7 @@ import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { isHashable, UNKNOWN_PASSWORD } from '../../domain/password.ts';
 import type { Session } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
-import { askForOtherPassword } from '../notices.ts';
+import { askForOtherPassword, notifyOfPassword } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import { findByAccount, NEVER_CANCELLED, type Service } from '../service.ts';
 import { rememberedDeviceId } from '../sessions/end-sessions.ts';
@@ -14,7 +14,7 @@ import { verifiedTokens } from '../sessions/tokens.ts';
 import { assertSamePassword, comparePassword, loginAttempts } from './compare-password.ts';
 import { askForCode, codeNeeded } from './new-device-code.ts';
 import { type LoginResult, newPendingLogin } from './pending-login.ts';
-import { assertMayLogIn, reportRefusal, storeLogin } from './store-login.ts';
+import { assertMayLogIn, isOwn, reportRefusal, storeLogin } from './store-login.ts';
 
 type LoginSource = {
   readonly networks: readonly string[];
@@ -60,7 +60,10 @@ export const login = (deps: Service) => {
     if (flaw !== null) await askForOtherPassword(deps, flaw, user, origin);
     const isGuarded = needsSecondFactor(deps, current);
     const deviceId = isGuarded ? await rememberedDeviceId(deps, current, rememberedDevices) : null;
-    if (isGuarded && deviceId === null) return { pendingLogin: newPendingLogin(deps, current) };
+    if (isGuarded && deviceId === null) {
+      if (!isOwn(verified, current)) await notifyOfPassword(deps, current, origin);
+      return { pendingLogin: newPendingLogin(deps, current) };
+    }
     const now = deps.clock.now();
     const { session, opened } = await prepareSession(deps, {
       user: current,

@@ -1,13 +1,11 @@
 import type { Method } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
+import { PENDING_LOGIN_LIFETIME } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
 import type { Service } from '../service.ts';
 import type { OpenedSession } from '../sessions/open-session.ts';
 import { useOnce } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
-
-/** Milliseconds in which a user has to present the second factor after the first. */
-export const PENDING_LOGIN_LIFETIME = 5 * 60_000;
 
 /**
  * The password was right, and the second factor is missing; or a code by mail, which is asked for after a wrong password, too. `pendingLogin` is for

@@ -3,7 +3,7 @@ import type { Origin } from '../../domain/event.ts';
 import type { Session } from '../../domain/session.ts';
 import { isIssuedAfter } from '../../domain/tokens.ts';
 import type { User } from '../../domain/user.ts';
-import { isUsualLogin, notifyOfLogin } from '../notices.ts';
+import { isUsualLogin, notifyOfFailures, notifyOfLogin } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Service } from '../service.ts';
 import { endPresentedSessions } from '../sessions/end-sessions.ts';
@@ -56,5 +56,6 @@ export const storeLogin = async (
   await endPresentedSessions(deps, stores, { userId: user.id, verified, origin, reason: 'replaced' });
   const isUsual = isOwnDevice || (await isUsualLogin(deps, stores, user, origin));
   await storeSession(deps, stores, session, { kind: 'logged-in', user, origin, rememberedDeviceId });
-  if (!isUsual) await notifyOfLogin(deps, stores, { user, sessionId: session.id, origin });
+  if (isUsual) await notifyOfFailures(deps, stores, { user, origin });
+  else await notifyOfLogin(deps, stores, { user, sessionId: session.id, origin });
 };

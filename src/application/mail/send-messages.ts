@@ -92,6 +92,9 @@ export const prepareMail = async (
   const { users, records } = stores;
   const user = await lockedUser(users, waiting);
   if (user === null) return null;
+  // The log-in was finished.
+  if (waiting.kind === 'second-factor-missing' && (await knowsDevice(deps, records, user.id, waiting.origin)))
+    return null;
   const code = hasLoginCode(waiting) ? { id: waiting.id, askedAt: waiting.createdAt } : null;
   const message = code === null ? waiting : { ...waiting, to: user.email };
   const live = await linksOf(records, user.id, deps.clock.now());

@@ -12,6 +12,7 @@ import { bindByCode, evidenceOf, NOTHING_PRESENTED, type Presented, type Proven 
 import {
   type AssessedToken,
   assessTokens,
+  type HookClaims,
   hookClaimsFor,
   issueTokenPair,
   mostFavorable,
@@ -34,6 +35,8 @@ export type RefreshOptions = {
 type Request = Required<Omit<RefreshOptions, 'presented' | 'bindingCode'>> &
   Proven & {
     readonly verified: readonly RefreshToken[];
+    /** Of a request that has asked the hook already. */
+    readonly hookClaims?: HookClaims;
   };
 
 export type Renewed = TokenPair & { readonly binding: Binding };
@@ -78,6 +81,25 @@ export const refresh =
     return atOnce === 'stale' ? refreshAsStored(deps, request) : atOnce;
   };
 
+/**
+ * Renews a session whose user has authenticated again, so that a copy of its current token is worthless. A copy for which it takes a key is
+ * worthless anyway, and a token that is not current is left to the next refresh: another tab may have been first.
+ * @returns `null` if nothing was rotated.
+ */
+export const renewRaised = async (
+  deps: Service,
+  presented: readonly string[],
+  sessionId: string,
+  request: Pick<Request, 'origin' | 'cancellation' | 'client' | 'hookClaims'>,
+): Promise<Renewed | null> => {
+  const verified = (await verifiedTokens(deps, presented)).filter((token) => token.sessionId === sessionId);
+  const evidence = { ...NOT_REQUIRED, required: deps.deviceBinding === 'enforce' };
+  const current = (await assessTokens(deps, verified, evidence)).find(({ status }) => status === 'current');
+  if (current === undefined) return null;
+  const renewed = await rotate(deps, { ...request, verified, evidence }, current);
+  return renewed === 'stale' ? null : renewed;
+};
+
 /** Whether a token may have been issued within the replay window. `iat` is in whole seconds. */
 const mayBeReplayable = ({ clock, replayPolicy: { replayWindow } }: Service, { claims }: RefreshToken): boolean =>
   replayWindow > 0 && clock.now() - claims.iat * 1000 < replayWindow + 1000;
@@ -111,12 +133,12 @@ const refreshAsStored = async (deps: Service, request: Request): Promise<Renewed
 /** Rotates a token that may be rotated, and issues the next pair. `stale`: it is not the current token any more. */
 const rotate = async (
   deps: Service,
-  request: Request,
+  request: Omit<Request, 'refusal'>,
   token: Pick<AssessedToken, 'token' | 'session' | 'status'>,
 ): Promise<Renewed | 'stale'> => {
   const { cancellation, origin } = request;
   // Before the rotation: without an answer, the token stays current.
-  const hookClaims = deps.claims && token.session && (await hookClaimsFor(deps, token.session));
+  const hookClaims = request.hookClaims ?? (deps.claims && token.session && (await hookClaimsFor(deps, token.session)));
   cancellation.throwIfAborted();
   assertConnected(deps, request);
   const rotation = nextRotation(deps, request, token);
@@ -143,7 +165,7 @@ const rotate = async (
   }
 };
 
-const assertConnected = ({ report }: Service, { client }: Request): void => {
+const assertConnected = ({ report }: Service, { client }: Pick<Request, 'client'>): void => {
   try {
     client.throwIfAborted();
   } catch (error) {
@@ -158,7 +180,7 @@ const assertConnected = ({ report }: Service, { client }: Request): void => {
  */
 const nextRotation = (
   deps: Service,
-  { evidence, origin }: Request,
+  { evidence, origin }: Pick<Request, 'evidence' | 'origin'>,
   { token, session, status }: Pick<AssessedToken, 'token' | 'session' | 'status'>,
 ): Rotation => {
   const { sessionId, claims, rotation } = token;

@@ -165,7 +165,10 @@ export const knowsDevice = async (deps: Hashing, records: Records, userId: strin
   (await findRow(records, 'events', { userId, device: hashOf(deps, device) })) !== null;
 
 export const countEvents = async (records: Records, userId: string, kind: EventKind, since: number): Promise<number> =>
-  (await records.list('events', { equal: { userId, kind }, range: ['at', '>=', since] })).length;
+  (await records.list('events', { equal: { userId, kind }, range: ['at', '>=', since] })).reduce(
+    (sum, { count }) => sum + count,
+    0,
+  );
 
 /**
  * Takes the events with an actor that were added and not taken yet, the earliest first, for the audit log of the service: operators add them in

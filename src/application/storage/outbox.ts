@@ -1,4 +1,4 @@
-import { isRequest, type Message, requestKey, waitsForPoll } from '../../domain/message.ts';
+import { dueAt, isRequest, type Message, requestKey, waitsForPoll } from '../../domain/message.ts';
 import type { Equal, Query, Records, Stored, Stores } from './records.ts';
 import { changeRow, insertOrChangeRow, insertUnlessPresent, removeRow } from './rows.ts';
 import { keyName, TABLES, type Tables } from './tables.ts';
@@ -14,7 +14,7 @@ type Row = Tables['outbox'];
 
 const toRow = (message: Message): Row => ({
   ...message,
-  nextAttemptAt: message.createdAt,
+  nextAttemptAt: dueAt(message),
   waitsForPoll: waitsForPoll(message),
   request: isRequest(message) ? requestKey(message) : null,
   network: isRequest(message) ? (message.origin.address ?? '') : null,
@@ -80,7 +80,7 @@ type Claim = {
 };
 
 /**
- * Claims messages that are due, and counts an attempt of each. A message is due from its creation, or from the end of its last lease or
+ * Claims messages that are due, and counts an attempt of each. A message is due from `dueAt`, or from the end of its last lease or
  * of `postponeMessage`; those due first come first. No other caller gets them before `until`. Times are epoch milliseconds.
  */
 export const claimMessages = async (

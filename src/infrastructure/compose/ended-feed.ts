@@ -12,7 +12,10 @@ export const openEndedFeed = (
   const sign = tokens.signEnded?.bind(tokens);
   if (sign === undefined) return null;
   return endedFeed({
-    read: () => listEnded(records, listedSince(clock.now(), accessLifetime), MOST_LISTED + 1),
-    sign: (ended) => sign(endedList(ended, accessLifetime), clock.now()),
+    read: async () => {
+      const ended = await listEnded(records, listedSince(clock.now(), accessLifetime), MOST_LISTED + 1);
+      return { list: endedList(ended, accessLifetime), ids: ended.map(({ id }) => id) };
+    },
+    sign: (list) => sign(list, clock.now()),
   });
 };

@@ -46,6 +46,7 @@ export const providerRoutes = (
   const settings = {
     ...targetsOf(config),
     starts: startsOf(deps, config),
+    cookie: access.cookie,
     states: userPages ? pageStatesOf(deps, config) : null,
     isStrict: refreshCookie.sameSite === 'strict',
     ...ofRequests,

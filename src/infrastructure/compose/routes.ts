@@ -102,7 +102,7 @@ export const declareRoutes = (
           ),
         ]),
     ...providerRoutes(deps, access, config, { answerOnce, isThere }),
-    ...refreshRoutes(deps, access),
+    ...refreshRoutes(deps, access, endedFeed),
     ...secondFactorRoutes(deps, access, settings),
     ...(navigation === null
       ? []

@@ -162,7 +162,7 @@ export const ACCOUNT_VARIABLES = {
     form: form.someOf(NOTICES),
     default: NOTICES.join(','),
     meaning:
-      'What users are notified of by mail: a log-in on a new device, a changed password, a changed email address, username or language of mails, an export of the account, a replayed token, a factor or a log-in at a provider that was added or removed, a recovery code that was used; or off.',
+      'What users are notified of by mail: a log-in on a new device or after many that failed, a changed password, a changed email address, username or language of mails, an export of the account, a replayed token, a factor or a log-in at a provider that was added or removed, a recovery code that was used; or off.',
   },
   SECOND_FACTOR: {
     form: form.oneOf('optional', 'required'),

@@ -1,4 +1,4 @@
-// Proves provider-3
+// Proves ASVS 10.2.3; provider-3
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { exportJWK, generateKeyPair, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -107,7 +107,7 @@ describe('apple', () => {
     };
     const apple = providerOf('apple', key);
     expect(apple.callback.isPosted).toBe(true);
-    expect(new URL(await apple.begin(SECRETS)).searchParams.get('response_mode')).toBe('form_post');
+    expect(new URL(await apple.begin(SECRETS, false)).searchParams.get('response_mode')).toBe('form_post');
     expect(await apple.complete(SECRETS, answer())).toMatchObject({ issuer: ISSUER, isEmailVerified: true });
     const [{ body } = expect.unreachable()] = asked;
     const { payload, protectedHeader } = await jwtVerify(body.get('client_secret') ?? '', createPublicKey(privateKey));
@@ -138,8 +138,10 @@ describe('github', () => {
   };
 
   it('is asked for the number of the user, and for their addresses', async () => {
-    const url = new URL(await providerOf('github').begin(SECRETS));
+    const url = new URL(await providerOf('github').begin(SECRETS, true));
     expect(url.href).toMatch('https://github.com/login/oauth/authorize?');
+    // Of OpenID Connect.
+    expect(['nonce', 'max_age'].filter((each) => url.searchParams.has(each))).toEqual([]);
     expect(Object.fromEntries(url.searchParams)).toMatchObject({
       ...{ scope: 'read:user user:email', code_challenge_method: 'S256', state: SECRETS.state },
     });

@@ -1,3 +1,4 @@
+// Proves ASVS 6.3.7
 import { describe, expect, it } from 'vitest';
 import { changeUsername } from '../../../src/application/accounts/profile.ts';
 import { BOB, DUPLICATE, EMAIL, ORIGIN, registeredAda, WRONG_PASSWORD } from '../../support/account.ts';

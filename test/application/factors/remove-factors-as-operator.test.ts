@@ -1,4 +1,4 @@
-// Proves ASVS 6.4.4; nist-11, nist-12
+// Proves ASVS 6.4.4, 6.5.6; nist-11, nist-12
 
 import { describe, expect, it } from 'vitest';
 import { removeFactorsAsOperator } from '../../../src/application/accounts/operate-accounts.ts';

@@ -1,4 +1,4 @@
-// Proves ASVS 7.3.2; nist-6, nist-13, bcp-7, bcp-8
+// Proves ASVS 7.2.4, 7.3.2, 10.4.8; nist-6, nist-13, bcp-7, bcp-8
 
 import { describe, expect, it } from 'vitest';
 import { assertSteppedUp, stepUp } from '../../../src/application/factors/step-up.ts';
@@ -25,12 +25,13 @@ const setUp = async (given: Parameters<typeof application>[0] = {}) => {
   const { user, sessionId, accessToken, refreshToken } = await app.register(ADA);
   const key = { id: sessionId, userId: user.id };
   const presented = { presented: { proof: null } };
-  const step = (password = ADA.password) =>
+  const step = (password = ADA.password, refreshTokens: readonly string[] = []) =>
     stepUp(app)({
       userId: user.id,
       sessionId,
       tokenIssuedAt: app.clock.now() / 1000,
       factor: { password },
+      refreshTokens,
       ...presented,
     });
   const tokenOf = async (text: string) => {
@@ -101,6 +102,29 @@ describe('stepUp', () => {
     expect(await session()).toMatchObject({ authenticatedAt: app.clock.now(), amr: ['pwd'], rotation: 0 });
     const [event] = await eventsOf(app.records, { userId: user.id, before: null, limit: 1 });
     expect(event).toMatchObject({ kind: 'stepped-up', sessionId: key.id });
+  });
+
+  it('makes a copy of the current refresh token worthless, whose use ends the session', async () => {
+    const { app, user, session, step, refreshToken } = await setUp();
+    const other = await app.login({ account: ADA.username, password: ADA.password });
+    const foreign = 'refreshToken' in other ? other.refreshToken : expect.unreachable();
+    const { refreshToken: next = expect.unreachable() } = await step(ADA.password, [foreign, refreshToken]);
+    expect(await session()).toMatchObject({ rotation: 1, amr: ['pwd'] });
+    app.clock.advance(MINUTE);
+    const { refreshToken: last } = await app.refresh([next]);
+    await expect(app.refresh([refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED' });
+    await expect(app.refresh([last])).rejects.toMatchObject({ code: 'AUTH_FAILED' });
+    expect(await app.refresh([foreign])).toHaveProperty('refreshToken');
+    const endings = await eventsOf(app.records, { userId: user.id, before: null, limit: 9 });
+    expect(endings).toContainEqual(expect.objectContaining({ kind: 'session-ended', reason: 'token-replayed' }));
+  });
+
+  it('rotates nothing if another tab was first, and takes that for no theft', async () => {
+    const { app, step, refreshToken } = await setUp();
+    const { refreshToken: next } = await app.refresh([refreshToken]);
+    app.clock.advance(MINUTE);
+    expect(await step(ADA.password, [refreshToken])).not.toHaveProperty('refreshToken');
+    expect(await app.refresh([next])).toHaveProperty('refreshToken');
   });
 
   it('changes nothing with a wrong password, which counts for the device', async () => {

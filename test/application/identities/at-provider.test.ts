@@ -20,7 +20,7 @@ it('a provider is asked after its start has ended, and outside of transactions',
     },
   };
   const deps = { ...app, providers: new Map([['acme', provider]]), pause: async () => undefined };
-  const { sealed } = await startAtProvider(deps)({ provider: 'acme' });
+  const { sealed } = await startAtProvider(deps)({ provider: 'acme' }, false);
   const [start] = openStarts(deps, [sealed]);
   await finishAtProvider(deps)(start ?? expect.unreachable(), '', {});
   expect(seen).toEqual([1, 0]);

@@ -1,11 +1,15 @@
-// Proves theft-8
+// Proves ASVS 6.3.5; theft-8
 
 import { describe, expect, it } from 'vitest';
+import { refusedLoginCounter } from '../../../src/application/login/refused-login-counter.ts';
 import { NOTICES_PER_HOUR } from '../../../src/application/notices.ts';
+import { record } from '../../../src/application/service.ts';
 import { messagesOf } from '../../../src/application/storage/outbox.ts';
 import type { Origin } from '../../../src/domain/event.ts';
 import { NOTICES, type Notice } from '../../../src/domain/happenings.ts';
+import { PENDING_LOGIN_LIFETIME } from '../../../src/domain/second-factor.ts';
 import { ADA, application, MINUTE, SECOND } from '../../support/application.ts';
+import { applicationWithMail } from '../../support/mail/sender.ts';
 
 const CHROME =
   'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
@@ -59,6 +63,73 @@ describe('a notice of a log-in', () => {
     clock.advance(61 * MINUTE);
     await logIn(inNetwork(100));
     expect(await pending()).toHaveLength(NOTICES_PER_HOUR + 1);
+  });
+});
+
+describe('a notice of a right password without the second factor', () => {
+  const guarded = async () => {
+    const app = await registered();
+    await app.users.update(app.user.id, { secondFactorAt: app.clock.now(), now: app.clock.now() });
+    const { sendAll } = applicationWithMail({}, app);
+    const begin = (origin: Origin, tokens: readonly string[] = []) =>
+      expect(app.logIn(origin, tokens)).rejects.toThrow('waits for a second factor');
+    const subjects = async () => (await sendAll()).map(({ subject }) => subject);
+    return { ...app, begin, subjects };
+  };
+  const SUBJECT = 'Your password at auth.example.org was used';
+
+  it('is sent once for a device when the time for it is over, not before', async () => {
+    const { clock, begin, subjects, pending } = await guarded();
+    await begin(inNetwork(1));
+    await begin(updated(inNetwork(1)));
+    clock.advance(PENDING_LOGIN_LIFETIME - 1);
+    expect(await subjects()).toEqual([]);
+    expect(await pending()).toEqual(['second-factor-missing']);
+    clock.advance(1);
+    expect(await subjects()).toEqual([SUBJECT]);
+  });
+
+  it('is not sent to who finishes the log-in, nor for a known device', async () => {
+    const { clock, begin, subjects, pending, refreshToken, transactions, records, ids, user, ...app } = await guarded();
+    await begin(LAPTOP);
+    clock.advance(2 * SECOND);
+    await begin(inNetwork(2), [refreshToken]);
+    expect(await pending()).toEqual([]);
+    await begin(inNetwork(1));
+    const finished = { userId: user.id, kind: 'logged-in', sessionId: 'new' } as const;
+    await transactions.run((stores) => record({ ...app, clock, ids }, stores, inNetwork(1), [finished]));
+    clock.advance(PENDING_LOGIN_LIFETIME);
+    expect(await subjects()).toEqual([]);
+    expect(await pending()).toEqual([]);
+  });
+});
+
+describe('a notice of a log-in after many that failed', () => {
+  const failedBefore = async (failures: number) => {
+    const app = await registered();
+    const counter = refusedLoginCounter(app);
+    for (let failed = 0; failed < failures; failed += 1) counter.count(app.user.id, inNetwork(1));
+    await counter.store();
+    return app;
+  };
+
+  it('is sent once a day, for a device that is known', async () => {
+    const { clock, logIn, pending } = await failedBefore(10);
+    await logIn(LAPTOP);
+    await logIn(LAPTOP);
+    expect(await pending()).toEqual(['login-after-failures']);
+    clock.advance(61 * MINUTE);
+    await logIn(LAPTOP);
+    expect(await pending()).toHaveLength(1);
+  });
+
+  it('is not sent after a few, nor beside that of a new device', async () => {
+    const few = await failedBefore(9);
+    await few.logIn(LAPTOP);
+    expect(await few.pending()).toEqual([]);
+    const many = await failedBefore(10);
+    await many.logIn(inNetwork(1));
+    expect(await many.pending()).toEqual(['new-device']);
   });
 });
 

@@ -48,8 +48,9 @@ const LINKS: Partial<Record<MessageKind, readonly string[]>> = {
   'recovery-codes-made': ['factors-undo'],
 };
 
-/** Two need more than a user: `take-account-back.test.ts` and `invitations.test.ts` send them. */
-const KINDS = MESSAGE_KINDS.filter((kind) => kind !== 'email-change-final' && kind !== 'invitation');
+/** These need more than a user: `take-account-back.test.ts`, `invitations.test.ts` and `notices.test.ts` send them. */
+const OTHERS: readonly MessageKind[] = ['email-change-final', 'invitation', 'second-factor-missing'];
+const KINDS = MESSAGE_KINDS.filter((kind) => !OTHERS.includes(kind));
 
 describe('a message about a device', () => {
   it.each([

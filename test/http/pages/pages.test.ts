@@ -1,12 +1,14 @@
-// Proves ASVS 3.2.2
+// Proves ASVS 3.2.2, 7.4.4
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createAccountClient } from '../../../client/src/account.ts';
 import { createAuthClient } from '../../../client/src/index.ts';
+import { PAGES as USER_PAGES } from '../../../src/adapters/http/forms/flow.ts';
 import { CLIENT_CALLS } from '../../../src/adapters/http/pages/docs.ts';
 import { DOCS_POLICY } from '../../../src/adapters/http/routes/service/pages.ts';
 import { isDescribed } from '../../../src/adapters/http/routing/define-route.ts';
 import { CATALOG } from '../../../src/domain/errors/catalog.ts';
 import { VERSION } from '../../../src/infrastructure/version.ts';
+import { readText } from '../../support/checkout/repository.ts';
 import { ALL_ROUTES } from '../../support/http/all-routes.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
 import type { TestService } from '../../support/http/service.ts';
@@ -21,6 +23,13 @@ const wordsOf = (page: string) =>
     .replaceAll(/&#(\d+);/g, (_all, code) => String.fromCharCode(Number(code)))
     .replaceAll(/\s+/g, ' ');
 const linksOf = (page: string) => [...page.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, link = '']) => link);
+
+it('every page for users who are logged in leads to the log-out', () => {
+  const ofVisitors = Object.entries(USER_PAGES).filter(([, page]) => page.for === 'visitor');
+  expect(ofVisitors.length).toBeGreaterThan(5);
+  for (const [name] of ofVisitors)
+    expect(readText(`src/adapters/http/pages/templates/${name}.html`)).toContain('{{link.log-out}}');
+});
 
 describe('GET /', () => {
   it('returns name, version and links to a program', async () => {

@@ -214,10 +214,14 @@ export const USE_CASES: Readonly<Record<string, Case | Prepare>> = {
     await enterAgain(world);
     return () => world.me('delete', '/auth/sessions?except=current');
   },
-  stepUp:
-    ({ me, account }) =>
-    () =>
-      me('post', '/auth/step-up', { password: account.password }),
+  stepUp: {
+    prepare:
+      ({ me, account }) =>
+      () =>
+        me('post', '/auth/step-up', { password: account.password }),
+    // The session is raised, and its token not replaced.
+    between: ['events +1', ...TAKEN_BACK.between.map((each) => `${each},events +1`)],
+  },
   startApp: mine('post', '/users/me/factors/totp'),
   confirmApp: async (world) => {
     const app = await startedApp(world);

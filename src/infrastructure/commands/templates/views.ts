@@ -63,7 +63,7 @@ const FULL: Partial<Payloads> = {
 };
 
 const SHOWN_ONCE: Readonly<Record<string, object>> = {
-  recoveryCodes: { recoveryCodes: Array.from({ length: 10 }, (_, at) => `ABCDE-FGH${at}`) },
+  recoveryCodes: { recoveryCodes: Array.from({ length: 10 }, (_, at) => `ABCD-EFGH-JKMN-PQRS-TVWX-YZ0${at}`) },
   secret: {
     ...{ id: '4', secret: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP' },
     uri: 'otpauth://totp/Example:ada?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Example',

@@ -33,7 +33,7 @@ export const appJson = async ({ id, secret, username }: StartedApp, service: str
 };
 
 export const RecoveryCodesJson = v.object({
-  recoveryCodes: v.pipe(v.array(v.string()), v.examples([['ABCD-EFGH-JKMN-PQRS']])),
+  recoveryCodes: v.pipe(v.array(v.string()), v.examples([['ABCD-EFGH-JKMN-PQRS-TVWX-YZ01']])),
 });
 
 const FACTORS = { tag: 'factors', stepUp: FACTOR_CHANGE } as const;

@@ -15,7 +15,7 @@ import {
 import { requestOptions, UsedCredential } from '../../../json/passkeys.ts';
 import { validationFailure } from '../../errors/exceptions.ts';
 import type { UserSite } from '../../pages/layout.ts';
-import { type DeviceAccess, loginSourceOf, originOf, PROOF_ERRORS } from '../../request/client.ts';
+import { clientCancellation, type DeviceAccess, loginSourceOf, originOf, PROOF_ERRORS } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { handOver, loginErrors, OPENS_SESSION } from '../login/login.ts';
 import { appJson, RecoveryCodesJson } from './factors.ts';
@@ -132,20 +132,23 @@ export const stepUpRoute = (deps: Service, { cookie, device }: DeviceAccess): Ro
       method: 'POST',
       path: '/auth/step-up',
       throttle: 'strict',
-      cookie: { writes: 'access' },
+      cookie: { reads: 'optional', writes: 'may-set' },
       request: { body: StepUpBody },
       response: { data: RefreshResult },
       errors: [
         ...(['AUTH_CREDENTIALS_INVALID', 'AUTH_SECOND_FACTOR_INVALID', 'AUTH_PASSKEY_INVALID'] as const),
         ...PROOF_ERRORS,
-        ...(['DB_UNIQUE_VIOLATION', 'SYS_HOOK_UNAVAILABLE'] as const),
+        'DB_UNIQUE_VIOLATION',
       ],
     },
-    async ({ claims, caller, body: { password, code, credential, proof } }, ctx) => {
+    async ({ claims, caller, body: { password, code, credential, proof }, signal }, ctx) => {
       const factor = shownFactor({ password, code, credential });
-      const evidence = { factor, presented: device(ctx, proof), origin: originOf(ctx) };
-      const issued = await stepUp(deps)({ ...caller, tokenIssuedAt: claims.iat, ...evidence });
-      cookie.setAccess(ctx, issued);
+      const client = await clientCancellation(ctx);
+      const evidence = { factor, presented: device(ctx, proof), refreshTokens: cookie.readOwn(ctx) };
+      const input = { ...caller, tokenIssuedAt: claims.iat, ...evidence, origin: originOf(ctx), client };
+      const { refreshToken, ...issued } = await stepUp(deps)(input, signal);
+      if (refreshToken === undefined) cookie.setAccess(ctx, issued);
+      else cookie.set(ctx, { ...issued, refreshToken });
       return { accessToken: issued.accessToken };
     },
   );

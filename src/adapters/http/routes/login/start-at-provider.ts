@@ -8,11 +8,13 @@ import { PAGES } from '../../forms/flow.ts';
 import { locations } from '../../forms/locations.ts';
 import type { PageStates } from '../../forms/page-state.ts';
 import { AppLink, type TargetSettings } from '../../forms/targets.ts';
+import type { SessionCookies } from '../../request/cookies.ts';
 import type { StartCookies } from '../../request/start-cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 
 export type AtProviderSettings = TargetSettings & {
   readonly starts: StartCookies;
+  readonly cookie: Pick<SessionCookies, 'readOwn'>;
   /** For the pages of the service; `null`: there are none. */
   readonly states: PageStates | null;
 };
@@ -26,12 +28,12 @@ const Started = v.pipe(
 
 /** Where a log-in at a provider begins, and a link to what a user has there. ADR 0027. */
 export const startAtProviderRoutes = (deps: Service, settings: AtProviderSettings): Route[] => {
-  const { starts, states } = settings;
+  const { starts, states, cookie } = settings;
   const { target } = locations(settings);
   /** Without pages, there is none to which a browser could go by default. */
   const Goal = v.object({ to: states === null ? target.wrapped : target, errorTo: target });
   const begin = async (purpose: Parameters<ReturnType<typeof startAtProvider>>[0], ctx: Context) => {
-    const { url, state, sealed } = await startAtProvider(deps)(purpose);
+    const { url, state, sealed } = await startAtProvider(deps)(purpose, cookie.readOwn(ctx).length > 0);
     starts.add(ctx, state, sealed);
     return { url };
   };
@@ -42,7 +44,7 @@ export const startAtProviderRoutes = (deps: Service, settings: AtProviderSetting
       summary: 'Begin a log-in at a provider: return the address to which the browser goes',
       method: 'POST',
       path: '/auth/oidc/:provider',
-      cookie: { writes: 'starts' },
+      cookie: { reads: 'optional', writes: 'starts' },
       auth: 'public',
       throttle: 'strict',
       request: {

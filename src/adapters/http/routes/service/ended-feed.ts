@@ -1,18 +1,19 @@
-import type { Ended } from '../../../../domain/ended-session.ts';
+import type { AccessToken } from '../../../../application/ports/token-signer.ts';
+import { type EndedList, onList } from '../../../../domain/ended-session.ts';
 import { monotonicTime } from '../../../clock/system.ts';
 import { etagOf } from '../../documents.ts';
 
 type Source = {
-  /** What is on the list, the latest first. Its rows never change. */
-  readonly read: () => Promise<readonly Ended[]>;
-  readonly sign: (ended: readonly Ended[]) => Promise<string>;
+  /** The list, with the ids of its entries, which never change. */
+  readonly read: () => Promise<{ readonly list: EndedList; readonly ids: readonly string[] }>;
+  readonly sign: (list: EndedList) => Promise<string>;
 };
 
 /**
  * A list as it is sent: the same bytes for all, since a copy for each slow reader would fill the memory. Its weak entity tag is that of the
  * same list at every instance, whenever it was signed.
  */
-type Signed = { readonly bytes: Buffer; readonly etag: string };
+type Signed = { readonly bytes: Buffer; readonly etag: string; readonly has: ReturnType<typeof onList> };
 
 type Waiting = {
   /** Whether the caller has this list: it waits for another one. */
@@ -46,12 +47,12 @@ export const endedFeed = ({ read, sign }: Source) => {
 
   const refresh = async (): Promise<Signed> => {
     hasNews = false;
-    const ended = await read();
+    const { list, ids } = await read();
     readAt = monotonicTime();
-    listed = ended.length;
-    const etag = `W/"${etagOf(ended.map(({ id }) => id).join())}"`;
+    listed = ids.length;
+    const etag = `W/"${etagOf(ids.join())}"`;
     if (current?.etag !== etag || readAt - signedAt >= SIGNED_FOR) {
-      current = { etag, bytes: Buffer.from(await sign(ended)) };
+      current = { etag, bytes: Buffer.from(await sign(list)), has: onList(list) };
       signedAt = monotonicTime();
     }
     return current;
@@ -108,6 +109,8 @@ export const endedFeed = ({ read, sign }: Source) => {
         else waiting.set(client, left);
       }
     },
+    /** Whether a token is on the list. While the database is away, the last list counts. */
+    has: async (token: AccessToken): Promise<boolean> => (await get().catch(() => current))?.has(token) ?? false,
     /** Something that ended was committed here. */
     tell() {
       // Who waits knows of the news already, until they are read.

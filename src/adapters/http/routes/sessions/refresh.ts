@@ -8,14 +8,19 @@ import { PublicUserJson } from '../../../json/public-user.ts';
 import { clientCancellation, type DeviceAccess, originOf, PROOF_ERRORS } from '../../request/client.ts';
 import { isCrossSite } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
+import type { EndedFeed } from '../service/ended-feed.ts';
 
 /** The whole body may be missing (SPEC "Endpoints": refresh has none). */
 const RefreshBody = v.optional(
   v.pipe(v.object({ proof: v.optional(Proof), bindingCode: v.optional(BindingCode) }), v.examples([{}])),
 );
 
-/** SPEC "Endpoints". The refresh token is sent in the cookie alone. */
-export const refreshRoutes = (deps: Service, { cookie, device, browser }: DeviceAccess): Route[] => {
+/** SPEC "Endpoints". The refresh token is sent in the cookie alone. @param endedFeed `null`: nobody knows what has ended. */
+export const refreshRoutes = (
+  deps: Service,
+  { cookie, device, browser }: DeviceAccess,
+  endedFeed: EndedFeed | null,
+): Route[] => {
   const renew = refresh(deps);
   return [
     route(
@@ -64,13 +69,16 @@ export const refreshRoutes = (deps: Service, { cookie, device, browser }: Device
       {
         name: 'session',
         tag: 'tokens',
-        summary: 'Return what the access token says, whether or not its session is live',
+        summary: 'Return what the access token says, unless its session is known to have ended',
         method: 'GET',
         path: '/auth/session',
         auth: 'optional',
         response: { data: v.object({ authenticated: v.boolean(), user: v.nullable(PublicUserJson) }) },
       },
-      ({ claims }) => ({ authenticated: claims !== undefined, user: claims?.user ?? null }),
+      async ({ claims, caller }) => {
+        const isLive = claims !== undefined && !(caller && (await endedFeed?.has({ ...caller, claims })));
+        return { authenticated: isLive, user: isLive ? claims.user : null };
+      },
     ),
   ];
 };

@@ -110,7 +110,8 @@ describe.runIf(CHROMIUM.length > 0)('a code by mail on a new device, on the page
       const { person, user } = await signUp(service());
       await service().ports.users.update(user.id, { emailVerifiedAt: 1, now: service().ports.clock.now() });
       const { page, form, open, submit, follow, isAt, faults } = await visitor(kind);
-      const logIn = (password: string) => submit('log-in.log-in', { account: person.username, password });
+      const logIn = (password: string) =>
+        submit('log-in.log-in', { account: person.username, password }, (button) => button.dblclick());
       await open('/auth/log-in');
       const shown: string[] = [];
       for (const password of ['wrong horse', person.password]) {

@@ -6,6 +6,7 @@ import { codeAttempts } from '../login/compare-password.ts';
 import { askedBy, finishWithCode } from '../login/new-device-code.ts';
 import {
   assertSameAccount,
+  hasLaterLogin,
   invalidSecondFactor,
   openPendingLogin,
   type PendingLogin,
@@ -43,7 +44,7 @@ export const showPendingLogin =
   (deps: Service) =>
   async (pendingLogins: readonly string[]): Promise<ShownPendingLogin> => {
     const asked = askedBy(deps, pendingLogins);
-    if (asked !== null)
+    if (asked !== null && !hasLaterLogin(deps, pendingLogins, asked.codes[0].askedAt))
       return { methods: ['mail-code'], enrol: false, expiresAt: expiryOf(asked.codes[0]), challenge: null };
     const { pending, user } = await openPendingLogin(deps, pendingLogins);
     const [factors, codes, passkeys] = await Promise.all([

@@ -48,18 +48,28 @@ export const newPendingLogin = (
 export const invalidSecondFactor = (reason: string): AppError => new AppError('AUTH_SECOND_FACTOR_INVALID', { reason });
 
 /**
+ * The latest log-in counts: a host of the same domain could add an earlier one, which the browser would send first.
+ * @param texts as the browser presents them
+ */
+const latestOf = ({ secrets, clock }: Pick<Service, 'secrets' | 'clock'>, texts: readonly string[]) => {
+  const now = clock.now();
+  const opened = texts.map((text) => secrets.unsign(text, 'login-pending', now)).filter((each) => each !== null);
+  return opened.sort((a, b) => b.expiresAt - a.expiresAt)[0];
+};
+
+/** Whether the browser presents one that began later. @param time epoch milliseconds */
+export const hasLaterLogin = (deps: Pick<Service, 'secrets' | 'clock'>, texts: readonly string[], time: number) =>
+  (latestOf(deps, texts)?.expiresAt ?? 0) - PENDING_LOGIN_LIFETIME > time;
+
+/**
  * The pending log-in of a request, and its user.
- * @param texts as the browser presents them: the latest log-in counts. A host of the same domain could add an earlier one, which the browser
- *   would send first.
  * @throws AppError AUTH_SECOND_FACTOR_INVALID
  */
 export const openPendingLogin = async (
-  { secrets, clock, users }: Pick<Service, 'secrets' | 'clock' | 'users'>,
+  deps: Pick<Service, 'secrets' | 'clock' | 'users'>,
   texts: readonly string[],
 ): Promise<{ readonly pending: PendingLogin; readonly user: User }> => {
-  const now = clock.now();
-  const opened = texts.map((text) => secrets.unsign(text, 'login-pending', now)).filter((each) => each !== null);
-  const [latest] = opened.sort((a, b) => b.expiresAt - a.expiresAt);
+  const latest = latestOf(deps, texts);
   if (latest === undefined) throw invalidSecondFactor('no log-in waits for a second factor, or it has expired');
   const { userId, expiresAt, value } = latest;
   const [id = '', changedAt, method, ...times] = value.split('.') as [string?, string?, FirstMethod?, ...string[]];
@@ -67,7 +77,7 @@ export const openPendingLogin = async (
   const startedAt = expiresAt - PENDING_LOGIN_LIFETIME;
   const state = { passwordChangedAt: Number(changedAt), emailVerifiedAt, secondFactorAt };
   const pending = { id, userId, method: method ?? 'password', ...state, startedAt, expiresAt };
-  return { pending, user: assertSameAccount(pending, await users.findById(userId)) };
+  return { pending, user: assertSameAccount(pending, await deps.users.findById(userId)) };
 };
 
 /**

@@ -201,10 +201,12 @@ describe('without a code', () => {
     expect(await world.attempt(WRONG)).toBe('waits');
   });
 
-  it('asks users with a second factor for that', async () => {
+  it('asks users with a second factor for that, also beside a cookie that a host of the same domain has added before', async () => {
+    const added = await world.pending({ ...RIGHT, account: 'Bob' });
+    world.app.clock.advance(1);
     await world.change({ secondFactorAt: world.app.clock.now() });
     const cookie = await world.pending(RIGHT);
-    expect((await showPendingLogin(world.deps)([cookie])).methods).not.toContain('mail-code');
+    expect((await showPendingLogin(world.deps)([added, cookie])).methods).not.toContain('mail-code');
   });
 
   it('a remembered device stands for no second factor that everybody needs', async () => {

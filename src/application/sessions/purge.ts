@@ -3,7 +3,6 @@ import { REMEMBERED_FOR } from '../../domain/remembered-device.ts';
 import { isCovered, type MassEnding, type Session } from '../../domain/session.ts';
 import { DELIVERIES_KEPT } from '../../domain/webhook.ts';
 import { type Core, record, type Sources } from '../service.ts';
-import { purgeDevices } from '../storage/credentials.ts';
 import { addEnded } from '../storage/events.ts';
 import type { Records, Storage } from '../storage/records.ts';
 import { changeRow, purgeRows, removeRow, untilDone, withoutVersion } from '../storage/rows.ts';
@@ -68,7 +67,8 @@ export const removeEnded =
         removed += ended.length;
       }
       // A device expires so long after it was remembered.
-      const isDone = isLast && (await purgeDevices(stores.records, at + REMEMBERED_FOR, limit)) < limit;
+      const devices = { time: 'expiresAt', until: at + REMEMBERED_FOR, limit } as const;
+      const isDone = isLast && (await purgeRows(stores.records, 'rememberedDevices', devices)) < limit;
       if (isDone) await removeRow(stores.records, 'massEndings', { id });
       else {
         const next = sessions.at(-1)?.id ?? cursor ?? BEFORE_ALL;

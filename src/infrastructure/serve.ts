@@ -1,10 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { idsOfRequest } from '../adapters/http/stages/arrival.ts';
-import type { Round } from '../adapters/metrics/prometheus.ts';
 import type { OwnTables } from '../adapters/records/own-tables.ts';
 import { logOperated } from '../application/accounts/operate-accounts.ts';
-import { type PurgeDeps, purges, removeEnded } from '../application/sessions/purge.ts';
+import { type Purge, type PurgeDeps, purges, type Round, removeEnded } from '../application/sessions/purge.ts';
 import { type Closing, closing } from './closing.ts';
 import type { Overrides } from './compose/ports.ts';
 import type { Config } from './config.ts';
@@ -133,8 +132,7 @@ const PURGE_INTERVAL_MS = 60_000;
 
 /**
  * Removes all sessions that an operator has ended; deletes expired sessions, remembered devices, events, ended sessions, links, invitations, used
- * values, counts of mail and events of webhooks, and logs what operators did, until
- * `signal` is aborted. None of them waits for another. A round that has deleted anything is one line of the log.
+ * values, counts of mail and events of webhooks, and logs what operators did, until `signal` is aborted. None of them waits for another. A round that has deleted anything is one line of the log.
  * @param onDone called when a round has left nothing that was due.
  */
 export const purge = async (
@@ -144,7 +142,7 @@ export const purge = async (
   onDone: (round: Round) => void = () => undefined,
   interval = PURGE_INTERVAL_MS,
 ): Promise<void> => {
-  const repeat = async (round: Round, batch: (limit: number) => Promise<number>, failure: string): Promise<void> => {
+  const repeat = async (round: Round, batch: Purge): Promise<void> => {
     let count = 0;
     while (!signal.aborted) {
       try {
@@ -153,7 +151,7 @@ export const purge = async (
         if (done >= BATCH_SIZE) continue;
         onDone(round);
       } catch (error) {
-        logger.warn({ err: error }, failure);
+        logger.warn({ err: error, rows: round }, 'rows could not be purged');
       }
       // What operators did has lines of its own.
       if (count > 0 && round !== 'operations' && round !== 'mass-endings')
@@ -170,17 +168,7 @@ export const purge = async (
     await wait(PAUSE_MS);
     return limit;
   };
-  const { sessions, devices, events, endedSessions, links, usedValues, mailboxes, webhooks } = purges(deps);
-  await Promise.all([
-    repeat('sessions', sessions, 'expired sessions could not be purged'),
-    repeat('remembered-devices', devices, 'expired remembered devices could not be purged'),
-    repeat('events', events, 'old events could not be purged'),
-    repeat('ended-sessions', endedSessions, 'sessions that ended could not be purged from the list of them'),
-    repeat('links', links, 'expired links could not be purged'),
-    repeat('used-values', usedValues, 'expired values that were used could not be purged'),
-    repeat('mailboxes', mailboxes, 'old counts of mail could not be purged'),
-    repeat('mass-endings', massEndings, 'sessions that an operator has ended could not be removed'),
-    repeat('webhooks', webhooks, 'old events of webhooks could not be purged'),
-    repeat('operations', logOperated(deps), 'what operators did could not be logged'),
-  ]);
+  const rounds = { ...purges(deps), 'mass-endings': massEndings, operations: logOperated(deps) };
+  // `Object.entries` is typed to return any strings.
+  await Promise.all((Object.entries(rounds) as [Round, Purge][]).map((round) => repeat(...round)));
 };

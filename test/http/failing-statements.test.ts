@@ -57,7 +57,7 @@ it('every use case of the application is here', () => {
       ...readFileSync(file, 'utf8').matchAll(
         /^export const (\w+) =\s+\((?:deps|\{[^}]*\}): [^()]*?\)(?:: [^=]+?)? =>/gm,
       ),
-    ].map(([, name = '']) => (file.endsWith('end-all.ts') && name === 'endAllSessions' ? `end-all ${name}` : name)),
+    ].map(([, name = '']) => (file.endsWith('purge.ts') && name === 'endAllSessions' ? `end-all ${name}` : name)),
   );
   const others = exported.filter((name) => ![READ_ONLY, PARTS, ONE_BY_ONE].some((each) => each.test(name)));
   expect(others.toSorted()).toEqual([...new Set(Object.keys(USE_CASES).map(useCaseOf))].toSorted());

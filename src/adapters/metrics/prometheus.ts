@@ -1,6 +1,7 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { HOOK_OUTCOMES, HOOKS, type ObserveHook } from '../../application/ports/hooks.ts';
 import { WEBHOOK_OUTCOMES } from '../../application/report.ts';
+import { ROUNDS, type Round } from '../../application/sessions/purge.ts';
 import { type AccountEvent, EVENT_KINDS, SESSION_ENDINGS } from '../../domain/event.ts';
 import { DATABASE_FAILURES } from '../records/units.ts';
 
@@ -38,21 +39,6 @@ const OUTCOMES = ['rotated', 'recovered', 'replayable', 'raced', 'unproven', 're
 
 /** The outcomes of attempts to send a message. */
 const MAIL_OUTCOMES = ['sent', 'refused', 'failed', 'given-up'] as const;
-
-/** What is done every minute: rows that are purged, and `operations`, what operators did, which is logged. */
-const ROUNDS = [
-  'sessions',
-  'remembered-devices',
-  'events',
-  'ended-sessions',
-  'links',
-  'mailboxes',
-  'used-values',
-  'mass-endings',
-  'webhooks',
-  'operations',
-] as const;
-export type Round = (typeof ROUNDS)[number];
 
 const LATENCY_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3, 10, 30];
 

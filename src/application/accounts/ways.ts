@@ -18,17 +18,9 @@ import type { RefreshToken } from '../ports/token-signer.ts';
 import { type Core, enqueue, record, type Service, type Sources } from '../service.ts';
 import { type Ending, endSessionsOf, forgetDevices } from '../sessions/end-sessions.ts';
 import { assessTokens } from '../sessions/tokens.ts';
-import {
-  codesOf,
-  deleteFactor,
-  deleteIdentity,
-  deletePasskey,
-  factorsOf,
-  identitiesOf,
-  passkeysOf,
-  storeCodes,
-} from '../storage/credentials.ts';
+import { codesOf, factorsOf, identitiesOf, passkeysOf, storeCodes } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
+import { removeRow } from '../storage/rows.ts';
 
 /** A way in that is stored with an id. Recovery codes have their hashes, and no time. */
 type StoredWay = { readonly id: string; readonly createdAt?: number };
@@ -73,10 +65,10 @@ export const endWays = async (
   if (ends('password') && !(isPasswordShown && fateOf('password', act) === 'mine'))
     await stores.users.setPasswordHash(userId, { passwordHash, isOfNewPassword: true, now: deps.clock.now() });
   const passkeys = (await passkeysOf(stores.records, userId)).filter((each) => ends('passkey', each));
-  for (const each of passkeys) await deletePasskey(stores.records, each);
+  for (const { id } of passkeys) await removeRow(stores.records, 'passkeys', { id, userId });
   const factors = ends('app') ? await endFactors(deps, stores, user, ends) : { apps: 0, recoveryCodes: 0 };
   const identities = (await identitiesOf(stores.records, userId)).filter((each) => ends('identity', each));
-  for (const each of identities) await deleteIdentity(stores.records, each);
+  for (const { id } of identities) await removeRow(stores.records, 'identities', { id, userId });
   if (fateOf('identity', act) === 'block') await blockIdentities(deps, stores, userId, identities);
   await record(deps, stores, ending.origin, [
     ...Array.from({ length: factors.apps }, () => ({ userId, kind: 'second-factor-removed' }) as const),
@@ -102,7 +94,7 @@ const endFactors = async (
   const all = await factorsOf(records, userId);
   // The secret of an app that waits for its first code is known to the one who started it.
   const ended = all.filter((app) => ends('app', isConfirmed(app) ? app : undefined));
-  for (const each of ended) await deleteFactor(records, each);
+  for (const { id } of ended) await removeRow(records, 'factors', { id, userId });
   const hasNone = ended.length === all.length;
   const codes = await codesOf(records, userId);
   const left = hasNone ? [] : codes.filter((id) => !ends('recovery-code', { id }));
@@ -117,9 +109,10 @@ const markOf = ({ secrets }: Core, { issuer, subject }: IdentityKey): string =>
 
 /** Removes an identity of a user, and blocks it. In a transaction that has locked the user. @throws AppError DB_RECORD_NOT_FOUND */
 export const removeIdentity = async (deps: Core, stores: Stores, key: Pick<Identity, 'id' | 'userId'>) => {
-  const removed = await deleteIdentity(stores.records, key);
+  const { id, userId } = key;
+  const removed = await removeRow(stores.records, 'identities', { id, userId });
   if (removed === null) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such identity' });
-  await blockIdentities(deps, stores, key.userId, [removed]);
+  await blockIdentities(deps, stores, userId, [removed]);
 };
 
 /** How many removed identities of a user are remembered: the latest. */

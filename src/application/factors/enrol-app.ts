@@ -12,8 +12,9 @@ import { invalidSecondFactor } from '../login/pending-login.ts';
 import { notifyOfChange } from '../notices.ts';
 import type { FactorSecrets } from '../ports/secrets.ts';
 import { record, type Service } from '../service.ts';
-import { codesOf, deleteFactor, factorsOf, storeCodes } from '../storage/credentials.ts';
+import { codesOf, factorsOf, storeCodes } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
+import { removeRow } from '../storage/rows.ts';
 
 /** An authenticator app that waits for its first code. The secret is shown this once. */
 export type StartedApp = { readonly id: string; readonly secret: string; readonly username: string };
@@ -30,7 +31,7 @@ export const addApp = async (
 ): Promise<StartedApp> => {
   const factors = await factorsOf(stores.records, userId);
   for (const { id } of factors.filter((factor) => !isConfirmed(factor)))
-    await deleteFactor(stores.records, { id, userId });
+    await removeRow(stores.records, 'factors', { id, userId });
   if (factors.filter(isConfirmed).length >= AUTHENTICATOR_APPS_PER_USER)
     throw invalidSecondFactor('the user has as many authenticator apps as there may be');
   const id = ids.next();

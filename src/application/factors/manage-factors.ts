@@ -7,8 +7,9 @@ import type { FactorSecrets } from '../ports/secrets.ts';
 import type { Service } from '../service.ts';
 import { type Caller, type CallerWithToken, liveUser, lockedFactorOwner } from '../sessions/current-user.ts';
 import { forgetDevices } from '../sessions/end-sessions.ts';
-import { codesOf, deleteFactor, factorsOf, storeCodes } from '../storage/credentials.ts';
+import { codesOf, factorsOf, storeCodes } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
+import { removeRow } from '../storage/rows.ts';
 import { addApp, enrol, replaceCodes, type StartedApp } from './enrol-app.ts';
 import { raiseSession } from './step-up.ts';
 import { compareCode } from './verify-factor.ts';
@@ -93,7 +94,8 @@ export const removeApp =
       const { id: userId } = user;
       const factors = await factorsOf(stores.records, userId);
       const removed = factors.find((factor) => factor.id === id);
-      if (removed === undefined || !(await deleteFactor(stores.records, { id, userId }))) throw noSuchFactor();
+      if (removed === undefined || (await removeRow(stores.records, 'factors', { id, userId })) === null)
+        throw noSuchFactor();
       if (!isConfirmed(removed)) return;
       if (factors.filter(isConfirmed).length === 1) await endSecondFactor(deps, stores, userId, origin);
       const { sessionId } = caller;

@@ -5,8 +5,8 @@ import { recordChange } from '../notices.ts';
 import type { CreationMediation, NewCredential } from '../ports/webauthn.ts';
 import { pick, type Service } from '../service.ts';
 import { type Caller, liveUser, lockedFactorOwner } from '../sessions/current-user.ts';
-import { deletePasskey, passkeysOf } from '../storage/credentials.ts';
-import { changeRow } from '../storage/rows.ts';
+import { passkeysOf } from '../storage/credentials.ts';
+import { changeRow, removeRow } from '../storage/rows.ts';
 import { invalidPasskey, newChallenge, openChallenge, useChallenge } from './use-passkey.ts';
 
 export type PasskeyInvitation = {
@@ -110,7 +110,7 @@ export const removePasskey =
     deps.transactions.run(async (stores) => {
       const user = await lockedFactorOwner(deps, stores, caller);
       const { id: userId } = user;
-      const removed = await deletePasskey(stores.records, { id, userId });
+      const removed = await removeRow(stores.records, 'passkeys', { id, userId });
       if (removed === null) throw noSuchPasskey();
       const { sessionId } = caller;
       await recordChange(deps, stores, { kind: 'passkey-removed', user, sessionId, origin, added: [] });

@@ -12,9 +12,9 @@ import type { User } from '../../domain/user.ts';
 import { notifyOfReplay } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import { type Core, record, type Service, type Sources } from '../service.ts';
-import { deleteDevice, devicesOf } from '../storage/credentials.ts';
+import { devicesOf } from '../storage/credentials.ts';
 import type { Records, Stores } from '../storage/records.ts';
-import { removeRows } from '../storage/rows.ts';
+import { removeRow, removeRows } from '../storage/rows.ts';
 import { assessTokens, reusedSessions, verifiedTokens } from './tokens.ts';
 
 const presentedIds = ({ secrets, clock }: Service, userId: string, texts: readonly string[]): ReadonlySet<string> => {
@@ -84,7 +84,8 @@ const forgetDevice = async (
   key: RememberedDeviceKey,
   { reason, origin }: DeviceEnding,
 ): Promise<boolean> => {
-  const forgotten = await deleteDevice(stores.records, key);
+  const { id, userId } = key;
+  const forgotten = (await removeRow(stores.records, 'rememberedDevices', { id, userId })) !== null;
   if (forgotten) await record(deps, stores, origin, deviceEvents(key.userId, [key.id], reason));
   return forgotten;
 };

@@ -3,7 +3,6 @@ import { REMEMBERED_FOR } from '../../domain/remembered-device.ts';
 import { isCovered, type MassEnding, type Session } from '../../domain/session.ts';
 import { DELIVERIES_KEPT } from '../../domain/webhook.ts';
 import { type Core, record, type Sources } from '../service.ts';
-import { purgeDevices } from '../storage/credentials.ts';
 import { addEnded } from '../storage/events.ts';
 import type { Records, Storage } from '../storage/records.ts';
 import { changeRow, purgeRows, removeRow, untilDone, withoutVersion } from '../storage/rows.ts';
@@ -68,7 +67,8 @@ export const removeEnded =
         removed += ended.length;
       }
       // A device expires so long after it was remembered.
-      const isDone = isLast && (await purgeDevices(stores.records, at + REMEMBERED_FOR, limit)) < limit;
+      const devices = { time: 'expiresAt', until: at + REMEMBERED_FOR, limit } as const;
+      const isDone = isLast && (await purgeRows(stores.records, 'rememberedDevices', devices)) < limit;
       if (isDone) await removeRow(stores.records, 'massEndings', { id });
       else {
         const next = sessions.at(-1)?.id ?? cursor ?? BEFORE_ALL;
@@ -77,8 +77,15 @@ export const removeEnded =
       return removed;
     });
 
+/** What is done every minute: rows that are purged; `mass-endings`, by which sessions end; `operations`, what operators did, which is logged. */
+export const ROUNDS = [
+  ...(['sessions', 'remembered-devices', 'events', 'ended-sessions', 'links', 'mailboxes', 'used-values'] as const),
+  ...(['mass-endings', 'webhooks', 'operations'] as const),
+] as const;
+export type Round = (typeof ROUNDS)[number];
+
 /** Each purge deletes at most `limit` rows, and returns how many it has deleted. */
-type Purge = (limit: number) => Promise<number>;
+export type Purge = (limit: number) => Promise<number>;
 
 export type PurgeDeps = Storage &
   Sources & {
@@ -105,15 +112,15 @@ export const purges = (deps: PurgeDeps) => {
         return purged.length;
       }),
     events: expired('events', 'at', deps.eventsRetention + 1),
-    devices: expired('rememberedDevices', 'expiresAt'),
+    'remembered-devices': expired('rememberedDevices', 'expiresAt'),
     /** Those of users, and those that invite. */
     links: async (limit) => (await links(limit)) + (await invitations(limit)),
-    usedValues: expired('usedValues', 'expiresAt', USED_KEPT),
-    endedSessions: expired('endedSessions', 'at', deps.accessLifetime + USED_KEPT),
+    'used-values': expired('usedValues', 'expiresAt', USED_KEPT),
+    'ended-sessions': expired('endedSessions', 'at', deps.accessLifetime + USED_KEPT),
     /** Counts of mail that no longer limit anything. */
     mailboxes: expired('mailboxes', 'refilledAt'),
     /** Events that no webhook will be told of. */
     webhooks: (limit) =>
       transactions.run((stores) => purgeDeliveries(stores, clock.now() - DELIVERIES_KEPT, limit, clock.now())),
-  } satisfies Record<string, Purge>;
+  } satisfies Partial<Record<Round, Purge>>;
 };

@@ -2,7 +2,7 @@ import type { Identity, IdentityKey } from '../../domain/identity.ts';
 import type { Link, LinkPurpose } from '../../domain/link.ts';
 import type { Passkey, PasskeyKey, PasskeyState } from '../../domain/passkey.ts';
 import type { Invitation } from '../../domain/registration.ts';
-import type { RememberedDevice, RememberedDeviceKey } from '../../domain/remembered-device.ts';
+import type { RememberedDevice } from '../../domain/remembered-device.ts';
 import type { Factor, FactorKey } from '../../domain/second-factor.ts';
 import type { Equal, Records } from './records.ts';
 import {
@@ -11,7 +11,6 @@ import {
   inOrder,
   insertOrChangeRow,
   insertUnlessPresent,
-  purgeRows,
   removeRow,
   removeRows,
   withoutVersion,
@@ -34,10 +33,6 @@ export const useStep = async (
   );
   return used !== null;
 };
-
-/** @returns whether the user had such a factor. */
-export const deleteFactor = async (records: Records, { id, userId }: FactorKey): Promise<boolean> =>
-  (await removeRow(records, 'factors', { id, userId })) !== null;
 
 /** Replaces the recovery codes of a user, in a unit that has locked the user. */
 export const storeCodes = async (records: Records, userId: string, hashes: readonly string[]): Promise<void> => {
@@ -78,10 +73,6 @@ export const recordPasskeyUse = async (
   return used !== null;
 };
 
-/** @returns the passkey that was removed; `null` when the user has no such passkey. */
-export const deletePasskey = (records: Records, { id, userId }: PasskeyKey): Promise<Passkey | null> =>
-  removeRow(records, 'passkeys', { id, userId });
-
 export const findIdentity = async (records: Records, { issuer, subject }: IdentityKey): Promise<Identity | null> => {
   const identity = await findRow(records, 'identities', { issuer, subject });
   return identity && withoutVersion(identity);
@@ -90,12 +81,6 @@ export const findIdentity = async (records: Records, { issuer, subject }: Identi
 /** The identities of a user, the oldest first. */
 export const identitiesOf = async (records: Records, userId: string): Promise<Identity[]> =>
   (await records.list('identities', { equal: { userId }, order: ['id'] })).map(withoutVersion);
-
-/** @returns the identity that was removed; `null` when the user has no such identity. */
-export const deleteIdentity = (
-  records: Records,
-  { id, userId }: Pick<Identity, 'id' | 'userId'>,
-): Promise<Identity | null> => removeRow(records, 'identities', { id, userId });
 
 const byAge = (a: RememberedDevice, b: RememberedDevice): number => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
 
@@ -111,14 +96,6 @@ export const devicesOf = async (records: Records, userId: string, now: number): 
     .map(withoutVersion)
     .sort(byAge);
 };
-
-/** @returns whether the user had such a device. */
-export const deleteDevice = async (records: Records, { id, userId }: RememberedDeviceKey): Promise<boolean> =>
-  (await removeRow(records, 'rememberedDevices', { id, userId })) !== null;
-
-/** @returns how many of the expired ones it has removed, at most so many. */
-export const purgeDevices = (records: Records, until: number, limit: number): Promise<number> =>
-  purgeRows(records, 'rememberedDevices', { time: 'expiresAt', until, limit });
 
 const isLive = ({ expiresAt }: { readonly expiresAt: number }, now: number): boolean => now < expiresAt;
 

@@ -1,8 +1,6 @@
 import { expect } from 'vitest';
 import { removeEnded } from '../../../src/application/sessions/purge.ts';
 import {
-  deleteIdentity,
-  deletePasskey,
   devicesOf,
   putInvitation,
   putLink,
@@ -16,7 +14,7 @@ import {
 import { addEvents, eventsOf, takeOperated } from '../../../src/application/storage/events.ts';
 import { addMessages, admitMail, claimMessages, waitingMessages } from '../../../src/application/storage/outbox.ts';
 import type { Records } from '../../../src/application/storage/records.ts';
-import { purgeRows } from '../../../src/application/storage/rows.ts';
+import { purgeRows, removeRow } from '../../../src/application/storage/rows.ts';
 import { claimDeliveries } from '../../../src/application/storage/webhooks.ts';
 import { COUNTING_PERIOD } from '../../../src/domain/event.ts';
 import { partWithUser } from '../../../src/domain/session.ts';
@@ -66,8 +64,8 @@ export const concurrentUses = ({ it }: Tests<GivenStorage>): void => {
       (instance) => useCode(instance, owner, 'one'),
       (instance) => takeLink(instance, link.purpose, link.tokenHash, NOW),
       (instance) => takeInvitation(instance, invitation, NOW),
-      (instance) => deletePasskey(instance, passkey),
-      (instance) => deleteIdentity(instance, identity),
+      (instance) => removeRow(instance, 'passkeys', { id: passkey.id, userId: passkey.userId }),
+      (instance) => removeRow(instance, 'identities', { id: identity.id, userId: identity.userId }),
     ];
     for (const use of uses) {
       const outcomes = await raced([records, another.records], RACERS, use);

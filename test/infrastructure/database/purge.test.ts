@@ -116,9 +116,9 @@ describe('the purge', () => {
       expect(done.toSorted().join(', ')).toBe(others);
     };
     const lines = await purgeUntil(stores, isDone, (round) => done.push(round));
-    expect(lines.map(({ msg }) => msg).toSorted()).toStrictEqual([
-      ...['expired links could not be purged', 'expired sessions could not be purged', 'purged', 'purged', 'purged'],
-      'purged',
+    expect(lines.map(({ msg, rows }) => `${msg}: ${rows}`).toSorted()).toStrictEqual([
+      ...['purged: ended-sessions', 'purged: events', 'purged: remembered-devices', 'purged: used-values'],
+      ...['rows could not be purged: links', 'rows could not be purged: sessions'],
     ]);
   });
 });

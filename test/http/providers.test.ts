@@ -452,6 +452,16 @@ describe('a provider that does not answer', () => {
     expect(provider.hits.filter((path) => path === '/.well-known/openid-configuration')).not.toHaveLength(0);
   });
 
+  it.each([['client_secret_post'], ['client_secret_basic']])(
+    'is named in the log with the way of a client secret that is wrong: %s',
+    async (method) => {
+      const own = await start({ ...environment(), OIDC_ACME_CLIENT_SECRET: 'wrong' });
+      provider.switches.discovery = (document) => ({ ...document, token_endpoint_auth_methods_supported: [method] });
+      expect(errorIn(await comeBack(await walk(own), own).expect(303))).toBe('AUTH_IDENTITY_UNPROVEN');
+      expect(JSON.stringify(own.logs)).toContain(`invalid_client (the client secret was sent by ${method})`);
+    },
+  );
+
   it('is named in the log, without what it or anybody with a link has written', async () => {
     const own = await start(environment());
     Object.assign(provider.switches, {

@@ -145,6 +145,13 @@ describe('listEvents', () => {
     return { ...ada, caller, ids: events.map(({ id }) => id), list };
   };
 
+  it('lists page after page, the latest first', async () => {
+    const { caller, ids, list } = await setUp();
+    const first = await list(caller, { before: null, limit: 2 });
+    const second = await list(caller, { before: first.next, limit: 3 });
+    expect([...first.events, ...second.events].map(({ id }) => id)).toEqual(ids);
+  });
+
   it.each([
     [4, true],
     [5, false],

@@ -44,9 +44,10 @@ describe('removeFactorsAsOperator', () => {
     for (const event of recorded) expect(event).toMatchObject(BY_OPERATOR);
   });
 
-  it('notifies the user once of each kind', async () => {
+  it('notifies the user once of each kind, and of none that there is not', async () => {
     const { pending, remove } = await setUp();
     await remove();
+    expect(await remove()).toEqual({ apps: 0, recoveryCodes: 0, passkeys: 0 });
     expect((await pending()).toSorted()).toEqual([`passkey-removed to ${EMAIL}`, `second-factor-removed to ${EMAIL}`]);
   });
 

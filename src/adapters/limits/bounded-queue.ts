@@ -21,12 +21,7 @@ const WEIGHT = 1 / 8;
  * Runs at most `width` tasks at once, in the order of their arrival. A task that would have to wait longer than `maxWait` is
  * rejected at once with AppError SYS_HTTP_UNEXPECTED_ERROR, status 503 and `retryAfter`.
  */
-export const boundedQueue = ({
-  width,
-  maxWait,
-  expectedDuration = 50,
-  now = monotonicTime,
-}: BoundedQueueOptions) => {
+export const boundedQueue = ({ width, maxWait, expectedDuration = 50, now = monotonicTime }: BoundedQueueOptions) => {
   const limit = pLimit(width);
   let average = expectedDuration;
   const timed = async <T>(task: () => Promise<T>): Promise<T> => {

@@ -27,7 +27,7 @@ beforeEach(async () => {
 const useCaseOf = (name: string): string => name.split(',')[0] ?? name;
 /** They change nothing but the number of an authorization. */
 const READ_ONLY =
-  /^(?:(?:list|count|show|preview|find)\w+|notifiesFormerAddress|getCurrentUser|identifyVisitor|authenticateRequest|hasLaterLogin|exportAccountAsOperator)$/;
+  /^(?:(?:list|count|show|preview|find)\w+|notifiesFormerAddress|getCurrentUser|identifyVisitor|authenticate|authenticateRequest|hasLaterLogin|exportAccountAsOperator)$/;
 /** Parts of other use cases. */
 const PARTS =
   /^(?:seal|unseal|expiryOf|codeFor|hashOfCode|newConfirmationCode|assertLive|assertSteppedUp|providerOf|openStarts|startAtProvider|makeBindingCode|makeAppCode|inviteBrowser|registerBrowser|invitePasskey|passkeyChallenge|refusedLoginCounter|recordUnprovenDevice|reportRefusal|registration)$/;

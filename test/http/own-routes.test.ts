@@ -188,6 +188,10 @@ describe('a service does not start', () => {
   ])('with a route that has %s', async (_what, routes, named) => {
     await expect(startService({}, { routes: () => routes })).rejects.toThrow(named);
   });
+
+  it('but with one code that two routes declare alike', async () => {
+    await (await startService({}, { routes: () => [order, twice({ ...GONE })] })).close();
+  });
 });
 
 describe('a code that no route declares', () => {

@@ -122,4 +122,9 @@ describe('a refresh from a page of another site', () => {
     const { cookie } = await signUp(service);
     await refreshWith(service, cookie).set('Sec-Fetch-Site', 'cross-site').set('Origin', ALLOWED_ORIGIN).expect(200);
   });
+
+  it.each(['same-origin', 'same-site', 'none'])('is not assumed for Sec-Fetch-Site: %s', async (site) => {
+    const { cookie } = await signUp(service);
+    await refreshWith(service, cookie).set('Sec-Fetch-Site', site).expect(200);
+  });
 });

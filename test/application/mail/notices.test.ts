@@ -64,6 +64,12 @@ describe('a notice of a log-in', () => {
     await logIn(inNetwork(100));
     expect(await pending()).toHaveLength(NOTICES_PER_HOUR + 1);
   });
+
+  it('can be switched off', async () => {
+    const { logIn, pending } = await registered(['password', 'email', 'replay']);
+    await logIn(inNetwork(1));
+    expect(await pending()).toStrictEqual([]);
+  });
 });
 
 describe('a notice of a right password without the second factor', () => {
@@ -173,6 +179,10 @@ describe('a notice of a replayed token', () => {
   it('is sent once, however often the token is replayed', async () => {
     const { pending } = await replay();
     expect(await pending()).toStrictEqual(['token-replayed']);
+  });
+
+  it('can be switched off', async () => {
+    expect(await (await replay(['new-device', 'password', 'email'])).pending()).toStrictEqual([]);
   });
 
   it('is sent a few times an hour at most, and once for a token that is replayed many times at once', async () => {

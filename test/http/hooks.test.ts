@@ -6,6 +6,7 @@ import type { Hooks, RegistrationRequest } from '../../src/application/ports/hoo
 import { type AccountEvent, EVENT_KINDS } from '../../src/domain/event.ts';
 import { PAGE_FILES } from '../../src/infrastructure/template-files.ts';
 import { anEvent } from '../support/builders.ts';
+import { invitedPerson } from '../support/http/account.ts';
 import { heldFrom, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { locationIn, visitorOf } from '../support/http/page-visitor.ts';
 import { aPerson } from '../support/http/service.ts';
@@ -158,6 +159,14 @@ describe('beforeRegister at the page', () => {
     await visitor.submit('register.register', { ...person, 'extra.company': 'ours' });
     expect(locationIn(visitor.answers.at(-1) ?? expect.unreachable())).toBe('/auth/account');
     expect(asked).toEqual([{ company: 'theirs' }, { company: 'ours' }]);
+  });
+
+  it('of an invitation says what it has to say itself, and not that the invitation is at fault', async () => {
+    const service = await startWith({ beforeRegister: () => ({ decision: 'refuse', message: 'Not today.' }) });
+    const visitor = visitorOf(service);
+    await visitor.open('/auth/link/invitation');
+    await visitor.submit('invitation.invitation', await invitedPerson(service));
+    expect((await visitor.follow()).text).toContain('>These details are not accepted here. Not today.<');
   });
 });
 

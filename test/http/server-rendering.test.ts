@@ -244,6 +244,19 @@ describe('a navigation of a browser with the key of its session', () => {
     const proof = await key.proof({ htu: 'https://auth.example.org/auth/refresh-token', now: clock.now() });
     await refreshWith(service, cookie).send({ proof }).expect(200);
   });
+
+  it('gets it in the language of the browser, with the name of the product', async () => {
+    const { cookie } = await bound();
+    const english = await navigate(cookie).expect(200);
+    expect(english.text).toContain('<html lang="en" ');
+    const german = await navigate(cookie, TO, { ...NAVIGATION, 'Accept-Language': 'de-AT' }).expect(200);
+    expect(german.text).toContain('<html lang="de" ');
+    expect(german.text).toContain('Ihre Sitzung wird verlängert.');
+    for (const { text } of [english, german]) {
+      expect(text).toContain('auth.example.org');
+      expect(text).not.toContain('Tandem');
+    }
+  });
 });
 
 describe('an access token for a page server', () => {

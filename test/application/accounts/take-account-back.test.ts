@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { confirmEmailChange } from '../../../src/application/accounts/change-email.ts';
 import { takeAccountBack } from '../../../src/application/accounts/mail-links.ts';
-import { makeRecoveryCodes } from '../../../src/application/factors/manage-factors.ts';
+import { makeRecoveryCodes, removeApp } from '../../../src/application/factors/manage-factors.ts';
 import { timeText } from '../../../src/application/mail/write-mail.ts';
 import type { Core } from '../../../src/application/service.ts';
 import { codesOf, factorsOf, linksOf, passkeysOf } from '../../../src/application/storage/credentials.ts';
@@ -176,6 +176,15 @@ describe('takeAccountBack, with the link of a change of factors', () => {
     await makeRecoveryCodes({ ...deps, clock })(ada.caller(), ORIGIN);
     await undo((await undosOf(EMAIL)).at(-1));
     expect((await stored()).codes).toBe(0);
+  });
+
+  it('ends the second factor that a thief has begun', async () => {
+    const { app, userId, ada, undosOf, stored, undo } = await robbed();
+    for (const { id } of await factorsOf(app.records, userId)) await removeApp(app)(ada.caller(), id);
+    await ada.addApp();
+    expect((await stored()).user?.secondFactorAt).not.toBeNull();
+    await undo((await undosOf(EMAIL)).at(-1));
+    expect(await stored()).toMatchObject({ apps: 0, codes: 0, user: { secondFactorAt: null } });
   });
 
   it('is valid for seven days from the change', async () => {

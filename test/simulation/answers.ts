@@ -1,16 +1,14 @@
 import { accessTokenOf, type Facts, type Here, partOf, sessionOf, tokenIdOf, tokenIn, tokenOf } from './facts.ts';
 import { kernel, SECOND } from './kernel.ts';
-import type { Verdict } from './rules.ts';
+import type { Rule, Verdict } from './rules.ts';
 import type { Answer, Asked } from './service.ts';
 
 /** What answers have to hold, whoever has asked. */
 
-type Judged = Omit<Here, 'chance'> & { readonly replays: boolean };
-
 export const REFRESH = '/auth/refresh-token';
 const codeIn = ({ body }: Answer): string => /"code":"(\w+)"/.exec(body)?.[1] ?? '';
 
-const note = ({ facts, replays }: Judged, asked: Asked, answer: Answer, arrivedAt: number): void => {
+const note = (facts: Facts, replays: boolean, asked: Asked, answer: Answer, arrivedAt: number): void => {
   const access = accessTokenOf(asked);
   const id = sessionOf(access ?? tokenOf(asked));
   const [, issued] = /"accessToken":"([^"]+)"/.exec(answer.body) ?? [];
@@ -20,34 +18,31 @@ const note = ({ facts, replays }: Judged, asked: Asked, answer: Answer, arrivedA
   if (access && asked.method !== 'GET' && answer.status >= 500) facts.failed.set(id, arrivedAt);
 };
 
+/** What came of what works once, and when it arrived. */
+const usesOf = (facts: Facts) => {
+  const uses = new Map<string, { readonly result: string; readonly at: number }>();
+  return (rule: Rule, what: string, result: string, at: number): Verdict => {
+    const former = uses.get(what);
+    uses.set(what, { result, at });
+    return [rule, !former || former.result === result, facts.forgotSince(former?.at)];
+  };
+};
+
 /** @returns what judges an answer. `problems`: what is not as the OpenAPI document says. */
-export const judgeAnswers = (here: Judged) => {
-  const { story, facts, replays } = here;
-  /** When refresh tokens were used, by their ids. */
-  const uses = new Map<string, number>();
-  /** What came of a return from a provider, an assertion, a code of an app, or a proof. */
-  const results = new Map<string, string>();
-  const ofToken = (asked: Asked, token: string, arrivedAt: number): Verdict[] => {
+export const judgeAnswers = ({ story, facts, replays }: Omit<Here, 'chance'> & { readonly replays: boolean }) => {
+  const use = usesOf(facts);
+  const ofToken = (asked: Asked, token: string, arrivedAt: number): (Verdict | false)[] => {
+    const { path, body, headers } = asked;
     const id = sessionOf(token);
     const end = facts.ended.get(id)?.at;
-    const used = tokenIdOf(tokenOf(asked));
-    const usedAt = uses.get(used);
-    const isOnce = asked.path === REFRESH && !replays && !facts.rowOf(id)?.deviceKey;
-    if (isOnce) uses.set(used, kernel.time);
-    const { path, body, headers } = asked;
-    const isReturn = path.includes('/callback?');
-    const isGiven = path === '/auth/adopt' || path === '/auth/login/app';
-    const [what = '', result] = isReturn || isGiven ? [path + body, id] : [headers.dpop, token];
-    const former = what && results.get(what);
-    results.set(what, result);
+    const isOnce = path === REFRESH && !replays && !facts.rowOf(id)?.deviceKey;
+    const isGiven = /\/callback\?|^\/auth\/(adopt|login\/app)$/.test(path);
+    const [what, result] = isGiven ? [path + body, id] : [headers.dpop, token];
     return [
       ['a session that has ended gives no token', end === undefined || end >= arrivedAt, facts.forgotSince(end)],
-      [
-        'of any number of concurrent uses of a token one succeeds',
-        !isOnce || usedAt === undefined,
-        facts.forgotSince(usedAt),
-      ],
-      ['of what works once one use succeeds', !former || former === result],
+      isOnce &&
+        use('of any number of concurrent uses of a token one succeeds', tokenIdOf(tokenOf(asked)), token, arrivedAt),
+      what !== undefined && use('of what works once one use succeeds', what, result, arrivedAt),
     ];
   };
   const ofAnswer = (asked: Asked, answer: Answer, arrivedAt: number): (Verdict | false)[] => {
@@ -75,7 +70,7 @@ export const judgeAnswers = (here: Judged) => {
   return (asked: Asked, answer: Answer, arrivedAt: number, problems: readonly string[]): void => {
     const token = tokenIn(answer);
     const text = () => `${asked.method} ${asked.path} ${answer.status} ${codeIn(answer)} ${problems}`;
-    note(here, asked, answer, arrivedAt);
+    note(facts, replays, asked, answer, arrivedAt);
     story.expect('each answer is as the OpenAPI document says', problems.length === 0, text);
     story.judge(ofAnswer(asked, answer, arrivedAt), text);
     if (token !== undefined) story.judge(ofToken(asked, token, arrivedAt), text);

@@ -6,6 +6,8 @@ export const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000
 export const START = Date.UTC(2027, 0, 4);
 
 const realTurn = setImmediate;
+/** Ends after all microtasks. */
+const turn = () => new Promise<void>((resolve) => realTurn(resolve));
 
 export type Entry = { readonly at: number; call: (() => void) | null };
 
@@ -20,7 +22,9 @@ export const kernel = {
   /** Of the service: ids, secrets, `Math.random`. */
   chance: new Chance(0),
   now: (): number => Math.floor(kernel.time),
-  begin(seed: number): void {
+  /** Lets the instances of the last world come to their end before, which may set timers. */
+  async begin(seed: number): Promise<void> {
+    await turn();
     [entries.length, hash] = [0, 0];
     Object.assign(kernel, { time: START, events: 0, isStopped: false, chance: new Chance(seed ^ 0x5eed) });
   },
@@ -35,10 +39,10 @@ export const kernel = {
     for (const byte of Buffer.from(text)) hash = (Math.imul(hash, 31) + byte) | 0;
   },
   hash: (): string => (hash >>> 0).toString(16).padStart(8, '0'),
-  /** What is due goes on one at a time, each until nothing more can happen without the next: a turn ends after all microtasks. */
+  /** What is due goes on one at a time, each until nothing more can happen without the next. */
   async run(until: number): Promise<void> {
     for (;;) {
-      await new Promise<void>((resolve) => realTurn(resolve));
+      await turn();
       const next = entries.at(-1);
       if (kernel.isStopped || next === undefined || next.at > until) break;
       entries.pop();

@@ -33,6 +33,7 @@ export const RULES = {
   'tabs agree': 'docs/browser.md',
   'what has expired is purged': 'ADR 0019',
   'no transaction stays open': 'ADR 0019',
+  'every map has a bound': 'CONTRIBUTING.md, style',
   'the kernel owns every wait': 'test/simulation/process.ts',
 } as const;
 export type Rule = keyof typeof RULES;

@@ -11,6 +11,7 @@ import { plainPasswordHasher } from '../support/fakes.ts';
 import { type AnswerCheck, answerCheckOf } from '../support/openapi/answer-check.ts';
 import type { SimulatedDatabase } from './database.ts';
 import { MINUTE } from './kernel.ts';
+import { keeping } from './process.ts';
 
 /** Instances of the service, with the whole pipeline of a request. */
 
@@ -52,7 +53,10 @@ export const openInstance = async ({ database, settings, mailerOf, log, ...other
   const destination = { write: (text: string) => void (line.isDead || log(text)) };
   const logger = createLogger({ level: 'info', environment: 'test', destination });
   const ports = { hasher: plainPasswordHasher(), mailer: mailerOf(() => line.isDead) };
+  const kept: NonNullable<typeof keeping.now> = [];
+  keeping.now = kept;
   const service = await compose(config, logger, { ...others, storage: storageOver(records), ports });
+  keeping.now = null;
   const stop = new AbortController();
   const sockets = new Set<Duplex>();
   const { eventsRetention, accessLifetime } = config;
@@ -60,7 +64,7 @@ export const openInstance = async ({ database, settings, mailerOf, log, ...other
   void service.mail?.deliver(stop.signal, { pollInterval: POLL_INTERVAL });
   void service.webhooks.deliver(stop.signal, { pollInterval: POLL_INTERVAL });
   return {
-    ...{ line, service },
+    ...{ line, service, kept },
     /** What is not as the OpenAPI document says. Pages are not in it. */
     problemsOf: ({ method, path }: Asked, answer: Answer): string[] =>
       /json/.test(answer.headers['content-type'] ?? '') ? checkFor(settings, service)(method, path, answer) : [],

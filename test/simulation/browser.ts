@@ -1,10 +1,9 @@
 import { parseSetCookie } from 'cookie';
 import type { AuthClient } from '../../client/src/types.ts';
 import { REFRESH } from './answers.ts';
-import type { Chance } from './chance.ts';
 import { sessionOf, tokenOf } from './facts.ts';
 import type { Internet } from './internet.ts';
-import { kernel, MINUTE, openGate, SECOND } from './kernel.ts';
+import { type Chance, kernel, MINUTE, openGate, SECOND } from './kernel.ts';
 import { type Answer, APPLICATION, type Asked } from './service.ts';
 
 /** A browser without its tabs: cookies, storage, a machine that sleeps, and its line to the service. */

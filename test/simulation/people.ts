@@ -1,4 +1,4 @@
-import { sign } from 'node:crypto';
+import { compact, ecdsa } from '../support/forgeries/forge.ts';
 import { judgeLogOut } from './answers.ts';
 import type { Browser, Tab } from './browser.ts';
 import { DAY, kernel, MINUTE, SECOND } from './kernel.ts';
@@ -118,11 +118,8 @@ const arrive = async ({ database, chance, formerSystem }: World, person: Person,
   const user = database.rows('users').find(({ username }) => username === person.name);
   const iat = Math.floor(kernel.now() / SECOND);
   const claims = { aud: BASE, sub: user?.id, jti: chance.uuid(), iat, exp: iat + 60 };
-  const parts = [{ typ: 'adoption+jwt', alg: 'EdDSA' }, claims].map((part) =>
-    Buffer.from(JSON.stringify(part)).toString('base64url'),
-  );
-  const signature = sign(null, Buffer.from(parts.join('.')), formerSystem.privateKey).toString('base64url');
-  const body = JSON.stringify({ assertion: [...parts, signature].join('.') });
+  const assertion = compact({ typ: 'adoption+jwt', alg: 'ES256' }, claims, ecdsa(formerSystem.privateKey));
+  const body = JSON.stringify({ assertion });
   const sent = { headers: { 'content-type': 'application/json' }, body };
   await Promise.allSettled([browser.send('POST', '/auth/adopt', sent), browser.send('POST', '/auth/adopt', sent)]);
 };

@@ -5,8 +5,7 @@ import promisedFiles from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers';
 import promisedTimers from 'node:timers/promises';
-import type { Chance } from './chance.ts';
-import { type Entry, kernel, START } from './kernel.ts';
+import { type Chance, type Entry, kernel, START } from './kernel.ts';
 
 /**
  * Imported before anything of the service: gives the whole process the time and the chance of the kernel, and carries out at once what would

@@ -65,15 +65,16 @@ export const openStory = (trace?: (line: string) => void) => {
     },
     /** Waits, and says so when it takes too long. @returns the error, too */
     async within<Result>(what: string, work: Promise<Result>, limit = 4 * MINUTE) {
-      const isLate = (late: boolean) => story.expect('nothing waits for ever', !late, () => `${what}: ${limit} ms`);
-      const timer = kernel.after(limit, () => isLate(true));
-      const outcome = await work.then(
-        (result) => ({ result, error: undefined }),
-        (error: { readonly code?: string }) => ({ result: undefined, error }),
-      );
-      isLate(false);
-      timer.call = null;
-      return outcome;
+      const isInTime = (holds: boolean) => story.expect('nothing waits for ever', holds, () => `${what}: ${limit} ms`);
+      const timer = kernel.after(limit, () => isInTime(false));
+      try {
+        return { result: await work, error: undefined };
+      } catch (error) {
+        return { result: undefined, error: error as { readonly code?: string } };
+      } finally {
+        timer.call = null;
+        isInTime(true);
+      }
     },
   };
   return story;

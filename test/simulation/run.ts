@@ -1,7 +1,6 @@
-import { Chance } from './chance.ts';
 import { NO_FAULTS } from './database.ts';
 import { type Fault, trouble } from './faults.ts';
-import { HOUR, kernel, MINUTE, SECOND, START } from './kernel.ts';
+import { Chance, HOUR, kernel, MINUTE, SECOND, START } from './kernel.ts';
 import { watchEnded } from './operators.ts';
 import { ALL_WELL } from './outside.ts';
 import { live } from './people.ts';

@@ -1,8 +1,7 @@
 import { parseSetCookie } from 'cookie';
 import type { AuthClient } from '../../client/src/types.ts';
-import { REFRESH } from './answers.ts';
 import { sessionOf, tokenOf } from './facts.ts';
-import type { Internet } from './internet.ts';
+import { type Internet, REFRESH } from './internet.ts';
 import { type Chance, kernel, MINUTE, openGate, SECOND } from './kernel.ts';
 import { type Answer, APPLICATION, type Asked } from './service.ts';
 

@@ -1,6 +1,6 @@
 import { compact, ecdsa } from '../support/forgeries/forge.ts';
-import { judgeLogOut } from './answers.ts';
 import type { Browser, Tab } from './browser.ts';
+import { judgeLogOut } from './internet.ts';
 import { DAY, kernel, MINUTE, SECOND } from './kernel.ts';
 import { BASE } from './service.ts';
 import { openTab } from './tab.ts';

@@ -1,4 +1,4 @@
-import { DAY, kernel, MINUTE, START } from './kernel.ts';
+import { kernel, MINUTE } from './kernel.ts';
 
 /** What has to hold, and where the sentence stands. */
 export const RULES = {
@@ -43,7 +43,7 @@ export type Story = ReturnType<typeof openStory>;
 
 /** What happens in a world, until a rule is broken. */
 export const openStory = (trace?: (line: string) => void) => {
-  const at = () => `${Math.floor((kernel.time - START) / DAY)}d ${new Date(kernel.time).toISOString().slice(11, 23)}`;
+  const at = () => new Date(kernel.time).toISOString();
   const story = {
     /** The rules that were looked at when there was no excuse. */
     judged: new Set<Rule>(),

@@ -24,9 +24,8 @@ const start = async ({ instances, open, story }: World, count: number): Promise<
     while (instances.length < count) instances.push(await open());
     await instances[0]?.service.ports.records.insert('webhooks', WEBHOOK);
   };
-  void stage();
+  void story.within('the start', stage(), SECOND);
   await kernel.run(kernel.time + SECOND);
-  story.expect('nothing waits for ever', instances.length === count, () => 'the instances have not started');
 };
 
 const LOG_IN = { method: 'POST', path: '/auth/login', headers: { 'content-type': 'application/json' } };

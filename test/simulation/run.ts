@@ -5,6 +5,7 @@ import { watchEnded } from './operators.ts';
 import { ALL_WELL } from './outside.ts';
 import { live } from './people.ts';
 import { keeping, keptByModules, realWaits } from './process.ts';
+import { json } from './service.ts';
 import { steal } from './thief.ts';
 import { openWorld, profileOf, type World } from './world.ts';
 
@@ -28,7 +29,6 @@ const start = async ({ instances, open, story }: World, count: number): Promise<
   await kernel.run(kernel.time + SECOND);
 };
 
-const LOG_IN = { method: 'POST', path: '/auth/login', headers: { 'content-type': 'application/json' } };
 /** All faults end. */
 const repair = async ({ state, database, outside, instances, browsers, people, ask, story }: World): Promise<void> => {
   state.isOver = true;
@@ -43,9 +43,9 @@ const repair = async ({ state, database, outside, instances, browsers, people, a
   story.tell('all is well again');
   let answered = 0;
   for (const { name: account, passwords } of people) {
-    const asked = { ...LOG_IN, address: '10.8.8.8', body: JSON.stringify({ account, password: passwords[0] }) };
+    const sent = json({ account, password: passwords[0] });
     const logIn = async (): Promise<void> => {
-      const answer = await ask(asked);
+      const answer = await ask({ method: 'POST', path: '/auth/login', address: '10.8.8.8', ...sent });
       if (answer && answer.status < 500) answered += 1;
       // An instance may be starting.
       else kernel.after(5 * SECOND, logIn);

@@ -33,6 +33,10 @@ export type Answer = {
   readonly cookies: readonly string[];
   readonly body: string;
 };
+export const json = (body: object) => ({
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+});
 type Overrides = NonNullable<Parameters<typeof compose>[2]>;
 /** What instances share. */
 export type Surroundings = Omit<Overrides, 'storage' | 'ports'> & {

@@ -9,7 +9,7 @@ const CORE = [
   'test/domain/**/*.test.ts',
   'test/application/**/*.test.ts',
   'test/contracts/**/*.test.ts',
-  'test/simulation/{fixed-seeds,mutants}.test.ts',
+  'test/simulation/**/*.test.ts',
 ];
 const HTTP = [
   'test/http/**/*.test.ts',
@@ -28,7 +28,7 @@ const WALK = ['test/browser/client.test.ts'];
 /** The files of `npm test`. */
 export const NPM_TEST = [...CORE, ...HTTP, ...ADAPTERS, ...WALK];
 
-const PROCESSES = ['test/{process,conformance,simulation}/**/*.test.ts'];
+const PROCESSES = ['test/{process,conformance}/**/*.test.ts'];
 const BROWSER = ['test/browser/**/*.test.ts'];
 
 /** Whole flows, and what is counted in Redis: they also run on real servers. The repositories have contracts for the rest. */

@@ -1,9 +1,8 @@
+import { parseSetCookie } from 'cookie';
 import type { AuthClient } from '../../client/src/types.ts';
-import { REFRESH } from './answers.ts';
-import type { Chance } from './chance.ts';
 import { sessionOf, tokenOf } from './facts.ts';
-import type { Internet } from './internet.ts';
-import { kernel, MINUTE, openGate, SECOND } from './kernel.ts';
+import { type Internet, REFRESH } from './internet.ts';
+import { type Chance, kernel, MINUTE, openGate, SECOND } from './kernel.ts';
 import { type Answer, APPLICATION, type Asked } from './service.ts';
 
 /** A browser without its tabs: cookies, storage, a machine that sleeps, and its line to the service. */
@@ -35,12 +34,16 @@ const GOOD_LINE = { delay: [10, 150] as [number, number], lost: 0, unanswered: 0
 export const openBrowser = (internet: Internet, chance: Chance, machine: Machine) => {
   const clock = () => kernel.time + machine.skew;
   const jar = cookieJar(clock);
-  const sleeping = sleepOf();
+  const gate = openGate();
   const line = { ...GOOD_LINE };
-  const connections = new Set<() => void>();
   const travel = travelOver(line, chance, internet);
+  let cut = Promise.withResolvers<null>();
+  let [slept, asleepSince] = [0, undefined as number | undefined];
   const browser = {
-    ...{ ...machine, ...sleeping, internet, chance, clock, line },
+    ...{ ...machine, internet, chance, clock, line },
+    /** A machine that sleeps lets nothing happen until it wakes up, and its monotonic clock stands still. */
+    whenAwake: gate.pass,
+    awake: (): number => (asleepSince ?? kernel.time) - slept,
     /** The refresh token that it got last, and has not been told to remove. */
     token: jar.token,
     tabs: new Set<Tab>(),
@@ -55,34 +58,29 @@ export const openBrowser = (internet: Internet, chance: Chance, machine: Machine
       browser.keyFaults = 0;
     },
     sleep(): void {
-      sleeping.begin();
-      for (const cut of connections) cut();
+      asleepSince ??= kernel.time;
+      gate.shut();
+      cut.resolve(null);
     },
     wake(): void {
-      sleeping.end();
+      slept += kernel.time - (asleepSince ?? kernel.time);
+      asleepSince = undefined;
+      cut = Promise.withResolvers();
+      gate.open();
       for (const tab of browser.tabs) tab.happens('online');
     },
     /** One request. Its cookies are kept even if the page has gone. */
-    send(method: string, path: string, { headers = {}, body, origin = APPLICATION }: Sent = {}): Promise<Answer> {
+    async send(method: string, path: string, { headers = {}, body, origin = APPLICATION }: Sent = {}): Promise<Answer> {
       const cookie = jar.header();
       const own = {
         'user-agent': `Mozilla/5.0 (${machine.name})`,
         'sec-fetch-site': origin ? 'same-site' : 'same-origin',
       };
       const all = { ...own, ...(origin && { origin }), ...(cookie && { cookie }), ...headers };
-      const asked: Asked = { method, path, headers: all, body, address: machine.address };
-      const cut = Promise.withResolvers<null>();
-      const end = () => cut.resolve(null);
-      connections.add(end);
-      return new Promise((resolve, reject) => {
-        void travel(asked, cut.promise).then((answer) => {
-          connections.delete(end);
-          if (answer) jar.keep(answer.cookies);
-          sleeping.whenAwake(() =>
-            answer ? resolve(answer) : reject(new TypeError(`fetch failed ${method} ${path}`)),
-          );
-        });
-      });
+      const answer = await travel({ method, path, headers: all, body, address: machine.address }, cut.promise);
+      if (answer === null) throw new TypeError(`fetch failed ${method} ${path}`);
+      jar.keep(answer.cookies);
+      return answer;
     },
   };
   return browser;
@@ -114,37 +112,17 @@ const travelOver = (line: typeof GOOD_LINE, chance: Chance, { send, facts }: Int
   };
 };
 
-/** A machine that sleeps lets nothing happen until it wakes up, and its monotonic clock stands still. */
-const sleepOf = () => {
-  const gate = openGate();
-  let [slept, since] = [0, undefined as number | undefined];
-  return {
-    awake: (): number => (since ?? kernel.time) - slept,
-    whenAwake: gate.pass,
-    begin(): void {
-      since ??= kernel.time;
-      gate.shut();
-    },
-    end(): void {
-      slept += kernel.time - (since ?? kernel.time);
-      since = undefined;
-      gate.open();
-    },
-  };
-};
-
 const cookieJar = (clock: () => number) => {
-  const cookies = new Map<string, { readonly value: string; readonly expires: number }>();
+  const cookies = new Map<string, ReturnType<typeof parseSetCookie>>();
   return {
     token: (): string | undefined => cookies.get('refresh_token')?.value || undefined,
+    /** The time of the machine counts, which the service does not know. */
     header: (): string =>
-      [...cookies].flatMap(([name, { value, expires }]) => (expires > clock() ? `${name}=${value}` : [])).join('; '),
+      [...cookies.values()]
+        .flatMap(({ name, value, expires }) => (expires && Number(expires) <= clock() ? [] : `${name}=${value}`))
+        .join('; '),
     keep(lines: readonly string[]): void {
-      for (const line of lines) {
-        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-        // The time of the machine counts, which the service does not know.
-        cookies.set(name, { value, expires: Date.parse(/; expires=([^;]*)/i.exec(line)?.[1] ?? '3000') });
-      }
+      for (const cookie of lines.map((line) => parseSetCookie(line))) cookies.set(cookie.name, cookie);
     },
   };
 };

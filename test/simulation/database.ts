@@ -2,15 +2,12 @@ import { callsOver, memoryRows, type Row, type StoredRows } from '../../src/adap
 import { type Calls, ConflictError, recordsOver, type Transact } from '../../src/adapters/records/units.ts';
 import { TABLES, type TableName, uniquesOf } from '../../src/application/storage/tables.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
-import type { Chance } from './chance.ts';
-import { kernel, MINUTE } from './kernel.ts';
+import { type Chance, kernel } from './kernel.ts';
 
 /** One database for all instances: READ COMMITTED with locks of rows, as PostgreSQL has them, and its faults. */
 
 /** Milliseconds: some time after it the client knows that a statement has failed, which may be carried out all the same. */
 const STATEMENT_TIMEOUT = 5_000;
-/** What is kept of commits, to be forgotten by a fail-over. */
-const REMEMBERED = MINUTE;
 
 /** `latency`: milliseconds at most of each way. The others: how often statements fail, commits get no answer, changes are refused. */
 export const NO_FAULTS = { latency: 2, failing: 0, unanswered: 0, refused: 0, isFrozen: false, isDown: false };
@@ -102,7 +99,7 @@ const openServer = (stored: StoredRows, faults: typeof NO_FAULTS, chance: Chance
       end(by);
       if (changes.some((change) => isOrphan(by, change))) throw failed('a row has no user');
       for (const { table, key, after } of changes) stored.set(table, key, after);
-      history = [...history.filter(({ at }) => at > kernel.time - REMEMBERED), { at: kernel.time, changes }];
+      history.push({ at: kernel.time, changes });
       for (const watch of watchers) watch(changes);
       if (changes.length > 0 && chance.happens(faults.unanswered)) throw failed('the connection broke');
     },

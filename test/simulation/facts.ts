@@ -1,9 +1,8 @@
 import { decoded } from '../../src/adapters/crypto/es256.ts';
 import type { Row } from '../../src/adapters/records/memory.ts';
 import { isCovered, type MassEnding, type Session } from '../../src/domain/session.ts';
-import type { Chance } from './chance.ts';
 import type { Change, SimulatedDatabase } from './database.ts';
-import { kernel } from './kernel.ts';
+import { type Chance, kernel } from './kernel.ts';
 import type { Story } from './rules.ts';
 import type { Answer, Asked } from './service.ts';
 
@@ -26,6 +25,7 @@ export const accessTokenOf = ({ headers }: Asked): string | undefined => headers
 
 export const openFacts = ({ rows, watchers }: SimulatedDatabase, story: Story) => {
   const facts = {
+    /** When the last fault ended; `Infinity` while there is one. */
     lastFault: Number.NEGATIVE_INFINITY,
     /** When fail-overs forgot commits. */
     forgotten: [] as number[],

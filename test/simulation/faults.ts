@@ -23,36 +23,31 @@ const outside: Target = (world) => world.outside;
 
 const someTime = ({ chance, horizon }: World, most: number = HOUR) =>
   chance.spread(SECOND, Math.min(most, horizon / 20));
-/** A member has a value between these for some time. */
+/** A member has a value for some time: `true`, or one between these. */
 const lasting =
-  (target: Target, member: string, low: number, high: number, most?: number) =>
+  (target: Target, member: string, range: true | [low: number, high: number], most?: number) =>
   (world: World): Promise<void> =>
-    during(target(world), { [member]: world.chance.spread(low, high) }, someTime(world, most));
-/** A member is so for some time. */
-const being =
-  (target: Target, member: string, most: number) =>
-  (world: World): Promise<void> =>
-    during(target(world), { [member]: true }, someTime(world, most));
+    during(target(world), { [member]: range === true || world.chance.spread(...range) }, someTime(world, most));
 
 const FAULTS = {
-  latency: lasting(data, 'latency', 5, 300),
-  statements: lasting(data, 'failing', 0.01, 0.6, 5 * MINUTE),
-  unanswered: lasting(data, 'unanswered', 0.02, 0.6, 5 * MINUTE),
+  latency: lasting(data, 'latency', [5, 300]),
+  statements: lasting(data, 'failing', [0.01, 0.6], 5 * MINUTE),
+  unanswered: lasting(data, 'unanswered', [0.02, 0.6], 5 * MINUTE),
   /** It is read-only, or its disk is full. */
-  refused: lasting(data, 'refused', 0.05, 1, 5 * MINUTE),
-  frozen: being(data, 'isFrozen', 50 * SECOND),
-  down: being(data, 'isDown', 50 * SECOND),
-  cut: being(({ chance, instances }) => chance.pick(instances).line, 'isCut', 40 * SECOND),
-  counts: being(outside, 'hasNoCounts', HOUR),
-  mail: lasting(outside, 'mail', 0.1, 1),
-  replies: lasting(outside, 'replies', 0.01, 0.3),
-  hooks: lasting(outside, 'hooks', 0.1, 1),
-  providers: lasting(outside, 'providers', 0.1, 1),
-  requests: lasting(line, 'lost', 0.05, 0.7),
+  refused: lasting(data, 'refused', [0.05, 1], 5 * MINUTE),
+  frozen: lasting(data, 'isFrozen', true, 50 * SECOND),
+  down: lasting(data, 'isDown', true, 50 * SECOND),
+  cut: lasting(({ chance, instances }) => chance.pick(instances).line, 'isCut', true, 40 * SECOND),
+  counts: lasting(outside, 'hasNoCounts', true),
+  mail: lasting(outside, 'mail', [0.1, 1]),
+  replies: lasting(outside, 'replies', [0.01, 0.3]),
+  hooks: lasting(outside, 'hooks', [0.1, 1]),
+  providers: lasting(outside, 'providers', [0.1, 1]),
+  requests: lasting(line, 'lost', [0.05, 0.7]),
   slow: (world) => during(line(world), { delay: [20, SLOWEST] }, someTime(world)),
-  doubled: lasting(line, 'doubled', 0.05, 0.9),
-  answers: lasting(line, 'unanswered', 0.05, 0.7),
-  keys: lasting(browser, 'keyFaults', 0.05, 0.9),
+  doubled: lasting(line, 'doubled', [0.05, 0.9]),
+  answers: lasting(line, 'unanswered', [0.05, 0.7]),
+  keys: lasting(browser, 'keyFaults', [0.05, 0.9]),
   async forget(world) {
     await world.internet.atRefresh();
     await kernel.sleep(world.chance.spread(1, 3 * SECOND));
@@ -112,14 +107,8 @@ export const trouble = async (world: World, kinds: readonly Fault[]): Promise<vo
     if (isOver()) return;
     const kind = chance.happens(0.6) ? hot : chance.pick(kinds);
     story.tell(`fault: ${kind}`);
-    const beat = (): void => {
-      facts.lastFault = kernel.time;
-      entry = kernel.after(20 * SECOND, beat);
-    };
-    let entry = kernel.after(0, beat);
-    facts.lastFault = kernel.time;
+    facts.lastFault = Number.POSITIVE_INFINITY;
     await FAULTS[kind](world);
-    entry.call = null;
     facts.lastFault = kernel.time;
   }
 };

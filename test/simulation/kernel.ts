@@ -1,11 +1,44 @@
-import { Chance } from './chance.ts';
-
-/** The time of the simulation, and what happens when. One world at a time. */
+/** The time and the chance of the simulation, and what happens when. One world at a time. */
 
 export const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000] as const;
 export const START = Date.UTC(2027, 0, 4);
 
+/** Chance that a seed decides: sfc32 by Chris Doty-Humphrey, of the public domain. */
+export class Chance {
+  /** From 0, less than 1. */
+  readonly next: () => number;
+
+  constructor(seed: number) {
+    let [a, b, c, count] = [seed >>> 0, 0x9e3779b9, 0x243f6a88, 1];
+    this.next = () => {
+      const sum = (a + b + count) | 0;
+      count = (count + 1) | 0;
+      a = b ^ (b >>> 9);
+      b = (c + (c << 3)) | 0;
+      c = (((c << 21) | (c >>> 11)) + sum) | 0;
+      return (sum >>> 0) / 2 ** 32;
+    };
+    for (let round = 0; round < 15; round += 1) this.next();
+  }
+  /** A whole number below a bound. */
+  below = (bound: number): number => Math.floor(this.next() * bound);
+  between = (low: number, high: number): number => low + this.next() * (high - low);
+  /** Between, evenly in the logarithm: milliseconds as often as days. */
+  spread = (low: number, high: number): number => low * (Math.max(high, low) / low) ** this.next();
+  happens = (probability: number): boolean => this.next() < probability;
+  pick = <Each>(all: readonly Each[]): Each => all[this.below(all.length)] as Each;
+  bytes = (size: number): Buffer => Buffer.from(Array.from({ length: size }, () => this.below(256)));
+  uuid = (): string =>
+    this.bytes(16)
+      .toString('hex')
+      .replace(/^(.{8})(.{4}).(.{3}).(.{3})/, '$1-$2-4$3-a$4-');
+  /** Another one, which does not depend on how often this one is asked from now on. */
+  fork = (): Chance => new Chance(this.below(2 ** 32));
+}
+
 const realTurn = setImmediate;
+/** Ends after all microtasks. */
+const turn = () => new Promise<void>((resolve) => realTurn(resolve));
 
 export type Entry = { readonly at: number; call: (() => void) | null };
 
@@ -20,7 +53,9 @@ export const kernel = {
   /** Of the service: ids, secrets, `Math.random`. */
   chance: new Chance(0),
   now: (): number => Math.floor(kernel.time),
-  begin(seed: number): void {
+  /** Lets the instances of the last world come to their end before, which may set timers. */
+  async begin(seed: number): Promise<void> {
+    await turn();
     [entries.length, hash] = [0, 0];
     Object.assign(kernel, { time: START, events: 0, isStopped: false, chance: new Chance(seed ^ 0x5eed) });
   },
@@ -35,10 +70,10 @@ export const kernel = {
     for (const byte of Buffer.from(text)) hash = (Math.imul(hash, 31) + byte) | 0;
   },
   hash: (): string => (hash >>> 0).toString(16).padStart(8, '0'),
-  /** What is due goes on one at a time, each until nothing more can happen without the next: a turn ends after all microtasks. */
+  /** What is due goes on one at a time, each until nothing more can happen without the next. */
   async run(until: number): Promise<void> {
     for (;;) {
-      await new Promise<void>((resolve) => realTurn(resolve));
+      await turn();
       const next = entries.at(-1);
       if (kernel.isStopped || next === undefined || next.at > until) break;
       entries.pop();
@@ -53,20 +88,16 @@ export const kernel = {
 
 /** Calls that wait as long as it is shut. */
 export const openGate = () => {
-  let isShut = false;
-  let calls: (() => void)[] = [];
+  let waiting: (() => void)[] | null = null;
   return {
-    pass(call: () => void): void {
-      if (isShut) calls.push(call);
-      else call();
-    },
+    pass: (call: () => void) => void (waiting === null ? call() : waiting.push(call)),
     shut(): void {
-      isShut = true;
+      waiting ??= [];
     },
     open(): void {
-      const waiting = calls;
-      [isShut, calls] = [false, []];
-      for (const call of waiting) call();
+      const calls = waiting ?? [];
+      waiting = null;
+      for (const call of calls) call();
     },
   };
 };

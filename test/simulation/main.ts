@@ -1,7 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { writeSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { Fault } from './faults.ts';
-import { plant, runMutants } from './mutants.ts';
+import { MUTANTS, plant } from './mutants.ts';
 import { realTime } from './process.ts';
 import { RULES, type Rule } from './rules.ts';
 import type { Options, Result } from './run.ts';
@@ -19,31 +20,36 @@ const { values } = parseArgs({
     minimise: { type: 'boolean', default: false },
     /** The number of a fault to plant: the run ends with the first seed that finds it. */
     mutant: { type: 'string' },
-    /** Runs all mutants, or those that `--mutant` names, such as 3-7. */
+    /** Plants all faults, or those that `--mutant` names, such as 3-7, one after the other. */
     mutants: { type: 'boolean', default: false },
   },
 });
-const say = (line: string) => void writeSync(1, `${line}\n`);
+const FOUND = 2;
+const say = (line: string, to = 1) => void writeSync(to, `${line}\n`);
+const rangeOf = (text: string): [first: number, last: number] => {
+  const [first = 1, last = first] = text.split('-').map(Number);
+  return [first, last];
+};
+
 if (values.mutants) {
-  const missed = await runMutants(values.mutant, ['--seeds', values.seeds], say);
-  say(`not found: ${missed.join('; ') || 'none'}`);
-  process.exit(missed.length > 0 ? 1 : 0);
+  const [first, last] = rangeOf(values.mutant ?? `1-${MUTANTS.length}`);
+  const missed = MUTANTS.slice(first - 1, last).filter(({ name }, at) => {
+    say(`\n${first + at} ${name}`);
+    const own = ['--days', values.days ?? '0.1', '--seeds', values.seeds, '--mutant', `${first + at}`];
+    const { status } = spawnSync(process.execPath, [import.meta.filename, ...own], { stdio: 'inherit' });
+    return status !== FOUND;
+  });
+  say(`\nnot found: ${missed.map(({ name }) => name).join('; ') || 'none'}`);
+  process.exit(Number(missed.length > 0));
 }
-if (values.mutant !== undefined) plant(Number(values.mutant));
+const mutant = MUTANTS[Number(values.mutant) - 1];
+if (mutant) plant(mutant);
 const { ALL_FAULTS } = await import('./faults.ts');
 const { runWorld } = await import('./run.ts');
 const given: Options = {
   faults: values.faults === undefined ? ALL_FAULTS : (values.faults.split(',') as Fault[]),
   days: values.days === undefined ? undefined : Number(values.days),
 };
-const rangeOf = (text: string): [first: number, last: number] => {
-  const [first = 1, last = first] = text.split('-').map(Number);
-  return [first, last];
-};
-const [first, last] =
-  values.from === undefined
-    ? rangeOf(values.seed ?? values.seeds)
-    : [Number(values.from.replaceAll('-', '')) * 1_000, Number.POSITIVE_INFINITY];
 
 /** Leaves out what a violation does not need. */
 const minimised = async (seed: number, { violation, days }: Result): Promise<Options> => {
@@ -51,40 +57,36 @@ const minimised = async (seed: number, { violation, days }: Result): Promise<Opt
   const attempt = async (smaller: Options): Promise<void> => {
     if ((await runWorld(seed, smaller)).violation?.rule === violation?.rule) least = smaller;
   };
-  for (const fault of given.faults ?? [])
-    await attempt({ ...least, faults: least.faults?.filter((each) => each !== fault) });
-  for (let halves = 0; halves < 3; halves += 1) await attempt({ ...least, days: (least.days ?? 0) / 2 });
+  for (const fault of given.faults) await attempt({ ...least, faults: least.faults.filter((each) => each !== fault) });
+  for (let halves = 0; halves < 3; halves += 1) await attempt({ ...least, days: Number(least.days) / 2 });
   return least;
 };
-const commandOf = (seed: number, { faults, days }: Options): string =>
-  [
-    `npm run simulate -- --trace --seed ${seed}`,
-    ...(faults === ALL_FAULTS ? [] : [`--faults ${faults}`]),
-    ...(days === undefined ? [] : [`--days ${days}`]),
-  ].join(' ');
 
-const total = { seeds: 0, failed: 0, days: 0, requests: 0, events: 0 };
-const idle = new Set(Object.keys(RULES) as Rule[]);
+// Loads what is loaded when it is first used, so that no world differs from what it would be after another one.
+await runWorld(0, { faults: ALL_FAULTS, days: 0.02 });
 const begun = realTime();
-const seconds = (since = begun) => (realTime() - since) / 1_000;
+const idle = new Set(Object.keys(RULES) as Rule[]);
+let [worlds, broken] = [0, 0];
 const run = async (seed: number): Promise<void> => {
   const start = realTime();
   const result = await runWorld(seed, { ...given, trace: values.trace ? say : undefined });
   const { hash, days, events, requests, violation, judged } = result;
-  say(`${seed} ${hash} ${days} days in ${seconds(start).toFixed(1)} s, ${events} events, ${requests} requests`);
-  for (const name of ['days', 'requests', 'events'] as const) total[name] += result[name];
+  const seconds = ((realTime() - start) / 1_000).toFixed(1);
+  say(`${seed} ${hash} ${days} days, ${requests} requests, ${events} events, ${seconds} s`);
   for (const rule of judged) idle.delete(rule);
-  total.seeds += 1;
+  worlds += 1;
   if (violation === undefined) return;
-  total.failed += 1;
-  say(`  ! ${violation.text}\n  ${commandOf(seed, values.minimise ? await minimised(seed, result) : given)}`);
+  broken += 1;
+  const least = values.minimise ? await minimised(seed, result) : { ...given, days };
+  const faults = least.faults === ALL_FAULTS ? '' : ` --faults ${least.faults}`;
+  say(`  ! ${violation.text}\n  npm run simulate -- --trace --seed ${seed} --days ${least.days}${faults}`, 2);
 };
-
-// Loads what is loaded when it is first used, so that no world differs from what it would be after another one.
-await runWorld(0, { days: 0.02 });
-const isOver = () => seconds() >= 60 * Number(values.minutes) || (values.mutant !== undefined && total.failed > 0);
+const [first, last] =
+  values.from === undefined
+    ? rangeOf(values.seed ?? values.seeds)
+    : [Number(values.from.replaceAll('-', '')) * 1_000, Number.POSITIVE_INFINITY];
+const isOver = () => realTime() - begun >= 60_000 * Number(values.minutes) || (mutant && broken > 0);
 for (let seed = first; seed <= last && !isOver(); seed += 1) await run(seed);
 say(`rules that were never judged: ${[...idle].join('; ') || 'none'}`);
-say(`${total.seeds} seeds, ${total.failed} with violations, ${total.days.toFixed(1)} days, ${total.requests} requests`);
-say(`${Math.round(total.events / seconds())} events a second`);
-process.exit(total.failed > 0 ? 1 : 0);
+say(`${worlds} seeds, ${broken} with violations`);
+process.exit(broken > 0 ? FOUND : 0);

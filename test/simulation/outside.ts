@@ -15,14 +15,13 @@ type Around = Here & { readonly outside: typeof ALL_WELL };
 
 export const countsOf = (outside: typeof ALL_WELL) => {
   const counts = memoryCounts();
-  const call = async <Value>(work: () => Promise<Value>): Promise<Value> => {
-    if (outside.hasNoCounts) throw new Error('the counts are away');
-    return work();
-  };
-  return {
-    countRequest: (...given: Parameters<typeof counts.countRequest>) => call(() => counts.countRequest(...given)),
-    replace: (...given: Parameters<typeof counts.replace>) => call(() => counts.replace(...given)),
-  };
+  const unlessAway =
+    <Given extends unknown[], Value>(call: (...given: Given) => Promise<Value>) =>
+    async (...given: Given): Promise<Value> => {
+      if (outside.hasNoCounts) throw new Error('the counts are away');
+      return call(...given);
+    };
+  return { countRequest: unlessAway(counts.countRequest), replace: unlessAway(counts.replace) };
 };
 
 export const mailServer = ({ chance, story, facts, outside }: Around) => {

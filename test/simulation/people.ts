@@ -1,10 +1,10 @@
-import { sign } from 'node:crypto';
-import { judgeLogOut } from './answers.ts';
+import { compact, ecdsa } from '../support/forgeries/forge.ts';
 import type { Browser, Tab } from './browser.ts';
+import { judgeLogOut } from './internet.ts';
 import { DAY, kernel, MINUTE, SECOND } from './kernel.ts';
-import { BASE } from './service.ts';
+import { BASE, json } from './service.ts';
 import { openTab } from './tab.ts';
-import { lettersTo, visit } from './visitor.ts';
+import { lettersTo, notePassword, visit } from './visitor.ts';
 import { ACTS, type Person, type World } from './world.ts';
 
 /** What somebody does, one thing after the other, until the world ends. */
@@ -118,13 +118,8 @@ const arrive = async ({ database, chance, formerSystem }: World, person: Person,
   const user = database.rows('users').find(({ username }) => username === person.name);
   const iat = Math.floor(kernel.now() / SECOND);
   const claims = { aud: BASE, sub: user?.id, jti: chance.uuid(), iat, exp: iat + 60 };
-  const parts = [{ typ: 'adoption+jwt', alg: 'EdDSA' }, claims].map((part) =>
-    Buffer.from(JSON.stringify(part)).toString('base64url'),
-  );
-  const signature = sign(null, Buffer.from(parts.join('.')), formerSystem.privateKey).toString('base64url');
-  const body = JSON.stringify({ assertion: [...parts, signature].join('.') });
-  const sent = { headers: { 'content-type': 'application/json' }, body };
-  await Promise.allSettled([browser.send('POST', '/auth/adopt', sent), browser.send('POST', '/auth/adopt', sent)]);
+  const assertion = compact({ typ: 'adoption+jwt', alg: 'ES256' }, claims, ecdsa(formerSystem.privateKey));
+  await Promise.allSettled([1, 2].map(() => browser.send('POST', '/auth/adopt', json({ assertion }))));
 };
 
 /** Who does not know whether a change has happened tries both, and then registers anew. */
@@ -151,12 +146,7 @@ const logIn = async (world: World, person: Person, browser: Browser, auth: Tab['
 
 const changePassword = async (world: World, person: Person, auth: Tab['auth']): Promise<void> => {
   const newPassword = `correct horse ${world.chance.below(1e9)}`;
-  const [currentPassword = '', ...others] = person.passwords;
-  const change = auth.changePassword({ currentPassword, newPassword });
+  const change = auth.changePassword({ currentPassword: person.passwords[0] ?? '', newPassword });
   const code = await tried(world, `${person.name} changes the password`, change);
-  if (code === 'AUTH_CREDENTIALS_INVALID') return;
-  const isDone = code === undefined;
-  const two = isDone ? [newPassword, currentPassword] : [currentPassword, newPassword];
-  person.passwords = [...two, ...others].slice(0, 4);
-  person.sureSince = isDone ? kernel.time : Number.POSITIVE_INFINITY;
+  if (code !== 'AUTH_CREDENTIALS_INVALID') notePassword(person, newPassword, code === undefined);
 };

@@ -5,8 +5,7 @@ import promisedFiles from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers';
 import promisedTimers from 'node:timers/promises';
-import type { Chance } from './chance.ts';
-import { type Entry, kernel, START } from './kernel.ts';
+import { type Chance, type Entry, kernel, START } from './kernel.ts';
 
 /**
  * Imported before anything of the service: gives the whole process the time and the chance of the kernel, and carries out at once what would
@@ -31,6 +30,21 @@ createHook({
   destroy: (id) => void begun.delete(id),
 }).enable();
 
+type Kept = { readonly file: string; readonly growth: () => number };
+/** Maps and sets that the service makes while it is loaded, and those that an instance makes while it is composed: it keeps them. */
+export const keptByModules: Kept[] = [];
+export const keeping = { now: keptByModules as Kept[] | null };
+for (const name of ['Map', 'Set'] as const) {
+  const construct = (target: MapConstructor | SetConstructor, given: unknown[]) => {
+    const made = Reflect.construct(target, given);
+    const { size } = made;
+    const [, file] = (keeping.now && /\/src\/((?:adapters|application)\/[^:]*)/.exec(`${new Error().stack}`)) || [];
+    if (file) keeping.now?.push({ file, growth: () => made.size - size });
+    return made;
+  };
+  Object.assign(globalThis, { [name]: new Proxy(globalThis[name], { construct }) });
+}
+
 class SimulatedDate extends Date {
   constructor(...given: unknown[]) {
     super(...((given.length === 0 ? [kernel.now()] : given) as [number]));
@@ -39,41 +53,39 @@ class SimulatedDate extends Date {
 }
 
 type Call = (...given: unknown[]) => void;
-const timerOf =
-  (repeats: boolean) =>
-  (call: Call, delay?: unknown, ...given: unknown[]) => {
-    let entry: Entry | undefined;
-    const fire = (): void => {
-      if (repeats) timer.refresh();
-      call(...given);
-    };
-    const timer = {
-      refresh() {
-        timer.close();
-        entry = kernel.after(Math.max(1, Number(delay) || 1), fire);
-        return timer;
-      },
-      close(): void {
-        if (entry) entry.call = null;
-      },
-      ref: () => timer,
-      unref: () => timer,
-      hasRef: () => true,
-    };
-    return timer.refresh();
+const timerOf = (call: () => void, delay?: unknown, repeats = false) => {
+  let entry: Entry | undefined;
+  const timer = {
+    refresh() {
+      timer.close();
+      entry = kernel.after(Math.max(1, Number(delay) || 1), () => {
+        if (repeats) timer.refresh();
+        call();
+      });
+      return timer;
+    },
+    close(): void {
+      if (entry) entry.call = null;
+    },
+    ref: () => timer,
+    unref: () => timer,
+    hasRef: () => true,
   };
+  return timer.refresh();
+};
 const clear = (timer?: { readonly close?: () => void } | null): void => timer?.close?.();
 export const simulatedTimers = {
-  ...{ setTimeout: timerOf(false), clearTimeout: clear, setInterval: timerOf(true), clearInterval: clear },
-  setImmediate: (call: Call, ...given: unknown[]) => simulatedTimers.setTimeout(call, 1, ...given),
-  clearImmediate: clear,
+  setTimeout: (call: Call, delay?: unknown, ...given: unknown[]) => timerOf(() => call(...given), delay),
+  setInterval: (call: Call, delay?: unknown, ...given: unknown[]) => timerOf(() => call(...given), delay, true),
+  setImmediate: (call: Call, ...given: unknown[]) => timerOf(() => call(...given)),
+  ...{ clearTimeout: clear, clearInterval: clear, clearImmediate: clear },
 };
 const pause = (delay?: number, value?: unknown, { signal }: { signal?: AbortSignal } = {}) =>
   new Promise((resolve, reject) => {
-    const timer = simulatedTimers.setTimeout(() => resolve(value), delay);
+    const timer = timerOf(() => resolve(value), delay);
     const abort = (): void => {
       timer.close();
-      reject(new DOMException('The operation was aborted', 'AbortError'));
+      reject(signal?.reason);
     };
     if (signal?.aborted) abort();
     signal?.addEventListener('abort', abort, { once: true });

@@ -11,6 +11,7 @@ import { plainPasswordHasher } from '../support/fakes.ts';
 import { type AnswerCheck, answerCheckOf } from '../support/openapi/answer-check.ts';
 import type { SimulatedDatabase } from './database.ts';
 import { MINUTE } from './kernel.ts';
+import { keeping } from './process.ts';
 
 /** Instances of the service, with the whole pipeline of a request. */
 
@@ -32,6 +33,10 @@ export type Answer = {
   readonly cookies: readonly string[];
   readonly body: string;
 };
+export const json = (body: object) => ({
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+});
 type Overrides = NonNullable<Parameters<typeof compose>[2]>;
 /** What instances share. */
 export type Surroundings = Omit<Overrides, 'storage' | 'ports'> & {
@@ -52,7 +57,10 @@ export const openInstance = async ({ database, settings, mailerOf, log, ...other
   const destination = { write: (text: string) => void (line.isDead || log(text)) };
   const logger = createLogger({ level: 'info', environment: 'test', destination });
   const ports = { hasher: plainPasswordHasher(), mailer: mailerOf(() => line.isDead) };
+  const kept: NonNullable<typeof keeping.now> = [];
+  keeping.now = kept;
   const service = await compose(config, logger, { ...others, storage: storageOver(records), ports });
+  keeping.now = null;
   const stop = new AbortController();
   const sockets = new Set<Duplex>();
   const { eventsRetention, accessLifetime } = config;
@@ -60,10 +68,10 @@ export const openInstance = async ({ database, settings, mailerOf, log, ...other
   void service.mail?.deliver(stop.signal, { pollInterval: POLL_INTERVAL });
   void service.webhooks.deliver(stop.signal, { pollInterval: POLL_INTERVAL });
   return {
-    ...{ line, service },
+    ...{ line, service, kept },
     /** What is not as the OpenAPI document says. Pages are not in it. */
     problemsOf: ({ method, path }: Asked, answer: Answer): string[] =>
-      /json/.test(answer.headers['content-type'] ?? '') ? checkFor(settings, service)(method, path, answer) : [],
+      /json/.test(answer.headers['content-type'] ?? '') ? checkFor(service)(method, path, answer) : [],
     isUp: () => !line.isDead,
     /** The process is gone: nothing that it would do happens any more. */
     kill(): void {
@@ -75,12 +83,10 @@ export const openInstance = async ({ database, settings, mailerOf, log, ...other
   };
 };
 
-/** A check takes long to make. */
-const checks = new Map<string, AnswerCheck>();
-const checkFor = (settings: object, { routes }: RunningService): AnswerCheck => {
-  const name = JSON.stringify(settings);
-  const check = checks.get(name) ?? answerCheckOf(routes.filter(({ visitor }) => visitor === undefined));
-  checks.set(name, check);
+let check: AnswerCheck | undefined;
+/** It takes long to make, and no setting of a world changes it. */
+const checkFor = ({ routes }: RunningService): AnswerCheck => {
+  check ??= answerCheckOf(routes.filter(({ visitor }) => visitor === undefined));
   return check;
 };
 
@@ -100,14 +106,12 @@ const requestOver = (
   const length = body !== undefined && { 'content-length': String(Buffer.byteLength(body)) };
   const all = { host: new URL(BASE).host, ...headers, ...length };
   const version = { httpVersion: '1.1', httpVersionMajor: 1, httpVersionMinor: 1 };
-  const rawHeaders = Object.entries(all).flat();
-  const incoming = Object.assign(new IncomingMessage(socket), { method, url, headers: all, rawHeaders, ...version });
-  Object.assign(incoming, { complete: true });
+  const head = { method, url, headers: all, rawHeaders: Object.entries(all).flat(), ...version };
+  const incoming = Object.assign(new IncomingMessage(socket), { ...head, complete: true });
   if (body !== undefined) incoming.push(body);
   incoming.push(null);
   // Node would ask the real time, and keep it by a real timer.
-  const plain = { sendDate: false, useChunkedEncodingByDefault: false };
-  const outgoing = Object.assign(new ServerResponse(incoming), plain);
+  const outgoing = Object.assign(new ServerResponse(incoming), { sendDate: false, useChunkedEncodingByDefault: false });
   outgoing.assignSocket(socket);
   const answer = new Promise<Answer | null>((resolve) => {
     outgoing.on('finish', () => resolve(answerOf(outgoing, Buffer.concat(chunks).toString())));

@@ -1,9 +1,10 @@
-import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { createAuthClient } from '../../client/src/index.ts';
 import { readText } from '../support/checkout/repository.ts';
-import { judgeLogOut } from './answers.ts';
+import { ecdsa } from '../support/forgeries/forge.ts';
 import type { Browser, Tab } from './browser.ts';
 import { sessionOf } from './facts.ts';
+import { judgeLogOut } from './internet.ts';
 import { kernel, openGate } from './kernel.ts';
 import { simulatedTimers } from './process.ts';
 import { APPLICATION, BASE } from './service.ts';
@@ -23,51 +24,76 @@ type Key = { readonly prove: (asked: unknown) => Promise<unknown> };
 type Client = { readonly createAuthClient: typeof createAuthClient };
 
 export const openTab = (browser: Browser): Tab => {
+  const { chance, internet, line, name, skew } = browser;
   const window = new EventTarget();
-  const state = { isClosed: false };
   const frozen = openGate();
-  /** Now, or when the page is not frozen any more. */
-  const run = (call: () => void): void => {
-    const unlessClosed = () => state.isClosed || call();
-    if (!state.isClosed) browser.whenAwake(() => frozen.pass(unlessClosed));
+  let isClosed = false;
+  /** Now, or when the machine is awake and the page is not frozen any more. */
+  const run = (call: () => void): void => browser.whenAwake(() => frozen.pass(() => void (isClosed || call())));
+  const later = (call: () => void) => kernel.after(chance.between(0.1, 3), () => run(call));
+  const send: Browser['send'] = (...given) =>
+    new Promise((resolve, reject) => {
+      browser.send(...given).then(
+        (answer) => run(() => resolve(answer)),
+        (error) => run(() => reject(error)),
+      );
+    });
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const request = new Request(input, init);
+    const text = request.body === null ? undefined : await request.text();
+    const sent = { headers: Object.fromEntries(request.headers), body: text };
+    const { status, headers, body } = await send(request.method, request.url.slice(BASE.length), sent);
+    return new Response([204, 304].includes(status) ? null : body, { status, headers });
   };
-  const fetch = fetchOf(browser, run);
-  const later = (call: () => void) => kernel.after(browser.chance.between(0.1, 3), () => run(call));
-  const common = realmOf(browser, run, later, fetch);
+  /** What pages and frames have alike. */
+  const common = {
+    ...{ fetch, MessageChannel: messageChannelOf(later), console: { error: () => undefined } },
+    setTimeout: (call: Call, delay?: number, ...given: unknown[]) =>
+      simulatedTimers.setTimeout(() => run(() => call(...given)), delay),
+    performance: { now: browser.awake },
+    Date: { parse: Date.parse, now: () => Math.floor(kernel.time + skew) },
+    navigator: {
+      vendor: 'Google Inc.',
+      get onLine() {
+        return !line.isOffline;
+      },
+    },
+    crypto: { subtle, randomUUID: chance.uuid },
+    indexedDB: browser.hasKeys ? { open: () => openKeys(browser, later) } : undefined,
+  };
+  const dispatch = (event: Event): void => void window.dispatchEvent(event);
   const page = {
     hidden: false,
     body: { append: (frame: Frame) => void frame.open() },
-    createElement: () => frameOf(browser, common, later, (event) => window.dispatchEvent(event)),
+    createElement: () => frameOf(common, send, later, dispatch),
   };
   const global = Object.assign(window, common, {
-    ...{ document: page, localStorage: browser.storage, BroadcastChannel: channelOf(browser, run) },
+    ...{ document: page, localStorage: browser.storage, BroadcastChannel: broadcastChannelOf(browser, run) },
     location: { href: `${APPLICATION}/`, origin: APPLICATION, hostname: 'app.example.com', protocol: 'https:' },
     history: { state: null, replaceState: () => undefined },
   });
   const auth = client<Client>({ ...global, globalThis: global }).createAuthClient({ baseUrl: BASE, fetch });
   const turn = (hidden: boolean): void => {
-    if (page.hidden === hidden) return;
-    page.hidden = hidden;
     // It bubbles from the document, and the client listens at the window.
-    run(() => window.dispatchEvent(new Event('visibilitychange')));
+    if (page.hidden !== hidden) run(() => dispatch(new Event('visibilitychange')));
+    page.hidden = hidden;
   };
   const tab = {
-    ...{ browser, auth, isClosed: () => state.isClosed, hide: () => turn(true), freeze: frozen.shut },
-    happens: (type: string) => run(() => window.dispatchEvent(new Event(type))),
+    ...{ browser, auth, isClosed: () => isClosed, hide: () => turn(true), freeze: frozen.shut },
+    happens: (type: string) => run(() => dispatch(new Event(type))),
     show(): void {
       frozen.open();
       turn(false);
     },
     close(): void {
       auth.dispose();
-      state.isClosed = true;
+      isClosed = true;
       browser.tabs.delete(tab);
     },
   };
   let session = '';
   auth.onChange((user, why) => {
-    const { internet } = browser;
-    internet.story.tell(`${browser.name}: a tab has ${user?.username ?? 'nobody'} (${why})`);
+    internet.story.tell(`${name}: a tab has ${user?.username ?? 'nobody'} (${why})`);
     const current = sessionOf(browser.token());
     // Another tab may have opened another session since.
     if (why === 'ended' && session === current) judgeLogOut(internet, browser, 'a tab says that the session has ended');
@@ -77,95 +103,63 @@ export const openTab = (browser: Browser): Tab => {
   return tab;
 };
 
-const fetchOf =
-  (browser: Browser, run: (call: () => void) => void) =>
-  async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    const request = new Request(input, init);
-    const body = request.body === null ? undefined : await request.text();
-    const path = request.url.slice(BASE.length);
-    const sent = browser.send(request.method, path, { headers: Object.fromEntries(request.headers), body });
-    return new Promise((resolve, reject) => {
-      sent.then(
-        ({ status, headers, body }) =>
-          run(() => resolve(new Response([204, 304].includes(status) ? null : body, { status, headers }))),
-        (error) => run(() => reject(error)),
-      );
-    });
-  };
-
 type Later = (call: () => void) => void;
 type Call = (...given: unknown[]) => void;
-/** What pages and frames have alike. */
-const realmOf = (browser: Browser, run: (call: () => void) => void, later: Later, fetch: unknown) => ({
-  fetch,
-  setTimeout: (call: Call, delay?: number, ...given: unknown[]) =>
-    simulatedTimers.setTimeout(() => run(() => call(...given)), delay),
-  performance: { now: browser.awake },
-  Date: { parse: Date.parse, now: () => Math.floor(browser.clock()) },
-  MessageChannel: class {
+type Port = { readonly postMessage: (data: unknown) => void };
+
+const messageChannelOf = (later: Later) =>
+  class {
     readonly port1 = { onmessage: undefined as ((event: object) => void) | undefined, close: () => undefined };
     readonly port2 = { postMessage: (data: unknown) => later(() => this.port1.onmessage?.({ data })) };
-  },
-  navigator: {
-    vendor: 'Google Inc.',
-    get onLine() {
-      return !browser.line.isOffline;
-    },
-  },
-  console: { error: () => undefined },
-  crypto: { subtle, randomUUID: browser.chance.uuid },
-  indexedDB: browser.hasKeys ? { open: () => openKeys(browser, later) } : undefined,
-});
+  };
 
 const subtle = {
   generateKey: async () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
   exportKey: async (_format: string, key: KeyObject) => key.export({ format: 'jwk' }),
   sign: async (_algorithm: unknown, key: KeyObject, bytes: Uint8Array) =>
-    new Uint8Array(sign('sha256', bytes, { key, dsaEncoding: 'ieee-p1363' })).buffer,
+    new Uint8Array(ecdsa(key)(Buffer.from(bytes))).buffer,
 };
 
 /** The part of IndexedDB that the page of the key uses. */
 const openKeys = (browser: Browser, later: Later) => {
+  const { chance, keys } = browser;
   const request = (work: () => unknown) => {
     const made = { result: undefined as unknown, onsuccess: () => {}, onerror: () => {} };
     later(() => {
-      if (browser.chance.happens(browser.keyFaults)) return made.onerror();
+      if (chance.happens(browser.keyFaults)) return made.onerror();
       made.result = work();
       made.onsuccess();
     });
     return made;
   };
   const store = {
-    get: (name: string) => request(() => browser.keys.get(name)),
-    add: (value: unknown, name: string) =>
-      request(() => void (browser.keys.has(name) || browser.keys.set(name, value))),
+    get: (name: string) => request(() => keys.get(name)),
+    add: (value: unknown, name: string) => request(() => void (keys.has(name) || keys.set(name, value))),
   };
   return request(() => ({ close: () => undefined, transaction: () => ({ objectStore: () => store }) }));
 };
 
 type Frame = ReturnType<typeof frameOf>;
 /** The page of the key in a frame, which proves what it is asked to. */
-const frameOf = (browser: Browser, common: object, later: Later, dispatch: (event: Event) => void) => {
+const frameOf = (common: object, send: Browser['send'], later: Later, dispatch: (event: Event) => void) => {
   let key: Key | undefined;
-  const answer = async (data: unknown, port: { readonly postMessage: (data: unknown) => void }) =>
-    port.postMessage(await key?.prove(data).catch(() => false));
+  const answer = async (data: unknown, port: Port) => port.postMessage(await key?.prove(data).catch(() => false));
+  const contentWindow = {
+    postMessage: (data: unknown, _origin: string, [port]: [Port]) => later(() => void answer(data, port)),
+  };
   const frame = {
-    ...{ src: '', style: {}, isConnected: false, onload: undefined as (() => void) | undefined },
-    contentWindow: {
-      postMessage: (data: unknown, _origin: string, [port]: [{ readonly postMessage: (data: unknown) => void }]) =>
-        later(() => void answer(data, port)),
-    },
+    ...{ src: '', style: {}, isConnected: false, onload: undefined as (() => void) | undefined, contentWindow },
     remove(): void {
       frame.isConnected = false;
     },
     async open(): Promise<void> {
       frame.isConnected = true;
       const headers = { 'sec-fetch-dest': 'iframe', 'sec-fetch-mode': 'navigate' };
-      const page = await browser.send('GET', '/device-key', { origin: null, headers }).catch(() => null);
+      const page = await send('GET', '/device-key', { origin: null, headers }).catch(() => null);
       const document = { documentElement: { dataset: {} } };
       if (page?.status === 200)
         key = deviceKey({ ...common, globalThis: common, document, location: { href: `${BASE}/device-key.js` } });
-      if (key) later(() => dispatch(Object.assign(new Event('message'), { source: frame.contentWindow })));
+      if (key) later(() => dispatch(Object.assign(new Event('message'), { source: contentWindow })));
       frame.onload?.();
     },
   };
@@ -173,7 +167,7 @@ const frameOf = (browser: Browser, common: object, later: Later, dispatch: (even
 };
 
 /** Its messages go to the other tabs. */
-const channelOf = ({ channels, chance }: Browser, run: (call: () => void) => void) =>
+const broadcastChannelOf = ({ channels, chance }: Browser, run: Later) =>
   class {
     onmessage: ((event: object) => void) | undefined;
     readonly #hear = (data: unknown): void => run(() => channels.has(this.#hear) && this.onmessage?.({ data }));

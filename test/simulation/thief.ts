@@ -1,6 +1,7 @@
 import { type Browser, openBrowser } from './browser.ts';
 import { sessionOf, tokenIn, tokenOf } from './facts.ts';
 import { kernel, MINUTE, SECOND } from './kernel.ts';
+import { json } from './service.ts';
 import { lettersTo, visit } from './visitor.ts';
 import type { Person, World } from './world.ts';
 
@@ -61,8 +62,8 @@ const guess = async ({ story, facts, chance, ask, people }: World): Promise<void
   const account = chance.pick(people).name;
   const attempts = Array.from({ length: 70 }, (_, at) =>
     ask({
-      ...{ method: 'POST', path: '/auth/login', headers: { 'content-type': 'application/json' } },
-      ...{ body: JSON.stringify({ account, password: `wrong ${at}` }), address: `198.${18 + at}.0.1` },
+      ...{ method: 'POST', path: '/auth/login', address: `198.${18 + at}.0.1` },
+      ...json({ account, password: `wrong ${at}` }),
     }),
   );
   const compared = (await Promise.all(attempts)).filter((answer) => answer?.status === 401).length;

@@ -7,7 +7,7 @@ import type { Browser } from './browser.ts';
 import type { Letter } from './facts.ts';
 import { kernel, MINUTE, SECOND } from './kernel.ts';
 import { PROVIDER } from './outside.ts';
-import { type Answer, APP_LINK, BASE } from './service.ts';
+import { type Answer, APP_LINK, BASE, json } from './service.ts';
 import type { Person, World } from './world.ts';
 
 /** Somebody at the pages of the service, without scripts: opens one, fills in one of its forms by the names of its fields, and sends it. */
@@ -83,8 +83,7 @@ const go = async (trip: Trip, path: string, fields?: Fields, hops = 0): Promise<
   const next = (location || unescaped(refresh)).replace(BASE, '');
   if (hops > 5) return answer;
   if (next.startsWith(APP_LINK)) {
-    const body = JSON.stringify({ code: new URL(next).searchParams.get('code'), verifier: VERIFIER });
-    const sent = { headers: { 'content-type': 'application/json' }, body, origin: null };
+    const sent = { ...json({ code: new URL(next).searchParams.get('code'), verifier: VERIFIER }), origin: null };
     await Promise.allSettled([1, 2].map(() => browser.send('POST', '/auth/login/app', sent)));
   }
   if (next.startsWith(PROVIDER))
@@ -102,6 +101,13 @@ const formOn = ({ world: { chance } }: Trip, { body }: Answer): Form | undefined
   return of && { ...chance.pick(all), page, of };
 };
 
+/** After a change of the password. @param isDone whether it is known to have happened */
+export const notePassword = (person: Person, newPassword: string, isDone: boolean): void => {
+  const [first = '', ...others] = person.passwords;
+  person.passwords = [...(isDone ? [newPassword, first] : [first, newPassword]), ...others].slice(0, 4);
+  person.sureSince = isDone ? kernel.time : Number.POSITIVE_INFINITY;
+};
+
 const submit = async (trip: Trip, form: Form): Promise<Answer | undefined> => {
   const { world, person } = trip;
   const { chance } = world;
@@ -114,10 +120,7 @@ const submit = async (trip: Trip, form: Form): Promise<Answer | undefined> => {
   const codes = [...(answer?.body ?? '').matchAll(/<li><code>([^<]+)<\/code>/g)].map(([, code = '']) => code);
   if (codes.length > 0) person.recoveryCodes = codes;
   if (fields.secret && fields.code) person.secrets.push(fields.secret);
-  if (fields.newPassword === undefined) return answer;
-  const [first = '', ...others] = person.passwords;
-  const passwords = [first, fields.newPassword, ...others].slice(0, 4);
-  Object.assign(person, { passwords, sureSince: Number.POSITIVE_INFINITY });
+  if (fields.newPassword !== undefined) notePassword(person, fields.newPassword, false);
   return answer;
 };
 

@@ -2,12 +2,11 @@ import { generateKeyPairSync } from 'node:crypto';
 import type { Authenticator } from '../support/authenticator.ts';
 import { testKeys } from '../support/keys.ts';
 import { type Browser, openBrowser } from './browser.ts';
-import type { Chance } from './chance.ts';
 import { judgeCommits } from './commits.ts';
 import { simulatedDatabase } from './database.ts';
 import { openFacts } from './facts.ts';
 import { type Internet, openInternet } from './internet.ts';
-import { DAY, MINUTE } from './kernel.ts';
+import { type Chance, DAY, MINUTE } from './kernel.ts';
 import { ALL_WELL, countsOf, mailServer, provider, receiver } from './outside.ts';
 import { openStory } from './rules.ts';
 import { APP_LINK, type Instance, openInstance } from './service.ts';
@@ -46,7 +45,7 @@ export const openWorld = (chance: Chance, profile: Profile, trace?: (line: strin
   const outside = { ...ALL_WELL };
   const instances: Instance[] = [];
   const here = () => ({ chance: chance.fork(), story, facts, outside, instances, replays: profile.replays });
-  const formerSystem = generateKeyPairSync('ed25519');
+  const formerSystem = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const around = {
     ...{ database, counts: countsOf(outside), mailerOf: mailServer(here()), senderFor: receiver(here()) },
     config: { keys: testKeys() },

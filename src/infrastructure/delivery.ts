@@ -140,7 +140,7 @@ const keepMailPrivate = (dataDir: string): void => {
   }
 };
 
-type Parts = {
+type DeliveryOptions = {
   readonly logger: Logger;
   readonly report: Report;
   /** Whether `waiting` is read. */
@@ -153,7 +153,7 @@ type Parts = {
 export const mailDelivery = (
   config: Pick<Config, 'brand' | 'defaultLocale' | 'accountPagesUrl' | 'codePageUrl'>,
   ports: Omit<Parameters<typeof sendMessages>[0], 'mailContext' | 'random' | 'report'>,
-  { logger, wakeUp, report, isWatched, templates }: Parts,
+  { logger, wakeUp, report, isWatched, templates }: DeliveryOptions,
 ) => {
   const { brand, defaultLocale, accountPagesUrl: pagesUrl, codePageUrl: codePage } = config;
   // Mails have other languages than the names.

@@ -21,12 +21,12 @@ export const serverClock = (ask: () => Promise<number>): ServerClock => {
       const time = await ask();
       const latest = { least: time - performance.now(), most: time - before };
       // What one reading leaves open, an earlier one may have shown: a slow response changes nothing that it does not disprove.
-      offset = within(latest, offset ?? (latest.least + latest.most) / 2);
+      offset = clamped(latest, offset ?? (latest.least + latest.most) / 2);
     },
   };
 };
 
-const within = ({ least, most }: Reading, value: number): number => Math.min(Math.max(value, least), most);
+const clamped = ({ least, most }: Reading, value: number): number => Math.min(Math.max(value, least), most);
 
 const READING_INTERVAL_MS = 5_000;
 

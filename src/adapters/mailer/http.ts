@@ -19,12 +19,12 @@ const TIMEOUT = 20_000;
 /** The answer of a server that will never take this mail. */
 const REFUSED = 422;
 
-type Asked = { readonly id: string; readonly type: 'mail.send' | 'mail.check'; readonly data: object };
+type MailRequest = { readonly id: string; readonly type: 'mail.send' | 'mail.check'; readonly data: object };
 
 /** Sends a request that is signed as Standard Webhooks says. @returns the status */
 const ask = async (
   { url, sign, clock, timeout = TIMEOUT }: HttpOptions,
-  { id, type, data }: Asked,
+  { id, type, data }: MailRequest,
   signal?: AbortSignal,
 ) => {
   const now = clock.now();
@@ -45,8 +45,8 @@ export const httpMailer = (options: HttpOptions): Mailer => {
     close: () => closing.abort(),
     send: async (mail) => {
       if (!isAddress(mail.to)) return 'refused';
-      const asked = { id: `msg_${safeId(mail)}`, type: 'mail.send', data: { ...mail, from: options.from } } as const;
-      const status = await ask(options, asked, closing.signal).catch(() => 'no answer');
+      const request = { id: `msg_${safeId(mail)}`, type: 'mail.send', data: { ...mail, from: options.from } } as const;
+      const status = await ask(options, request, closing.signal).catch(() => 'no answer');
       if (status === REFUSED) return 'refused';
       if (typeof status === 'number' && isDone(status)) return 'sent';
       throw new AppError('SYS_UNEXPECTED_ERROR', { reason: `The mail was not handed over: ${status}` });
@@ -56,7 +56,7 @@ export const httpMailer = (options: HttpOptions): Mailer => {
 
 /** Asks the server whether it takes mail, without one. @returns why not; `null` when it does. */
 export const whyNoHttpMail = async (options: Omit<HttpOptions, 'from'>): Promise<string | null> => {
-  const asked = { id: `msg_check-${options.clock.now()}`, type: 'mail.check', data: {} } as const;
-  const status = await ask({ ...options, from: '' }, asked).catch(() => 'no answer');
+  const request = { id: `msg_check-${options.clock.now()}`, type: 'mail.check', data: {} } as const;
+  const status = await ask({ ...options, from: '' }, request).catch(() => 'no answer');
   return typeof status === 'number' && isDone(status) ? null : String(status);
 };

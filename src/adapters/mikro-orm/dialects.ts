@@ -43,8 +43,8 @@ const repeatedAfter =
   };
 
 /** A transaction that may still have to begin, and what carries out its statements, in their order. */
-type Begun = { readonly begun: Promise<unknown>; readonly execute: Execute };
-type Begin = (connection: DatabaseConnection) => Begun | Promise<Begun>;
+type StartedTransaction = { readonly begun: Promise<unknown>; readonly execute: Execute };
+type Begin = (connection: DatabaseConnection) => StartedTransaction | Promise<StartedTransaction>;
 
 /** While another process writes, `begin` of SQLite fails, and the connection is free for reads before the next attempt. Later, nothing is busy. */
 const inTransaction = <Result>(

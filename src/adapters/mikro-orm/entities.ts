@@ -21,7 +21,7 @@ const propertyOf = ({ name, kind, isNullable }: SqlColumn, types: Types, isIndex
   nullable: isNullable,
 });
 
-const named = (prefix: string, indexes: Readonly<Record<string, readonly string[]>> = {}) =>
+const prefixedIndexes = (prefix: string, indexes: Readonly<Record<string, readonly string[]>> = {}) =>
   Object.entries(indexes).map(([name, properties]) => ({ name: `${prefix}${name}`, properties: [...properties] }));
 
 /** @param users the entity of the users, for a table whose rows go with one. */
@@ -52,8 +52,8 @@ const entityOf = (table: AnyTable, types: Types, prefix: string, users?: EntityS
       ...Object.fromEntries(properties),
       version: propertyOf({ member: VERSION, name: VERSION, kind: 'integer', isNullable: false }, types, false),
     },
-    uniques: named(prefix, table.unique),
-    indexes: named(prefix, table.indexes),
+    uniques: prefixedIndexes(prefix, table.unique),
+    indexes: prefixedIndexes(prefix, table.indexes),
     // The types of properties are those of a class, which these entities have not.
   } as OptionsOfEntity);
 };

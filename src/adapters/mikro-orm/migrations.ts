@@ -4,7 +4,7 @@ import { makeSearchIndex } from './search.ts';
 import type { Send, Sql } from './statements.ts';
 
 /** The types of columns for `addColumn`, and `tableOptions` for `modifyEnd` of a new table, as the declared tables have them. */
-type Parts = Readonly<
+type ColumnTypes = Readonly<
   Record<'integer' | 'text' | 'indexedText' | 'json' | 'boolean' | 'tableOptions', RawBuilder<unknown>>
 >;
 
@@ -15,7 +15,7 @@ export type Migration = {
   /** Written with Kysely's schema builder, for every kind of database. @param prefix of the names of tables and indexes. */
   readonly up: (
     transaction: Sql,
-    context: { readonly parts: Parts; readonly prefix: string; readonly search: readonly string[] },
+    context: { readonly parts: ColumnTypes; readonly prefix: string; readonly search: readonly string[] },
   ) => Promise<void>;
   /** On PostgreSQL in place of `up`, outside of the transaction: an index of a table that may have many rows is made `concurrently`. */
   readonly apart?: (send: Send, prefix: string) => Promise<void>;
@@ -24,14 +24,14 @@ export type Migration = {
 type NewTable = {
   readonly table: string;
   /** With a question mark, the column may be `null`. */
-  readonly columns: Readonly<Record<string, ColumnPart | `${ColumnPart}?`>>;
+  readonly columns: Readonly<Record<string, ColumnType | `${ColumnType}?`>>;
   readonly key: string[];
   /** Their columns, by the ends of their names. */
   readonly indexes?: Readonly<Record<string, string[]>>;
   /** Whether rows go with the user whose id is their `user_id`. */
   readonly ofUser?: true;
 };
-type ColumnPart = Exclude<keyof Parts, 'tableOptions'>;
+type ColumnType = Exclude<keyof ColumnTypes, 'tableOptions'>;
 
 const newTable = (name: string, { table, columns, key, indexes = {}, ofUser }: NewTable): Migration => ({
   name,
@@ -39,7 +39,7 @@ const newTable = (name: string, { table, columns, key, indexes = {}, ofUser }: N
     const inSql = `${prefix}${table}`;
     let statement: CreateTableBuilder<string, string> = schema.createTable(inSql).modifyEnd(parts.tableOptions);
     for (const [column, type] of Object.entries({ ...columns, version: 'integer' }))
-      statement = statement.addColumn(column, parts[type.replace('?', '') as ColumnPart], (each) =>
+      statement = statement.addColumn(column, parts[type.replace('?', '') as ColumnType], (each) =>
         type.endsWith('?') ? each : each.notNull(),
       );
     statement = statement.addPrimaryKeyConstraint(`${inSql}_pkey`, key);
@@ -58,7 +58,7 @@ const newTable = (name: string, { table, columns, key, indexes = {}, ofUser }: N
 });
 
 /** That may be `null`. */
-const newColumn = (name: string, table: string, column: string, type: keyof Parts): Migration => ({
+const newColumn = (name: string, table: string, column: string, type: keyof ColumnTypes): Migration => ({
   name,
   async up({ schema }, { parts, prefix }) {
     await schema.alterTable(`${prefix}${table}`).addColumn(column, parts[type]).execute();
@@ -133,7 +133,7 @@ export const MIGRATIONS: readonly Migration[] = [
   newColumn('1.1.0-undo-by-ids', 'links', 'keeps', 'json'),
 ];
 
-export const partsOf = ({ integer, text, indexedText, collation, tableOptions }: Types): Parts => {
+export const partsOf = ({ integer, text, indexedText, collation, tableOptions }: Types): ColumnTypes => {
   const collated = (type: string) => sql.raw(collation === null ? type : `${type} collate "${collation}"`);
   return {
     integer: sql.raw(integer),

@@ -48,7 +48,7 @@ const partOf = (row: Row): PartWithUser => {
   return part as PartWithUser;
 };
 
-type Parts = {
+type SessionsOptions = {
   /** Asked for at each call. */
   readonly connection: () => Connection;
   /** The repository over the records of the same database. */
@@ -85,7 +85,7 @@ export const sqliteSessions = (connection: () => Connection, plain: SessionRepos
  */
 const oneStatementSessions = (
   database: Database,
-  { connection, plain, prefix }: Parts,
+  { connection, plain, prefix }: SessionsOptions,
 ): Pick<SessionRepository, 'rotate' | 'findWithUser'> => {
   const { repeated, failureOf, system } = database.dialect;
   const translated = translatedBy(failureOf);

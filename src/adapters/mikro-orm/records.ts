@@ -36,7 +36,7 @@ export const mikroOrmRecords = (kysely: () => Sql, dialect: SqlDialect, prefix =
   const translated = translatedBy(dialect.failureOf);
   const outside: Send = ({ table, shape, values, build }) =>
     translated(() => repeated(() => statements.send(anyConnection(kysely()), shape, values, build)), table);
-  const within =
+  const inTransaction =
     (transaction: Connection): Send =>
     ({ table, shape, values, build }) =>
       translated(() => statements.send(transaction, shape, values, build), table);
@@ -44,7 +44,9 @@ export const mikroOrmRecords = (kysely: () => Sql, dialect: SqlDialect, prefix =
     callsOver(outside, tables, { ...dialect, rowLock: null }),
     (work) =>
       innerSpan('transaction', { 'db.system.name': system }, () =>
-        translated(() => transact(kysely(), (transaction) => work(callsOver(within(transaction), tables, dialect)))),
+        translated(() =>
+          transact(kysely(), (transaction) => work(callsOver(inTransaction(transaction), tables, dialect))),
+        ),
       ),
     { pipelines },
   );

@@ -15,7 +15,7 @@ export class SchemaError extends Error {
   override readonly name = 'SchemaError';
 }
 
-export type Opened = {
+export type SchemaContext = {
   readonly db: Sql;
   readonly kind: DatabaseKind;
   /** Of the names of tables. */
@@ -39,7 +39,7 @@ export const sendTo =
  * has transactions for it: not MySQL and MariaDB. Several processes may do so at the same time.
  * @throws SchemaError
  */
-export const bringUpToDate = async (opened: Opened): Promise<void> => {
+export const bringUpToDate = async (opened: SchemaContext): Promise<void> => {
   try {
     if (await isPending(opened)) {
       await inTransaction(opened);
@@ -60,7 +60,7 @@ const withAdvice = (error: unknown): unknown =>
     : error;
 
 /** Reads no row. A column that is missing would fail each request. */
-const assertComplete = async ({ db, prefix, tables = TABLES }: Opened): Promise<void> => {
+const assertComplete = async ({ db, prefix, tables = TABLES }: SchemaContext): Promise<void> => {
   const table = sqlTables(prefix, tables);
   // Those of an application are checked with its routes.
   const own = (Object.keys(tables) as TableName[])
@@ -88,7 +88,7 @@ const assertComplete = async ({ db, prefix, tables = TABLES }: Opened): Promise<
  */
 export type SchemaState = { readonly pending: readonly string[]; readonly unknown: readonly string[] };
 
-export const schemaState = async (opened: Opened): Promise<SchemaState> => {
+export const schemaState = async (opened: SchemaContext): Promise<SchemaState> => {
   const { db, kind, prefix, tables = TABLES, migrations = MIGRATIONS } = opened;
   const names = [CREATED, ...migrations.map(({ name }) => name)];
   const send = sendTo(db);
@@ -103,14 +103,14 @@ export const schemaState = async (opened: Opened): Promise<SchemaState> => {
   };
 };
 
-const isPending = async (opened: Opened): Promise<boolean> => (await schemaState(opened)).pending.length > 0;
+const isPending = async (opened: SchemaContext): Promise<boolean> => (await schemaState(opened)).pending.length > 0;
 
 type FoundTable = { readonly name: string; readonly isHere: boolean };
 
 export const tablesOf = async (send: Send, { tables }: DatabaseKind): Promise<readonly FoundTable[]> =>
   (await send(tables)).map((row) => ({ name: String(row.name), isHere: Boolean(row.is_here) }));
 
-const inTransaction = async (opened: Opened): Promise<void> => {
+const inTransaction = async (opened: SchemaContext): Promise<void> => {
   const { db, kind, prefix, tables: declared, migrations = MIGRATIONS } = opened;
   const search = searchIndex(kind.dialect.search, prefix);
   // With MikroORM, which no start needs whose tables are up to date.
@@ -153,14 +153,14 @@ const isMissing = (error: unknown): boolean =>
   ['42703', '42P01', 1054, 1146].some((code) => [field(error, 'code'), field(error, 'errno')].includes(code)) ||
   (error instanceof Error && /^no such (?:column|table): /.test(error.message));
 
-const isApart = ({ kind }: Opened, { apart }: Migration): boolean =>
+const isApart = ({ kind }: SchemaContext, { apart }: Migration): boolean =>
   apart !== undefined && kind.dialect.system === 'postgresql';
 
 /** Milliseconds. */
 const APART_PAUSE = 500;
 
 /** One process after the other, which ask again: "concurrently" waits for every statement that runs, also for one that waits for a lock. */
-const applyApart = async (opened: Opened): Promise<void> => {
+const applyApart = async (opened: SchemaContext): Promise<void> => {
   const { kind, prefix, migrations = MIGRATIONS } = opened;
   const dueIn = async (db: Sql) => {
     const { pending } = await schemaState({ ...opened, db });
@@ -192,7 +192,7 @@ const noteIn = (db: Sql, prefix: string, names: readonly string[]) =>
     .values(names.map((name) => ({ name })))
     .execute();
 
-const assertFree = (found: readonly FoundTable[], { prefix, tables = TABLES }: Opened): void => {
+const assertFree = (found: readonly FoundTable[], { prefix, tables = TABLES }: SchemaContext): void => {
   const own = new Set(Object.values(tables).map(({ name }) => `${prefix}${name}`));
   const taken = found.find(({ name, isHere }) => isHere && own.has(name));
   if (taken === undefined) return;

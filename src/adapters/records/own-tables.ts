@@ -30,9 +30,9 @@ const ownName = (name: string) => `${OWN_PREFIX}${name}`;
  */
 export const withOwnTables = (own: OwnTables = {}, prefix = ''): typeof TABLES => {
   const added = Object.entries(own).map(([name, { unique, indexes, ...table }]) => {
-    const named = (given: OwnTable['indexes'] = {}) =>
+    const ownIndexes = (given: OwnTable['indexes'] = {}) =>
       Object.fromEntries(Object.entries(given).map(([index, columns]) => [ownName(`${name}_${index}`), columns]));
-    const declared = { ...table, name: ownName(name), unique: named(unique), indexes: named(indexes) };
+    const declared = { ...table, name: ownName(name), unique: ownIndexes(unique), indexes: ownIndexes(indexes) };
     const problem = problemsOf(declared, prefix).find(([isWrong]) => isWrong);
     if (problem !== undefined) throw new Error(`tables: ${name} ${problem[1]}`);
     return [declared.name, declared] as const;

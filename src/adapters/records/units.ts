@@ -106,7 +106,7 @@ export const recordsOver = (calls: Calls, transact: Transact, { pipelines = fals
       const inTurn = pipelines ? atOnce : pLimit(1);
       const run: Run = { ...NEW_RUN, sent: new Set(), inTurn };
       try {
-        return await transact((inside) => within(run, () => work(insideOf(inside, run))));
+        return await transact((inside) => inRun(run, () => work(insideOf(inside, run))));
       } catch (error) {
         const isConflict = run.hasConflict || error instanceof ConflictError;
         if (isConflict && runs < MOST_RUNS) {
@@ -120,7 +120,7 @@ export const recordsOver = (calls: Calls, transact: Transact, { pipelines = fals
   },
 });
 
-const within = <Result>(run: Run, work: () => Promise<Result>): Promise<Result> => {
+const inRun = <Result>(run: Run, work: () => Promise<Result>): Promise<Result> => {
   const unit = { isOver: false };
   return units.run(unit, async () => {
     try {

@@ -37,10 +37,10 @@ type OpenOptions = ConnectionOptions & {
   /** Milliseconds that the connection may take. */
   readonly timeout: number;
 };
-type Opened = { readonly redis: RedisClient; readonly failure?: unknown };
+type Connection = { readonly redis: RedisClient; readonly failure?: unknown };
 
 /** One URL is enough for a cluster, since a server reports that it is a node of one. */
-const open = async (urls: readonly string[], logger: Logger, options: OpenOptions): Promise<Opened> => {
+const open = async (urls: readonly string[], logger: Logger, options: OpenOptions): Promise<Connection> => {
   const redis = connectRedis(urls, logger, options);
   try {
     await awaitRedis(redis, options.timeout);

@@ -40,13 +40,13 @@ const textsProblems = (texts: TextTree, english: TextTree, whole: TextTree): str
   });
 };
 
-type Parts = {
+type MailRules = {
   readonly parts: MailTexts['parts'];
   /** Those that the English mails have, and this language has not. */
   readonly lacking: readonly string[];
 };
 
-const problemsOfMail = (mail: readonly string[], name: MailName, { parts, lacking }: Parts): string[] => {
+const problemsOfMail = (mail: readonly string[], name: MailName, { parts, lacking }: MailRules): string[] => {
   const { subject, body } = partsOf(mail, parts);
   const known: readonly string[] = ['brand', ...namesIn(name)];
   const lasts = body.map((paragraph) => linkOf(paragraph.split('\n').at(-1) ?? ''));

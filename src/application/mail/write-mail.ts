@@ -81,8 +81,8 @@ export const partsOf = (
   [subject = '', ...paragraphs]: readonly string[],
   parts: Readonly<Record<string, readonly string[]>> = {},
 ): { readonly subject: string; readonly body: readonly string[] } => {
-  const named = new Map(Object.entries(parts));
-  return { subject, body: paragraphs.flatMap((each) => named.get(placeholderOf(each) ?? '') ?? [each]) };
+  const partsByName = new Map(Object.entries(parts));
+  return { subject, body: paragraphs.flatMap((each) => partsByName.get(placeholderOf(each) ?? '') ?? [each]) };
 };
 
 /** The placeholder of a text that has nothing else. */

@@ -6,9 +6,11 @@ import type { Terminal } from './terminal.ts';
 
 /** `true` for a flag; for a value, what the help calls it. */
 type Options = Readonly<Record<string, true | string>>;
-type Values<Given> = { readonly [Name in keyof Given]: Given[Name] extends true ? boolean : string | undefined };
+type Values<Declared> = {
+  readonly [Name in keyof Declared]: Declared[Name] extends true ? boolean : string | undefined;
+};
 
-type Given<Declared> = {
+type ActionInput<Declared> = {
   /** As many as the action declares. */
   readonly args: readonly string[];
   readonly options: Values<Declared>;
@@ -25,7 +27,7 @@ export type Action<Declared = Options> = {
   readonly args?: readonly string[];
   readonly options?: Declared;
   readonly does: string;
-  readonly run: (given: Given<Declared>) => Promise<Answer>;
+  readonly run: (given: ActionInput<Declared>) => Promise<Answer>;
 };
 
 export type Command = {

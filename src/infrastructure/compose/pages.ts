@@ -19,7 +19,7 @@ import { fallbacksOf } from '../../domain/locale.ts';
 import type { Config } from '../config.ts';
 import { VERSION } from '../version.ts';
 
-type Parts = {
+type PageOptions = {
   readonly api: readonly Route[];
   readonly visits: Omit<FormDeps, 'states'>;
   /** Whether links in mail lead to pages of the service. */
@@ -41,7 +41,7 @@ const localeOf = ({ payloads }: PageContent, { texts }: UserPageFiles): string |
   fallbacksOf(payloads['current-user']?.locale ?? null, '').find((each) => texts.has(each));
 
 /** The page of an error below `/auth`. */
-export const userFailures = (config: Config, read: Parts['files']): HttpDeps['userFailure'] => {
+export const userFailures = (config: Config, read: PageOptions['files']): HttpDeps['userFailure'] => {
   const { baseUrl, brand, defaultLocale, allowedOrigins, application, userPages } = config;
   const site = { baseUrl, brand, version: VERSION };
   const contentSecurityPolicy = policyFor(brand, allowedOrigins);
@@ -58,7 +58,7 @@ export const userFailures = (config: Config, read: Parts['files']): HttpDeps['us
 };
 
 /** The page that renews the session of a navigation. It loads the frame with the key. */
-export const continuation = ({ baseUrl, brand, defaultLocale }: Config, read: Parts['files']) => ({
+export const continuation = ({ baseUrl, brand, defaultLocale }: Config, read: PageOptions['files']) => ({
   contentSecurityPolicy: scriptedPagePolicy({ images: imagesOf(brand), frames: "'self'" }),
   page: async (ctx: Context, targets: Targets): Promise<string> => {
     const files = await read();
@@ -88,7 +88,7 @@ export const pageStatesOf = ({ secrets, clock }: Pick<Service, 'secrets' | 'cloc
 export const openPages = (
   deps: Service,
   config: Config,
-  { api, script, ofMail, visits, files: read }: Parts,
+  { api, script, ofMail, visits, files: read }: PageOptions,
 ): Route[] => {
   const { brand, defaultLocale, allowedOrigins, application } = config;
   const targets = targetsOf(config);

@@ -84,7 +84,7 @@ export type Overrides<Own extends OwnTables = OwnTables> = {
 /** The part of the request time-out for which a password may wait to be hashed. */
 const HASHING_WAIT = 1 / 3;
 
-type Opened = {
+type PortOptions = {
   readonly overrides: NonNullable<Overrides['ports']>;
   readonly storage: Storage;
   /** That of the storage. */
@@ -93,7 +93,7 @@ type Opened = {
 } & Pick<Limits, 'counts' | 'hashOf'>;
 
 /** Opens the ports that the caller does not override. */
-export const openPorts = async (config: Config, logger: Logger, opened: Opened) => {
+export const openPorts = async (config: Config, logger: Logger, opened: PortOptions) => {
   const { storage, counts, hashOf } = opened;
   const given = opened.overrides;
   const overrides: PortOverrides = typeof given === 'function' ? {} : given;

@@ -53,7 +53,7 @@ import { continuation, openPages } from './pages.ts';
 import { keptIdentities, providerRoutes } from './providers.ts';
 
 /** What routes need besides the use cases and the configuration. */
-type Parts = {
+type RouteOptions = {
   readonly answerOnce: HttpDeps['answerOnce'];
   readonly checks: readonly Check[];
   readonly isStopping: () => boolean;
@@ -71,7 +71,7 @@ type Parts = {
 export const declareRoutes = (
   deps: Service,
   config: Config,
-  { answerOnce, checks, isStopping, keySet, endedFeed, hasAccountPages, pageFiles, own }: Parts,
+  { answerOnce, checks, isStopping, keySet, endedFeed, hasAccountPages, pageFiles, own }: RouteOptions,
 ) => {
   const { brand, navigation, pageServers, adoption, baseUrl, boundCookieLifetime, allowedOrigins } = config;
   const settings = { baseUrl, version: VERSION, brand };

@@ -60,13 +60,11 @@ const OPEN_ID: readonly Member[] = ['ISSUER', 'CLIENT_ID', 'CLIENT_SECRET', 'SCO
 const variableOf = (provider: string, member: Member): string =>
   `OIDC_${provider.toUpperCase().replaceAll('-', '_')}_${member}`;
 
-type Read = { readonly providers: readonly ProviderSettings[]; readonly problems: readonly string[] };
-
 /**
  * The providers of OIDC_PROVIDERS, whose names are part of the names of their variables, and a line for each variable that is invalid, missing, or of
  * none of them: a misspelt one must not be ignored.
  */
-export const readProviders = (env: Env, names: readonly string[], isProduction: boolean): Read => {
+export const readProviders = (env: Env, names: readonly string[], isProduction: boolean) => {
   const problems: string[] = [];
   const known = new Set(['OIDC_PROVIDERS']);
   const providers = names.map((name): ProviderSettings => {

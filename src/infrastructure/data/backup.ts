@@ -32,9 +32,9 @@ export type CopyOptions = {
  * What is in a backup beside the database: a table of texts. It has `takenAt` (everything that was committed until then is in the backup), the
  * version of Tandem that made it, and secret keys by their path below DATA_DIR. The file is compressed by gzip, which adds a checksum.
  */
-type Parts = { readonly takenAt: string; readonly madeBy: string; readonly keys: ReadonlyMap<string, string> };
+type Manifest = { readonly takenAt: string; readonly madeBy: string; readonly keys: ReadonlyMap<string, string> };
 
-const PARTS = 'tandem_backup';
+const MANIFEST = 'tandem_backup';
 
 /**
  * Copies a database, which processes may use, and the keys in DATA_DIR into a new file that only its owner can read. It gets its name when it
@@ -52,7 +52,7 @@ export const backUp = async ({ database: { path, tablePrefix }, dataDir, file, w
     await copyDatabase(path, copy);
     const rows = countRows(copy, tablePrefix);
     const keys = withKeys ? await keysOf(dataDir) : new Map<string, string>();
-    addParts(copy, { takenAt, madeBy: VERSION, keys });
+    addManifest(copy, { takenAt, madeBy: VERSION, keys });
     await pack(copy, packed);
     const { size: bytes } = await stat(packed);
     await link(packed, place);
@@ -85,23 +85,23 @@ const keysOf = async (dataDir: string): Promise<Map<string, string>> => {
 };
 
 /** @throws Error when the copy is damaged. */
-export const addParts = (copy: string, { keys, ...about }: Parts): void =>
+export const addManifest = (copy: string, { keys, ...about }: Manifest): void =>
   withDatabase(copy, (database) => {
-    database.exec(`create table ${PARTS} (name text primary key, content text not null) strict`);
-    const insert = database.prepare(`insert into ${PARTS} values (?, ?)`);
+    database.exec(`create table ${MANIFEST} (name text primary key, content text not null) strict`);
+    const insert = database.prepare(`insert into ${MANIFEST} values (?, ?)`);
     for (const [name, content] of [...Object.entries(about), ...keys]) insert.run(name, content);
     if (isDamaged(database)) throw new Error('The copy of the database is damaged: SQLite finds errors in it.');
   });
 
-/** Reads the parts of an unpacked backup, and removes them: what is left is the database. @throws CommandError when it is no whole backup. */
-const extractParts = (copy: string): Parts => {
+/** Reads the manifest of an unpacked backup, and removes it: what is left is the database. @throws CommandError when it is no whole backup. */
+const takeManifest = (copy: string): Manifest => {
   try {
     return withDatabase(copy, (database) => {
       if (isDamaged(database)) throw damaged('SQLite finds errors in it');
-      const rows = database.prepare(`select name, content from ${PARTS}`).all();
+      const rows = database.prepare(`select name, content from ${MANIFEST}`).all();
       const texts = new Map(rows.map(({ name, content }) => [String(name), String(content)]));
       // Nothing of the keys stays in unused pages, or in a file beside it.
-      database.exec(`pragma journal_mode = memory; pragma secure_delete = on; drop table ${PARTS}; vacuum`);
+      database.exec(`pragma journal_mode = memory; pragma secure_delete = on; drop table ${MANIFEST}; vacuum`);
       const keys = new Map([...texts].filter(([name]) => ALL_KEY_FILES.includes(name)));
       return { takenAt: texts.get('takenAt') ?? '', madeBy: texts.get('madeBy') ?? '', keys };
     });
@@ -147,7 +147,7 @@ export const restore = async ({ database, dataDir, file, withKeys }: CopyOptions
   try {
     const copy = join(draft, 'database.sqlite');
     await unpack(file, copy);
-    const { takenAt, madeBy, keys: all } = extractParts(copy);
+    const { takenAt, madeBy, keys: all } = takeManifest(copy);
     const rows = countRows(copy, tablePrefix);
     const opened = await openDatabase({ ...database, path: copy }, { migrate: false });
     await assertNotNewer(opened, 'The backup').finally(opened.close);

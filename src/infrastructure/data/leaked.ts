@@ -9,15 +9,13 @@ const LINE = /^(?<digest>[0-9A-F]{40}):(?<count>\d{1,12})$/i;
 /** Entries that are written at once. */
 const AT_ONCE = 100_000;
 
-type Made = { readonly file: string; readonly entries: number; readonly bytes: number };
-
 /**
  * Makes the file of `leakedPasswordsOf` out of public lists of SHA-1 hashes: one file with lines of `HASH:COUNT` in ascending order, or a directory with
  * one for each range, which is named by the first five digits and has lines of `REST:COUNT`.
  * @param least the least count of a password that is listed
  * @throws CommandError; Error of the system, and then there is no file.
  */
-export const makeLeaked = async (from: string, file: string, least: number): Promise<Made> => {
+export const makeLeaked = async (from: string, file: string, least: number) => {
   const draft = `${file}.part-${process.pid}`;
   const output = await open(draft, 'wx', 0o644);
   try {

@@ -145,8 +145,8 @@ const storing = (deps: Deps): Store => {
       throw error;
     });
   return async (arrivals) => {
-    const together = arrivals.length === 0 ? [] : await unlessTaken(arrivals);
-    if (together !== null) return together;
+    const storedAtOnce = arrivals.length === 0 ? [] : await unlessTaken(arrivals);
+    if (storedAtOnce !== null) return storedAtOnce;
     const alone: Stored[] = [];
     for (const arrival of arrivals) {
       const presence = await presenceOf(deps, deps, arrival);

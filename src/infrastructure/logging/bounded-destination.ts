@@ -29,9 +29,9 @@ export const boundedDestination = (fd: number) => {
     const before = waitingBytes;
     try {
       for (let [line] = waiting; line !== undefined; [line] = waiting) {
-        const written = writeSync(fd, line);
-        waitingBytes -= written;
-        if (written < line.length) waiting[0] = line.subarray(written);
+        const writtenBytes = writeSync(fd, line);
+        waitingBytes -= writtenBytes;
+        if (writtenBytes < line.length) waiting[0] = line.subarray(writtenBytes);
         else waiting.shift();
       }
     } catch {

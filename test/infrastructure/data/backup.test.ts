@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
-import { addParts, backUp, pack, restore } from '../../../src/infrastructure/data/backup.ts';
+import { addManifest, backUp, pack, restore } from '../../../src/infrastructure/data/backup.ts';
 import { KEY_FILES, newFactorKey, newPair, privatePem } from '../../../src/infrastructure/keys.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
 import { fill } from '../../support/records/sample-rows.ts';
@@ -210,7 +210,7 @@ describe('restore', () => {
   const aBackup = async (keys: Readonly<Record<string, string>>, change = (_copy: string): void => undefined) => {
     const [copy, file] = [newPath(), newPath()];
     await (await openDatabase(onSqlite(copy), { migrate: true })).close();
-    addParts(copy, { takenAt: '2026-11-22T00:00:00.000Z', madeBy: '1.0.0', keys: new Map(Object.entries(keys)) });
+    addManifest(copy, { takenAt: '2026-11-22T00:00:00.000Z', madeBy: '1.0.0', keys: new Map(Object.entries(keys)) });
     change(copy);
     await pack(copy, file);
     return file;

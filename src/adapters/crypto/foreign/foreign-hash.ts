@@ -87,14 +87,14 @@ export const limitProblem = (hash: ForeignHash): string | null => {
       return dear(hash.algorithm !== 'phpass' || phpassRounds(hash.salt) <= MAX_PHPASS_ROUNDS);
     case 'bcrypt': {
       const cost = Number(hash.hash.slice(4, 6));
-      return within([cost, 4, 99])
+      return areInRange([cost, 4, 99])
         ? dear(cost <= (hash.digest === null ? MAX_BCRYPT_COST : MAX_WRAPPING_COST))
         : OUT_OF_RANGE;
     }
     case 'argon2': {
       const { memoryKib, passes, parallelism } = hash;
       if (!hasArgon2) return 'is of argon2, which needs Node 24.7 or later';
-      const isValid = within([parallelism, 1, 255], [memoryKib, 8 * parallelism, 2 ** 32], [passes, 1, 2 ** 32]);
+      const isValid = areInRange([parallelism, 1, 255], [memoryKib, 8 * parallelism, 2 ** 32], [passes, 1, 2 ** 32]);
       if (!isValid) return OUT_OF_RANGE;
       return (
         dear(memoryKib <= MAX_ARGON2_KIB && memoryKib * passes <= MAX_ARGON2_KIB_TIMES_PASSES) ?? saltProblem(hash)
@@ -102,19 +102,19 @@ export const limitProblem = (hash: ForeignHash): string | null => {
     }
     case 'scrypt': {
       const { n, r, p } = hash;
-      const isValid = within([n, 2, 2 ** 40], [r, 1, 2 ** 30], [p, 1, 2 ** 30]) && Number.isInteger(Math.log2(n));
+      const isValid = areInRange([n, 2, 2 ** 40], [r, 1, 2 ** 30], [p, 1, 2 ** 30]) && Number.isInteger(Math.log2(n));
       // RFC 7914 §2: N is smaller than 2^(128 * r / 8).
       if (!isValid || Math.log2(n) >= 16 * r) return OUT_OF_RANGE;
       return dear(n * r * p <= MAX_SCRYPT_WORK && r * (p + 2) <= MAX_SCRYPT_BLOCKS) ?? saltProblem(hash);
     }
     case 'pbkdf2': {
       const { iterations, digest, key } = hash;
-      if (!within([iterations, 1, 2 ** 40])) return OUT_OF_RANGE;
+      if (!areInRange([iterations, 1, 2 ** 40])) return OUT_OF_RANGE;
       const blocks = Math.ceil(key.length / BLOCK_BYTES[digest]);
       return dear(iterations * blocks <= MAX_PBKDF2_ROUNDS) ?? saltProblem(hash);
     }
     case 'sha-crypt':
-      if (!within([hash.rounds, 1_000, 2 ** 40])) return OUT_OF_RANGE;
+      if (!areInRange([hash.rounds, 1_000, 2 ** 40])) return OUT_OF_RANGE;
       return dear(hash.rounds <= MAX_SHA_CRYPT_ROUNDS) ?? saltProblem(hash);
   }
 };
@@ -124,13 +124,13 @@ export const phpassRounds = (salt: Buffer): number => 2 ** CRYPT64.indexOf(salt.
 
 const dear = (isAffordable: boolean): string | null => (isAffordable ? null : TOO_DEAR);
 
-const within = (...ranges: (readonly [value: number, least: number, most: number])[]): boolean =>
+const areInRange = (...ranges: (readonly [value: number, least: number, most: number])[]): boolean =>
   ranges.every(([value, least, most]) => value >= least && value <= most);
 
 /** A short key is found by guessing, and an empty one matches every password. */
 const saltProblem = ({ salt, key }: Salted): string | null => {
-  if (!within([salt.length, 8, 128])) return 'has a salt of fewer than 8 or more than 128 bytes';
-  return within([key.length, 16, 128]) ? null : 'has a digest of fewer than 16 or more than 128 bytes';
+  if (!areInRange([salt.length, 8, 128])) return 'has a salt of fewer than 8 or more than 128 bytes';
+  return areInRange([key.length, 16, 128]) ? null : 'has a digest of fewer than 16 or more than 128 bytes';
 };
 
 /** Whether a comparison needs memory by the megabyte. */

@@ -21,8 +21,8 @@ export const KEPT_STATE = 'kept';
  */
 export const startCookies = (settings: CookieSettings, maxAge: number, { hashOf }: Pick<RandomSecrets, 'hashOf'>) => {
   const sameSite = settings.sameSite === 'strict' ? 'lax' : settings.sameSite;
-  const named = (name: string) => httpOnlyCookie(name, { ...settings, sameSite, maxAge });
-  const cookieOf = (state: string) => named(START_COOKIE + hashOf(state).slice(0, 22));
+  const cookieNamed = (name: string) => httpOnlyCookie(name, { ...settings, sameSite, maxAge });
+  const cookieOf = (state: string) => cookieNamed(START_COOKIE + hashOf(state).slice(0, 22));
   const { prefix = '' } = settings;
   return {
     /** @throws AppError CLIENT_PARAMS_VALIDATION_FAILED when the browser could not keep it */
@@ -34,7 +34,7 @@ export const startCookies = (settings: CookieSettings, maxAge: number, { hashOf 
       let length = sealed.length;
       for (const [at, [name, texts]] of earlier.entries()) {
         length += texts.join('').length;
-        if (at >= AT_ONCE - 1 || length > MAX_LENGTH) named(name.slice(prefix.length)).clear(ctx);
+        if (at >= AT_ONCE - 1 || length > MAX_LENGTH) cookieNamed(name.slice(prefix.length)).clear(ctx);
       }
       cookieOf(state).set(ctx, sealed);
     },

@@ -99,11 +99,11 @@ export const secretFiles = async (setUp: SetUp): Promise<Findings> => {
 
 /** `.env`, and the files of `--env-file=FILE`, `--env-file FILE`, and the same with `-if-exists`, if they have secrets. */
 const envFilesOf = async ({ workingDirectory, nodeArguments }: SetUp): Promise<Candidate[]> => {
-  const named = nodeArguments.flatMap((argument, index) => {
+  const environmentFiles = nodeArguments.flatMap((argument, index) => {
     const [, given] = /^--env-file(?:-if-exists)?(?:=(.*))?$/s.exec(argument) ?? [null, null];
     return given === null ? [] : [given ?? nodeArguments[index + 1] ?? ''];
   });
-  const paths = ['.env', ...named].map((file) => resolve(workingDirectory, file));
+  const paths = ['.env', ...environmentFiles].map((file) => resolve(workingDirectory, file));
   const withSecrets = await Promise.all(paths.map(hasSecrets));
   return paths.filter((_path, index) => withSecrets[index]).map((path) => [path, 'secrets of the environment']);
 };

@@ -152,12 +152,12 @@ const inputOf = async ({ act, accounts, user, byPosition, body: given }: Operati
 };
 
 const intentOf = ({ act, user, byPosition, body }: Operation): string => {
-  const named = [
+  const subjects = [
     ...(user === null ? [] : [nameOf(user)]),
     ...Object.values(byPosition).map((text = '') => printable(text)),
     ...Object.entries(OPTIONS).flatMap(([member, [option]]) => (body?.[member] === true ? [`--${option}`] : [])),
   ];
-  return named.length === 0 ? act.summary : `${act.summary}: ${named.join(', ')}`;
+  return subjects.length === 0 ? act.summary : `${act.summary}: ${subjects.join(', ')}`;
 };
 
 const textOf = ({ act, accounts }: Operation, changed: boolean, isMailed: boolean, data: Members | null): string => {

@@ -644,7 +644,7 @@ export type ServerAuthOptions = {
   /** `JWT_ISSUER` and `JWT_AUDIENCE` of the service. Access tokens have to be from the one and for the other. */
   readonly issuer?: string | undefined;
   readonly audience?: string | undefined;
-  /** The origin of the pages as browsers know it, which proofs of bound tokens are for. By default that of each request, which is another one behind most proxies. */
+  /** The origin of the pages as browsers know it, which proofs of bound tokens are for. By default what each request says, which is another one behind most proxies. */
   readonly origin?: string | undefined;
   /** `__Secure-access_token` with `ACCESS_COOKIE_DOMAIN`. By default `__Host-access_token`, and `access_token` if the service has no https. */
   readonly cookieName?: '__Host-access_token' | '__Secure-access_token' | 'access_token' | undefined;

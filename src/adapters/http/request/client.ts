@@ -92,15 +92,12 @@ export const presentedDevice =
   (ctx: Context, proof: string | undefined): Presented => {
     const boundCookies = isCrossSite(ctx) ? [] : (ctx.request.cookies.get(BOUND_COOKIE) ?? []);
     if (proof === undefined) return { proof: null, boundCookies };
-    return { proof: { text: proof, ...targetOf(ctx, baseUrl) }, boundCookies };
+    const { method, path, host } = ctx;
+    const urls = [`${baseUrl}${path}`, `http://${host}${path}`].filter((url) => URL.canParse(url));
+    return { proof: { text: proof, method, urls }, boundCookies };
   };
 
 export type PresentedDevice = ReturnType<typeof presentedDevice>;
-
-const targetOf = ({ method, path, host }: Context, baseUrl: string): ProofTarget => ({
-  method,
-  urls: [`${baseUrl}${path}`, `http://${host}${path}`].filter((url) => URL.canParse(url)),
-});
 
 /** The request that a gateway asks about: as nginx is told to say it, and Traefik and Caddy do. */
 const targetOfGateway = (ctx: Context): ProofTarget => {
@@ -109,7 +106,10 @@ const targetOfGateway = (ctx: Context): ProofTarget => {
   return { method: ctx.get('X-Forwarded-Method'), urls: URL.canParse(url) ? [url] : [] };
 };
 
-/** The proof that a request with an access token presents (RFC 9449 §7.1). Several are joined, which is malformed. */
+/**
+ * The proof that a request with an access token presents (RFC 9449 §7.1). Several are joined, which is malformed. Pages have proofs for other services
+ * as well, one of which could repeat them here, with its own host: only BASE_URL counts.
+ */
 export const presentedProof = (
   ctx: Context,
   accessToken: string,
@@ -117,7 +117,7 @@ export const presentedProof = (
 ): PresentedProof => ({
   text: headerValues(ctx.req, 'dpop').join(', '),
   accessToken,
-  ...(isOfGateway ? targetOfGateway(ctx) : targetOf(ctx, baseUrl)),
+  ...(isOfGateway ? targetOfGateway(ctx) : { method: ctx.method, urls: [`${baseUrl}${ctx.path}`] }),
 });
 
 /**

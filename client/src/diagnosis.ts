@@ -67,7 +67,7 @@ export const diagnosis = (baseUrl: string, get: typeof fetch) => {
           `${new URL(url).origin} refuses ${location.origin}.${
             isOurs
               ? `${advice} List the page in ALLOWED_ORIGINS_DEV or _PROD.${others && ` List ${others} in ALLOWED_HEADERS.`}`
-              : ' Allow it and Authorization by CORS.'
+              : ` Allow it and Authorization${others && `, ${others}`} by CORS.`
           }`,
           cause,
         );

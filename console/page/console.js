@@ -89,7 +89,7 @@ const UNANSWERED = {
 const sentBy = async (request) => ({
 	method: request.method,
 	url: request.url,
-	token: request.headers.get("Authorization")?.replace(/^Bearer /, "") ?? null,
+	authorization: request.headers.get("Authorization"),
 	body: await request.text() || null
 });
 const parsed = (text) => {
@@ -106,16 +106,20 @@ const inAscii = (json) => json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeA
 const withoutSecrets = (json) => JSON.stringify(JSON.parse(json), (name, value) => /password$|^(code|recoveryCode|mailCode)$/i.test(name) ? "***" : value);
 /**
 * A command that repeats the request. Below `/auth` it uses a cookie jar, since a page can't read the browser's cookie.
-* @param revealed whether it contains the passwords, the codes and the token. Otherwise the token is the variable TOKEN of the shell.
+* @param revealed whether it contains the passwords, the codes and the token. Otherwise the token is the variable TOKEN of the shell. A proof works once,
+* so it always is the variable PROOF.
 */
-const curlCommand = ({ method, url, token, body }, revealed) => [
+const curlCommand = ({ method, url, authorization, body }, revealed) => [
 	`curl -i -X ${method} ${quoted(url)}`,
 	.../\/auth\//.test(new URL(url).pathname) ? ["-b jar -c jar"] : [],
-	...token === null ? [] : [`-H ${revealed ? quoted(`Authorization: Bearer ${token}`) : AUTHORIZATION}`],
+	...authorization === null ? [] : authorized(authorization, revealed),
 	...body === null ? [] : [`-H 'Content-Type: application/json'`],
 	...body === null ? [] : [`--data-raw ${quoted(inAscii(revealed ? body : withoutSecrets(body)))}`]
 ].join(" \\\n  ");
-const AUTHORIZATION = "\"Authorization: Bearer $TOKEN\"";
+const authorized = (authorization, revealed) => {
+	const [scheme] = authorization.split(" ");
+	return [`-H ${revealed ? quoted(`Authorization: ${authorization}`) : `"Authorization: ${scheme} $TOKEN"`}`, ...scheme === "DPoP" ? ["-H \"DPoP: $PROOF\""] : []];
+};
 const TOKEN = /^eyJ[\w-]*\.[\w-]*\.[\w-]*$/;
 const SHOWN = 16;
 /** Pretty JSON, in which tokens are shortened and secrets of second factors left out, unless they are revealed. */

@@ -2,8 +2,8 @@
 export type Sent = {
   readonly method: string;
   readonly url: string;
-  /** The access token. */
-  readonly token: string | null;
+  /** The scheme, and the access token. */
+  readonly authorization: string | null;
   /** JSON. */
   readonly body: string | null;
 };
@@ -22,18 +22,23 @@ const withoutSecrets = (json: string): string =>
 
 /**
  * A command that repeats the request. Below `/auth` it uses a cookie jar, since a page can't read the browser's cookie.
- * @param revealed whether it contains the passwords, the codes and the token. Otherwise the token is the variable TOKEN of the shell.
+ * @param revealed whether it contains the passwords, the codes and the token. Otherwise the token is the variable TOKEN of the shell. A proof works once,
+ * so it always is the variable PROOF.
  */
-export const curlCommand = ({ method, url, token, body }: Sent, revealed: boolean): string =>
+export const curlCommand = ({ method, url, authorization, body }: Sent, revealed: boolean): string =>
   [
     `curl -i -X ${method} ${quoted(url)}`,
     ...(/\/auth\//.test(new URL(url).pathname) ? ['-b jar -c jar'] : []),
-    ...(token === null ? [] : [`-H ${revealed ? quoted(`Authorization: Bearer ${token}`) : AUTHORIZATION}`]),
+    ...(authorization === null ? [] : authorized(authorization, revealed)),
     ...(body === null ? [] : [`-H 'Content-Type: application/json'`]),
     ...(body === null ? [] : [`--data-raw ${quoted(inAscii(revealed ? body : withoutSecrets(body)))}`]),
   ].join(' \\\n  ');
 
-const AUTHORIZATION = '"Authorization: Bearer $TOKEN"';
+const authorized = (authorization: string, revealed: boolean): string[] => {
+  const [scheme] = authorization.split(' ');
+  const header = revealed ? quoted(`Authorization: ${authorization}`) : `"Authorization: ${scheme} $TOKEN"`;
+  return [`-H ${header}`, ...(scheme === 'DPoP' ? ['-H "DPoP: $PROOF"'] : [])];
+};
 
 const TOKEN = /^eyJ[\w-]*\.[\w-]*\.[\w-]*$/;
 const SHOWN = 16;

@@ -42,7 +42,7 @@ const UNANSWERED = { status: null, code: null, requestId: null };
 const sentBy = async (request: Request): Promise<Sent> => ({
   method: request.method,
   url: request.url,
-  token: request.headers.get('Authorization')?.replace(/^Bearer /, '') ?? null,
+  authorization: request.headers.get('Authorization'),
   body: (await request.text()) || null,
 });
 

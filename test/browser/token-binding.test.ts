@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createServerAuth } from '../../client/src/server.ts';
 import { openApplications } from '../support/browser/applications.ts';
 import { canBrowse } from '../support/browser/chromium.ts';
-import { bindingIn, importing, registeredIn, restoredIn } from '../support/browser/client-page.ts';
+import { bindingIn, fetchErrorIn, importing, registeredIn, restoredIn } from '../support/browser/client-page.ts';
 import { PARTIES } from '../support/browser/resource-server.ts';
 import { listenOnLoopback } from '../support/listen.ts';
 
@@ -22,7 +22,8 @@ describe.runIf(canBrowse())('auth.fetch with a token that is bound to the key', 
   let api: Awaited<ReturnType<typeof listenOnLoopback>>;
   beforeAll(async () => {
     const server = createServer(async ({ method, url, headers: { host, authorization = '', dpop = '' } }, response) => {
-      if (method === 'OPTIONS') return response.writeHead(204, CORS).end();
+      const withoutProofs = url === '/old' && { 'Access-Control-Allow-Headers': 'Authorization' };
+      if (method === 'OPTIONS') return response.writeHead(204, { ...CORS, ...withoutProofs }).end();
       const credentials = { authorization, dpop: String(dpop) };
       seen.push(authorization.slice(0, 5));
       const user = await auth.requireUser(
@@ -79,5 +80,11 @@ describe.runIf(canBrowse())('auth.fetch with a token that is bound to the key', 
     expect(await fetchIn(late, `${api.url}/notes`)).toBe(username);
     expect(await fetchIn(late, `${api.url}/notes`)).toBe(username);
     expect(seen).toHaveLength(3);
+  });
+
+  it('says that an API does not allow proofs', async () => {
+    const { tab } = await signedUp();
+    const { message } = (await fetchErrorIn(tab, `${api.url}/old`)) ?? {};
+    expect(message).toMatch(/Allow it and Authorization, dpop by CORS\.$/);
   });
 });

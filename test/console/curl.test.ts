@@ -12,7 +12,7 @@ const LOGIN = 'http://localhost:3000/auth/login';
 const aRequest = (given: Partial<Sent> = {}): Sent => ({
   method: 'POST',
   url: LOGIN,
-  token: null,
+  authorization: null,
   body: null,
   ...given,
 });
@@ -77,7 +77,7 @@ describe('a curl line', () => {
     const request = aRequest({
       url: 'http://localhost:3000/users/me/password',
       method: 'PUT',
-      token: 'eyJ.secret.3',
+      authorization: 'Bearer eyJ.secret.3',
       body,
     });
     expect(curlCommand(request, false)).not.toContain('secret');
@@ -87,6 +87,17 @@ describe('a curl line', () => {
     expect(paste(curlCommand(request, true)).words).toEqual(
       expect.arrayContaining(['Authorization: Bearer eyJ.secret.3', body]),
     );
+  });
+
+  it('has a token that is bound to a key as it was sent, and leaves its proof to the shell', () => {
+    const request = aRequest({ authorization: 'DPoP eyJ.secret.3' });
+    for (const [revealed, token] of [
+      [false, 'mine'],
+      [true, 'eyJ.secret.3'],
+    ] as const)
+      expect(paste(curlCommand(request, revealed), { TOKEN: 'mine', PROOF: 'new' }).words).toEqual(
+        expect.arrayContaining([`Authorization: DPoP ${token}`, 'DPoP: new']),
+      );
   });
 
   it('uses a cookie jar below /auth only, where the cookie is sent', () => {

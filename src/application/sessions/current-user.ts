@@ -116,20 +116,18 @@ export const authenticateRequest = (deps: Pick<Service, 'tokens' | 'proofs' | 'c
   };
 };
 
-/** Proofs that are remembered: less than 20 MB, and more than a process verifies in two minutes. */
+/** Proofs that are remembered: less than 20 MB. A process that gets more of them in two minutes forgets the oldest. */
 const MAX_PROOFS = 100_000;
 
-/** Whether a proof was not used before in this process (RFC 9449 §11.1), while its time is right. */
+/** Whether a proof was not used before in this process (RFC 9449 §11.1), while its time is right. Each of two sets is replaced as a whole. */
 const firstUses = () => {
-  const used = new Map<string, number>();
+  let [recent, before, begun] = [new Set<string>(), new Set<string>(), 0];
   return (proof: string, now: number): boolean => {
-    for (const [oldest, at] of used) {
-      if (used.size < MAX_PROOFS && now - at <= 2 * PROOF_TOLERANCE) break;
-      used.delete(oldest);
-    }
-    const isFirst = !used.has(proof);
-    if (isFirst) used.set(proof, now);
-    return isFirst;
+    if (now - begun > 2 * PROOF_TOLERANCE || recent.size >= MAX_PROOFS / 2)
+      [recent, before, begun] = [new Set(), recent, now];
+    if (recent.has(proof) || before.has(proof)) return false;
+    recent.add(proof);
+    return true;
   };
 };
 

@@ -61,7 +61,7 @@ export const settingsOf = (of: Values) => {
     /** The origins at which browsers open the pages of the service. */
     ownOrigins,
     appLinks: of.APP_LINKS,
-    allowedHeaders: [...of.ALLOWED_HEADERS, ...(of.JWT_BINDING === 'on' ? ['DPoP'] : [])],
+    allowedHeaders: [...new Set([...of.ALLOWED_HEADERS, ...(of.JWT_BINDING === 'on' ? ['DPoP'] : [])])],
     /** The page to which users go from those of the service: the first of a website. */
     application: allowedOrigins.find((origin) => !isOfProgram(origin)) ?? null,
     passkeysPageUrl: of.PASSKEYS_PAGE_URL ?? null,

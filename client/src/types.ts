@@ -524,6 +524,7 @@ export type PasskeyCreationOptions = {
     readonly requireResidentKey: true;
     readonly userVerification: 'preferred';
   };
+  readonly hints: readonly string[];
   readonly attestation: 'none';
 };
 
@@ -534,6 +535,7 @@ export type PasskeyRequestOptions = {
   /** Milliseconds. */
   readonly timeout: number;
   readonly userVerification: 'preferred';
+  readonly hints: readonly string[];
   /** By the clock of the service. */
   readonly expiresAt: string;
 };
@@ -631,6 +633,8 @@ export type PasskeyAddition = { readonly name?: string | undefined; readonly sig
 export type PasskeyLogin = {
   /** Offers passkeys in the form: in the suggestions of a field with `autocomplete="username webauthn"`. */
   readonly autofill?: boolean | undefined;
+  /** At the "Log in" button: with what the device has, at once, or not at all. */
+  readonly immediate?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 

@@ -329,6 +329,17 @@ const RESULTS: Readonly<Record<string, Results>> = {
       return sending(await at('/auth/register'), 'register.register', person);
     },
   },
+  'new-passkey.new-passkey': {
+    success: async () => {
+      const member = await memberAt('/auth/new-passkey');
+      const credential = json(newKey().create(optionsFor(member, 'new-passkey.new-passkey')));
+      return sending(member, 'new-passkey.new-passkey', { credential });
+    },
+    AUTH_PASSKEY_INVALID: async () => {
+      const credential = json(newKey().create({ challenge: 'x'.repeat(43) }));
+      return sending(await memberAt('/auth/new-passkey'), 'new-passkey.new-passkey', { credential });
+    },
+  },
   'forgot.forgot': {
     success: async () => sending(await at('/auth/forgot'), 'forgot.forgot', { email: 'nobody@example.org' }),
   },

@@ -62,7 +62,7 @@ describe('each page', () => {
       const { headers } = await visitor.open(PAGES[name].path);
       // A second step that nobody has begun says so on the next page.
       expect(
-        [headers['set-cookie'] ?? []].flat().filter((line) => !line.startsWith('page_state=')),
+        [headers['set-cookie'] ?? []].flat().filter((line) => !/^(?:page_state|passkey_offered)=/.test(line)),
         name,
       ).toEqual([]);
     }
@@ -111,6 +111,7 @@ describe('secrets', () => {
 
     const tokens = [...member.answers, ...visitor.answers]
       .flatMap((answer) => answer.get('Set-Cookie') ?? [])
+      .filter((line) => !/^(?:passkey_offered|used_last)=/.test(line))
       .map((line) => line.replace(/;.*/, '').replace(/^[^=]*=/, ''))
       .filter((value) => value !== '');
     const secrets = [oldPassword, newPassword, secret, shown, ...codes, token, ...tokens];

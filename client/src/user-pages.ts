@@ -1,12 +1,6 @@
 import { chosen } from './autofill.ts';
 import { ignore } from './host.ts';
-import type {
-  AcceptedPasskeys,
-  NewPasskeyCredential,
-  PasskeyCreationOptions,
-  PasskeyCredential,
-  PasskeyRequestOptions,
-} from './types.ts';
+import type { AcceptedPasskeys, PasskeyCreationOptions, PasskeyRequestOptions } from './types.ts';
 import { can, canAutofill, canMake, create, get, isAvailable, signalAccepted, signalUser } from './webauthn.ts';
 
 /**
@@ -72,7 +66,7 @@ const requestOptions = async (): Promise<PasskeyRequestOptions> => {
   return (await response.json()).data;
 };
 
-const sendCredential = (form: HTMLFormElement, credential: NewPasskeyCredential | PasskeyCredential): Promise<void> => {
+const sendCredential = (form: HTMLFormElement, credential: object): Promise<void> => {
   hiddenField(form, 'credential', JSON.stringify(credential));
   return send(form);
 };

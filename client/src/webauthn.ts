@@ -9,6 +9,7 @@ import type {
 } from './types.ts';
 
 type Mediation = 'conditional' | 'optional';
+type Signal = (details: Readonly<Record<string, string>>) => Promise<void>;
 type Prompt = {
   readonly publicKey: unknown;
   readonly mediation?: Mediation;
@@ -26,16 +27,8 @@ type WebAuthn = {
     readonly isUserVerifyingPlatformAuthenticatorAvailable?: () => Promise<boolean>;
     readonly getClientCapabilities?: () => Promise<Readonly<Record<string, boolean>>>;
     readonly signalAllAcceptedCredentials?: (accepted: AcceptedPasskeys) => Promise<void>;
-    readonly signalUnknownCredential?: (unknown: {
-      readonly rpId: string;
-      readonly credentialId: string;
-    }) => Promise<void>;
-    readonly signalCurrentUserDetails?: (user: {
-      readonly rpId: string;
-      readonly userId: string;
-      readonly name: string;
-      readonly displayName: string;
-    }) => Promise<void>;
+    readonly signalUnknownCredential?: Signal;
+    readonly signalCurrentUserDetails?: Signal;
   };
   readonly navigator: {
     readonly credentials: {

@@ -143,7 +143,7 @@ export const declareRoutes = (
     ...(endedFeed === null ? [] : [endedSessionsRoute(endedFeed, config.requestTimeout)]),
     ...(deps.mailer === null && !config.userPages ? [] : [changePasswordRoute(passwordPageOf(config))]),
     ...(passkeysPage === null ? [] : [passkeyEndpointsRoute(passkeysPage)]),
-    ...appRoutes({ ...config.nativeApps, paths: linksAt(config) }),
+    ...appRoutes(config.nativeApps, ownLinksOf(config)),
     ...clientRoutes(readClient),
     ...deviceKeyRoutes({
       script: readClient('device-key.js'),
@@ -189,8 +189,8 @@ const passwordPageOf = ({ baseUrl, userPages, ownAccountPages, accountPagesUrl }
   return ownAccountPages ? baseUrl + PAGES.forgot.path : `${accountPagesUrl}/password-reset`;
 };
 
-/** Those that are at the host of the service, without it. */
-const linksAt = ({ appLinks, baseUrl }: Config): readonly string[] => {
+/** The paths of those that are at the host of the service. */
+const ownLinksOf = ({ appLinks, baseUrl }: Config): readonly string[] => {
   const { origin } = new URL(baseUrl);
   return appLinks.flatMap((link) => (link.startsWith(`${origin}/`) ? [link.slice(origin.length)] : []));
 };

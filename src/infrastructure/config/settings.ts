@@ -39,9 +39,13 @@ const tracingOf = ({ OTEL_TRACES_SAMPLER: sampler, ...of }: Values) => {
   return { endpoint, protocol, ratio, followsCaller: sampler.startsWith('parentbased_') };
 };
 
-/** As Android writes it of an app (WebAuthn Level 3 §5.8.1). */
-const originOfApp = ({ fingerprint }: { readonly fingerprint: string }): string =>
-  `android:apk-key-hash:${Buffer.from(fingerprint.replaceAll(':', ''), 'hex').toString('base64url')}`;
+/** As Android sends it (WebAuthn Level 3 §5.8.1). */
+const originsOfApp = (app: string): string[] => {
+  const [, hex] = /^android:[^:]+:(.*)$/.exec(app) ?? [];
+  return hex === undefined
+    ? []
+    : [`android:apk-key-hash:${Buffer.from(hex.replaceAll(':', ''), 'hex').toString('base64url')}`];
+};
 
 /** What the service needs from the variables. Times are in milliseconds. */
 export const settingsOf = (of: Values) => {
@@ -73,12 +77,7 @@ export const settingsOf = (of: Values) => {
     webauthn: {
       rpId: of.WEBAUTHN_RP_ID ?? hostOf(new URL(baseUrlOf(of))),
       origins: [
-        ...new Set([
-          ...ownOrigins,
-          ...allowedOrigins,
-          ...of.WEBAUTHN_ORIGINS,
-          ...of.NATIVE_APPS.android.map(originOfApp),
-        ]),
+        ...new Set([...ownOrigins, ...allowedOrigins, ...of.WEBAUTHN_ORIGINS, ...of.NATIVE_APPS.flatMap(originsOfApp)]),
       ],
     },
     /** Whether there is the page `/console`, for developers. */

@@ -92,23 +92,13 @@ export const passkeyOrigins = listOf(
   (text) => isWebOrigin(text) || ANDROID_APP.test(text),
 );
 
-/** A package with the SHA-256 of the certificate that has signed it, as `keytool` prints it; a team with a bundle. */
+/** A package and the SHA-256 of the certificate that has signed it, as `keytool` prints it; a team and a bundle. */
 const NATIVE_APP =
-  /^(?:android:([a-z]\w*(?:\.[a-z]\w*)+):((?:[\dA-F]{2}:){31}[\dA-F]{2})|apple:([A-Z\d]{10}(?:\.[a-z\d-]+)+))$/i;
+  /^(?:android:[A-Za-z]\w*(?:\.[A-Za-z]\w*)+(?::[\dA-F]{2}){32}|apple:[A-Z\d]{10}(?:\.[A-Za-z\d-]+)+)$/;
 
-export const nativeApps = formOf(
+export const nativeApps = listOf(
   'apps such as android:com.example.app:14:6D:… with the 32 bytes of SHA-256, or apple:ABCDE12345.com.example.app, separated by commas',
-  (text) => {
-    const items = itemsOf(text).filter((item) => item !== '');
-    if (items.length > MAX_ITEMS || !items.every((item) => NATIVE_APP.test(item))) return undefined;
-    const parts = items.map((item) => item.replace(NATIVE_APP, '$1 $2$3').split(' ') as [string, string]);
-    return {
-      android: parts.flatMap(([name, fingerprint]) =>
-        name === '' ? [] : { name, fingerprint: fingerprint.toUpperCase() },
-      ),
-      apple: parts.flatMap(([name, id]) => (name === '' ? id : [])),
-    };
-  },
+  (text) => NATIVE_APP.test(text),
 );
 
 /** RFC 9110 §5.1. `*` has no meaning in requests with credentials (Fetch §3.3.5). */

@@ -55,7 +55,7 @@ const targetOf = ({ allowed }: Locations, { state }: Context): string | undefine
   allowed(state.form?.get('to') || undefined);
 
 /** Only which form it was, and not of whom. */
-const recall = ({ usedLast }: FormDeps, ctx: Context, { formName, form }: Submitted): void => {
+const recall = ({ usedLast }: Pick<FormDeps, 'usedLast'>, ctx: Context, { formName, form }: Submitted): void => {
   if (form.recalled) usedLast.set(ctx, usedAs(formName, ctx.state.form?.get('provider')));
 };
 

@@ -27,13 +27,11 @@ export const PAGE_STATE_COOKIE = 'page_state';
 /** Shows for minutes that a visitor has proven the key of the session to a page of the service (ADR 0024). */
 const PAGE_VISITOR_COOKIE = 'page_visitor';
 
-/** That the offer of a passkey was shown. */
+/** That the offer of a passkey was shown lately. */
 const PASSKEY_OFFERED_COOKIE = 'passkey_offered';
-const PASSKEY_OFFERED_FOR = 30 * 86_400_000;
 
-/** The form by which somebody has logged in, and not who. Browsers keep no cookie for longer. */
+/** The form by which somebody has logged in, and not who. */
 const USED_LAST_COOKIE = 'used_last';
-const USED_LAST_FOR = 400 * 86_400_000;
 
 /** What a browser keeps while its user is at a provider (ADR 0027): one for each start, named by a hash of its state. */
 export const START_COOKIE = 'sign_in_';
@@ -114,8 +112,8 @@ export const loginCookies = (settings: CookieSettings) => ({
 export const pageCookies = (settings: CookieSettings) => ({
   pageState: httpOnlyCookie(PAGE_STATE_COOKIE, { ...settings, maxAge: PAGE_STATE_LIFETIME }),
   pageVisitor: httpOnlyCookie(PAGE_VISITOR_COOKIE, { ...settings, maxAge: PAGE_VISITOR_LIFETIME }),
-  passkeyOffered: httpOnlyCookie(PASSKEY_OFFERED_COOKIE, { ...settings, maxAge: PASSKEY_OFFERED_FOR }),
-  usedLast: httpOnlyCookie(USED_LAST_COOKIE, { ...settings, maxAge: USED_LAST_FOR }),
+  passkeyOffered: httpOnlyCookie(PASSKEY_OFFERED_COOKIE, { ...settings, maxAge: REMEMBERED_FOR }),
+  usedLast: httpOnlyCookie(USED_LAST_COOKIE, { ...settings, maxAge: 12 * REMEMBERED_FOR }),
 });
 
 /** Whether a page of another site caused the request. Stage 5 has already checked a request that has an Origin. */

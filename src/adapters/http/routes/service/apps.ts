@@ -2,57 +2,38 @@ import * as v from 'valibot';
 import { PUBLIC_READ, type Route, route } from '../../routing/define-route.ts';
 import { KEPT_JSON } from './well-known.ts';
 
-/** What the systems of phones fetch, to know the apps that use the passkeys of the domain and claim its links. */
-type Apps = {
-  /** The links of the service's own host that they claim. */
-  readonly paths: readonly string[];
-  /** The package, and the SHA-256 of the certificate that has signed it, as `keytool` prints it. */
-  readonly android: readonly { readonly name: string; readonly fingerprint: string }[];
-  /** The team and the bundle. */
-  readonly apple: readonly string[];
+/**
+ * What the systems of phones fetch, to know which apps use the passkeys of the domain and claim its links.
+ * @param apps as in NATIVE_APPS
+ * @param paths of the links at the service's own host
+ */
+export const appRoutes = (apps: readonly string[], paths: readonly string[]): Route[] => {
+  const relations = ['get_login_creds', ...(paths.length > 0 ? ['handle_all_urls'] : [])];
+  const relation = relations.map((each) => `delegate_permission/common.${each}`);
+  const android = apps.flatMap((app) => {
+    const [, name, fingerprint] = /^android:([^:]+):(.*)$/.exec(app) ?? [];
+    const target = { namespace: 'android_app', package_name: name, sha256_cert_fingerprints: [fingerprint] };
+    return name === undefined ? [] : [{ relation, target }];
+  });
+  const appIDs = apps.flatMap((app) => /^apple:(.*)$/.exec(app)?.[1] ?? []);
+  const details = paths.length === 0 ? [] : [{ appIDs, components: paths.map((path) => ({ '/': path })) }];
+  return [
+    ...(android.length === 0 ? [] : [fileRoute('assetlinks.json', android)]),
+    ...(appIDs.length === 0
+      ? []
+      : [fileRoute('apple-app-site-association', { webcredentials: { apps: appIDs }, applinks: { details } })]),
+  ];
 };
 
-/** Digital Asset Links. */
-const assetLinks = ({ android, paths }: Omit<Apps, 'apple'>) =>
-  android.map(({ name, fingerprint }) => ({
-    relation: ['get_login_creds', ...(paths.length > 0 ? ['handle_all_urls'] : [])].map(
-      (each) => `delegate_permission/common.${each}`,
-    ),
-    target: { namespace: 'android_app', package_name: name, sha256_cert_fingerprints: [fingerprint] },
-  }));
-
-const siteAssociation = ({ apple, paths }: Omit<Apps, 'android'>) => ({
-  webcredentials: { apps: apple },
-  ...(paths.length > 0 && {
-    applinks: { details: [{ appIDs: apple, components: paths.map((path) => ({ '/': path })) }] },
-  }),
-});
-
-const EXAMPLE = {
-  paths: ['/signed-in'],
-  android: [{ name: 'com.example.app', fingerprint: Array(32).fill('FA').join(':') }],
-  apple: ['ABCDE12345.com.example.app'],
-};
-
-/** A file is there if it names an app. */
-export const appRoutes = (apps: Apps): Route[] => [
-  ...(apps.android.length === 0
-    ? []
-    : [fileRoute('assetlinks.json', 'Android', assetLinks(EXAMPLE), assetLinks(apps))]),
-  ...(apps.apple.length === 0
-    ? []
-    : [fileRoute('apple-app-site-association', 'Apple', siteAssociation(EXAMPLE), siteAssociation(apps))]),
-];
-
-const fileRoute = (file: string, system: string, example: unknown, data: unknown): Route =>
+const fileRoute = (file: string, data: object): Route =>
   route(
     {
       ...PUBLIC_READ,
-      name: file.replace(/\.json$/, ''),
+      name: file.replace('.json', ''),
       tag: 'documents',
-      summary: `Return the apps of ${system} that use the passkeys`,
+      summary: 'Return the apps that use the passkeys',
       path: `/.well-known/${file}`,
-      response: { data: v.pipe(v.unknown(), v.examples([example])), unwrapped: KEPT_JSON },
+      response: { data: v.pipe(v.unknown(), v.examples([data])), unwrapped: KEPT_JSON },
     },
     () => data,
   );

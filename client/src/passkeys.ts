@@ -4,6 +4,7 @@ import { chosen } from './autofill.ts';
 import { ignore } from './host.ts';
 import type {
   AcceptedPasskeys,
+  AddedPasskey,
   NewPasskeyCredential,
   Passkey,
   PasskeyAddition,
@@ -28,7 +29,7 @@ export const createPasskeyClient = ({ baseUrl, auth }: PasskeyClientOptions) => 
   const ask = asking({ baseUrl, fetch: auth.fetch });
   const requestOptions = () => ask<PasskeyRequestOptions>('POST', '/auth/passkey/options');
   const creationOptions = () => ask<PasskeyCreationOptions>('POST', '/users/me/passkeys/options');
-  const store = (body: object) => ask<Passkey>('POST', '/users/me/passkeys', body);
+  const store = (body: object) => ask<AddedPasskey>('POST', '/users/me/passkeys', body);
 
   let current = new AbortController();
   /** Ends what waits for a passkey, since a browser asks for one at a time. */
@@ -61,7 +62,7 @@ export const createPasskeyClient = ({ baseUrl, auth }: PasskeyClientOptions) => 
     list: async (): Promise<readonly Passkey[]> =>
       (await ask<{ readonly passkeys: readonly Passkey[] }>('GET', '/users/me/factors')).passkeys,
     /** Lets the user make a passkey. */
-    add: async ({ name, signal: given }: PasskeyAddition = {}): Promise<Passkey> => {
+    add: async ({ name, signal: given }: PasskeyAddition = {}): Promise<AddedPasskey> => {
       const { signal } = begin(given);
       const credential: NewPasskeyCredential = await create(await creationOptions(), signal);
       return store({ credential, name });

@@ -507,6 +507,11 @@ export type Passkey = {
   readonly lastUsedAt: string | null;
 };
 
+export type AddedPasskey = Passkey & {
+  /** Of a first passkey beside which the user has no other way in. One of them logs in in place of the password. */
+  readonly recoveryCodes?: readonly string[] | undefined;
+};
+
 /** The argument of `PublicKeyCredential.parseCreationOptionsFromJSON`. */
 export type PasskeyCreationOptions = {
   readonly rp: { readonly id: string; readonly name: string };

@@ -40,6 +40,8 @@ describe.runIf(canBrowse())('the pages offer a passkey', () => {
     await own.submit('register.register', { email: aPerson().email });
     await own.isAt(at('/auth/new-passkey'));
     await own.submit('new-passkey.new-passkey');
+    await own.isAt(at('/auth/recovery-codes'));
+    await own.page.getByText(TEXTS.pages['recovery-codes'].continue).click();
     await arrived(own);
     await own.context.clearCookies({ name: 'refresh_token' });
     await own.open(at('/auth/log-in'));

@@ -30,6 +30,9 @@ export const PasskeyJson = v.pipe(
   ]),
 );
 
+/** With recovery codes for a user who has nothing else. */
+export const AddedPasskeyJson = v.object({ ...PasskeyJson.entries, recoveryCodes: v.optional(v.array(v.string())) });
+
 export const FactorsJson = v.pipe(
   v.object({
     passkeys: v.array(PasskeyJson),

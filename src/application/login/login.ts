@@ -4,6 +4,7 @@ import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { isHashable, UNKNOWN_PASSWORD } from '../../domain/password.ts';
 import type { Session } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
+import { recover } from '../factors/recover.ts';
 import { askForOtherPassword, notifyOfPassword } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import { findByAccount, NEVER_CANCELLED, type Service } from '../service.ts';
@@ -46,6 +47,8 @@ export const login = (deps: Service) => {
     const keys = await provenKeys(deps, presented);
     const verified = await verifiedTokens(deps, source.refreshTokens);
     const found = await findByAccount(deps, input.account);
+    const recovered = await recover(deps, found, password, { keys, verified, origin });
+    if (recovered !== null) return recovered;
     const { networks } = source;
     const { rememberedDevices = [], pendingLogins = [] } = input;
     const needed = await codeNeeded(deps, found, { keys, verified, rememberedDevices });

@@ -116,6 +116,14 @@ const addPasskey = async (member: Visitor, given: AuthenticatorOptions = {}) => 
   return key;
 };
 
+/** Somebody who has registered without a password. */
+const withoutPassword = async (path: string) => {
+  const visitor = await at('/auth/register', lenient);
+  await visitor.submit('register.register', { email: aPerson().email });
+  await visitor.open(path);
+  return visitor;
+};
+
 /** Adds an authenticator app, and goes to a page. */
 const withApp = async (path: string) => {
   const member = await memberAt('/auth/account/factors');
@@ -335,6 +343,11 @@ const RESULTS: Readonly<Record<string, Results>> = {
       const credential = json(newKey().create(optionsFor(member, 'new-passkey.new-passkey')));
       return sending(member, 'new-passkey.new-passkey', { credential });
     },
+    recoveryCodes: async () => {
+      const member = await withoutPassword('/auth/new-passkey');
+      const credential = json(newKey().create(optionsFor(member, 'new-passkey.new-passkey')));
+      return sending(member, 'new-passkey.new-passkey', { credential });
+    },
     AUTH_PASSKEY_INVALID: async () => {
       const credential = json(newKey().create({ challenge: 'x'.repeat(43) }));
       return sending(await memberAt('/auth/new-passkey'), 'new-passkey.new-passkey', { credential });
@@ -492,6 +505,11 @@ const RESULTS: Readonly<Record<string, Results>> = {
   },
   'account.sessions': { success: async () => sending(await memberAt('/auth/account'), 'account.sessions') },
   'factors.passkey': {
+    recoveryCodes: async () => {
+      const member = await withoutPassword('/auth/account/factors');
+      await addPasskey(member);
+      return member;
+    },
     success: async () => {
       const member = await memberAt('/auth/account/factors');
       await addPasskey(member);

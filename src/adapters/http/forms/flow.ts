@@ -231,6 +231,7 @@ const TABLE = {
         fields: ['credential'],
         leadsTo: 'target',
         tells: 'logged-in',
+        shows: CODES,
         silent: true,
       },
     },
@@ -363,7 +364,13 @@ const TABLE = {
     shows: ['current-user', 'factors', 'passkey-options', 'identities'],
     forms: {
       /** The name is the device's, unless given. */
-      passkey: { submits: 'add-passkey', fields: ['name', 'credential'], ...SAVED_FACTOR, eases: UNNAMED },
+      passkey: {
+        submits: 'add-passkey',
+        fields: ['name', 'credential'],
+        ...SAVED_FACTOR,
+        shows: CODES,
+        eases: UNNAMED,
+      },
       'rename-passkey': { submits: 'rename-passkey', fields: ['name'], ...SAVED_FACTOR },
       'remove-passkey': {
         submits: 'remove-passkey',
@@ -385,7 +392,7 @@ const TABLE = {
         fields: [],
         leadsTo: 'factors',
         shows: CODES,
-        offered: hasApps,
+        offered: (facts) => hasApps(facts) || (facts.payloads.factors?.recoveryCodes ?? 0) > 0,
       },
       link: { ...AT_PROVIDER, submits: 'start-link-at-provider', returns: true },
       unlink: { submits: 'unlink-identity', fields: [], ...REMOVED_FACTOR },

@@ -1,6 +1,7 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { defaultPasskeyName, PASSKEYS_PER_USER, type Passkey } from '../../domain/passkey.ts';
+import { NO_PASSWORD } from '../../domain/password.ts';
 import type { User } from '../../domain/user.ts';
 import { recordChange } from '../notices.ts';
 import type { CreationMediation, NewCredential } from '../ports/webauthn.ts';
@@ -84,7 +85,7 @@ const hasNothingElse = async (
   { records }: Stores,
   { id, passwordHash, emailVerifiedAt, secondFactorAt }: User,
 ): Promise<boolean> =>
-  passwordHash === null &&
+  passwordHash === NO_PASSWORD &&
   emailVerifiedAt === null &&
   secondFactorAt === null &&
   (await identitiesOf(records, id)).length === 0;

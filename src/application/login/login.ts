@@ -4,7 +4,6 @@ import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { isHashable, UNKNOWN_PASSWORD } from '../../domain/password.ts';
 import type { Session } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
-import { recover } from '../factors/recover.ts';
 import { askForOtherPassword, notifyOfPassword } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import { findByAccount, NEVER_CANCELLED, type Service } from '../service.ts';
@@ -15,6 +14,7 @@ import { verifiedTokens } from '../sessions/tokens.ts';
 import { assertSamePassword, comparePassword, loginAttempts } from './compare-password.ts';
 import { askForCode, codeNeeded } from './new-device-code.ts';
 import { type LoginResult, newPendingLogin } from './pending-login.ts';
+import { recover } from './recover.ts';
 import { assertMayLogIn, isOwn, reportRefusal, storeLogin } from './store-login.ts';
 
 type LoginSource = {

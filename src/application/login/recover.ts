@@ -7,7 +7,7 @@ import { canonicalRecoveryCode } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
 import { recordChange } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
-import type { Service } from '../service.ts';
+import type { Cancellation, Service } from '../service.ts';
 import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
 import { codesOf, useCode } from '../storage/credentials.ts';
 import { assertMayLogIn, storeLogin } from './store-login.ts';
@@ -16,6 +16,7 @@ type Recovery = {
   readonly keys: DeviceKeys;
   readonly verified: readonly RefreshToken[];
   readonly origin: Origin;
+  readonly cancellation: Cancellation;
 };
 
 /**
@@ -26,7 +27,7 @@ export const recover = async (
   deps: Service,
   user: User | null,
   typed: string,
-  { keys, verified, origin }: Recovery,
+  { keys, verified, origin, cancellation }: Recovery,
 ): Promise<OpenedSession | null> => {
   const code = canonicalRecoveryCode(typed);
   if (code === null) return null;
@@ -37,6 +38,7 @@ export const recover = async (
   const now = deps.clock.now();
   const authentications = [{ method: 'recovery-code', at: now }] as const;
   const { session, opened } = await prepareSession(deps, { user, now, origin, keys, authentications });
+  cancellation.throwIfAborted();
   await deps.transactions.run(async (stores) => {
     const locked = await stores.users.lock(user.id);
     if (locked === null || locked.passwordHash !== NO_PASSWORD || !(await useCode(stores.records, user.id, hash)))

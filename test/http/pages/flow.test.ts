@@ -80,7 +80,7 @@ const EVERY_FORM = (Object.keys(PAGES) as PageName[]).flatMap((page) =>
 const newKey = (given: AuthenticatorOptions = {}) =>
   authenticator({ rpId: 'auth.example.org', origin: ORIGIN, ...given });
 const SECRET = /<code>((?:[A-Z2-7]{4} ?){8})<\/code>/;
-const RECOVERY_CODE = /<code>([\w-]{19})<\/code>/;
+const RECOVERY_CODE = /<code>([\w-]{29})<\/code>/;
 const json = (value: unknown) => JSON.stringify(value);
 
 /** Somebody who is at a page, logged in or not. */

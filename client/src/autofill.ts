@@ -18,7 +18,7 @@ export const chosen = async (
     const next = successor(ask, options, round.signal);
     next.then(() => round.abort());
     try {
-      return await get(options, AbortSignal.any([signal, round.signal]), 'conditional');
+      return await get(options, AbortSignal.any([signal, round.signal]), { mediation: 'conditional' });
     } catch (error) {
       const other = round.signal.aborted && !signal.aborted && (await next);
       if (!other) throw error;

@@ -4,6 +4,7 @@ import { chosen } from './autofill.ts';
 import { ignore } from './host.ts';
 import type {
   AcceptedPasskeys,
+  AddedPasskey,
   NewPasskeyCredential,
   Passkey,
   PasskeyAddition,
@@ -15,7 +16,7 @@ import type {
   PasskeyUse,
   User,
 } from './types.ts';
-import { canAutofill, canOffer, create, get, isAvailable, signalAccepted, signalUnknown } from './webauthn.ts';
+import { can, canAutofill, create, get, isAvailable, signalAccepted, signalUnknown, signalUser } from './webauthn.ts';
 
 /** Milliseconds. Browsers say that they will not make a passkey at the end of the time-out only. */
 const SILENCE = 15_000;
@@ -28,7 +29,7 @@ export const createPasskeyClient = ({ baseUrl, auth }: PasskeyClientOptions) => 
   const ask = asking({ baseUrl, fetch: auth.fetch });
   const requestOptions = () => ask<PasskeyRequestOptions>('POST', '/auth/passkey/options');
   const creationOptions = () => ask<PasskeyCreationOptions>('POST', '/users/me/passkeys/options');
-  const store = (body: object) => ask<Passkey>('POST', '/users/me/passkeys', body);
+  const store = (body: object) => ask<AddedPasskey>('POST', '/users/me/passkeys', body);
 
   let current = new AbortController();
   /** Ends what waits for a passkey, since a browser asks for one at a time. */
@@ -39,10 +40,16 @@ export const createPasskeyClient = ({ baseUrl, auth }: PasskeyClientOptions) => 
     return { own, signal: signal ? AbortSignal.any([signal, own.signal]) : own.signal };
   };
 
-  const logIn = async (autofill: boolean, signal: AbortSignal): Promise<User | null> => {
-    if (autofill && !(await canAutofill())) return null;
+  /** With what the device has; `undefined`: it has nothing, or its user does not want to. */
+  const atOnce = (options: PasskeyRequestOptions, signal: AbortSignal) =>
+    get(options, signal, { uiMode: 'immediate' }).catch(() => signal.throwIfAborted());
+
+  const logIn = async ({ autofill, immediate }: PasskeyLogin, signal: AbortSignal): Promise<User | null> => {
+    if ((autofill && !(await canAutofill())) || (immediate && !(await can('immediateGet')))) return null;
     const options = await requestOptions();
-    const credential = await (autofill ? chosen(requestOptions, options, signal) : get(options, signal));
+    const ask = immediate ? atOnce : get;
+    const credential = await (autofill ? chosen(requestOptions, options, signal) : ask(options, signal));
+    if (!credential) return null;
     return auth.logInAt('/auth/passkey', { credential }).catch(async (error: AuthError) => {
       if (error.code === 'DB_RECORD_NOT_FOUND') await signalUnknown(options.rpId, credential.id);
       throw error;
@@ -55,7 +62,7 @@ export const createPasskeyClient = ({ baseUrl, auth }: PasskeyClientOptions) => 
     list: async (): Promise<readonly Passkey[]> =>
       (await ask<{ readonly passkeys: readonly Passkey[] }>('GET', '/users/me/factors')).passkeys,
     /** Lets the user make a passkey. */
-    add: async ({ name, signal: given }: PasskeyAddition = {}): Promise<Passkey> => {
+    add: async ({ name, signal: given }: PasskeyAddition = {}): Promise<AddedPasskey> => {
       const { signal } = begin(given);
       const credential: NewPasskeyCredential = await create(await creationOptions(), signal);
       return store({ credential, name });
@@ -68,13 +75,15 @@ export const createPasskeyClient = ({ baseUrl, auth }: PasskeyClientOptions) => 
     },
     /**
      * Logs in with a passkey of any user. `null`: nobody, because another call of this client has taken its place. With `autofill` also when
-     * somebody logs in otherwise, here or in another tab, and where the browser has no autofill.
+     * somebody logs in otherwise, here or in another tab, and where the browser has no autofill. With `immediate` also when the browser has nothing
+     * to show at once: then show the form.
      */
-    logInWithPasskey: async ({ autofill = false, signal: given }: PasskeyLogin = {}): Promise<User | null> => {
+    logInWithPasskey: async (login: PasskeyLogin = {}): Promise<User | null> => {
+      const { autofill, signal: given } = login;
       const { own, signal } = begin(given);
       const unlisten = auth.onChange((user) => autofill && user && own.abort());
       try {
-        return await logIn(autofill, signal);
+        return await logIn(login, signal);
       } catch (error) {
         if (own.signal.aborted && !given?.aborted) return null;
         throw error;
@@ -87,12 +96,16 @@ export const createPasskeyClient = ({ baseUrl, auth }: PasskeyClientOptions) => 
      * @returns whether there is another passkey, after 15 seconds if there is not
      */
     offerPasskey: async (): Promise<boolean> => {
-      if (!(await canOffer())) return false;
+      if (!(await can('conditionalCreate'))) return false;
       const { signal } = begin();
       const options = { ...(await creationOptions()), timeout: SILENCE };
       const credential = await create(options, signal, 'conditional').catch(ignore);
       if (credential) await store({ credential, mediation: 'conditional' });
       return !!credential;
+    },
+    /** After a change of the username: browsers show the new one at passkeys. */
+    signalUser: async (): Promise<void> => {
+      await signalUser(await creationOptions());
     },
     /** Lets the user show a passkey, for a step-up or a second factor. */
     passkeyCredential: async ({ options, signal: given }: PasskeyUse = {}): Promise<PasskeyCredential> => {

@@ -507,6 +507,11 @@ export type Passkey = {
   readonly lastUsedAt: string | null;
 };
 
+export type AddedPasskey = Passkey & {
+  /** Of a first passkey beside which the user has no other way in. One of them logs in in place of the password. */
+  readonly recoveryCodes?: readonly string[] | undefined;
+};
+
 /** The argument of `PublicKeyCredential.parseCreationOptionsFromJSON`. */
 export type PasskeyCreationOptions = {
   readonly rp: { readonly id: string; readonly name: string };
@@ -524,6 +529,7 @@ export type PasskeyCreationOptions = {
     readonly requireResidentKey: true;
     readonly userVerification: 'preferred';
   };
+  readonly hints: readonly string[];
   readonly attestation: 'none';
 };
 
@@ -534,6 +540,7 @@ export type PasskeyRequestOptions = {
   /** Milliseconds. */
   readonly timeout: number;
   readonly userVerification: 'preferred';
+  readonly hints: readonly string[];
   /** By the clock of the service. */
   readonly expiresAt: string;
 };
@@ -631,6 +638,8 @@ export type PasskeyAddition = { readonly name?: string | undefined; readonly sig
 export type PasskeyLogin = {
   /** Offers passkeys in the form: in the suggestions of a field with `autocomplete="username webauthn"`. */
   readonly autofill?: boolean | undefined;
+  /** At the "Log in" button: with what the device has, at once, or not at all. */
+  readonly immediate?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 

@@ -1,7 +1,7 @@
 import { chosen } from './autofill.ts';
 import { ignore } from './host.ts';
 import type { AcceptedPasskeys, PasskeyCreationOptions, PasskeyRequestOptions } from './types.ts';
-import { canAutofill, create, get, isAvailable, signalAccepted } from './webauthn.ts';
+import { can, canAutofill, canMake, create, get, isAvailable, signalAccepted, signalUser } from './webauthn.ts';
 
 /**
  * The script of the pages for users. They work without it; it adds passkeys, the key of the device, a button that is pressed once, passwords that
@@ -66,6 +66,11 @@ const requestOptions = async (): Promise<PasskeyRequestOptions> => {
   return (await response.json()).data;
 };
 
+const sendCredential = (form: HTMLFormElement, credential: object): Promise<void> => {
+  hiddenField(form, 'credential', JSON.stringify(credential));
+  return send(form);
+};
+
 let waiting = new AbortController();
 const showPasskey = async (form: HTMLFormElement): Promise<void> => {
   const { options, creates } = form.dataset;
@@ -75,8 +80,7 @@ const showPasskey = async (form: HTMLFormElement): Promise<void> => {
   const credential = creates
     ? await create(JSON.parse(creates) as PasskeyCreationOptions, signal)
     : await get(options ? (JSON.parse(options) as PasskeyRequestOptions) : await requestOptions(), signal);
-  hiddenField(form, 'credential', JSON.stringify(credential));
-  await send(form);
+  await sendCredential(form, credential);
 };
 
 /** The page says that no passkey came. Why is in the console, as it may be a setting of the service. */
@@ -95,9 +99,20 @@ const sayNoPasskey = ({ dataset: { passkey = '' } }: HTMLFormElement, error: unk
 /** The browser offers passkeys in the field of the name. */
 const autofill = async (form: HTMLFormElement): Promise<void> => {
   if (!(await canAutofill())) return;
-  const credential = await chosen(requestOptions, await requestOptions(), waiting.signal);
-  hiddenField(form, 'credential', JSON.stringify(credential));
-  await send(form);
+  await sendCredential(form, await chosen(requestOptions, await requestOptions(), waiting.signal));
+};
+
+/** Makes a passkey without a question, where the browser does that after a password that it has filled in. */
+const createSilently = async (form: HTMLFormElement): Promise<void> => {
+  if (!(await can('conditionalCreate'))) return;
+  const credential = await create(JSON.parse(form.dataset.creates ?? ''), waiting.signal, 'conditional');
+  hiddenField(form, 'mediation', 'conditional');
+  await sendCredential(form, credential);
+};
+
+/** The way on leads by the offer of a passkey, where the device can make one. */
+const offer = async (form: HTMLFormElement, way: string): Promise<void> => {
+  if (await canMake()) hiddenField(form, 'to', way);
 };
 
 for (const form of all<HTMLFormElement>('form')) {
@@ -113,6 +128,9 @@ for (const form of all<HTMLFormElement>('form')) {
     void (isPasskey ? showPasskey(form).catch((error) => sayNoPasskey(form, error)) : send(form));
   });
   if (form.dataset.accepted) void signalAccepted(JSON.parse(form.dataset.accepted) as AcceptedPasskeys);
+  if (form.dataset.user) void signalUser(JSON.parse(form.dataset.user));
+  if (form.dataset.offers) void offer(form, form.dataset.offers).catch(ignore);
+  if (form.hasAttribute('data-silent')) void createSilently(form).catch(ignore);
   if (form.hasAttribute('data-autofill')) void autofill(form).catch(ignore);
   if (form.hasAttribute('data-at-once')) void send(form);
 }

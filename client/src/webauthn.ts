@@ -9,7 +9,13 @@ import type {
 } from './types.ts';
 
 type Mediation = 'conditional' | 'optional';
-type Prompt = { readonly publicKey: unknown; readonly mediation: Mediation; readonly signal: AbortSignal };
+type Signal = (details: Readonly<Record<string, string>>) => Promise<void>;
+type Prompt = {
+  readonly publicKey: unknown;
+  readonly mediation?: Mediation;
+  readonly uiMode?: 'immediate';
+  readonly signal: AbortSignal;
+};
 type Made<Json> = { readonly toJSON: () => Json } | null;
 
 /** What a browser offers for passkeys (WebAuthn Level 3). The signals and the capabilities are newer than the rest. */
@@ -18,12 +24,11 @@ type WebAuthn = {
     readonly parseCreationOptionsFromJSON: (options: PasskeyCreationOptions) => unknown;
     readonly parseRequestOptionsFromJSON: (options: PasskeyRequestOptions) => unknown;
     readonly isConditionalMediationAvailable?: () => Promise<boolean>;
+    readonly isUserVerifyingPlatformAuthenticatorAvailable?: () => Promise<boolean>;
     readonly getClientCapabilities?: () => Promise<Readonly<Record<string, boolean>>>;
     readonly signalAllAcceptedCredentials?: (accepted: AcceptedPasskeys) => Promise<void>;
-    readonly signalUnknownCredential?: (unknown: {
-      readonly rpId: string;
-      readonly credentialId: string;
-    }) => Promise<void>;
+    readonly signalUnknownCredential?: Signal;
+    readonly signalCurrentUserDetails?: Signal;
   };
   readonly navigator: {
     readonly credentials: {
@@ -42,8 +47,11 @@ const passkeys = () => {
 
 export const isAvailable = (): boolean => !!passkeys();
 export const canAutofill = async (): Promise<boolean> => !!(await passkeys()?.isConditionalMediationAvailable?.());
-export const canOffer = async (): Promise<boolean> =>
-  !!(await passkeys()?.getClientCapabilities?.())?.conditionalCreate;
+/** Whether the device itself can make one, with a finger or a PIN. */
+export const canMake = async (): Promise<boolean> =>
+  !!(await passkeys()?.isUserVerifyingPlatformAuthenticatorAvailable?.());
+export const can = async (capability: 'conditionalCreate' | 'immediateGet'): Promise<boolean> =>
+  !!(await passkeys()?.getClientCapabilities?.())?.[capability];
 
 /** @throws AuthError CLIENT_PASSKEY_REFUSED; the reason of the signal */
 const prompted = async <Json>(signal: AbortSignal, prompt: () => Promise<Made<Json>>): Promise<Json> => {
@@ -64,9 +72,13 @@ export const create = (options: PasskeyCreationOptions, signal: AbortSignal, med
     }),
   );
 
-export const get = (options: PasskeyRequestOptions, signal: AbortSignal, mediation: Mediation = 'optional') =>
+export const get = (
+  options: PasskeyRequestOptions,
+  signal: AbortSignal,
+  how: Pick<Prompt, 'mediation' | 'uiMode'> = {},
+) =>
   prompted(signal, async () =>
-    host.navigator.credentials.get({ publicKey: passkeys()?.parseRequestOptionsFromJSON(options), mediation, signal }),
+    host.navigator.credentials.get({ publicKey: passkeys()?.parseRequestOptionsFromJSON(options), ...how, signal }),
   );
 
 /** Browsers that can forget a passkey do so. What becomes of it is not for pages to know. */
@@ -74,3 +86,7 @@ export const signalAccepted = (accepted: AcceptedPasskeys) =>
   passkeys()?.signalAllAcceptedCredentials?.(accepted).catch(ignore);
 export const signalUnknown = (rpId: string, credentialId: string) =>
   passkeys()?.signalUnknownCredential?.({ rpId, credentialId }).catch(ignore);
+export const signalUser = ({ rp, user: { id, ...names } }: Pick<PasskeyCreationOptions, 'rp' | 'user'>) =>
+  passkeys()
+    ?.signalCurrentUserDetails?.({ rpId: rp.id, userId: id, ...names })
+    .catch(ignore);

@@ -107,6 +107,39 @@ describe.runIf(canBrowse())('passkeys in a browser', () => {
     ]);
   });
 
+  it('log in at once where the device has one, and leave the form to others', async () => {
+    const { tab, person, authenticator } = await loggedOut();
+    const atOnce = () =>
+      tab.evaluate(() =>
+        globalThis.passkeys?.logInWithPasskey({ immediate: true }).then(
+          (user) => user?.username ?? 'nobody',
+          ({ code }: { code: string }) => code,
+        ),
+      );
+    // The click on the button.
+    await tab.mouse.click(1, 1);
+    expect(await atOnce()).toBe(person.username);
+    await logOutIn(tab);
+    await authenticator.clear();
+    await tab.mouse.click(1, 1);
+    expect(await atOnce()).toBe('nobody');
+    await tab.evaluate('PublicKeyCredential.getClientCapabilities = async () => ({})');
+    expect(await atOnce()).toBe('nobody');
+  });
+
+  it('show a changed username', async () => {
+    const { tab, person, authenticator } = await user();
+    await addPasskeyIn(tab);
+    expect(await authenticator.names()).toEqual([person.username]);
+    await tab.evaluate(
+      ([url, body]) =>
+        globalThis.page?.auth.fetch(url, { method: 'PUT', headers: { 'Content-Type': 'application/json' }, body }),
+      [`${world().service}/users/me/username`, JSON.stringify({ username: 'another.name' })] as const,
+    );
+    await tab.evaluate(() => globalThis.passkeys?.signalUser());
+    await vi.waitFor(async () => expect(await authenticator.names()).toEqual(['another.name']), { timeout: MINUTE });
+  });
+
   it('are the second factor of a password', async () => {
     const { tab, person, passkey } = await loggedOut();
     expect(await passkeyLoginIn(tab)).toBe(person.username);

@@ -57,7 +57,7 @@ describe.runIf(canBrowse())('the pages for users', () => {
 
     await logOut();
     await submit('log-in.log-in', { account: username, password });
-    await isAt('/auth/second-factor');
+    await isAt('/auth/second-factor?to=%2Fauth%2Fnew-passkey');
     expect(await form('second-factor.passkey').isVisible()).toBe(true);
     await submit('second-factor.passkey');
     await isAt('/auth/account');

@@ -149,6 +149,40 @@ describe('a user without a password', () => {
       await send(accessToken, 'delete', '/users/me', body, strict).expect(status);
   });
 
+  it('gets recovery codes with the first passkey, unless the address is proven, and logs in with each of them once', async () => {
+    const makePasskey = async ({ accessToken }: { accessToken: string }) => {
+      const key = authenticator({ rpId: 'auth.example.org', origin: 'https://auth.example.org' });
+      const options = await send(accessToken, 'post', '/users/me/passkeys/options', {}).expect(200);
+      const credential = key.create(options.body.data);
+      return (await send(accessToken, 'post', '/users/me/passkeys', { credential }).expect(201)).body.data;
+    };
+    const ada = await newUser();
+    const { recoveryCodes } = await makePasskey(ada);
+    expect(recoveryCodes).toHaveLength(10);
+    expect(await makePasskey(ada)).not.toHaveProperty('recoveryCodes');
+    const proven = await newUser();
+    await service.ports.users.update(proven.user.id, { emailVerifiedAt: 1, now: clock.now() });
+    expect(await makePasskey(proven)).not.toHaveProperty('recoveryCodes');
+
+    const logIn = (account: string, password: string) => service.http.post('/auth/login').send({ account, password });
+    const [code, other] = recoveryCodes;
+    const { accessToken } = heldFrom(await logIn(ada.email, ` ${code.toLowerCase()} `).expect(200));
+    expect(decodeJwt(accessToken)).toMatchObject({ amr: ['otp'], acr: 'aal1' });
+    expect((await logIn(ada.email, code).expect(401)).body.code).toBe('AUTH_CREDENTIALS_INVALID');
+    await logIn(proven.email, other).expect(401);
+    await logIn((await signUp(service)).user.email, other).expect(401);
+    const again = await send(accessToken, 'post', '/users/me/factors/recovery-codes', {}).expect(200);
+    await logIn(ada.email, other).expect(401);
+    await logIn(ada.email, again.body.data.recoveryCodes[0]).expect(200);
+    // A password takes their place.
+    await service.ports.users.setPasswordHash(ada.user.id, {
+      passwordHash: 'x',
+      isOfNewPassword: true,
+      now: clock.now(),
+    });
+    await logIn(ada.email, again.body.data.recoveryCodes[1]).expect(401);
+  });
+
   it('asks for the code on the pages, and leaves the field of the password empty', async () => {
     const [visitor, { email }] = [visitorOf(service), aPerson()];
     await visitor.open('/auth/register');

@@ -44,6 +44,43 @@ describe('the page for passkeys', () => {
   });
 });
 
+describe('the apps that use the passkeys', () => {
+  const [ANDROID, APPLE] = ['/.well-known/assetlinks.json', '/.well-known/apple-app-site-association'];
+  const FINGERPRINT = Array(32).fill('A1').join(':');
+  const NATIVE_APPS = `android:com.a.b:${FINGERPRINT},apple:ABCDE12345.com.a.b`;
+  const target = { namespace: 'android_app', package_name: 'com.a.b', sha256_cert_fingerprints: [FINGERPRINT] };
+
+  it('are found by the systems of phones', async () => {
+    const { http } = await start({ NATIVE_APPS });
+    const { body, headers } = await http.get(ANDROID).expect(200);
+    expect(headers['content-type']).toBe('application/json');
+    expect(body).toEqual([{ relation: ['delegate_permission/common.get_login_creds'], target }]);
+    const association = await http.get(APPLE).expect(200);
+    expect(association.headers['content-type']).toBe('application/json');
+    expect(association.body).toMatchObject({ webcredentials: { apps: ['ABCDE12345.com.a.b'] } });
+  });
+
+  it('claim the links at the host of the service', async () => {
+    const APP_LINKS = 'https://auth.example.org/signed-in,https://app.example.org/x,com.a.b:/y';
+    const { http } = await start({ BASE_URL, NATIVE_APPS, APP_LINKS, ACCOUNT_PAGES: 'on' });
+    const [{ relation }] = (await http.get(ANDROID).expect(200)).body;
+    expect(relation).toContain('delegate_permission/common.handle_all_urls');
+    const details = [{ appIDs: ['ABCDE12345.com.a.b'], components: [{ '/': '/signed-in' }] }];
+    expect((await http.get(APPLE).expect(200)).body.applinks).toEqual({ details });
+  });
+
+  it.each([
+    ['apple:ABCDE12345.com.a.b', ANDROID],
+    [`android:com.a.b:${FINGERPRINT}`, APPLE],
+    ['', ANDROID],
+    ['', APPLE],
+  ])('are not found where there are none: %j, %s', async (apps, path) => {
+    const { http } = await start({ NATIVE_APPS: apps });
+    const { body } = await http.get(path).expect(404);
+    expect(body.code).toBe('SYS_HTTP_UNEXPECTED_ERROR');
+  });
+});
+
 describe('the issuer of access tokens', () => {
   const PATH = '/.well-known/oauth-authorization-server';
 

@@ -30,6 +30,7 @@ const OPERATOR_KEYS = JSON.stringify([operator()]);
 /** Milliseconds. */
 const STRICT = { requests: 7, window: 30_000 };
 const ANDROID = `android:apk-key-hash:${KEY_1}`;
+const CERTIFICATE = Array(32).fill('01').join(':');
 const SENTINELS = (hosts: string) =>
   `rediss+sentinel://u:p%2C@${hosts}/main-1/2?family=4&sentinel_username=u&sentinel_password=p`;
 
@@ -49,6 +50,11 @@ export const ACCEPTED: readonly (readonly [name: string, text: string, config: o
     'APP_LINKS',
     'https://a.b/x, com.a.b:/x,com.a.b://x/y',
     { appLinks: ['https://a.b/x', 'com.a.b:/x', 'com.a.b://x/y'] },
+  ],
+  [
+    'NATIVE_APPS',
+    `android:com.a.b:${CERTIFICATE}, apple:ABCDE12345.com.a.b`,
+    { webauthn: { origins: expect.arrayContaining([ANDROID]) } },
   ],
   ['WEBAUTHN_ORIGINS', `${ANDROID}, https://a.b`, { webauthn: { origins: expect.arrayContaining([ANDROID]) } }],
   ['WEBAUTHN_RP_ID', 'localhost', { webauthn: { rpId: 'localhost' } }],
@@ -182,6 +188,7 @@ export const REFUSED: Readonly<Record<string, string>> = {
   ALLOWED_ORIGINS_DEV: NO_ORIGINS,
   ALLOWED_ORIGINS_PROD: NO_ORIGINS,
   APP_LINKS: `http://app.example/|http://127.0.0.1/|javascript:/1|data:/1|file:///x|app:/signed-in|com.example.app|com.example.app:signed-in|com.example.app:/a?b|com.example.app:/a#b|Com.example.app:/a|com.example.app:/*|https://app.example|https://u@app.example/|https://*.app.example/|https://app.example:443/|https://app.example/a/../b|https://app.example/ä|${many((at) => `com.example.a${at}:/`)}`,
+  NATIVE_APPS: `com.a.b|android:com.a.b|android:a:${CERTIFICATE}|android:com.a.b:${CERTIFICATE.replace('01', 'a1')}|android:com.a.b:${CERTIFICATE}:01|apple:com.a.b|apple:ABCDE12345|apple:ABCDE12345.*|${many((at) => `apple:ABCDE12345.a${at}`)}`,
   WEBAUTHN_ORIGINS: `*|null|android:apk-key-hash:|android:apk-key-hash:${KEY_1}=|ios:bundle-id:org.example.app|https://app.example/|${many((at) => `https://a${at}.example`)}`,
   WEBAUTHN_RP_ID: 'https://example.com|Example.com|example.com:443|127.0.0.1|example..com|*.example.com|evil.test',
   PASSKEYS_PAGE_URL: 'app.example/me|/me|https://u:p@app.example/|https://app.example/#keys|javascript:1',

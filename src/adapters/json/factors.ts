@@ -4,6 +4,17 @@ import { Timestamp } from './public-user.ts';
 export const EXAMPLE_CREDENTIAL_ID = 'kXcRVNQPbXQGmWYbzXTbwA';
 export const EXAMPLE_HANDLE = 'Zk3cO4nJ1xqk0m7h5v8s2r6t9w1y3u5i7o9p2a4d6fg';
 
+const EXAMPLE_PASSKEY = {
+  id: '01M805M0DQRNB7PKSRES70K5MB',
+  credentialId: EXAMPLE_CREDENTIAL_ID,
+  name: 'Key ring',
+  aaguid: '00000000-0000-0000-0000-000000000000',
+  synced: false,
+  backedUp: false,
+  createdAt: '2026-11-21T23:03:48.407Z',
+  lastUsedAt: null,
+};
+
 export const PasskeyJson = v.pipe(
   v.object({
     id: v.string(),
@@ -16,18 +27,13 @@ export const PasskeyJson = v.pipe(
     lastUsedAt: v.nullable(Timestamp),
   }),
   v.title('Passkey'),
-  v.examples([
-    {
-      id: '01M805M0DQRNB7PKSRES70K5MB',
-      credentialId: EXAMPLE_CREDENTIAL_ID,
-      name: 'Key ring',
-      aaguid: '00000000-0000-0000-0000-000000000000',
-      synced: false,
-      backedUp: false,
-      createdAt: '2026-11-21T23:03:48.407Z',
-      lastUsedAt: null,
-    },
-  ]),
+  v.examples([EXAMPLE_PASSKEY]),
+);
+
+/** With recovery codes for a user who has nothing else. */
+export const AddedPasskeyJson = v.pipe(
+  v.object({ ...PasskeyJson.entries, recoveryCodes: v.optional(v.array(v.string())) }),
+  v.examples([EXAMPLE_PASSKEY]),
 );
 
 export const FactorsJson = v.pipe(
@@ -78,6 +84,7 @@ export const CreationOptionsJson = v.pipe(
       requireResidentKey: v.literal(true),
       userVerification: v.literal('preferred'),
     }),
+    hints: v.array(v.string()),
     attestation: v.literal('none'),
   }),
   v.title('PasskeyCreationOptions'),
@@ -90,6 +97,7 @@ export const CreationOptionsJson = v.pipe(
       timeout: 300_000,
       excludeCredentials: [],
       authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'preferred' },
+      hints: ['client-device', 'hybrid'],
       attestation: 'none',
     },
   ]),
@@ -101,6 +109,7 @@ export const RequestOptionsJson = v.pipe(
     challenge: v.string(),
     timeout: v.number(),
     userVerification: v.literal('preferred'),
+    hints: v.array(v.string()),
     expiresAt: Timestamp,
   }),
   v.title('PasskeyRequestOptions'),
@@ -110,6 +119,7 @@ export const RequestOptionsJson = v.pipe(
       challenge: EXAMPLE_CHALLENGE,
       timeout: 300_000,
       userVerification: 'preferred',
+      hints: ['client-device', 'hybrid'],
       expiresAt: '2026-11-21T23:13:48.407Z',
     },
   ]),

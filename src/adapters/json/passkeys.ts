@@ -93,6 +93,9 @@ type RelyingParty = { readonly rpId: string };
 /** Milliseconds: five minutes (§15.1), less than a challenge is good for. */
 const TIMEOUT = 300_000;
 
+/** What browsers ask for first (§5.8.7): the device itself, then a phone. Security keys are still there. */
+const HINTS = ['client-device', 'hybrid'] as const;
+
 const encoded = (challenge: string): string => Buffer.from(challenge).toString('base64url');
 
 /** @param name of the product, for people. */
@@ -111,6 +114,7 @@ export const creationOptions = (
     ...(transports.length > 0 && { transports: [...transports] }),
   })),
   authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'preferred' },
+  hints: [...HINTS],
   attestation: 'none',
 });
 
@@ -122,6 +126,7 @@ export const requestOptions = (
   challenge: encoded(challenge),
   timeout: TIMEOUT,
   userVerification: 'preferred',
+  hints: [...HINTS],
   expiresAt,
 });
 

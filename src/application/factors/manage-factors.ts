@@ -69,13 +69,13 @@ export const confirmApp =
     });
   };
 
-/** Makes new recovery codes, and the former ones useless. @throws AppError DB_RECORD_NOT_FOUND when the user has no second factor */
+/** Makes new recovery codes, and the former ones useless. @throws AppError DB_RECORD_NOT_FOUND when the user has neither such codes nor a second factor */
 export const makeRecoveryCodes =
   (deps: Service) =>
   (caller: Caller, origin: Origin = NO_ORIGIN): Promise<Codes> =>
     deps.transactions.run(async (stores) => {
       const user = await lockedFactorOwner(deps, stores, caller);
-      if (user.secondFactorAt === null) throw noSuchFactor();
+      if (user.secondFactorAt === null && (await codesOf(stores.records, user.id)).length === 0) throw noSuchFactor();
       const codes = await replaceCodes(deps, stores, user.id);
       const [{ sessionId }, added] = [caller, await codesOf(stores.records, user.id)];
       await recordChange(deps, stores, { kind: 'recovery-codes-made', user, sessionId, origin, added });

@@ -1,12 +1,16 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { defaultPasskeyName, PASSKEYS_PER_USER, type Passkey } from '../../domain/passkey.ts';
+import { NO_PASSWORD } from '../../domain/password.ts';
+import type { User } from '../../domain/user.ts';
 import { recordChange } from '../notices.ts';
 import type { CreationMediation, NewCredential } from '../ports/webauthn.ts';
-import { pick, type Service } from '../service.ts';
+import { pick, record, type Service } from '../service.ts';
 import { type Caller, liveUser, lockedFactorOwner } from '../sessions/current-user.ts';
-import { passkeysOf } from '../storage/credentials.ts';
+import { codesOf, identitiesOf, passkeysOf } from '../storage/credentials.ts';
+import type { Stores } from '../storage/records.ts';
 import { changeRow, removeRow } from '../storage/rows.ts';
+import { replaceCodes } from './enrol-app.ts';
 import { invalidPasskey, newChallenge, openChallenge, useChallenge } from './use-passkey.ts';
 
 export type PasskeyInvitation = {
@@ -34,14 +38,17 @@ type NewPasskey = {
   readonly mediation?: CreationMediation;
 };
 
-/** Stores a passkey that answers an invitation to the session of the request. @throws AppError DB_UNIQUE_VIOLATION when somebody has it */
+/**
+ * Stores a passkey that answers an invitation to the session of the request, and makes recovery codes for a user who has nothing else.
+ * @throws AppError DB_UNIQUE_VIOLATION when somebody has it
+ */
 export const addPasskey =
   (deps: Service) =>
   async (
     caller: Caller,
     { credential, name, mediation }: NewPasskey,
     origin: Origin = NO_ORIGIN,
-  ): Promise<ListedPasskey> => {
+  ): Promise<ListedPasskey & { readonly recoveryCodes?: readonly string[] }> => {
     const { userId, sessionId } = caller;
     const challenge = openChallenge(deps, credential, 'passkey-registration');
     if (challenge.userId !== userId || challenge.sessionId !== sessionId)
@@ -58,15 +65,30 @@ export const addPasskey =
       createdAt: deps.clock.now(),
       lastUsedAt: null,
     };
-    await deps.transactions.run(async (stores) => {
+    return deps.transactions.run(async (stores) => {
       const user = await lockedFactorOwner(deps, stores, caller);
-      assertFits(passkey, await passkeysOf(stores.records, userId));
+      const existing = await passkeysOf(stores.records, userId);
+      assertFits(passkey, existing);
       await useChallenge(stores, challenge);
       await stores.records.insert('passkeys', passkey);
-      await recordChange(deps, stores, { kind: 'passkey-added', user, sessionId, origin, added: [passkey.id] });
+      const isAlone = existing.length === 0 && (await hasNothingElse(stores, user));
+      const recoveryCodes = isAlone ? await replaceCodes(deps, stores, userId) : null;
+      const added = [passkey.id, ...(isAlone ? await codesOf(stores.records, userId) : [])];
+      if (isAlone) await record(deps, stores, origin, [{ userId, kind: 'recovery-codes-made', sessionId }]);
+      await recordChange(deps, stores, { kind: 'passkey-added', user, sessionId, origin, added });
+      return { ...listedPasskey(passkey), ...(recoveryCodes && { recoveryCodes }) };
     });
-    return listedPasskey(passkey);
   };
+
+/** Whether the user has no other way in than passkeys. An address that nobody has proven may be mistyped. */
+const hasNothingElse = async (
+  { records }: Stores,
+  { id, passwordHash, emailVerifiedAt, secondFactorAt }: User,
+): Promise<boolean> =>
+  passwordHash === NO_PASSWORD &&
+  emailVerifiedAt === null &&
+  secondFactorAt === null &&
+  (await identitiesOf(records, id)).length === 0;
 
 /** Two invitations of a user without passkeys have different handles. The first that is answered counts. */
 const assertFits = ({ userHandle }: Passkey, existing: readonly Passkey[]): void => {

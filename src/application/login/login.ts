@@ -14,6 +14,7 @@ import { verifiedTokens } from '../sessions/tokens.ts';
 import { assertSamePassword, comparePassword, loginAttempts } from './compare-password.ts';
 import { askForCode, codeNeeded } from './new-device-code.ts';
 import { type LoginResult, newPendingLogin } from './pending-login.ts';
+import { recover } from './recover.ts';
 import { assertMayLogIn, isOwn, reportRefusal, storeLogin } from './store-login.ts';
 
 type LoginSource = {
@@ -46,6 +47,8 @@ export const login = (deps: Service) => {
     const keys = await provenKeys(deps, presented);
     const verified = await verifiedTokens(deps, source.refreshTokens);
     const found = await findByAccount(deps, input.account);
+    const recovered = await recover(deps, found, password, { keys, verified, origin, cancellation });
+    if (recovered !== null) return recovered;
     const { networks } = source;
     const { rememberedDevices = [], pendingLogins = [] } = input;
     const needed = await codeNeeded(deps, found, { keys, verified, rememberedDevices });

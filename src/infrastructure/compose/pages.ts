@@ -21,7 +21,7 @@ import { VERSION } from '../version.ts';
 
 type PageOptions = {
   readonly api: readonly Route[];
-  readonly visits: Omit<FormDeps, 'states'>;
+  readonly visits: Omit<FormDeps, 'states' | 'usedLast'>;
   /** Whether links in mail lead to pages of the service. */
   readonly ofMail: boolean;
   /** The script of the pages. */
@@ -94,6 +94,7 @@ export const openPages = (
   const targets = targetsOf(config);
   const site = { baseUrl: config.baseUrl, brand, version: VERSION };
   const registration = config.registration.mode;
+  const { passkeyOffered, usedLast } = pageCookies(config.refreshCookie);
   const has = (page: Page) => config.userPages || (ofMail && page.ofMail === true);
   const pages = formRoutes({
     api: [
@@ -104,6 +105,7 @@ export const openPages = (
     registration,
     ...targets,
     states: pageStatesOf(deps, config),
+    usedLast,
     contentSecurityPolicy: policyFor(brand, allowedOrigins),
     render: async (ctx, content) => {
       ctx.vary('Accept-Language');
@@ -117,9 +119,12 @@ export const openPages = (
         mayRegister: registration === 'open',
         providers: [...deps.providers.values()],
         passwords: config.passwords,
+        wasOffered: passkeyOffered.read(ctx).length > 0,
+        usedLast: usedLast.read(ctx)[0],
         locales: deps.mailLocales ?? [],
         ...textsFor(ctx, files, localeOf(content, files) ?? defaultLocale),
       };
+      if (PAGES[content.name].skips !== undefined) passkeyOffered.set(ctx, 'yes');
       const { userPage } = await import('../../adapters/http/pages/user-pages.ts');
       return userPage({ ...content, ...around, qr, once: deps.secrets.random(), now: deps.clock.now() }, files);
     },

@@ -21,6 +21,7 @@ import { secondFactorRoutes, stepUpRoute } from '../../adapters/http/routes/fact
 import { appLoginRoute } from '../../adapters/http/routes/login/app.ts';
 import { adoptRoute, loginRoute } from '../../adapters/http/routes/login/login.ts';
 import { loginByCodeRoutes } from '../../adapters/http/routes/login/login-by-code.ts';
+import { appRoutes } from '../../adapters/http/routes/service/apps.ts';
 import {
   type ConsoleFiles,
   clientRoutes,
@@ -142,6 +143,7 @@ export const declareRoutes = (
     ...(endedFeed === null ? [] : [endedSessionsRoute(endedFeed, config.requestTimeout)]),
     ...(deps.mailer === null && !config.userPages ? [] : [changePasswordRoute(passwordPageOf(config))]),
     ...(passkeysPage === null ? [] : [passkeyEndpointsRoute(passkeysPage)]),
+    ...appRoutes(config.nativeApps, ownLinksOf(config)),
     ...clientRoutes(readClient),
     ...deviceKeyRoutes({
       script: readClient('device-key.js'),
@@ -185,6 +187,12 @@ const hasDeviceKeys = ({ deviceBinding, refreshCookie }: Config): boolean =>
 const passwordPageOf = ({ baseUrl, userPages, ownAccountPages, accountPagesUrl }: Config): string => {
   if (userPages) return baseUrl + PAGES.account.path;
   return ownAccountPages ? baseUrl + PAGES.forgot.path : `${accountPagesUrl}/password-reset`;
+};
+
+/** The paths of those that are at the host of the service. */
+const ownLinksOf = ({ appLinks, baseUrl }: Config): readonly string[] => {
+  const { origin } = new URL(baseUrl);
+  return appLinks.flatMap((link) => (link.startsWith(`${origin}/`) ? [link.slice(origin.length)] : []));
 };
 
 /** A file of the browser client as `npm run client` has built it (ADR 0023). */

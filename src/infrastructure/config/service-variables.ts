@@ -55,6 +55,12 @@ export const SERVICE_VARIABLES = {
     meaning:
       'Links of your apps, separated by commas, to which the pages for users may lead with a code for a session: https://app.example.com/signed-in, which the app has claimed, or com.example.app:/signed-in.',
   },
+  NATIVE_APPS: {
+    form: url.nativeApps,
+    default: '',
+    meaning:
+      'Your apps that use passkeys, separated by commas: android:com.example.app:14:6D:…, with the SHA-256 of the certificate, or apple:ABCDE12345.com.example.app. /.well-known/assetlinks.json and /.well-known/apple-app-site-association name them.',
+  },
   WEBAUTHN_RP_ID: {
     form: form.domain,
     unset: 'the host of BASE_URL',
@@ -65,7 +71,7 @@ export const SERVICE_VARIABLES = {
     form: url.passkeyOrigins,
     default: '',
     meaning:
-      'Origins that may use passkeys besides that of BASE_URL and the allowed ones: those of apps, for example android:apk-key-hash:….',
+      'Origins that may use passkeys besides that of BASE_URL and the allowed ones: those of apps that are not in NATIVE_APPS, for example android:apk-key-hash:….',
   },
   PASSKEYS_PAGE_URL: {
     form: url.pageUrl,

@@ -39,6 +39,14 @@ const tracingOf = ({ OTEL_TRACES_SAMPLER: sampler, ...of }: Values) => {
   return { endpoint, protocol, ratio, followsCaller: sampler.startsWith('parentbased_') };
 };
 
+/** As Android sends it (WebAuthn Level 3 §5.8.1). */
+const originsOfApp = (app: string): string[] => {
+  const [, hex] = /^android:[^:]+:(.*)$/.exec(app) ?? [];
+  return hex === undefined
+    ? []
+    : [`android:apk-key-hash:${Buffer.from(hex.replaceAll(':', ''), 'hex').toString('base64url')}`];
+};
+
 /** What the service needs from the variables. Times are in milliseconds. */
 export const settingsOf = (of: Values) => {
   const allowedOriginsSetting = originsSettingOf(of);
@@ -61,13 +69,16 @@ export const settingsOf = (of: Values) => {
     /** The origins at which browsers open the pages of the service. */
     ownOrigins,
     appLinks: of.APP_LINKS,
+    nativeApps: of.NATIVE_APPS,
     allowedHeaders: [...new Set([...of.ALLOWED_HEADERS, ...(of.JWT_BINDING === 'on' ? ['DPoP'] : [])])],
     /** The page to which users go from those of the service: the first of a website. */
     application: allowedOrigins.find((origin) => !isOfProgram(origin)) ?? null,
     passkeysPageUrl: of.PASSKEYS_PAGE_URL ?? null,
     webauthn: {
       rpId: of.WEBAUTHN_RP_ID ?? hostOf(new URL(baseUrlOf(of))),
-      origins: [...new Set([...ownOrigins, ...allowedOrigins, ...of.WEBAUTHN_ORIGINS])],
+      origins: [
+        ...new Set([...ownOrigins, ...allowedOrigins, ...of.WEBAUTHN_ORIGINS, ...of.NATIVE_APPS.flatMap(originsOfApp)]),
+      ],
     },
     /** Whether there is the page `/console`, for developers. */
     console: !isProduction(of),

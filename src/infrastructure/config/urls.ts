@@ -92,6 +92,15 @@ export const passkeyOrigins = listOf(
   (text) => isWebOrigin(text) || ANDROID_APP.test(text),
 );
 
+/** A package and the SHA-256 of the certificate that has signed it, as `keytool` prints it; a team and a bundle. */
+const NATIVE_APP =
+  /^(?:android:[A-Za-z]\w*(?:\.[A-Za-z]\w*)+(?::[\dA-F]{2}){32}|apple:[A-Z\d]{10}(?:\.[A-Za-z\d-]+)+)$/;
+
+export const nativeApps = listOf(
+  'apps such as android:com.example.app:14:6D:… with the 32 bytes of SHA-256, or apple:ABCDE12345.com.example.app, separated by commas',
+  (text) => NATIVE_APP.test(text),
+);
+
 /** RFC 9110 §5.1. `*` has no meaning in requests with credentials (Fetch §3.3.5). */
 export const headerNames = listOf(
   'names of headers such as traceparent, separated by commas, without *',

@@ -80,7 +80,7 @@ const EVERY_FORM = (Object.keys(PAGES) as PageName[]).flatMap((page) =>
 const newKey = (given: AuthenticatorOptions = {}) =>
   authenticator({ rpId: 'auth.example.org', origin: ORIGIN, ...given });
 const SECRET = /<code>((?:[A-Z2-7]{4} ?){8})<\/code>/;
-const RECOVERY_CODE = /<code>([\w-]{19})<\/code>/;
+const RECOVERY_CODE = /<code>([\w-]{29})<\/code>/;
 const json = (value: unknown) => JSON.stringify(value);
 
 /** Somebody who is at a page, logged in or not. */
@@ -114,6 +114,14 @@ const addPasskey = async (member: Visitor, given: AuthenticatorOptions = {}) => 
   const credential = json(key.create(optionsFor(member, 'factors.passkey')));
   await member.submit('factors.passkey', { name: 'My key', credential });
   return key;
+};
+
+/** Somebody who has registered without a password. */
+const withoutPassword = async (path: string) => {
+  const visitor = await at('/auth/register', lenient);
+  await visitor.submit('register.register', { email: aPerson().email });
+  await visitor.open(path);
+  return visitor;
 };
 
 /** Adds an authenticator app, and goes to a page. */
@@ -329,6 +337,22 @@ const RESULTS: Readonly<Record<string, Results>> = {
       return sending(await at('/auth/register'), 'register.register', person);
     },
   },
+  'new-passkey.new-passkey': {
+    success: async () => {
+      const member = await memberAt('/auth/new-passkey');
+      const credential = json(newKey().create(optionsFor(member, 'new-passkey.new-passkey')));
+      return sending(member, 'new-passkey.new-passkey', { credential });
+    },
+    recoveryCodes: async () => {
+      const member = await withoutPassword('/auth/new-passkey');
+      const credential = json(newKey().create(optionsFor(member, 'new-passkey.new-passkey')));
+      return sending(member, 'new-passkey.new-passkey', { credential });
+    },
+    AUTH_PASSKEY_INVALID: async () => {
+      const credential = json(newKey().create({ challenge: 'x'.repeat(43) }));
+      return sending(await memberAt('/auth/new-passkey'), 'new-passkey.new-passkey', { credential });
+    },
+  },
   'forgot.forgot': {
     success: async () => sending(await at('/auth/forgot'), 'forgot.forgot', { email: 'nobody@example.org' }),
   },
@@ -481,6 +505,11 @@ const RESULTS: Readonly<Record<string, Results>> = {
   },
   'account.sessions': { success: async () => sending(await memberAt('/auth/account'), 'account.sessions') },
   'factors.passkey': {
+    recoveryCodes: async () => {
+      const member = await withoutPassword('/auth/account/factors');
+      await addPasskey(member);
+      return member;
+    },
     success: async () => {
       const member = await memberAt('/auth/account/factors');
       await addPasskey(member);

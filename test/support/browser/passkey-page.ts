@@ -57,6 +57,10 @@ export const addAuthenticator = async (tab: Page, { verifies = true }: Authentic
     /** The ids of its passkeys, in base64url. */
     ids: async () =>
       (await credentials()).map(({ credentialId }) => Buffer.from(credentialId, 'base64').toString('base64url')).sort(),
+    /** It forgets its passkeys. */
+    clear: () => protocol.send('WebAuthn.clearCredentials', { authenticatorId }),
+    /** The names that it shows. */
+    names: async () => (await credentials()).map(({ userName }) => userName),
     /** From now on its user touches it, or does not. */
     setPresence: (enabled: boolean) =>
       protocol.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled }),

@@ -17,12 +17,16 @@ const stepsOf = (page: string, name: string, form: Form): (readonly [to: string,
 
 /** The flow of the pages, for Mermaid. */
 export const flowDrawing = (): string => {
-  const lines = Object.entries<Page>(PAGES).flatMap(([page, { path, stepUp, forms }]) => {
+  const lines = Object.entries<Page>(PAGES).flatMap(([page, { path, stepUp, skips, forms }]) => {
     const steps = Object.entries(forms).flatMap(([name, form]) => stepsOf(page, name, form));
     const arrows = [...Map.groupBy(steps, ([to]) => to)].map(
       ([to, those]) => `  ${page} -->|"${those.map(([, label]) => label).join('<br>')}"| ${to}`,
     );
-    return [`  ${page}["${path}"]`, ...(stepUp ? [`  ${page} -.->|"not shown lately"| step-up`] : []), ...arrows];
+    const around = [
+      ...(stepUp ? [`  ${page} -.->|"not shown lately"| ${skips ? 'target' : 'step-up'}`] : []),
+      ...(Object.values(forms).some(({ offers }) => offers) ? [`  ${page} -.->|"no passkey yet"| new-passkey`] : []),
+    ];
+    return [`  ${page}["${path}"]`, ...around, ...arrows];
   });
   return ['```mermaid', 'flowchart LR', '  target(["what the visitor came for"])', ...lines, '```\n'].join('\n');
 };

@@ -13,6 +13,7 @@ export const ALL_ROUTES = {
   ALLOWED_ORIGINS_DEV: 'https://app.example.org',
   JWT_REFRESH_COOKIE_SECURE: 'true',
   APP_LINKS: 'com.example.app:/signed-in',
+  NATIVE_APPS: `android:com.example.app:${Array(32).fill('FA').join(':')},apple:ABCDE12345.com.example.app`,
   PASSKEYS_PAGE_URL: 'https://app.example.org/passkeys',
   ACCESS_COOKIE: 'true',
   ADOPTION_PUBLIC_KEY: ADOPTION_KEY.publicKey.export({ type: 'spki', format: 'pem' }).toString(),

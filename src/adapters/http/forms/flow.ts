@@ -36,8 +36,8 @@ export type Form<Name extends string = PageName> = {
   readonly on?: Readonly<Partial<Record<ErrorCode, Name>>>;
   /** The notice that the page shows to which it leads. */
   readonly notice?: string;
-  /** What the target is told, unless it is the log-in. */
-  readonly tells?: 'logged-out';
+  /** What the target is told, unless the form has opened a session. */
+  readonly tells?: 'logged-in' | 'logged-out';
   /** What was typed into these fields is handed on to the page to which it leads. */
   readonly keeps?: readonly string[];
   /** The form of the page whose button it is, too: it sends the fields of that one. */
@@ -46,6 +46,14 @@ export type Form<Name extends string = PageName> = {
   readonly preview?: `/auth/${string}`;
   /** Browsers offer its passkey in the field of the account. */
   readonly autofill?: true;
+  /** Browsers make its passkey without a question where they can. */
+  readonly silent?: true;
+  /** Whether its success leads to `new-passkey` first, where the device can make a passkey. */
+  readonly offers?: (facts: PageFacts) => boolean;
+  /** Its button says the next time that it was used. */
+  readonly recalled?: true;
+  /** Browsers show at passkeys the name that it changes. */
+  readonly renames?: true;
   /** Has a button for those providers alone with which the user can log in. */
   readonly linkedOnly?: true;
   /** A sign-in at a provider leads back to the page. */
@@ -67,6 +75,8 @@ export type Page<Name extends string = PageName> = {
   readonly corrects?: Name;
   /** Whether the visitor has to have presented a factor a moment ago. Asked for before the forms. */
   readonly stepUp?: true;
+  /** Who need not see the page, and goes on to what they came for; with `stepUp`, also who lacks that. */
+  readonly skips?: (facts: Pick<PageFacts, 'payloads'>) => boolean;
   /** The names of routes whose payloads the page shows. */
   readonly shows?: readonly string[];
   /** Whether links in mail lead there, or from there: then the page is there whenever the service has the pages for them. */
@@ -99,6 +109,8 @@ const CONFIRMED = {
   code: ({ passwords }: PageFacts) => (passwords === 'optional' ? 'optional' : 'left-out'),
 } as const;
 
+/** Once a month. */
+const OFFERS = { offers: ({ wasOffered }: PageFacts) => !wasOffered } as const;
 const HALF_WAY = { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor' } as const;
 const BY_CODE = { submits: 'request-login-code', leadsTo: 'code', notice: 'code', keeps: ['account'] } as const;
 const hasCodes = ({ pages }: PageFacts): boolean => pages.has('code');
@@ -116,7 +128,8 @@ const mayTypeCode = (facts: PageFacts): boolean => hasMethod(facts, 'totp') || i
 export const waitsForMail = (facts: PageFacts): boolean => hasMethod(facts, 'mail-code');
 const mayRecover = (facts: PageFacts): boolean => hasMethod(facts, 'recovery-code');
 const hasSecondFactor = ({ payloads }: PageFacts): boolean => payloads['current-user']?.secondFactor === true;
-const hasPasskeys = ({ payloads }: PageFacts): boolean => (payloads['current-user']?.passkeys ?? 0) > 0;
+export const hasPasskeys = ({ payloads }: Pick<PageFacts, 'payloads'>): boolean =>
+  (payloads['current-user']?.passkeys ?? 0) > 0;
 const hasApps = ({ payloads }: PageFacts): boolean => (payloads.factors?.totp.length ?? 0) > 0;
 
 /** A code is also typed to add an app. */
@@ -157,10 +170,12 @@ const TABLE = {
         fields: ['account', 'password'],
         leadsTo: 'target',
         on: { ...HALF_WAY, AUTH_EMAIL_UNVERIFIED: 'verify' },
+        recalled: true,
+        ...OFFERS,
       },
-      code: { ...BY_CODE, fields: ['account'], buttonOf: 'log-in', offered: hasCodes },
-      passkey: { submits: 'passkey-login', fields: ['credential'], leadsTo: 'target', autofill: true },
-      provider: AT_PROVIDER,
+      code: { ...BY_CODE, fields: ['account'], buttonOf: 'log-in', offered: hasCodes, recalled: true },
+      passkey: { submits: 'passkey-login', fields: ['credential'], leadsTo: 'target', autofill: true, recalled: true },
+      provider: { ...AT_PROVIDER, recalled: true, ...OFFERS },
     },
   },
   /** Leads on to a provider or an app, with and without a script. */
@@ -197,8 +212,28 @@ const TABLE = {
         keeps: ['username', 'email'],
         eases: NEW_ACCOUNT,
         offered: ({ mayRegister }) => mayRegister,
+        // Who has no password needs a passkey more than peace.
+        offers: ({ wasOffered, passwords }) => !wasOffered || passwords === 'optional',
       },
-      provider: { ...AT_PROVIDER, offered: ({ mayRegister }) => mayRegister },
+      provider: { ...AT_PROVIDER, offered: ({ mayRegister }) => mayRegister, recalled: true, ...OFFERS },
+    },
+  },
+  /** After a log-in or a registration. */
+  'new-passkey': {
+    path: '/auth/new-passkey',
+    for: 'visitor',
+    stepUp: true,
+    skips: hasPasskeys,
+    shows: ['current-user', 'passkey-options'],
+    forms: {
+      'new-passkey': {
+        submits: 'add-passkey',
+        fields: ['credential'],
+        leadsTo: 'target',
+        tells: 'logged-in',
+        shows: CODES,
+        silent: true,
+      },
     },
   },
   forgot: {
@@ -293,9 +328,15 @@ const TABLE = {
   account: {
     path: '/auth/account',
     for: 'visitor',
-    shows: ['current-user', 'sessions'],
+    shows: ['current-user', 'sessions', 'passkey-options'],
     forms: {
-      username: { submits: 'change-username', fields: ['username'], ...SAVED, begins: ownText('username') },
+      username: {
+        submits: 'change-username',
+        fields: ['username'],
+        ...SAVED,
+        begins: ownText('username'),
+        renames: true,
+      },
       email: {
         submits: 'change-email',
         fields: ['email', 'password', 'code'],
@@ -323,7 +364,13 @@ const TABLE = {
     shows: ['current-user', 'factors', 'passkey-options', 'identities'],
     forms: {
       /** The name is the device's, unless given. */
-      passkey: { submits: 'add-passkey', fields: ['name', 'credential'], ...SAVED_FACTOR, eases: UNNAMED },
+      passkey: {
+        submits: 'add-passkey',
+        fields: ['name', 'credential'],
+        ...SAVED_FACTOR,
+        shows: CODES,
+        eases: UNNAMED,
+      },
       'rename-passkey': { submits: 'rename-passkey', fields: ['name'], ...SAVED_FACTOR },
       'remove-passkey': {
         submits: 'remove-passkey',
@@ -345,7 +392,7 @@ const TABLE = {
         fields: [],
         leadsTo: 'factors',
         shows: CODES,
-        offered: hasApps,
+        offered: (facts) => hasApps(facts) || (facts.payloads.factors?.recoveryCodes ?? 0) > 0,
       },
       link: { ...AT_PROVIDER, submits: 'start-link-at-provider', returns: true },
       unlink: { submits: 'unlink-identity', fields: [], ...REMOVED_FACTOR },
@@ -388,6 +435,9 @@ export const takesProof = ({ submits }: Pick<Form, 'submits'>): boolean => PROVI
 
 /** Whether its visitor presents something: who has the cookie alone gets no code that binds the session. */
 export const authenticates = (form: Pick<Form, 'submits'>): boolean => AUTHENTICATING.includes(form.submits);
+
+/** How the browser remembers a form that was used. */
+export const usedAs = (form: string, provider = ''): string => (provider === '' ? form : `${form}.${provider}`);
 
 /** The path to which a form is posted. */
 export const pathOf = (page: PageName, form: string): `/${string}` =>

@@ -2,8 +2,9 @@ import type { Context } from 'koa';
 import * as v from 'valibot';
 import type { Caller } from '../../../application/sessions/current-user.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
+import type { HttpOnlyCookie } from '../request/cookies.ts';
 import type { Route } from '../routing/define-route.ts';
-import { authenticates, type Form, PAGES, type PageName, pathOf, type Step, takesProof } from './flow.ts';
+import { authenticates, type Form, PAGES, type PageName, pathOf, type Step, takesProof, usedAs } from './flow.ts';
 import { readForm } from './form-validation.ts';
 import { type Locations, MARKS, pageLacking, VISITOR_ERRORS } from './locations.ts';
 import { type PageStates, shownError } from './page-state.ts';
@@ -18,6 +19,7 @@ export type FormDeps = {
   readonly rememberProof: (ctx: Context, opened: Caller, isNew: boolean) => void;
   /** A code by which an application binds that session. */
   readonly bindingCodeOf: (opened: Caller) => string;
+  readonly usedLast: HttpOnlyCookie;
 };
 
 /** A form of a page, and the route that it submits to. */
@@ -52,10 +54,17 @@ export const formRoute = (deps: FormDeps, at: Locations, submitted: Submitted): 
 const targetOf = ({ allowed }: Locations, { state }: Context): string | undefined =>
   allowed(state.form?.get('to') || undefined);
 
+/** Only which form it was, and not of whom. */
+const recall = ({ usedLast }: Pick<FormDeps, 'usedLast'>, ctx: Context, { formName, form }: Submitted): void => {
+  if (form.recalled) usedLast.set(ctx, usedAs(formName, ctx.state.form?.get('provider')));
+};
+
 const whenDone =
-  ({ states, openedBy, rememberProof, bindingCodeOf }: FormDeps, at: Locations, submitted: Submitted) =>
+  (deps: FormDeps, at: Locations, submitted: Submitted) =>
   async (ctx: Context): Promise<string> => {
+    const { states, openedBy, rememberProof, bindingCodeOf } = deps;
     const { formName, form } = submitted;
+    recall(deps, ctx, submitted);
     const payload = membersOf(ctx.state.payload);
     const { accessToken } = payload;
     const opened = typeof accessToken === 'string' ? await openedBy(accessToken) : undefined;
@@ -84,8 +93,10 @@ const whenDone =
   };
 
 const whenFailed =
-  ({ states }: FormDeps, at: Locations, { page, formName, form }: Submitted) =>
+  (deps: FormDeps, at: Locations, submitted: Submitted) =>
   async (ctx: Context, error: AppError): Promise<string | null> => {
+    const { states } = deps;
+    const { page, formName, form } = submitted;
     // A form of another site, or one that cannot be read.
     if (ctx.state.form === undefined && error.code === 'SYS_HTTP_UNEXPECTED_ERROR' && error.status < 500) return null;
     // An error before the form was read must not cost the visitor what was typed.
@@ -95,7 +106,10 @@ const whenFailed =
     const to = targetOf(at, ctx);
     const elsewhere = form.on?.[error.code];
     // A step of the log-in, which has not failed.
-    if (elsewhere !== undefined && error.code === 'AUTH_SECOND_FACTOR_REQUIRED') return at.hrefOf(elsewhere, to);
+    if (elsewhere !== undefined && error.code === 'AUTH_SECOND_FACTOR_REQUIRED') {
+      recall(deps, ctx, submitted);
+      return at.hrefOf(elsewhere, to);
+    }
     const isItemGone = error.code === 'DB_RECORD_NOT_FOUND' && fields.has('id');
     // What the route itself refuses may lead to another page; without a visitor, it was not reached.
     const isTold = isItemGone || (elsewhere !== undefined && ctx.request.caller !== undefined);

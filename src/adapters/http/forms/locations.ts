@@ -16,8 +16,8 @@ export const MARKS = {
 } as const;
 type Mark = (typeof MARKS)[keyof typeof MARKS];
 
-/** Where the address that a log-in leads back to gets a code that binds the session, if the application asks for one. */
-const CODE_PLACE = new RegExp(`(?<=[?&]tandem_code=)(?=&${MARK}=${MARKS.loggedIn}(?:#|$))`);
+/** Where the address that a log-in leads back to gets a code that binds the session, if the application asks for one: also by the page on the way. */
+const CODE_PLACE = new RegExp(`(?<=(?:[?&]|%3F|%26)tandem_code(?:=|%3D))(?=&${MARK}=${MARKS.loggedIn}(?:#|$))`);
 
 /** @param at the URL of an application, a link to an app, or the path of a page of the service. */
 export const withParameter = (at: string, name: string, value: string): string => {
@@ -36,11 +36,11 @@ export const locations = (settings: TargetSettings) => {
   const pageAt = (to: string): PageName | undefined =>
     // `Object.keys` is typed to return any strings.
     (Object.keys(PAGES) as PageName[]).find((name) => to === base + PAGES[name].path);
-  /** Of a page of the service that leads on to an application. */
+  /** Of a page of the service that leads on to an application, or to an app. */
   const isWay = (to: string): boolean => {
     const [path = '', query = ''] = to.split('?');
     const [[name, next] = [], ...others] = new URLSearchParams(query);
-    return pageAt(path) !== undefined && name === 'to' && others.length === 0 && isOfWeb(next);
+    return pageAt(path) !== undefined && name === 'to' && others.length === 0 && (isOfWeb(next) || isOfApp(next));
   };
   const isOfWeb = (to: unknown): to is string => typeof to === 'string' && targetProblem(to, settings) === null;
   const isOfApp = (to: string | undefined) => to !== undefined && challengeIn(to, settings) !== null;

@@ -48,6 +48,10 @@ export type PageFacts = {
   readonly passwords: 'required' | 'optional';
   /** The names of the pages that there are. */
   readonly pages: ReadonlySet<string>;
+  /** Whether this browser has seen the offer of a passkey lately. */
+  readonly wasOffered: boolean;
+  /** The form by which somebody has logged in here the last time. */
+  readonly usedLast: string | undefined;
 };
 
 /** An app that is being added. Its form has it, so that it is still there after a wrong code. */

@@ -116,6 +116,7 @@ const showPage =
       deps.states.set(ctx, { page: page.corrects, form: page.corrects, typed: state.typed });
     const payloads: Record<string, unknown> = {};
     for (const each of shown) payloads[each.name] = await payloadOf(each, input, ctx);
+    if (page.skips?.({ payloads })) return redirected(ctx, at.locationOf('target', to, MARKS.loggedIn));
     if (state?.error !== undefined) {
       ctx.state.status = state.error.status;
       if (state.error.retryAfter !== undefined) ctx.set('Retry-After', `${state.error.retryAfter}`);
@@ -172,6 +173,8 @@ const withoutPage =
     }
     const lacking = pageLacking(error.code);
     if (lacking === null) return null;
+    if (error.code === 'AUTH_STEP_UP_REQUIRED' && PAGES[name].skips)
+      return at.locationOf('target', at.allowed(to), MARKS.loggedIn);
     // Who comes from a log-in or a proof without the cookie for it would come back here again and again.
     const isBack = PAGES[lacking].for !== 'visitor' && mark === MARKS.loggedIn;
     if (PAGES[lacking].for === 'stranger' && !isBack) sayAtLogIn(deps, ctx, 'AUTH_FAILED');

@@ -1,5 +1,5 @@
 import { filledText, Html, html, NOTHING } from '../../../application/templates.ts';
-import { type Form, PAGES, pathOf, takesProof } from '../forms/flow.ts';
+import { type Form, hasPasskeys, PAGES, pathOf, takesProof, usedAs } from '../forms/flow.ts';
 import type { PageFacts } from '../forms/page-facts.ts';
 import type { PageContent } from '../forms/page-routes.ts';
 import { pathIn, type UserSite } from './layout.ts';
@@ -173,8 +173,17 @@ ${said === undefined ? NOTHING : html`<span class="problem" id="${id}-problem">$
 `;
 };
 
+/** Where a form leads whose success is followed by the offer of a passkey. */
+const offerOf = ({ to, site, ...facts }: PageView, { offers }: Form): Html => {
+  // A page of the service does not lead on to another one.
+  if (!offers?.({ ...facts }) || to?.startsWith('/')) return NOTHING;
+  const path = pathIn(site, PAGES['new-passkey'].path);
+  return html` data-offers="${to === undefined ? path : `${path}?${new URLSearchParams({ to })}`}"`;
+};
+
 /** What the script does for a form. Without it, a form for a passkey is not there. */
-const scriptOf = ({ name: page, payloads, state, now, site, texts, elsewhere }: PageView, form: Form): Html => {
+const scriptOf = (shown: PageView, form: Form): Html => {
+  const { name: page, payloads, state, now, site, texts, elsewhere } = shown;
   const { fields, preview } = form;
   const created = payloads['passkey-options'];
   const options = created === undefined ? ['options', payloads['pending-login']?.passkey] : ['creates', created];
@@ -184,7 +193,11 @@ const scriptOf = ({ name: page, payloads, state, now, site, texts, elsewhere }: 
     fields.includes('credential') ? html` hidden data-passkey="${texts.errors['no-passkey'] ?? ''}"` : NOTHING
   }${json ? html` data-${`${kind}`}="${JSON.stringify(json)}"` : NOTHING}${
     kind === 'creates' && accepted ? html` data-accepted="${JSON.stringify(state?.payload)}"` : NOTHING
-  }${form.autofill ? html` data-autofill` : NOTHING}${
+  }${form.autofill ? html` data-autofill` : NOTHING}${form.silent ? html` data-silent` : NOTHING}${offerOf(shown, form)}${
+    form.renames && created && hasPasskeys(shown)
+      ? html` data-user="${JSON.stringify({ rp: created.rp, user: created.user })}"`
+      : NOTHING
+  }${
     PAGES[page].leadsOn === 'when-proven' && state?.error === undefined
       ? html` data-at-once data-elsewhere="${JSON.stringify(elsewhere ?? [])}"`
       : NOTHING
@@ -202,11 +215,17 @@ export const formOf = (shown: PageView, name: string, values: Texts = {}, item?:
   const button = filledText(text, () => item ?? '');
   const label = item === undefined || button !== text ? NOTHING : html` aria-label="${button}: ${item}"`;
   const [action, key] = [pathIn(site, pathOf(shown.name, name)), `${shown.name}.${name}`];
+  const isUsed = form.recalled && shown.usedLast === usedAs(name, values.provider);
+  const used = isUsed
+    ? html`
+<small id="used">${texts.common['used-last'] ?? ''}</small>`
+    : NOTHING;
+  const described = isUsed ? html` aria-describedby="used"` : NOTHING;
   if (form.buttonOf !== undefined)
-    return html`<button form="${form.buttonOf}" formaction="${action}" formnovalidate data-form="${key}">${button}</button>`;
+    return html`<button form="${form.buttonOf}" formaction="${action}" formnovalidate data-form="${key}"${described}>${button}</button>${used}`;
   const id = IDS[form.submits];
   const hidden = Object.entries({ once: shown.once, ...(to !== undefined && { to }), ...values });
   return html`<form method="post" action="${action}" data-form="${key}"${id === undefined ? NOTHING : html` id="${id}"`} ${scriptOf(shown, form)}>
-${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${nameBeside(shown, form)}${toldOf(shown, form)}${form.fields.filter((field) => needOf(shown, name, field) !== 'left-out').map((field) => fieldOf(shown, name, field, values))}<button${label}>${button}</button>
+${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${nameBeside(shown, form)}${toldOf(shown, form)}${form.fields.filter((field) => needOf(shown, name, field) !== 'left-out').map((field) => fieldOf(shown, name, field, values))}<button${label}${described}>${button}</button>${used}
 </form>`;
 };

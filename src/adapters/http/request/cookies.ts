@@ -27,13 +27,20 @@ export const PAGE_STATE_COOKIE = 'page_state';
 /** Shows for minutes that a visitor has proven the key of the session to a page of the service (ADR 0024). */
 const PAGE_VISITOR_COOKIE = 'page_visitor';
 
+/** That the offer of a passkey was shown lately. */
+const PASSKEY_OFFERED_COOKIE = 'passkey_offered';
+
+/** The form by which somebody has logged in, and not who. */
+const USED_LAST_COOKIE = 'used_last';
+
 /** What a browser keeps while its user is at a provider (ADR 0027): one for each start, named by a hash of its state. */
 export const START_COOKIE = 'sign_in_';
 
 /** All that the service reads: parts of a regular expression. */
 export const COOKIES = [
   ...[REFRESH_COOKIE, BOUND_COOKIE, PENDING_LOGIN_COOKIE, REMEMBERED_DEVICE_COOKIE],
-  ...[PAGE_STATE_COOKIE, PAGE_VISITOR_COOKIE, `${START_COOKIE}[\\w-]{22}`],
+  ...[PAGE_STATE_COOKIE, PAGE_VISITOR_COOKIE, PASSKEY_OFFERED_COOKIE, USED_LAST_COOKIE],
+  `${START_COOKIE}[\\w-]{22}`,
 ] as const;
 
 /** Of the names that are read, besides none. */
@@ -105,6 +112,8 @@ export const loginCookies = (settings: CookieSettings) => ({
 export const pageCookies = (settings: CookieSettings) => ({
   pageState: httpOnlyCookie(PAGE_STATE_COOKIE, { ...settings, maxAge: PAGE_STATE_LIFETIME }),
   pageVisitor: httpOnlyCookie(PAGE_VISITOR_COOKIE, { ...settings, maxAge: PAGE_VISITOR_LIFETIME }),
+  passkeyOffered: httpOnlyCookie(PASSKEY_OFFERED_COOKIE, { ...settings, maxAge: REMEMBERED_FOR }),
+  usedLast: httpOnlyCookie(USED_LAST_COOKIE, { ...settings, maxAge: 12 * REMEMBERED_FOR }),
 });
 
 /** Whether a page of another site caused the request. Stage 5 has already checked a request that has an Origin. */

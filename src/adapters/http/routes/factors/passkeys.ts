@@ -9,7 +9,7 @@ import {
 import { logInWithPasskey, passkeyChallenge } from '../../../../application/factors/use-passkey.ts';
 import type { Service } from '../../../../application/service.ts';
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
-import { CreationOptionsJson, PasskeyJson, RequestOptionsJson } from '../../../json/factors.ts';
+import { AddedPasskeyJson, CreationOptionsJson, PasskeyJson, RequestOptionsJson } from '../../../json/factors.ts';
 import { IdParams, Proof } from '../../../json/fields.ts';
 import {
   AcceptedPasskeysJson,
@@ -66,7 +66,7 @@ const ownPasskeyRoutes = (deps: Service, name: string): Route[] => [
       path: '/users/me/passkeys',
       throttle: 'strict',
       request: { body: NewPasskeyBody },
-      response: { status: 201, data: PasskeyJson },
+      response: { status: 201, data: AddedPasskeyJson },
       errors: ['AUTH_PASSKEY_INVALID', 'DB_UNIQUE_VIOLATION'],
     },
     async ({ caller, body }, ctx) => shownPasskey(await addPasskey(deps)(caller, body, originOf(ctx))),

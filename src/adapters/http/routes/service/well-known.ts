@@ -69,7 +69,7 @@ const AuthorizationServer = v.pipe(
 
 /** Seconds. */
 const MAX_AGE = 3_600;
-const KEPT_JSON = { type: 'application/json', cacheControl: `public, max-age=${MAX_AGE}` };
+export const KEPT_JSON = { type: 'application/json', cacheControl: `public, max-age=${MAX_AGE}` };
 
 /**
  * RFC 8414 §2, for gateways that look up by the issuer where the keys are.

@@ -8,8 +8,9 @@ import type { AuthClient, Change, User } from './types.ts';
 
 /** Refusals after which the user is out. A refusal that another tab's renewal caused counts as a quarter. */
 const MISSES = 3;
-/** Milliseconds between attempts, at least. */
+/** Milliseconds between attempts, at least. On a slow line as long as an attempt takes, but a page may have been frozen meanwhile. */
 const PAUSE = 100;
+const LONGEST_PAUSE = 10_000;
 /**
  * Seconds until the next renewal, after one that got no answer. The service may have renewed, and takes the old cookie again only within
  * `JWT_REFRESH_REPLAY_WINDOW`.
@@ -113,7 +114,8 @@ export const session = (http: ReturnType<typeof service>, ignoreHint?: boolean):
       const start = performance.now();
       const before = others.generation();
       answer = await http.exchange(code);
-      if (!answer) await sleep((PAUSE + performance.now() - start) * (1 + misses) * (0.5 + Math.random()));
+      const pause = Math.min(PAUSE + performance.now() - start, LONGEST_PAUSE);
+      if (!answer) await sleep(pause * (1 + misses) * (0.5 + Math.random()));
       if (-others.hint() > since) return set(null, 'logout');
       if (epoch !== begun) return;
       if (answer) return void adopt(answer, state === 'logged-in' ? 'login' : 'refresh');

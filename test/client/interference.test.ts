@@ -65,6 +65,22 @@ describe('a client that is disposed of', () => {
   });
 });
 
+describe('a page that was frozen for an hour in the middle of a renewal', () => {
+  it('tries again soon when it is refused, since another tab was faster', async () => {
+    let frozenFor = 0;
+    const now = performance.now.bind(performance);
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + frozenFor);
+    const refused = () => {
+      frozenFor = 3_600_000;
+      return refusal('AUTH_FAILED', 401);
+    };
+    const { auth, changes } = await adasPage({ [REFRESH]: [renewedAs('ada'), refused, renewedAs('ada')] });
+    auth.refresh();
+    await seconds(20);
+    expect(changes).toEqual([['ada', 'refresh']]);
+  });
+});
+
 describe('a service that says when to come back', () => {
   it.each(['99999999', '-1', '0.001', 'Infinity', '1e999', 'Fri, 31 Dec 1999 23:59:59 GMT'])(
     'with Retry-After: %s is not asked again and again',

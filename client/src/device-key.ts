@@ -92,6 +92,9 @@ const readClock = async (): Promise<void> => {
   ahead = Date.parse((await response.json()).timestamp) - Date.now() || 0;
 };
 
+/** The key that was read last: a page that sends hundreds of requests at once cannot wait until the store is read for each. */
+let last: CryptoKeyPair | undefined;
+
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const textOf = (bytes: ArrayBuffer): string => String.fromCharCode(...new Uint8Array(bytes));
 const encoded = (bytes: string): string => btoa(bytes).replace(/\+/g, '-').replace(/\//g, '_').replace(/=/g, '');
@@ -102,7 +105,10 @@ const encoded = (bytes: string): string => btoa(bytes).replace(/\+/g, '-').repla
  */
 export const prove = async ({ path, create, again, use }: ProofRequest): Promise<string | undefined> => {
   const mayProve = use ? !create : PATHS.includes(path) && (isShared || !create);
-  const key = mayProve ? await storedKey(create) : undefined;
+  if (!mayProve) return undefined;
+  // After a refusal it may be another one.
+  const key = (use && !again && last) || (await storedKey(create));
+  last = key;
   if (!key) return undefined;
   if (again) await readClock().catch(() => undefined);
   const { x, y } = await crypto.subtle.exportKey('jwk', key.publicKey);

@@ -82,6 +82,15 @@ describe.runIf(canBrowse())('auth.fetch with a token that is bound to the key', 
     expect(seen).toHaveLength(3);
   });
 
+  it('reads the store of the key once for many requests', async () => {
+    const { tab, username } = await signedUp();
+    await fetchIn(tab, `${api.url}/notes`);
+    const frame = tab.frames().find((each) => each.url().endsWith('/device-key'));
+    await frame?.evaluate("IDBFactory.prototype.open = () => { throw new Error('read again') }");
+    expect(await fetchIn(tab, `${api.url}/notes`)).toBe(username);
+    expect(seen).toEqual(['DPoP ', 'DPoP ']);
+  });
+
   it('says that an API does not allow proofs', async () => {
     const { tab } = await signedUp();
     const { message } = (await fetchErrorIn(tab, `${api.url}/old`)) ?? {};

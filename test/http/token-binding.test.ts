@@ -123,6 +123,7 @@ describe('a request with a bound token', () => {
     const allowed = 'Content-Type, Authorization, svc-request-id';
     for (const [{ http }, names] of [
       [service, `${allowed}, DPoP`],
+      [await start({ ...ON, ALLOWED_HEADERS: 'DPoP' }), `${allowed}, DPoP`],
       [await start({ ALLOWED_ORIGINS_DEV: APPLICATION }), allowed],
     ] as const)
       await http.options(ME).set('Origin', APPLICATION).expect('Access-Control-Allow-Headers', names);

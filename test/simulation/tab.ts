@@ -74,9 +74,10 @@ export const openTab = (browser: Browser): Tab => {
   });
   const auth = client<Client>({ ...global, globalThis: global }).createAuthClient({ baseUrl: BASE, fetch });
   const turn = (hidden: boolean): void => {
-    // It bubbles from the document, and the client listens at the window.
-    if (page.hidden !== hidden) run(() => dispatch(new Event('visibilitychange')));
+    if (page.hidden === hidden) return;
     page.hidden = hidden;
+    // It bubbles from the document, and the client listens at the window.
+    run(() => dispatch(new Event('visibilitychange')));
   };
   const tab = {
     ...{ browser, auth, isClosed: () => isClosed, hide: () => turn(true), freeze: frozen.shut },

@@ -1,7 +1,6 @@
 import { hash, type KeyObject } from 'node:crypto';
 import { decodeProtectedHeader } from 'jose/decode/protected_header';
 import { calculateJwkThumbprint } from 'jose/jwk/thumbprint';
-import { jwtVerify } from 'jose/jwt/verify';
 import * as v from 'valibot';
 import type { AdmitOperator, OperatorRefused, VerifyAssertion } from '../../application/ports/proofs.ts';
 import { useOnce } from '../../application/storage/credentials.ts';
@@ -75,6 +74,7 @@ export const operatorAdmission = async (
   audience: string,
   records: Records,
 ): Promise<AdmitOperator> => {
+  const { jwtVerify } = await import('jose/jwt/verify');
   const byKid = new Map<unknown, OperatorKey>();
   for (const each of operators) byKid.set(await calculateJwkThumbprint(each.publicKey), each);
   return async (assertion, now) => {

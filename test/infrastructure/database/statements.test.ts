@@ -92,11 +92,11 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the statements that are sent to
     });
   });
 
-  it('are one more for a log-in on a device that is known, with notices', async () => {
+  it('are two more for a log-in on a device that is known, with notices', async () => {
     const { sentBy, logIn } = await open(NOTICES);
     expect(await sentBy(logIn)).toStrictEqual([
       ...[['select users'], [BEGIN, 'lock users'], ['select events'], ADD_SESSION],
-      ...[[...BEFORE_EVENT, 'select events'], ['insert events'], ['commit']],
+      ...[[...BEFORE_EVENT, 'select events'], ['insert events'], ['select events'], ['commit']],
     ]);
   });
 });

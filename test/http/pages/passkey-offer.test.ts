@@ -98,6 +98,23 @@ describe('the offer of a passkey', () => {
     expect(made.headers.location).toMatch(/^https:\/\/app.example.org\/\?tandem_code=[\w.-]{50,}&tandem=logged-in$/);
   });
 
+  it('is on the way to an app for those, too, who have to log in first', async () => {
+    const offer = pathOfPage('new-passkey', anApp().to);
+    expect((await visitorOf(service).open(offer)).headers.location).toBe(pathOfPage('log-in', offer));
+  });
+
+  it('makes no second passkey without a question where the service has refused the first one', async () => {
+    const { answer: _, ...visitor } = await loggedIn(await registeredVisitor(service), OFFER);
+    expect((await visitor.follow()).text).toContain(' data-silent');
+    const credential = authenticator({ rpId: 'auth.example.org', origin: ORIGIN }).create({
+      challenge: 'x'.repeat(43),
+    });
+    await visitor.submit('new-passkey.new-passkey', { credential: JSON.stringify(credential) });
+    const { status, text } = await visitor.follow();
+    expect([status, text.includes(' data-silent')]).toEqual([401, false]);
+    expect(visitor.shown('new-passkey.new-passkey')).toHaveLength(1);
+  });
+
   it('is not for those who have a passkey, or would have to show a second factor first', async () => {
     const member = await withApp();
     expect((await member.open(OFFER)).status).toBe(200);

@@ -88,14 +88,16 @@ describe('the offer of a passkey', () => {
   });
 
   it('leads on with the code that binds the session to the key of the application', async () => {
-    const way = pathOfPage('new-passkey', 'https://app.example.org/?tandem_code=');
+    const way = pathOfPage('new-passkey', 'https://app.example.org/?tandem_code=#top');
     const { answer, ...visitor } = await loggedIn(await registeredVisitor(service), way);
-    expect(answer.headers.location).toMatch(/tandem_code%3D[\w.-]{50,}&tandem=logged-in$/);
+    expect(answer.headers.location).toMatch(/tandem_code%3D[\w.-]{50,}%23top&tandem=logged-in$/);
     const key = authenticator({ rpId: 'auth.example.org', origin: ORIGIN });
     await visitor.follow();
     const { options } = visitor.shown('new-passkey.new-passkey')[0] ?? expect.unreachable();
     const made = await visitor.submit('new-passkey.new-passkey', { credential: JSON.stringify(key.create(options)) });
-    expect(made.headers.location).toMatch(/^https:\/\/app.example.org\/\?tandem_code=[\w.-]{50,}&tandem=logged-in$/);
+    expect(made.headers.location).toMatch(
+      /^https:\/\/app.example.org\/\?tandem_code=[\w.-]{50,}&tandem=logged-in#top$/,
+    );
   });
 
   it('is on the way to an app for those, too, who have to log in first', async () => {

@@ -17,7 +17,9 @@ export const MARKS = {
 type Mark = (typeof MARKS)[keyof typeof MARKS];
 
 /** Where the address that a log-in leads back to gets a code that binds the session, if the application asks for one: also by the page on the way. */
-const CODE_PLACE = new RegExp(`(?<=(?:[?&]|%3F|%26)tandem_code(?:=|%3D))(?=&${MARK}=${MARKS.loggedIn}(?:#|$))`);
+const CODE_PLACE = new RegExp(
+  `(?<=(?:[?&]|%3F|%26)tandem_code(?:=|%3D))(?=(?:%23[^&]*)?&${MARK}=${MARKS.loggedIn}(?:#|$))`,
+);
 
 /** @param at the URL of an application, a link to an app, or the path of a page of the service. */
 export const withParameter = (at: string, name: string, value: string): string => {

@@ -86,4 +86,23 @@ describe.runIf(ENGINES.length > 0).each(ENGINES)('in %s', (engine) => {
     expect(await window.run('page.auth.refresh().then((user) => user.username)')).toBe(person.username);
     await openSettings(window);
   });
+
+  it('the pages: the session is bound also after the offer of a passkey, which takes minutes', async () => {
+    const [window, person, at] = [await openWindow(engine), aPerson(), application()];
+    await window.open(at);
+    await loaded(window, at);
+    await window.run(`void setTimeout(() => location.assign(page.auth.linkTo('register')))`);
+    await arrives(window, '/auth/register');
+    // As on a device that makes passkeys.
+    await window.run(`(() => {
+      const form = document.querySelector('form[data-form="register.register"]');
+      form.elements.to.value = form.dataset.offers;
+    })()`);
+    await submit(window, 'register.register', person);
+    await arrives(window, '/auth/new-passkey');
+    ahead += 2 * MINUTE;
+    await window.run(`void setTimeout(() => document.querySelector('.more a').click())`);
+    expect(await loaded(window, at)).toBe(person.username);
+    expect(await window.run(SESSIONS)).toEqual(['device']);
+  });
 });

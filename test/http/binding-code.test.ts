@@ -50,6 +50,8 @@ describe('the code that a log-in at the pages hands to an application', () => {
     const member = await registered();
     const key = joseDeviceKey();
     const { thumbprint } = await key;
+    // Spent on the offer of a passkey.
+    clock.advance(4 * MINUTE);
     const bound = await refresh(member, { proof: await proofOf(REFRESH, key), bindingCode: member.code });
     expect([bound.status, bound.body.context.deviceKey]).toEqual([200, true]);
     expect(await keysOf(member)).toEqual([thumbprint]);
@@ -66,9 +68,9 @@ describe('the code that a log-in at the pages hands to an application', () => {
     ['that was changed', async ({ code }) => ({ proof: await proofOf(), bindingCode: `${code.slice(0, -1)}_` })],
     ['for another use', async ({ jar }) => ({ proof: await proofOf(), bindingCode: jar.get('page_visitor') ?? 'x' })],
     [
-      'that is a minute old',
+      'that is five minutes old',
       async ({ code }) => {
-        clock.advance(MINUTE);
+        clock.advance(5 * MINUTE);
         return { proof: await proofOf(), bindingCode: code };
       },
     ],

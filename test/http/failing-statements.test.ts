@@ -30,7 +30,7 @@ const READ_ONLY =
   /^(?:(?:list|count|show|preview|find)\w+|notifiesFormerAddress|getCurrentUser|identifyVisitor|authenticate|authenticateRequest|hasLaterLogin|exportAccountAsOperator)$/;
 /** Parts of other use cases. */
 const PARTS =
-  /^(?:seal|unseal|expiryOf|codeFor|hashOfCode|newConfirmationCode|assertLive|assertSteppedUp|providerOf|openStarts|startAtProvider|makeBindingCode|makeAppCode|inviteBrowser|registerBrowser|invitePasskey|passkeyChallenge|refusedLoginCounter|recordUnprovenDevice|reportRefusal|registration)$/;
+  /^(?:seal|unseal|expiryOf|codeFor|hashOfCode|newConfirmationCode|assertLive|assertSteppedUp|providerOf|openStarts|startAtProvider|makeBindingCode|makeAppCode|inviteBrowser|registerBrowser|invitePasskey|passkeyChallenge|refusedLoginCounter|recordUnprovenDevice|reportRefusal|registration|recover)$/;
 /** They are repeated in the background until they succeed, one by one: test/simulation. The command goes on where it has stopped. */
 const ONE_BY_ONE = /^(?:sendMessages|deliverWebhooks|reEncryptFactors)$/;
 
@@ -38,6 +38,7 @@ const ONE_BY_ONE = /^(?:sendMessages|deliverWebhooks|reEncryptFactors)$/;
 const USED_UP = [
   ...[
     'register, by an invitation',
+    'login, by a recovery code',
     'logInWithCode',
     'logInWithAppCode',
     'finishLogin',

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { MINUTE } from '../support/application.ts';
 import { authenticator } from '../support/authenticator.ts';
 import { codeAt } from '../support/authenticator-app.ts';
+import { anIdentity } from '../support/builders.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { linksOf, mailedCode, messagesTo } from '../support/http/account.ts';
 import { heldFrom, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
@@ -37,6 +38,15 @@ const sendCode = async (email: string, at = service) => {
   const code = await mailedCode(at, mailer, email);
   return at.http.post('/auth/login/code/confirm').set('Cookie', cookie).send({ code });
 };
+
+/** Adds a passkey. @returns the answer, which may have recovery codes */
+const makePasskey = async ({ accessToken }: { accessToken: string }) => {
+  const key = authenticator({ rpId: 'auth.example.org', origin: 'https://auth.example.org' });
+  const options = await send(accessToken, 'post', '/users/me/passkeys/options', {}).expect(200);
+  const credential = key.create(options.body.data);
+  return (await send(accessToken, 'post', '/users/me/passkeys', { credential }).expect(201)).body.data;
+};
+const logIn = (account: string, password: string) => service.http.post('/auth/login').send({ account, password });
 
 describe('POST /auth/register', () => {
   it('with PASSWORDS=optional takes an email alone, and derives the username, which can be changed', async () => {
@@ -150,12 +160,6 @@ describe('a user without a password', () => {
   });
 
   it('gets recovery codes with the first passkey, unless the address is proven, and logs in with each of them once', async () => {
-    const makePasskey = async ({ accessToken }: { accessToken: string }) => {
-      const key = authenticator({ rpId: 'auth.example.org', origin: 'https://auth.example.org' });
-      const options = await send(accessToken, 'post', '/users/me/passkeys/options', {}).expect(200);
-      const credential = key.create(options.body.data);
-      return (await send(accessToken, 'post', '/users/me/passkeys', { credential }).expect(201)).body.data;
-    };
     const ada = await newUser();
     const { recoveryCodes } = await makePasskey(ada);
     expect(recoveryCodes).toHaveLength(10);
@@ -164,7 +168,6 @@ describe('a user without a password', () => {
     await service.ports.users.update(proven.user.id, { emailVerifiedAt: 1, now: clock.now() });
     expect(await makePasskey(proven)).not.toHaveProperty('recoveryCodes');
 
-    const logIn = (account: string, password: string) => service.http.post('/auth/login').send({ account, password });
     const [code, other] = recoveryCodes;
     const { accessToken } = heldFrom(await logIn(ada.email, ` ${code.toLowerCase()} `).expect(200));
     expect(decodeJwt(accessToken)).toMatchObject({ amr: ['otp'], acr: 'aal1' });
@@ -181,6 +184,35 @@ describe('a user without a password', () => {
       now: clock.now(),
     });
     await logIn(ada.email, again.body.data.recoveryCodes[1]).expect(401);
+  });
+
+  it.each<[string, (user: { accessToken: string; user: { id: string }; email: string }) => Promise<unknown>]>([
+    [
+      'the address is proven in a session',
+      ({ user }) => service.ports.users.update(user.id, { emailVerifiedAt: clock.now(), now: clock.now() }),
+    ],
+    ['a provider is linked', ({ user }) => service.ports.records.insert('identities', anIdentity({ userId: user.id }))],
+    ['somebody else proves the address', async ({ email }) => (await sendCode(email)).body],
+  ])('does not log in with a recovery code after %s', async (_, change) => {
+    const ada = await newUser();
+    const { recoveryCodes } = await makePasskey(ada);
+    await change(ada);
+    await logIn(ada.email, recoveryCodes[0]).expect(401);
+  });
+
+  it('gets recovery codes with another passkey when none is left', async () => {
+    const ada = await newUser();
+    const { recoveryCodes } = await makePasskey(ada);
+    let last = ada.accessToken;
+    for (const code of recoveryCodes) last = heldFrom(await logIn(ada.email, code).expect(200)).accessToken;
+    expect((await makePasskey({ accessToken: last })).recoveryCodes).toHaveLength(10);
+  });
+
+  it('logs in once with a recovery code that is sent several times at once', async () => {
+    const ada = await newUser();
+    const { recoveryCodes } = await makePasskey(ada);
+    const answers = await Promise.all(Array.from({ length: 4 }, () => logIn(ada.email, recoveryCodes[0])));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 401, 401, 401]);
   });
 
   it('asks for the code on the pages, and leaves the field of the password empty', async () => {

@@ -1,14 +1,12 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { defaultPasskeyName, PASSKEYS_PER_USER, type Passkey } from '../../domain/passkey.ts';
-import { NO_PASSWORD } from '../../domain/password.ts';
-import type { User } from '../../domain/user.ts';
+import { hasNothingElse } from '../login/recover.ts';
 import { recordChange } from '../notices.ts';
 import type { CreationMediation, NewCredential } from '../ports/webauthn.ts';
 import { pick, record, type Service } from '../service.ts';
 import { type Caller, liveUser, lockedFactorOwner } from '../sessions/current-user.ts';
-import { codesOf, identitiesOf, passkeysOf } from '../storage/credentials.ts';
-import type { Stores } from '../storage/records.ts';
+import { codesOf, passkeysOf } from '../storage/credentials.ts';
 import { changeRow, removeRow } from '../storage/rows.ts';
 import { replaceCodes } from './enrol-app.ts';
 import { invalidPasskey, newChallenge, openChallenge, useChallenge } from './use-passkey.ts';
@@ -39,7 +37,7 @@ type NewPasskey = {
 };
 
 /**
- * Stores a passkey that answers an invitation to the session of the request, and makes recovery codes for a user who has nothing else.
+ * Stores a passkey that answers an invitation to the session of the request, and makes recovery codes for a user who has nothing else, and none of them.
  * @throws AppError DB_UNIQUE_VIOLATION when somebody has it
  */
 export const addPasskey =
@@ -71,7 +69,8 @@ export const addPasskey =
       assertFits(passkey, existing);
       await useChallenge(stores, challenge);
       await stores.records.insert('passkeys', passkey);
-      const isAlone = existing.length === 0 && (await hasNothingElse(stores, user));
+      const hasCodes = (await codesOf(stores.records, userId)).length > 0;
+      const isAlone = !hasCodes && (await hasNothingElse(deps, stores.records, user));
       const recoveryCodes = isAlone ? await replaceCodes(deps, stores, userId) : null;
       const added = [passkey.id, ...(isAlone ? await codesOf(stores.records, userId) : [])];
       if (isAlone) await record(deps, stores, origin, [{ userId, kind: 'recovery-codes-made', sessionId }]);
@@ -79,16 +78,6 @@ export const addPasskey =
       return { ...listedPasskey(passkey), ...(recoveryCodes && { recoveryCodes }) };
     });
   };
-
-/** Whether the user has no other way in than passkeys. An address that nobody has proven may be mistyped. */
-const hasNothingElse = async (
-  { records }: Stores,
-  { id, passwordHash, emailVerifiedAt, secondFactorAt }: User,
-): Promise<boolean> =>
-  passwordHash === NO_PASSWORD &&
-  emailVerifiedAt === null &&
-  secondFactorAt === null &&
-  (await identitiesOf(records, id)).length === 0;
 
 /** Two invitations of a user without passkeys have different handles. The first that is answered counts. */
 const assertFits = ({ userHandle }: Passkey, existing: readonly Passkey[]): void => {

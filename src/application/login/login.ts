@@ -47,7 +47,8 @@ export const login = (deps: Service) => {
     const keys = await provenKeys(deps, presented);
     const verified = await verifiedTokens(deps, source.refreshTokens);
     const found = await findByAccount(deps, input.account);
-    const recovered = await recover(deps, found, password, { keys, verified, origin, cancellation });
+    const recovery = recover(deps, found, password, { keys, verified, origin, cancellation });
+    const recovered = await recovery.catch(reportRefusal(deps, found, origin));
     if (recovered !== null) return recovered;
     const { networks } = source;
     const { rememberedDevices = [], pendingLogins = [] } = input;

@@ -1,4 +1,4 @@
-import { needsSecondFactor } from '../../domain/assurance.ts';
+import { needsSecondFactor, type SecondFactorPolicy } from '../../domain/assurance.ts';
 import type { DeviceKeys } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
@@ -9,7 +9,8 @@ import { recordChange } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Cancellation, Service } from '../service.ts';
 import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
-import { codesOf, useCode } from '../storage/credentials.ts';
+import { codesOf, identitiesOf, useCode } from '../storage/credentials.ts';
+import type { Records } from '../storage/records.ts';
 import { assertMayLogIn, storeLogin } from './store-login.ts';
 
 type Recovery = {
@@ -19,8 +20,15 @@ type Recovery = {
   readonly cancellation: Cancellation;
 };
 
+/** Whether the user has no other way in than passkeys and recovery codes. An address that nobody has proven may be mistyped. */
+export const hasNothingElse = async (policy: SecondFactorPolicy, records: Records, user: User): Promise<boolean> =>
+  user.passwordHash === NO_PASSWORD &&
+  user.emailVerifiedAt === null &&
+  !needsSecondFactor(policy, user) &&
+  (await identitiesOf(records, user.id)).length === 0;
+
 /**
- * Opens a session for a user who has neither a password nor a second factor, and types a recovery code in place of the password (ADR 0009).
+ * Opens a session for a user who has nothing else, and types a recovery code in place of the password (ADR 0009).
  * @returns `null` for any other text, and with one statement for any other account
  */
 export const recover = async (
@@ -33,7 +41,7 @@ export const recover = async (
   if (code === null) return null;
   const hash = deps.secrets.hashOf(code);
   const isTheirs = (await codesOf(deps.records, user?.id ?? '')).includes(hash);
-  if (user === null || user.passwordHash !== NO_PASSWORD || needsSecondFactor(deps, user) || !isTheirs) return null;
+  if (user === null || !isTheirs || !(await hasNothingElse(deps, deps.records, user))) return null;
   assertMayLogIn(deps, user);
   const now = deps.clock.now();
   const authentications = [{ method: 'recovery-code', at: now }] as const;
@@ -41,9 +49,10 @@ export const recover = async (
   cancellation.throwIfAborted();
   await deps.transactions.run(async (stores) => {
     const locked = await stores.users.lock(user.id);
-    if (locked === null || locked.passwordHash !== NO_PASSWORD || !(await useCode(stores.records, user.id, hash)))
+    const isAlone = locked !== null && (await hasNothingElse(deps, stores.records, locked));
+    if (!isAlone || !(await useCode(stores.records, user.id, hash)))
       throw new AppError('AUTH_CREDENTIALS_INVALID', {
-        reason: 'the recovery code was used, or the user has a password',
+        reason: 'the recovery code was used, or the user has another way in',
       });
     await recordChange(deps, stores, { kind: 'recovery-code-used', user: locked, origin });
     await storeLogin(deps, stores, { user: locked, session, verified, origin });

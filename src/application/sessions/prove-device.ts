@@ -1,11 +1,4 @@
-import {
-  bindingOf,
-  type DeviceKeys,
-  type DeviceProof,
-  type Evidence,
-  NO_KEYS,
-  PROOF_TOLERANCE,
-} from '../../domain/device-binding.ts';
+import { bindingOf, type DeviceKeys, type DeviceProof, type Evidence, NO_KEYS } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
 import type { SessionKey } from '../../domain/session.ts';
@@ -109,11 +102,14 @@ const browserKeyOf = (
   return opened.find((cookie) => verified.some(({ claims }) => claims.sub === cookie?.userId))?.value ?? null;
 };
 
+/** Milliseconds. The pages may offer a passkey before they lead on with the code. */
+const BINDING_CODE_LIFETIME = 5 * 60_000;
+
 /** A code by which an application binds a session that was opened at the pages of the service: the log-in leads back with it (ADR 0006). */
 export const makeBindingCode = ({ secrets, clock }: Service, session: SessionKey) =>
   secrets.sign({
     ...{ purpose: 'binding-code', userId: session.userId, sessionId: session.id },
-    ...{ value: '', expiresAt: clock.now() + PROOF_TOLERANCE },
+    ...{ value: '', expiresAt: clock.now() + BINDING_CODE_LIFETIME },
   });
 
 /** Binds the session of the code to the key that the request proves. One that has a key keeps it. */

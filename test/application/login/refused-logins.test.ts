@@ -3,11 +3,13 @@ import { randomSecrets } from '../../../src/adapters/crypto/secrets.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { logInWithCode, requestLoginCode } from '../../../src/application/accounts/login-by-code.ts';
 import { disableAccount } from '../../../src/application/accounts/operate-accounts.ts';
+import { replaceCodes } from '../../../src/application/factors/enrol-app.ts';
 import { COUNTED_AT_ONCE, refusedLoginCounter } from '../../../src/application/login/refused-login-counter.ts';
 import { eventsOf } from '../../../src/application/storage/events.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { COUNTING_PERIOD, NO_ORIGIN } from '../../../src/domain/event.ts';
 import { FREE_FAILURES } from '../../../src/domain/login-throttle.ts';
+import { NO_PASSWORD } from '../../../src/domain/password.ts';
 import { ADA, application } from '../../support/application.ts';
 import { aUser } from '../../support/builders.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
@@ -53,6 +55,16 @@ describe('a refused log-in', () => {
     for (const account of ['ada', ADA.email, 'bob']) asked = [await requestLoginCode(app)({ account, asked })];
     await expect(logInWithCode(app)({ code: '00000000', asked })).rejects.toMatchObject({ code: 'AUTH_CODE_INVALID' });
     expect(app.refused.toSorted()).toStrictEqual(ids.toSorted());
+  });
+
+  it('by a recovery code in place of the password is counted, too', async () => {
+    const app = noting();
+    const { user } = await app.register(ADA);
+    await app.users.setPasswordHash(user.id, { passwordHash: NO_PASSWORD, isOfNewPassword: true, now: 0 });
+    const [code = ''] = await app.transactions.run((stores) => replaceCodes(app, stores, user.id));
+    await disableAccount(app)(user.id, NO_ORIGIN);
+    await expect(app.login({ account: 'ada', password: code })).rejects.toThrow('disabled');
+    expect(app.refused).toStrictEqual([user.id]);
   });
 
   it('is not counted for an unknown account, for a log-in that succeeds, or when the service fails', async () => {

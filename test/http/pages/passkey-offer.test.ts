@@ -88,14 +88,33 @@ describe('the offer of a passkey', () => {
   });
 
   it('leads on with the code that binds the session to the key of the application', async () => {
-    const way = pathOfPage('new-passkey', 'https://app.example.org/?tandem_code=');
+    const way = pathOfPage('new-passkey', 'https://app.example.org/?tandem_code=#top');
     const { answer, ...visitor } = await loggedIn(await registeredVisitor(service), way);
-    expect(answer.headers.location).toMatch(/tandem_code%3D[\w.-]{50,}&tandem=logged-in$/);
+    expect(answer.headers.location).toMatch(/tandem_code%3D[\w.-]{50,}%23top&tandem=logged-in$/);
     const key = authenticator({ rpId: 'auth.example.org', origin: ORIGIN });
     await visitor.follow();
     const { options } = visitor.shown('new-passkey.new-passkey')[0] ?? expect.unreachable();
     const made = await visitor.submit('new-passkey.new-passkey', { credential: JSON.stringify(key.create(options)) });
-    expect(made.headers.location).toMatch(/^https:\/\/app.example.org\/\?tandem_code=[\w.-]{50,}&tandem=logged-in$/);
+    expect(made.headers.location).toMatch(
+      /^https:\/\/app.example.org\/\?tandem_code=[\w.-]{50,}&tandem=logged-in#top$/,
+    );
+  });
+
+  it('is on the way to an app for those, too, who have to log in first', async () => {
+    const offer = pathOfPage('new-passkey', anApp().to);
+    expect((await visitorOf(service).open(offer)).headers.location).toBe(pathOfPage('log-in', offer));
+  });
+
+  it('makes no second passkey without a question where the service has refused the first one', async () => {
+    const { answer: _, ...visitor } = await loggedIn(await registeredVisitor(service), OFFER);
+    expect((await visitor.follow()).text).toContain(' data-silent');
+    const credential = authenticator({ rpId: 'auth.example.org', origin: ORIGIN }).create({
+      challenge: 'x'.repeat(43),
+    });
+    await visitor.submit('new-passkey.new-passkey', { credential: JSON.stringify(credential) });
+    const { status, text } = await visitor.follow();
+    expect([status, text.includes(' data-silent')]).toEqual([401, false]);
+    expect(visitor.shown('new-passkey.new-passkey')).toHaveLength(1);
   });
 
   it('is not for those who have a passkey, or would have to show a second factor first', async () => {

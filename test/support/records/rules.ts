@@ -25,6 +25,7 @@ export const brokenRules = (contents: Contents): readonly string[] => {
   const sequences = new Map(rows('webhookSequences').map(({ userId, sequence }) => [userId, sequence]));
   const apps = Map.groupBy(rows('factors'), ({ userId }) => userId);
   const codes = new Set(rows('recoveryCodes').map(({ userId }) => userId));
+  const keys = new Set(rows('passkeys').map(({ userId }) => userId));
   const hasApp = (id: string) => apps.get(id)?.some(({ confirmedAt }) => confirmedAt !== null) === true;
   const broken = (rule: string, isBroken: boolean): string[] => (isBroken ? [rule] : []);
   return [
@@ -68,7 +69,7 @@ export const brokenRules = (contents: Contents): readonly string[] => {
         'a user has an app and no second factor, or the other way round',
         (secondFactorAt !== null) !== hasApp(id),
       ),
-      ...broken('a user has recovery codes without an app', codes.has(id) && !hasApp(id)),
+      ...broken('a user has recovery codes without an app or a passkey', codes.has(id) && !hasApp(id) && !keys.has(id)),
       ...broken('a user has no event of the account', !eventsOf.has(id)),
     ]),
   ];

@@ -90,6 +90,13 @@ const startedApp = async ({ me, clock }: OwnedAccount) => {
   const { id, secret } = (await me('post', '/users/me/factors/totp').expect(201)).body.data;
   return { id, code: codeAt(secret, clock.now()) };
 };
+/** @returns the recovery codes of a user who has nothing else. */
+const firstPasskey = async ({ http }: TestService, accessToken: string): Promise<string[]> => {
+  const send = (path: string, body = {}) => http.post(path).set('Authorization', `Bearer ${accessToken}`).send(body);
+  const key = authenticator({ rpId: 'auth.example.org', origin: ORIGIN });
+  const credential = key.create((await send('/users/me/passkeys/options').expect(200)).body.data);
+  return (await send('/users/me/passkeys', { credential }).expect(201)).body.data.recoveryCodes;
+};
 const textsIn = (header: unknown) => [...String(header).matchAll(/"([^"]*)"/g)].map(([, text = '']) => text);
 /** Somebody has begun a sign-in, and comes back as often as it is asked for. */
 const backFrom =
@@ -137,6 +144,12 @@ export const USE_CASES: Readonly<Record<string, Case | Prepare>> = {
     ...{ by: 'factors required', between: ['endedSessions +1,deliveries +2'] },
   },
   login: ({ logIn }) => logIn,
+  'login, by a recovery code': async ({ service }) => {
+    const { email } = aPerson();
+    const { accessToken } = (await service.http.post('/auth/register').send({ email }).expect(201)).body.data;
+    const codes = await firstPasskey(service, accessToken);
+    return () => service.http.post('/auth/login').send({ account: email, password: codes[0] });
+  },
   adopt: use('adoption'),
   requestLoginCode: post('/auth/login/code', ({ email }) => ({ account: email })),
   logInWithCode: { prepare: use('mail-code'), between: ['usedValues +1'] },

@@ -17,7 +17,9 @@ export const MARKS = {
 type Mark = (typeof MARKS)[keyof typeof MARKS];
 
 /** Where the address that a log-in leads back to gets a code that binds the session, if the application asks for one: also by the page on the way. */
-const CODE_PLACE = new RegExp(`(?<=(?:[?&]|%3F|%26)tandem_code(?:=|%3D))(?=&${MARK}=${MARKS.loggedIn}(?:#|$))`);
+const CODE_PLACE = new RegExp(
+  `(?<=(?:[?&]|%3F|%26)tandem_code(?:=|%3D))(?=(?:%23[^&]*)?&${MARK}=${MARKS.loggedIn}(?:#|$))`,
+);
 
 /** @param at the URL of an application, a link to an app, or the path of a page of the service. */
 export const withParameter = (at: string, name: string, value: string): string => {
@@ -43,7 +45,7 @@ export const locations = (settings: TargetSettings) => {
     return pageAt(path) !== undefined && name === 'to' && others.length === 0 && (isOfWeb(next) || isOfApp(next));
   };
   const isOfWeb = (to: unknown): to is string => typeof to === 'string' && targetProblem(to, settings) === null;
-  const isOfApp = (to: string | undefined) => to !== undefined && challengeIn(to, settings) !== null;
+  const isOfApp = (to: unknown): to is string => typeof to === 'string' && challengeIn(to, settings) !== null;
   /** What the visitor came for: a page of an application or of the service, or an app. */
   const target = v.optional(
     v.pipe(
@@ -81,9 +83,9 @@ export const locations = (settings: TargetSettings) => {
   };
   /** What is allowed of what was sent: also an error leads on. */
   const allowed = (to: unknown): string | undefined => (v.is(target, to) ? to : undefined);
-  /** What leads back to a page that a visitor cannot have yet, with the application that they came from; to that of an app, the app. */
+  /** What leads back to a page that a visitor cannot have yet, with the application or the app that they came from; to that of an app, the app. */
   const wayTo = (page: PageName, to: unknown): string =>
-    (PAGES[page].leadsOn === 'to-app' && allowed(to)) || hrefOf(page, isOfWeb(to) ? to : undefined);
+    (PAGES[page].leadsOn === 'to-app' && allowed(to)) || hrefOf(page, isOfWeb(to) || isOfApp(to) ? to : undefined);
   /** Where a visitor goes who lacks something that a page needs. @param to the application that they come from, which may have the key to prove. */
   const lackingAt = (lacking: NonNullable<ReturnType<typeof pageLacking>>, page: PageName, to: unknown): string =>
     hrefOf(lacking, wayTo(page, to), undefined, PAGES[lacking].leadsOn && isOfWeb(to) ? to : undefined);

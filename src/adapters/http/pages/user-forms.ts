@@ -193,7 +193,7 @@ const scriptOf = (shown: PageView, form: Form): Html => {
     fields.includes('credential') ? html` hidden data-passkey="${texts.errors['no-passkey'] ?? ''}"` : NOTHING
   }${json ? html` data-${`${kind}`}="${JSON.stringify(json)}"` : NOTHING}${
     kind === 'creates' && accepted ? html` data-accepted="${JSON.stringify(state?.payload)}"` : NOTHING
-  }${form.autofill ? html` data-autofill` : NOTHING}${form.silent ? html` data-silent` : NOTHING}${offerOf(shown, form)}${
+  }${form.autofill ? html` data-autofill` : NOTHING}${form.silent && state?.error === undefined ? html` data-silent` : NOTHING}${offerOf(shown, form)}${
     form.renames && created && hasPasskeys(shown)
       ? html` data-user="${JSON.stringify({ rp: created.rp, user: created.user })}"`
       : NOTHING

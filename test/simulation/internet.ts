@@ -39,7 +39,7 @@ const judgeAnswers = ({ story, facts, replays }: Omit<Around, 'chance' | 'instan
     const id = sessionOf(token);
     const end = facts.ended.get(id)?.at;
     const isOnce = path === REFRESH && !replays && !facts.rowOf(id)?.deviceKey;
-    const isGiven = /\/callback\?|^\/auth\/(adopt|login\/app)$/.test(path);
+    const isGiven = /\/callback\?|^\/auth\/(adopt|login\/app)$/.test(path) || /"[0-9A-Z-]{29}"/.test(body ?? '');
     const [what, result] = isGiven ? [path + body, id] : [headers.dpop, token];
     return [
       ['a session that has ended gives no token', end === undefined || end >= arrivedAt, facts.forgotSince(end)],

@@ -34,6 +34,7 @@ const register = async (world: World, person: Person, tab: Tab): Promise<boolean
   const registration = tab.auth.register({ username, email: `${username}@example.org`, ...(password && { password }) });
   const code = await tried(world, `${username} registers`, registration);
   if (code === undefined) person.sureSince = kernel.time;
+  if (code === undefined && !password) await tried(world, `${username} adds a passkey`, addPasskey(person, tab.auth));
   return code === undefined || code === 'AUTH_USER_DUPLICATE';
 };
 

@@ -21,7 +21,7 @@ export const tokenIdOf = (token = ''): string => partOf(token, 1)?.jti ?? '';
 const refreshTokenIn = (cookies: string): string | undefined => /\brefresh_token=([\w.-]+)/.exec(cookies)?.[1];
 export const tokenOf = ({ headers }: Asked): string | undefined => refreshTokenIn(headers.cookie ?? '');
 export const tokenIn = ({ cookies }: Answer): string | undefined => refreshTokenIn(cookies.join());
-export const accessTokenOf = ({ headers }: Asked): string | undefined => headers.authorization?.slice('Bearer '.length);
+export const accessTokenOf = ({ headers }: Asked): string | undefined => headers.authorization?.split(' ')[1];
 
 export const openFacts = ({ rows, watchers }: SimulatedDatabase, story: Story) => {
   const facts = {

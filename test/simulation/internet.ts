@@ -19,6 +19,10 @@ const note = (facts: Facts, replays: boolean, asked: Asked, answer: Answer, arri
   // Another request may have been given the token of a rotation that is reverted (ADR 0003).
   if (replays && asked.path === REFRESH && answer.status >= 500) facts.unanswered.add(id);
   if (access && asked.method !== 'GET' && answer.status >= 500) facts.failed.set(id, arrivedAt);
+  const userOf = (token = '') => partOf(token, 1)?.sub;
+  // What another session of the user has done since may have ended this one.
+  for (const other of access && answer.status < 300 ? facts.failed.keys() : [])
+    if (other !== id && userOf(facts.tokens.get(other)) === userOf(access)) facts.failed.delete(other);
 };
 
 /** What came of what works once, and when it arrived. */
@@ -39,7 +43,7 @@ const judgeAnswers = ({ story, facts, replays }: Omit<Around, 'chance' | 'instan
     const id = sessionOf(token);
     const end = facts.ended.get(id)?.at;
     const isOnce = path === REFRESH && !replays && !facts.rowOf(id)?.deviceKey;
-    const isGiven = /\/callback\?|^\/auth\/(adopt|login\/app)$/.test(path);
+    const isGiven = /\/callback\?|^\/auth\/(adopt|login\/app)$/.test(path) || /"[0-9A-Z-]{29}"/.test(body ?? '');
     const [what, result] = isGiven ? [path + body, id] : [headers.dpop, token];
     return [
       ['a session that has ended gives no token', end === undefined || end >= arrivedAt, facts.forgotSince(end)],

@@ -4,7 +4,7 @@ import { judgeLogOut } from './internet.ts';
 import { DAY, kernel, MINUTE, SECOND } from './kernel.ts';
 import { BASE, json } from './service.ts';
 import { openTab } from './tab.ts';
-import { lettersTo, notePassword, visit } from './visitor.ts';
+import { lettersTo, mailedCode, newKey, notePassword, sendTwice, visit } from './visitor.ts';
 import { ACTS, type Person, type World } from './world.ts';
 
 /** What somebody does, one thing after the other, until the world ends. */
@@ -31,9 +31,10 @@ const tried = async ({ story }: World, what: string, work: Promise<unknown>): Pr
 
 const register = async (world: World, person: Person, tab: Tab): Promise<boolean> => {
   const [username, [password = '']] = [person.name, person.passwords];
-  const registration = tab.auth.register({ username, email: `${username}@example.org`, password });
+  const registration = tab.auth.register({ username, email: `${username}@example.org`, ...(password && { password }) });
   const code = await tried(world, `${username} registers`, registration);
   if (code === undefined) person.sureSince = kernel.time;
+  if (code === undefined && !password) await tried(world, `${username} adds a passkey`, addPasskey(person, tab.auth));
   return code === undefined || code === 'AUTH_USER_DUPLICATE';
 };
 
@@ -109,6 +110,7 @@ const act = async (world: World, person: Person, browser: Browser): Promise<void
     ask: () => auth.fetch(`${BASE}/users/me`),
     others: () => auth.sessions.endOthers(),
     logout: () => auth.logout(),
+    passkey: () => addPasskey(person, auth),
   };
   await tried(world, `${browser.name}: ${chosen}`, acts[chosen]());
 };
@@ -119,7 +121,28 @@ const arrive = async ({ database, chance, formerSystem }: World, person: Person,
   const iat = Math.floor(kernel.now() / SECOND);
   const claims = { aud: BASE, sub: user?.id, jti: chance.uuid(), iat, exp: iat + 60 };
   const assertion = compact({ typ: 'adoption+jwt', alg: 'ES256' }, claims, ecdsa(formerSystem.privateKey));
-  await Promise.allSettled([1, 2].map(() => browser.send('POST', '/auth/adopt', json({ assertion }))));
+  await sendTwice(browser, '/auth/adopt', { assertion });
+};
+
+/** Who has nothing else gets recovery codes with it. */
+const addPasskey = async (person: Person, auth: Tab['auth']): Promise<void> => {
+  const post = async (path: string, body?: object) => {
+    const answer = await auth.fetch(`${BASE}/users/me/passkeys${path}`, { method: 'POST', ...(body && json(body)) });
+    return Object(await answer.json()).data;
+  };
+  const key = newKey();
+  const added = await post('', { credential: key.create((await post('/options')) ?? { challenge: 'none' }) });
+  if (added) person.keys.push(key);
+  if (added?.recoveryCodes) person.recoveryCodes = added.recoveryCodes;
+};
+
+/** A new device needs the code of a mail as well, which does not say which password was right. @returns whether it opens a session */
+const typeMailedCode = async (world: World, person: Person, auth: Tab['auth']): Promise<boolean> => {
+  await kernel.sleep(world.chance.spread(SECOND, 2 * MINUTE));
+  const mailCode = mailedCode(world, person);
+  if (mailCode === undefined) return false;
+  const finished = auth.logInAt('/auth/login/second-factor', { mailCode });
+  return (await tried(world, `${person.name} types ${mailCode}`, finished)) === undefined;
 };
 
 /** Who does not know whether a change has happened tries both, and then registers anew. */
@@ -127,7 +150,12 @@ const logIn = async (world: World, person: Person, browser: Browser, auth: Tab['
   const { story, chance, facts, database } = world;
   const { name: account, sureSince, passwords } = person;
   for (const [at, password] of passwords.entries()) {
+    const recoveryCode = chance.pick(person.recoveryCodes);
+    if (password === '' && recoveryCode) await sendTwice(browser, '/auth/login', { account, password: recoveryCode });
+    if (password === '') continue;
     const code = await tried(world, `${account} logs in`, auth.login({ account, password }));
+    const isHalfWay = code === 'AUTH_SECOND_FACTOR_REQUIRED';
+    if (isHalfWay && (await typeMailedCode(world, person, auth))) return;
     const isWrong = code === 'AUTH_CREDENTIALS_INVALID';
     const excuse =
       (sureSince === Number.POSITIVE_INFINITY && 'in doubt') ||
@@ -137,7 +165,7 @@ const logIn = async (world: World, person: Person, browser: Browser, auth: Tab['
     if (at === 0) story.expect('the password works', !isWrong, () => account, excuse);
     if (code === undefined)
       Object.assign(person, { passwords: [...new Set([password, ...passwords])], sureSince: kernel.time });
-    if (!isWrong) return;
+    if (!isWrong && !isHalfWay) return;
     await kernel.sleep(chance.spread(SECOND, 20 * SECOND));
   }
   const tab = await visibleTab(world, browser);

@@ -5,6 +5,8 @@ export const RULES = {
   'nobody is logged out but for a documented reason': 'ADR 0002, 0003, 0005',
   'a request that failed can be repeated': 'ADR 0003',
   'a copied cookie of a bound session is worthless': 'ADR 0006',
+  'a copied access token of a bound session is worthless': 'ADR 0006',
+  'on a new device a password alone opens no session': 'ADR 0008',
   "the owner's next refresh ends the session of a thief": 'ADR 0002',
   'of any number of concurrent uses of a token one succeeds': 'ADR 0002',
   'a session that has ended gives no token': 'SPEC, refresh procedure',

@@ -1,5 +1,6 @@
+import type { Row } from '../../src/adapters/records/memory.ts';
 import { type Browser, openBrowser } from './browser.ts';
-import { sessionOf, tokenIn, tokenOf } from './facts.ts';
+import { partOf, sessionOf, tokenIn, tokenOf } from './facts.ts';
 import { kernel, MINUTE, SECOND } from './kernel.ts';
 import { json } from './service.ts';
 import { lettersTo, visit } from './visitor.ts';
@@ -17,6 +18,8 @@ export const steal = async (world: World): Promise<void> => {
     await kernel.sleep(chance.spread(5 * SECOND, horizon / 4));
     if (chance.happens(0.2)) await guess(world);
     if (chance.happens(0.5)) await repeat(world);
+    if (chance.happens(0.5)) await useToken(world);
+    if (chance.happens(0.5)) await usePassword(world, chance.pick(people));
     const cookie = chance.pick(browsers).token();
     if (isOver()) return;
     if (cookie !== undefined && chance.happens(0.5)) await renew(world, cookie);
@@ -80,4 +83,34 @@ const repeat = async ({ story, facts, chance, horizon, internet }: World): Promi
   if (!facts.rowOf(id)?.deviceKey) facts.touchedByThief.add(id);
   const answer = await internet.ask({ ...copied, address: '203.0.113.66' });
   story.tell(`the thief repeats ${copied.path}: ${answer?.status}`);
+};
+
+/** Has copied an access token, but not the key to which it may be bound. */
+const useToken = async ({ story, facts, chance, internet, ask }: World): Promise<void> => {
+  const token = chance.pick([...facts.tokens.values()]) ?? '';
+  const proof = internet.copies.read?.headers.dpop;
+  const headers = { authorization: `${chance.pick(['Bearer', 'DPoP'])} ${token}`, ...(proof && { dpop: proof }) };
+  const answer = await ask({ method: 'GET', path: '/users/me', headers, address: '203.0.113.66' });
+  const excuse = !partOf(token, 1)?.cnf && 'it is not bound';
+  const rule = 'a copied access token of a bound session is worthless';
+  story.expect(rule, answer?.status !== 200, () => sessionOf(token), excuse);
+};
+
+/** Knows a password. */
+const usePassword = async ({ story, database, ask, newDeviceCode }: World, victim: Person): Promise<void> => {
+  const { name: account, passwords } = victim;
+  const isGuarded = (): boolean => {
+    const user = database.rows('users').find(({ username }) => username === account);
+    // It may be late in a moment.
+    const isLate = ({ kind, userId, createdAt }: Row) =>
+      kind === 'new-device-code' && userId === user?.id && Number(createdAt) < kernel.time - 4 * MINUTE;
+    const opens = newDeviceCode === 'while-mail-works' && database.rows('outbox').some(isLate);
+    return newDeviceCode !== 'off' && Boolean(user?.emailVerifiedAt) && !opens;
+  };
+  const wasGuarded = isGuarded();
+  const sent = json({ account, password: passwords[0] });
+  const answer = await ask({ method: 'POST', path: '/auth/login', address: '203.0.113.66', ...sent });
+  story.tell(`a thief with the password of ${account}: ${answer?.status}`);
+  const excuse = !(wasGuarded && isGuarded()) && 'no code is needed';
+  story.expect('on a new device a password alone opens no session', answer?.status !== 200, () => account, excuse);
 };

@@ -31,6 +31,17 @@ const linkIn = ({ text }: Letter) => {
 };
 export const lettersTo = ({ facts }: World, { name }: Person): readonly Letter[] =>
   facts.letters.filter(({ to }) => to.startsWith(`${name}@`));
+/** The last one. */
+export const mailedCode = (world: World, person: Person): string | undefined =>
+  lettersTo(world, person)
+    .flatMap(({ text }) => /^\d{8}$/m.exec(text)?.[0] ?? [])
+    .at(-1);
+/** What the server of an application, or a page, sends twice when it gets no answer. */
+export const sendTwice = (browser: Browser, path: string, body: object, origin?: null) =>
+  Promise.allSettled(
+    [1, 2].map(() => browser.send('POST', path, { ...json(body), ...(origin === null && { origin }) })),
+  );
+export const newKey = () => authenticator({ rpId: new URL(BASE).hostname, origin: BASE });
 
 const requestOptions = async ({ world, browser }: Trip) => {
   const { result } = await world.story.within('options', browser.send('POST', '/auth/passkey/options'));
@@ -47,21 +58,21 @@ const FIELDS: Readonly<Record<string, (trip: Trip, form: Form) => string | undef
   newPassword: ({ world }) => `correct horse ${world.chance.below(1e9)}`,
   token: ({ token }) => token,
   invitation: ({ token }) => token,
+  mailCode: ({ world, person }) => mailedCode(world, person),
   recoveryCode: ({ person }) => person.recoveryCodes.pop(),
   locale: ({ world }) => world.chance.pick(['en', 'de']),
   name: () => 'a key',
   remember: ({ world }) => (world.chance.happens(0.5) ? 'on' : ''),
   code: ({ world, person }, { page, fields }) =>
     ['code', 'account', 'delete'].includes(page)
-      ? lettersTo(world, person)
-          .flatMap(({ text }) => /^\d{8}$/m.exec(text)?.[0] ?? [])
-          .at(-1)
+      ? mailedCode(world, person)
       : codeAt(fields.secret || (person.secrets.at(-1) ?? SECRET), kernel.now()),
   async credential(trip, { page, options }) {
     const { person, world } = trip;
-    const key = authenticator({ rpId: new URL(BASE).hostname, origin: BASE });
-    if (page === 'factors') person.keys.push(key);
-    if (page === 'factors') return JSON.stringify(key.create(options));
+    const key = newKey();
+    const isNew = page === 'factors' || page === 'new-passkey';
+    if (isNew) person.keys.push(key);
+    if (isNew) return JSON.stringify(key.create(options));
     const known = person.keys.length > 0 ? world.chance.pick(person.keys) : key;
     return JSON.stringify(known.get('challenge' in options ? options : await requestOptions(trip)));
   },
@@ -82,10 +93,8 @@ const go = async (trip: Trip, path: string, fields?: Fields, hops = 0): Promise<
   const [, refresh = ''] = /http-equiv="refresh" content="0; url=([^"]*)"/.exec(answer?.body ?? '') ?? [];
   const next = (location || unescaped(refresh)).replace(BASE, '');
   if (hops > 5) return answer;
-  if (next.startsWith(APP_LINK)) {
-    const sent = { ...json({ code: new URL(next).searchParams.get('code'), verifier: VERIFIER }), origin: null };
-    await Promise.allSettled([1, 2].map(() => browser.send('POST', '/auth/login/app', sent)));
-  }
+  const code = next.startsWith(APP_LINK) && new URL(next).searchParams.get('code');
+  if (code) await sendTwice(browser, '/auth/login/app', { code, verifier: VERIFIER }, null);
   if (next.startsWith(PROVIDER))
     return go(trip, `/auth/oidc/acme/callback${new URL(next).search}&code=${person.name}`, undefined, hops + 1);
   return next.startsWith('/auth/') ? go(trip, next, undefined, hops + 1) : answer;

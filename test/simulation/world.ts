@@ -14,7 +14,7 @@ import { APP_LINK, type Instance, openInstance } from './service.ts';
 export type Person = {
   readonly name: string;
   readonly browsers: readonly Browser[];
-  /** The one that counts first; others may, after a change whose outcome is not known, or was forgotten. */
+  /** The one that counts first; others may, after a change whose outcome is not known, or was forgotten. Empty: there is none. */
   passwords: readonly string[];
   /** Since when the first password counts. `Infinity`: the outcome of a change is not known. */
   sureSince: number;
@@ -22,7 +22,7 @@ export type Person = {
   readonly keys: Authenticator[];
   recoveryCodes: string[];
 };
-export const ACTS = ['ask', 'password', 'others', 'logout', 'visit', 'mail', 'adoption'] as const;
+export const ACTS = ['ask', 'password', 'others', 'logout', 'visit', 'mail', 'adoption', 'passkey'] as const;
 type Act = (typeof ACTS)[number];
 
 /** What one world is like: each does one thing, and meets one fault, more often than the others. Seeds that follow each other have all of them. */
@@ -31,7 +31,8 @@ export const profileOf = (seed: number, chance: Chance) => ({
   ...{ instances: 1 + chance.below(3), people: 2 + chance.below(3), browsers: 1 + chance.below(2) },
   ...{ days: chance.pick([0.1, 0.2, 0.4]), binding: chance.happens(0.5), replays: chance.happens(0.5) },
   ...{ thief: chance.happens(0.5), hot: ACTS[seed % ACTS.length] as Act, hotFault: seed },
-  lifetime: chance.pick(['7d', '7d', '1h']),
+  ...{ lifetime: chance.pick(['7d', '7d', '1h']), bindsTokens: chance.happens(0.7) },
+  ...{ newDeviceCode: chance.pick(['off', 'on', 'while-mail-works']), needsPasswords: chance.happens(0.5) },
 });
 
 export type World = ReturnType<typeof openWorld>;
@@ -55,6 +56,9 @@ export const openWorld = (chance: Chance, profile: Profile, trace?: (line: strin
       APP_LINKS: APP_LINK,
       LOGIN_BY_CODE: 'on',
       DEVICE_BINDING: profile.binding ? 'enforce' : 'off',
+      JWT_BINDING: profile.binding && profile.bindsTokens ? 'on' : 'off',
+      NEW_DEVICE_CODE: profile.newDeviceCode,
+      PASSWORDS: profile.needsPasswords ? 'required' : 'optional',
       JWT_REFRESH_EXPIRES_IN: profile.lifetime,
       JWT_REFRESH_REPLAY_WINDOW: profile.replays ? '10s' : '0',
       ADOPTION_PUBLIC_KEY: String(formerSystem.publicKey.export({ type: 'spki', format: 'pem' })),
@@ -74,7 +78,8 @@ export const openWorld = (chance: Chance, profile: Profile, trace?: (line: strin
 
 const peopleOf = (profile: Profile, chance: Chance, internet: Internet): Person[] =>
   ['ada', 'bob', 'cyd', 'dan', 'eve'].slice(0, profile.people).map((name, number) => ({
-    ...{ name, passwords: [`correct horse ${name}`], sureSince: 0, secrets: [], keys: [], recoveryCodes: [] },
+    ...{ name, sureSince: 0, secrets: [], keys: [], recoveryCodes: [] },
+    passwords: [profile.needsPasswords || number % 2 > 0 ? `correct horse ${name}` : ''],
     browsers: Array.from({ length: profile.browsers }, (_, at) =>
       openBrowser(internet, chance.fork(), {
         ...{ name: `${name}${at + 1}`, address: `10.${number}.${at}.7` },

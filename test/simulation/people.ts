@@ -142,7 +142,7 @@ const typeMailedCode = async (world: World, person: Person, auth: Tab['auth']): 
   const mailCode = mailedCode(world, person);
   if (mailCode === undefined) return false;
   const finished = auth.logInAt('/auth/login/second-factor', { mailCode });
-  return (await tried(world, `${person.name} types ${mailCode}`, finished)) === undefined;
+  return (await tried(world, `${person.name} types a code`, finished)) === undefined;
 };
 
 /** Who does not know whether a change has happened tries both, and then registers anew. */

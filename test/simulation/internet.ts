@@ -90,8 +90,8 @@ export const openInternet = ({ chance, story, facts, instances, replays }: Aroun
   let arrived = Promise.withResolvers<void>();
   const internet = {
     ...{ story, facts, requests: 0 },
-    /** What a thief can repeat without harm to the owner: the last read, and the last refresh with a proof. */
-    copies: {} as { read?: Asked; refresh?: Asked },
+    /** The last request that reads with an access token, which a thief can repeat without harm to the owner. */
+    lastRead: undefined as Asked | undefined,
     send(asked: Asked) {
       const arrivedAt = kernel.time;
       internet.requests += 1;
@@ -101,8 +101,7 @@ export const openInternet = ({ chance, story, facts, instances, replays }: Aroun
       const { answer, hangUp } = instance.request(asked);
       const isRefresh = asked.path === REFRESH;
       if (isRefresh) arrived.resolve();
-      if (asked.method === 'GET' && accessTokenOf(asked)) internet.copies.read = asked;
-      if (isRefresh && asked.headers.dpop) internet.copies.refresh = asked;
+      if (asked.method === 'GET' && accessTokenOf(asked)) internet.lastRead = asked;
       const judged = answer.then((value) => {
         if (value === null || !instance.isUp()) return null;
         judge(asked, value, arrivedAt, instance.problemsOf(asked, value));

@@ -74,9 +74,9 @@ const guess = async ({ story, facts, chance, ask, people }: World): Promise<void
   story.expect('guesses of a password are limited', compared <= 52, () => `${compared} of ${account}`, excuse);
 };
 
-/** Sends again what somebody has sent, with all its headers. */
+/** Sends again what somebody has read, with all its headers, or finds nothing to copy. */
 const repeat = async ({ story, facts, chance, horizon, internet }: World): Promise<void> => {
-  const copied = internet.copies[chance.pick(['read', 'refresh'] as const)];
+  const copied = chance.happens(0.5) ? internet.lastRead : undefined;
   await kernel.sleep(chance.spread(10, horizon / 12));
   if (copied === undefined) return;
   const id = sessionOf(tokenOf(copied));
@@ -88,7 +88,7 @@ const repeat = async ({ story, facts, chance, horizon, internet }: World): Promi
 /** Has copied an access token, but not the key to which it may be bound. */
 const useToken = async ({ story, facts, chance, internet, ask }: World): Promise<void> => {
   const token = chance.pick([...facts.tokens.values()]) ?? '';
-  const proof = internet.copies.read?.headers.dpop;
+  const proof = internet.lastRead?.headers.dpop;
   const headers = { authorization: `${chance.pick(['Bearer', 'DPoP'])} ${token}`, ...(proof && { dpop: proof }) };
   const answer = await ask({ method: 'GET', path: '/users/me', headers, address: '203.0.113.66' });
   const excuse = !partOf(token, 1)?.cnf && 'it is not bound';

@@ -31,8 +31,6 @@ const { name, version, description, license, type, exports, bin, engines, files,
 
 const manifest = {
   ...{ name, version, description, license, type, engines, files, dependencies },
-  // The name belongs to nobody here: an archive is installed, never published.
-  private: true,
   bin: Object.fromEntries(Object.entries<string>(bin).map(([command, source]) => [command, compiled(source, '.js')])),
   exports: Object.fromEntries(
     Object.entries<string>(exports).map(([path, source]) => [

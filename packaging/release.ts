@@ -22,7 +22,6 @@ const run = (command: string, args: readonly string[], cwd = ROOT): string =>
 const sha256 = (content: Buffer | string): string => createHash('sha256').update(content).digest('hex');
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
-/** A clone of a commit, with the packages of this checkout, or with its own. */
 const checkOut = (commit: string, directory: string): string => {
   run('git', ['clone', '--quiet', '--no-checkout', ROOT, directory]);
   run('git', ['checkout', '--quiet', '--detach', commit], directory);
@@ -47,21 +46,13 @@ const imageOf = (checkout: string): string =>
     .map((file) => `${sha256(readFileSync(join(checkout, file)))}  ${file}\n`)
     .join('');
 
-/** Packs both packages of a checkout. @returns the paths of the archives */
-const pack = (checkout: string, out: string): readonly string[] => {
-  run('npm', ['pack', '.', './client', '--pack-destination', out, '--silent'], checkout);
-  return readdirSync(out)
-    .filter((file) => file.endsWith('.tgz'))
-    .map((file) => join(out, file));
-};
-
 /** Makes a release in a directory. @returns its checksums */
 const build = (commit: string, checkout: string, out: string): string => {
   const time = run('git', ['show', '-s', '--format=%cI', commit]).trim();
   checkOut(commit, checkout);
   symlinkSync(join(ROOT, 'node_modules'), join(checkout, 'node_modules'));
   mkdirSync(out, { recursive: true });
-  pack(checkout, out);
+  run('npm', ['pack', '.', './client', '--pack-destination', out, '--silent'], checkout);
   const write = (file: string, text: string) => writeFileSync(join(out, file), text);
   const { version } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
   const notes = notesOf(readFileSync(join(checkout, 'CHANGELOG.md'), 'utf8'), version);
@@ -75,13 +66,10 @@ const build = (commit: string, checkout: string, out: string): string => {
   return sums;
 };
 
-/** The archive of a former release, made by its own program out of its own packages. */
-const packFormer = (commit: string, directory: string): string => {
-  const checkout = checkOut(commit, join(directory, 'checkout'));
-  run('npm', ['ci', '--silent'], checkout);
-  const [archive] = pack(checkout, directory).filter((file) => !file.includes('tandem-client'));
-  if (archive === undefined) throw new Error(`${commit} packs no service`);
-  return archive;
+/** A checkout of the release before, with its own packages. */
+const checkOutFormer = (commit: string, directory: string): string => {
+  run('npm', ['ci', '--silent'], checkOut(commit, directory));
+  return directory;
 };
 
 const lastTag = (): string | undefined =>
@@ -107,7 +95,7 @@ const main = async (): Promise<void> => {
     const archives = readdirSync(out).filter((file) => file.endsWith('.tgz'));
     await tryOut({
       archives: archives.map((file) => join(out, file)),
-      former: former === undefined ? undefined : packFormer(former, join(scratch, 'former')),
+      former: former === undefined ? undefined : checkOutFormer(former, join(scratch, 'former')),
       directory: join(scratch, 'empty'),
       conformance: join(ROOT, 'conformance/main.ts'),
       say,

@@ -7,13 +7,15 @@ import { createInterface } from 'node:readline';
 type Trial = {
   /** Paths of what was packed. */
   readonly archives: readonly string[];
-  /** The path of the service of the release before. */
+  /** A checkout of the release before. */
   readonly former: string | undefined;
   /** Where nothing is yet. */
   readonly directory: string;
   readonly conformance: string;
   readonly say: (text: string) => void;
 };
+
+type Service = { readonly child: ChildProcess; readonly url: string };
 
 /** A user of the release before, whom the new one has to know. */
 const ADA = { username: 'ada', email: 'ada@example.org', password: 'correct horse of a release' };
@@ -46,22 +48,19 @@ const environment = (data: string): NodeJS.ProcessEnv => ({
   PORT: '0',
 });
 
-/** Starts the installed service. @throws Error when it ends before it listens */
-const start = async (project: string, env: NodeJS.ProcessEnv): Promise<{ child: ChildProcess; url: string }> => {
-  const child = spawn(join(project, 'node_modules/.bin/tandem'), {
-    ...{ cwd: project, env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+/** Starts a service. @throws Error when it ends before it listens */
+const start = async (program: string, cwd: string, env: NodeJS.ProcessEnv): Promise<Service> => {
+  const child = spawn(process.execPath, [program], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
   for await (const line of createInterface({ input: child.stdout })) {
     const { address }: { address?: { port: number } } = JSON.parse(line);
     if (address === undefined) continue;
     child.stdout.resume();
     return { child, url: `http://localhost:${address.port}` };
   }
-  throw new Error('The packed service ended before it listened.');
+  throw new Error(`${program} ended before it listened.`);
 };
 
-const stop = async ({ child }: { readonly child: ChildProcess }): Promise<void> => {
+const stop = async ({ child }: Service): Promise<void> => {
   child.kill('SIGTERM');
   await once(child, 'exit');
 };
@@ -83,18 +82,20 @@ export const tryOut = async ({ archives, former, directory, conformance, say }: 
   const project = install(join(directory, 'new'), archives);
   const node = (...args: readonly string[]) =>
     execFileSync(process.execPath, args, { cwd: project, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
-  const first = await start(former === undefined ? project : install(join(directory, 'former'), [former]), env);
+  const tandem = join(project, 'node_modules/.bin/tandem');
+  const first = await (former === undefined
+    ? start(tandem, project, env)
+    : start('src/infrastructure/main.js', former, env));
   await register(first.url);
   await stop(first);
 
-  const service = await start(project, env);
+  const service = await start(tandem, project, env);
   try {
     node('--input-type=module', '--eval', WITH_CLIENT, service.url);
     say(former === undefined ? 'The client has logged in.' : 'A user of the release before has logged in.');
     say(node(conformance, service.url).trim().split('\n').at(-1) ?? '');
-    const commands = join(project, 'node_modules/.bin/tandem');
-    const listed = execFileSync(commands, ['users', 'list', '--contains', ADA.username], { cwd: project, env });
-    if (!listed.toString().includes(ADA.email)) throw new Error('`tandem users list` does not list the user.');
+    if (!node(tandem, 'users', 'list', '--contains', ADA.username).includes(ADA.email))
+      throw new Error('`tandem users list` does not list the user.');
     say('`tandem users list` has listed the user.');
   } finally {
     await stop(service);

@@ -52,8 +52,8 @@ const FAULTS = {
     await world.internet.atRefresh();
     await kernel.sleep(world.chance.spread(1, 3 * SECOND));
     const milliseconds = world.chance.spread(10, 5 * SECOND);
-    world.facts.forgotten.push(kernel.time);
     const lost = world.database.forget(milliseconds);
+    if (lost.length > 0) world.facts.forgotten.push(kernel.time);
     world.story.tell(`a fail-over forgets ${Math.round(milliseconds)} ms: ${lost.map(({ table }) => table)}`);
     for (const { table, key, after } of lost)
       if (table === 'sessions' && after === undefined) world.facts.ended.delete(JSON.parse(key)[0]);

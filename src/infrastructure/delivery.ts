@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { random, systemClock } from '../adapters/clock/system.ts';
-import { signedHeaders } from '../adapters/hooks/signing.ts';
+import { postSigned } from '../adapters/hooks/signing.ts';
 import { deviceNames } from '../adapters/json/device-names.ts';
 import { outageLog } from '../adapters/log/lines.ts';
 import { systemReason } from '../adapters/log/redact-error.ts';
@@ -116,7 +116,7 @@ export const openMailer = async (
   const { url, from, requireTls, oauth } = mail;
   if (url?.startsWith('http')) {
     const { httpMailer } = await import('../adapters/mailer/http.ts');
-    return httpMailer({ url, from, sign: await mailSigner({ hookPrivateKey, dataDir }), clock });
+    return httpMailer({ post: await signedPost(url, { hookPrivateKey, dataDir }), from, clock });
   }
   if (url !== null) return (await import('../adapters/mailer/smtp.ts')).smtpMailer({ url, from, requireTls, oauth });
   keepMailPrivate(dataDir);
@@ -126,11 +126,9 @@ export const openMailer = async (
   return fileMailer({ directory: join(dataDir, 'mail'), from, onWritten });
 };
 
-/** Signs requests about mail as those of hooks, with the same key. */
-export const mailSigner = async (keys: Pick<Config, 'hookPrivateKey' | 'dataDir'>) => {
-  const privateKey = await loadOrCreateHookKey(keys);
-  return (id: string, at: number, body: string) => signedHeaders(id, at, body, [{ privateKey }]);
-};
+/** Posts to a URL with the key of the hooks. */
+export const signedPost = async (url: string, keys: Pick<Config, 'hookPrivateKey' | 'dataDir'>) =>
+  postSigned.bind(null, url, await loadOrCreateHookKey(keys));
 
 const keepMailPrivate = (dataDir: string): void => {
   try {

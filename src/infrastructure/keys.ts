@@ -9,17 +9,10 @@ import { hookKeyOf, pairOf, secretKey, shareKey } from './config/keys.ts';
 import type { Config } from './config.ts';
 import { keepPrivate } from './private-data.ts';
 
-/** The files of secret keys, below DATA_DIR: pairs of tokens, the key of factors as a line of base64url, and that of hooks with its public key below. */
-export const KEY_FILES = {
-  access: join('keys', 'access.pem'),
-  refresh: join('keys', 'refresh.pem'),
-  factors: join('keys', 'factors.key'),
-  hooks: join('keys', 'hooks.pem'),
-} as const;
-export type KeyFile = keyof typeof KEY_FILES;
-export const ALL_KEY_FILES: readonly string[] = Object.values(KEY_FILES);
-
-export type KeyFormat<Key> = {
+/** A file of a secret key. */
+export type KeyFile<Key> = {
+  /** Its path below DATA_DIR. */
+  readonly file: string;
   /** @returns `null` unless the text is what the service needs */
   readonly parse: (text: string) => Key | null;
   readonly make: () => string;
@@ -28,21 +21,24 @@ export type KeyFormat<Key> = {
   readonly advice: string;
 };
 
-const PAIR: KeyFormat<KeyPair> = {
+const PAIR: Omit<KeyFile<KeyPair>, 'file'> = {
   parse: pairOf,
   make: () => privatePem(newPair().privateKey),
   is: 'a private key on P-256',
   advice:
     'Restore it from a backup, or remove it: the next start makes a new one, and its tokens are no longer accepted.',
 };
-const FACTORS: KeyFormat<Buffer> = {
+const FACTORS: KeyFile<Buffer> = {
+  file: join('keys', 'factors.key'),
   parse: (text) => secretKey(text.trimEnd()),
   make: () => `${newFactorKey()}\n`,
   is: 'a key of 32 bytes in base64url',
   advice:
     'Restore it from a backup. If you remove it, the next start makes a new one, and the authenticator apps of all users are lost.',
 };
-const HOOKS: KeyFormat<KeyObject> = {
+/** Has the public key as well. */
+const HOOKS: KeyFile<KeyObject> = {
+  file: join('keys', 'hooks.pem'),
   parse: hookKeyOf,
   make: () => {
     const key = newHookKey();
@@ -51,13 +47,14 @@ const HOOKS: KeyFormat<KeyObject> = {
   is: 'an Ed25519 private key',
   advice: 'Remove it to create a new one.',
 };
-export const KEY_FORMATS = { access: PAIR, refresh: PAIR, factors: FACTORS, hooks: HOOKS };
 
-/** Whether a text is what the service needs in this one of its files. */
-export const isKeyOfFile = (file: string, text: string): boolean =>
-  (Object.keys(KEY_FILES) as KeyFile[]).some(
-    (kind) => KEY_FILES[kind] === file && KEY_FORMATS[kind].parse(text) !== null,
-  );
+export const KEY_FILES = {
+  access: { ...PAIR, file: join('keys', 'access.pem') },
+  refresh: { ...PAIR, file: join('keys', 'refresh.pem') },
+  factors: FACTORS,
+  hooks: HOOKS,
+};
+export const ALL_KEY_FILES: readonly KeyFile<unknown>[] = Object.values(KEY_FILES);
 
 /**
  * The key pairs for development and tests, created once in `dataDir` and readable by their owner only. Processes that start at
@@ -65,9 +62,10 @@ export const isKeyOfFile = (file: string, text: string): boolean =>
  * @throws Error that names DATA_DIR, the file in it and the system's reason.
  */
 export const loadOrCreateKeys = async (dataDir: string): Promise<TokenKeys> => {
-  const access = await loadOrCreate(dataDir, KEY_FILES.access, PAIR);
-  const refresh = await loadOrCreate(dataDir, KEY_FILES.refresh, PAIR);
-  if (shareKey(access, refresh)) throw unusable(`${KEY_FILES.refresh} has the same key as ${KEY_FILES.access}`);
+  const access = await loadOrCreate(dataDir, KEY_FILES.access);
+  const refresh = await loadOrCreate(dataDir, KEY_FILES.refresh);
+  if (shareKey(access, refresh))
+    throw unusable(`${KEY_FILES.refresh.file} has the same key as ${KEY_FILES.access.file}`);
   return { access, refresh };
 };
 
@@ -80,11 +78,7 @@ export const openFactorKeys = async ({
   environment,
   dataDir,
 }: Pick<Config, 'factorKeys' | 'environment' | 'dataDir'>): Promise<Config['factorKeys']> =>
-  factorKeys === null && environment !== 'production' ? [await loadOrCreateFactorKey(dataDir)] : factorKeys;
-
-/** @throws Error as `loadOrCreateKeys` */
-export const loadOrCreateFactorKey = (dataDir: string): Promise<Buffer> =>
-  loadOrCreate(dataDir, KEY_FILES.factors, FACTORS);
+  factorKeys === null && environment !== 'production' ? [await loadOrCreate(dataDir, FACTORS)] : factorKeys;
 
 type HookKeySettings = Pick<Config, 'hookPrivateKey' | 'dataDir'>;
 
@@ -93,15 +87,15 @@ type HookKeySettings = Pick<Config, 'hookPrivateKey' | 'dataDir'>;
  * @throws Error as `loadOrCreateKeys`
  */
 export const loadOrCreateHookKey = async ({ hookPrivateKey, dataDir }: HookKeySettings): Promise<KeyObject> =>
-  hookPrivateKey ?? (await loadOrCreate(dataDir, KEY_FILES.hooks, HOOKS));
+  hookPrivateKey ?? (await loadOrCreate(dataDir, HOOKS));
 
 /** The key of `loadOrCreateHookKey`, if there is one. */
 export const existingHookKey = async ({ hookPrivateKey, dataDir }: HookKeySettings): Promise<KeyObject | null> =>
-  hookPrivateKey ?? hookKeyOf((await readIfAny(join(dataDir, KEY_FILES.hooks))) ?? '');
+  hookPrivateKey ?? hookKeyOf((await readIfAny(join(dataDir, HOOKS.file))) ?? '');
 
 const unusable = (problem: string): Error => new Error(`The keys in DATA_DIR cannot be used: ${problem}`);
 
-const loadOrCreate = async <Key>(dataDir: string, file: string, { parse, make, is, advice }: KeyFormat<Key>) => {
+const loadOrCreate = async <Key>(dataDir: string, { file, parse, make, is, advice }: KeyFile<Key>) => {
   try {
     keepPrivate(dataDir, 'keys');
   } catch (error) {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { TokenKeys } from '../../src/adapters/crypto/token-keys.ts';
 import { publicHookKey } from '../../src/adapters/hooks/signing.ts';
-import { loadOrCreateFactorKey, loadOrCreateHookKey, loadOrCreateKeys } from '../../src/infrastructure/keys.ts';
+import { loadOrCreateHookKey, loadOrCreateKeys, openFactorKeys } from '../../src/infrastructure/keys.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 let parent: string;
@@ -32,6 +32,8 @@ const messageOf = async (loading: Promise<unknown>): Promise<string> =>
     ({ message }: Error) => message,
   );
 
+const factorKey = async (at = dataDir) =>
+  (await openFactorKeys({ factorKeys: null, environment: 'test', dataDir: at }))?.[0];
 const hookKey = (at = dataDir) => loadOrCreateHookKey({ hookPrivateKey: null, dataDir: at });
 const KINDS = [
   {
@@ -39,7 +41,7 @@ const KINDS = [
     files: ['access.pem', 'refresh.pem'],
     load: async (at: string): Promise<unknown> => exported(await loadOrCreateKeys(at)),
   },
-  { what: 'the key of authenticator apps', files: ['factors.key'], load: loadOrCreateFactorKey },
+  { what: 'the key of authenticator apps', files: ['factors.key'], load: factorKey },
   {
     what: 'the key of hooks',
     files: ['hooks.pem'],
@@ -144,7 +146,7 @@ describe('loadOrCreateKeys', () => {
 
 it('the key of authenticator apps has 32 bytes, and is beside the pairs', async () => {
   await loadOrCreateKeys(dataDir);
-  expect(await loadOrCreateFactorKey(dataDir)).toHaveLength(32);
+  expect(await factorKey()).toHaveLength(32);
   expect(fs.readdirSync(file()).sort()).toEqual(['access.pem', 'factors.key', 'refresh.pem']);
 });
 

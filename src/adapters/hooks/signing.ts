@@ -1,5 +1,6 @@
 import { createHmac, createPrivateKey, createPublicKey, hkdfSync, type KeyObject, sign } from 'node:crypto';
 import { FORMER_KEY_LIFETIME, type Webhook } from '../../domain/webhook.ts';
+import { tracedFetch } from '../tracing/traced-fetch.ts';
 
 /** The public half of an Ed25519 key, as Standard Webhooks writes it. */
 export const publicHookKey = (key: KeyObject): string => {
@@ -28,6 +29,20 @@ export const signedHeaders = (id: string, at: number, body: string, keys: readon
     'webhook-timestamp': String(timestamp),
     'webhook-signature': signatures.join(' '),
   };
+};
+
+type Message = { readonly id: string; readonly at: number; readonly type: string; readonly data: object };
+
+/** Posts a message, signed as Standard Webhooks says. Follows no redirect. @param key an Ed25519 key */
+export const postSigned = (
+  url: string,
+  key: KeyObject,
+  { id, at, type, data }: Message,
+  signal: AbortSignal,
+): Promise<Response> => {
+  const body = JSON.stringify({ type, timestamp: new Date(at).toISOString(), data });
+  const headers = signedHeaders(id, at, body, [{ privateKey: key }]);
+  return tracedFetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
 };
 
 /** What precedes the seed in PKCS #8 (RFC 8410 §7). */

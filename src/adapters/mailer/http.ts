@@ -1,15 +1,13 @@
 import type { Clock } from '../../application/ports/clock-and-ids.ts';
 import type { Mailer } from '../../application/ports/mailer.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
-import { tracedFetch } from '../tracing/traced-fetch.ts';
 import { isAddress, safeId } from './message.ts';
 
+type MailRequest = { readonly id: string; readonly type: 'mail.send' | 'mail.check'; readonly data: object };
+
 type HttpOptions = {
-  readonly url: string;
-  /** An address, or a name and an address in angle brackets. */
-  readonly from: string;
-  /** The headers of a request, as those of hooks. @param at epoch milliseconds */
-  readonly sign: (id: string, at: number, body: string) => Readonly<Record<string, string>>;
+  /** Posts a request, signed as those of hooks. `at`: epoch milliseconds */
+  readonly post: (request: MailRequest & { readonly at: number }, signal: AbortSignal) => Promise<Response>;
   readonly clock: Clock;
   /** Milliseconds. */
   readonly timeout?: number;
@@ -19,44 +17,45 @@ const TIMEOUT = 20_000;
 /** The answer of a server that will never take this mail. */
 const REFUSED = 422;
 
-type MailRequest = { readonly id: string; readonly type: 'mail.send' | 'mail.check'; readonly data: object };
-
-/** Sends a request that is signed as Standard Webhooks says. @returns the status */
+/** @returns the status; `no answer` without one */
 const ask = async (
-  { url, sign, clock, timeout = TIMEOUT }: HttpOptions,
-  { id, type, data }: MailRequest,
-  signal?: AbortSignal,
-) => {
-  const now = clock.now();
-  const body = JSON.stringify({ type, timestamp: new Date(now).toISOString(), data });
-  const ends = AbortSignal.any([AbortSignal.timeout(timeout), ...(signal === undefined ? [] : [signal])]);
-  const sent = { method: 'POST', headers: sign(id, now, body), body };
-  const response = await tracedFetch(url, { ...sent, redirect: 'manual', signal: ends });
-  await response.body?.cancel();
-  return response.status;
+  { post, clock, timeout = TIMEOUT }: HttpOptions,
+  request: MailRequest,
+  ...signals: AbortSignal[]
+): Promise<number | 'no answer'> => {
+  try {
+    const signal = AbortSignal.any([AbortSignal.timeout(timeout), ...signals]);
+    const response = await post({ ...request, at: clock.now() }, signal);
+    await response.body?.cancel();
+    return response.status;
+  } catch {
+    return 'no answer';
+  }
 };
 
-const isDone = (status: number): boolean => status >= 200 && status < 300;
+const isDone = (status: number | 'no answer'): boolean => status !== 'no answer' && status >= 200 && status < 300;
 
-/** Hands mail to a server of the operator's own: 2xx is sent, 422 is refused for good, anything else is tried again. */
-export const httpMailer = (options: HttpOptions): Mailer => {
+/**
+ * Hands mail to a server of the operator's own: 2xx is sent, 422 is refused for good, anything else is tried again.
+ * @param options.from an address, or a name and an address in angle brackets
+ */
+export const httpMailer = ({ from, ...options }: HttpOptions & { readonly from: string }): Mailer => {
   const closing = new AbortController();
   return {
     close: () => closing.abort(),
     send: async (mail) => {
       if (!isAddress(mail.to)) return 'refused';
-      const request = { id: `msg_${safeId(mail)}`, type: 'mail.send', data: { ...mail, from: options.from } } as const;
-      const status = await ask(options, request, closing.signal).catch(() => 'no answer');
+      const request = { id: `msg_${safeId(mail)}`, type: 'mail.send', data: { ...mail, from } } as const;
+      const status = await ask(options, request, closing.signal);
       if (status === REFUSED) return 'refused';
-      if (typeof status === 'number' && isDone(status)) return 'sent';
+      if (isDone(status)) return 'sent';
       throw new AppError('SYS_UNEXPECTED_ERROR', { reason: `The mail was not handed over: ${status}` });
     },
   };
 };
 
 /** Asks the server whether it takes mail, without one. @returns why not; `null` when it does. */
-export const whyNoHttpMail = async (options: Omit<HttpOptions, 'from'>): Promise<string | null> => {
-  const request = { id: `msg_check-${options.clock.now()}`, type: 'mail.check', data: {} } as const;
-  const status = await ask({ ...options, from: '' }, request).catch(() => 'no answer');
-  return typeof status === 'number' && isDone(status) ? null : String(status);
+export const whyNoHttpMail = async (options: HttpOptions): Promise<string | null> => {
+  const status = await ask(options, { id: `msg_check-${options.clock.now()}`, type: 'mail.check', data: {} });
+  return isDone(status) ? null : String(status);
 };

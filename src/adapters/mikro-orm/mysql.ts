@@ -69,7 +69,6 @@ const typesOf = (collation: string): Types => ({
   text: 'longtext',
   indexedText: INDEXED_TEXT,
   collation,
-  tableOptions: 'default character set utf8mb4 engine = InnoDB',
 });
 /**
  * What each connection has to set before anything else, whatever the server sets by default. Strict, since texts would be cut otherwise, and

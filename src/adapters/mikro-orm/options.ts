@@ -40,8 +40,6 @@ export type Types = {
   readonly indexedText: string;
   /** The collation by which texts are compared by their bytes; `null` if they are in any case. */
   readonly collation: string | null;
-  /** What follows the columns of a table. */
-  readonly tableOptions: string;
 };
 
 /** A database that statements can be sent to. `execute` is for short statements outside of transactions: several may be sent on one connection. */
@@ -62,7 +60,7 @@ export type DatabaseKind = {
   readonly settings: readonly string[];
   /** Sent next. It fails, or its row says to the operator in `unfit` why, if the service cannot work with this database. */
   readonly probe: string;
-  /** The tables that statements find: their `name`, and `is_here` for those in the place where new ones are made. */
+  /** The tables that statements find: their `name`, and `is_here` for those in a place where this service makes them. */
   readonly tables: string;
   /** The statements that make the tables, from those of MikroORM, whose generator knows no options of tables (ADR 0034). */
   readonly schema: (statements: readonly string[]) => string[];

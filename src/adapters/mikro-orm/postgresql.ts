@@ -88,7 +88,7 @@ export const postgresqlKind = (options: ServerOptions): DatabaseKind => {
   const dbName = databaseName(options.url);
   return {
     dialect: POSTGRESQL,
-    types: { integer: 'bigint', text: 'text', indexedText: 'text', collation: 'C', tableOptions: '' },
+    types: { integer: 'bigint', text: 'text', indexedText: 'text', collation: 'C' },
     async connect() {
       const pool = openPool(options);
       const { execute, joined } = sharingConnections(pool);
@@ -104,9 +104,10 @@ export const postgresqlKind = (options: ServerOptions): DatabaseKind => {
     },
     settings: [],
     probe: `select format($$${OTHER_ENCODING}$$, encoding) as unfit from getdatabaseencoding() as encoding where encoding <> 'UTF8'`,
-    // Statements find the tables of all schemas in the search_path, and make new ones in the first that exists.
-    tables: `select relname as name, nspname = current_schema() as is_here from pg_class
-    join pg_namespace on pg_namespace.oid = relnamespace
+    // Statements find the tables of all schemas in the search_path, and make new ones in the first that exists: once, it was that of the others.
+    tables: `select relname as name, nspname = current_schema()
+      or relnamespace = (select relnamespace from pg_class where oid = to_regclass('"${options.tablePrefix}tandem_migrations"')) as is_here
+    from pg_class join pg_namespace on pg_namespace.oid = relnamespace
     where relkind in ('r', 'p', 'v', 'm', 'f') and pg_table_is_visible(pg_class.oid)`,
     // Pages of sessions keep room for new versions of their rows, so that a refresh writes no index (ADR 0019).
     schema: (statements) => [...statements, `alter table "${options.tablePrefix}sessions" set (fillfactor = 85)`],

@@ -83,8 +83,8 @@ const assertComplete = async ({ db, prefix, tables = TABLES }: SchemaContext): P
 };
 
 /**
- * The migrations that are not applied yet, `tables` among them if there are none, and the tables of the application that are missing; and the
- * migrations that a newer version has applied.
+ * The migrations that are not applied yet, `tables` among them if there are none, and the tables that are missing; and the migrations that a
+ * newer version has applied.
  */
 export type SchemaState = { readonly pending: readonly string[]; readonly unknown: readonly string[] };
 
@@ -92,10 +92,11 @@ export const schemaState = async (opened: SchemaContext): Promise<SchemaState> =
   const { db, kind, prefix, tables = TABLES, migrations = MIGRATIONS } = opened;
   const names = [CREATED, ...migrations.map(({ name }) => name)];
   const send = sendTo(db);
-  const found = (await tablesOf(send, kind)).map(({ name }) => name);
+  const found = (await tablesOf(send, kind)).filter(({ isHere }) => isHere).map(({ name }) => name);
   if (!found.includes(applied(prefix))) return { pending: names, unknown: [] };
-  const own = Object.values(tables).map(({ name }) => `${prefix}${name}`);
-  const missing = own.filter((name) => name.startsWith(`${prefix}${OWN_PREFIX}`) && !found.includes(name));
+  const missing = Object.values(tables)
+    .map(({ name }) => `${prefix}${name}`)
+    .filter((name) => !found.includes(name));
   const done = (await send(`select name from ${applied(prefix)}`)).map(({ name }) => String(name));
   return {
     pending: [...names.filter((name) => !done.includes(name)), ...missing],
@@ -139,14 +140,19 @@ const inTransaction = async (opened: SchemaContext): Promise<void> => {
     const { pending } = await schemaState({ ...opened, db: transaction });
     for (const migration of migrations) {
       if (!pending.includes(migration.name) || isApart(opened, migration)) continue;
-      await migration.up(transaction, { parts: partsOf(kind.types), prefix, search });
+      if (!pending.includes(`${prefix}${migration.table}`))
+        await migration.up(transaction, { parts: partsOf(kind.types), prefix, search });
       await note(migration.name);
     }
-    // Its names are quoted, and no other statement has that of a table of the application.
-    for (const statement of schema)
-      if (pending.some((name) => new RegExp(`[\`"]${name}[\`"]`).test(statement))) await send(statement);
+    for (const statement of schema) {
+      const [, table = ''] = OF_TABLE.exec(statement) ?? [];
+      if (pending.includes(table)) await send(statement);
+    }
   });
 };
+
+/** The table of a statement of the schema. */
+const OF_TABLE = /(?:table|on)(?: if not exists)? [`"](\w+)/;
 
 /** A column or a table: by SQLSTATE, by the numbers of MySQL, by the text of SQLite. */
 const isMissing = (error: unknown): boolean =>

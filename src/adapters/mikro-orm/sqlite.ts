@@ -15,7 +15,7 @@ export const sqliteKind = ({ path, synchronous }: SqliteOptions): DatabaseKind =
   const dialect = nodeSqlite(path);
   return {
     dialect: SQLITE,
-    types: { integer: 'integer', text: 'text', indexedText: 'text', collation: null, tableOptions: 'strict' },
+    types: { integer: 'integer', text: 'text', indexedText: 'text', collation: null },
     connect: async () => ({ ...anyConnection(new Kysely({ dialect })), connections: () => null }),
     async orm() {
       const { SqliteDriver } = await import('@mikro-orm/sql');

@@ -23,8 +23,12 @@ export const openHooks = async (
 ) => {
   assertHooks(hooks);
   const { beforeRegister: ofCaller, claims, afterCommit } = hooks;
-  const beforeRegister = (await openOverHttp(config, ofCaller, deps)) ?? ofCaller;
-  const { verifyPasswords } = config;
+  const { hookBeforeRegister: url, verifyPasswords } = config;
+  if (url !== null && ofCaller !== undefined)
+    throw new Error('HOOK_BEFORE_REGISTER: must not be set beside hooks.beforeRegister: let that one ask the other');
+  const ask = async (at: string, type: Parameters<typeof askOverHttp>[2]) =>
+    askOverHttp(at, await loadOrCreateHookKey(config), type, deps);
+  const beforeRegister = url === null ? ofCaller : await ask(url, 'registration.requested');
   const events = afterCommit === undefined ? null : eventsTo(afterCommit, { logger: deps.logger, observe });
   return {
     beforeRegister: beforeRegister && boundedBeforeRegister(beforeRegister, observe),
@@ -33,7 +37,7 @@ export const openHooks = async (
       verifyPasswords === null
         ? undefined
         : boundedVerifyPassword(
-            askOverHttp(verifyPasswords.url, await loadOrCreateHookKey(config), 'password.presented', deps),
+            await ask(verifyPasswords.url, 'password.presented'),
             verifyPasswords.until,
             observe,
             deps.clock,
@@ -51,15 +55,4 @@ const assertHooks = (hooks: Hooks): void => {
     if (!Object.hasOwn(NAMES, name)) throw new Error(`hooks: ${name} is none of ${Object.keys(NAMES).join(', ')}`);
     if (hook !== undefined && typeof hook !== 'function') throw new Error(`hooks: ${name} has to be a function`);
   }
-};
-
-const openOverHttp = async (
-  { hookBeforeRegister: url, ...keys }: HookSettings,
-  other: Hooks['beforeRegister'],
-  deps: AskDeps,
-) => {
-  if (url === null) return undefined;
-  if (other !== undefined)
-    throw new Error('HOOK_BEFORE_REGISTER: must not be set beside hooks.beforeRegister: let that one ask the other');
-  return askOverHttp(url, await loadOrCreateHookKey(keys), 'registration.requested', deps);
 };

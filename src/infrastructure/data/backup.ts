@@ -7,7 +7,7 @@ import { systemClock } from '../../adapters/clock/system.ts';
 import { openDatabase } from '../../adapters/mikro-orm/open-database.ts';
 import type { SqliteOptions } from '../../adapters/mikro-orm/options.ts';
 import { CommandError } from '../command-error.ts';
-import { ALL_KEY_FILES, createOnce, isKeyOfFile, readIfAny } from '../keys.ts';
+import { ALL_KEY_FILES, createOnce, readIfAny } from '../keys.ts';
 import { VERSION } from '../version.ts';
 import {
   assertHasDatabase,
@@ -77,9 +77,9 @@ const copyDatabase = async (path: string, copy: string): Promise<void> => {
 
 const keysOf = async (dataDir: string): Promise<Map<string, string>> => {
   const keys = new Map<string, string>();
-  for (const name of ALL_KEY_FILES) {
-    const key = await readIfAny(join(dataDir, name));
-    if (key !== null) keys.set(name, key);
+  for (const { file } of ALL_KEY_FILES) {
+    const key = await readIfAny(join(dataDir, file));
+    if (key !== null) keys.set(file, key);
   }
   return keys;
 };
@@ -102,7 +102,7 @@ const takeManifest = (copy: string): Manifest => {
       const texts = new Map(rows.map(({ name, content }) => [String(name), String(content)]));
       // Nothing of the keys stays in unused pages, or in a file beside it.
       database.exec(`pragma journal_mode = memory; pragma secure_delete = on; drop table ${MANIFEST}; vacuum`);
-      const keys = new Map([...texts].filter(([name]) => ALL_KEY_FILES.includes(name)));
+      const keys = new Map([...texts].filter(([name]) => ALL_KEY_FILES.some(({ file }) => file === name)));
       return { takenAt: texts.get('takenAt') ?? '', madeBy: texts.get('madeBy') ?? '', keys };
     });
   } catch (error) {
@@ -171,8 +171,8 @@ const existing = (path: string): string => (existsSync(path) ? path : existing(d
 
 /** With a text that is no key, the service would not start. */
 const assertUsable = (keys: ReadonlyMap<string, string>): void => {
-  for (const [name, content] of keys)
-    if (!isKeyOfFile(name, content)) throw damaged(`${name} in it is no key of the service`);
+  for (const { file, parse } of ALL_KEY_FILES)
+    if (keys.has(file) && parse(keys.get(file) ?? '') === null) throw damaged(`${file} in it is no key of the service`);
 };
 
 /** Other keys would log everybody out, and to replace them could lose them. */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { afterAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/adapters/clock/system.ts';
-import { signedHeaders } from '../../../src/adapters/hooks/signing.ts';
+import { postSigned } from '../../../src/adapters/hooks/signing.ts';
 import { fileMailer } from '../../../src/adapters/mailer/files.ts';
 import { httpMailer, whyNoHttpMail } from '../../../src/adapters/mailer/http.ts';
 import { smtpMailer } from '../../../src/adapters/mailer/smtp.ts';
@@ -94,9 +94,12 @@ const mailTaker = async (status: number) => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mail`;
-  const sign = (id: string, at: number, body: string) => signedHeaders(id, at, body, [{ privateKey }]);
-  const options = { url, sign, clock: systemClock, from: FROM };
-  return { taken, options, mailer: httpMailer(options), close: () => new Promise((resolve) => server.close(resolve)) };
+  const options: Parameters<typeof whyNoHttpMail>[0] = {
+    post: (message, signal) => postSigned(url, privateKey, message, signal),
+    clock: systemClock,
+  };
+  const mailer = httpMailer({ ...options, from: FROM });
+  return { taken, options, mailer, close: () => new Promise((resolve) => server.close(resolve)) };
 };
 
 describeMailer('httpMailer', async () => {

@@ -18,9 +18,9 @@ afterAll(directory.remove);
 const { newPath } = directory;
 const databaseIn = (dataDir: string) => onSqlite(join(dataDir, 'database.sqlite'));
 const KEYS: Readonly<Record<string, string>> = {
-  [KEY_FILES.access]: privatePem(newPair().privateKey),
-  [KEY_FILES.factors]: `${newFactorKey()}\n`,
-  [KEY_FILES.hooks]: privatePem(generateKeyPairSync('ed25519').privateKey),
+  [KEY_FILES.access.file]: privatePem(newPair().privateKey),
+  [KEY_FILES.factors.file]: `${newFactorKey()}\n`,
+  [KEY_FILES.hooks.file]: privatePem(generateKeyPairSync('ed25519').privateKey),
 };
 const USERS = 20;
 
@@ -156,9 +156,9 @@ describe('restore', () => {
     }
     const others = newPath();
     mkdirSync(join(others, 'keys'), { recursive: true });
-    writeFileSync(join(others, KEY_FILES.factors), 'another key');
+    writeFileSync(join(others, KEY_FILES.factors.file), 'another key');
     expect(await codeOf(restoreTo(others, backup))).toBe('keys-differ');
-    expect(tree(others)).toEqual(['keys', KEY_FILES.factors]);
+    expect(tree(others)).toEqual(['keys', KEY_FILES.factors.file]);
     expect(await codeOf(restoreTo(others, backup, { withKeys: false }))).toBe('done');
   });
 
@@ -223,9 +223,9 @@ describe('restore', () => {
   });
 
   it.each([
-    ['that is none', KEY_FILES.access, 'no key'],
-    ['of an app in the place of one of tokens', KEY_FILES.refresh, KEYS[KEY_FILES.factors] ?? ''],
-    ['of tokens in the place of one of apps', KEY_FILES.factors, KEYS[KEY_FILES.access] ?? ''],
+    ['that is none', KEY_FILES.access.file, 'no key'],
+    ['of an app in the place of one of tokens', KEY_FILES.refresh.file, KEYS[KEY_FILES.factors.file] ?? ''],
+    ['of tokens in the place of one of apps', KEY_FILES.factors.file, KEYS[KEY_FILES.access.file] ?? ''],
   ])('refuses a key %s, unless the keys are left out', async (_what, name, key) => {
     const place = join(newPath(), 'deep');
     const file = await aBackup({ ...KEYS, [name]: key });

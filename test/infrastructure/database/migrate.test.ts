@@ -33,6 +33,7 @@ const addingColumn = (name: string, column: string) => {
   let runs = 0;
   const migration: Migration = {
     name,
+    table: 'users',
     up: async (transaction, { parts, prefix }) => {
       runs += 1;
       await transaction.schema
@@ -65,7 +66,10 @@ describe.each(KINDS)('a migration on $on', ({ empty }) => {
     const options = await empty();
     const { em } = await open(options);
     const { migration } = addingColumn('1.1.0-added', 'added');
-    const failing: Migration = { name: '1.1.0-failing', up: () => Promise.reject(new Error('it failed')) };
+    const failing: Migration = {
+      ...{ name: '1.1.0-failing', table: 'users' },
+      up: () => Promise.reject(new Error('it failed')),
+    };
     const opened = await instance(options, [migration, failing]);
     await expect(bringUpToDate(opened)).rejects.toThrow('it failed');
     await expect(em.execute('select added from users')).rejects.toThrow();
@@ -82,6 +86,21 @@ describe.each(KINDS)('a migration on $on', ({ empty }) => {
     await bringUpToDate(opened);
     expect(runs()).toBe(0);
     expect(await schemaState(opened)).toEqual({ pending: [], unknown: [] });
+  });
+});
+
+describe.each(KINDS)('a table that is missing on $on', ({ empty }) => {
+  it('is created as it is declared, once, and none of its migrations is applied', async () => {
+    const options = await empty();
+    const { em, records } = await open(options);
+    await em.execute('drop table invitations');
+    const { migration, runs } = addingColumn('1.1.0-added', 'added');
+    const opened = await instance(options, [{ ...migration, table: 'invitations' }]);
+    expect((await schemaState(opened)).pending).toEqual(['1.1.0-added', 'invitations']);
+    await Promise.all([bringUpToDate(opened), bringUpToDate(await instance(options, opened.migrations))]);
+    expect(runs()).toBe(0);
+    expect(await schemaState(opened)).toEqual({ pending: [], unknown: [] });
+    expect(await records.list('invitations', { order: ['email'] })).toEqual([]);
   });
 });
 
@@ -240,6 +259,9 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('a PostgreSQL whose search_path 
     const { records } = await open(onPostgresql(url));
     await records.insert('users', aUserRow());
     expect(await database.em.execute('select * from public.users')).toEqual([]);
+    await database.em.execute('create table public.invitations (id integer)');
+    await database.em.execute('drop table auth.invitations');
+    expect(await (await open(onPostgresql(url))).records.list('invitations', { order: ['email'] })).toEqual([]);
   });
 
   it('is refused in words when none of its schemas exists', async () => {

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { type KeyPair, kidsOf } from '../../../adapters/crypto/token-keys.ts';
 import { shareKey } from '../../config/keys.ts';
-import { ALL_KEY_FILES, KEY_FILES, KEY_FORMATS, type KeyFile, type KeyFormat, readIfAny } from '../../keys.ts';
+import { ALL_KEY_FILES, KEY_FILES, type KeyFile, readIfAny } from '../../keys.ts';
 import { decodeText } from '../../texts.ts';
 import { type Finding, type Findings, note, ok, problem, type SetUp } from './examine.ts';
 
@@ -31,15 +31,15 @@ const ofFactors = ({ factorKeys, environment, dataDir }: SetUp['config']): Findi
       'FACTOR_KEYS is unset: no authenticator apps.',
       'Set it to have them: `npx tandem keys factors` makes a key.',
     );
-  return ofFile('factors', dataDir, KEY_FORMATS.factors, () =>
+  return ofFile('keys.factors', dataDir, KEY_FILES.factors, () =>
     ok(
       'keys.factors',
-      `The secrets of authenticator apps are encrypted with the key ${KEY_FILES.factors} in DATA_DIR.`,
+      `The secrets of authenticator apps are encrypted with the key ${KEY_FILES.factors.file} in DATA_DIR.`,
     ),
   );
 };
 
-const ofPair = async (kind: KeyFile, pair: KeyPair): Promise<Finding> => {
+const ofPair = async (kind: 'access' | 'refresh', pair: KeyPair): Promise<Finding> => {
   const [current, ...others] = await kidsOf(pair);
   const accepted = others.length === 0 ? '' : ` Also accepted: ${others.join(', ')}.`;
   return ok(`keys.${kind}`, `The pair of ${kind} tokens matches. They are signed with the key ${current}.${accepted}`);
@@ -49,7 +49,7 @@ const ofDataDir = async (dataDir: string): Promise<Finding[]> => {
   const pairs: KeyPair[] = [];
   const findings = await Promise.all(
     (['access', 'refresh'] as const).map((kind) =>
-      ofFile(kind, dataDir, KEY_FORMATS[kind], (pair) => {
+      ofFile(`keys.${kind}`, dataDir, KEY_FILES[kind], (pair) => {
         pairs.push(pair);
         return ofPair(kind, pair);
       }),
@@ -58,17 +58,16 @@ const ofDataDir = async (dataDir: string): Promise<Finding[]> => {
   const [one, other] = pairs;
   if (!one || !other || !shareKey(one, other)) return findings;
   const seen = 'Both kinds of tokens have the same key in DATA_DIR: the service does not start.';
-  const advice = `Remove ${KEY_FILES.refresh}; the next start makes a new one, and everybody has to log in again.`;
+  const advice = `Remove ${KEY_FILES.refresh.file}; the next start makes a new one, and everybody has to log in again.`;
   return [...findings, problem('keys.shared', seen, advice)];
 };
 
 const ofFile = async <Key>(
-  kind: KeyFile,
+  id: string,
   dataDir: string,
-  { parse, is, advice }: KeyFormat<Key>,
+  { file, parse, is, advice }: KeyFile<Key>,
   whenFit: (key: Key) => Finding | Promise<Finding>,
 ): Promise<Finding> => {
-  const [id, file] = [`keys.${kind}`, KEY_FILES[kind]];
   const text = await readIfAny(join(dataDir, file));
   if (text === null)
     return note(id, `There is no ${file} in DATA_DIR yet.`, 'Nothing: outside production, the next start makes it.');
@@ -86,7 +85,7 @@ export const secretFiles = async (setUp: SetUp): Promise<Findings> => {
   const clientKey = database.kind === 'postgresql' ? new URL(database.url).searchParams.get('sslkey') : null;
   const candidates: Candidate[] = [
     ...(await envFilesOf(setUp)),
-    ...ALL_KEY_FILES.map((file): Candidate => [join(dataDir, file), 'a secret key']),
+    ...ALL_KEY_FILES.map(({ file }): Candidate => [join(dataDir, file), 'a secret key']),
     [join(dataDir, 'database'), 'password hashes'],
     [join(dataDir, 'mail'), 'links that reset passwords'],
     ...(clientKey === null ? [] : [[clientKey, 'the private key for PostgreSQL'] as const]),

@@ -3,7 +3,7 @@ import { whyNoHttpMail } from '../../../adapters/mailer/http.ts';
 import { whyNoMail } from '../../../adapters/mailer/smtp.ts';
 import { textsIn } from '../../../application/templates.ts';
 import { MAIL_NAMES } from '../../../domain/happenings.ts';
-import { mailSigner } from '../../delivery.ts';
+import { signedPost } from '../../delivery.ts';
 import { examineMails, PAGE_FILES } from '../../template-files.ts';
 import { type Findings, note, ok, problem, QUESTION_TIMEOUT_MS, type SetUp, warning } from './examine.ts';
 
@@ -32,7 +32,7 @@ export const mail = async ({ config }: SetUp): Promise<Findings> => {
     return note('mail.files', 'MAIL_URL is unset: mail is written to DATA_DIR/mail.', 'Set MAIL_URL to send it.');
   const timeout = QUESTION_TIMEOUT_MS;
   const why = url.startsWith('http')
-    ? await whyNoHttpMail({ url, sign: await mailSigner(config), clock: systemClock, timeout })
+    ? await whyNoHttpMail({ post: await signedPost(url, config), clock: systemClock, timeout })
     : await whyNoMail({ url, requireTls, oauth, timeout });
   const { host } = new URL(url);
   if (why === null) return ok('mail.reachable', `The mail server at ${host} can be used.`);

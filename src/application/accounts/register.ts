@@ -40,7 +40,7 @@ export const register =
     const method = identity ? 'identity' : password === undefined ? 'registration-without-password' : 'registration';
     return underFreeUsername(deps.users, applied, async (user) => {
       const authentications = [{ method, at: now }] as const;
-      const { session, opened } = await prepareSession(deps, { user, now, origin, keys, authentications });
+      const { session, opened } = await prepareSession(deps, { user, origin, keys, authentications });
       let rememberedDevice: string | null = null;
       await store(deps, { user, holder, invitation, identity, origin, cancellation }, async (stores) => {
         await storeSession(deps, stores, session, { kind: 'registered', user, origin });

@@ -1,30 +1,29 @@
 import type { SecondFactorPolicy } from '../../domain/assurance.ts';
-import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import type { Origin } from '../../domain/event.ts';
 import { isConfirmed } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
+import { unseal } from '../login/asked-code.ts';
 import { codeAttempts } from '../login/compare-password.ts';
-import { askedBy, finishWithCode } from '../login/new-device-code.ts';
+import { finishWithCode } from '../login/new-device-code.ts';
+import { assertMayLogIn, loginClient, openLogin, reportRefusal } from '../login/open-login.ts';
 import {
   assertSameAccount,
   hasLaterLogin,
   invalidSecondFactor,
   openPendingLogin,
-  type PendingLogin,
   usePendingLogin,
 } from '../login/pending-login.ts';
-import { assertMayLogIn, reportRefusal, storeLogin } from '../login/store-login.ts';
 import { expiryOf } from '../login-code.ts';
 import type { FactorSecrets } from '../ports/secrets.ts';
 import { NEVER_CANCELLED, type Service } from '../service.ts';
 import { rememberDevice } from '../sessions/end-sessions.ts';
-import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
-import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove-device.ts';
-import { verifiedTokens } from '../sessions/tokens.ts';
+import type { OpenedSession } from '../sessions/open-session.ts';
+import type { ClientContext } from '../sessions/prove-device.ts';
 import { codesOf, factorsOf, passkeysOf } from '../storage/credentials.ts';
-import type { Records } from '../storage/records.ts';
+import type { Records, Stores } from '../storage/records.ts';
 import { addApp, enrol, type StartedApp } from './enrol-app.ts';
 import { type NewChallenge, newChallenge } from './use-passkey.ts';
-import { type PresentedFactor, type VerifiedFactor, verifyFactor, verifyFirstCode } from './verify-factor.ts';
+import { type PresentedFactor, verifyFactor, verifyFirstCode } from './verify-factor.ts';
 
 type SecondFactorMethod = 'totp' | 'recovery-code' | 'passkey' | 'mail-code';
 
@@ -43,7 +42,7 @@ type ShownPendingLogin = {
 export const showPendingLogin =
   (deps: Service) =>
   async (pendingLogins: readonly string[]): Promise<ShownPendingLogin> => {
-    const asked = askedBy(deps, pendingLogins);
+    const asked = unseal(deps, pendingLogins, 'new-device-code');
     if (asked !== null && !hasLaterLogin(deps, pendingLogins, asked.codes[0].askedAt))
       return { methods: ['mail-code'], enrol: false, expiresAt: expiryOf(asked.codes[0]), challenge: null };
     const { pending, user } = await openPendingLogin(deps, pendingLogins);
@@ -90,18 +89,13 @@ export const startPendingApp =
     });
   };
 
-type FinishLoginInput = {
-  /** As the browser presents them, like `rememberedDevices`. */
+type FinishLoginInput = ClientContext & {
+  /** As the browser presents them. */
   readonly pendingLogins: readonly string[];
   /** The code of a mail is of a log-in on a new device, which is remembered. */
   readonly factor: PresentedFactor | { readonly mailCode: string };
-  readonly networks?: readonly string[];
   /** Whether the password is enough on this device from now on. Without effect for a user who has passkeys alone. */
   readonly remember?: boolean | undefined;
-  readonly rememberedDevices?: readonly string[];
-  readonly refreshTokens?: readonly string[];
-  readonly origin?: Origin;
-  readonly presented?: Presented;
 };
 
 type FinishedLogin = {
@@ -110,72 +104,45 @@ type FinishedLogin = {
   readonly rememberedDevice: string | null;
 };
 
-/**
- * Opens the session of a pending log-in for a user who presents the second factor, or adds the first one. Both are used up together with it.
- * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_DEVICE_UNPROVEN, AUTH_EMAIL_UNVERIFIED, AUTH_PASSKEY_INVALID, AUTH_PROOF_EXPIRED,
- *   AUTH_SECOND_FACTOR_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED; DB_RECORD_NOT_FOUND when nobody has such a passkey.
- */
+/** Opens the session of a pending log-in for a user who presents the second factor, or adds the first one. Both are used up together with it. */
 export const finishLogin =
   (deps: Service) =>
   async (input: FinishLoginInput, cancellation = NEVER_CANCELLED): Promise<FinishedLogin> => {
-    const { pendingLogins, factor, refreshTokens = [], origin = NO_ORIGIN, presented = NOTHING_PRESENTED } = input;
-    const { remember = false, rememberedDevices: texts = [], networks = ['unknown'] } = input;
+    const { pendingLogins, factor, remember = false, rememberedDevices: texts = [] } = input;
     if ('mailCode' in factor) {
-      const source = { rememberedDevices: texts, refreshTokens, networks, origin, presented };
-      const asked = askedBy(deps, pendingLogins);
-      const finished = await finishWithCode(deps, asked, { ...factor, ...source }, cancellation);
+      const asked = unseal(deps, pendingLogins, 'new-device-code');
+      const finished = await finishWithCode(deps, asked, factor.mailCode, input, cancellation);
       return { ...finished, recoveryCodes: null };
     }
-    const keys = await provenKeys(deps, presented);
-    const verified = await verifiedTokens(deps, refreshTokens);
+    const client = await loginClient(deps, input);
+    const { origin, verified } = client;
     const { pending, user } = await openPendingLogin(deps, pendingLogins);
     assertMayLogIn(deps, user);
     const own = verified.find(({ claims }) => claims.sub === user.id);
     const enrols = await mayEnrol(deps, deps.records, user);
     const presentation = { user, attempts: codeAttempts(user, own), origin };
     const verify = enrols ? verifyFirstCode : verifyFactor;
-    const verifiedFactor = await verify(deps, factor, presentation).catch(reportRefusal(deps, user, origin));
-    const now = deps.clock.now();
+    const { method, use } = await verify(deps, factor, presentation).catch(reportRefusal(deps, user, origin));
     const authentications = [
       { method: pending.method, at: pending.startedAt },
-      { method: verifiedFactor.method, at: now },
+      { method, at: deps.clock.now() },
     ] as const;
-    const { session, opened } = await prepareSession(deps, { user, now, origin, keys, authentications });
-    cancellation.throwIfAborted();
-    const login = { session, verified, origin };
-    return {
-      opened,
-      ...(await store(deps, { pending, verifiedFactor, enrols, login, texts: remember ? texts : null })),
-    };
+    return openLogin(deps, client, { user, authentications, cancellation }, async (stores, store) => {
+      const locked = assertSameAccount(pending, await stores.users.lock(user.id));
+      if (enrols !== (await mayEnrol(deps, stores.records, locked)))
+        throw invalidSecondFactor('the factors of the user have changed');
+      await usePendingLogin(stores, pending);
+      // Before what it adds: the mail about the log-in undoes that, too.
+      const opened = await store(locked);
+      await use(stores);
+      const recoveryCodes = enrols ? await enrolFirst(deps, stores, locked, opened.sessionId, origin) : null;
+      const remembers = remember && (enrols || locked.secondFactorAt !== null);
+      const rememberedDevice = remembers ? await rememberDevice(deps, stores, { user: locked, texts, origin }) : null;
+      return { opened, recoveryCodes, rememberedDevice };
+    });
   };
 
-type Finishing = {
-  readonly pending: PendingLogin;
-  readonly verifiedFactor: VerifiedFactor;
-  /** Whether it was the first code of an app. */
-  readonly enrols: boolean;
-  readonly login: Omit<Parameters<typeof storeLogin>[2], 'user'>;
-  /** What the browser presents of remembered devices; `null`: the device is not to be remembered. */
-  readonly texts: readonly string[] | null;
+const enrolFirst = async (deps: Service, stores: Stores, user: User, sessionId: string, origin: Origin) => {
+  const appIds = (await factorsOf(stores.records, user.id)).map(({ id }) => id);
+  return enrol(deps, stores, { user, appIds, sessionId, origin });
 };
-
-const store = (
-  deps: Service,
-  { pending, verifiedFactor, enrols, login, texts }: Finishing,
-): Promise<Omit<FinishedLogin, 'opened'>> =>
-  deps.transactions.run(async (stores) => {
-    const { session, origin } = login;
-    const user = assertSameAccount(pending, await stores.users.lock(pending.userId));
-    if (enrols !== (await mayEnrol(deps, stores.records, user)))
-      throw invalidSecondFactor('the factors of the user have changed');
-    await usePendingLogin(stores, pending);
-    // Before what it adds: the mail about the log-in undoes that, too.
-    await storeLogin(deps, stores, { user, ...login });
-    await verifiedFactor.use(stores);
-    const appIds = enrols ? (await factorsOf(stores.records, user.id)).map(({ id }) => id) : [];
-    const enrolment = { user, appIds, sessionId: session.id, origin };
-    const recoveryCodes = enrols ? await enrol(deps, stores, enrolment) : null;
-    const remembers = texts !== null && (enrols || user.secondFactorAt !== null);
-    const rememberedDevice = remembers ? await rememberDevice(deps, stores, { user, texts, origin }) : null;
-    return { recoveryCodes, rememberedDevice };
-  });

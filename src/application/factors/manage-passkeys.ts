@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { defaultPasskeyName, PASSKEYS_PER_USER, type Passkey } from '../../domain/passkey.ts';
-import { hasNothingElse } from '../login/recover.ts';
+import { hasNothingElse } from '../login/login.ts';
 import { recordChange } from '../notices.ts';
 import type { CreationMediation, NewCredential } from '../ports/webauthn.ts';
 import { pick, record, type Service } from '../service.ts';

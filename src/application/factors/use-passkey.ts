@@ -1,15 +1,14 @@
 import type { Method } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
-import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import type { Origin } from '../../domain/event.ts';
 import { CHALLENGE_LIFETIME, isCopySuspected, type Passkey } from '../../domain/passkey.ts';
-import { assertMayLogIn, storeLogin } from '../login/store-login.ts';
+import { loginClient, openLogin } from '../login/open-login.ts';
 import { type NotifiedUser, recordChange } from '../notices.ts';
 import type { SignedValue } from '../ports/secrets.ts';
 import type { UsedCredential, VerifiedUse, WebAuthn } from '../ports/webauthn.ts';
 import { type Core, NEVER_CANCELLED, type Service } from '../service.ts';
-import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
-import { type ClientContext, NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
-import { verifiedTokens } from '../sessions/tokens.ts';
+import type { OpenedSession } from '../sessions/open-session.ts';
+import type { ClientContext } from '../sessions/prove-device.ts';
 import { findPasskey, recordPasskeyUse, useOnce } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 
@@ -117,22 +116,15 @@ type PasskeyLogin = ClientContext & { readonly credential: UsedCredential };
 export const logInWithPasskey =
   (deps: Service) =>
   async (input: PasskeyLogin, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
-    const { credential, refreshTokens = [], origin = NO_ORIGIN, presented = NOTHING_PRESENTED } = input;
-    const keys = await provenKeys(deps, presented);
-    const verified = await verifiedTokens(deps, refreshTokens);
-    const answer = await verifyPasskey(deps, credential);
+    const client = await loginClient(deps, input);
+    const answer = await verifyPasskey(deps, input.credential);
     const user = await deps.users.findById(answer.passkey.userId);
     if (user === null) throw unknownPasskey();
-    assertMayLogIn(deps, user);
-    const now = deps.clock.now();
-    const authentications = [{ method: answer.method, at: now }] as const;
-    const { session, opened } = await prepareSession(deps, { user, now, origin, keys, authentications });
-    cancellation.throwIfAborted();
-    await deps.transactions.run(async (stores) => {
+    const authentications = [{ method: answer.method, at: deps.clock.now() }] as const;
+    return openLogin(deps, client, { user, authentications, cancellation }, async (stores, store) => {
       const locked = await stores.users.lock(user.id);
       if (locked === null) throw unknownPasskey();
-      await usePasskey(deps, stores, answer, { user: locked, origin });
-      await storeLogin(deps, stores, { user: locked, session, verified, origin });
+      await usePasskey(deps, stores, answer, { user: locked, origin: client.origin });
+      return store(locked);
     });
-    return opened;
   };

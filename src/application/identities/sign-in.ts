@@ -1,21 +1,18 @@
 import { needsSecondFactor, RECENTLY } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
-import { NO_ORIGIN } from '../../domain/event.ts';
 import { addressOf, hostsMailbox, type VerifiedIdentity } from '../../domain/identity.ts';
 import { NO_PASSWORD } from '../../domain/password.ts';
 import type { User } from '../../domain/user.ts';
 import { isTaken, presentedInvitation, type RegisterInput } from '../accounts/applicant.ts';
 import { registration } from '../accounts/register.ts';
 import { identityConflict, isBlocked, proveAddress, storeIdentity, unlinkedIdentity } from '../accounts/ways.ts';
+import { assertMayLogIn, loginClient, openLogin } from '../login/open-login.ts';
 import { type LoginResult, newPendingLogin } from '../login/pending-login.ts';
-import { assertMayLogIn, storeLogin } from '../login/store-login.ts';
 import { notifyOfChange } from '../notices.ts';
 import type { ProviderAnswer } from '../ports/identity-providers.ts';
 import { type Cancellation, NEVER_CANCELLED, type Service } from '../service.ts';
 import { rememberedDeviceId as rememberedDevice } from '../sessions/end-sessions.ts';
-import { prepareSession } from '../sessions/open-session.ts';
-import { type ClientContext, NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
-import { verifiedTokens } from '../sessions/tokens.ts';
+import type { ClientContext } from '../sessions/prove-device.ts';
 import { findIdentity, identitiesOf, passkeysOf } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 import { changeRow } from '../storage/rows.ts';
@@ -92,36 +89,34 @@ const logIn = async (
   input: SignIn,
   cancellation: Cancellation,
 ): Promise<LoginResult> => {
-  const { identity, origin = NO_ORIGIN, presented = NOTHING_PRESENTED, refreshTokens = [], locales = [] } = input;
-  const keys = await provenKeys(deps, presented);
-  const verified = await verifiedTokens(deps, refreshTokens);
+  const { identity, locales = [], rememberedDevices = [] } = input;
+  const client = await loginClient(deps, input);
+  const { origin, verified } = client;
   const proves = user.emailVerifiedAt === null && identity.isEmailVerified && addressOf(identity) === user.email;
   const now = deps.clock.now();
   const expected = proves ? { ...user, emailVerifiedAt: now } : user;
-  assertMayLogIn(deps, expected);
-  const rememberedDeviceId = proves ? null : await rememberedDevice(deps, user, input.rememberedDevices ?? []);
+  const rememberedDeviceId = proves ? null : await rememberedDevice(deps, user, rememberedDevices);
   // A log-in there that was earlier than the last minutes does not count as one of them here.
   const at = Math.max(Math.min(identity.authenticatedAt ?? now, now), now - RECENTLY.recent);
-  const authentications = [{ method: 'identity', at }] as const;
-  const { session, opened } = await prepareSession(deps, { user: expected, now, origin, keys, authentications });
-  cancellation.throwIfAborted();
-  return deps.transactions.run(async (stores): Promise<LoginResult> => {
+  const login = { user: expected, authentications: [{ method: 'identity', at }], cancellation } as const;
+  return openLogin(deps, client, login, async (stores, store): Promise<LoginResult> => {
     const locked = await lockedAsDecided(stores, identity, { user, isLinked });
     if (!isLinked) await assertMayBeLinked(deps, stores, locked, identity);
     const current = proves ? await proveAddress(deps, stores, locked, { verified, locales, origin }) : locked;
+    assertMayLogIn(deps, current);
     const waits = needsSecondFactor(deps, current) && rememberedDeviceId === null;
     const isStillLinked = isLinked && (!proves || (await findIdentity(stores.records, identity)) !== null);
-    // A way in is not added to an account with a second factor by the first one alone: until the user links it, the address counts.
-    const links = !isStillLinked && (proves || !waits);
     if (isStillLinked) await recordUse(stores, identity, now);
-    if (waits) assertMayLogIn(deps, current);
     // Before what it adds: the mail about the log-in undoes that, too.
-    else await storeLogin(deps, stores, { user: current, session, verified, origin, rememberedDeviceId });
-    if (links) {
+    const result = waits
+      ? { pendingLogin: newPendingLogin(deps, current, 'identity') }
+      : await store(current, { rememberedDeviceId });
+    // A way in is not added to an account with a second factor by the first one alone: until the user links it, the address counts.
+    if (!isStillLinked && (proves || !waits)) {
       const { id } = await storeIdentity(deps, stores, identity, current, origin);
       await notifyOfChange(deps, stores, { kind: 'identity-linked', user: current, origin, added: [id] });
     }
-    return waits ? { pendingLogin: newPendingLogin(deps, current, 'identity') } : opened;
+    return result;
   });
 };
 

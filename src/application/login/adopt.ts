@@ -1,27 +1,17 @@
 import { needsSecondFactor } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
-import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { User } from '../../domain/user.ts';
 import type { VerifyAssertion } from '../ports/proofs.ts';
 import { NEVER_CANCELLED, type Service } from '../service.ts';
 import { rememberedDeviceId as rememberedDevice } from '../sessions/end-sessions.ts';
-import { prepareSession } from '../sessions/open-session.ts';
-import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove-device.ts';
-import { verifiedTokens } from '../sessions/tokens.ts';
+import type { ClientContext } from '../sessions/prove-device.ts';
 import { passkeysOf, useOnce } from '../storage/credentials.ts';
+import { assertMayLogIn, loginClient, openLogin } from './open-login.ts';
 import { type LoginResult, newPendingLogin } from './pending-login.ts';
-import { assertMayLogIn, storeLogin } from './store-login.ts';
 
 export type AdoptDeps = Service & { readonly verifyAssertion: VerifyAssertion };
 
-type Adoption = {
-  readonly assertion: string;
-  /** As the browser presents them, like `refreshTokens`. */
-  readonly rememberedDevices?: readonly string[];
-  readonly refreshTokens?: readonly string[];
-  readonly origin?: Origin;
-  readonly presented?: Presented;
-};
+type Adoption = ClientContext & { readonly assertion: string };
 
 const invalid = (reason: string): AppError => new AppError('AUTH_ASSERTION_INVALID', { reason });
 
@@ -29,36 +19,29 @@ const invalid = (reason: string): AppError => new AppError('AUTH_ASSERTION_INVAL
  * Opens a session for a user for whom the former system vouches, once for each assertion, or a pending log-in if a second factor is missing. A user
  * who has none, and needs one, logs in: the thief of a session of the former system could add it. So does a user with another password than at the
  * start: what they wanted to shut out by it may have a session of the former system. No mail about a new device is sent: all devices are new then.
- * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_ASSERTION_INVALID, AUTH_DEVICE_UNPROVEN, AUTH_EMAIL_UNVERIFIED, AUTH_PROOF_EXPIRED
  */
 export const adopt =
   (deps: AdoptDeps) =>
   async (input: Adoption, cancellation = NEVER_CANCELLED): Promise<LoginResult> => {
-    const { origin = NO_ORIGIN, presented = NOTHING_PRESENTED, refreshTokens = [], rememberedDevices = [] } = input;
     const now = deps.clock.now();
     const assertion = await deps.verifyAssertion(input.assertion, now);
     if ('problem' in assertion) throw invalid(assertion.problem);
     const user = withFirstPassword(await deps.users.findById(assertion.userId));
     assertMayLogIn(deps, user);
-    const keys = await provenKeys(deps, presented);
-    const verified = await verifiedTokens(deps, refreshTokens);
-    const rememberedDeviceId = await rememberedDevice(deps, user, rememberedDevices);
+    const client = await loginClient(deps, input);
+    const rememberedDeviceId = await rememberedDevice(deps, user, input.rememberedDevices ?? []);
     const authentications = [{ method: 'adopted', at: now }] as const;
-    const { session, opened } = await prepareSession(deps, { user, now, origin, keys, authentications });
-    cancellation.throwIfAborted();
-    return deps.transactions.run(async (stores): Promise<LoginResult> => {
+    const login = { user, authentications, cancellation };
+    return openLogin(deps, client, login, async (stores, store): Promise<LoginResult> => {
       const locked = withFirstPassword(await stores.users.lock(user.id));
       if (!(await useOnce(stores.records, `adoption ${assertion.id}`, assertion.expiresAt)))
         throw invalid('it was used before');
       assertMayLogIn(deps, locked);
-      if (needsSecondFactor(deps, locked) && rememberedDeviceId === null) {
-        const hasOne = locked.secondFactorAt !== null || (await passkeysOf(stores.records, locked.id)).length > 0;
-        if (!hasOne) throw invalid('the user has to add a second factor, and for that to present something here');
-        return { pendingLogin: newPendingLogin(deps, locked, 'adopted') };
-      }
-      const device = { isOwnDevice: true, rememberedDeviceId };
-      await storeLogin(deps, stores, { user: locked, session, verified, origin, ...device });
-      return opened;
+      if (!needsSecondFactor(deps, locked) || rememberedDeviceId !== null)
+        return store(locked, { isOwnDevice: true, rememberedDeviceId });
+      const hasOne = locked.secondFactorAt !== null || (await passkeysOf(stores.records, locked.id)).length > 0;
+      if (!hasOne) throw invalid('the user has to add a second factor, and for that to present something here');
+      return { pendingLogin: newPendingLogin(deps, locked, 'adopted') };
     });
   };
 

@@ -1,15 +1,12 @@
 import { lacksSecondFactor } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
-import type { Origin } from '../../domain/event.ts';
 import { invalidCode } from '../login-code.ts';
 import { NEVER_CANCELLED, type Service } from '../service.ts';
 import { type Caller, liveSession } from '../sessions/current-user.ts';
 import { endSession } from '../sessions/end-sessions.ts';
-import { type OpenedSession, prepareSession } from '../sessions/open-session.ts';
-import { evidenceOf, type Presented, provenKeys } from '../sessions/prove-device.ts';
-import { verifiedTokens } from '../sessions/tokens.ts';
+import { type ClientContext, evidenceOf, type Presented } from '../sessions/prove-device.ts';
 import { useOnce } from '../storage/credentials.ts';
-import { storeLogin } from './store-login.ts';
+import { loginClient, openLogin } from './open-login.ts';
 
 /** Milliseconds in which an app has to use its code. */
 const APP_CODE_LIFETIME = 60_000;
@@ -18,8 +15,7 @@ const APP_CODE_LIFETIME = 60_000;
  * Makes a code with which an app gets a session of its own, while that of the browser lives (ADR 0033). It has the id of that session.
  * @param challenge RFC 7636 §4.2, by the method S256.
  * @param presented proves the key of that session, if it has one of a page: cookies that were copied are not enough.
- * @throws AppError AUTH_DEVICE_UNPROVEN, AUTH_PROOF_EXPIRED, AUTH_STEP_UP_REQUIRED when this browser did without the second factor,
- *   AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
+ * @throws AppError AUTH_STEP_UP_REQUIRED when this browser did without the second factor
  */
 export const makeAppCode =
   (deps: Service) =>
@@ -36,45 +32,32 @@ export const makeAppCode =
     return deps.secrets.sign({ purpose: 'app-code', ...caller, value, expiresAt });
   };
 
-type Use = {
-  readonly presented: Presented;
-  readonly origin: Origin;
-  readonly code: string;
-  readonly verifier: string;
-  /** Of the app, from a session before. */
-  readonly refreshTokens: readonly string[];
-};
+/** The refresh tokens are the app's own, from a session before. */
+type Use = ClientContext & { readonly code: string; readonly verifier: string };
 
 /**
  * Opens the session of an app, with what its user has presented in the browser. Who lacks the verifier cannot use a code up; who has it, and
  * presents the code again, ends what it has opened.
- * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_CODE_INVALID, AUTH_DEVICE_UNPROVEN, AUTH_EMAIL_UNVERIFIED, AUTH_PROOF_EXPIRED
  */
 export const logInWithAppCode =
   (deps: Service) =>
-  async ({ verifier, refreshTokens, presented, origin, ...shown }: Use, cancellation = NEVER_CANCELLED) => {
-    const now = deps.clock.now();
-    const code = deps.secrets.unsign(shown.code, 'app-code', now);
+  async (input: Use, cancellation = NEVER_CANCELLED) => {
+    const code = deps.secrets.unsign(input.code, 'app-code', deps.clock.now());
     const [id = '', challenge] = code?.value.split('.') ?? [];
-    if (code === null || deps.secrets.hashOf(verifier) !== challenge)
+    if (code === null || deps.secrets.hashOf(input.verifier) !== challenge)
       throw invalidCode('it is no code of an app, has expired, or is for another verifier');
     const { userId, expiresAt } = code;
-    const [keys, verified] = [await provenKeys(deps, presented), await verifiedTokens(deps, refreshTokens)];
+    const client = await loginClient(deps, input);
     const { user, session: authentications } = await browserOf(deps, code);
-    const { session, opened } = await prepareSession(deps, { id, user, now, origin, keys, authentications });
-    cancellation.throwIfAborted();
-    const first = await deps.transactions.run(async (stores): Promise<OpenedSession | null> => {
+    const opened = await openLogin(deps, client, { id, user, authentications, cancellation }, async (stores, store) => {
       await stores.users.lock(userId);
       const { user: locked } = await browserOf({ ...deps, sessions: stores.sessions }, code);
-      if (await useOnce(stores.records, `app-code ${id}`, expiresAt)) {
-        await storeLogin(deps, stores, { user: locked, session, verified, origin });
-        return opened;
-      }
-      await endSession(deps, stores, { id, userId }, { reason: 'token-replayed', origin });
+      if (await useOnce(stores.records, `app-code ${id}`, expiresAt)) return store(locked);
+      await endSession(deps, stores, { id, userId }, { reason: 'token-replayed', origin: client.origin });
       return null;
     });
-    if (first === null) throw invalidCode('it was used before');
-    return first;
+    if (opened === null) throw invalidCode('it was used before');
+    return opened;
   };
 
 /** The user and the session of the browser, as long as that lives. */

@@ -68,9 +68,9 @@ const tooManyFailures = (wait: number): AppError =>
   });
 
 type LoginSource = {
-  readonly networks: readonly string[];
+  readonly networks?: readonly string[] | undefined;
   /** The verified refresh tokens of the request: a device that has logged in before sends them. */
-  readonly verified: readonly RefreshToken[];
+  readonly verified?: readonly RefreshToken[];
 };
 
 /** `iat` is in seconds. */
@@ -114,7 +114,7 @@ const accountKey = (account: string, user: User | null): string =>
 export const loginAttempts = (
   account: string,
   user: User | null,
-  { networks, verified }: LoginSource,
+  { networks = ['unknown'], verified = [] }: LoginSource,
 ): readonly Attempt[] => {
   const ofNetwork: Attempt = {
     key: accountKey(account, user),

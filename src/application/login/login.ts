@@ -1,63 +1,48 @@
-import { needsSecondFactor } from '../../domain/assurance.ts';
+import { needsSecondFactor, type SecondFactorPolicy } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
-import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import { isHashable, UNKNOWN_PASSWORD } from '../../domain/password.ts';
-import type { Session } from '../../domain/session.ts';
+import { isHashable, NO_PASSWORD, UNKNOWN_PASSWORD } from '../../domain/password.ts';
+import { canonicalRecoveryCode } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
-import { askForOtherPassword, notifyOfPassword } from '../notices.ts';
+import { askForOtherPassword, notifyOfPassword, recordChange } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
-import { findByAccount, NEVER_CANCELLED, type Service } from '../service.ts';
+import { type Cancellation, findByAccount, NEVER_CANCELLED, type Service } from '../service.ts';
 import { rememberedDeviceId } from '../sessions/end-sessions.ts';
-import { prepareSession } from '../sessions/open-session.ts';
-import { NOTHING_PRESENTED, type Presented, provenKeys } from '../sessions/prove-device.ts';
-import { verifiedTokens } from '../sessions/tokens.ts';
+import type { OpenedSession } from '../sessions/open-session.ts';
+import type { ClientContext } from '../sessions/prove-device.ts';
+import { codesOf, identitiesOf, useCode } from '../storage/credentials.ts';
+import type { Records, Transactions } from '../storage/records.ts';
 import { assertSamePassword, comparePassword, loginAttempts } from './compare-password.ts';
-import { askForCode, codeNeeded } from './new-device-code.ts';
+import { askForDeviceCode, codeNeeded } from './new-device-code.ts';
+import { assertMayLogIn, isOwn, type LoginClient, loginClient, openLogin, reportRefusal } from './open-login.ts';
 import { type LoginResult, newPendingLogin } from './pending-login.ts';
-import { recover } from './recover.ts';
-import { assertMayLogIn, isOwn, reportRefusal, storeLogin } from './store-login.ts';
 
-type LoginSource = {
-  readonly networks: readonly string[];
-  readonly refreshTokens: readonly string[];
-};
-
-type LoginInput = {
+type LoginInput = ClientContext & {
   readonly account: string;
   readonly password: string;
-  readonly source?: LoginSource;
-  readonly origin?: Origin;
-  readonly presented?: Presented;
-  readonly rememberedDevices?: readonly string[];
   readonly pendingLogins?: readonly string[];
 };
-
-const UNKNOWN_SOURCE: LoginSource = { networks: ['unknown'], refreshTokens: [] };
 
 /**
  * Opens a session for a user who knows the password, or a pending log-in if the user needs a second factor and the device is not
  * remembered. A new device may need a code by mail. The sessions end whose tokens the request presents. An unknown account takes as long as a known one.
- * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_CREDENTIALS_INVALID, AUTH_DEVICE_UNPROVEN, AUTH_EMAIL_UNVERIFIED, AUTH_PROOF_EXPIRED,
- *   CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
  */
 export const login = (deps: Service) => {
   const oneAtATime = keyedMutex();
   return async (input: LoginInput, cancellation = NEVER_CANCELLED): Promise<LoginResult> => {
-    const { password, source = UNKNOWN_SOURCE, origin = NO_ORIGIN, presented = NOTHING_PRESENTED } = input;
-    const keys = await provenKeys(deps, presented);
-    const verified = await verifiedTokens(deps, source.refreshTokens);
-    const found = await findByAccount(deps, input.account);
-    const recovery = recover(deps, found, password, { keys, verified, origin, cancellation });
-    const recovered = await recovery.catch(reportRefusal(deps, found, origin));
+    const { account, password, rememberedDevices = [], pendingLogins = [] } = input;
+    const client = await loginClient(deps, input);
+    const { origin, verified } = client;
+    const found = await findByAccount(deps, account);
+    const recovered = await recover(deps, found, password, client, cancellation).catch(
+      reportRefusal(deps, found, origin),
+    );
     if (recovered !== null) return recovered;
-    const { networks } = source;
-    const { rememberedDevices = [], pendingLogins = [] } = input;
-    const needed = await codeNeeded(deps, found, { keys, verified, rememberedDevices });
-    const admission = admit(deps, found, input, { networks, verified }, needed.ofRight);
+    const needed = await codeNeeded(deps, found, client, rememberedDevices);
+    const admission = admit(deps, found, input, verified, needed.ofRight);
     const user = await admission.catch(reportRefusal(deps, found, origin)).catch(nobodyIf(needed.ofWrong));
     cancellation.throwIfAborted();
     if (user === null || needed.ofRight)
-      return { pendingLogin: await askForCode(deps, { account: input.account, origin, pendingLogins }, user) };
+      return { pendingLogin: await askForDeviceCode(deps, { account, origin, pendingLogins }, user) };
     const current = await rehashIfNeeded(deps, user, password);
     cancellation.throwIfAborted();
     const flaw = await flawOf(deps, password);
@@ -68,48 +53,68 @@ export const login = (deps: Service) => {
       if (!isOwn(verified, current)) await notifyOfPassword(deps, current, origin);
       return { pendingLogin: newPendingLogin(deps, current) };
     }
-    const now = deps.clock.now();
-    const { session, opened } = await prepareSession(deps, {
-      user: current,
-      now,
-      origin,
-      keys,
-      authentications: [{ method: 'password', at: now }],
-    });
     // Log-ins of one user wait for each other here, and not in the database, where each would hold a connection (ADR 0019).
-    await oneAtATime(user.id, () => {
-      cancellation.throwIfAborted();
-      return store(deps, { user: current, session, verified, origin, rememberedDeviceId: deviceId });
+    const run: Transactions['run'] = (work) =>
+      oneAtATime(current.id, () => {
+        cancellation.throwIfAborted();
+        return deps.transactions.run(work);
+      });
+    const authentications = [{ method: 'password', at: deps.clock.now() }] as const;
+    const opening = { user: current, authentications, cancellation };
+    return openLogin({ ...deps, transactions: { run } }, client, opening, async (stores, store) => {
+      // Again, in the lock: a change of the password has ended only the sessions that were stored before.
+      const locked = await stores.users.lock(current.id);
+      if (locked === null) throw new AppError('AUTH_CREDENTIALS_INVALID', { reason: 'the user was deleted' });
+      assertSamePassword(current, locked);
+      return store(locked, { rememberedDeviceId: deviceId });
     });
-    return opened;
   };
 };
 
-type LogIn = {
-  readonly user: User;
-  readonly session: Session;
-  readonly verified: readonly RefreshToken[];
-  readonly origin: Origin;
-  readonly rememberedDeviceId: string | null;
-};
+/** Whether the user has no other way in than passkeys and recovery codes. An address that nobody has proven may be mistyped. */
+export const hasNothingElse = async (policy: SecondFactorPolicy, records: Records, user: User): Promise<boolean> =>
+  user.passwordHash === NO_PASSWORD &&
+  user.emailVerifiedAt === null &&
+  !needsSecondFactor(policy, user) &&
+  (await identitiesOf(records, user.id)).length === 0;
 
-/** Locks the user, and compares the password again: a change of it has ended only the sessions that were stored before. */
-const store = (deps: Service, { user, ...login }: LogIn): Promise<void> =>
-  deps.transactions.run(async (stores) => {
+/**
+ * Opens a session for a user who has nothing else, and types a recovery code in place of the password (ADR 0009).
+ * @returns `null` for any other text, and with one statement for any other account
+ */
+const recover = async (
+  deps: Service,
+  user: User | null,
+  typed: string,
+  client: LoginClient,
+  cancellation: Cancellation,
+): Promise<OpenedSession | null> => {
+  const code = canonicalRecoveryCode(typed);
+  if (code === null) return null;
+  const hash = deps.secrets.hashOf(code);
+  const isTheirs = (await codesOf(deps.records, user?.id ?? '')).includes(hash);
+  if (user === null || !isTheirs || !(await hasNothingElse(deps, deps.records, user))) return null;
+  const authentications = [{ method: 'recovery-code', at: deps.clock.now() }] as const;
+  return openLogin(deps, client, { user, authentications, cancellation }, async (stores, store) => {
     const locked = await stores.users.lock(user.id);
-    if (locked === null) throw new AppError('AUTH_CREDENTIALS_INVALID', { reason: 'the user was deleted' });
-    assertSamePassword(user, locked);
-    await storeLogin(deps, stores, { user: locked, ...login });
+    const isAlone = locked !== null && (await hasNothingElse(deps, stores.records, locked));
+    if (!isAlone || !(await useCode(stores.records, user.id, hash)))
+      throw new AppError('AUTH_CREDENTIALS_INVALID', {
+        reason: 'the recovery code was used, or the user has another way in',
+      });
+    await recordChange(deps, stores, { kind: 'recovery-code-used', user: locked, origin: client.origin });
+    return store(locked);
   });
+};
 
 const admit = async (
   deps: Service,
   user: User | null,
-  { account, password }: LoginInput,
-  source: Parameters<typeof loginAttempts>[2],
+  { account, password, networks = ['unknown'] }: LoginInput,
+  verified: readonly RefreshToken[],
   needsCode: boolean,
 ): Promise<User> => {
-  const candidates = loginAttempts(account, user, source);
+  const candidates = loginAttempts(account, user, { networks, verified });
   const matches = await comparePassword(deps, candidates, password, user, { hidesMatch: needsCode });
   if (user === null || !matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
   // The code comes first: whether the account is disabled would say that the password was right.

@@ -28,7 +28,6 @@ export type PreparedSession = { readonly session: Session; readonly opened: Open
 
 type NewSession = {
   readonly user: User;
-  readonly now: number;
   readonly origin: Origin;
   readonly keys: DeviceKeys;
   /** Default: a new one. */
@@ -46,11 +45,12 @@ export const prepareSession = (
 
 const prepare = async (
   deps: Service,
-  { user, now, origin, keys, id = deps.ids.next() }: NewSession,
+  { user, origin, keys, id = deps.ids.next() }: NewSession,
   authenticated: Authenticated,
   ask: (session: Session) => HookClaims | Promise<HookClaims>,
 ): Promise<PreparedSession> => {
-  const { ids, refreshLifetime, sessionMaxLifetime } = deps;
+  const { ids, clock, refreshLifetime, sessionMaxLifetime } = deps;
+  const now = clock.now();
   const untilLimit =
     sessionMaxLifetime === null ? refreshLifetime : authenticated.authenticatedAt + sessionMaxLifetime - now;
   const session = newSession({
@@ -125,8 +125,7 @@ export const replaceSession = async (
   const authenticated = authentications === undefined ? former : authenticatedBy(authentications, former);
   if (lacksSecondFactor(deps, user, authenticated))
     throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: { acr: 'aal2' } });
-  const replacement = { user, now: deps.clock.now(), origin, keys };
-  const { session, opened } = await prepare(deps, replacement, authenticated, () => hookClaims);
+  const { session, opened } = await prepare(deps, { user, origin, keys }, authenticated, () => hookClaims);
   await storeSession(deps, stores, session, { kind: 'session-opened', user, origin });
   return opened;
 };

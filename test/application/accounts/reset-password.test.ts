@@ -172,12 +172,11 @@ describe('resetPassword', () => {
     const source = (address: string) => ({ networks: ['198.51/16', '198.51.100/24', address], refreshTokens: [] });
     for (const account of ['Ada', EMAIL]) {
       const guesses = Array.from({ length: 60 }, () =>
-        app.login({ account, password: 'a guess', source: source('198.51.100.1') }),
+        app.login({ account, password: 'a guess', ...source('198.51.100.1') }),
       );
       await rejections(guesses);
     }
-    const logIn = (password: string, account: string) =>
-      app.login({ account, password, source: source('198.51.100.2') });
+    const logIn = (password: string, account: string) => app.login({ account, password, ...source('198.51.100.2') });
     const token = await ask();
     app.clock.advance(SECOND);
     await reset(token);

@@ -197,11 +197,9 @@ describe('for a user who has a second factor', () => {
     const { app, user, enrol } = await setUp();
     await enrol();
     const stored = (await app.users.findById(user.id)) ?? expect.unreachable();
-    const now = app.clock.now();
-    const [first, ...others] = methods.map((method) => ({ method, at: now }));
+    const [first, ...others] = methods.map((method) => ({ method, at: app.clock.now() }));
     const { session } = await prepareSession(app, {
       user: stored,
-      now,
       origin: NO_ORIGIN,
       keys: NO_KEYS,
       authentications: [first ?? expect.unreachable(), ...others],

@@ -29,7 +29,7 @@ const setUp = async () => {
     { account = 'Ada', network = OWNER, refreshTokens = [] as readonly string[] } = {},
   ): Promise<string | number> => {
     try {
-      await app.login({ account, password, source: { networks: networksOf(network), refreshTokens } });
+      await app.login({ account, password, networks: networksOf(network), refreshTokens });
       return 'in';
     } catch (error) {
       if (!(error instanceof AppError)) throw error;

@@ -70,7 +70,8 @@ describe('a log-in that presents refresh tokens', () => {
   const presenting = (...refreshTokens: readonly string[]) => ({
     account: 'Ada',
     password: ADA.password,
-    source: { networks: ['a network'], refreshTokens },
+    networks: ['a network'],
+    refreshTokens,
     origin: ORIGIN,
   });
 

@@ -33,7 +33,7 @@ const watchedStorage = () => {
 /** The key of the device on which Ada has registered. */
 const proofOf = (number: number) => ({ presented: { proof: { text: `key.${number}`, method: 'POST', urls: [] } } });
 const NETWORKS = ['a network'];
-const NEW_DEVICE = { source: { networks: NETWORKS, refreshTokens: [] }, origin: ORIGIN };
+const NEW_DEVICE = { networks: NETWORKS, refreshTokens: [], origin: ORIGIN };
 const RIGHT = { account: 'Ada', password: ADA.password };
 const WRONG = { account: 'Ada', password: 'wrong horse' };
 const UNKNOWN = { account: 'Bob', password: ADA.password };
@@ -173,10 +173,7 @@ describe('on a new device', () => {
 describe('without a code', () => {
   const DISCLOSED = 'AUTH_CREDENTIALS_INVALID';
   it.each<[string, () => object]>([
-    [
-      'a refresh token of the user',
-      () => ({ source: { networks: NETWORKS, refreshTokens: [world.ada.refreshToken] } }),
-    ],
+    ['a refresh token of the user', () => ({ networks: NETWORKS, refreshTokens: [world.ada.refreshToken] })],
     ['the device of the registration', () => ({ rememberedDevices: [world.ada.rememberedDevice] })],
     ['the key of a session', () => proofOf(2)],
   ])('logs in a device that shows %s', async (_what, shown) => {

@@ -23,7 +23,7 @@ const registered = async (notices: readonly Notice[] = NOTICES) => {
   const opened = await app.register({ ...ADA, origin: LAPTOP });
   const pending = async () => (await messagesOf(app.records, opened.user.id)).map(({ kind }) => kind);
   const logIn = (origin: Origin, refreshTokens: readonly string[] = []) =>
-    app.login({ account: 'ada', password: ADA.password, origin, source: { networks: ['a network'], refreshTokens } });
+    app.login({ account: 'ada', password: ADA.password, origin, networks: ['a network'], refreshTokens });
   return { ...app, ...opened, pending, logIn };
 };
 

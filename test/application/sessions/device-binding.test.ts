@@ -284,7 +284,7 @@ describe('a session with a key of its device', () => {
         app.clock.advance(HOUR);
         const old = tokens[3 - ago] ?? '';
         if (act === 'log out') await app.logout([old], ELSEWHERE);
-        else await logIn({ source: { networks: ['a network'], refreshTokens: [old] } });
+        else await logIn({ networks: ['a network'], refreshTokens: [old] });
         const ended = act === 'log out' ? 'session-ended: logout' : 'session-ended: replaced';
         expect((await happened()).filter((each) => each.startsWith('session-ended'))).toEqual([ended]);
         expect(await told()).not.toContain('token-replayed');

@@ -81,7 +81,7 @@ export const loginRoute = (deps: Service, access: DeviceAccess): Route => {
     },
     async ({ body, signal }, ctx) => {
       const source = loginSourceOf(ctx, access, body.proof);
-      return handOver(ctx, access, await logIn({ ...body, ...source, source }, signal));
+      return handOver(ctx, access, await logIn({ ...body, ...source }, signal));
     },
   );
 };

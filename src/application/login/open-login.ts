@@ -1,0 +1,111 @@
+import type { Authenticated, Authentications } from '../../domain/assurance.ts';
+import type { DeviceKeys } from '../../domain/device-binding.ts';
+import { AppError } from '../../domain/errors/app-error.ts';
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import { isIssuedAfter } from '../../domain/tokens.ts';
+import type { User } from '../../domain/user.ts';
+import { isUsualLogin, notifyOfFailures, notifyOfLogin } from '../notices.ts';
+import type { RefreshToken } from '../ports/token-signer.ts';
+import type { Cancellation, Service } from '../service.ts';
+import { endPresentedSessions } from '../sessions/end-sessions.ts';
+import { type OpenedSession, type PreparedSession, prepareSession, storeSession } from '../sessions/open-session.ts';
+import { type ClientContext, NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
+import { verifiedTokens } from '../sessions/tokens.ts';
+import type { Stores } from '../storage/records.ts';
+
+/** @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_EMAIL_UNVERIFIED */
+export const assertMayLogIn = (
+  { emailVerification }: Pick<Service, 'emailVerification'>,
+  { disabledAt, emailVerifiedAt }: Pick<User, 'disabledAt' | 'emailVerifiedAt'>,
+): void => {
+  if (disabledAt !== null) throw new AppError('AUTH_ACCOUNT_DISABLED');
+  if (emailVerifiedAt === null && emailVerification === 'required') throw new AppError('AUTH_EMAIL_UNVERIFIED');
+};
+
+/** Reports a log-in that its client is to blame for, also one that has to wait (429). @param users `null`: there is no such account. */
+export const reportRefusal =
+  ({ report }: Pick<Service, 'report'>, users: User | null | readonly User[], origin: Origin) =>
+  (error: unknown): never => {
+    const isOfClient = error instanceof AppError && error.status < 500;
+    for (const { id } of isOfClient ? [users ?? []].flat() : []) report?.('login-refused', id, origin);
+    throw error;
+  };
+
+/** Who logs in: the keys that the request proves, and its refresh tokens. */
+export type LoginClient = {
+  readonly origin: Origin;
+  readonly keys: DeviceKeys;
+  readonly verified: readonly RefreshToken[];
+};
+
+/** @throws AppError AUTH_DEVICE_UNPROVEN, AUTH_PROOF_EXPIRED */
+export const loginClient = async (
+  deps: Service,
+  { origin = NO_ORIGIN, presented = NOTHING_PRESENTED, refreshTokens = [] }: ClientContext,
+): Promise<LoginClient> => ({
+  origin,
+  keys: await provenKeys(deps, presented),
+  verified: await verifiedTokens(deps, refreshTokens),
+});
+
+/** Whether a token is of this user, and of after the last change of the password. */
+export const isOwn = (verified: readonly RefreshToken[], user: User): boolean =>
+  verified.some(({ claims }) => claims.sub === user.id && isIssuedAfter(claims, user.passwordChangedAt));
+
+type Login = {
+  /** As expected when the session is stored. */
+  readonly user: User;
+  /** What the user has presented: here, or in another session. */
+  readonly authentications: Authentications | Authenticated;
+  /** Of the session. Default: a new one. */
+  readonly id?: string;
+  readonly cancellation: Cancellation;
+};
+
+type StoreOptions = {
+  /** Default: `isOwn`. */
+  readonly isOwnDevice?: boolean;
+  /** One that stands for the second factor. */
+  readonly rememberedDeviceId?: string | null;
+};
+
+/**
+ * Opens the session of a log-in. Its tokens are signed before the transaction.
+ * @param work locks the user in the transaction, uses up what was presented, and stores the session with `store`.
+ */
+export const openLogin = async <Result>(
+  deps: Service,
+  client: LoginClient,
+  { cancellation, ...login }: Login,
+  work: (stores: Stores, store: (user: User, options?: StoreOptions) => Promise<OpenedSession>) => Promise<Result>,
+): Promise<Result> => {
+  assertMayLogIn(deps, login.user);
+  const { origin, keys } = client;
+  const prepared = await prepareSession(deps, { ...login, origin, keys });
+  cancellation.throwIfAborted();
+  return deps.transactions.run((stores) =>
+    work(stores, (user, options) => storeLogin(deps, stores, client, prepared, user, options)),
+  );
+};
+
+/**
+ * Stores the session in place of those that the device had, and a notice if the log-in is unusual. The user may have been disabled since the
+ * log-in began, which has ended only the sessions that were stored before.
+ * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_EMAIL_UNVERIFIED, AUTH_SECOND_FACTOR_REQUIRED
+ */
+const storeLogin = async (
+  deps: Service,
+  stores: Stores,
+  { verified, origin }: LoginClient,
+  { session, opened }: PreparedSession,
+  user: User,
+  { isOwnDevice = isOwn(verified, user), rememberedDeviceId = null }: StoreOptions = {},
+): Promise<OpenedSession> => {
+  assertMayLogIn(deps, user);
+  await endPresentedSessions(deps, stores, { userId: user.id, verified, origin, reason: 'replaced' });
+  const isUsual = isOwnDevice || (await isUsualLogin(deps, stores, user, origin));
+  await storeSession(deps, stores, session, { kind: 'logged-in', user, origin, rememberedDeviceId });
+  if (isUsual) await notifyOfFailures(deps, stores, { user, origin });
+  else await notifyOfLogin(deps, stores, { user, sessionId: session.id, origin });
+  return opened;
+};

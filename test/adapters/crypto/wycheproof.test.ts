@@ -64,16 +64,16 @@ const isAsserted = async (key: KeyObject, { input, signature }: Vector): Promise
 
 describe("Wycheproof's vectors", () => {
   it('of ES256 with r and s: signatures of tokens and proofs', () =>
-    expectVerdicts('es256', 262, ({ key, input, signature }) => {
+    expectVerdicts('es256', 99, ({ key, input, signature }) => {
       const encoded = bytes(signature).toString('base64url');
       return isAccepted(`e30.e30.${encoded}`, p256(key), `${bytes(input).toString()}.${encoded}`);
     }));
 
   it('of Ed25519: assertions of passkeys', () =>
-    expectVerdicts('ed25519', 151, (vector) => isAsserted(ed25519(vector.key), vector)));
+    expectVerdicts('ed25519', 73, (vector) => isAsserted(ed25519(vector.key), vector)));
 
   it('of keys on P-256: those of proofs', () =>
-    expectVerdicts('jwk', 340, ({ key }) => {
+    expectVerdicts('jwk', 35, ({ key }) => {
       const jwk: unknown = JSON.parse(key);
       return v.is(v.strictObject(P256), jwk) && publicKeyOf(jwk) !== null;
     }));

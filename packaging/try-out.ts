@@ -51,13 +51,15 @@ const environment = (data: string): NodeJS.ProcessEnv => ({
 /** Starts a service. @throws Error when it ends before it listens */
 const start = async (program: string, cwd: string, env: NodeJS.ProcessEnv): Promise<Service> => {
   const child = spawn(process.execPath, [program], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  let last = '';
   for await (const line of createInterface({ input: child.stdout })) {
+    last = line;
     const { address }: { address?: { port: number } } = JSON.parse(line);
     if (address === undefined) continue;
     child.stdout.resume();
     return { child, url: `http://localhost:${address.port}` };
   }
-  throw new Error(`${program} ended before it listened.`);
+  throw new Error(`${program} ended before it listened: ${last}`);
 };
 
 const stop = async ({ child }: Service): Promise<void> => {

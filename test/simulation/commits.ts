@@ -58,10 +58,9 @@ const ofEvent: Rules = ({ before, after: event }, judge, changes) => {
 
 const ofSession: Rules = ({ before, after }, judge, changes) => {
   if (!after) {
-    const isEnd = (row: Row) => row.kind === 'session-ended' && row.sessionId === before?.id;
-    const end = added(changes, 'events').find(isEnd);
-    const isTrue = end !== undefined && (end.reason !== 'expired' || Number(before?.expiresAt) <= kernel.time);
-    return judge('an end has its reason', isTrue || isOfAll(changes) || !before || !userOf(before));
+    const reason = before && facts.ended.get(String(before.id))?.reason;
+    const isFalse = reason === 'silently' || (reason === 'expired' && Number(before?.expiresAt) > kernel.time);
+    return judge('an end has its reason', !isFalse);
   }
   if (before) return judge('no change is lost', after.version > before.version);
   const isOpened = (row: Row) => row.kind === 'session-opened' && row.sessionId === after.id;

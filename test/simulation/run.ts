@@ -32,7 +32,6 @@ const begin = async (seed: number, { days, trace }: Options): Promise<Chance> =>
   const chance = new Chance(seed);
   Object.assign(story, { judged: new Set<Rule>(), violation: undefined, trace });
   drawWorld(seed, chance.fork(), days);
-
   tell(JSON.stringify(world));
   database.begin(chance.fork());
   forgetFacts();

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import type { createAuthClient } from '../../client/src/index.ts';
+import type * as Client from '../../client/src/index.ts';
 import { readText } from '../support/checkout/repository.ts';
 import { ecdsa } from '../support/forgeries/forge.ts';
 import type { Browser, Tab } from './browser.ts';
@@ -20,7 +20,6 @@ const programOf = (file: string) => {
 const client = programOf('client.js');
 const deviceKey = programOf('device-key.js');
 type Key = { readonly prove: (asked: unknown) => Promise<unknown> };
-type Client = { readonly createAuthClient: typeof createAuthClient };
 
 export const openTab = (browser: Browser): Tab => {
   const { chance, line, name, skew } = browser;
@@ -69,7 +68,7 @@ export const openTab = (browser: Browser): Tab => {
     location: { href: `${APPLICATION}/`, origin: APPLICATION, hostname: 'app.example.com', protocol: 'https:' },
     history: { state: null, replaceState: () => undefined },
   });
-  const auth = client<Client>({ ...global, globalThis: global }).createAuthClient({ baseUrl: BASE, fetch });
+  const auth = client<typeof Client>({ ...global, globalThis: global }).createAuthClient({ baseUrl: BASE, fetch });
   const turn = (hidden: boolean): void => {
     if (page.hidden === hidden) return;
     page.hidden = hidden;

@@ -1,18 +1,14 @@
 import { parseSetCookie } from 'cookie';
 import type { AuthClient } from '../../client/src/types.ts';
-import { sessionOf, tokenOf } from './facts.ts';
-import { type Internet, REFRESH } from './internet.ts';
-import { type Chance, kernel, MINUTE, openGate, SECOND } from './kernel.ts';
-import { type Answer, APPLICATION, type Asked } from './service.ts';
+import { facts } from './facts.ts';
+import { internet } from './internet.ts';
+import { type Chance, kernel, MINUTE, SECOND } from './kernel.ts';
+import { type Answer, APPLICATION, type Asked, REFRESH, sessionOf, tokenOf } from './outside.ts';
 
 /** A browser without its tabs: cookies, storage, a machine that sleeps, and its line to the service. */
 
-export type Sent = {
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | undefined;
-  /** `null`: a page of the service itself. */
-  readonly origin?: string | null;
-};
+/** `origin`: `null` for a page of the service itself. */
+export type Sent = Pick<Asked, 'headers' | 'body'> & { readonly origin?: string | null };
 type Machine = {
   readonly name: string;
   readonly address: string;
@@ -22,27 +18,25 @@ type Machine = {
 };
 export type Browser = ReturnType<typeof openBrowser>;
 export type Tab = {
-  readonly browser: Browser;
   readonly auth: AuthClient;
-  readonly isClosed: () => boolean;
   readonly happens: (event: string) => void;
+  /** Carries out what has waited while nothing could happen. */
+  readonly goOn: () => void;
 } & Readonly<Record<'freeze' | 'hide' | 'show' | 'close', () => void>>;
 
 /** `doubled`: how often a request arrives twice. */
 const GOOD_LINE = { delay: [10, 150] as [number, number], lost: 0, unanswered: 0, doubled: 0, isOffline: false };
 
-export const openBrowser = (internet: Internet, chance: Chance, machine: Machine) => {
-  const clock = () => kernel.time + machine.skew;
-  const jar = cookieJar(clock);
-  const gate = openGate();
+export const openBrowser = (chance: Chance, machine: Machine) => {
+  const jar = cookieJar(machine.skew);
   const line = { ...GOOD_LINE };
-  const travel = travelOver(line, chance, internet);
+  const travel = travelOver(line, chance);
   let cut = Promise.withResolvers<null>();
   let [slept, asleepSince] = [0, undefined as number | undefined];
   const browser = {
-    ...{ ...machine, internet, chance, clock, line },
+    ...{ ...machine, chance, line },
     /** A machine that sleeps lets nothing happen until it wakes up, and its monotonic clock stands still. */
-    whenAwake: gate.pass,
+    isAsleep: () => asleepSince !== undefined,
     awake: (): number => (asleepSince ?? kernel.time) - slept,
     /** The refresh token that it got last, and has not been told to remove. */
     token: jar.token,
@@ -59,18 +53,17 @@ export const openBrowser = (internet: Internet, chance: Chance, machine: Machine
     },
     sleep(): void {
       asleepSince ??= kernel.time;
-      gate.shut();
       cut.resolve(null);
     },
     wake(): void {
       slept += kernel.time - (asleepSince ?? kernel.time);
       asleepSince = undefined;
       cut = Promise.withResolvers();
-      gate.open();
+      for (const tab of browser.tabs) tab.goOn();
       for (const tab of browser.tabs) tab.happens('online');
     },
     /** One request. Its cookies are kept even if the page has gone. */
-    async send(method: string, path: string, { headers = {}, body, origin = APPLICATION }: Sent = {}): Promise<Answer> {
+    async send(method: string, path: string, { headers, body, origin = APPLICATION }: Sent = {}): Promise<Answer> {
       const cookie = jar.header();
       const own = {
         'user-agent': `Mozilla/5.0 (${machine.name})`,
@@ -87,7 +80,7 @@ export const openBrowser = (internet: Internet, chance: Chance, machine: Machine
 };
 
 /** There and back, `null` if not both, or if it is cut. */
-const travelOver = (line: typeof GOOD_LINE, chance: Chance, { send, facts }: Internet) => {
+const travelOver = (line: typeof GOOD_LINE, chance: Chance) => {
   let lastArrival = 0;
   return async (asked: Asked, cut: Promise<null>): Promise<Answer | null> => {
     const id = sessionOf(tokenOf(asked));
@@ -96,9 +89,9 @@ const travelOver = (line: typeof GOOD_LINE, chance: Chance, { send, facts }: Int
     if (line.isOffline || chance.happens(line.lost)) return during(lose(line.isOffline ? 6 : 20 * SECOND));
     const there = await during(kernel.sleep(chance.between(...line.delay)));
     if (there === null) return null;
-    const { answer, hangUp } = send(asked);
+    const { answer, hangUp } = internet.send(asked);
     void cut.then(hangUp);
-    const again = () => void send(asked);
+    const again = () => void internet.send(asked);
     if (chance.happens(line.doubled)) void answer.then(() => kernel.after(chance.spread(1, 4 * SECOND), again));
     const got = await during(answer);
     const isKept = got !== null && !chance.happens(line.unanswered);
@@ -112,15 +105,14 @@ const travelOver = (line: typeof GOOD_LINE, chance: Chance, { send, facts }: Int
   };
 };
 
-const cookieJar = (clock: () => number) => {
+/** The time of the machine counts, which the service does not know. */
+const cookieJar = (skew: number) => {
   const cookies = new Map<string, ReturnType<typeof parseSetCookie>>();
+  const isOver = (expires?: Date) => expires !== undefined && Number(expires) <= kernel.time + skew;
   return {
     token: (): string | undefined => cookies.get('refresh_token')?.value || undefined,
-    /** The time of the machine counts, which the service does not know. */
     header: (): string =>
-      [...cookies.values()]
-        .flatMap(({ name, value, expires }) => (expires && Number(expires) <= clock() ? [] : `${name}=${value}`))
-        .join('; '),
+      [...cookies.values()].flatMap((each) => (isOver(each.expires) ? [] : `${each.name}=${each.value}`)).join('; '),
     keep(lines: readonly string[]): void {
       for (const cookie of lines.map((line) => parseSetCookie(line))) cookies.set(cookie.name, cookie);
     },

@@ -1,14 +1,13 @@
 import type { TableName } from '../../src/application/storage/tables.ts';
-import type { Change, SimulatedDatabase } from './database.ts';
-import type { Facts } from './facts.ts';
-import { HOUR, kernel } from './kernel.ts';
-import type { Story, Verdict } from './rules.ts';
+import { type Change, database } from './database.ts';
+import { facts } from './facts.ts';
+import { HOUR, type Judge, judgeOf, kernel } from './kernel.ts';
 
 /** What every commit has to hold, whoever has caused it: rules of rows, stated once more and not taken from the service. */
 
 const OF_LINKS = ['handed-over', 'email-change', 'confirmation-code'];
 const OF_ADDRESS = [...OF_LINKS, 'password-reset', 'email-verification', 'not-me'];
-const OF_BROWSERS = ['sessions', 'rememberedDevices'];
+const OF_BROWSERS = ['sessions', 'rememberedDevices'] as const;
 /** By the events of acts: tables and purposes of links of which nothing is left that the user had before. */
 const ENDS: Readonly<Record<string, readonly string[]>> = {
   'password-changed': [...OF_BROWSERS, ...OF_LINKS],
@@ -24,105 +23,90 @@ const TOLD = [...Object.keys(ENDS), 'session-ended', 'enabled'];
 const UNLISTED: readonly unknown[] = ['expired', 'replaced'];
 
 type Row = NonNullable<Change['after']>;
-type Commit = ReturnType<typeof commitOf>;
-type Judge = (change: Pick<Change, 'before' | 'after'>, commit: Commit) => (Verdict | false)[];
+type Rules = (change: Change, judge: Judge, changes: readonly Change[]) => void;
 
-/** A commit, as rules look at it. */
-const commitOf = ({ rows }: SimulatedDatabase, changes: readonly Change[], facts: Facts) => ({
-  ...{ changes, facts },
-  /** Whether all sessions are ended, which the list says in one entry. */
-  isOfAll: changes.some(({ table }) => table === 'massEndings') || rows('massEndings').length > 0,
-  ofUser: (table: TableName, { userId }: Row) => rows(table).filter((row) => row.userId === userId),
-  userOf: ({ userId }: Row) => rows('users').find(({ id }) => id === userId),
-  added: (table: TableName) =>
-    changes.flatMap((each) => (each.table === table && !each.before && each.after ? [each.after] : [])),
-});
+const { rows } = database;
+const added = (changes: readonly Change[], table: TableName) =>
+  changes.flatMap((each) => (each.table === table && !each.before && each.after ? [each.after] : []));
+/** Whether all sessions are ended, which the list says in one entry. */
+const isOfAll = (changes: readonly Change[]) =>
+  changes.some(({ table }) => table === 'massEndings') || rows('massEndings').length > 0;
+const ofUser = (table: TableName, { userId }: Row) => rows(table).filter((row) => row.userId === userId);
+const userOf = ({ userId }: Row) => rows('users').find(({ id }) => id === userId);
 
-const ofEvent: Judge = ({ before, after: event }, { isOfAll, added, ofUser, userOf }) => {
-  if (before || !event || !userOf(event)) return [];
-  const { id, kind, at, reason, userId, sessionId } = event;
-  const ends = ENDS[String(kind)] ?? [];
-  const links = ofUser('links', event).filter(({ purpose }) => ends.includes(String(purpose)));
-  const browsers = ends.includes('sessions') ? OF_BROWSERS.flatMap((name) => ofUser(name as TableName, event)) : [];
+const ofEvent: Rules = ({ before, after: event }, judge, changes) => {
+  if (before || !event || !userOf(event)) return;
+  const { id, at, reason, userId, sessionId } = event;
+  const kind = String(event.kind);
+  const ends = ENDS[kind];
+  const links = ofUser('links', event).filter(({ purpose }) => ends?.includes(String(purpose)));
+  const browsers = ends?.includes('sessions') ? OF_BROWSERS.flatMap((table) => ofUser(table, event)) : [];
   const left = [...links, ...browsers].filter(({ createdAt }) => Number(createdAt) < Number(at));
-  const isListed = added('endedSessions').some(
-    (row) => row.sessionId === sessionId && row.userId === (sessionId ? null : userId),
-  );
-  const isEnd = kind === 'disabled' || (kind === 'session-ended' && !UNLISTED.includes(reason));
+  const isInList = (row: Row) => row.sessionId === sessionId && row.userId === (sessionId ? null : userId);
+  const isListed = added(changes, 'endedSessions').some(isInList) || isOfAll(changes);
+  const isHook = (row: Row) => (row.event as Row).id === id;
+  if (TOLD.includes(kind)) judge('webhooks come at least once', added(changes, 'deliveries').some(isHook));
+  if (kind === 'disabled' || (kind === 'session-ended' && !UNLISTED.includes(reason)))
+    judge('the list of ended sessions names each', isListed);
+  if (reason === 'evicted') judge('an end has its reason', ofUser('sessions', event).length >= 50);
+  if (ends) judge('what ends a way in ends it everywhere', left.length === 0);
+  if (kind !== 'password-changed') return;
   const recent = ofUser('events', event).filter((row) => row.kind === kind && Number(row.at) > kernel.time - HOUR);
-  return [
-    TOLD.includes(String(kind)) && [
-      'webhooks come at least once',
-      added('deliveries').some((row) => (row.event as Row).id === id),
-    ],
-    isEnd && ['the list of ended sessions names each', isListed || isOfAll],
-    reason === 'evicted' && ['an end has its reason', ofUser('sessions', event).length >= 50],
-    ends.length > 0 && ['what ends a way in ends it everywhere', left.length === 0],
-    kind === 'password-changed' && [
-      'a change is told by mail',
-      added('outbox').some((row) => row.kind === kind),
-      recent.length > 5 && 'a limit',
-    ],
-  ];
+  const isTold = added(changes, 'outbox').some((row) => row.kind === kind);
+  judge('a change is told by mail', isTold, recent.length > 5 && 'a limit');
 };
 
-const ofSession: Judge = ({ before, after }, { changes, isOfAll, added, userOf }) => {
+const ofSession: Rules = ({ before, after }, judge, changes) => {
   if (!after) {
-    const end = added('events').find(({ kind, sessionId }) => kind === 'session-ended' && sessionId === before?.id);
-    const isTrue = end !== undefined && (end.reason !== 'expired' || Number(before?.expiresAt) <= kernel.time);
-    return [['an end has its reason', isTrue || isOfAll || !before || !userOf(before)]];
+    const reason = before && facts.ended.get(String(before.id))?.reason;
+    const isFalse = reason === 'silently' || (reason === 'expired' && Number(before?.expiresAt) > kernel.time);
+    return judge('an end has its reason', !isFalse);
   }
-  if (before) return [['no change is lost', after.version > before.version]];
-  const isReplacing = added('events').some(
-    ({ kind, sessionId }) => kind === 'session-opened' && sessionId === after.id,
-  );
+  if (before) return judge('no change is lost', after.version > before.version);
+  const isOpened = (row: Row) => row.kind === 'session-opened' && row.sessionId === after.id;
+  const isReplacing = added(changes, 'events').some(isOpened);
   const isFormer = (each: Change) =>
     each.table === 'sessions' && !each.after && each.before?.deviceKey === after.deviceKey;
-  return [
-    ['a new session has the key of the former one', !isReplacing || changes.some(isFormer)],
-    ['a disabled account gets no token', userOf(after)?.disabledAt === null],
-  ];
+  judge('a new session has the key of the former one', !isReplacing || changes.some(isFormer));
+  judge('a disabled account gets no token', userOf(after)?.disabledAt === null);
 };
 
 /** Of the deliveries of a user, the first one is due, and no other. */
-const ofDelivery: Judge = ({ before, after }, { ofUser }) => {
-  const row = (after ?? before) as Row;
+const ofDelivery: Rules = ({ before, after }, judge) => {
+  const row = after ?? before;
+  if (!row) return;
   const lane = ofUser('deliveries', row).filter((each) => each.webhookId === row.webhookId && each.isWaiting);
   const due = lane.filter(({ nextAttemptAt }) => nextAttemptAt !== null);
-  return [
-    ['webhooks come in order', due.length <= 1],
-    ['webhooks come at least once', due.length > 0 || lane.length === 0],
-  ];
+  judge('webhooks come in order', due.length <= 1);
+  judge('webhooks come at least once', due.length > 0 || lane.length === 0);
 };
 
-const ofMail: Judge = ({ before, after }, { facts: { sent } }) => {
-  if (after || before?.kind !== 'password-changed') return [];
-  const others = [...sent.values()].filter((to) => to === before.to);
-  return [['no mail is lost', sent.has(String(before.id)), others.length >= 5 && 'a limit']];
+const ofMail: Rules = ({ before, after }, judge) => {
+  if (after || before?.kind !== 'password-changed') return;
+  const others = [...facts.sent.values()].filter((to) => to === before.to);
+  judge('no mail is lost', facts.sent.has(String(before.id)), others.length >= 5 && 'a limit');
 };
 
-const JUDGES: Partial<Record<TableName, Judge>> = {
+const RULES_OF: Partial<Record<TableName, Rules>> = {
   ...{ events: ofEvent, sessions: ofSession, deliveries: ofDelivery, outbox: ofMail },
-  users: ({ before, after }) => [
-    before !== undefined && after !== undefined && ['no change is lost', after.version > before.version],
-  ],
-  usedValues: ({ before }) => [
-    ['of what works once one use succeeds', !before || Number(before.expiresAt) <= kernel.time],
-  ],
-  factors: ({ before, after }) => [
-    before !== undefined &&
-      after !== undefined && ['of what works once one use succeeds', Number(after.lastStep) > Number(before.lastStep)],
-  ],
+  users({ before, after }, judge) {
+    if (before && after) judge('no change is lost', after.version > before.version);
+  },
+  usedValues({ before }, judge) {
+    judge('of what works once one use succeeds', !before || Number(before.expiresAt) <= kernel.time);
+  },
+  factors({ before, after }, judge) {
+    if (before && after) judge('of what works once one use succeeds', Number(after.lastStep) > Number(before.lastStep));
+  },
 };
 
-export const judgeCommits = (database: SimulatedDatabase, story: Story, facts: Facts): void => {
-  database.watchers.push((changes) => {
-    const commit = commitOf(database, changes, facts);
-    for (const { table, before, after } of changes) {
-      const row = after ?? before;
-      if (row === undefined) continue;
-      const verdicts = JUDGES[table]?.({ before, after }, commit) ?? [];
-      story.judge(verdicts, () => [table, row.kind, row.reason, row.id].join(' '));
-    }
-  });
-};
+database.watchers.push((changes) => {
+  for (const change of changes) {
+    const { kind, reason, id } = Object(change.after ?? change.before);
+    RULES_OF[change.table]?.(
+      change,
+      judgeOf(() => `${change.table} ${kind} ${reason} ${id}`),
+      changes,
+    );
+  }
+});

@@ -1,8 +1,8 @@
-import { callsOver, memoryRows, type Row, type StoredRows } from '../../src/adapters/records/memory.ts';
+import { callsOver, memoryRows, type Row } from '../../src/adapters/records/memory.ts';
 import { type Calls, ConflictError, recordsOver, type Transact } from '../../src/adapters/records/units.ts';
 import { TABLES, type TableName, uniquesOf } from '../../src/application/storage/tables.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
-import { type Chance, kernel } from './kernel.ts';
+import { Chance, kernel } from './kernel.ts';
 
 /** One database for all instances: READ COMMITTED with locks of rows, as PostgreSQL has them, and its faults. */
 
@@ -20,26 +20,42 @@ export type Change = {
 };
 /** The way of an instance to the database. */
 type Line = { isDead: boolean; isCut: boolean };
-type Transaction = ReturnType<typeof transactionOn> & { waitsFor?: Transaction | undefined };
-export type SimulatedDatabase = ReturnType<typeof simulatedDatabase>;
 
 const failed = (reason: string) => new AppError('DB_QUERY_FAILED', { reason });
 
-const transactionOn = (line: Line, stored: StoredRows) => {
-  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-  const rows = stored.begin();
-  return { line, rows, calls: callsOver(rows), ended, end, isOpen: true };
-};
-const end = (transaction: Transaction): void => {
-  transaction.isOpen = false;
-  transaction.end();
-};
+const faults = { ...NO_FAULTS };
+const empty = (chance: Chance) => ({
+  chance,
+  stored: memoryRows(),
+  open: new Set<Transaction>(),
+  /** Who has locked what last. */
+  owners: new Map<string, Transaction>(),
+  history: [] as { readonly at: number; readonly changes: Change[] }[],
+});
+let state = empty(new Chance(0));
 
-const orEnd = <Result>(by: Transaction, work: Promise<Result>): Promise<Result> =>
-  work.catch((error: unknown) => {
-    end(by);
-    throw error;
-  });
+class Transaction {
+  readonly rows = state.stored.begin();
+  readonly calls = callsOver(this.rows);
+  readonly ended = Promise.withResolvers<void>();
+  readonly line: Line;
+  waitsFor: Transaction | undefined;
+
+  constructor(line: Line) {
+    this.line = line;
+    state.open.add(this);
+  }
+  isOpen = (): boolean => state.open.has(this);
+  end(): void {
+    state.open.delete(this);
+    this.ended.resolve();
+  }
+  orEnd = <Result>(work: Promise<Result>): Promise<Result> =>
+    work.catch((error: unknown) => {
+      this.end();
+      throw error;
+    });
+}
 
 /** What calls lock before they are carried out: the keys of rows, and their values that nobody else may have. */
 const locksOf = (table: TableName, rows: readonly Row[]): string[] =>
@@ -50,135 +66,111 @@ const locksOf = (table: TableName, rows: readonly Row[]): string[] =>
       .map(String),
   );
 
-const lockTable = () => {
-  const owners = new Map<string, Transaction>();
-  const isDeadlock = (by: Transaction, owner: Transaction | undefined): boolean =>
-    owner === by || (owner !== undefined && isDeadlock(by, owner.waitsFor));
-  return async (by: Transaction, name: string): Promise<void> => {
-    for (let owner = owners.get(name); by.isOpen && owner?.isOpen && owner !== by; owner = owners.get(name)) {
-      if (isDeadlock(by, owner)) throw new ConflictError('deadlock');
-      by.waitsFor = owner;
-      await Promise.race([owner.ended, by.ended]);
-      by.waitsFor = undefined;
-    }
-    if (!by.isOpen) throw failed('the transaction was rolled back');
-    owners.set(name, by);
-  };
+const lock = async (by: Transaction, name: string): Promise<void> => {
+  const { owners } = state;
+  for (let owner = owners.get(name); by.isOpen() && owner?.isOpen() && owner !== by; owner = owners.get(name)) {
+    for (let each: Transaction | undefined = owner; each; each = each.waitsFor)
+      if (each === by) throw new ConflictError('deadlock');
+    by.waitsFor = owner;
+    await Promise.race([owner.ended.promise, by.ended.promise]);
+    by.waitsFor = undefined;
+  }
+  if (!by.isOpen()) throw failed('the transaction was rolled back');
+  owners.set(name, by);
 };
 
 const NAMES = ['list', 'lock', 'insert', 'replace', 'remove'] as const;
-const callsOf = (make: (name: keyof Calls, given: unknown[]) => Promise<unknown>) =>
+type Make = (name: keyof Calls, given: unknown[]) => Promise<unknown>;
+const callsOf = (make: Make) =>
   Object.fromEntries(NAMES.map((name) => [name, (...given: unknown[]) => make(name, given)])) as unknown as Calls;
+const call = (calls: Calls, ...[name, given]: Parameters<Make>) =>
+  (calls[name] as (...all: unknown[]) => Promise<unknown>)(...given);
 
-/** Transactions at the server, and what it remembers of commits. */
-const openServer = (stored: StoredRows, faults: typeof NO_FAULTS, chance: Chance) => {
-  const lock = lockTable();
-  const watchers: ((changes: readonly Change[]) => void)[] = [];
-  let open: Transaction[] = [];
-  let history: { readonly at: number; readonly changes: Change[] }[] = [];
-  const isOrphan = ({ rows }: Transaction, { table, after }: Change): boolean =>
-    Boolean(TABLES[table].ofUser && after?.userId && !rows.get('users', JSON.stringify([after.userId])));
-  const server = {
-    watchers,
-    /** Those that have not ended. */
-    transactions: () => open.filter(({ isOpen }) => isOpen),
-    begin(line: Line): Transaction {
-      const transaction = transactionOn(line, stored);
-      open = [...server.transactions(), transaction];
-      return transaction;
-    },
-    async perform(by: Transaction, name: keyof Calls, given: unknown[]): Promise<unknown> {
-      const [table, ...rest] = given as [TableName, ...Row[]];
-      if (!/^l/.test(name) && chance.happens(faults.refused)) throw failed('the database is read-only');
-      for (const each of name === 'list' ? [] : locksOf(table, rest.flat()).sort()) await lock(by, each);
-      return (by.calls[name] as (...all: unknown[]) => Promise<unknown>)(...given);
-    },
-    commit(by: Transaction): void {
-      if (!by.isOpen) throw failed('the transaction was rolled back');
-      const changes = by.rows.made().map((each) => ({ ...each, before: stored.get(each.table, each.key) }));
-      end(by);
-      if (changes.some((change) => isOrphan(by, change))) throw failed('a row has no user');
-      for (const { table, key, after } of changes) stored.set(table, key, after);
-      history.push({ at: kernel.time, changes });
-      for (const watch of watchers) watch(changes);
-      if (changes.length > 0 && chance.happens(faults.unanswered)) throw failed('the connection broke');
-    },
-    /** A fail-over loses the commits of the last milliseconds. @returns what was lost */
-    forget(milliseconds: number): Change[] {
-      for (const each of open) end(each);
-      const first = kernel.time - milliseconds;
-      const changes = history.flatMap((each) => (each.at > first ? each.changes : [])).reverse();
-      history = history.filter(({ at }) => at <= first);
-      for (const { table, key, before } of changes) stored.set(table, key, before);
-      return changes;
-    },
-  };
-  return server;
+const perform = async (by: Transaction, name: keyof Calls, given: unknown[]): Promise<unknown> => {
+  const [table, ...rows] = given as [TableName, ...Row[]];
+  if (!/^l/.test(name) && state.chance.happens(faults.refused)) throw failed('the database is read-only');
+  for (const each of name === 'list' ? [] : locksOf(table, rows.flat()).sort()) await lock(by, each);
+  return call(by.calls, name, given);
 };
 
-/** Rejects when a statement takes too long. A process that has died gets to know nothing. */
-const inTime = <Result>(line: Line, work: () => Promise<Result>): Promise<Result> =>
-  new Promise((resolve, reject) => {
-    const settle = (work: () => void): void => {
-      timer.call = null;
-      if (!line.isDead) work();
-    };
-    const timer = kernel.after(STATEMENT_TIMEOUT, () => settle(() => reject(failed('no answer in time'))));
-    work().then(
-      (result) => settle(() => resolve(result)),
-      (error) => settle(() => reject(error)),
-    );
-  });
+const commit = (by: Transaction): void => {
+  const { stored, history, chance } = state;
+  if (!by.isOpen()) throw failed('the transaction was rolled back');
+  const changes = by.rows.made().map((each) => ({ ...each, before: stored.get(each.table, each.key) }));
+  by.end();
+  const isOrphan = ({ table, after }: Change) =>
+    TABLES[table].ofUser && after?.userId && !by.rows.get('users', JSON.stringify([after.userId]));
+  if (changes.some(isOrphan)) throw failed('a row has no user');
+  for (const { table, key, after } of changes) stored.set(table, key, after);
+  history.push({ at: kernel.time, changes });
+  for (const watch of database.watchers) watch(changes);
+  if (changes.length > 0 && chance.happens(faults.unanswered)) throw failed('the connection broke');
+};
 
-export const simulatedDatabase = (chance: Chance) => {
-  const stored = memoryRows();
-  const faults = { ...NO_FAULTS };
-  const server = openServer(stored, faults, chance);
-  /** One way over the network. What is sent over a cut line is lost, and both ends notice that some time later. */
-  const travel = async (line: Line): Promise<void> => {
-    await kernel.sleep(chance.between(0.1, faults.latency));
-    if (!line.isDead && !line.isCut) return;
-    await kernel.sleep(STATEMENT_TIMEOUT);
-    throw failed('the line was cut');
+/** One way over the network. What is sent over a cut line is lost, and both ends notice that some time later. */
+const travel = async (line: Line): Promise<void> => {
+  await kernel.sleep(state.chance.between(0.1, faults.latency));
+  if (!line.isDead && !line.isCut) return;
+  await kernel.sleep(STATEMENT_TIMEOUT);
+  throw failed('the line was cut');
+};
+
+/** There and back. A transaction ends with the first statement that fails. */
+const ask = async <Result>(by: Transaction, work: () => Result | Promise<Result>): Promise<Result> => {
+  const { chance } = state;
+  const there = async (): Promise<Result> => {
+    if (chance.happens(faults.failing)) throw failed('the connection broke');
+    await travel(by.line);
+    while (faults.isFrozen) await kernel.sleep(chance.between(10, 1_000));
+    if (faults.isDown) throw failed('the database is down');
+    const result = await work();
+    await travel(by.line);
+    return result;
   };
-  /** There and back. A transaction ends with the first statement that fails. */
-  const ask = <Result>(by: Transaction, work: () => Result | Promise<Result>): Promise<Result> => {
-    const there = async (): Promise<Result> => {
-      if (chance.happens(faults.failing)) throw failed('the connection broke');
-      await travel(by.line);
-      while (faults.isFrozen) await kernel.sleep(chance.between(10, 1_000));
-      if (faults.isDown) throw failed('the database is down');
-      const result = await work();
-      await travel(by.line);
+  const late = Promise.withResolvers<never>();
+  const timer = kernel.after(STATEMENT_TIMEOUT, () => late.reject(failed('no answer in time')));
+  try {
+    return await Promise.race([by.orEnd(there()), late.promise]);
+  } finally {
+    timer.call = null;
+    // A process that has died gets to know nothing.
+    if (by.line.isDead) await new Promise(() => undefined);
+  }
+};
+
+export const database = {
+  faults,
+  watchers: [] as ((changes: readonly Change[]) => void)[],
+  begin(chance: Chance): void {
+    Object.assign(faults, NO_FAULTS);
+    state = empty(chance);
+  },
+  rows: (table: TableName): Row[] => state.stored.all(table),
+  openTransactions: () => state.open.size,
+  connect() {
+    const line: Line = { isDead: false, isCut: false };
+    const transact: Transact = async (work) => {
+      const by = new Transaction(line);
+      const inside = callsOf((name, given) => ask(by, () => perform(by, name, given)));
+      const result = await by.orEnd(work(inside));
+      await ask(by, () => commit(by));
       return result;
     };
-    return inTime(by.line, () => orEnd(by, there()));
-  };
-  const transactOn =
-    (line: Line): Transact =>
-    async (work) => {
-      const by = server.begin(line);
-      const inside = callsOf((name, given) => ask(by, () => server.perform(by, name, given)));
-      const result = await orEnd(by, work(inside));
-      await ask(by, () => server.commit(by));
-      return result;
+    /** Calls outside of a unit: each is a transaction of its own. */
+    const alone = callsOf((name, given) => transact((inside) => call(inside, name, given)));
+    const kill = (): void => {
+      line.isDead = true;
+      for (const each of state.open) if (each.line === line) each.end();
     };
-  /** Calls outside of a unit: each is a transaction of its own. */
-  const alone = (line: Line) =>
-    callsOf((name, given) =>
-      transactOn(line)((inside) => (inside[name] as (...all: unknown[]) => Promise<unknown>)(...given)),
-    );
-  return {
-    ...{ faults, watchers: server.watchers, forget: server.forget },
-    rows: (table: TableName): Row[] => stored.all(table),
-    openTransactions: () => server.transactions().length,
-    connect() {
-      const line: Line = { isDead: false, isCut: false };
-      const kill = (): void => {
-        line.isDead = true;
-        for (const each of server.transactions()) if (each.line === line) end(each);
-      };
-      return { line, records: recordsOver(alone(line), transactOn(line)), kill };
-    },
-  };
+    return { line, records: recordsOver(alone, transact), kill };
+  },
+  /** A fail-over loses the commits of the last milliseconds. @returns what was lost */
+  forget(milliseconds: number): Change[] {
+    for (const each of state.open) each.end();
+    const first = kernel.time - milliseconds;
+    const changes = state.history.flatMap((each) => (each.at > first ? each.changes : [])).reverse();
+    state.history = state.history.filter(({ at }) => at <= first);
+    for (const { table, key, before } of changes) state.stored.set(table, key, before);
+    return changes;
+  },
 };

@@ -1,3 +1,5 @@
+import { RULES, type Rule } from './rules.ts';
+
 /** The time and the chance of the simulation, and what happens when. One world at a time. */
 
 export const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000] as const;
@@ -28,10 +30,7 @@ export class Chance {
   happens = (probability: number): boolean => this.next() < probability;
   pick = <Each>(all: readonly Each[]): Each => all[this.below(all.length)] as Each;
   bytes = (size: number): Buffer => Buffer.from(Array.from({ length: size }, () => this.below(256)));
-  uuid = (): string =>
-    this.bytes(16)
-      .toString('hex')
-      .replace(/^(.{8})(.{4}).(.{3}).(.{3})/, '$1-$2-4$3-a$4-');
+  id = (): string => this.bytes(16).toString('hex');
   /** Another one, which does not depend on how often this one is asked from now on. */
   fork = (): Chance => new Chance(this.below(2 ** 32));
 }
@@ -86,18 +85,52 @@ export const kernel = {
   },
 };
 
-/** Calls that wait as long as it is shut. */
-export const openGate = () => {
-  let waiting: (() => void)[] | null = null;
-  return {
-    pass: (call: () => void) => void (waiting === null ? call() : waiting.push(call)),
-    shut(): void {
-      waiting ??= [];
-    },
-    open(): void {
-      const calls = waiting ?? [];
-      waiting = null;
-      for (const call of calls) call();
-    },
-  };
+/** What happens in a world, until a rule is broken. */
+export const story = {
+  /** The rules that were looked at when there was no excuse. */
+  judged: new Set<Rule>(),
+  violation: undefined as { readonly rule: Rule; readonly text: string } | undefined,
+  trace: undefined as ((line: string) => void) | undefined,
+};
+const now = () => new Date(kernel.time).toISOString();
+
+export const tell = (text: string): void => {
+  kernel.note(text);
+  story.trace?.(`${now()}  ${text}`);
+};
+
+/** @param excuse a documented reason why the rule need not hold */
+export const expect = (
+  rule: Rule,
+  holds: boolean,
+  text: () => string = String,
+  excuse: string | false = false,
+): void => {
+  if (!excuse) story.judged.add(rule);
+  if (holds) return;
+  tell(`${excuse || 'VIOLATION'}: ${rule}: ${text()}`);
+  if (excuse) return;
+  story.violation ??= { rule, text: `after ${kernel.events} events, ${now()} ${rule} (${RULES[rule]}): ${text()}` };
+  kernel.isStopped = true;
+};
+
+export type Judge = (rule: Rule, holds: boolean, excuse?: string | false) => void;
+/** Of several rules about the same. */
+export const judgeOf =
+  (text: () => string): Judge =>
+  (rule, holds, excuse) =>
+    expect(rule, holds, text, excuse);
+
+/** Waits, and says so when it takes too long. @returns the error, too */
+export const within = async <Result>(what: string, work: Promise<Result>, limit = 4 * MINUTE) => {
+  const isInTime = (holds: boolean) => expect('nothing waits for ever', holds, () => `${what}: ${limit} ms`);
+  const timer = kernel.after(limit, () => isInTime(false));
+  try {
+    return { result: await work, error: undefined };
+  } catch (error) {
+    return { result: undefined, error: error as { readonly code?: string } };
+  } finally {
+    timer.call = null;
+    isInTime(true);
+  }
 };

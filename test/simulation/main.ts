@@ -3,7 +3,7 @@ import { writeSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { Fault } from './faults.ts';
 import { MUTANTS, plant } from './mutants.ts';
-import { realTime } from './process.ts';
+import './process.ts';
 import { RULES, type Rule } from './rules.ts';
 import type { Options, Result } from './run.ts';
 
@@ -64,29 +64,28 @@ const minimised = async (seed: number, { violation, days }: Result): Promise<Opt
 
 // Loads what is loaded when it is first used, so that no world differs from what it would be after another one.
 await runWorld(0, { faults: ALL_FAULTS, days: 0.02 });
-const begun = realTime();
+const begun = process.uptime();
 const idle = new Set(Object.keys(RULES) as Rule[]);
 let [worlds, broken] = [0, 0];
-const run = async (seed: number): Promise<void> => {
-  const start = realTime();
-  const result = await runWorld(seed, { ...given, trace: values.trace ? say : undefined });
-  const { hash, days, events, requests, violation, judged } = result;
-  const seconds = ((realTime() - start) / 1_000).toFixed(1);
-  say(`${seed} ${hash} ${days} days, ${requests} requests, ${events} events, ${seconds} s`);
-  for (const rule of judged) idle.delete(rule);
-  worlds += 1;
-  if (violation === undefined) return;
-  broken += 1;
-  const least = values.minimise ? await minimised(seed, result) : { ...given, days };
-  const faults = least.faults === ALL_FAULTS ? '' : ` --faults ${least.faults}`;
-  say(`  ! ${violation.text}\n  npm run simulate -- --trace --seed ${seed} --days ${least.days}${faults}`, 2);
-};
 const [first, last] =
   values.from === undefined
     ? rangeOf(values.seed ?? values.seeds)
     : [Number(values.from.replaceAll('-', '')) * 1_000, Number.POSITIVE_INFINITY];
-const isOver = () => realTime() - begun >= 60_000 * Number(values.minutes) || (mutant && broken > 0);
-for (let seed = first; seed <= last && !isOver(); seed += 1) await run(seed);
+const isOver = () => process.uptime() - begun >= 60 * Number(values.minutes) || (mutant && broken > 0);
+for (let seed = first; seed <= last && !isOver(); seed += 1) {
+  const start = process.uptime();
+  const result = await runWorld(seed, { ...given, trace: values.trace ? say : undefined });
+  const { hash, days, events, requests, violation, judged } = result;
+  const seconds = (process.uptime() - start).toFixed(1);
+  say(`${seed} ${hash} ${days} days, ${requests} requests, ${events} events, ${seconds} s`);
+  for (const rule of judged) idle.delete(rule);
+  worlds += 1;
+  if (violation === undefined) continue;
+  broken += 1;
+  const least = values.minimise ? await minimised(seed, result) : { ...given, days };
+  const faults = least.faults === ALL_FAULTS ? '' : ` --faults ${least.faults}`;
+  say(`  ! ${violation.text}\n  npm run simulate -- --trace --seed ${seed} --days ${least.days}${faults}`, 2);
+}
 say(`rules that were never judged: ${[...idle].join('; ') || 'none'}`);
 say(`${worlds} seeds, ${broken} with violations`);
 process.exit(broken > 0 ? FOUND : 0);

@@ -1,19 +1,49 @@
+import { decoded } from '../../src/adapters/crypto/es256.ts';
 import { memoryCounts } from '../../src/adapters/limits/counts.ts';
 import type { SenderFor } from '../../src/application/ports/hooks.ts';
 import type { IdentityProvider } from '../../src/application/ports/identity-providers.ts';
 import type { Mailer } from '../../src/application/ports/mailer.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
-import type { Here } from './facts.ts';
-import { kernel, MINUTE } from './kernel.ts';
-import { BASE } from './service.ts';
+import { facts, faultWithin, forgotSince } from './facts.ts';
+import { type Chance, expect, kernel, MINUTE, tell } from './kernel.ts';
 
-/** What instances share beside the database: counts, a mail server, a receiver of webhooks. */
+/** Requests and their tokens, and what instances share beside the database: counts, a mail server, a receiver of webhooks, a provider. */
+
+export const [BASE, APPLICATION] = ['https://auth.example.com', 'https://app.example.com'] as const;
+export const APP_LINK = 'com.example.app:/signed-in';
+export const REFRESH = '/auth/refresh-token';
+
+export type Asked = {
+  readonly method: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  readonly address: string;
+};
+export type Answer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly cookies: readonly string[];
+  readonly body: string;
+};
+export const json = (body: object) => ({
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+});
+
+const partOf = (token: string, part: 0 | 1) => decoded(token.split('.')[part] ?? '') as Record<string, string> | null;
+export const sessionOf = (token = ''): string => partOf(token, 0)?.sid ?? '';
+export const claimsOf = (token = '') => partOf(token, 1);
+const refreshTokenIn = (cookies = ''): string | undefined => /\brefresh_token=([\w.-]+)/.exec(cookies)?.[1];
+export const tokenOf = ({ headers }: Asked): string | undefined => refreshTokenIn(headers?.cookie);
+export const tokenIn = ({ cookies }: Answer): string | undefined => refreshTokenIn(cookies.join());
+export const accessTokenOf = ({ headers }: Asked): string | undefined => headers?.authorization?.split(' ')[1];
 
 /** How often calls fail, and replies are lost. */
 export const ALL_WELL = { mail: 0, replies: 0, hooks: 0, providers: 0, hasNoCounts: false };
-type Around = Here & { readonly outside: typeof ALL_WELL };
+export const outside = { ...ALL_WELL };
 
-export const countsOf = (outside: typeof ALL_WELL) => {
+const simulatedCounts = () => {
   const counts = memoryCounts();
   const unlessAway =
     <Given extends unknown[], Value>(call: (...given: Given) => Promise<Value>) =>
@@ -24,26 +54,23 @@ export const countsOf = (outside: typeof ALL_WELL) => {
   return { countRequest: unlessAway(counts.countRequest), replace: unlessAway(counts.replace) };
 };
 
-export const mailServer = ({ chance, story, facts, outside }: Around) => {
-  const times = new Map<string, number>();
-  return (isDead: () => boolean): Mailer => ({
+const mailServer =
+  (chance: Chance) =>
+  (isDead: () => boolean): Mailer => ({
     async send({ id, to, subject, text }) {
       await kernel.sleep(chance.between(20, 800));
       if (isDead()) return new Promise(() => undefined);
       if (chance.happens(outside.mail)) throw new Error('the mail server is away');
-      const count = (times.get(id) ?? 0) + 1;
-      times.set(id, count);
+      tell(`mail to ${to}: ${subject}`);
+      expect('a mail goes out once', !facts.sent.has(id), () => subject, faultWithin(10 * MINUTE));
       facts.sent.set(id, to);
-      story.tell(`mail to ${to}: ${subject}`);
       facts.letters.push({ to, text });
-      story.expect('a mail goes out once', count === 1, () => subject, facts.faultWithin(10 * MINUTE));
       if (chance.happens(outside.replies)) throw new Error('the reply of the mail server was lost');
       return 'sent';
     },
   });
-};
 
-export const receiver = ({ chance, story, facts, outside }: Around): SenderFor => {
+const receiver = (chance: Chance): SenderFor => {
   const seen = new Map<string, number>();
   return async () => async (message) => {
     await kernel.sleep(chance.between(5, 3_000));
@@ -51,8 +78,7 @@ export const receiver = ({ chance, story, facts, outside }: Around): SenderFor =
     if (chance.happens(outside.hooks / 2)) return { status: 500, retryAfter: 0 };
     const { sequence, data } = message as unknown as { sequence: number; data: { userId: string } };
     const last = seen.get(data.userId) ?? 0;
-    const text = () => `${sequence} after ${last}`;
-    story.expect('webhooks come in order', sequence <= last + 1, text, facts.forgotSince(0));
+    expect('webhooks come in order', sequence <= last + 1, () => `${sequence} after ${last}`, forgotSince(0));
     seen.set(data.userId, Math.max(last, sequence));
     return { status: 204, retryAfter: 0 };
   };
@@ -60,7 +86,7 @@ export const receiver = ({ chance, story, facts, outside }: Around): SenderFor =
 
 export const PROVIDER = 'https://accounts.example';
 /** It believes everybody: the code that it sends back is who has logged in. */
-export const provider = ({ chance, outside }: Around): IdentityProvider => ({
+const provider = (chance: Chance): IdentityProvider => ({
   name: 'acme',
   title: 'Acme',
   callback: { url: `${BASE}/auth/oidc/acme/callback`, isPosted: false },
@@ -74,3 +100,11 @@ export const provider = ({ chance, outside }: Around): IdentityProvider => ({
     return { provider: 'acme', issuer: PROVIDER, subject, email: `${subject}@example.org`, isEmailVerified: true };
   },
 });
+
+/** What instances share. */
+export const openOutside = (chance: Chance) => {
+  Object.assign(outside, ALL_WELL);
+  const [mailerOf, senderFor] = [mailServer(chance.fork()), receiver(chance.fork())];
+  const providers = new Map([['acme', provider(chance.fork())]]);
+  return { counts: simulatedCounts(), mailerOf, senderFor, providers };
+};

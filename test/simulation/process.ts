@@ -13,8 +13,6 @@ import { type Chance, type Entry, kernel, START } from './kernel.ts';
  * on how busy the machine is.
  */
 
-export const realTime = performance.now.bind(performance);
-
 /** Where real waits came from, since the last look. */
 export const realWaits = new Set<string>();
 const begun = new Map<number, Error>();
@@ -54,26 +52,19 @@ class SimulatedDate extends Date {
 
 type Call = (...given: unknown[]) => void;
 const timerOf = (call: () => void, delay?: unknown, repeats = false) => {
-  let entry: Entry | undefined;
-  const timer = {
-    refresh() {
-      timer.close();
-      entry = kernel.after(Math.max(1, Number(delay) || 1), () => {
-        if (repeats) timer.refresh();
-        call();
-      });
-      return timer;
-    },
-    close(): void {
-      if (entry) entry.call = null;
-    },
-    ref: () => timer,
-    unref: () => timer,
-    hasRef: () => true,
+  const timer = { entry: undefined as Entry | undefined, unref: (): object => timer };
+  const start = (): void => {
+    timer.entry = kernel.after(Math.max(1, Number(delay) || 1), () => {
+      if (repeats) start();
+      call();
+    });
   };
-  return timer.refresh();
+  start();
+  return timer;
 };
-const clear = (timer?: { readonly close?: () => void } | null): void => timer?.close?.();
+const clear = (timer?: { readonly entry?: Entry } | null): void => {
+  if (timer?.entry) timer.entry.call = null;
+};
 export const simulatedTimers = {
   setTimeout: (call: Call, delay?: unknown, ...given: unknown[]) => timerOf(() => call(...given), delay),
   setInterval: (call: Call, delay?: unknown, ...given: unknown[]) => timerOf(() => call(...given), delay, true),
@@ -82,12 +73,9 @@ export const simulatedTimers = {
 };
 const pause = (delay?: number, value?: unknown, { signal }: { signal?: AbortSignal } = {}) =>
   new Promise((resolve, reject) => {
-    const timer = timerOf(() => resolve(value), delay);
-    const abort = (): void => {
-      timer.close();
-      reject(signal?.reason);
-    };
+    const abort = () => reject(signal?.reason);
     if (signal?.aborted) abort();
+    else timerOf(() => resolve(value), delay);
     signal?.addEventListener('abort', abort, { once: true });
   });
 

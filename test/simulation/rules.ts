@@ -1,5 +1,3 @@
-import { kernel, MINUTE } from './kernel.ts';
-
 /** What has to hold, and where the sentence stands. */
 export const RULES = {
   'nobody is logged out but for a documented reason': 'ADR 0002, 0003, 0005',
@@ -39,45 +37,3 @@ export const RULES = {
   'the kernel owns every wait': 'test/simulation/process.ts',
 } as const;
 export type Rule = keyof typeof RULES;
-/** @param excuse a documented reason why the rule need not hold */
-export type Verdict = readonly [rule: Rule, holds: boolean, excuse?: string | false];
-export type Story = ReturnType<typeof openStory>;
-
-/** What happens in a world, until a rule is broken. */
-export const openStory = (trace?: (line: string) => void) => {
-  const at = () => new Date(kernel.time).toISOString();
-  const story = {
-    /** The rules that were looked at when there was no excuse. */
-    judged: new Set<Rule>(),
-    violation: undefined as { readonly rule: Rule; readonly text: string } | undefined,
-    tell(text: string): void {
-      kernel.note(text);
-      trace?.(`${at()}  ${text}`);
-    },
-    expect(rule: Rule, holds: boolean, text: () => string = String, excuse: string | false = false): void {
-      if (!excuse) story.judged.add(rule);
-      if (holds) return;
-      story.tell(`${excuse || 'VIOLATION'}: ${rule}: ${text()}`);
-      if (excuse) return;
-      story.violation ??= { rule, text: `after ${kernel.events} events, ${at()} ${rule} (${RULES[rule]}): ${text()}` };
-      kernel.isStopped = true;
-    },
-    judge(verdicts: readonly (Verdict | false)[], text: () => string): void {
-      for (const each of verdicts) if (each) story.expect(each[0], each[1], text, each[2]);
-    },
-    /** Waits, and says so when it takes too long. @returns the error, too */
-    async within<Result>(what: string, work: Promise<Result>, limit = 4 * MINUTE) {
-      const isInTime = (holds: boolean) => story.expect('nothing waits for ever', holds, () => `${what}: ${limit} ms`);
-      const timer = kernel.after(limit, () => isInTime(false));
-      try {
-        return { result: await work, error: undefined };
-      } catch (error) {
-        return { result: undefined, error: error as { readonly code?: string } };
-      } finally {
-        timer.call = null;
-        isInTime(true);
-      }
-    },
-  };
-  return story;
-};

@@ -1,13 +1,16 @@
-import { NO_FAULTS } from './database.ts';
+import './commits.ts';
+import { database, NO_FAULTS } from './database.ts';
+import { drawWorld, forgetFacts, horizon, world } from './facts.ts';
 import { type Fault, trouble } from './faults.ts';
-import { Chance, HOUR, kernel, MINUTE, SECOND, START } from './kernel.ts';
-import { watchEnded } from './operators.ts';
-import { ALL_WELL } from './outside.ts';
+import { askToLogIn, internet } from './internet.ts';
+import { Chance, expect, HOUR, kernel, MINUTE, SECOND, START, story, tell, within } from './kernel.ts';
+import { ALL_WELL, outside } from './outside.ts';
 import { live } from './people.ts';
 import { keeping, keptByModules, realWaits } from './process.ts';
-import { json } from './service.ts';
+import type { Rule } from './rules.ts';
+import { drawDeployment, instances, openInstance } from './service.ts';
 import { steal } from './thief.ts';
-import { openWorld, profileOf, type World } from './world.ts';
+import { allBrowsers, drawPeople, people } from './visitor.ts';
 
 export type Options = {
   readonly faults: readonly Fault[];
@@ -20,32 +23,49 @@ const WEBHOOK = {
   ...{ id: 'receiver', url: 'https://hooks.example.com/', types: null, keyNumber: 1, publicKey: 'whpk_x' },
   ...{ hasSecret: false, createdAt: START, rotatedAt: null, disabledAt: null },
 };
-const start = async ({ instances, open, story }: World, count: number): Promise<void> => {
+
+/** @returns what decides what happens in it */
+const begin = async (seed: number, { days, trace }: Options): Promise<Chance> => {
+  await kernel.begin(seed);
+  realWaits.clear();
+  keeping.now = null;
+  const chance = new Chance(seed);
+  Object.assign(story, { judged: new Set<Rule>(), violation: undefined, trace });
+  drawWorld(seed, chance.fork(), days);
+  tell(JSON.stringify(world));
+  database.begin(chance.fork());
+  forgetFacts();
+  drawDeployment(chance);
+  internet.begin(chance.fork());
+  drawPeople(chance);
+  return chance;
+};
+
+const start = async (): Promise<void> => {
   const stage = async (): Promise<void> => {
-    while (instances.length < count) instances.push(await open());
+    while (instances.length < world.instances) instances.push(await openInstance());
     await instances[0]?.service.ports.records.insert('webhooks', WEBHOOK);
   };
-  void story.within('the start', stage(), SECOND);
+  void within('the start', stage(), SECOND);
   await kernel.run(kernel.time + SECOND);
 };
 
 /** All faults end. */
-const repair = async ({ state, database, outside, instances, browsers, people, ask, story }: World): Promise<void> => {
-  state.isOver = true;
+const repair = async (): Promise<void> => {
+  world.isOver = true;
   Object.assign(database.faults, NO_FAULTS);
   Object.assign(outside, ALL_WELL);
   for (const { line } of instances) line.isCut = false;
-  for (const browser of browsers) {
+  for (const browser of allBrowsers()) {
     browser.repair();
     browser.wake();
     for (const tab of browser.tabs) tab.show();
   }
-  story.tell('all is well again');
+  tell('all is well again');
   let answered = 0;
-  for (const { name: account, passwords } of people) {
-    const sent = json({ account, password: passwords[0] });
+  for (const { name, passwords } of people) {
     const logIn = async (): Promise<void> => {
-      const answer = await ask({ method: 'POST', path: '/auth/login', address: '10.8.8.8', ...sent });
+      const answer = await askToLogIn('10.8.8.8', name, passwords[0]);
       if (answer && answer.status < 500) answered += 1;
       // An instance may be starting.
       else kernel.after(5 * SECOND, logIn);
@@ -54,7 +74,7 @@ const repair = async ({ state, database, outside, instances, browsers, people, a
   }
   await kernel.run(kernel.time + MINUTE);
   const text = () => `${answered} of ${people.length} log-ins`;
-  story.expect('after all faults the world is well within a minute', answered === people.length, text);
+  expect('after all faults the world is well within a minute', answered === people.length, text);
   await kernel.run(kernel.time + 20 * MINUTE);
 };
 
@@ -72,49 +92,39 @@ const BOUNDS: { readonly [file: string]: number } = {
 };
 
 /** What has to hold in the end. */
-const judge = async ({ database, instances, browsers, story }: World): Promise<void> => {
-  for (const browser of browsers) {
-    const users = new Set([...browser.tabs].map((tab) => tab.auth.user?.username));
-    story.expect('tabs agree', users.size <= 1, () => `${browser.name}: ${[...users]}`);
-    for (const tab of browser.tabs) tab.hide();
+const judgeEnd = async (): Promise<void> => {
+  for (const { name, tabs } of allBrowsers()) {
+    const users = new Set([...tabs].map((tab) => tab.auth.user?.username));
+    expect('tabs agree', users.size <= 1, () => `${name}: ${[...users]}`);
+    for (const tab of tabs) tab.hide();
   }
   const mails = () => database.rows('outbox').length;
   const hooks = () => database.rows('deliveries').filter(({ isWaiting }) => isWaiting).length;
   // Retries take hours.
   for (let hours = 0; hours < 12 && mails() + hooks() > 0; hours += 1) await kernel.run(kernel.time + HOUR);
-  story.expect('no mail is lost', mails() === 0, () => `${mails()} wait`);
-  story.expect('webhooks come at least once', hooks() === 0, () => `${hooks()} wait`);
+  expect('no mail is lost', mails() === 0, () => `${mails()} wait`);
+  expect('webhooks come at least once', hooks() === 0, () => `${hooks()} wait`);
   const old = database.rows('sessions').filter(({ expiresAt }) => Number(expiresAt) < kernel.time - 25 * MINUTE);
-  story.expect('what has expired is purged', old.length === 0, () => `${old.length} sessions`);
-  story.expect('no transaction stays open', database.openTransactions() === 0, () => '');
+  expect('what has expired is purged', old.length === 0, () => `${old.length} sessions`);
+  expect('no transaction stays open', database.openTransactions() === 0);
   for (const { file, growth } of [...keptByModules, ...instances.flatMap(({ kept }) => kept)])
-    story.expect('every map has a bound', growth() <= (BOUNDS[file] ?? 0), () => `${growth()} more in ${file}`);
-  story.expect('the kernel owns every wait', realWaits.size === 0, () => [...realWaits].join('\n'));
+    expect('every map has a bound', growth() <= (BOUNDS[file] ?? 0), () => `${growth()} more in ${file}`);
+  expect('the kernel owns every wait', realWaits.size === 0, () => [...realWaits].join('\n'));
 };
 
-export const runWorld = async (seed: number, { faults, days, trace }: Options) => {
-  await kernel.begin(seed);
-  realWaits.clear();
-  keeping.now = null;
-  const chance = new Chance(seed);
-  const drawn = profileOf(seed, chance.fork());
-  const profile = { ...drawn, days: days ?? drawn.days };
-  const world = openWorld(chance, profile, trace);
-  const { story, internet } = world;
-  const failed = (error: Error) => story.expect('no error is unexpected', false, () => String(error.stack));
+export const runWorld = async (seed: number, options: Options) => {
+  const chance = await begin(seed, options);
+  const failed = (error: Error) => expect('no error is unexpected', false, () => String(error.stack));
   process.on('unhandledRejection', failed);
-  await start(world, profile.instances);
-  const own = () => ({ ...world, chance: chance.fork() });
-  for (const person of world.people) void live(own(), person);
-  void trouble(own(), faults);
-  watchEnded(world);
-  if (profile.thief) void steal(own());
-  await kernel.run(kernel.time + world.horizon);
-  if (!kernel.isStopped) await repair(world);
-  if (!kernel.isStopped) await judge(world);
-  for (const instance of world.instances) instance.kill();
+  await start();
+  for (const person of people) void live(person);
+  void trouble(chance.fork(), options.faults);
+  if (world.thief) void steal(chance.fork());
+  await kernel.run(kernel.time + horizon());
+  if (!kernel.isStopped) await repair();
+  if (!kernel.isStopped) await judgeEnd();
+  for (const instance of instances) instance.kill();
   process.off('unhandledRejection', failed);
-  const { violation, judged } = story;
-  const { requests } = internet;
-  return { hash: kernel.hash(), violation, judged, days: profile.days, events: kernel.events, requests };
+  const [{ violation, judged }, { requests }, { events }] = [story, internet, kernel];
+  return { hash: kernel.hash(), violation, judged, days: world.days, events, requests };
 };

@@ -1,65 +1,75 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { storageOver } from '../../src/adapters/records/storage.ts';
-import type { Mailer } from '../../src/application/ports/mailer.ts';
 import { compose, type RunningService } from '../../src/infrastructure/compose.ts';
-import { type Config, parseConfig } from '../../src/infrastructure/config.ts';
+import { parseConfig } from '../../src/infrastructure/config.ts';
 import { createLogger } from '../../src/infrastructure/logging/log.ts';
 import { purge } from '../../src/infrastructure/serve.ts';
 import { plainPasswordHasher } from '../support/fakes.ts';
+import { testKeys } from '../support/keys.ts';
 import { type AnswerCheck, answerCheckOf } from '../support/openapi/answer-check.ts';
-import type { SimulatedDatabase } from './database.ts';
-import { MINUTE } from './kernel.ts';
+import { database } from './database.ts';
+import { world } from './facts.ts';
+import { Chance, expect, MINUTE } from './kernel.ts';
+import { type Answer, APP_LINK, APPLICATION, type Asked, BASE, openOutside } from './outside.ts';
 import { keeping } from './process.ts';
 
 /** Instances of the service, with the whole pipeline of a request. */
 
-export const [BASE, APPLICATION] = ['https://auth.example.com', 'https://app.example.com'] as const;
-export const APP_LINK = 'com.example.app:/signed-in';
 /** Milliseconds. In 5 seconds, as the service does it, polls would be half of all that happens. */
 const [POLL_INTERVAL, PURGE_INTERVAL] = [2 * MINUTE, 10 * MINUTE];
 
-export type Asked = {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | undefined;
-  readonly address: string;
-};
-export type Answer = {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly cookies: readonly string[];
-  readonly body: string;
-};
-export const json = (body: object) => ({
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify(body),
-});
-type Overrides = NonNullable<Parameters<typeof compose>[2]>;
-/** What instances share. */
-export type Surroundings = Omit<Overrides, 'storage' | 'ports'> & {
-  readonly database: SimulatedDatabase;
-  readonly settings: Readonly<Record<string, string>>;
-  readonly config: Partial<Config>;
-  readonly mailerOf: (isDead: () => boolean) => Mailer;
-  readonly log: (line: string) => void;
-};
 export type Instance = Awaited<ReturnType<typeof openInstance>>;
+export const instances: Instance[] = [];
 
-const FACTOR_KEYS = Buffer.alloc(32, 7).toString('base64url');
-const SETTINGS = { NODE_ENV: 'test', BASE_URL: BASE, ALLOWED_ORIGINS_DEV: APPLICATION, FACTOR_KEYS };
+/** What instances share. */
+const drawnDeployment = (chance: Chance) => {
+  const formerSystem = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return {
+    ...{ formerSystem, keys: testKeys(), ...openOutside(chance) },
+    settings: {
+      NODE_ENV: 'test',
+      BASE_URL: BASE,
+      ALLOWED_ORIGINS_DEV: APPLICATION,
+      FACTOR_KEYS: Buffer.alloc(32, 7).toString('base64url'),
+      JWT_ACCESS_EXPIRES_IN: '15m',
+      APP_LINKS: APP_LINK,
+      LOGIN_BY_CODE: 'on',
+      DEVICE_BINDING: world.binding ? 'enforce' : 'off',
+      JWT_BINDING: world.binding && world.bindsTokens ? 'on' : 'off',
+      NEW_DEVICE_CODE: world.newDeviceCode,
+      PASSWORDS: world.needsPasswords ? 'required' : 'optional',
+      JWT_REFRESH_EXPIRES_IN: world.lifetime,
+      JWT_REFRESH_REPLAY_WINDOW: world.replays ? '10s' : '0',
+      ADOPTION_PUBLIC_KEY: String(formerSystem.publicKey.export({ type: 'spki', format: 'pem' })),
+    },
+  };
+};
+export let deployment = drawnDeployment(new Chance(0));
+export const drawDeployment = (chance: Chance): void => {
+  instances.length = 0;
+  deployment = drawnDeployment(chance);
+};
 
-export const openInstance = async ({ database, settings, mailerOf, log, ...others }: Surroundings) => {
+/** It takes long to make, and no setting of a world changes it. */
+let check: AnswerCheck | undefined;
+
+export const openInstance = async () => {
+  const { settings, keys, counts, mailerOf, senderFor, providers } = deployment;
   const { line, records, kill } = database.connect();
-  const config = { ...parseConfig({ ...SETTINGS, ...settings }), ...others.config };
-  const destination = { write: (text: string) => void (line.isDead || log(text)) };
-  const logger = createLogger({ level: 'info', environment: 'test', destination });
+  const config = { ...parseConfig(settings), keys };
+  const write = (text: string): void => {
+    const isExpected = line.isDead || !/"level":"fatal"|"code":"SYS_(UNEXP|SERI)/.test(text);
+    expect('no error is unexpected', isExpected, () => text);
+  };
+  const logger = createLogger({ level: 'info', environment: 'test', destination: { write } });
   const ports = { hasher: plainPasswordHasher(), mailer: mailerOf(() => line.isDead) };
   const kept: NonNullable<typeof keeping.now> = [];
   keeping.now = kept;
-  const service = await compose(config, logger, { ...others, storage: storageOver(records), ports });
+  const overrides = { counts, senderFor, providers, storage: storageOver(records), ports };
+  const service = await compose(config, logger, overrides);
   keeping.now = null;
   const stop = new AbortController();
   const sockets = new Set<Duplex>();
@@ -70,8 +80,10 @@ export const openInstance = async ({ database, settings, mailerOf, log, ...other
   return {
     ...{ line, service, kept },
     /** What is not as the OpenAPI document says. Pages are not in it. */
-    problemsOf: ({ method, path }: Asked, answer: Answer): string[] =>
-      /json/.test(answer.headers['content-type'] ?? '') ? checkFor(service)(method, path, answer) : [],
+    problemsOf({ method, path }: Asked, answer: Answer): string[] {
+      check ??= answerCheckOf(service.routes.filter(({ visitor }) => visitor === undefined));
+      return /json/.test(answer.headers['content-type'] ?? '') ? check(method, path, answer) : [];
+    },
     isUp: () => !line.isDead,
     /** The process is gone: nothing that it would do happens any more. */
     kill(): void {
@@ -81,13 +93,6 @@ export const openInstance = async ({ database, settings, mailerOf, log, ...other
     },
     request: (asked: Asked) => requestOver(sockets, service.http.request, asked),
   };
-};
-
-let check: AnswerCheck | undefined;
-/** It takes long to make, and no setting of a world changes it. */
-const checkFor = ({ routes }: RunningService): AnswerCheck => {
-  check ??= answerCheckOf(routes.filter(({ visitor }) => visitor === undefined));
-  return check;
 };
 
 /** The answer is `null` if the process dies or the client hangs up before. */
@@ -105,9 +110,8 @@ const requestOver = (
   sockets.add(socket);
   const length = body !== undefined && { 'content-length': String(Buffer.byteLength(body)) };
   const all = { host: new URL(BASE).host, ...headers, ...length };
-  const version = { httpVersion: '1.1', httpVersionMajor: 1, httpVersionMinor: 1 };
-  const head = { method, url, headers: all, rawHeaders: Object.entries(all).flat(), ...version };
-  const incoming = Object.assign(new IncomingMessage(socket), { ...head, complete: true });
+  const head = { method, url, headers: all, rawHeaders: Object.entries(all).flat(), complete: true };
+  const incoming = Object.assign(new IncomingMessage(socket), head);
   if (body !== undefined) incoming.push(body);
   incoming.push(null);
   // Node would ask the real time, and keep it by a real timer.

@@ -1,13 +1,12 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import type { createAuthClient } from '../../client/src/index.ts';
+import type * as Client from '../../client/src/index.ts';
 import { readText } from '../support/checkout/repository.ts';
 import { ecdsa } from '../support/forgeries/forge.ts';
 import type { Browser, Tab } from './browser.ts';
-import { sessionOf } from './facts.ts';
 import { judgeLogOut } from './internet.ts';
-import { kernel, openGate } from './kernel.ts';
+import { kernel, tell } from './kernel.ts';
+import { APPLICATION, BASE, sessionOf } from './outside.ts';
 import { simulatedTimers } from './process.ts';
-import { APPLICATION, BASE } from './service.ts';
 
 /** Tabs that run the client as it is served, and what the page of the device's key runs. */
 
@@ -21,23 +20,20 @@ const programOf = (file: string) => {
 const client = programOf('client.js');
 const deviceKey = programOf('device-key.js');
 type Key = { readonly prove: (asked: unknown) => Promise<unknown> };
-type Client = { readonly createAuthClient: typeof createAuthClient };
 
 export const openTab = (browser: Browser): Tab => {
-  const { chance, internet, line, name, skew } = browser;
+  const { chance, line, name, skew } = browser;
   const window = new EventTarget();
-  const frozen = openGate();
-  let isClosed = false;
+  const waiting: (() => void)[] = [];
+  let [isFrozen, isClosed] = [false, false];
   /** Now, or when the machine is awake and the page is not frozen any more. */
-  const run = (call: () => void): void => browser.whenAwake(() => frozen.pass(() => void (isClosed || call())));
+  const run = (call: () => void): void => {
+    if (isFrozen || browser.isAsleep()) waiting.push(call);
+    else if (!isClosed) call();
+  };
+  const goOn = (): void => waiting.splice(0).forEach(run);
   const later = (call: () => void) => kernel.after(chance.between(0.1, 3), () => run(call));
-  const send: Browser['send'] = (...given) =>
-    new Promise((resolve, reject) => {
-      browser.send(...given).then(
-        (answer) => run(() => resolve(answer)),
-        (error) => run(() => reject(error)),
-      );
-    });
+  const send: Browser['send'] = (...given) => browser.send(...given).finally(() => new Promise<void>(run));
   const fetch: typeof globalThis.fetch = async (input, init) => {
     const request = new Request(input, init);
     const text = request.body === null ? undefined : await request.text();
@@ -58,7 +54,7 @@ export const openTab = (browser: Browser): Tab => {
         return !line.isOffline;
       },
     },
-    crypto: { subtle, randomUUID: chance.uuid },
+    crypto: { subtle, randomUUID: chance.id },
     indexedDB: browser.hasKeys ? { open: () => openKeys(browser, later) } : undefined,
   };
   const dispatch = (event: Event): void => void window.dispatchEvent(event);
@@ -72,7 +68,7 @@ export const openTab = (browser: Browser): Tab => {
     location: { href: `${APPLICATION}/`, origin: APPLICATION, hostname: 'app.example.com', protocol: 'https:' },
     history: { state: null, replaceState: () => undefined },
   });
-  const auth = client<Client>({ ...global, globalThis: global }).createAuthClient({ baseUrl: BASE, fetch });
+  const auth = client<typeof Client>({ ...global, globalThis: global }).createAuthClient({ baseUrl: BASE, fetch });
   const turn = (hidden: boolean): void => {
     if (page.hidden === hidden) return;
     page.hidden = hidden;
@@ -80,10 +76,15 @@ export const openTab = (browser: Browser): Tab => {
     run(() => dispatch(new Event('visibilitychange')));
   };
   const tab = {
-    ...{ browser, auth, isClosed: () => isClosed, hide: () => turn(true), freeze: frozen.shut },
+    ...{ auth, goOn, hide: () => turn(true) },
     happens: (type: string) => run(() => dispatch(new Event(type))),
+    freeze(): void {
+      turn(true);
+      isFrozen = true;
+    },
     show(): void {
-      frozen.open();
+      isFrozen = false;
+      goOn();
       turn(false);
     },
     close(): void {
@@ -94,10 +95,11 @@ export const openTab = (browser: Browser): Tab => {
   };
   let session = '';
   auth.onChange((user, why) => {
-    internet.story.tell(`${name}: a tab has ${user?.username ?? 'nobody'} (${why})`);
+    tell(`${name}: a tab has ${user?.username ?? 'nobody'} (${why})`);
     const current = sessionOf(browser.token());
     // Another tab may have opened another session since.
-    if (why === 'ended' && session === current) judgeLogOut(internet, browser, 'a tab says that the session has ended');
+    if (why === 'ended' && session === current)
+      judgeLogOut(name, browser.token(), 'a tab says that the session has ended');
     if (user !== null) session = current;
   });
   browser.tabs.add(tab);

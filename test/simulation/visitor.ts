@@ -1,18 +1,40 @@
 import { hash } from 'node:crypto';
 import { PAGES, type Page, type PageName } from '../../src/adapters/http/forms/flow.ts';
-import { authenticator } from '../support/authenticator.ts';
+import { type Authenticator, authenticator } from '../support/authenticator.ts';
 import { codeAt } from '../support/authenticator-app.ts';
 import { allFormsIn, type Fields, type ShownForm, unescaped } from '../support/http/shown-forms.ts';
-import type { Browser } from './browser.ts';
-import type { Letter } from './facts.ts';
-import { kernel, MINUTE, SECOND } from './kernel.ts';
-import { PROVIDER } from './outside.ts';
-import { type Answer, APP_LINK, BASE, json } from './service.ts';
-import type { Person, World } from './world.ts';
+import { type Browser, openBrowser } from './browser.ts';
+import { facts, type Letter, world } from './facts.ts';
+import { ask } from './internet.ts';
+import { type Chance, DAY, kernel, MINUTE, SECOND, tell, within } from './kernel.ts';
+import { type Answer, APP_LINK, BASE, json, PROVIDER } from './outside.ts';
 
 /** Somebody at the pages of the service, without scripts: opens one, fills in one of its forms by the names of its fields, and sends it. */
 
-type Trip = { readonly world: World; readonly person: Person; readonly browser: Browser; readonly token: string };
+export type Person = ReturnType<typeof personOf>;
+const personOf = (name: string, number: number, chance: Chance) => ({
+  ...{ name, chance, secrets: [] as string[], keys: [] as Authenticator[], recoveryCodes: [] as string[] },
+  /** The one that counts first; others may, after a change whose outcome is not known, or was forgotten. Empty: there is none. */
+  passwords: [world.needsPasswords || number % 2 > 0 ? `correct horse ${name}` : ''],
+  /** Since when the first password counts. `Infinity`: the outcome of a change is not known. */
+  sureSince: 0,
+  browsers: Array.from({ length: world.browsers }, (_, at) =>
+    openBrowser(chance.fork(), {
+      ...{ name: `${name}${at + 1}`, address: `10.${number}.${at}.7` },
+      skew: chance.pick([0, 0, 0, -5 * MINUTE, 7 * MINUTE, -3 * DAY]),
+      hasKeys: chance.happens(0.85),
+    }),
+  ),
+});
+export let people: readonly Person[] = [];
+export const drawPeople = (chance: Chance): void => {
+  const names = ['ada', 'bob', 'cyd', 'dan', 'eve'].slice(0, world.people);
+  people = names.map((name, number) => personOf(name, number, chance));
+  for (const person of people) person.chance = chance.fork();
+};
+export const allBrowsers = () => people.flatMap(({ browsers }) => browsers);
+
+type Trip = { readonly person: Person; readonly browser: Browser; readonly token: string };
 type Form = ShownForm & { readonly page: string; readonly of: Page['forms'][string] };
 
 /** Of the app that everybody has. */
@@ -24,16 +46,11 @@ const PATHS = Object.values(PAGES).flatMap(({ path }) => {
 });
 const SECRET = 'JBSWY3DPEHPK3PXP';
 
-/** A link in a mail of somebody. */
-const linkIn = ({ text }: Letter) => {
-  const [, path = '', token = ''] = /(\/auth\/link\/[\w-]+)#token=([\w-]+)/.exec(text) ?? [];
-  return { path, token };
-};
-export const lettersTo = ({ facts }: World, { name }: Person): readonly Letter[] =>
+export const lettersTo = ({ name }: Person): readonly Letter[] =>
   facts.letters.filter(({ to }) => to.startsWith(`${name}@`));
 /** The last one. */
-export const mailedCode = (world: World, person: Person): string | undefined =>
-  lettersTo(world, person)
+export const mailedCode = (person: Person): string | undefined =>
+  lettersTo(person)
     .flatMap(({ text }) => /^\d{8}$/m.exec(text)?.[0] ?? [])
     .at(-1);
 /** What the server of an application, or a page, sends twice when it gets no answer. */
@@ -43,8 +60,8 @@ export const sendTwice = (browser: Browser, path: string, body: object, origin?:
   );
 export const newKey = () => authenticator({ rpId: new URL(BASE).hostname, origin: BASE });
 
-const requestOptions = async ({ world, browser }: Trip) => {
-  const { result } = await world.story.within('options', browser.send('POST', '/auth/passkey/options'));
+const requestOptions = async ({ browser }: Trip) => {
+  const { result } = await within('options', browser.send('POST', '/auth/passkey/options'));
   return result?.status === 200 ? JSON.parse(result.body).data : { challenge: 'none' };
 };
 
@@ -52,44 +69,44 @@ const requestOptions = async ({ world, browser }: Trip) => {
 const FIELDS: Readonly<Record<string, (trip: Trip, form: Form) => string | undefined | Promise<string>>> = {
   account: ({ person }) => person.name,
   username: ({ person }) => person.name,
-  email: ({ person, world }) => `${person.name}@example.${world.chance.pick(['org', 'org', 'net'])}`,
+  email: ({ person }) => `${person.name}@example.${person.chance.pick(['org', 'org', 'net'])}`,
   password: ({ person }) => person.passwords[0],
   currentPassword: ({ person }) => person.passwords[0],
-  newPassword: ({ world }) => `correct horse ${world.chance.below(1e9)}`,
+  newPassword: ({ person }) => `correct horse ${person.chance.below(1e9)}`,
   token: ({ token }) => token,
   invitation: ({ token }) => token,
-  mailCode: ({ world, person }) => mailedCode(world, person),
+  mailCode: ({ person }) => mailedCode(person),
   recoveryCode: ({ person }) => person.recoveryCodes.pop(),
-  locale: ({ world }) => world.chance.pick(['en', 'de']),
+  locale: ({ person }) => person.chance.pick(['en', 'de']),
   name: () => 'a key',
-  remember: ({ world }) => (world.chance.happens(0.5) ? 'on' : ''),
-  code: ({ world, person }, { page, fields }) =>
+  remember: ({ person }) => (person.chance.happens(0.5) ? 'on' : ''),
+  code: ({ person }, { page, fields }) =>
     ['code', 'account', 'delete'].includes(page)
-      ? mailedCode(world, person)
+      ? mailedCode(person)
       : codeAt(fields.secret || (person.secrets.at(-1) ?? SECRET), kernel.now()),
   async credential(trip, { page, options }) {
-    const { person, world } = trip;
+    const { person } = trip;
     const key = newKey();
     const isNew = page === 'factors' || page === 'new-passkey';
     if (isNew) person.keys.push(key);
     if (isNew) return JSON.stringify(key.create(options));
-    const known = person.keys.length > 0 ? world.chance.pick(person.keys) : key;
+    const known = person.keys.length > 0 ? person.chance.pick(person.keys) : key;
     return JSON.stringify(known.get('challenge' in options ? options : await requestOptions(trip)));
   },
 };
 
 /** Goes to a path, and where the answer leads, also over a provider. */
 const go = async (trip: Trip, path: string, fields?: Fields, hops = 0): Promise<Answer | undefined> => {
-  const { world, person, browser } = trip;
+  const { person, browser } = trip;
   const type = { origin: BASE, 'content-type': 'application/x-www-form-urlencoded' };
   const headers = { accept: 'text/html', ...(fields && type) };
   const body = fields && `${new URLSearchParams(fields)}`;
   const sent = browser.send(fields ? 'POST' : 'GET', path, { origin: null, headers, body });
-  if (path.includes('/callback?') && world.chance.happens(0.3))
+  if (path.includes('/callback?') && person.chance.happens(0.3))
     void browser.send('GET', path, { origin: null }).catch(() => undefined);
-  const { result: answer } = await world.story.within(`${browser.name}: ${path}`, sent);
+  const { result: answer } = await within(`${browser.name}: ${path}`, sent);
   const { location = '' } = answer?.headers ?? {};
-  world.story.tell(`${browser.name} at ${path.split('?')[0]}: ${answer?.status} ${location.replace(/state=.*/, '')}`);
+  tell(`${browser.name} at ${path.split('?')[0]}: ${answer?.status} ${location.replace(/state=.*/, '')}`);
   const [, refresh = ''] = /http-equiv="refresh" content="0; url=([^"]*)"/.exec(answer?.body ?? '') ?? [];
   const next = (location || unescaped(refresh)).replace(BASE, '');
   if (hops > 5) return answer;
@@ -100,7 +117,7 @@ const go = async (trip: Trip, path: string, fields?: Fields, hops = 0): Promise<
   return next.startsWith('/auth/') ? go(trip, next, undefined, hops + 1) : answer;
 };
 
-const formOn = ({ world: { chance } }: Trip, { body }: Answer): Form | undefined => {
+const formOn = ({ person: { chance } }: Trip, { body }: Answer): Form | undefined => {
   const rare = chance.happens(0.9) ? /^(log-out|delete)\./ : /^$/;
   const shown = [...allFormsIn(body)].filter(([name, all]) => all.length > 0 && !rare.test(name));
   if (shown.length === 0) return undefined;
@@ -118,8 +135,8 @@ export const notePassword = (person: Person, newPassword: string, isDone: boolea
 };
 
 const submit = async (trip: Trip, form: Form): Promise<Answer | undefined> => {
-  const { world, person } = trip;
-  const { chance } = world;
+  const { person } = trip;
+  const { chance } = person;
   const typed = form.of.fields.map(async (field) => [field, (await FIELDS[field]?.(trip, form)) ?? ''] as const);
   const fields: Fields = { ...form.fields, ...Object.fromEntries(await Promise.all(typed)) };
   const wrong = chance.happens(0.1) ? chance.pick(form.of.fields) : undefined;
@@ -134,13 +151,14 @@ const submit = async (trip: Trip, form: Form): Promise<Answer | undefined> => {
 };
 
 /** @param letter whose link is opened */
-export const visit = async (world: World, person: Person, browser: Browser, letter?: Letter): Promise<void> => {
-  const { chance } = world;
-  const { path, token } = letter ? linkIn(letter) : { path: chance.pick(PATHS), token: 'none' };
-  const trip = { world, person, browser, token };
+export const visit = async (person: Person, browser: Browser, letter?: Letter): Promise<void> => {
+  const { chance } = person;
+  const [, path = letter ? '' : chance.pick(PATHS), token = 'none'] =
+    /(\/auth\/link\/[\w-]+)#token=([\w-]+)/.exec(letter?.text ?? '') ?? [];
+  const trip = { person, browser, token };
   // Scanners of mails open their links before people do.
   for (const method of letter && chance.happens(0.3) ? ['HEAD', 'GET'] : [])
-    await world.ask({ method, path, headers: { accept: 'text/html' }, address: '10.7.7.7' });
+    await ask({ method, path, headers: { accept: 'text/html' }, address: '10.7.7.7' });
   let answer = await go(trip, path);
   for (let forms = 1 + chance.below(5); forms > 0 && answer !== undefined; forms -= 1) {
     await kernel.sleep(chance.spread(SECOND, 2 * MINUTE));

@@ -79,11 +79,11 @@ export const MIGRATIONS: readonly Migration[] = [
   newTable('1.1.0-identities', {
     table: 'identities',
     columns: {
-      ...{ issuer: 'indexedText', subject: 'indexedText', id: 'indexedText', user_id: 'indexedText', provider: 'text' },
-      ...{ email: 'text?', created_at: 'integer', last_used_at: 'integer?' },
+      ...{ issuer: 'indexedText', subject: 'indexedText', id: 'indexedText', user_id: 'indexedText' },
+      ...{ provider: 'indexedText', email: 'text?', created_at: 'integer', last_used_at: 'integer?' },
     },
     key: ['issuer', 'subject'],
-    indexes: { user: ['user_id', 'id'] },
+    indexes: { user: ['user_id', 'id'], provider: ['provider', 'id'] },
     ofUser: true,
   }),
   newColumn('1.1.0-notes', 'events', 'note', 'text'),

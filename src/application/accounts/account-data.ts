@@ -1,13 +1,13 @@
 import { bindingOf } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
-import { type AccountEvent, EVENTS_KEPT, NO_ORIGIN, withoutName } from '../../domain/event.ts';
+import { type AccountEvent, EVENTS_KEPT, type EventKind, NO_ORIGIN, withoutName } from '../../domain/event.ts';
 import { publicUser, type User } from '../../domain/user.ts';
+import { filteredPage } from '../filtered-page.ts';
 import { recordChange } from '../notices.ts';
-import type { UsersQuery } from '../ports/user-repository.ts';
 import { type Core, NEVER_CANCELLED, pageOf, pick, type Service } from '../service.ts';
 import { type Caller, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
 import { codesOf, devicesOf, linksOf } from '../storage/credentials.ts';
-import { allEvents, type EventsQuery, eventsOf } from '../storage/events.ts';
+import { allEvents, type EventsQuery, eventsOf, placeIn, placeOf } from '../storage/events.ts';
 import { messagesOf } from '../storage/outbox.ts';
 import type { Records, Stores } from '../storage/records.ts';
 import { EXPORTED, type Tables } from '../storage/tables.ts';
@@ -142,45 +142,28 @@ const pageOfEvents = async ({ records }: Stores, query: EventsQuery) => {
   return { events: page, next: last?.id ?? null };
 };
 
-const listed = async ({ users }: Pick<Stores, 'users'>, query: UsersQuery): Promise<User[]> => {
-  if (users.list === undefined)
-    throw new AppError('SYS_UNEXPECTED_ERROR', {
-      reason: 'the users of this storage cannot be listed: it has no `list`',
-    });
-  return users.list(query);
+type OperatorsQuery = {
+  readonly before: string | null;
+  readonly limit: number;
+  /** Default: of all kinds. */
+  readonly kind?: EventKind | null;
 };
 
-/** A page of the users. @returns `next`: what continues the list as `after`; `null` on the last page. */
-export const listUsers = (deps: Pick<Stores, 'users'>) => async (query: Omit<UsersQuery, 'skip'>) => {
-  const { page, last } = pageOf(await listed(deps, { ...query, limit: query.limit + 1 }), query.limit);
-  return { users: page, next: last?.id ?? null };
-};
-
-const LONGEST_STEP = 2 ** 17;
-
-/** How many users there are. No store has to count: it skips rows, in steps that get shorter at the end. */
-export const countUsers = (deps: Pick<Stores, 'users'>) => async (): Promise<number> => {
-  let [count, after]: [number, string | null] = [0, null];
-  for (let step = LONGEST_STEP; step >= 1; ) {
-    const query = { contains: null, after, newestFirst: false, skip: step - 1, limit: 1 };
-    const [last] = await listed(deps, query);
-    if (last === undefined) step /= 2;
-    else [count, after] = [count + step, last.id];
-  }
-  return count;
-};
-
-const SEPARATOR = '-';
+/** Events that a page of one kind reads at most. */
+const MOST_EVENTS = 10_000;
 
 /** A page of the events of all users, the latest first. @param before `next` of the page before; `null` for the first page. */
 export const listAllEvents =
   ({ records }: Pick<Stores, 'records'>) =>
-  async ({ before, limit }: { readonly before: string | null; readonly limit: number }) => {
-    const [at = '', id = ''] = before?.split(SEPARATOR) ?? [];
-    const found = await allEvents(records, {
-      before: before === null ? null : { at: Number(at), id },
-      limit: limit + 1,
-    });
-    const { page, last } = pageOf(found, limit);
-    return { events: page, next: last === undefined ? null : `${last.at}${SEPARATOR}${last.id}` };
+  async ({ before, limit, kind = null }: OperatorsQuery) => {
+    const { items, next } = await filteredPage(
+      {
+        read: (after, most) => allEvents(records, { before: placeIn(after), limit: most }),
+        placeOf,
+        itemOf: (event) => (kind === null || event.kind === kind ? event : null),
+        mostRows: kind === null ? undefined : MOST_EVENTS,
+      },
+      { after: before, limit },
+    );
+    return { events: items, next };
   };

@@ -134,8 +134,19 @@ export const eventsOf = async (records: Records, { userId, before, limit }: Even
 
 type AllEventsQuery = {
   /** The last event of the page before; `null` for the first page. */
-  readonly before: Pick<AccountEvent, 'at' | 'id'> | null;
+  readonly before: Place | null;
   readonly limit: number;
+};
+
+const SEPARATOR = '-';
+type Place = Pick<AccountEvent, 'at' | 'id'>;
+
+/** Where an event is among those of all users, as a text. */
+export const placeOf = ({ at, id }: Place): string => `${at}${SEPARATOR}${id}`;
+
+export const placeIn = (text: string | null): Place | null => {
+  const [at = '', id = ''] = text?.split(SEPARATOR) ?? [];
+  return text === null ? null : { at: Number(at), id };
 };
 
 /** The events of all users by their time, the latest first; a page may begin between events of one time. */

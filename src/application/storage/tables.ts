@@ -292,7 +292,7 @@ const DECLARED: { readonly [Name in TableName]: Table<Column<Name>, Columns<Name
       lastUsedAt: 'integer?',
     },
     key: ['issuer', 'subject'],
-    indexes: { identities_user: ['userId', 'id'] },
+    indexes: { identities_user: ['userId', 'id'], identities_provider: ['provider', 'id'] },
     ofUser: true,
   },
   factors: {

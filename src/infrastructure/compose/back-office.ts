@@ -2,13 +2,13 @@ import { operatorAdmission } from '../../adapters/crypto/assertions.ts';
 import { createApp, type HttpHandlers } from '../../adapters/http/app.ts';
 import type { HttpDeps } from '../../adapters/http/http-deps.ts';
 import type { Navigation } from '../../adapters/http/pages/layout.ts';
-import { actRoutes, audited } from '../../adapters/http/routes/back-office/act.ts';
+import { type Act, actRoutes, audited } from '../../adapters/http/routes/back-office/act.ts';
 import { ACTS } from '../../adapters/http/routes/back-office/acts.ts';
 import { officeRoutes } from '../../adapters/http/routes/back-office/pages.ts';
 import { exportUser, READS } from '../../adapters/http/routes/back-office/reads.ts';
 import { openApiRoute } from '../../adapters/http/routes/service/documents.ts';
 import { errorRoutes } from '../../adapters/http/routes/service/errors.ts';
-import { styleRoutes } from '../../adapters/http/routes/service/pages.ts';
+import { officeStyle, styleRoutes } from '../../adapters/http/routes/service/pages.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
 import type { Service } from '../../application/service.ts';
 import { CATALOG } from '../../domain/errors/catalog.ts';
@@ -22,9 +22,12 @@ const INTRODUCTION = [
   'Clients have to accept members that they do not know, and judge codes that they do not know by their status.',
 ].join('\n\n');
 
-const NAVIGATION: Navigation = [
+/** The pages of what is read. */
+const navigationOf = (reads: Readonly<Record<string, Act>>, hasMail: boolean): Navigation => [
   ['/office', 'Back office'],
-  ['/errors', 'Errors'],
+  ...Object.values(reads).flatMap(({ page, needs }) =>
+    page === undefined || (needs === 'mail' && !hasMail) ? [] : [[page.path, page.name] as const],
+  ),
 ];
 
 /** The application of the back office (ADR 0031): the pipeline of the service over other routes, for programs, and for people behind a proxy. */
@@ -34,15 +37,17 @@ export const openBackOffice = async (
   http: HttpDeps,
 ): Promise<BackOffice> => {
   const { origin, hostname: host } = new URL(url);
-  const site = { baseUrl: url, version: VERSION, siteNavigation: NAVIGATION };
   const { logger, counts } = http;
   const operators = { ...deps, hasMail: deps.mailer !== null };
+  const reads = { ...READS, 'export-user': exportUser(deps) };
+  const siteNavigation = proxy === null ? [['/errors', 'Errors'] as const] : navigationOf(reads, operators.hasMail);
+  const site = { baseUrl: url, version: VERSION, siteNavigation };
   const inLog = (of: readonly Route[]) => audited(of, (call) => logger.info(call, 'back office'));
-  const api = inLog(actRoutes({ ...READS, 'export-user': exportUser(deps), ...ACTS }, operators));
+  const api = inLog(actRoutes({ ...reads, ...ACTS }, operators));
   const routes: Route[] = [
     ...api,
-    ...(proxy === null ? [] : inLog(officeRoutes({ ...deps, site, api }))),
-    ...(proxy === null ? [] : styleRoutes().map((each) => ({ ...each, visitor: true as const }))),
+    ...(proxy === null ? [] : inLog(officeRoutes({ ...operators, site, api, reads }))),
+    ...(proxy === null ? [] : [...styleRoutes(), officeStyle()].map((each) => ({ ...each, visitor: true as const }))),
     ...errorRoutes(site, () => CATALOG),
     openApiRoute(() => routes, site, INTRODUCTION),
   ];
@@ -51,7 +56,7 @@ export const openBackOffice = async (
     // It may be behind a proxy, but counts programs, and compares the Host that was sent.
     trustProxy: 0,
     baseUrl: url,
-    siteNavigation: NAVIGATION,
+    siteNavigation,
     hosts: [host],
     // Browsers send the origin of a page with its forms.
     allowedOrigins: proxy === null ? [] : [origin],

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { countUsers, listAllEvents, listUsers } from '../../../src/application/accounts/account-data.ts';
+import { listAllEvents } from '../../../src/application/accounts/account-data.ts';
+import { countUsers, listUsers } from '../../../src/application/accounts/list-users.ts';
+import { anEventRow } from '../../contracts/records/database.ts';
 import { registeredAda } from '../../support/account.ts';
 import { application } from '../../support/application.ts';
-import { aUser } from '../../support/builders.ts';
+import { anIdentity, aUser } from '../../support/builders.ts';
 
 /** Users, the newest first. */
 const setUp = async (count: number) => {
@@ -20,6 +22,34 @@ describe('the users', () => {
     expect(first).toStrictEqual({ users: users.slice(0, 2), next: users[1]?.id });
     expect(await list(users[3]?.id ?? null)).toStrictEqual({ users: users.slice(4), next: null });
     expect((await list(users[2]?.id ?? null)).next).toBeNull();
+  });
+
+  it.each<[only: string, found: readonly number[]]>([
+    ['disabled', [3]],
+    ['unverified', [2]],
+    ['second-factor', [1]],
+    ['provider:google', [2, 0]],
+    ['logged-in', [1, 3]],
+  ])('are listed by a filter: %s', async (only, found) => {
+    const app = application();
+    const users = [{}, { secondFactorAt: 1 }, { emailVerifiedAt: null }, { disabledAt: 1 }].map((each) =>
+      aUser({ emailVerifiedAt: 1, ...each }),
+    );
+    for (const user of users) await app.users.add(user);
+    const idOf = (at: number) => users[at]?.id ?? '';
+    for (const at of [0, 2])
+      await app.records.insert('identities', anIdentity({ userId: idOf(at), provider: 'google' }));
+    for (const [at, user] of [3, 1, 3, 1].entries())
+      await app.records.insert('events', anEventRow({ userId: idOf(user), kind: 'logged-in', at }));
+    const query = { only, contains: null, newestFirst: true };
+    const all = await listUsers(app)({ ...query, after: null, limit: 10 });
+    expect(all).toMatchObject({ users: found.map((at) => ({ id: idOf(at) })), next: null });
+    const first = await listUsers(app)({ ...query, after: null, limit: 1 });
+    expect(first.users).toEqual(all.users.slice(0, 1));
+    if (found.length > 1)
+      expect((await listUsers(app)({ ...query, after: first.next, limit: 1 })).users[0]).toEqual(all.users[1]);
+    const none = { ...query, contains: 'NOBODY', after: null, limit: 1 };
+    expect(await listUsers(app)(none)).toEqual({ users: [], next: null });
   });
 
   it.each([0, 1, 2, 7, 64])('are counted: %i', async (count) => {

@@ -45,7 +45,7 @@ describe('the pages of the back office', () => {
     ['for an IP address', { Host: '127.0.0.1' }, 403],
   ])('are refused %s', async (_how, changed, status) => {
     const { user, cookie } = await signUp(service);
-    expect((await open('/office', { ...PROXY, ...changed })).status).toBe(status);
+    expect((await open('/office/users', { ...PROXY, ...changed })).status).toBe(status);
     expect((await send(`/office/users/${user.id}/end-sessions`, {}, { ...FORM, ...changed })).status).toBe(status);
     await refreshWith(service, cookie).expect(200);
   });
@@ -53,11 +53,11 @@ describe('the pages of the back office', () => {
   it('are at the host of ADMIN_URL, also if it is an address of IPv6', async () => {
     const { office } = await start({ ...BEHIND_PROXY, ADMIN_URL: 'http://[::1]:9470' });
     await office
-      .get('/office')
+      .get('/office/users')
       .set({ ...PROXY, Host: '[::1]:9470' })
       .expect(200);
     await office
-      .get('/office')
+      .get('/office/users')
       .set({ ...PROXY, Host: '[::2]:9470' })
       .expect(403);
   });
@@ -84,7 +84,7 @@ describe('the pages of the back office', () => {
 
   it('admit nobody to the routes for programs, and nobody publicly', async () => {
     await open('/users').expect(401);
-    await service.http.get('/office').expect(404);
+    await service.http.get('/office/users').expect(404);
   });
 
   it.each<[string, object, string, string?]>([
@@ -110,7 +110,7 @@ describe('the pages of the back office', () => {
     await linked(service, user);
     const at = `/office/users/${user.id}`;
     const idIn = async (form: string) =>
-      new RegExp(`action="${at}/${form}">.*?Id" value="(\\w+)"`, 's').exec((await open(at)).text)?.[1];
+      new RegExp(`action="${at}/${form}".*?Id" value="(\\w+)"`, 's').exec((await open(at)).text)?.[1];
     expect(await said(`${at}/end-session`, { sessionId: await idIn('end-session') })).toContain(DONE);
     await refreshWith(service, cookie).expect(401);
     expect(await said(`${at}/unlink-identity`, { identityId: await idIn('unlink-identity') })).toContain(DONE);
@@ -120,38 +120,38 @@ describe('the pages of the back office', () => {
     expect(await said(`${at}/enable-user`)).toContain(DONE);
     const kinds = (await eventsOf(service, user.id)).flatMap(({ kind, actor }) => (actor === ACTOR ? kind : []));
     expect(kinds).toEqual(['enabled', 'disabled', 'identity-unlinked', 'session-ended']);
-    expect(await said('/office/invite', { email: 'invited@example.org' })).toContain(DONE);
+    expect(await said('/office/invitations/invite', { email: 'invited@example.org' })).toContain(DONE);
     expect(await listInvitations(service.ports.records, Date.now(), 10)).toMatchObject([
       { email: 'invited@example.org' },
     ]);
   });
 
   it('create, find and delete a user, who has to be confirmed', async () => {
-    const created = await said('/office/create-user', { email: 'found@example.org', emailVerified: 'on' });
+    const created = await said('/office/users/create-user', { email: 'found@example.org', emailVerified: 'on' });
     const [, path = ''] = /action="(\/office\/users\/\w+)\/delete-user"/.exec(created) ?? [];
-    expect((await open('/office?contains=FOUND@')).text).toContain(`href="${path}"`);
+    expect((await open('/office/users?contains=FOUND@&only=&cursor=')).text).toContain(`href="${path}"`);
     expect(await said(`${path}/delete-user`, { confirm: 'no' })).toContain('role="alert"');
     expect((await open(path)).status).toBe(200);
-    expect(await said(`${path}/delete-user`, { confirm: 'delete' })).toContain(DONE);
+    expect(await said(`${path}/delete-user`, { confirm: 'found' })).toContain(DONE);
     expect((await open(path)).status).toBe(404);
   });
 
   it('say what was wrong, with what was typed, to that person alone', async () => {
     const { person } = await signUp(service);
-    const { headers } = await send('/office/create-user', { email: person.email });
+    const { headers } = await send('/office/users/create-user', { email: person.email });
     const own = (await open(`${headers.location}`)).text;
     expect(own).toContain('This email is already registered.');
     expect(own).toContain(`value="${person.email}"`);
     const other = await open(`${headers.location}`, { ...PROXY, 'X-Forwarded-Email': 'eve@example.org' });
     expect(other.text).not.toContain('already registered');
-    expect((await open('/office?said=forged')).text).not.toContain('class="notice"');
+    expect((await open('/office/users?said=forged')).text).not.toContain('class="notice"');
   });
 
   it('end the sessions of all after a typed word', async () => {
     const { cookie, user } = await signUp(service);
-    const refused = await said('/office/end-all-sessions', { reason: 'An incident.', confirm: 'no' });
+    const refused = await said('/office/users/end-all-sessions', { reason: 'An incident.', confirm: 'no' });
     expect(refused).toMatch(/role="alert".*value="An incident\."/s);
-    await said('/office/end-all-sessions', { reason: 'An incident.', confirm: 'end all sessions' });
+    await said('/office/users/end-all-sessions', { reason: 'An incident.', confirm: 'end all sessions' });
     await refreshWith(service, cookie).expect(401);
     while ((await removeEnded(service.ports)(100)) !== null);
     expect((await eventsOf(service, user.id))[0]).toMatchObject({ note: 'An incident.', actor: ACTOR });
@@ -170,6 +170,6 @@ describe('the pages of the back office', () => {
     expect(headers['set-cookie']).toBeUndefined();
     const line = { msg: 'back office', actor: ACTOR, call: 'office-user', userId: user.id };
     expect(service.logs).toContainEqual(expect.objectContaining(line));
-    await open('/pages.css').expect(200);
+    for (const style of ['/pages.css', '/office.css']) await open(style).expect(200);
   });
 });

@@ -58,7 +58,7 @@ const extraOf = (fields: ReadonlyMap<string, string>): [string, unknown][] => {
 
 const TOKENS = ['token', 'invitation'];
 const FLAGS = ['remember', 'emailVerified', 'sendLink', 'final', 'handOver'];
-const OBJECTS = ['credential'];
+const OBJECTS = ['credential', 'attributes'];
 
 /** The token of a link that was pasted as a whole, where no script has read it. */
 const PASTED = /(?:[#?&]|%23)token=([\w-]+)/;

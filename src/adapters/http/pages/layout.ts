@@ -38,6 +38,10 @@ type Content = {
   readonly path?: string;
   /** The element of its script; by default it has none. */
   readonly script?: Html;
+  /** The path of a stylesheet besides that of all pages. */
+  readonly style?: string;
+  /** What follows the navigation. */
+  readonly aside?: Html;
 };
 
 const NAVIGATION: Navigation = [
@@ -46,7 +50,8 @@ const NAVIGATION: Navigation = [
   ['/errors', 'Errors'],
 ];
 
-export const layout = (site: Site, { title, main, path, script = NOTHING }: Content): string => {
+export const layout = (site: Site, content: Content): string => {
+  const { title, main, script = NOTHING, style } = content;
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -56,9 +61,9 @@ export const layout = (site: Site, { title, main, path, script = NOTHING }: Cont
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="${pathIn(site, '/icon.svg')}" type="image/svg+xml">
 <link rel="stylesheet" href="${pathIn(site, '/pages.css')}">
-${script}</head>
+${style === undefined ? NOTHING : html`<link rel="stylesheet" href="${pathIn(site, style)}">\n`}${script}</head>
 <body>
-${navigation(site, path)}<main id="content" tabindex="-1">
+${headerOf(site, content)}<main id="content" tabindex="-1">
 ${main}
 </main>
 <footer><p>Tandem ${site.version}</p></footer>
@@ -93,13 +98,14 @@ const isLight = (color: string): boolean => {
 
 const linear = (channel: number): number => (channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4);
 
-const navigation = (site: Site, path: string | undefined): Html => {
-  const current = (target: string) => (target === path ? html` aria-current="page"` : NOTHING);
+const headerOf = (site: Site, { path, aside = NOTHING }: Content): Html => {
+  const pages = site.siteNavigation ?? NAVIGATION;
+  const current = pages.findLastIndex(([target]) => target === path);
   return html`<a class="skip" href="#content">Skip to the content</a>
 <header>
 <nav aria-label="Service">
-${(site.siteNavigation ?? NAVIGATION).map(([target, name], at) => html`<a${at === 0 ? html` class="brand"` : NOTHING} href="${pathIn(site, target)}"${current(target)}>${name}</a>\n`)}</nav>
-</header>
+${pages.map(([target, name], at) => html`<a${at === 0 ? html` class="brand"` : NOTHING} href="${pathIn(site, target)}"${at === current ? html` aria-current="page"` : NOTHING}>${name}</a>\n`)}</nav>
+${aside}</header>
 `;
 };
 

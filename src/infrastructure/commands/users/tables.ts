@@ -1,10 +1,5 @@
-import {
-  type AccountData,
-  countUsers,
-  type EventData,
-  listUsers,
-  userData,
-} from '../../../application/accounts/account-data.ts';
+import { type AccountData, type EventData, userData } from '../../../application/accounts/account-data.ts';
+import { countUsers, listUsers } from '../../../application/accounts/list-users.ts';
 import { listInvitations } from '../../../application/storage/credentials.ts';
 import { INVITATIONS_AT_MOST, type Invitation } from '../../../domain/registration.ts';
 import { isConfirmed } from '../../../domain/second-factor.ts';

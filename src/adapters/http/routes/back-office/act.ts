@@ -7,11 +7,11 @@ import { type Origin, UNKNOWN_DEVICE } from '../../../../domain/event.ts';
 import { isScope } from '../../../../domain/operator.ts';
 import { IdParams } from '../../../json/fields.ts';
 import { validationFailure } from '../../errors/exceptions.ts';
-import type { ActForm } from '../../pages/office.ts';
+import type { ActForm, PageView } from '../../pages/office/view.ts';
 import { NO_DATA, type QuerySchema, type Route, route } from '../../routing/define-route.ts';
 
 /** What the acts of operators need. */
-type ActDeps = Core & {
+export type ActDeps = Core & {
   /** `null`: each instance counts by itself. */
   readonly attempts: Pick<LoginAttempts, 'forget'> | null;
   /** Below it, links find their pages. */
@@ -51,6 +51,12 @@ type Declaration<
   readonly run: (deps: ActDeps, given: ActInput<Body, Params, Query>, origin: Origin) => Promise<v.InferInput<Data>>;
   /** Of the pages for people. Without one, they cannot do it. */
   readonly form?: ActForm;
+  /** The page of what is read, and its name in the navigation. */
+  readonly page?: {
+    readonly path: `/office${string}`;
+    readonly name: string;
+    readonly show: (view: PageView, data: v.InferInput<Data>, query: Output<Query>) => string;
+  };
   /** Of `users`. Without one, it has none. */
   readonly command?: ActCommand;
 };
@@ -68,12 +74,17 @@ type ActCommand = {
 /** What an operator can do. Its route, its form, and its command follow from it. */
 export type Act = Omit<
   Declaration<Schema | undefined, Schema, Schema, QuerySchema | undefined>,
-  'data' | 'mails' | 'check' | 'run'
+  'data' | 'mails' | 'check' | 'run' | 'page'
 > & {
   readonly data: Schema;
   readonly mails?: { readonly if: (body: never) => boolean; readonly unless: readonly [string, boolean] };
   readonly check?: (deps: ActDeps, given: never) => void | Promise<void>;
   readonly run: (deps: ActDeps, given: never, origin: Origin) => Promise<unknown>;
+  readonly page?: {
+    readonly path: `/office${string}`;
+    readonly name: string;
+    readonly show: (view: PageView, data: never, query: never) => string;
+  };
 };
 
 export const act = <
@@ -161,7 +172,7 @@ export const audited = (routes: readonly Route[], onCall: (call: OperatorCall) =
 const actorOf = ({ state: { operator } }: Context): string => operator?.name ?? 'unknown';
 
 /** Where a change by an operator came from. Users see their events: the device of the program would tell them nothing. */
-const originOfOperator = (ctx: Context): Origin => ({
+export const originOfOperator = (ctx: Context): Origin => ({
   ...UNKNOWN_DEVICE,
   requestId: ctx.request.id,
   actor: actorOf(ctx),

@@ -8,6 +8,7 @@ import { AppError, duplicateUser } from '../../../../domain/errors/app-error.ts'
 import { assertMayRegister, INVITATIONS_AT_MOST } from '../../../../domain/registration.ts';
 import { AddressBody, Email, Id, Locale, Username } from '../../../json/fields.ts';
 import { Timestamp } from '../../../json/public-user.ts';
+import { USERNAME } from '../../pages/office/view.ts';
 import { type Act, act } from './act.ts';
 import {
   Attributes,
@@ -38,7 +39,11 @@ export const ACTS = {
       const message = `There are ${INVITATIONS_AT_MOST} invitations. Revoke some first.`;
       throw new AppError('AUTH_REGISTRATION_REFUSED', { message });
     },
-    form: { button: 'Invite', text: 'Sends a link of seven days, which registers with the address.' },
+    form: {
+      button: 'Invite',
+      text: 'Sends a link of seven days, which registers with the address.',
+      page: '/office/invitations',
+    },
     command: { name: 'invite', says: 'The service sends the mail, unless the address has got too many of late.' },
   }),
   'revoke-invitation': act({
@@ -50,6 +55,7 @@ export const ACTS = {
       if ((await revokeInvitation(deps)(body.email, origin)) === null)
         throw new AppError('DB_RECORD_NOT_FOUND', { message: 'This address has no invitation.' });
     },
+    form: { button: 'Take back', text: 'The link no longer works.', page: '/office/invitations' },
     command: { name: 'revoke-invitation' },
   }),
   'create-user': act({
@@ -72,7 +78,12 @@ export const ACTS = {
       const created = { ...{ email, username, attributes, locale }, isProven: emailVerified, sendsLink: sendLink };
       return userData(await createAccount(deps)(created, origin));
     },
-    form: { button: 'Create a user', text: 'Without a password: the link sets one.', leadsTo: 'user' },
+    form: {
+      button: 'Create a user',
+      text: 'Without a password: the link sets one.',
+      page: '/office/users',
+      leadsTo: 'user',
+    },
     command: { name: 'create', as: 'user' },
   }),
   'end-all-sessions': act({
@@ -85,6 +96,7 @@ export const ACTS = {
       button: 'End all sessions of all users',
       text: 'After an incident. Everybody has to log in again.',
       confirm: 'end all sessions',
+      page: '/office/users',
       done: 'Done. If there are many, the rest ends in the background.',
     },
     command: { name: 'end-all-sessions', isFinal: true },
@@ -98,7 +110,7 @@ export const ACTS = {
       await existingUser(deps, id);
       return { endedSessions: await operate.endSessionsAsOperator(deps)(id, origin, body?.reason) };
     },
-    form: { button: 'End all sessions' },
+    form: { button: 'End all sessions', text: 'Every device has to log in again. None is remembered any more.' },
     command: { name: 'end-sessions', isFinal: true },
   }),
   'end-session': act({
@@ -108,7 +120,7 @@ export const ACTS = {
     body: ReasonBody,
     run: (deps, { id, sessionId, body }, origin) =>
       operate.endSessionAsOperator(deps)(id, sessionId, origin, body?.reason),
-    form: { button: 'End' },
+    form: { button: 'End', text: 'The device has to log in again.' },
   }),
   'disable-user': act({
     at: 'POST /users/:id/disable',
@@ -124,7 +136,7 @@ export const ACTS = {
     summary: 'Allow log-ins of a user again',
     data: Changed,
     run: async (deps, { id }, origin) => ({ changed: await operate.enableAccount(deps)(id, origin) }),
-    form: { button: 'Enable' },
+    form: { button: 'Enable', text: 'The user can log in again, by all ways that are left.' },
     command: { name: 'enable' },
   }),
   'set-email': act({
@@ -165,7 +177,7 @@ export const ACTS = {
     data: v.object({ sent: v.boolean() }),
     needs: 'mail',
     run: async (deps, { id }, origin) => ({ sent: await resendVerification(deps)(id, origin) }),
-    form: { button: 'Send the link again that proves the address' },
+    form: { button: 'Send the link again that proves the address', text: 'By mail, to the address of the account.' },
     command: { name: 'resend-verification' },
   }),
   'unlock-user': act({
@@ -186,6 +198,10 @@ export const ACTS = {
     run: async (deps, { id, body }, origin) => ({
       changed: await operate.setAttributes(deps)(id, body.attributes, origin),
     }),
+    form: {
+      button: 'State attributes',
+      text: 'In place of those that are stated now. Access tokens have them from the next refresh on; {} removes them.',
+    },
     command: { name: 'set-attributes', says: 'Access tokens have them from the next refresh on.' },
   }),
   'reset-link': act({
@@ -221,7 +237,10 @@ export const ACTS = {
     summary: 'Remove the authenticator apps, recovery codes and passkeys of a user who has lost a device',
     data: v.object({ apps: v.number(), recoveryCodes: v.number(), passkeys: v.number() }),
     run: (deps, { id }, origin) => operate.removeFactorsAsOperator(deps)(id, origin),
-    form: { button: 'Remove second factors and passkeys', text: 'For a user who has lost a device.' },
+    form: {
+      button: 'Remove second factors and passkeys',
+      text: 'For a user who has lost a device. Remembered devices are forgotten; sessions stay until you end them.',
+    },
     command: { name: 'remove-factors', as: 'removed', isFinal: true },
   }),
   'unlink-identity': act({
@@ -229,7 +248,7 @@ export const ACTS = {
     summary: 'Remove an identity of a user at a provider, also the last way in',
     params: v.object({ id: Id, identityId: Id }),
     run: (deps, { id, identityId }, origin) => operate.unlinkIdentityAsOperator(deps)(id, identityId, origin),
-    form: { button: 'Remove' },
+    form: { button: 'Remove', text: 'The user has to link it again to use it.' },
     command: { name: 'unlink' },
   }),
   'delete-user': act({
@@ -241,7 +260,7 @@ export const ACTS = {
     form: {
       button: 'Delete the account',
       text: 'With everything that is stored about the user. Nothing brings it back.',
-      confirm: 'delete',
+      confirm: USERNAME,
       leadsTo: 'list',
     },
     command: { name: 'delete', isFinal: true },

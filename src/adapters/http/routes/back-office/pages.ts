@@ -1,39 +1,35 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import {
-  accountData,
-  existingUser,
-  listEventsAsOperator,
-  listUsers,
-} from '../../../../application/accounts/account-data.ts';
-import type { Clock } from '../../../../application/ports/clock-and-ids.ts';
+import { accountData, existingUser, listEventsAsOperator } from '../../../../application/accounts/account-data.ts';
 import type { Secrets } from '../../../../application/ports/secrets.ts';
-import type { Stores } from '../../../../application/storage/records.ts';
+import type { Service } from '../../../../application/service.ts';
 import type { AppError } from '../../../../domain/errors/app-error.ts';
-import { EMAIL_MAX_LENGTH } from '../../../../domain/user.ts';
+import { deviceNames } from '../../../json/device-names.ts';
 import { Id, IdParams } from '../../../json/fields.ts';
 import { PAGE_POLICY, pageResponse } from '../../documents.ts';
+import { validationFailure } from '../../errors/exceptions.ts';
 import { membersOf } from '../../forms/form-validation.ts';
 import { pathIn, type Site } from '../../pages/layout.ts';
-import type { ActForm, FormOutcome, OfficeForm } from '../../pages/office.ts';
+import { userPage } from '../../pages/office/user.ts';
+import { type ActForm, type FormOutcome, type OfficeForm, type PageView, USERNAME } from '../../pages/office/view.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import type { Act } from './act.ts';
+import { type Act, type ActDeps, originOfOperator, perform } from './act.ts';
 import { ACTS } from './acts.ts';
 
-const LIST = '/office';
-const USER = '/office/users';
+const USER = '/office/users/:id';
 const PAGE_SIZE = 50;
 /** Milliseconds. */
 const SAID_LIFETIME = 60_000;
 /** What is filled in again, in characters. */
 const TYPED_MAX_LENGTH = 300;
 
-type PagesDeps = Stores & {
-  readonly clock: Clock;
+type PagesDeps = ActDeps & {
   readonly secrets: Secrets;
+  readonly providers: Service['providers'];
   readonly site: Site;
   /** The routes of the back office, to which the forms submit. */
   readonly api: readonly Route[];
+  readonly reads: Readonly<Record<string, Act>>;
 };
 
 /**
@@ -41,15 +37,17 @@ type PagesDeps = Stores & {
  * a minute and for its operator: no cookie is needed, and nobody else can make a page say something.
  */
 export const officeRoutes = (deps: PagesDeps): Route[] => {
-  const { site, api, secrets } = deps;
+  const { site, api, secrets, providers, reads } = deps;
+  const apiRoute = (name: string) => api.find((each) => each.name === `operators-${name}`);
   const forms = Object.entries<Act>(ACTS).flatMap(([name, { form }]) => {
-    const submits = api.find((each) => each.name === `operators-${name}`);
+    const submits = apiRoute(name);
     return form === undefined || submits === undefined
       ? []
       : [{ ...form, name, members: membersOf(submits.request.body), posted: formRoute(deps, name, form, submits) }];
   });
+  const names = deviceNames();
   /** What all pages have. @param id of the user whom the page shows */
-  const shown = (ctx: Context, said: string | undefined, id = '') => ({
+  const viewOf = async (ctx: Context, said: string | undefined, id = ''): Promise<PageView> => ({
     site,
     operator: operatorOf(ctx),
     once: secrets.random(),
@@ -57,42 +55,60 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
     forms: new Map<string, OfficeForm>(
       forms.map((form) => [form.name, { ...form, action: pathIn(site, form.posted.path.replace(':id', id)) }]),
     ),
+    providers: [...providers.keys()],
+    deviceNames: await names,
   });
-  return [
-    route(
-      {
-        ...{ ...PAGE, name: 'office-list', path: LIST, summary: 'Return the page that lists users' },
-        request: {
-          query: v.looseObject({
-            contains: v.optional(v.pipe(v.string(), v.maxLength(EMAIL_MAX_LENGTH))),
-            cursor: v.optional(Id),
-            said: Sealed,
-          }),
+  const ofReads = Object.entries(reads).flatMap(([name, read]) => {
+    const { page, query } = read;
+    if (page === undefined || apiRoute(name) === undefined) return [];
+    const { path } = page;
+    return route(
+      { ...PAGE, name: `office-${name}`, path, summary: page.name, request: { query: pageQuery(query) } },
+      async ({ query: { said, ...given } }, ctx) => {
+        const asked = { ...(membersOf(query).includes('limit') && { limit: PAGE_SIZE }), ...given };
+        const data = await perform(read, deps, { query: asked, body: undefined }, originOfOperator(ctx));
+        return page.show(await viewOf(ctx, said as string | undefined), data as never, given as never);
+      },
+    );
+  });
+  const ofUser = route(
+    {
+      ...{ ...PAGE, name: 'office-user', path: USER, summary: 'Return the page of a user' },
+      request: { params: IdParams, query: v.looseObject({ before: v.optional(Id), said: Sealed }) },
+    },
+    async ({ params: { id }, query: { before = null, said } }, ctx) => {
+      const data = await accountData(deps, await existingUser(deps, id), deps.clock.now());
+      const story = await listEventsAsOperator(deps)(id, { before, limit: PAGE_SIZE });
+      return userPage(await viewOf(ctx, said, id), { data, ...story });
+    },
+  );
+  return [...ofReads, ofUser, ...exportRoute(apiRoute('export-user')), ...forms.map(({ posted }) => posted)];
+};
+
+/** That of programs, as a file. */
+const exportRoute = (exported: Route | undefined): Route[] =>
+  exported === undefined
+    ? []
+    : [
+        {
+          ...exported,
+          ...{ name: 'office-export', tag: 'pages', path: `${USER}/export`, visitor: true, errorPages: true },
+          handler: (input, ctx) => {
+            ctx.set('Content-Disposition', `attachment; filename="${ctx.params.id}.json"`);
+            return exported.handler(input, ctx);
+          },
         },
-      },
-      async ({ query }, ctx) => {
-        const contains = query.contains?.trim() || null;
-        const found = await listUsers(deps)({
-          ...{ contains, after: query.cursor ?? null, newestFirst: true, limit: PAGE_SIZE },
-        });
-        const { officeListPage } = await import('../../pages/office.ts');
-        return officeListPage({ ...shown(ctx, query.said), ...found, contains });
-      },
-    ),
-    route(
-      {
-        ...{ ...PAGE, name: 'office-user', path: `${USER}/:id`, summary: 'Return the page of a user' },
-        request: { params: IdParams, query: v.looseObject({ before: v.optional(Id), said: Sealed }) },
-      },
-      async ({ params: { id }, query: { before = null, said } }, ctx) => {
-        const data = await accountData(deps, await existingUser(deps, id), deps.clock.now());
-        const story = await listEventsAsOperator(deps)(id, { before, limit: PAGE_SIZE });
-        const { officeUserPage } = await import('../../pages/office.ts');
-        return officeUserPage({ ...shown(ctx, said, id), data, ...story });
-      },
-    ),
-    ...forms.map(({ posted }) => posted),
-  ];
+      ];
+
+/** That of a read, whose fields a form may leave empty. */
+const pageQuery = (query: Act['query']) => {
+  const none = v.pipe(
+    v.literal(''),
+    v.transform(() => undefined),
+  );
+  const entries = Object.entries(query !== undefined && 'entries' in query ? (query.entries as v.ObjectEntries) : {});
+  const members = entries.map(([name, schema]) => [name, v.optional(v.union([none, schema]))]);
+  return v.looseObject({ ...(Object.fromEntries(members) as v.ObjectEntries), said: Sealed });
 };
 
 const Sealed = v.optional(v.pipe(v.string(), v.maxLength(4_000)));
@@ -109,33 +125,37 @@ const PAGE = {
 const operatorOf = ({ state: { operator } }: Context): string => operator?.name ?? '';
 
 /** The route that a form is posted to: its guard is that of the pages, and all else that of the route that it submits to. */
-const formRoute = (deps: PagesDeps, name: string, { confirm, leadsTo }: ActForm, submits: Route): Route => {
-  const isOfUser = submits.path.startsWith('/users/:id');
-  const path = (isOfUser ? `${USER}/:id/${name}` : `${LIST}/${name}`) as Route['path'];
-  const pageOf = (ctx: Context): string => (isOfUser ? `${USER}/${encodeURIComponent(ctx.params.id)}` : LIST);
-  const saying = (ctx: Context, page: string, said: Omit<FormOutcome, 'form'>): string => {
+const formRoute = (deps: PagesDeps, name: string, { confirm, page, leadsTo }: ActForm, submits: Route): Route => {
+  const ofUser = (id: string) => USER.replace(':id', encodeURIComponent(id));
+  const pageOf = (ctx: Context): string => page ?? ofUser(ctx.params.id);
+  const saying = (ctx: Context, to: string, said: Omit<FormOutcome, 'form'>): string => {
     const text = JSON.stringify({ operator: operatorOf(ctx), said: { form: name, ...said } });
     const sealed = deps.secrets.encrypt(text, deps.clock.now() + SAID_LIFETIME);
-    return `${pathIn(deps.site, page)}?${new URLSearchParams({ said: sealed })}`;
+    return `${pathIn(deps.site, to)}?${new URLSearchParams({ said: sealed })}`;
   };
   return {
     ...submits,
     name: `office-${name}-form`,
     tag: 'pages',
     method: 'POST',
-    path,
+    path: `${page ?? USER}/${name}` as Route['path'],
     visitor: true,
     errorPages: true,
-    request: { query: confirm === undefined ? v.strictObject({}) : v.strictObject({ confirm: v.literal(confirm) }) },
+    request: { query: confirm === undefined ? v.strictObject({}) : v.strictObject({ confirm: v.string() }) },
     httpStatuses: new Set([...submits.httpStatuses, 415]),
     form: {
       submits,
-      page: isOfUser ? USER : LIST,
+      page: page ?? USER,
       succeeded: async (ctx) => {
         const { id, url } = (ctx.state.payload ?? {}) as { readonly id?: string; readonly url?: string | null };
-        const page = leadsTo === 'user' ? `${USER}/${id}` : leadsTo === 'list' ? LIST : pageOf(ctx);
-        return saying(ctx, page, { problems: null, typed: {}, url: url ?? undefined });
+        const next = leadsTo === 'user' ? ofUser(`${id}`) : leadsTo === 'list' ? '/office/users' : pageOf(ctx);
+        return saying(ctx, next, { problems: null, typed: {}, url: url ?? undefined });
       },
+    },
+    handler: async (input, ctx) => {
+      const word = confirm === USERNAME ? (await existingUser(deps, ctx.params.id)).username : confirm;
+      if (word !== undefined && ctx.state.form?.get('confirm') !== word) throw notConfirmed(word);
+      return submits.handler(input, ctx);
     },
     failed: async (ctx, error) => {
       const form = ctx.state.form;
@@ -145,6 +165,9 @@ const formRoute = (deps: PagesDeps, name: string, { confirm, leadsTo }: ActForm,
     },
   };
 };
+
+const notConfirmed = (word: string) =>
+  validationFailure([{ field: 'confirm', code: 'invalid_value', message: `must be “${word}”` }]);
 
 const problemsOf = ({ message, details }: AppError): readonly string[] =>
   details === null || details.length === 0 ? [message] : details.map((each) => `${each.field} ${each.message}`);

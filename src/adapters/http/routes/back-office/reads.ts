@@ -1,29 +1,45 @@
 import * as v from 'valibot';
 import {
   accountData,
-  countUsers,
   existingUser,
   exportAccountAsOperator,
   listAllEvents,
   listEventsAsOperator,
-  listUsers,
   userData,
 } from '../../../../application/accounts/account-data.ts';
+import { countUsers, listUsers, USER_FILTER } from '../../../../application/accounts/list-users.ts';
 import type { Core } from '../../../../application/service.ts';
 import { listInvitations } from '../../../../application/storage/credentials.ts';
 import type { Stores } from '../../../../application/storage/records.ts';
 import { INVITATIONS_AT_MOST } from '../../../../domain/registration.ts';
 import { EMAIL_MAX_LENGTH } from '../../../../domain/user.ts';
-import { DEFAULT_LIMIT, Id, Limit } from '../../../json/fields.ts';
+import { DEFAULT_LIMIT, Limit } from '../../../json/fields.ts';
+import { invitationsPage } from '../../pages/office/lists.ts';
+import { usersPage } from '../../pages/office/users.ts';
 import { EventsQuery } from '../accounts/account.ts';
 import { ExportJson, exportOneAtATime, SessionsJson } from '../accounts/export.ts';
 import { type Act, act } from './act.ts';
 import { EventOfOperatorsJson, InvitationJson, UserOfOperatorsJson } from './fields.ts';
 
+const AN_ID = '01M805M0DQRNB7PKSRES70K5MB';
+
 const UsersQuery = v.strictObject({
   contains: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(EMAIL_MAX_LENGTH), v.examples(['example.org']))),
   newest: v.optional(v.picklist(['true', 'false'])),
-  cursor: v.optional(Id),
+  only: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(USER_FILTER, 'must be disabled, unverified, second-factor, logged-in, or provider: and a name'),
+      v.examples(['disabled', 'provider:google']),
+    ),
+  ),
+  cursor: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^(?:\d{1,15}-)?[0-9A-Z]{26}$/, 'must be `next` of the page before'),
+      v.examples([AN_ID]),
+    ),
+  ),
   limit: v.optional(Limit),
 });
 
@@ -32,7 +48,7 @@ const AllEventsQuery = v.strictObject({
     v.pipe(
       v.string(),
       v.regex(/^\d{1,15}-[0-9A-Z]{26}$/, 'must be `next` of the page before'),
-      v.examples(['1795687427000-01M805M0DQRNB7PKSRES70K5MB']),
+      v.examples([`1795687427000-${AN_ID}`]),
     ),
   ),
   limit: v.optional(Limit),
@@ -68,14 +84,15 @@ export const READS = {
     at: 'GET /users',
     summary: 'List users, the newest first, or those whose name or address contains a text',
     description:
-      'A text of one or two characters finds the names and addresses that begin with it, in their alphabetical order. Letter case does not matter.',
+      'A text of one or two characters finds the names and addresses that begin with it, in their alphabetical order. Letter case does not matter. With `only`, a page looks through a bounded number of rows, and may have fewer users than `limit`, or none, and a `next`. `logged-in` lists by the last log-in: a further page may have a user again.',
     query: UsersQuery,
     data: pageOf('users', UserOfOperatorsJson),
-    async run(deps, { query: { contains = null, newest, cursor = null, limit = DEFAULT_LIMIT } }) {
-      const page = { contains, after: cursor, newestFirst: newest !== 'false', limit };
+    async run(deps, { query: { contains = null, only, newest, cursor = null, limit = DEFAULT_LIMIT } }) {
+      const page = { contains, only, after: cursor, newestFirst: newest !== 'false', limit };
       const { users, next } = await listUsers(deps)(page);
       return { users: users.map(userData), next };
     },
+    page: { path: '/office/users', name: 'Users', show: usersPage },
   }),
   count: act({
     at: 'GET /users/count',
@@ -96,6 +113,7 @@ export const READS = {
     data: v.object({ invitations: v.array(InvitationJson) }),
     needs: 'mail',
     run: async (deps) => ({ invitations: await listInvitations(deps.records, deps.clock.now(), INVITATIONS_AT_MOST) }),
+    page: { path: '/office/invitations', name: 'Invitations', show: invitationsPage },
   }),
 } as const satisfies Readonly<Record<string, Act>>;
 

@@ -130,6 +130,10 @@ export const styleRoutes = (): Route[] => [
   fileRoute('icon', '/icon.svg', 'image/svg+xml', 'the icon of the pages'),
 ];
 
+/** Of the back office alone. */
+export const officeStyle = (): Route =>
+  fileRoute('office-stylesheet', '/office.css', CSS_TYPE, 'the stylesheet of the back office');
+
 /** @param path also of the file, in the folder of the pages. */
 const fileRoute = (name: string, path: `/${string}`, type: string, what: string): Route =>
   documentRoute(

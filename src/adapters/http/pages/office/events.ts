@@ -1,0 +1,75 @@
+import { type Html, html } from '../../../../application/templates.ts';
+import type { AccountEvent, EventKind, SessionEnding } from '../../../../domain/event.ts';
+import { badge, type Tone, timeOf, wordsOf } from './frame.ts';
+import type { PageView } from './view.ts';
+
+/** Why sessions ended, for operators. */
+const ENDINGS: Readonly<Record<SessionEnding, string>> = {
+  logout: 'the user logged out',
+  replaced: 'a new session took its place',
+  'ended-by-user': 'the user ended it from another device',
+  'all-ended': 'the user ended all sessions',
+  'password-changed': 'the password was changed',
+  'password-reset': 'the password was reset by a link',
+  'email-change-undone': 'a change of the address was undone',
+  'factors-undone': 'changes of factors were undone',
+  'address-proven': 'the address was proven for the first time',
+  'token-replayed': 'a used refresh token came back: it was probably stolen',
+  evicted: 'the user had too many sessions',
+  expired: 'it was not used for too long',
+  operator: 'an operator ended it',
+  'account-deleted': 'the account was deleted',
+};
+
+const TONES: Readonly<Partial<Record<EventKind, Tone>>> = {
+  'logged-in': 'good',
+  registered: 'good',
+  'email-verified': 'good',
+  enabled: 'good',
+  'login-refused': 'warn',
+  'registration-refused': 'warn',
+  'passkey-copy-suspected': 'bad',
+  'device-unproven': 'bad',
+  'recovery-code-used': 'warn',
+  disabled: 'bad',
+  deleted: 'bad',
+};
+
+const toneOf = ({ kind, reason }: Pick<AccountEvent, 'kind' | 'reason'>): Tone =>
+  reason === 'token-replayed' ? 'bad' : (TONES[kind] ?? 'quiet');
+
+const isFrom = ({ userAgent, address }: Pick<AccountEvent, 'userAgent' | 'address'>): boolean =>
+  userAgent !== null || address !== null;
+
+/** The browser and its network. A browser that no name is known of is shown as it calls itself. */
+export const deviceOf = (
+  { deviceNames }: PageView,
+  { userAgent, address }: Pick<AccountEvent, 'userAgent' | 'address'>,
+): Html => {
+  const name = deviceNames(userAgent) ?? userAgent;
+  return html`<span${userAgent === null ? '' : html` title="${userAgent}"`}>${name ?? 'Unknown device'}</span>${address === null ? '' : html` <code>${address}</code>`}`;
+};
+
+export type ShownEvent = Omit<AccountEvent, 'userId'>;
+
+/** What happened, why, and who did it. */
+const whatOf = ({ kind, reason, note, count, actor }: ShownEvent): Html =>
+  html`<strong>${wordsOf(kind)}</strong>${count > 1 ? html` <span class="count">× ${count}</span>` : ''}${reason === null ? '' : html`: ${ENDINGS[reason]}`}${note === null ? '' : html` <q>${note}</q>`}${actor === null ? '' : html` ${badge('quiet', `by ${actor}`)}`}`;
+
+/** The events of one day below its name. */
+const daysOf = (events: readonly ShownEvent[]): ReadonlyMap<string, readonly ShownEvent[]> =>
+  Map.groupBy(events, ({ at }) => new Date(at).toLocaleDateString('en-GB', { dateStyle: 'full', timeZone: 'UTC' }));
+
+export const timelineOf = (view: PageView, events: readonly ShownEvent[]): readonly Html[] =>
+  [...daysOf(events)].map(
+    ([day, all]) => html`<h3>${day}, UTC</h3>
+<ol class="timeline">
+${all.map(
+  (event) => html`<li class="${toneOf(event)}">
+<div>${whatOf(event)}</div>
+<small>${timeOf(event.at, true)}${isFrom(event) ? html` · ${deviceOf(view, event)}` : ''}</small>
+</li>
+`,
+)}</ol>
+`,
+  );

@@ -1,0 +1,70 @@
+import { type Html, html, NOTHING } from '../../../../application/templates.ts';
+import { type PageView, USERNAME } from './view.ts';
+
+/** What people type, by the member of the request that it becomes. `flag`: a checkbox. */
+const FIELDS: Readonly<Record<string, { readonly label: string; readonly type: 'text' | 'email' | 'flag' | 'json' }>> =
+  {
+    reason: { label: 'Reason, which the users can read', type: 'text' },
+    email: { label: 'Email address', type: 'email' },
+    emailVerified: { label: 'I know that the address is theirs', type: 'flag' },
+    final: { label: 'Somebody else had taken the account: it goes back to its owner', type: 'flag' },
+    handOver: { label: 'Show it here, to hand over: it proves no address', type: 'flag' },
+    sendLink: { label: 'Send a mail with a link', type: 'flag' },
+    attributes: { label: 'Attributes, as JSON', type: 'json' },
+  };
+
+type Filled = {
+  /** What the fields say at first. */
+  readonly values?: Readonly<Record<string, string>>;
+  /** Of the user whom it is about. */
+  readonly username?: string;
+};
+
+const isRefused = ({ said }: PageView, name: string): boolean => said?.form === name && said.problems !== null;
+
+/** Forms behind their names: nothing happens by one click on a phone. One is open when it was sent and refused. */
+export const foldedForms = (view: PageView, names: readonly string[], filled?: Filled): readonly Html[] =>
+  names.map((name) => {
+    const form = view.forms.get(name);
+    if (form === undefined) return NOTHING;
+    const isFinal = form.confirm !== undefined;
+    return html`<details${isRefused(view, name) ? html` open` : NOTHING}${isFinal ? html` class="danger"` : NOTHING}><summary>${form.button}</summary>
+<p>${form.text}</p>
+${formOf(view, name, filled)}</details>
+`;
+  });
+
+/** A button in a line of a list, which says of what in a hidden field. */
+export const buttonOf = (view: PageView, name: string, field: string, value: string): Html => {
+  const form = view.forms.get(name);
+  const hidden = { once: view.once, [field]: value };
+  return form === undefined
+    ? NOTHING
+    : html`<form method="post" action="${form.action}" class="inline">${hiddenFields(hidden)}<button>${form.button}</button></form>`;
+};
+
+const hiddenFields = (values: Readonly<Record<string, string>>): readonly Html[] =>
+  Object.entries(values).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`);
+
+const formOf = (view: PageView, name: string, { values = {}, username = '' }: Filled = {}): Html => {
+  const form = view.forms.get(name);
+  if (form === undefined) return NOTHING;
+  const { button, members, confirm, action } = form;
+  const typed = isRefused(view, name) ? view.said?.typed : undefined;
+  const fields = Object.entries(FIELDS).filter(([field]) => members.includes(field));
+  const word = confirm === USERNAME ? username : confirm;
+  const needed = word === undefined ? [] : [['confirm', { label: `Type “${word}”`, type: 'text' }] as const];
+  return html`<form method="post" action="${action}">
+${hiddenFields({ once: view.once })}
+${[...fields, ...needed].map(([field, { label, type }]) => {
+  const id = `${name}-${field}`;
+  const common = html`id="${id}" name="${field}"${typed === undefined ? NOTHING : html` aria-describedby="alert"`}`;
+  const value = (typed ?? values)[field] ?? '';
+  if (type === 'flag')
+    return html`<p class="check"><input ${common} type="checkbox"${value === 'on' ? html` checked` : NOTHING}> <label for="${id}">${label}</label></p>\n`;
+  return type === 'json'
+    ? html`<p><label for="${id}">${label}</label><textarea ${common} rows="3" spellcheck="false">${value}</textarea></p>\n`
+    : html`<p><label for="${id}">${label}</label><input ${common} type="${type}" value="${value}" autocomplete="off"${field === 'reason' ? html` maxlength="200"` : html` required`}></p>\n`;
+})}<button>${button}</button></form>
+`;
+};

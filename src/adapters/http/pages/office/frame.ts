@@ -1,0 +1,95 @@
+import { type Html, html, NOTHING } from '../../../../application/templates.ts';
+import { layout, pathIn, type Site } from '../layout.ts';
+import type { PageView } from './view.ts';
+
+/** The pages of the back office for people: English alone, as the commands of operators, without scripts. ADR 0031. */
+
+type Page = {
+  /** In the navigation. */
+  readonly path: string;
+  readonly title: string;
+  /** Beside the title. */
+  readonly badges?: readonly Html[];
+  readonly lead?: Html | string;
+  readonly main: Html;
+};
+
+export const officePage = (view: PageView, { path, title, badges = [], lead = '', main }: Page): string =>
+  layout(view.site, {
+    title: `${title} · Back office`,
+    path,
+    style: '/office.css',
+    aside: html`<p class="who">Events name you <strong>${view.operator}</strong></p>\n`,
+    main: html`<h1>${title}${badges.map((each) => html` ${each}`)}</h1>
+${lead === '' ? NOTHING : html`<p class="lead">${lead}</p>\n`}${alertIn(view)}${main}`,
+  });
+
+const alertIn = ({ said, forms }: PageView): Html => {
+  const form = forms.get(said?.form ?? '');
+  if (said === null || form === undefined) return NOTHING;
+  const { problems, url } = said;
+  const { button, done = 'Done.', handsOver = done } = form;
+  return problems === null
+    ? html`<p role="status" class="notice">${button}: ${url === undefined ? done : handsOver}${url === undefined ? NOTHING : html` <code>${url}</code>`}</p>\n`
+    : html`<p role="alert" class="notice bad" id="alert">${button}: ${problems.join('; ')}</p>\n`;
+};
+
+export type Tone = 'good' | 'bad' | 'warn' | 'quiet';
+
+export const badge = (tone: Tone, text: string | Html): Html => html`<span class="badge ${tone}">${text}</span>`;
+
+/** @param isOfDay whether the day is said elsewhere */
+export const timeOf = (at: number, isOfDay = false): Html => {
+  const text = new Date(at).toISOString();
+  return html`<time datetime="${text}">${isOfDay ? text.slice(11, 16) : `${text.slice(0, 16).replace('T', ' ')} UTC`}</time>`;
+};
+
+/** A word of the domain, such as the kind of an event, as people read it. */
+export const wordsOf = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1).replaceAll('-', ' ');
+
+export const panel = (
+  title: string,
+  content: Html,
+  id?: string,
+): Html => html`<section class="panel"${id === undefined ? NOTHING : html` id="${id}"`}>
+<h2>${title}</h2>
+${content}
+</section>
+`;
+
+/** A table whose rows are blocks on a phone. The first cell names the row. */
+export const tableOf = (caption: string, heads: readonly string[], rows: readonly (readonly Html[])[]): Html =>
+  rows.length === 0
+    ? html`<p class="lead">There are none.</p>\n`
+    : html`<table class="stacked">
+<caption>${caption}</caption>
+<thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
+<tbody>
+${rows.map(
+  ([first = NOTHING, ...others]) => html`<tr>
+<th scope="row">${first}</th>
+${others.map((cell, at) => html`<td data-label="${heads[at + 1] ?? ''}">${cell}</td>\n`)}</tr>
+`,
+)}</tbody>
+</table>
+`;
+
+/** @param query of the next page */
+export const nextPage = (query: Readonly<Record<string, string | null>>, text: string): Html => {
+  const given = Object.entries(query).flatMap(([name, value]) => (value === null ? [] : [[name, value]]));
+  return html`<p class="more"><a href="?${new URLSearchParams(given).toString()}">${text}</a></p>\n`;
+};
+
+export const userLink = (site: Site, id: string, text: string): Html =>
+  html`<a href="${pathIn(site, `/office/users/${id}`)}">${text}</a>`;
+
+/** @param value of the option that is chosen */
+export const selectOf = (
+  name: string,
+  label: string,
+  options: readonly (readonly [string, string])[],
+  value: string,
+): Html =>
+  html`<p><label for="${name}">${label}</label>
+<select id="${name}" name="${name}">${options.map(([each, text]) => html`<option value="${each}"${each === value ? html` selected` : NOTHING}>${text}</option>`)}</select></p>
+`;

@@ -1,0 +1,110 @@
+import type { AccountData, EventData } from '../../../../application/accounts/account-data.ts';
+import { type Html, html, NOTHING } from '../../../../application/templates.ts';
+import { pathIn } from '../layout.ts';
+import { deviceOf, timelineOf } from './events.ts';
+import { buttonOf, foldedForms } from './forms.ts';
+import { badge, nextPage, officePage, panel, timeOf } from './frame.ts';
+import { stateOf } from './users.ts';
+import type { PageView } from './view.ts';
+
+type UserShown = {
+  readonly data: AccountData;
+  readonly events: readonly EventData[];
+  readonly next: string | null;
+};
+
+/** One user's story, and what can be done. */
+export const userPage = (view: PageView, { data, events, next }: UserShown): string => {
+  const { user, sessions, passkeys } = data;
+  const offered = [
+    ...['end-sessions', ...(user.disabledAt === null ? ['reset-link'] : []), 'unlock-user'],
+    ...(user.emailVerifiedAt === null ? ['resend', 'verify-email'] : []),
+    ...['set-email', 'set-attributes', 'remove-factors'],
+    ...[user.disabledAt === null ? 'disable-user' : 'enable-user', 'delete-user'],
+  ];
+  const filled = { username: user.username, values: { attributes: JSON.stringify(user.attributes) } };
+  const count = (number: number, name: string) => badge('quiet', `${number || 'No'} ${name}${number === 1 ? '' : 's'}`);
+  return officePage(view, {
+    path: '/office/users',
+    title: user.username,
+    badges: [
+      ...(user.disabledAt === null ? [badge('good', 'Enabled')] : []),
+      ...stateOf(user),
+      count(sessions.length, 'session'),
+      ...(passkeys.length > 0 ? [count(passkeys.length, 'passkey')] : []),
+    ],
+    lead: html`${user.email} · <code>${user.id}</code> · <a href="#acts">What you can do</a>`,
+    main: html`<div class="columns">
+<div>
+${panel('What happened', html`${timelineOf(view, events)}${events.length === 0 ? html`<p class="lead">Nothing yet.</p>` : NOTHING}${next === null ? NOTHING : nextPage({ before: next }, 'Earlier')}`)}</div>
+<div>
+${panel('Account', accountOf(data))}
+${panel('Devices', devicesOf(view, data))}
+${panel('Ways in', waysOf(view, data))}
+${panel(
+  'What you can do',
+  html`${foldedForms(view, offered, filled)}
+<p><a href="${pathIn(view.site, `/office/users/${user.id}/export`)}" download>Export everything that is stored</a></p>`,
+  'acts',
+)}</div>
+</div>`,
+  });
+};
+
+const accountOf = ({ user, links, messages }: AccountData): Html => {
+  const since = (at: number | null, otherwise: string) => (at === null ? html`${otherwise}` : timeOf(at));
+  const facts: readonly (readonly [string, Html])[] = [
+    ['Registered', timeOf(user.createdAt)],
+    ['Address proven', since(user.emailVerifiedAt, 'no')],
+    ['Password changed', since(user.passwordChangedAt || null, 'never')],
+    ['Disabled', since(user.disabledAt, 'no')],
+    ['Second factor', since(user.secondFactorAt, 'no')],
+    ['Language', html`${user.locale ?? 'the default'}`],
+    ['Attributes', html`<code>${JSON.stringify(user.attributes)}</code>`],
+    ...links.map(({ purpose, expiresAt }) => [`Link (${purpose})`, html`valid until ${timeOf(expiresAt)}`] as const),
+    ...messages.map(({ kind, createdAt }) => [`Mail (${kind})`, html`waits since ${timeOf(createdAt)}`] as const),
+  ];
+  return html`<dl class="facts">${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}</dl>`;
+};
+
+const listOf = (items: readonly Html[], otherwise: string): Html =>
+  items.length === 0
+    ? html`<p class="lead">${otherwise}</p>`
+    : html`<ul class="plain rows">\n${items.map((each) => html`<li>${each}</li>\n`)}</ul>`;
+
+const devicesOf = (view: PageView, { sessions, rememberedDevices }: AccountData): Html =>
+  listOf(
+    [
+      ...sessions.map(
+        (each) =>
+          html`<div>${deviceOf(view, each)} ${each.binding === 'none' ? '' : badge('good', 'Bound')}<br><small>used ${timeOf(each.lastUsedAt)}</small></div>${buttonOf(view, 'end-session', 'sessionId', each.id)}`,
+      ),
+      ...rememberedDevices.map(
+        (each) =>
+          html`<div>${deviceOf(view, each)} ${badge('quiet', 'Remembered')}<br><small>since ${timeOf(each.createdAt)}</small></div>${buttonOf(view, 'end-session', 'sessionId', each.id)}`,
+      ),
+    ],
+    'Logged in nowhere.',
+  );
+
+const waysOf = (view: PageView, { factors, recoveryCodes, passkeys, identities }: AccountData): Html => {
+  const way = (name: string, details: Html, button = NOTHING) =>
+    html`<div>${name}<br><small>${details}</small></div>${button}`;
+  return listOf(
+    [
+      ...passkeys.map(({ name, createdAt }) => way(`Passkey “${name}”`, html`added ${timeOf(createdAt)}`)),
+      ...factors.map(({ createdAt, confirmedAt }) =>
+        way('Authenticator app', html`added ${timeOf(createdAt)}${confirmedAt === null ? ', not confirmed' : ''}`),
+      ),
+      ...(recoveryCodes.left > 0 ? [way('Recovery codes', html`${recoveryCodes.left} left`)] : []),
+      ...identities.map(({ id, provider, email, createdAt }) =>
+        way(
+          `${provider}${email === null ? '' : ` (${email})`}`,
+          html`linked ${timeOf(createdAt)}`,
+          buttonOf(view, 'unlink-identity', 'identityId', id),
+        ),
+      ),
+    ],
+    'No passkey, second factor or provider.',
+  );
+};

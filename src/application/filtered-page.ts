@@ -1,0 +1,36 @@
+/** Rows of one statement. */
+const ROWS_AT_ONCE = 1_000;
+
+type Steps<Row, Item> = {
+  /** The rows behind a place; fewer than the limit are the last ones. */
+  readonly read: (after: string | null, limit: number) => Promise<readonly Row[]>;
+  readonly placeOf: (row: Row) => string;
+  /** What is listed of a row; `null`: nothing. */
+  readonly itemOf: (row: Row) => Item | null | Promise<Item | null>;
+  /** How many rows are read for one page. Default: as many as it has. */
+  readonly mostRows?: number | undefined;
+};
+
+/**
+ * A page of a list by what no index has: it ends when enough rows were read, and may have fewer items than the limit, or none.
+ * @returns `next`: the place behind which the list goes on; `null` on the last page.
+ */
+export const filteredPage = async <Row, Item>(
+  { read, placeOf, itemOf, mostRows }: Steps<Row, Item>,
+  { after, limit }: { readonly after: string | null; readonly limit: number },
+): Promise<{ readonly items: Item[]; readonly next: string | null }> => {
+  const items: Item[] = [];
+  const size = mostRows === undefined ? limit + 1 : Math.min(mostRows, ROWS_AT_ONCE);
+  for (let [place, seen] = [after, 0]; ; ) {
+    const rows = await read(place, size);
+    for (const row of rows) {
+      if (items.length === limit) return { items, next: place };
+      const item = await itemOf(row);
+      if (item !== null) items.push(item);
+      place = placeOf(row);
+    }
+    seen += rows.length;
+    if (rows.length < size) return { items, next: null };
+    if (mostRows !== undefined && seen >= mostRows) return { items, next: place };
+  }
+};

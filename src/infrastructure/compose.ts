@@ -10,7 +10,6 @@ import type { EndedFeed } from '../adapters/http/routes/service/ended-feed.ts';
 import { areUp, oneAtATime } from '../adapters/http/routes/service/health.ts';
 import type { Counts } from '../adapters/limits/counts.ts';
 import { auditLog } from '../adapters/log/lines.ts';
-import type { PrometheusMetrics } from '../adapters/metrics/prometheus.ts';
 import { type OwnTables, ownRecords } from '../adapters/records/own-tables.ts';
 import { onDatabaseFailure } from '../adapters/records/units.ts';
 import { assertSteppedUp } from '../application/factors/step-up.ts';
@@ -55,10 +54,13 @@ export const compose = async (config: Config, logger: Logger, overrides: Service
   }
 };
 
-/** Opens what the service consists of. */
 const openParts = async (config: Config, logger: Logger, overrides: ServiceOverrides, opened: Closing) => {
   const { mails: templates, pages: pageFiles, locales: mailLocales } = await openTemplates(config);
-  const metrics = config.metrics === null ? null : await loadMetrics();
+  // Its library is slow to load.
+  const metrics =
+    config.metrics === null
+      ? null
+      : (await import('../adapters/metrics/prometheus.ts')).prometheusMetrics({ version: VERSION, revision: REVISION });
   if (metrics !== null) opened.add(onDatabaseFailure(metrics.observeDatabaseFailure));
   opened.add(await openTracing(config.tracing, logger, metrics?.observeLostSpans));
   const wakeUp = createWakeUpSignal();
@@ -149,8 +151,10 @@ const build = async (config: Config, logger: Logger, overrides: ServiceOverrides
     onRequest: metrics?.observeRequest,
     onUnreadable: metrics?.observeUnreadable,
   };
+  // Most services have none.
   const backOffice =
-    config.admin && (await (await loadBackOffice()).openBackOffice(config.admin, { ...settings, ...deps }, httpDeps));
+    config.admin &&
+    (await (await import('./compose/back-office.ts')).openBackOffice(config.admin, { ...settings, ...deps }, httpDeps));
   metrics?.watch({
     passwordHashes: hashing,
     endedSessions: () => endedFeed?.counts() ?? { listed: 0, waiting: 0 },
@@ -164,7 +168,6 @@ const build = async (config: Config, logger: Logger, overrides: ServiceOverrides
     waitingMail: mail?.waiting ?? null,
     waitingWebhooks: webhooks.waiting,
   });
-  /** From now on, the service is not ready. */
   const announceStop = () => {
     isStopping = true;
     endedFeed?.stop();
@@ -228,10 +231,3 @@ const policiesFor = (config: Config, { mailer, secrets }: Ports) => {
     replayPolicy: { raceWindow, replayWindow },
   };
 };
-
-/** Imported only if it is on: most services have none. */
-const loadBackOffice = () => import('./compose/back-office.ts');
-
-/** Imported only if metrics are on: its library is slow to load. */
-const loadMetrics = async (): Promise<PrometheusMetrics> =>
-  (await import('../adapters/metrics/prometheus.ts')).prometheusMetrics({ version: VERSION, revision: REVISION });

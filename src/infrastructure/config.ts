@@ -24,7 +24,7 @@ export type Config = Readonly<ReturnType<typeof settingsOf>> & {
   readonly databaseWarnings: readonly string[];
 };
 
-/** All problems of the configuration: a line each, with the name of the variable and never its value. */
+/** All problems: a line each, with the name of the variable and never its value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
@@ -92,13 +92,12 @@ const applying = (rules: Rules, valid: Partial<Values>): string[] => {
     },
     // The proxy has every variable, or throws.
   }) as Values;
-  const applies = (text: string): boolean | null | undefined => {
+  return Object.keys(rules).filter((text) => {
     try {
       return rules[text]?.(values);
     } catch (error) {
       if (error instanceof InvalidVariable) return false;
       throw error;
     }
-  };
-  return Object.keys(rules).filter(applies);
+  });
 };

@@ -87,7 +87,20 @@ export const deliver = async (
     }
     return attempts.length;
   };
-  const beginOrWarn = unlessUnreadable(begin, store, logger);
+  const outage = outageLog(logger, {
+    unavailable: `${store} could not be read`,
+    available: `${store} can be read again`,
+  });
+  const beginOrWarn = async (): Promise<number> => {
+    try {
+      const begun = await begin();
+      outage.succeeded();
+      return begun;
+    } catch (error) {
+      outage.failed(error);
+      return 0;
+    }
+  };
   signal.addEventListener('abort', () => wakeUp.wake(), { once: true });
   while (!signal.aborted) {
     const begun = await beginOrWarn();
@@ -144,23 +157,5 @@ const randomPolls = (clock: Clock, interval: number) => {
     next(): void {
       next = monotonicTime();
     },
-  };
-};
-
-/** Logs when the store cannot be read, and when it can again. */
-const unlessUnreadable = (begin: () => Promise<number>, store: string, logger: DeliveryDeps['logger']) => {
-  const outage = outageLog(logger, {
-    unavailable: `${store} could not be read`,
-    available: `${store} can be read again`,
-  });
-  return async (): Promise<number> => {
-    try {
-      const begun = await begin();
-      outage.succeeded();
-      return begun;
-    } catch (error) {
-      outage.failed(error);
-      return 0;
-    }
   };
 };

@@ -22,24 +22,21 @@ import { countOfWaiting, createWakeUpSignal, type DeliveryTimes, deliver, type W
 import { existingHookKey, loadOrCreateHookKey } from './keys.ts';
 import { keepPrivate } from './private-data.ts';
 
-type SenderConfig = Pick<Config, 'hookPrivateKey' | 'dataDir' | 'webhookAllowedNetworks'>;
-
 /** Imported when there is a webhook: a start does not need TLS for it. */
-export const openSender = (config: SenderConfig, clock: Clock, stop: AbortSignal): SenderFor => {
-  const { webhookAllowedNetworks: allowedNetworks } = config;
-  const hookKey = () => existingHookKey(config);
-  return async (webhook) => {
+export const openSender =
+  (config: Config, clock: Clock, stop: AbortSignal): SenderFor =>
+  async (webhook) => {
     const { webhookSender } = await import('../adapters/hooks/webhook-sender.ts');
-    return webhookSender({ hookKey, allowedNetworks, clock, stop })(webhook);
+    const hookKey = () => existingHookKey(config);
+    return webhookSender({ hookKey, allowedNetworks: config.webhookAllowedNetworks, clock, stop })(webhook);
   };
-};
 
 /** @param isWatched whether `waiting` is read. */
 type Reporting = { readonly logger: Logger; readonly report: Report; readonly isWatched: boolean };
 
 /** How webhooks are told of events in the background. @param given in place of a sender over HTTP. */
 export const webhookDelivery = (
-  config: SenderConfig,
+  config: Config,
   { records, transactions, clock }: Pick<Storage, 'records' | 'transactions'> & { readonly clock: Clock },
   { logger, report, isWatched }: Reporting,
   given?: SenderFor,
@@ -108,18 +105,23 @@ export const logOfWebhooks = (logger: Pick<Logger, 'debug' | 'info' | 'warn' | '
  * @throws Error that names DATA_DIR and the system's reason.
  */
 export const openMailer = async (
-  { mail, dataDir, hookPrivateKey }: Pick<Config, 'mail' | 'dataDir' | 'hookPrivateKey'>,
+  config: Pick<Config, 'mail' | 'dataDir' | 'hookPrivateKey'>,
   logger: Pick<Logger, 'info'>,
   clock: Clock = systemClock,
 ): Promise<Mailer | null> => {
+  const { mail, dataDir } = config;
   if (mail === null) return null;
   const { url, from, requireTls, oauth } = mail;
   if (url?.startsWith('http')) {
     const { httpMailer } = await import('../adapters/mailer/http.ts');
-    return httpMailer({ post: await signedPost(url, { hookPrivateKey, dataDir }), from, clock });
+    return httpMailer({ post: await signedPost(url, config), from, clock });
   }
   if (url !== null) return (await import('../adapters/mailer/smtp.ts')).smtpMailer({ url, from, requireTls, oauth });
-  keepMailPrivate(dataDir);
+  try {
+    keepPrivate(dataDir, 'mail');
+  } catch (error) {
+    throw new Error(`The mail in DATA_DIR cannot be protected: ${systemReason(error)}`);
+  }
   const { fileMailer } = await import('../adapters/mailer/files.ts');
   const onWritten = (path: string, links: readonly string[]) =>
     logger.info({ path, links }, 'A mail was written to a file');
@@ -130,30 +132,17 @@ export const openMailer = async (
 export const signedPost = async (url: string, keys: Pick<Config, 'hookPrivateKey' | 'dataDir'>) =>
   postSigned.bind(null, url, await loadOrCreateHookKey(keys));
 
-const keepMailPrivate = (dataDir: string): void => {
-  try {
-    keepPrivate(dataDir, 'mail');
-  } catch (error) {
-    throw new Error(`The mail in DATA_DIR cannot be protected: ${systemReason(error)}`);
-  }
-};
-
-type DeliveryOptions = {
-  readonly logger: Logger;
-  readonly report: Report;
-  /** Whether `waiting` is read. */
-  readonly isWatched: boolean;
+type DeliveryOptions = Reporting & {
   readonly wakeUp: WakeUpSignal;
   readonly templates: () => Promise<MailTemplates>;
 };
 
 /** How mail is sent in the background. */
 export const mailDelivery = (
-  config: Pick<Config, 'brand' | 'defaultLocale' | 'accountPagesUrl' | 'codePageUrl'>,
+  { brand, defaultLocale, accountPagesUrl: pagesUrl, codePageUrl: codePage }: Config,
   ports: Omit<Parameters<typeof sendMessages>[0], 'mailContext' | 'random' | 'report'>,
   { logger, wakeUp, report, isWatched, templates }: DeliveryOptions,
 ) => {
-  const { brand, defaultLocale, accountPagesUrl: pagesUrl, codePageUrl: codePage } = config;
   // Mails have other languages than the names.
   const names = () => deviceNames(', ');
   const mailContext = { brand: brand.name, defaultLocale, pagesUrl, codePage, templates, deviceNames: names };

@@ -1,11 +1,10 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { isForEverybody, restrict } from '../adapters/mikro-orm/private-file.ts';
+import { GROUP_AND_OTHERS, isForEverybody, restrict } from '../adapters/mikro-orm/private-file.ts';
 
 type OwnDirectory = 'keys' | 'mail';
 /** The service's own entries of DATA_DIR. */
 const OWN = /^(?:database\.sqlite.*|keys|mail)$/;
-const GROUP_AND_OTHERS = 0o077;
 const STICKY = 0o1000;
 
 /** From now on, only the user of this process can access the files that it creates. */

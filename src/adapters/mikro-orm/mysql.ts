@@ -2,11 +2,11 @@ import type { MySqlConnection } from '@mikro-orm/mysql';
 import type { Options } from '@mikro-orm/sql';
 import { Kysely, MysqlDialect } from 'kysely';
 import { reasonOf } from '../log/redact-error.ts';
-import { anyConnection } from './built-statements.ts';
 import { MARIADB, MYSQL } from './dialects.ts';
 import { field } from './failures.ts';
 import { type DriversPool, preparingPool } from './mysql-pool.ts';
 import type { Connected, DatabaseKind, ServerOptions, Types } from './options.ts';
+import { anyConnection } from './statements.ts';
 
 /** @throws Error that names the package which is missing */
 export const mariadbKind = async (options: ServerOptions): Promise<DatabaseKind> => {

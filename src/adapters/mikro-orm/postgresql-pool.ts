@@ -3,9 +3,9 @@ import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { monotonicTime } from '../clock/system.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { ConflictError, isInUnit } from '../records/units.ts';
-import { statementName } from './built-statements.ts';
 import { field } from './failures.ts';
 import type { PoolState, ServerOptions } from './options.ts';
+import { statementName } from './statements.ts';
 
 /** What is used of the driver, which has no types. `processID`, `secretKey` and `connection` are private to it (ADR 0034). */
 type Driver = {

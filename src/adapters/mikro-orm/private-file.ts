@@ -2,8 +2,8 @@ import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, statSync } from '
 import { dirname } from 'node:path';
 
 /** SQLite gives them the mode of the database when it makes them. */
-const BESIDE_DATABASES = ['-wal', '-shm', '-journal'];
-const GROUP_AND_OTHERS = 0o077;
+export const BESIDE_DATABASES = ['-wal', '-shm', '-journal'];
+export const GROUP_AND_OTHERS = 0o077;
 const OTHERS = 0o007;
 
 /**

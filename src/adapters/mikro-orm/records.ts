@@ -3,11 +3,12 @@ import type { Query, Records, Stored } from '../../application/storage/records.t
 import { TABLES, type TableName } from '../../application/storage/tables.ts';
 import { type Calls, firstVersion, isStorable, recordsOver, unstorable } from '../records/units.ts';
 import { innerSpan } from '../tracing/spans.ts';
-import { anyConnection, builtStatements } from './built-statements.ts';
 import type { SqlDialect } from './dialects.ts';
 import { translatedBy } from './failures.ts';
 import { searchRows } from './search.ts';
 import {
+  anyConnection,
+  builtStatements,
   type Connection,
   deleteRows,
   fromSql,
@@ -32,14 +33,14 @@ const ROWS_AT_ONCE = 64;
 export const mikroOrmRecords = (kysely: () => Sql, dialect: SqlDialect, prefix = '', declared = TABLES): Records => {
   const { repeated, transact, system, pipelines } = dialect;
   const tables = sqlTables(prefix, declared);
-  const statements = builtStatements(system);
+  const sendBuilt = builtStatements(system);
   const translated = translatedBy(dialect.failureOf);
   const outside: Send = ({ table, shape, values, build }) =>
-    translated(() => repeated(() => statements.send(anyConnection(kysely()), shape, values, build)), table);
+    translated(() => repeated(() => sendBuilt(anyConnection(kysely()), shape, values, build)), table);
   const inTransaction =
     (transaction: Connection): Send =>
     ({ table, shape, values, build }) =>
-      translated(() => statements.send(transaction, shape, values, build), table);
+      translated(() => sendBuilt(transaction, shape, values, build), table);
   return recordsOver(
     callsOver(outside, tables, { ...dialect, rowLock: null }),
     (work) =>
@@ -67,14 +68,10 @@ const callsOver = (
   ): Promise<Stored<Name>[]> => {
     if (![...Object.values(query.equal ?? {}), query.range?.[2], query.contains].every(isStorable)) return [];
     const table = tables(name);
-    if (query.contains !== undefined && query.equal === undefined && table.search.length > 0)
-      return searched(table, query);
-    const { rows } = await send(selectRows(table, query, booleans, lock));
-    return rows.map((row) => toRow(table, row) as unknown as Stored<Name>);
-  };
-  const searched = async <Name extends TableName>(table: SqlTable, query: Query<Name>): Promise<Stored<Name>[]> => {
+    const isSearch = query.contains !== undefined && query.equal === undefined && table.search.length > 0;
+    const statements = isSearch ? searchRows(table, query, search) : [selectRows(table, query, booleans, lock)];
     let found: readonly Record<string, unknown>[] = [];
-    for (const statement of searchRows(table, query, search)) {
+    for (const statement of statements) {
       found = (await send(statement)).rows;
       if (found.length >= (query.limit ?? Number.POSITIVE_INFINITY)) break;
     }

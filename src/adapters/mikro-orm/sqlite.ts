@@ -1,11 +1,11 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely';
 import { systemReason } from '../log/redact-error.ts';
-import { anyConnection, statementName } from './built-statements.ts';
 import { SQLITE } from './dialects.ts';
 import { sqliteSessions } from './one-statement-sessions.ts';
 import type { DatabaseKind, SqliteOptions } from './options.ts';
 import { makeDatabasePrivate } from './private-file.ts';
+import { anyConnection, statementName } from './statements.ts';
 
 /**
  * A file of SQLite, which is created if necessary. Several processes of this machine may use it. With `synchronous = normal`, a power cut may

@@ -94,7 +94,7 @@ type Table<ColumnName extends string, Columns> = {
   readonly indexes?: Readonly<Record<string, readonly ColumnName[]>>;
   /** Columns that are searched for parts of their texts, in lower case: what a store may have an index for. */
   readonly search?: readonly ColumnName[];
-  /** The name of the table in SQL. */
+  /** In SQL. */
   readonly name: string;
   /** Whether rows go with the user whose id is their `userId`, and cannot be added without one. */
   readonly ofUser?: true;
@@ -103,13 +103,15 @@ type Table<ColumnName extends string, Columns> = {
 /** A table without the types of its rows, for code that serves every table. */
 export type AnyTable = Table<string, Readonly<Record<string, ColumnType>>>;
 
+/** Its name in SQL is the one that it has here, in snake case, unless it states another. */
+type Declared<Each extends AnyTable> = Omit<Each, 'name'> & Partial<Pick<Each, 'name'>>;
+
 const DEVICE = { userAgent: 'text?', address: 'text?' } as const;
 
 type Columns<Name extends TableName> = { readonly [Each in Column<Name>]: ColumnTypeOf<Tables[Name][Each]> };
 
-const DECLARED: { readonly [Name in TableName]: Table<Column<Name>, Columns<Name>> } = {
+const DECLARED: { readonly [Name in TableName]: Declared<Table<Column<Name>, Columns<Name>>> } = {
   users: {
-    name: 'users',
     columns: {
       id: 'text',
       username: 'text',
@@ -132,7 +134,6 @@ const DECLARED: { readonly [Name in TableName]: Table<Column<Name>, Columns<Name
     search: ['usernameKey', 'email'],
   },
   sessions: {
-    name: 'sessions',
     columns: {
       id: 'text',
       userId: 'text',
@@ -160,7 +161,6 @@ const DECLARED: { readonly [Name in TableName]: Table<Column<Name>, Columns<Name
     ofUser: true,
   },
   events: {
-    name: 'events',
     columns: {
       userId: 'text',
       id: 'text',
@@ -181,15 +181,13 @@ const DECLARED: { readonly [Name in TableName]: Table<Column<Name>, Columns<Name
     indexes: { events_at: ['at'], events_device: ['userId', 'device'] },
     ofUser: true,
   },
-  operations: { name: 'operations', columns: { id: 'text', event: 'json' }, key: ['id'] },
+  operations: { columns: { id: 'text', event: 'json' }, key: ['id'] },
   endedSessions: {
-    name: 'ended_sessions',
     columns: { id: 'text', at: 'integer', userId: 'text?', sessionId: 'text?', reason: 'text' },
     key: ['id'],
     indexes: { ended_sessions_at: ['at', 'id'] },
   },
   links: {
-    name: 'links',
     columns: {
       userId: 'text',
       purpose: 'text',
@@ -206,7 +204,6 @@ const DECLARED: { readonly [Name in TableName]: Table<Column<Name>, Columns<Name
     ofUser: true,
   },
   invitations: {
-    name: 'invitations',
     columns: {
       email: 'text',
       id: 'text',
@@ -219,7 +216,6 @@ const DECLARED: { readonly [Name in TableName]: Table<Column<Name>, Columns<Name
     indexes: { invitations_token: ['tokenHash'], invitations_expiry: ['expiresAt'] },
   },
   outbox: {
-    name: 'outbox',
     columns: {
       id: 'text',
       kind: 'text',
@@ -246,19 +242,16 @@ const DECLARED: { readonly [Name in TableName]: Table<Column<Name>, Columns<Name
     ofUser: true,
   },
   mailboxes: {
-    name: 'mailboxes',
     columns: { mailbox: 'text', refilledAt: 'integer' },
     key: ['mailbox'],
     indexes: { mailboxes_refill: ['refilledAt'] },
   },
   usedValues: {
-    name: 'used_values',
     columns: { id: 'text', expiresAt: 'integer' },
     key: ['id'],
     indexes: { used_values_expiry: ['expiresAt'] },
   },
   passkeys: {
-    name: 'passkeys',
     columns: {
       id: 'text',
       userId: 'text',
@@ -280,7 +273,6 @@ const DECLARED: { readonly [Name in TableName]: Table<Column<Name>, Columns<Name
     ofUser: true,
   },
   identities: {
-    name: 'identities',
     columns: {
       issuer: 'text',
       subject: 'text',
@@ -296,7 +288,6 @@ const DECLARED: { readonly [Name in TableName]: Table<Column<Name>, Columns<Name
     ofUser: true,
   },
   factors: {
-    name: 'factors',
     columns: {
       id: 'text',
       userId: 'text',
@@ -310,25 +301,21 @@ const DECLARED: { readonly [Name in TableName]: Table<Column<Name>, Columns<Name
     ofUser: true,
   },
   rememberedDevices: {
-    name: 'remembered_devices',
     columns: { id: 'text', userId: 'text', createdAt: 'integer', expiresAt: 'integer', ...DEVICE },
     key: ['id'],
     indexes: { remembered_devices_user: ['userId'], remembered_devices_expiry: ['expiresAt'] },
     ofUser: true,
   },
   massEndings: {
-    name: 'mass_endings',
     columns: { id: 'text', at: 'integer', note: 'text?', actor: 'text?', cursor: 'text?' },
     key: ['id'],
   },
   recoveryCodes: {
-    name: 'recovery_codes',
     columns: { userId: 'text', hash: 'text' },
     key: ['userId', 'hash'],
     ofUser: true,
   },
   webhooks: {
-    name: 'webhooks',
     columns: {
       id: 'text',
       url: 'text',
@@ -361,15 +348,19 @@ const DECLARED: { readonly [Name in TableName]: Table<Column<Name>, Columns<Name
     },
   },
   webhookSequences: {
-    name: 'webhook_sequences',
     columns: { userId: 'text', sequence: 'integer' },
     key: ['userId'],
     ofUser: true,
   },
 };
 
+/** In snake case. */
+export const nameInSql = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
 /** Every table, in an order in which rows can be added: users first. */
-export const TABLES: Readonly<Record<TableName, AnyTable>> = DECLARED;
+export const TABLES = Object.fromEntries(
+  Object.entries<Declared<AnyTable>>(DECLARED).map(([name, table]) => [name, { name: nameInSql(name), ...table }]),
+) as Readonly<Record<TableName, AnyTable>>;
 
 /**
  * What an export has of the rows of a user, in tables with an index of `userId` and `id`. A new column is private by default.

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { type CommandError, failureOf, invalidArguments, type Status } from '../command-error.ts';
+import { failureOf, invalidArguments, type Status } from '../command-error.ts';
 import type { Env } from '../config/variables.ts';
 import { printable, printableJson } from '../texts.ts';
 import type { Terminal } from './terminal.ts';
@@ -33,7 +33,6 @@ export type Action<Declared = Options> = {
 export type Command = {
   /** By their names. The one without a name, `''`, is done when none is given. */
   readonly actions: Readonly<Record<string, Action>>;
-  /** What the help says after them. */
   readonly notes: string;
   /** The exit status when it could not be done. Default: 1. */
   readonly failed?: Status;
@@ -56,20 +55,14 @@ const helpOf = (name: string, { actions, notes }: Command): string => {
   return `${lines.join('')}\n${notes}\n`;
 };
 
-/** The action without a name is the command alone. */
-const unknownAction = (name: string, actions: Command['actions']): CommandError =>
-  invalidArguments(
-    `The commands are ${Object.keys(actions)
-      .map((of) => of || `npx tandem ${name}`)
-      .join(', ')}.`,
-  );
-
-/** @throws CommandError that says what is wrong with the arguments. */
 const read = (name: string, { actions }: Command, args: readonly string[]) => {
   const [first = ''] = args;
   const of = first.startsWith('-') ? '' : first;
   const found = Object.hasOwn(actions, of) ? actions[of] : undefined;
-  if (found === undefined) throw unknownAction(name, actions);
+  if (found === undefined) {
+    const names = Object.keys(actions).map((each) => each || `npx tandem ${name}`);
+    throw invalidArguments(`The commands are ${names.join(', ')}.`);
+  }
   const kinds = Object.entries(found.options ?? {}).map(([each, kind]) => [each, kind === true ? FLAG : VALUE]);
   const { values, positionals } = parsed(of === '' ? args : args.slice(1), Object.fromEntries(kinds));
   if (!fits(positionals, found.args)) throw invalidArguments(`Expected: ${signatureOf(name, [of, found])}`);

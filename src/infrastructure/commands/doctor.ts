@@ -1,4 +1,4 @@
-import { type ReadConfig, readConfig } from '../config.ts';
+import { readConfig } from '../config.ts';
 import { VERSION } from '../version.ts';
 import { action, type Command, counted } from './command.ts';
 import { type Check, type Examined, examine, type Finding, type Severity } from './doctor/examine.ts';
@@ -10,7 +10,6 @@ import { database, redis } from './doctor/stores.ts';
 const OF_COOKIE = ['JWT_REFRESH_COOKIE_SAME_SITE', 'JWT_REFRESH_COOKIE_SECURE'] as const;
 const ORIGINS = ['ALLOWED_ORIGINS_DEV', 'ALLOWED_ORIGINS_PROD'] as const;
 
-/** In the order of the report. */
 export const CHECKS: readonly Check[] = [
   { name: 'configuration', title: 'Configuration', run: configuration, needs: [] },
   { name: 'keys', title: 'Keys', run: keys, needs: ['DATA_DIR'] },
@@ -49,9 +48,8 @@ export const doctor: Command = {
       options: { json: true },
       does: 'examines the environment and what it names, and reports; changes nothing',
       run: async ({ env }) => {
-        const read: ReadConfig = readConfig(env);
         const place = { workingDirectory: process.cwd(), nodeArguments: process.execArgv };
-        const examined = await examine(CHECKS, { ...read, ...place, env });
+        const examined = await examine(CHECKS, { ...readConfig(env), ...place, env });
         const findings = examined.flatMap((each) => each.findings);
         const counts = countsOf(findings);
         return {

@@ -27,7 +27,6 @@ const answer = async (out: string | undefined, pages: readonly Page[]): Promise<
 const making = (does: string, make: (env: Env) => readonly Page[] | Promise<readonly Page[]>): Action =>
   action({ options: { out: 'DIR' }, does, run: async ({ options: { out }, env }) => answer(out, await make(env)) });
 
-/** Two new key pairs: each key as PEM, and all four as lines of an environment file. */
 const generateKeys = (): Page[] => {
   const pairs = (['access', 'refresh'] as const).map((kind) => {
     const pair = newPair();
@@ -44,7 +43,6 @@ const generateKeys = (): Page[] => {
   return [...pairs.flatMap(({ pages }) => pages), { name: 'keys.env', text: pairs.map(({ lines }) => lines).join('') }];
 };
 
-/** The id and the secret of a page server, and what the service knows of them. */
 const pageServerPages = (): Page[] => {
   const { id, secret, secretHash } = newPageServer();
   const added = envLine('PAGE_SERVERS', `${id}:${secretHash}`);
@@ -54,7 +52,6 @@ const pageServerPages = (): Page[] => {
   ];
 };
 
-/** The private key of a program that may use the back office, and what the service knows of it. */
 const adminPages = (): Page[] => {
   const { privateKey, publicKeys } = newPair();
   const key = { name: 'support', scopes: SCOPES, publicKey: publicPem(publicKeys) };
@@ -65,12 +62,12 @@ const adminPages = (): Page[] => {
 };
 
 const describePair = async (kind: string, pair: KeyPair): Promise<string> => {
-  const kids = await kidsOf(pair);
-  const lines = kids.map((kid, index) => `  ${kid}  ${index === 0 ? 'current: signs and verifies' : 'verifies'}\n`);
+  const lines = (await kidsOf(pair)).map(
+    (kid, index) => `  ${kid}  ${index === 0 ? 'current: signs and verifies' : 'verifies'}\n`,
+  );
   return `Keys of ${kind} tokens:\n${lines.join('')}`;
 };
 
-/** The key of the hooks, as a file for HOOK_PRIVATE_KEY_FILE and as a line of an environment file. */
 const hookPages = (key: KeyPair['privateKey']): Page[] => {
   const text = privatePem(key);
   return [

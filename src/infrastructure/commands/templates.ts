@@ -17,7 +17,6 @@ import { VERSION } from '../version.ts';
 import { action, type Command } from './command.ts';
 import { AT, madeUpValues, views } from './templates/views.ts';
 
-/** @throws Error when one of the files exists. */
 const eject = async (directory: string): Promise<string> => {
   try {
     await writeFiles(join(directory, 'mails'), await MAIL_FILES.files());
@@ -106,7 +105,6 @@ const sheetOf = (frames: readonly Frame[], style: string): string =>
 
 const STYLESHEET = new URL('../../adapters/http/pages/user-pages.css', import.meta.url);
 
-/** A mail, as HTML and as text. Its placeholders stand beside it. */
 const framesOfMails = (config: Config, mails: MailTemplates, locale: string): readonly Frame[] =>
   MAIL_NAMES.flatMap((template) => {
     const values = madeUpValues(template, config.accountPagesUrl);

@@ -2,15 +2,12 @@ import { once } from 'node:events';
 import { systemReason } from '../../adapters/log/redact-error.ts';
 import { CommandError } from '../command-error.ts';
 
-/** The input and output of a command. */
 export type Terminal = {
   /** Asks a yes-or-no question; `null` without anybody to ask. */
   readonly ask: ((question: string) => Promise<boolean>) | null;
-  /** Writes to standard output. */
   readonly print: (text: string) => Promise<void>;
   /** Whether standard output is shown, and not written to a file or read by a program. */
   readonly isShown: boolean;
-  /** Writes to standard error. */
   readonly warn: (text: string) => void;
 };
 
@@ -44,7 +41,6 @@ const warn = (text: string): void => {
   process.stderr.write(text);
 };
 
-/** That of the process. */
 export const processTerminal = (): Terminal => ({
   ask: process.stdin.isTTY ? ask : null,
   print,

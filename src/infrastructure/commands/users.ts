@@ -3,6 +3,7 @@ import { accountData, type EventData, eventsData, userData } from '../../applica
 import { withoutName } from '../../domain/event.ts';
 import type { User } from '../../domain/user.ts';
 import { CommandError, invalidArguments } from '../command-error.ts';
+import { date } from '../config/forms.ts';
 import type { Env } from '../config/variables.ts';
 import { parseConfig } from '../config.ts';
 import { type Action, type Answer, action, type Command, jsonLine } from './command.ts';
@@ -28,7 +29,6 @@ Exit status: 0 done, 1 refused (of import: some lines) or failed, 2 invalid argu
 
 const READING = { args: ['USER'], options: { json: true } } as const;
 
-/** The command `users`. @param overrides a storage in place of the configured one */
 export const users = (overrides: StorageOverrides = {}): Command => {
   const opening = withAccounts(overrides);
   const withUser = async (env: Env, given: string, work: (accounts: Accounts, user: User) => Promise<Answer>) => {
@@ -95,7 +95,6 @@ export const users = (overrides: StorageOverrides = {}): Command => {
   };
 };
 
-/** Of one user, or of all. */
 const endSessions = (ofUser: Action, ofAll: Action): Action => ({
   ...ofUser,
   args: ['[USER]'],
@@ -108,18 +107,11 @@ const endSessions = (ofUser: Action, ofAll: Action): Action => ({
   },
 });
 
-const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?<zone>Z|[+-]\d\d:\d\d)?)?$/;
-
-/** `Date.parse` takes 30 February for a day in March. */
-const isDate = (date: string): boolean => new Date(date).toISOString().startsWith(date);
-
 /** Epoch milliseconds. A time without a zone is in UTC, as those in the log and in the tables. */
 const timeIn = (option: string, text: string | undefined): number | null => {
   if (text === undefined) return null;
-  const match = TIME.exec(text);
-  const isWithoutZone = text.includes('T') && match?.groups?.zone === undefined;
-  const time = Date.parse(isWithoutZone ? `${text}Z` : text);
-  if (match === null || Number.isNaN(time) || !isDate(text.slice(0, 10)))
+  const time = date.parse(/T[\d:.]+$/.test(text) ? `${text}Z` : text);
+  if (time === undefined)
     throw invalidArguments(`${option} needs a time such as 2026-11-22T10:02, in UTC, or 2026-11-22T11:02+01:00.`);
   return time;
 };

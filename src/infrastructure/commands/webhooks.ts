@@ -4,6 +4,8 @@ import { publicHookKey, webhookKey } from '../../adapters/hooks/signing.ts';
 import { changeWebhook, deleteWebhook, listWebhooks, replayDeliveries } from '../../application/storage/webhooks.ts';
 import { MOST_WEBHOOKS, TEST_TYPE, WEBHOOK_TYPES, type Webhook, type WebhookType } from '../../domain/webhook.ts';
 import { CommandError, invalidArguments } from '../command-error.ts';
+import { optionsIn } from '../config/forms.ts';
+import { pageUrl } from '../config/urls.ts';
 import type { Env } from '../config/variables.ts';
 import type { Config } from '../config.ts';
 import { openSender } from '../delivery.ts';
@@ -22,10 +24,9 @@ const withWebhook = (env: Env, given: string | undefined, work: Work) =>
     return work(found, accounts, config);
   });
 
-type Once = { readonly secret?: string; readonly activeAt?: number };
-
 /** Nothing of a secret but what is shown once. */
-const answerOf = (webhook: Webhook, { secret, activeAt }: Once = {}): Answer => {
+const answerOf = (webhook: Webhook, once: { readonly secret?: string; readonly activeAt?: number } = {}): Answer => {
+  const { secret, activeAt } = once;
   const { id, url, types, publicKey, hasSecret, createdAt, disabledAt } = webhook;
   const lines = [
     [id, url],
@@ -48,24 +49,22 @@ const keysOf = (hookKey: KeyObject, webhook: Pick<Webhook, 'id' | 'hasSecret'>, 
 
 const typesIn = (given: string | undefined): readonly WebhookType[] | null => {
   if (given === undefined) return null;
-  const names = given.split(',').map((name) => name.trim());
-  const types = [...WEBHOOK_TYPES.keys()].filter((type) => names.includes(type));
-  if (types.length === new Set(names).size) return types;
-  throw invalidArguments(`--types: expected some of ${[...WEBHOOK_TYPES.keys()].join(', ')}.`);
+  const known = [...WEBHOOK_TYPES.keys()];
+  const types = optionsIn(given, known);
+  if (types === undefined) throw invalidArguments(`--types: expected some of ${known.join(', ')}.`);
+  return types;
 };
 
 /** @throws CommandError for a URL that no attempt would be sent to. A name may be resolved later. */
 const urlIn = async (given: string, { webhookAllowedNetworks }: Config): Promise<string> => {
-  const url = URL.parse(given);
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '' || url.hash !== '')
+  const url = pageUrl.parse(given);
+  if (url === undefined)
     throw invalidArguments('URL: expected https://host/path, without a name, a password and a fragment.');
-  try {
-    await allowedAddresses(url, webhookAllowedNetworks);
-  } catch (error) {
-    if (!(error instanceof RefusedAddress)) return url.href;
-    throw invalidArguments('URL: its address has to be public, over https, or in WEBHOOK_ALLOWED_NETWORKS.');
-  }
-  return url.href;
+  await allowedAddresses(new URL(url), webhookAllowedNetworks).catch((error: unknown) => {
+    if (error instanceof RefusedAddress)
+      throw invalidArguments('URL: its address has to be public, over https, or in WEBHOOK_ALLOWED_NETWORKS.');
+  });
+  return url;
 };
 
 const add = async (given: string, options: { types: string | undefined; 'with-secret': boolean }, env: Env) =>

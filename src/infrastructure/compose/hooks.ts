@@ -7,8 +7,6 @@ import type { AccountEvent } from '../../domain/event.ts';
 import type { Config } from '../config.ts';
 import { loadOrCreateHookKey } from '../keys.ts';
 
-type HookSettings = Pick<Config, 'hookBeforeRegister' | 'verifyPasswords' | 'hookPrivateKey' | 'dataDir'>;
-
 const NAMES: Readonly<Record<keyof Hooks, true>> = { beforeRegister: true, claims: true, afterCommit: true };
 
 /**
@@ -16,7 +14,7 @@ const NAMES: Readonly<Record<keyof Hooks, true>> = { beforeRegister: true, claim
  * @throws Error when both decide about registrations, one is misspelt, or the key that signs requests cannot be used.
  */
 export const openHooks = async (
-  config: HookSettings,
+  config: Config,
   hooks: Hooks = {},
   deps: AskDeps & { readonly logger: Logger },
   observe: ObserveHook = () => undefined,
@@ -42,9 +40,7 @@ export const openHooks = async (
             observe,
             deps.clock,
           ),
-    /** Tells the hook of committed events. */
     onEvents: (added: readonly AccountEvent[]) => events?.add(added),
-    /** Waits for the events that were committed. */
     close: async () => events?.close(),
   };
 };

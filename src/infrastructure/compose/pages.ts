@@ -24,7 +24,6 @@ type PageOptions = {
   readonly visits: Omit<FormDeps, 'states' | 'usedLast'>;
   /** Whether links in mail lead to pages of the service. */
   readonly ofMail: boolean;
-  /** The script of the pages. */
   readonly script: string;
   readonly files: () => Promise<UserPageFiles>;
 };
@@ -40,7 +39,6 @@ const textsFor = (ctx: Context, { texts }: UserPageFiles, defaultLocale: string)
 const localeOf = ({ payloads }: PageContent, { texts }: UserPageFiles): string | undefined =>
   fallbacksOf(payloads['current-user']?.locale ?? null, '').find((each) => texts.has(each));
 
-/** The page of an error below `/auth`. */
 export const userFailures = (config: Config, read: PageOptions['files']): HttpDeps['userFailure'] => {
   const { baseUrl, brand, defaultLocale, allowedOrigins, application, userPages } = config;
   const site = { baseUrl, brand, version: VERSION };
@@ -137,7 +135,6 @@ export const openPages = (
   return [...pages, userScriptRoute(script)];
 };
 
-/** The picture of an authenticator app's secret, if the page shows one. */
 const qrOf = async (state: PageState | null): Promise<string | null> => {
   const { uri } = (state?.payload ?? state?.typed ?? {}) as { readonly uri?: string };
   return uri === undefined ? null : (await import('uqr')).renderSVG(uri);

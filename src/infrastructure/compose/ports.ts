@@ -133,16 +133,14 @@ export const openPorts = async (config: Config, logger: Logger, opened: PortOpti
 
 /** A signer of the caller has its own keys, so the key set is empty then, and values may be signed with a key of this process. */
 const openTokens = async (
-  config: Pick<Config, 'keys' | 'dataDir' | 'issuer' | 'audience'>,
+  { keys: given, dataDir, issuer, audience }: Config,
   { tokens }: Pick<PortOverrides, 'tokens'>,
 ): Promise<{ tokens: TokenSigner; keySet: PublicJwks; signingKey: KeyPair['privateKey'] }> => {
-  const configured = config.keys?.refresh.privateKey;
-  if (tokens !== undefined) return { tokens, keySet: { keys: [] }, signingKey: configured ?? newPair().privateKey };
-  const keys = config.keys ?? (await loadOrCreateKeys(config.dataDir));
+  if (tokens !== undefined)
+    return { tokens, keySet: { keys: [] }, signingKey: given?.refresh.privateKey ?? newPair().privateKey };
+  const keys = given ?? (await loadOrCreateKeys(dataDir));
   return {
-    tokens: rememberingTokenSigner(
-      await nodeCryptoTokenSigner(keys, { issuer: config.issuer, audience: config.audience }),
-    ),
+    tokens: rememberingTokenSigner(await nodeCryptoTokenSigner(keys, { issuer, audience })),
     keySet: await jwks(keys.access),
     signingKey: keys.refresh.privateKey,
   };
@@ -161,7 +159,7 @@ const LOOK_UP = {
  * @throws Error when the file is none of them.
  */
 const openLeakedPasswords = async (
-  { leakedPasswordsFile: file, leakedPasswordsUrl: url }: Pick<Config, 'leakedPasswordsFile' | 'leakedPasswordsUrl'>,
+  { leakedPasswordsFile: file, leakedPasswordsUrl: url }: Config,
   logger: Logger,
   observe: ObserveHook = () => undefined,
 ): Promise<PasswordRules['isLeakedPassword']> => {

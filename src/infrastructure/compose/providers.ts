@@ -11,10 +11,7 @@ import { pageStatesOf, targetsOf } from './pages.ts';
 type Providers = Service['providers'];
 
 /** The providers of the configuration. Their library is loaded if there is one. */
-export const openProviders = async ({
-  providers,
-  baseUrl,
-}: Pick<Config, 'providers' | 'baseUrl'>): Promise<Providers> =>
+export const openProviders = async ({ providers, baseUrl }: Config): Promise<Providers> =>
   providers.length === 0
     ? new Map()
     : (await import('../../adapters/oidc/provider.ts')).identityProviders(providers, baseUrl);
@@ -34,7 +31,6 @@ export const keptIdentities = (deps: Service, config: Config): DeviceAccess['lin
   };
 };
 
-/** Their routes, if there is one. */
 export const providerRoutes = (
   deps: Service,
   access: DeviceAccess,

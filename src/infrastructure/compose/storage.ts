@@ -9,8 +9,6 @@ import type { Config } from '../config.ts';
 import type { OpenStorage } from '../open-sql.ts';
 import type { Overrides } from './ports.ts';
 
-type StorageConfig = Pick<Config, 'database' | 'databaseWarnings' | 'migrateOnStart'>;
-
 /** A storage whose connection, if it has one, belongs to the caller. */
 const UNWATCHED = { checks: [], clock: systemClock, connections: () => null, close: async () => undefined };
 
@@ -19,7 +17,7 @@ const UNWATCHED = { checks: [], clock: systemClock, connections: () => null, clo
  * @throws Error that names the setting at fault, and the reason.
  */
 export const openStorage = async (
-  config: StorageConfig,
+  config: Config,
   logger: Logger,
   listeners: Listeners,
   { storage: custom, tables }: Pick<Overrides, 'storage' | 'tables'>,
@@ -37,7 +35,7 @@ export const openStorage = async (
   }
 };
 
-const openDatabase = async (config: StorageConfig, logger: Logger, tables?: OwnTables): Promise<OpenStorage> => {
+const openDatabase = async (config: Config, logger: Logger, tables?: OwnTables): Promise<OpenStorage> => {
   for (const warning of config.databaseWarnings) logger.warn(warning);
   // Imported only without a storage of the caller: Kysely and the drivers are slow to load.
   const { openSql } = await import('../open-sql.ts');

@@ -48,13 +48,17 @@ export const itemsOf = (text: string): string[] => text.split(',').map((item) =>
 export const oneOf = <const T extends readonly string[]>(...options: T): Form<T[number]> =>
   formOf(options.join(', ').replace(/, (\w+)$/, ' or $1'), (text) => options.find((option) => option === text));
 
+/** Those options that a text names, in their own order; `undefined` if it names anything else. */
+export const optionsIn = <const T extends string>(text: string, options: readonly T[]): readonly T[] | undefined => {
+  const given = itemsOf(text);
+  const known = options.filter((option) => given.includes(option));
+  return given.every((item) => known.some((option) => option === item)) ? known : undefined;
+};
+
 export const someOf = <const T extends string>(options: readonly T[]) =>
-  formOf<readonly T[]>(`some of ${options.join(', ')}, separated by commas, or off`, (text) => {
-    if (text === 'off') return [];
-    const given = itemsOf(text);
-    const known = options.filter((option) => given.includes(option));
-    return given.every((item) => known.some((option) => option === item)) ? known : undefined;
-  });
+  formOf<readonly T[]>(`some of ${options.join(', ')}, separated by commas, or off`, (text) =>
+    text === 'off' ? [] : optionsIn(text, options),
+  );
 
 /** The standard's names. */
 export const SAMPLERS = [
@@ -107,7 +111,7 @@ export const durationFromZero = (longest: '1m' | '5m') =>
     text === '0' ? 0 : inMilliseconds(text, inMilliseconds(longest, TEN_YEARS) ?? 0),
   );
 
-const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d))?$/;
+const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
 /** Epoch milliseconds. A date is its beginning in UTC. */
 export const date = formOf('a date such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z', (text) => {
   // Otherwise, the 30th of February would be a day of March.

@@ -18,7 +18,6 @@ import {
   withDatabase,
 } from './databases.ts';
 
-/** What is copied, and where to or from. */
 export type CopyOptions = {
   readonly database: SqliteOptions;
   /** Where the keys are. */
@@ -84,7 +83,6 @@ const keysOf = async (dataDir: string): Promise<Map<string, string>> => {
   return keys;
 };
 
-/** @throws Error when the copy is damaged. */
 export const addManifest = (copy: string, { keys, ...about }: Manifest): void =>
   withDatabase(copy, (database) => {
     database.exec(`create table ${MANIFEST} (name text primary key, content text not null) strict`);

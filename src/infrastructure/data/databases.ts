@@ -1,19 +1,17 @@
 import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Database } from '../../adapters/mikro-orm/open-database.ts';
+import { BESIDE_DATABASES } from '../../adapters/mikro-orm/private-file.ts';
 import { TABLES } from '../../application/storage/tables.ts';
 import { CommandError } from '../command-error.ts';
 import { type RowCounts, TABLE_NAMES } from './rows.ts';
-
-/** What SQLite keeps beside a database: a log of changes that belongs to that one alone. */
-const BESIDE = ['-wal', '-shm', '-journal'];
 
 export const assertHasDatabase = (path: string): void => {
   if (!existsSync(path)) throw new CommandError('no-database', `There is no database at ${path}.`);
 };
 
 export const assertHasNoDatabase = (path: string): void => {
-  const taken = ['', ...BESIDE].map((end) => `${path}${end}`).find((file) => existsSync(file));
+  const taken = ['', ...BESIDE_DATABASES].map((end) => `${path}${end}`).find((file) => existsSync(file));
   if (taken !== undefined)
     throw new CommandError('database-exists', `${taken} exists. Move it away, or use another place.`);
 };

@@ -6,7 +6,6 @@ import { LEAKED_BYTES, LEAKED_HEAD } from '../../adapters/crypto/known-passwords
 import { CommandError } from '../command-error.ts';
 
 const LINE = /^(?<digest>[0-9A-F]{40}):(?<count>\d{1,12})$/i;
-/** Entries that are written at once. */
 const AT_ONCE = 100_000;
 
 /**

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Records, Stored } from '../../application/storage/records.ts';
-import { type Column, TABLES, type TableName, type Tables } from '../../application/storage/tables.ts';
+import { withoutVersion } from '../../application/storage/rows.ts';
+import { type Column, TABLES, type TableName } from '../../application/storage/tables.ts';
 import { CommandError } from '../command-error.ts';
 
 /** Rows that are read and written at once. */
@@ -13,10 +14,6 @@ export const TABLE_NAMES = Object.keys(TABLES) as readonly TableName[];
 export type RowCounts = Readonly<Partial<Record<TableName, number>>>;
 
 export type Source = Pick<Records, 'list'>;
-
-/** A row as it is inserted: the store gives it a version of its own. */
-export const withoutVersion = <Name extends TableName>({ version: _version, ...row }: Stored<Name>): Tables[Name] =>
-  row as unknown as Tables[Name];
 
 /** All rows of a table in the order of its key. Reads them in batches, each by the index of the key. */
 export async function* rowsOf<Name extends TableName>(records: Source, table: Name): AsyncGenerator<Stored<Name>> {

@@ -1,10 +1,10 @@
 import { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { anyConnection } from '../../../src/adapters/mikro-orm/built-statements.ts';
 import { POSTGRESQL } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { postgresqlSessions } from '../../../src/adapters/mikro-orm/one-statement-sessions.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
 import type { Sql } from '../../../src/adapters/mikro-orm/statements.ts';
+import { anyConnection } from '../../../src/adapters/mikro-orm/statements.ts';
 import { sessionRepositoryOver } from '../../../src/adapters/records/sessions.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { userRepositoryOver } from '../../../src/adapters/records/users.ts';

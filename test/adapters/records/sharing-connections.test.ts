@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { CompiledQuery } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { builtStatements } from '../../../src/adapters/mikro-orm/built-statements.ts';
 import { postgresqlKind } from '../../../src/adapters/mikro-orm/postgresql.ts';
 import type { Sql } from '../../../src/adapters/mikro-orm/statements.ts';
+import { builtStatements } from '../../../src/adapters/mikro-orm/statements.ts';
 import { openHeldLine } from '../../support/servers/held-line.ts';
 import { openPostgresLine } from '../../support/servers/postgres-line.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
@@ -126,8 +126,8 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('statements that are transaction
     onTestFinished(() => others.destroy());
     const send = async (text: string) => (await others.executeQuery<{ pid: number }>(CompiledQuery.raw(text))).rows;
     await send('create table things (name text)');
-    const statements = builtStatements('postgresql');
-    const find = () => statements.send({ db, execute }, 'find', ['a'], (kysely, [name]) => findThing(kysely, name));
+    const sendBuilt = builtStatements('postgresql');
+    const find = () => sendBuilt({ db, execute }, 'find', ['a'], (kysely, [name]) => findThing(kysely, name));
     const release = await hold();
     const answers = Promise.allSettled([find(), find(), find()]);
     await others.transaction().execute(async (transaction) => {

@@ -3,8 +3,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Database, openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { memoryRecords } from '../../../src/adapters/records/memory.ts';
 import type { Records, Stored } from '../../../src/application/storage/records.ts';
+import { withoutVersion } from '../../../src/application/storage/rows.ts';
 import { copyRows, examineRows } from '../../../src/infrastructure/data/move.ts';
-import { BATCH, TABLE_NAMES, withoutVersion } from '../../../src/infrastructure/data/rows.ts';
+import { BATCH, TABLE_NAMES } from '../../../src/infrastructure/data/rows.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
 import { allRows, fill } from '../../support/records/sample-rows.ts';
 import { canStartMariadb, startMariadb } from '../../support/servers/of-the-tests.ts';
@@ -134,7 +135,7 @@ describe('copyRows', () => {
     await fill(source, 3);
     const [first] = await source.list('users', { order: ['id'] });
     if (first === undefined) return expect.unreachable();
-    for (const row of [aUserRow(), { ...withoutVersion<'users'>(first), passwordHash: 'another' }]) {
+    for (const row of [aUserRow(), { ...withoutVersion(first), passwordHash: 'another' }]) {
       const target = memoryRecords();
       await target.insert('users', row);
       await expect(copy(source, target)).rejects.toMatchObject({ code: 'target-not-empty', status: 3 });

@@ -3,7 +3,6 @@ import { reasonOf, systemReason } from '../../../adapters/log/redact-error.ts';
 import type { VariableName } from '../../config/variables.ts';
 import type { ReadConfig } from '../../config.ts';
 
-/** The environment and the configuration that the doctor examines. */
 export type SetUp = ReadConfig & {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly workingDirectory: string;
@@ -39,7 +38,6 @@ export const note = withAdvice('note');
 export const warning = withAdvice('warning');
 export const problem = withAdvice('problem');
 
-/** For a connection, and for a query. */
 export const QUESTION_TIMEOUT_MS = 3_000;
 const CHECK_TIMEOUT_MS = 10_000;
 

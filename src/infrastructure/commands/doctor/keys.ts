@@ -123,31 +123,27 @@ const hasSecrets = async (path: string): Promise<boolean> => {
 };
 
 const findingOf = async ([path, holds]: Candidate): Promise<Finding | null> => {
+  const readers = await readersOf(path);
   const advice = `Run \`chmod go-rwx ${path}\` as its owner.`;
-  switch (await readersOf(path)) {
-    case 'owner':
-      return ok('secrets.private', `Only its owner can read ${path}.`);
-    case 'group':
-      return note(
-        'secrets.group',
-        `The group of ${path}, which has ${holds}, can read it.`,
-        `${advice} Leave it if only the service is in that group.`,
-      );
-    case 'everybody':
-      return problem(
-        'secrets.everybody',
-        `Every user of this machine can read ${path}, which has ${holds}.`,
-        `${advice} Replace what may have been read.`,
-      );
-    case 'unknown':
-      return note(
-        'secrets.unseen',
-        `Who can read ${path} is not known here.`,
-        'Run the doctor as the user that runs the service; on Windows, check its permissions.',
-      );
-    default:
-      return null;
-  }
+  if (readers === null) return null;
+  if (readers === 'owner') return ok('secrets.private', `Only its owner can read ${path}.`);
+  if (readers === 'unknown')
+    return note(
+      'secrets.unseen',
+      `Who can read ${path} is not known here.`,
+      'Run the doctor as the user that runs the service; on Windows, check its permissions.',
+    );
+  if (readers === 'group')
+    return note(
+      'secrets.group',
+      `The group of ${path}, which has ${holds}, can read it.`,
+      `${advice} Leave it if only the service is in that group.`,
+    );
+  return problem(
+    'secrets.everybody',
+    `Every user of this machine can read ${path}, which has ${holds}.`,
+    `${advice} Replace what may have been read.`,
+  );
 };
 
 /** The bits of a mode that allow everybody, or the group, to read a file or to enter a directory. */

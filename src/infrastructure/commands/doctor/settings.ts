@@ -60,7 +60,6 @@ export const templates = async ({ config }: SetUp): Promise<Findings> => {
   ];
 };
 
-/** Every file of PAGE_TEMPLATES, in the same way. */
 export const pages = async ({ config }: SetUp): Promise<Findings> => {
   const { templates, problems } = await PAGE_FILES.examine(config.pageTemplates);
   return problems.length === 0

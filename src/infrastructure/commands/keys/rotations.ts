@@ -10,7 +10,6 @@ import type { Env } from '../../config/variables.ts';
 import { parseConfig } from '../../config.ts';
 import { newFactorKey, newPair, privatePem, publicPem } from '../../keys.ts';
 
-/** A text that is printed or written to a file. */
 export type Page = { readonly name: string; readonly text: string };
 
 /**
@@ -43,8 +42,6 @@ export const writePages = async (directory: string | undefined, pages: readonly 
   return pages.map(({ name }) => `${join(directory, name)}\n`).join('');
 };
 
-type Kind = keyof typeof KEY_VARIABLES;
-
 /**
  * Successors of the key pairs in the environment, and instructions to introduce them in three steps, without logging anybody out.
  * @throws ConfigError, or Error when the environment has no keys
@@ -73,7 +70,7 @@ const page = (name: string, comment: readonly string[], lines: readonly string[]
 });
 
 /** The lines of each step for a pair. @param expiry epoch milliseconds, when all that the old key has signed until now has expired. */
-const rotationOf = async (kind: Kind, old: KeyPair, expiry: number) => {
+const rotationOf = async (kind: keyof typeof KEY_VARIABLES, old: KeyPair, expiry: number) => {
   const fresh = newPair();
   const { privateKey, publicKeys } = KEY_VARIABLES[kind];
   const publicLine = (...pairs: readonly KeyPair[]): string =>

@@ -11,7 +11,6 @@ import { EMAIL_LINK_LIFETIME, UNDO_LIFETIME } from '../../../domain/link.ts';
 export type View = Omit<PageContent, 'to' | 'target'> &
   Pick<PageView, 'mayRegister' | 'passwords'> & { readonly state: PageState | null; readonly title: string };
 
-/** When somebody looks at them. */
 export const AT = Date.UTC(2026, 10, 22, 8, 5);
 const user = {
   ...{ id: '1', username: 'ada', email: 'ada@example.com', emailVerified: true },
@@ -27,7 +26,6 @@ const event = {
   ...{ sessionId: null, reason: null, requestId: null, actor: null },
 };
 
-/** Of an account that has nothing yet. */
 const PLAIN: Partial<Payloads> = {
   'current-user': { ...user, secondFactor: false, passkeys: 0 },
   sessions: [{ ...session, id: '1', name: 'Firefox 153 on Linux', current: true }],
@@ -92,7 +90,6 @@ const leadsOf = (page: PageName, name: string, form: Form): readonly Lead[] => {
 };
 
 const USUAL = { mayRegister: true, passwords: 'required' } as const;
-/** As settings change a page. */
 const OTHERS: readonly View[] = [
   ...(['register', 'account', 'delete'] as const).map((name) => ({
     ...{ ...USUAL, name, title: 'PASSWORDS=optional', passwords: 'optional' as const },

@@ -49,7 +49,6 @@ const NO_PAGE =
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The commands for what operators do: each takes what its route takes, and reports what that answers. */
 export const actActions = (opening: Opening): Readonly<Record<string, Action>> =>
   Object.fromEntries(
     Object.values<Act>(ACTS).flatMap((act) =>
@@ -79,7 +78,6 @@ export const actionOf = (opening: Opening, act: Act): Action => {
   });
 };
 
-/** With the names of the options. */
 const helpOf = ({ summary, description = '' }: Act): string =>
   [summary, description.replace(/`(\w+)`/g, (_, name) => `--${OPTIONS[name]?.[0]}`)].filter(Boolean).join('\n    ');
 
@@ -198,7 +196,6 @@ const identityOf = async ({ records }: Accounts, { id: userId }: User, text: str
   return { identityId: identity.id };
 };
 
-/** What there is to lose. */
 const lossOf = async (accounts: Accounts, user: User | null): Promise<string> => {
   if (user === null) return '';
   const { sessions, factors, recoveryCodes, passkeys } = await accountData(accounts, user, accounts.clock.now());

@@ -15,7 +15,6 @@ import { type Action, type Answer, action } from '../command.ts';
 import { assertAgreed, type Terminal } from '../terminal.ts';
 import type { Opening, StorageOverrides } from './open-accounts.ts';
 
-/** The command that stores the users of another system. */
 export const importAction = (opening: Opening, { ports = {} }: StorageOverrides): Action =>
   action({
     args: ['FILE…'],
@@ -96,8 +95,7 @@ const mapFile = async (path: string | undefined) => {
   };
 };
 
-/** Milliseconds between two lines of progress. */
-const PROGRESS_INTERVAL = 1_000;
+const PROGRESS_INTERVAL_MS = 1_000;
 
 const reporting = (
   { print, warn }: Terminal,
@@ -109,7 +107,7 @@ const reporting = (
     onMapped: mapped.add,
     onBatch: async (counts) => {
       await mapped.flush();
-      if (monotonicTime() - shownAt < PROGRESS_INTERVAL) return;
+      if (monotonicTime() - shownAt < PROGRESS_INTERVAL_MS) return;
       shownAt = monotonicTime();
       warn(`${textOf(counts)} …\n`);
     },
@@ -128,7 +126,6 @@ type Exporting = {
   readonly yes: boolean;
 };
 
-/** Lines that are written at once. */
 const BATCH = 100;
 
 /** Writes all users, with their password hashes and the secrets of their authenticator apps, as `import` reads them. @throws CommandError */

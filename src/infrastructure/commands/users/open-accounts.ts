@@ -45,7 +45,6 @@ const attemptsOf = (
 
 export type Accounts = Awaited<ReturnType<typeof openAccounts>>;
 
-/** The overrides that the command uses. */
 export type StorageOverrides = Pick<Overrides, 'storage'> & { readonly ports?: PortOverrides };
 
 /**
@@ -90,7 +89,6 @@ const openAccounts = async (config: Config, { storage: given, ports: overrides =
   };
 };
 
-/** Opens the accounts for a piece of work, and closes them. */
 export const withAccounts =
   (overrides?: StorageOverrides) =>
   async (env: Env, work: (accounts: Accounts, config: Config) => Promise<Answer>): Promise<Answer> => {

@@ -5,6 +5,7 @@ import { INVITATIONS_AT_MOST, type Invitation } from '../../../domain/registrati
 import { isConfirmed } from '../../../domain/second-factor.ts';
 import { isId } from '../../../domain/user.ts';
 import { invalidArguments } from '../../command-error.ts';
+import { wholeNumber } from '../../config/forms.ts';
 import { printable } from '../../texts.ts';
 import { type Action, action, withTimes } from '../command.ts';
 import type { Opening } from './open-accounts.ts';
@@ -71,7 +72,6 @@ const USER: Columns = {
 };
 
 const USED = { ADDED: 'createdAt', 'LAST USED': 'lastUsedAt' };
-/** What an account has, in the order of the report. */
 const LISTS = {
   sessions: {
     ...{ SESSION: 'id', OPENED: 'createdAt', 'LAST USED': 'lastUsedAt', ADDRESS: 'address', BOUND: 'binding' },
@@ -101,12 +101,11 @@ export const accountText = (account: AccountData): string => {
 const MOST = 1_000;
 
 const limitIn = (text = '50'): number => {
-  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > MOST) throw invalidArguments(`--limit needs a number from 1 to ${MOST}.`);
+  const limit = wholeNumber(1, MOST).parse(text);
+  if (limit === undefined) throw invalidArguments(`--limit needs a number from 1 to ${MOST}.`);
   return limit;
 };
 
-/** The commands that are about no user in particular. */
 export const listActions = (opening: Opening): Readonly<Record<string, Action>> => ({
   list: action({
     options: { json: true, newest: true, contains: 'TEXT', limit: 'N', after: 'ID' },

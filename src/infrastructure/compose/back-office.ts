@@ -5,6 +5,7 @@ import type { Navigation } from '../../adapters/http/pages/layout.ts';
 import { actRoutes, audited } from '../../adapters/http/routes/back-office/act.ts';
 import { ACTS } from '../../adapters/http/routes/back-office/acts.ts';
 import { officeRoutes } from '../../adapters/http/routes/back-office/pages.ts';
+import { behindProxy, withLogin } from '../../adapters/http/routes/back-office/people.ts';
 import { exportUser, READS } from '../../adapters/http/routes/back-office/reads.ts';
 import { openApiRoute } from '../../adapters/http/routes/service/documents.ts';
 import { errorRoutes } from '../../adapters/http/routes/service/errors.ts';
@@ -27,22 +28,30 @@ const NAVIGATION: Navigation = [
   ['/errors', 'Errors'],
 ];
 
-/** The application of the back office (ADR 0031): the pipeline of the service over other routes, for programs, and for people behind a proxy. */
+/** The application of the back office (ADR 0031): the pipeline of the service over other routes, for programs, and for people. */
 export const openBackOffice = async (
   { keys, url, proxy }: NonNullable<Config['admin']>,
-  deps: Service & Pick<Config, 'accountPagesUrl'>,
+  deps: Service & Pick<Config, 'accountPagesUrl' | 'baseUrl' | 'officeLink'>,
   http: HttpDeps,
 ): Promise<BackOffice> => {
-  const { origin, hostname: host } = new URL(url);
+  const { baseUrl, officeLink } = deps;
+  const { origin, hostname } = new URL(url);
   const site = { baseUrl: url, version: VERSION, siteNavigation: NAVIGATION };
   const { logger, counts } = http;
   const operators = { ...deps, hasMail: deps.mailer !== null };
   const inLog = (of: readonly Route[]) => audited(of, (call) => logger.info(call, 'back office'));
   const api = inLog(actRoutes({ ...READS, 'export-user': exportUser(deps), ...ACTS }, operators));
+  const login = officeLink === null ? null : withLogin(deps, { baseUrl, adminUrl: url, officeLink });
+  const people = login ?? (proxy && behindProxy(proxy, url));
   const routes: Route[] = [
     ...api,
-    ...(proxy === null ? [] : inLog(officeRoutes({ ...deps, site, api }))),
-    ...(proxy === null ? [] : styleRoutes().map((each) => ({ ...each, visitor: true as const }))),
+    ...(people === null
+      ? []
+      : [
+          ...inLog(officeRoutes({ ...deps, site, api, logOutUrl: people.logOutUrl })).map(people.led),
+          ...people.routes,
+        ]),
+    ...(people === null ? [] : styleRoutes().map((each) => ({ ...each, visitor: true as const }))),
     ...errorRoutes(site, () => CATALOG),
     openApiRoute(() => routes, site, INTRODUCTION),
   ];
@@ -52,12 +61,12 @@ export const openBackOffice = async (
     trustProxy: 0,
     baseUrl: url,
     siteNavigation: NAVIGATION,
-    hosts: [host],
+    hosts: [hostname],
     // Browsers send the origin of a page with its forms.
-    allowedOrigins: proxy === null ? [] : [origin],
-    ownOrigins: proxy === null ? [] : [origin],
+    allowedOrigins: people === null ? [] : [origin],
+    ownOrigins: people === null ? [] : [origin],
     allowedOriginsSetting: 'ADMIN_URL',
-    operatorProxy: proxy === null ? undefined : { ...proxy, host },
+    admitPerson: people?.admit,
     allowedHeaders: [],
     postedCallbacks: new Set(),
     // By address, whoever reaches the proxy could use up what its programs may send. What is refused takes a tenth of a millisecond.

@@ -54,6 +54,8 @@ type PageView = {
   /** Tells a second click on a form from a second attempt. */
   readonly once: string;
   readonly said: FormOutcome | null;
+  /** Where the operator logs out; `null`: not here. */
+  readonly logOutUrl: string | null;
   /** By the name of the act. A service without mail has not all of them. */
   readonly forms: ReadonlyMap<string, OfficeForm>;
 };
@@ -76,7 +78,7 @@ const page = (shown: PageView, title: string, main: Html): string =>
     title: `${title} · Back office`,
     main: html`<h1>${title}</h1>
 ${alertIn(shown)}${main}
-<p class="lead">Events name you ${shown.operator}.</p>`,
+<p class="lead">Events name you ${shown.operator}.${shown.logOutUrl === null ? NOTHING : html` <a href="${shown.logOutUrl}">Log out</a>`}</p>`,
   });
 
 const alertIn = ({ said, forms }: PageView): Html => {

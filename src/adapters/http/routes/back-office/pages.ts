@@ -10,6 +10,7 @@ import type { Clock } from '../../../../application/ports/clock-and-ids.ts';
 import type { Secrets } from '../../../../application/ports/secrets.ts';
 import type { Stores } from '../../../../application/storage/records.ts';
 import type { AppError } from '../../../../domain/errors/app-error.ts';
+import { isScope } from '../../../../domain/operator.ts';
 import { EMAIL_MAX_LENGTH } from '../../../../domain/user.ts';
 import { Id, IdParams } from '../../../json/fields.ts';
 import { PAGE_POLICY, pageResponse } from '../../documents.ts';
@@ -34,6 +35,8 @@ type PagesDeps = Stores & {
   readonly site: Site;
   /** The routes of the back office, to which the forms submit. */
   readonly api: readonly Route[];
+  /** Where people log out; `null`: not here. */
+  readonly logOutUrl: string | null;
 };
 
 /**
@@ -53,9 +56,12 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
     site,
     operator: operatorOf(ctx),
     once: secrets.random(),
+    logOutUrl: deps.logOutUrl,
     said: saidIn(deps, ctx, said),
     forms: new Map<string, OfficeForm>(
-      forms.map((form) => [form.name, { ...form, action: pathIn(site, form.posted.path.replace(':id', id)) }]),
+      forms
+        .filter(({ posted }) => isScope(posted.auth) && ctx.state.operator?.scopes.includes(posted.auth))
+        .map((form) => [form.name, { ...form, action: pathIn(site, form.posted.path.replace(':id', id)) }]),
     ),
   });
   return [

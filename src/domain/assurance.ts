@@ -1,3 +1,4 @@
+import type { OperatorRule } from './operator.ts';
 import type { User } from './user.ts';
 
 /** What a user has presented to authenticate, and how much that assures (NIST SP 800-63B-4 §2, RFC 8176). */
@@ -134,6 +135,8 @@ export const missingStepUp = (
 export type SecondFactorPolicy = {
   /** `required`: also users who have no second factor need one to log in. Default: optional. */
   readonly secondFactor?: 'optional' | 'required' | undefined;
+  /** Users who are operators, in their own right. Default: nobody. */
+  readonly operators?: readonly OperatorRule[];
 };
 
 export const needsSecondFactor = (

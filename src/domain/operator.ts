@@ -1,3 +1,4 @@
+import type { Attributes } from './attributes.ts';
 import { isVisibleLine } from './text.ts';
 
 /** What a program of an operator may do at the back office. ADR 0031. */
@@ -6,6 +7,18 @@ export type Scope = (typeof SCOPES)[number];
 
 /** A program of an operator, or a person at the pages. */
 export type Operator = { readonly name: string; readonly scopes: readonly Scope[] };
+
+/** Users who are operators: those with an attribute that is this value, or a list with it. */
+export type OperatorRule = { readonly attribute: string; readonly value: string; readonly scopes: readonly Scope[] };
+
+/** What the attributes of a user let them do at the back office. */
+export const scopesOf = (rules: readonly OperatorRule[] | undefined, attributes: Attributes): readonly Scope[] => {
+  const own = (rules ?? []).filter(({ attribute, value }) => [attributes[attribute]].flat().includes(value));
+  return SCOPES.filter((scope) => own.some(({ scopes }) => scopes.includes(scope)));
+};
+
+export const isOperator = (rules: readonly OperatorRule[] | undefined, attributes: Attributes): boolean =>
+  scopesOf(rules, attributes).length > 0;
 
 export const isScope = (text: string): text is Scope => SCOPES.some((scope) => scope === text);
 

@@ -73,6 +73,16 @@ export const ACCEPTED: readonly (readonly [name: string, text: string, config: o
   ['ADMIN_HOST', '::', { admin: null }],
   ['ADMIN_URL', 'https://office.example.com/a/', { admin: null }],
   ['ADMIN_KEYS', OPERATOR_KEYS, { admin: null }],
+  [
+    'ADMIN_USERS',
+    'roles:operator, team:a.b=users:read',
+    {
+      operators: [
+        { attribute: 'roles', value: 'operator', scopes: ['users:read', 'users:write'] },
+        { attribute: 'team', value: 'a.b', scopes: ['users:read'] },
+      ],
+    },
+  ],
   ['ADMIN_IDENTITY_HEADER', 'X-Forwarded-Email', { admin: null }],
   ['ADMIN_PROXY_SECRET', 'a'.repeat(32), { admin: null }],
   ['METRICS', '9464', { metrics: { host: '127.0.0.1', port: 9464 } }],
@@ -222,6 +232,7 @@ export const REFUSED: Readonly<Record<string, string>> = {
       [operator(), operator({ publicKey: publicPem(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey) })],
     ].map((keys) => JSON.stringify(keys)),
   ].join('|'),
+  ADMIN_USERS: 'roles|roles:|:operator|roles:a b|roles:a=users:write|roles:a=b|roles:a,|1:a',
   ADMIN_IDENTITY_HEADER: 'a b|a:|Cookie|Authorization|Tandem-Proxy-Secret',
   ADMIN_PROXY_SECRET: `short|${'a'.repeat(31)}|${'a'.repeat(257)}|${'a b'.repeat(20)}`,
   METRICS: 'on|0|65536|localhost|db.example:9464|:9464|3000|::1:9464|[::1:9464|[::1]9464',

@@ -20,15 +20,6 @@ import type { Route, Strategy, Tier } from './routing/define-route.ts';
 /** Requests in a window of milliseconds; `null` is no limit. */
 export type Limit = { readonly requests: number; readonly window: number } | null;
 
-type OperatorProxy = {
-  /** The header with the name of a person, in lower case. */
-  readonly identityHeader: string;
-  /** What only the proxy knows. */
-  readonly secret: string;
-  /** The host name of ADMIN_URL, as browsers send it. */
-  readonly host: string;
-};
-
 export type HttpDeps = {
   readonly logger: Logger;
   /** Bounds the log lines that an unauthenticated client can cause. */
@@ -43,8 +34,8 @@ export type HttpDeps = {
   readonly assertSteppedUp: (token: AccessToken, required: StepUp) => Promise<void>;
   /** Admits the programs of operators: at the back office alone. */
   readonly admitOperator?: AdmitOperator;
-  /** The proxy that says who looks at the pages of the back office, if it has any. */
-  readonly operatorProxy?: OperatorProxy | undefined;
+  /** Who looks at the pages of the back office, if it has any. @throws AppError for nobody */
+  readonly admitPerson?: ((ctx: Context) => Promise<Operator>) | undefined;
   /** What error pages lead to. Default: what the service has. */
   readonly siteNavigation?: Navigation;
   /** The host names that a request may be for, in lower case, besides `localhost` and IP addresses. Default: any. */

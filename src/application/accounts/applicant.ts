@@ -3,6 +3,7 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { VerifiedIdentity } from '../../domain/identity.ts';
 import { preferredLocale } from '../../domain/locale.ts';
+import { scopesOf } from '../../domain/operator.ts';
 import { assertPasswordAllowed, NO_PASSWORD } from '../../domain/password.ts';
 import {
   assertMayRegister,
@@ -146,7 +147,7 @@ export const applicantOf = async (
 
 /** @returns what the invitation and the hook state about the user. */
 const attributesOf = async (
-  { beforeRegister }: Service,
+  { beforeRegister, operators }: Service,
   { username, email, origin = NO_ORIGIN, extra = {} }: RegisterInput,
   locale: string | null,
   invitation: Invitation | null,
@@ -155,8 +156,13 @@ const attributesOf = async (
   const { address, userAgent } = origin;
   const who = { username: username ?? null, email: canonicalEmail(email), locale, invited: invitation !== null };
   const answer = await beforeRegister({ ...who, address, userAgent, extra }, invitation?.attributes);
-  if (answer.decision === 'allow') return answer.attributes ?? {};
-  throw new AppError('AUTH_REGISTRATION_REFUSED', { reason: 'by a hook', hookMessage: answer.message });
+  if (answer.decision !== 'allow')
+    throw new AppError('AUTH_REGISTRATION_REFUSED', { reason: 'by a hook', hookMessage: answer.message });
+  const { attributes = {} } = answer;
+  // Whoever registers may not own the address for which the hook decides so.
+  if (scopesOf(operators, attributes).length > scopesOf(operators, invitation?.attributes ?? {}).length)
+    throw new AppError('SYS_HOOK_UNAVAILABLE', { reason: 'it makes an operator of ADMIN_USERS' });
+  return attributes;
 };
 
 /** Stores an applicant under the first of the usernames that is free. Each try has a transaction of its own, which a taken name ends. */

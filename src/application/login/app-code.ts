@@ -1,15 +1,30 @@
-import { lacksSecondFactor } from '../../domain/assurance.ts';
+import { FACTOR_CHANGE, lacksSecondFactor, type MissingStepUp, missingStepUp } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { invalidCode } from '../login-code.ts';
 import { NEVER_CANCELLED, type Service } from '../service.ts';
-import { type Caller, liveSession } from '../sessions/current-user.ts';
+import { type Caller, type LiveSession, liveSession } from '../sessions/current-user.ts';
 import { endSession } from '../sessions/end-sessions.ts';
 import { type ClientContext, evidenceOf, type Presented } from '../sessions/prove-device.ts';
-import { useOnce } from '../storage/credentials.ts';
+import { passkeysOf, useOnce } from '../storage/credentials.ts';
 import { loginClient, openLogin } from './open-login.ts';
 
 /** Milliseconds in which an app has to use its code. */
 const APP_CODE_LIFETIME = 60_000;
+
+/** What lets an app in lets nobody into the back office: the app has the verifier. */
+type CodePurpose = 'app-code' | 'office-code';
+
+/** Whether a user has shown something that they have, or could. */
+export const hasFactor = async ({ records }: Pick<Service, 'records'>, { user, passkeys }: LiveSession) =>
+  user.secondFactorAt !== null || (passkeys ?? (await passkeysOf(records, user.id)).length) > 0;
+
+/** An operator without any factor is told of it by the back office. */
+const missingFor = async (deps: Service, found: LiveSession, purpose: CodePurpose): Promise<MissingStepUp | null> => {
+  const { user, session } = found;
+  if (purpose === 'office-code' && (await hasFactor(deps, found)))
+    return missingStepUp(FACTOR_CHANGE, session, { isEnrolled: true, now: deps.clock.now() });
+  return lacksSecondFactor(deps, user, session) ? { acr: 'aal2' } : null;
+};
 
 /**
  * Makes a code with which an app gets a session of its own, while that of the browser lives (ADR 0033). It has the id of that session.
@@ -19,18 +34,33 @@ const APP_CODE_LIFETIME = 60_000;
  */
 export const makeAppCode =
   (deps: Service) =>
-  async (caller: Caller, challenge: string, presented: Presented): Promise<string> => {
-    const { user, session } = await liveSession(deps, caller);
-    if (lacksSecondFactor(deps, user, session))
-      throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: { acr: 'aal2' } });
+  async (caller: Caller, challenge: string, presented: Presented, purpose: CodePurpose): Promise<string> => {
+    const found = await liveSession(deps, caller);
+    const { user, session } = found;
+    const missing = await missingFor(deps, found, purpose);
+    if (missing !== null) throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: missing });
     if (deps.deviceBinding === 'enforce' && session.deviceKey !== null) {
       const { evidence, refusal } = await evidenceOf(deps, presented, []);
       const key = { id: caller.sessionId, userId: user.id };
       if (evidence.proof === null || !(await deps.sessions.useProof(key, evidence.proof))) throw refusal(session);
     }
     const [value, expiresAt] = [`${deps.ids.next()}.${challenge}`, deps.clock.now() + APP_CODE_LIFETIME];
-    return deps.secrets.sign({ purpose: 'app-code', ...caller, value, expiresAt });
+    return deps.secrets.sign({ purpose, ...caller, value, expiresAt });
   };
+
+/** What a code says, to who has its verifier. @throws AppError AUTH_CODE_INVALID */
+export const codeWith = (
+  { secrets, clock }: Pick<Service, 'secrets' | 'clock'>,
+  { code: text, verifier }: Pick<Use, 'code' | 'verifier'>,
+  purpose: CodePurpose,
+) => {
+  const code = secrets.unsign(text, purpose, clock.now());
+  const [id = '', challenge] = code?.value.split('.') ?? [];
+  if (code === null || secrets.hashOf(verifier) !== challenge)
+    throw invalidCode('it is no such code, has expired, or is for another verifier');
+  const { userId, sessionId, expiresAt } = code;
+  return { id, caller: { userId, sessionId }, expiresAt };
+};
 
 /** The refresh tokens are the app's own, from a session before. */
 type Use = ClientContext & { readonly code: string; readonly verifier: string };
@@ -42,16 +72,13 @@ type Use = ClientContext & { readonly code: string; readonly verifier: string };
 export const logInWithAppCode =
   (deps: Service) =>
   async (input: Use, cancellation = NEVER_CANCELLED) => {
-    const code = deps.secrets.unsign(input.code, 'app-code', deps.clock.now());
-    const [id = '', challenge] = code?.value.split('.') ?? [];
-    if (code === null || deps.secrets.hashOf(input.verifier) !== challenge)
-      throw invalidCode('it is no code of an app, has expired, or is for another verifier');
-    const { userId, expiresAt } = code;
+    const { id, caller, expiresAt } = codeWith(deps, input, 'app-code');
+    const { userId } = caller;
     const client = await loginClient(deps, input);
-    const { user, session: authentications } = await browserOf(deps, code);
+    const { user, session: authentications } = await browserOf(deps, caller);
     const opened = await openLogin(deps, client, { id, user, authentications, cancellation }, async (stores, store) => {
       await stores.users.lock(userId);
-      const { user: locked } = await browserOf({ ...deps, sessions: stores.sessions }, code);
+      const { user: locked } = await browserOf({ ...deps, sessions: stores.sessions }, caller);
       if (await useOnce(stores.records, `app-code ${id}`, expiresAt)) return store(locked);
       await endSession(deps, stores, { id, userId }, { reason: 'token-replayed', origin: client.origin });
       return null;

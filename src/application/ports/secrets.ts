@@ -15,6 +15,10 @@ export type SignedPurpose =
   | 'login-pending'
   /** Lets an app open a session beside that of the browser. */
   | 'app-code'
+  /** Lets an operator into the back office, in the browser that has begun it. */
+  | 'office-code'
+  /** Names the session in which the visitor of the back office has logged in. */
+  | 'office'
   /** Makes the code of a log-in by mail. Nobody gets it. */
   | 'login-code'
   /** Makes the hash of a code that confirms a change. Nobody gets it. */

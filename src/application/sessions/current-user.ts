@@ -1,6 +1,7 @@
 import { FACTOR_CHANGE, missingStepUp, type SecondFactorPolicy } from '../../domain/assurance.ts';
 import { PROOF_TOLERANCE } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
+import { isOperator } from '../../domain/operator.ts';
 import { isLive } from '../../domain/session.ts';
 import { type PublicUser, publicUser, type User } from '../../domain/user.ts';
 import type { UserInSession } from '../ports/session-repository.ts';
@@ -18,7 +19,7 @@ export type CallerWithToken = Caller & {
   readonly tokenIssuedAt: number;
 };
 
-type LiveSession = UserInSession & { readonly session: NonNullable<UserInSession['session']> };
+export type LiveSession = UserInSession & { readonly session: NonNullable<UserInSession['session']> };
 
 /**
  * The stored user of a live session, and the session. An access token may outlive its session, so every use case of a user's own account
@@ -74,13 +75,15 @@ export const lockedLiveUser = async (
  * @throws AppError AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const lockedFactorOwner = async (
-  { clock, secondFactor }: Pick<Core, 'clock'> & SecondFactorPolicy,
+  { clock, secondFactor, operators }: Pick<Core, 'clock'> & SecondFactorPolicy,
   { users, sessions, records }: Pick<Stores, 'users' | 'sessions' | 'records'>,
   caller: Caller,
 ): Promise<User> => {
   await users.lock(caller.userId);
   const { user, session } = await liveSession({ sessions, clock }, caller);
-  const needsPasskey = async () => secondFactor === 'required' && (await passkeysOf(records, user.id)).length > 0;
+  // Whoever has the mailbox of an operator could add a passkey to theirs, and be the operator.
+  const isStrict = secondFactor === 'required' || isOperator(operators, user.attributes);
+  const needsPasskey = async () => isStrict && (await passkeysOf(records, user.id)).length > 0;
   if (user.secondFactorAt === null && !(await needsPasskey())) return user;
   const missing = missingStepUp(FACTOR_CHANGE, session, { isEnrolled: true, now: clock.now() });
   if (missing !== null) throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: missing });

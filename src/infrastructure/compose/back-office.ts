@@ -5,6 +5,7 @@ import type { Navigation } from '../../adapters/http/pages/layout.ts';
 import { type Act, actRoutes, audited } from '../../adapters/http/routes/back-office/act.ts';
 import { ACTS } from '../../adapters/http/routes/back-office/acts.ts';
 import { officeRoutes } from '../../adapters/http/routes/back-office/pages.ts';
+import { behindProxy, withLogin } from '../../adapters/http/routes/back-office/people.ts';
 import { exportUser, READS } from '../../adapters/http/routes/back-office/reads.ts';
 import { openApiRoute } from '../../adapters/http/routes/service/documents.ts';
 import { errorRoutes } from '../../adapters/http/routes/service/errors.ts';
@@ -30,24 +31,32 @@ const navigationOf = (reads: Readonly<Record<string, Act>>, hasMail: boolean): N
   ),
 ];
 
-/** The application of the back office (ADR 0031): the pipeline of the service over other routes, for programs, and for people behind a proxy. */
+/** The application of the back office (ADR 0031): the pipeline of the service over other routes, for programs, and for people. */
 export const openBackOffice = async (
   { keys, url, proxy }: NonNullable<Config['admin']>,
-  deps: Service & Pick<Config, 'accountPagesUrl'>,
+  deps: Service & Pick<Config, 'accountPagesUrl' | 'baseUrl' | 'officeLink'>,
   http: HttpDeps,
 ): Promise<BackOffice> => {
-  const { origin, hostname: host } = new URL(url);
+  const { baseUrl, officeLink } = deps;
+  const { origin, hostname } = new URL(url);
   const { logger, counts } = http;
   const operators = { ...deps, hasMail: deps.mailer !== null };
   const reads = { ...READS, 'export-user': exportUser(deps) };
-  const siteNavigation = proxy === null ? [['/errors', 'Errors'] as const] : navigationOf(reads, operators.hasMail);
+  const login = officeLink === null ? null : withLogin(deps, { baseUrl, adminUrl: url, officeLink });
+  const people = login ?? (proxy && behindProxy(proxy, url));
+  const siteNavigation = people === null ? [['/errors', 'Errors'] as const] : navigationOf(reads, operators.hasMail);
   const site = { baseUrl: url, version: VERSION, siteNavigation };
   const inLog = (of: readonly Route[]) => audited(of, (call) => logger.info(call, 'back office'));
   const api = inLog(actRoutes({ ...reads, ...ACTS }, operators));
   const routes: Route[] = [
     ...api,
-    ...(proxy === null ? [] : inLog(officeRoutes({ ...operators, site, api, reads }))),
-    ...(proxy === null ? [] : [...styleRoutes(), officeStyle()].map((each) => ({ ...each, visitor: true as const }))),
+    ...(people === null
+      ? []
+      : [
+          ...inLog(officeRoutes({ ...operators, site, api, reads, logOutUrl: people.logOutUrl })).map(people.led),
+          ...people.routes,
+          ...[...styleRoutes(), officeStyle()].map((each) => ({ ...each, visitor: true as const })),
+        ]),
     ...errorRoutes(site, () => CATALOG),
     openApiRoute(() => routes, site, INTRODUCTION),
   ];
@@ -57,12 +66,12 @@ export const openBackOffice = async (
     trustProxy: 0,
     baseUrl: url,
     siteNavigation,
-    hosts: [host],
+    hosts: [hostname],
     // Browsers send the origin of a page with its forms.
-    allowedOrigins: proxy === null ? [] : [origin],
-    ownOrigins: proxy === null ? [] : [origin],
+    allowedOrigins: people === null ? [] : [origin],
+    ownOrigins: people === null ? [] : [origin],
     allowedOriginsSetting: 'ADMIN_URL',
-    operatorProxy: proxy === null ? undefined : { ...proxy, host },
+    admitPerson: people?.admit,
     allowedHeaders: [],
     postedCallbacks: new Set(),
     // By address, whoever reaches the proxy could use up what its programs may send. What is refused takes a tenth of a millisecond.

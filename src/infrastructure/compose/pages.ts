@@ -73,10 +73,11 @@ const againAt = ({ method, state }: Context, { status }: AppError): string | nul
 };
 
 /** Where the pages may lead. Also to an application, or the console, at the origin of the service. */
-export const targetsOf = ({ baseUrl, allowedOrigins, appLinks }: Config) => ({
+export const targetsOf = ({ baseUrl, allowedOrigins, appLinks, officeLink }: Config) => ({
   baseUrl,
   targetOrigins: [...allowedOrigins, new URL(baseUrl).origin],
   appLinks,
+  officeLink,
 });
 
 export const pageStatesOf = ({ secrets, clock }: Pick<Service, 'secrets' | 'clock'>, { refreshCookie }: Config) =>
@@ -97,7 +98,9 @@ export const openPages = (
   const pages = formRoutes({
     api: [
       ...api,
-      ...(targets.appLinks.length === 0 ? [] : [appCodeRoute(deps, targets, presentedDevice(config.baseUrl))]),
+      ...(targets.appLinks.length === 0 && targets.officeLink === null
+        ? []
+        : [appCodeRoute(deps, targets, presentedDevice(config.baseUrl))]),
     ],
     has,
     registration,

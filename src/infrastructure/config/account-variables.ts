@@ -293,6 +293,12 @@ export const ADMIN_VARIABLES = {
     meaning:
       'The programs that may use the back office, as JSON: a name, scopes (users:read, users:write) and a public key each. npx tandem keys admin makes one.',
   },
+  ADMIN_USERS: {
+    form: form.operatorRules,
+    unset: 'nobody',
+    meaning:
+      'The users who may log in to the pages of the back office, by attributes: roles:operator are those whose attribute roles is operator, or a list with it; roles:support=users:read may only look. Separate several with commas.',
+  },
   ADMIN_IDENTITY_HEADER: {
     form: headerName,
     meaning:

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
 import * as v from 'valibot';
+import { type OperatorRule, SCOPES } from '../../domain/operator.ts';
 
 export type Form<T> = {
   /** Completes the message "expected …", which never has the value: that may be a secret. */
@@ -194,6 +195,18 @@ export const rateLimits = formOf<Partial<RateLimits>>(
       limits.set(tier, limit);
     }
     return Object.fromEntries(limits);
+  },
+);
+
+export const operatorRules = formOf<readonly OperatorRule[]>(
+  'attributes and their values, separated by commas: roles:operator, or roles:support=users:read for those who may only look',
+  (text) => {
+    const rules = itemsOf(text).flatMap((item): OperatorRule[] => {
+      const [, attribute, value, only] = /^([A-Za-z][\w-]{0,63}):([\w.-]{1,64})(=users:read)?$/.exec(item) ?? [];
+      const scopes = only === undefined ? SCOPES : (['users:read'] as const);
+      return attribute === undefined || value === undefined ? [] : [{ attribute, value, scopes }];
+    });
+    return rules.length === itemsOf(text).length ? rules : undefined;
   },
 );
 

@@ -5,6 +5,7 @@ import { DAY } from './forms.ts';
 import { isPair, KEY_VARIABLES, shareKey } from './keys.ts';
 import { cookiePath } from './session-variables.ts';
 import {
+  adminUrlOf,
   baseUrlOf,
   cookieCoversAuth,
   cookiePathOf,
@@ -134,6 +135,14 @@ export const REFUSALS: Rules = {
     of,
   ) =>
     isProduction(of) && of.ADMIN_PORT !== null && of.ADMIN_IDENTITY_HEADER !== undefined && of.ADMIN_URL === undefined,
+  'ADMIN_USERS: must be unset with ADMIN_IDENTITY_HEADER: either a proxy says who people are, or they log in': (of) =>
+    of.ADMIN_USERS !== undefined && of.ADMIN_IDENTITY_HEADER !== undefined,
+  'ADMIN_USERS: must be unset without ACCOUNT_PAGES=on, where operators log in': (of) =>
+    of.ADMIN_USERS !== undefined && !hasUserPages(of),
+  'ADMIN_URL: must be set and https in production with ADMIN_USERS, whose browsers have a cookie for it': (of) =>
+    isProduction(of) && of.ADMIN_USERS !== undefined && !of.ADMIN_URL?.startsWith('https:'),
+  'ADMIN_URL: must be of another origin than BASE_URL with ADMIN_USERS': (of) =>
+    of.ADMIN_USERS !== undefined && new URL(adminUrlOf(of)).origin === new URL(baseUrlOf(of)).origin,
   'REDIS_URL: required with WORKERS above 1, whose processes count limits together there': (of) =>
     of.WORKERS > 1 && of.REDIS_URL === undefined,
   'METRICS: must not be the port of the service': (of) => of.METRICS?.port === of.PORT,

@@ -16,17 +16,21 @@ const MINUTE = 60_000;
 export const isProduction = (of: Values): boolean => of.NODE_ENV === 'production';
 export const baseUrlOf = (of: Values): string => of.BASE_URL ?? `http://localhost:${of.PORT}`;
 
+/** Without a trailing slash. */
+export const adminUrlOf = ({ ADMIN_URL: url, ADMIN_PORT: port, ADMIN_HOST: host }: Values): string => {
+  // A program on this machine reaches a listener on all addresses as well.
+  const name = /^[0.:]+$/.test(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  return url ?? `http://${name}:${port ?? ''}`;
+};
+
 /** `null`: there is no back office. */
 const adminOf = ({ ADMIN_PORT: port, ADMIN_HOST: host, ...of }: Values) => {
   if (port === null) return null;
-  // A program on this machine reaches a listener on all addresses as well.
-  const name = /^[0.:]+$/.test(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host;
   const { ADMIN_IDENTITY_HEADER: identityHeader, ADMIN_PROXY_SECRET: secret } = of;
   return {
     ...{ host, port, keys: of.ADMIN_KEYS ?? [] },
-    /** Without a trailing slash. */
-    url: of.ADMIN_URL ?? `http://${name}:${port}`,
-    /** `null`: there are no pages for people. */
+    url: adminUrlOf({ ...of, ADMIN_PORT: port, ADMIN_HOST: host }),
+    /** `null`: no proxy says who people are. */
     proxy: identityHeader === undefined || secret === undefined ? null : { identityHeader, secret },
   };
 };
@@ -93,6 +97,9 @@ export const settingsOf = (of: Values) => {
     /** With an `endpoint` of `null`, no spans are recorded. */
     tracing: tracingOf(of),
     admin: adminOf(of),
+    operators: of.ADMIN_USERS ?? [],
+    /** Where the pages lead operators; `null`: they do not log in here. */
+    officeLink: of.ADMIN_USERS === undefined ? null : `${adminUrlOf(of)}/office/signed-in`,
 
     database: databaseOf(of),
     dataDir: of.DATA_DIR,

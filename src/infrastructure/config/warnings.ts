@@ -66,7 +66,7 @@ const EVERYWHERE: Rules = {
   'ADMIN_KEYS is set without ADMIN_PORT: there is no back office': (of) =>
     of.ADMIN_KEYS !== undefined && of.ADMIN_PORT === null,
   'ADMIN_PORT is set without ADMIN_KEYS: the back office refuses every program': (of) =>
-    of.ADMIN_PORT !== null && of.ADMIN_KEYS === undefined && of.ADMIN_IDENTITY_HEADER === undefined,
+    of.ADMIN_PORT !== null && !(of.ADMIN_KEYS ?? of.ADMIN_IDENTITY_HEADER ?? of.ADMIN_USERS),
   'NODE_ENV is not production, but HOST or BASE_URL is reachable from other machines: rate limits are higher, and insecure settings are accepted':
     (of) => !isProduction(of) && !(isLoopback(of.HOST) && isHere(of.BASE_URL ?? 'http://localhost')),
   'BASE_URL is http: passwords and tokens are sent unencrypted, and browsers reject Secure cookies': (of) =>

@@ -50,7 +50,7 @@ describe('a program is admitted', () => {
     for (const { method, path, scope } of calls()) {
       const other = scope === 'users:read' ? WRITER : READER;
       const { status, body } = await asked(service, method, path, undefined, other);
-      const message = `The key does not have the scope ${scope}.`;
+      const message = `It needs the scope ${scope}.`;
       expect({ path, status, message: body.message }).toEqual({ path, status: 403, message });
       expect([200, 201, 400, 404]).toContain((await asked(service, method, path)).status);
     }

@@ -23,6 +23,9 @@ const WITH_PAGES = {
   ADMIN_PROXY_SECRET: 'a'.repeat(32),
 };
 
+/** The same for people who log in. */
+const WITH_USERS = { ADMIN_USERS: 'roles:operator', ADMIN_URL: 'https://office.example.com', ACCOUNT_PAGES: 'on' };
+
 /** Combinations that are refused, nearly the same ones that are accepted, and the variable that is blamed. */
 const EVERYWHERE: readonly Case[] = [
   [{ JWT_ACCESS_EXPIRES_IN: '8d' }, { JWT_ACCESS_EXPIRES_IN: '7d' }, 'JWT_ACCESS_EXPIRES_IN'],
@@ -70,12 +73,17 @@ const EVERYWHERE: readonly Case[] = [
   [{ ADMIN_PORT: '9470', METRICS: '9470' }, { ADMIN_PORT: '9470', METRICS: '9471' }, 'ADMIN_PORT'],
   [{ ...WITH_PAGES, ADMIN_PROXY_SECRET: '' }, WITH_PAGES, 'ADMIN_PROXY_SECRET'],
   [{ ...WITH_PAGES, ADMIN_IDENTITY_HEADER: '' }, WITH_PAGES, 'ADMIN_IDENTITY_HEADER'],
+  [{ ...WITH_USERS, ...WITH_PAGES }, WITH_PAGES, 'ADMIN_USERS'],
+  [{ ...WITH_USERS, ACCOUNT_PAGES: 'off' }, WITH_USERS, 'ADMIN_USERS'],
+  [{ ...WITH_USERS, BASE_URL: WITH_USERS.ADMIN_URL }, WITH_USERS, 'ADMIN_URL'],
   [{ WORKERS: '2', REDIS_URL: '' }, { WORKERS: '2', REDIS_URL: 'rediss://:p@redis.b' }, 'REDIS_URL'],
   [{ METRICS: '9464', PORT: '9464' }, { METRICS: '9464', PORT: '9465' }, 'METRICS'],
 ];
 
 const IN_PRODUCTION: readonly Case[] = [
   [{ ...WITH_PAGES, ADMIN_URL: '' }, WITH_PAGES, 'ADMIN_URL'],
+  [{ ...WITH_USERS, ADMIN_URL: '' }, WITH_USERS, 'ADMIN_URL'],
+  [{ ...WITH_USERS, ADMIN_URL: 'http://office.example.com' }, WITH_USERS, 'ADMIN_URL'],
   [
     { ADMIN_PORT: '9470', ADMIN_HOST: '0.0.0.0' },
     { ADMIN_PORT: '9470', ADMIN_HOST: '0.0.0.0', ADMIN_URL: 'https://office.example.com' },

@@ -10,6 +10,8 @@ export type TargetSettings = {
   readonly targetOrigins: readonly string[];
   /** The links of apps, each with a path and without a query. Default: there are none. */
   readonly appLinks?: readonly string[];
+  /** Where operators go on to the back office, which is like an app. Default: it has no log-in. */
+  readonly officeLink?: string | null;
 };
 
 /** Characters. Browsers and proxies have limits from about 2,000 on. */
@@ -66,11 +68,11 @@ export const Target = (settings: TargetSettings) =>
  * The challenge (RFC 7636 §4.2, S256) in the query of a link of the operator to an app; `null`: it is no such link. Compared as text: what a parser
  * would change is none.
  */
-export const challengeIn = (text: string, { appLinks = [] }: TargetSettings): string | null => {
+export const challengeIn = (text: string, { appLinks = [], officeLink }: TargetSettings): string | null => {
   const url = URL.parse(text);
   if (url?.href !== text || url.hash !== '' || text.length > TARGET_MAX_LENGTH) return null;
   const [challenge = '', ...others] = url.searchParams.getAll('code_challenge');
-  const isLink = appLinks.includes(text.replace(/\?.*/s, '')) && !url.searchParams.has('code');
+  const isLink = [...appLinks, officeLink].includes(text.replace(/\?.*/s, '')) && !url.searchParams.has('code');
   return isLink && others.length === 0 && /^[\w-]{43}$/.test(challenge) ? challenge : null;
 };
 

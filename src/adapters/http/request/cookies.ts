@@ -36,10 +36,13 @@ const USED_LAST_COOKIE = 'used_last';
 /** What a browser keeps while its user is at a provider (ADR 0027): one for each start, named by a hash of its state. */
 export const START_COOKIE = 'sign_in_';
 
+/** Shows for an hour that an operator has logged in to the back office (ADR 0031). */
+export const OFFICE_COOKIE = 'office_session';
+
 /** All that the service reads: parts of a regular expression. */
 export const COOKIES = [
   ...[REFRESH_COOKIE, BOUND_COOKIE, PENDING_LOGIN_COOKIE, REMEMBERED_DEVICE_COOKIE],
-  ...[PAGE_STATE_COOKIE, PAGE_VISITOR_COOKIE, PASSKEY_OFFERED_COOKIE, USED_LAST_COOKIE],
+  ...[PAGE_STATE_COOKIE, PAGE_VISITOR_COOKIE, PASSKEY_OFFERED_COOKIE, USED_LAST_COOKIE, OFFICE_COOKIE],
   `${START_COOKIE}[\\w-]{22}`,
 ] as const;
 

@@ -2,8 +2,8 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { Context, Middleware } from 'koa';
 import type { AdmitOperator } from '../../../application/ports/proofs.ts';
 import { AppError } from '../../../domain/errors/app-error.ts';
-import { actorOfPerson, isOperatorName, isScope, type Operator, SCOPES, type Scope } from '../../../domain/operator.ts';
-import { HttpFailure, httpFailure } from '../errors/exceptions.ts';
+import { isScope, type Operator, type Scope } from '../../../domain/operator.ts';
+import { HttpFailure } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { presentedProof } from '../request/client.ts';
 import type { PageServer } from '../request/settings.ts';
@@ -28,18 +28,17 @@ const authorizationOf = ({ req }: Context): string => headerValues(req, 'authori
 
 /**
  * Stage 7. SPEC "Route guard". Verifies the token only; use cases check whether its session is live (ADR 0004). For a route that
- * requires a step-up, it reads the session. At the back office, it admits programs by assertions, and to its pages people by a proxy (ADR 0031).
+ * requires a step-up, it reads the session. At the back office, it admits programs by assertions, and to its pages people (ADR 0031).
  */
 export const authenticationGuard = (
   { auth, stepUp, visitor, response: { identifies } }: Route,
-  { authenticate, assertSteppedUp, visitorToken, admitOperator, operatorProxy, clock, baseUrl }: HttpDeps,
+  { authenticate, assertSteppedUp, visitorToken, admitOperator, admitPerson, clock, baseUrl }: HttpDeps,
 ): Middleware => {
   const target = { baseUrl, isOfGateway: identifies === true };
   const admit = async (ctx: Context): Promise<void> => {
     if (isScope(auth)) {
-      ctx.state.operator = visitor
-        ? personIn(ctx, operatorProxy)
-        : await operatorWith(auth, ctx, clock.now(), admitOperator);
+      const operator = visitor ? await admitPerson?.(ctx) : await programIn(ctx, clock.now(), admitOperator);
+      ctx.state.operator = withScope(auth, operator);
       return;
     }
     const header = visitor ? '' : authorizationOf(ctx);
@@ -66,8 +65,8 @@ const refusedToken = (reason: string): AppError =>
     ? new HttpFailure('AUTH_TOKEN_INVALID', { reason, headers: { 'WWW-Authenticate': PROOF_CHALLENGE } })
     : new AppError('AUTH_TOKEN_INVALID', { reason });
 
-/** @throws AppError AUTH_TOKEN_MISSING, AUTH_TOKEN_INVALID, or 403 for a program without the scope */
-const operatorWith = async (scope: Scope, ctx: Context, now: number, admit?: AdmitOperator): Promise<Operator> => {
+/** @throws AppError AUTH_TOKEN_MISSING, AUTH_TOKEN_INVALID */
+const programIn = async (ctx: Context, now: number, admit?: AdmitOperator): Promise<Operator> => {
   const header = authorizationOf(ctx);
   const assertion = BEARER.exec(header)?.[1];
   if (!WITH_TOKEN.test(header))
@@ -77,37 +76,15 @@ const operatorWith = async (scope: Scope, ctx: Context, now: number, admit?: Adm
     const reason = admitted?.problem ?? MALFORMED.reason;
     throw new AppError('AUTH_TOKEN_INVALID', { reason, message: `The assertion is not valid: ${reason}.` });
   }
-  if (admitted.operator.scopes.includes(scope)) return admitted.operator;
-  const reason = `${admitted.operator.name} lacks the scope ${scope}`;
-  const message = `The key does not have the scope ${scope}.`;
-  throw new AppError('SYS_HTTP_UNEXPECTED_ERROR', { status: 403, level: 'warn', reason, message });
+  return admitted.operator;
 };
 
-/** The header in which the proxy in front of the back office shows that a request is from it. */
-const PROXY_SECRET_HEADER = 'tandem-proxy-secret';
-
-/**
- * Who the proxy says that it is. Without its secret, another program on this machine could say so as well; without its host, a page that has led
- * a name of its own to the proxy.
- * @throws AppError AUTH_TOKEN_MISSING, AUTH_TOKEN_INVALID, or 403 for another host
- */
-const personIn = (ctx: Context, proxy: HttpDeps['operatorProxy']): Operator => {
-  const [secret, ...others] = headerValues(ctx.req, PROXY_SECRET_HEADER);
-  if (proxy === undefined || secret === undefined)
-    throw new AppError('AUTH_TOKEN_MISSING', { message: 'These pages are for people whom a proxy has authenticated.' });
-  const refused = (reason: string) =>
-    new AppError('AUTH_TOKEN_INVALID', { reason, message: `The proxy is not set up as it has to be: ${reason}.` });
-  const digestOf = (text: string) => hash('sha256', text, 'buffer');
-  if (!timingSafeEqual(digestOf(proxy.secret), digestOf(secret)) || others.length > 0)
-    throw refused('its secret is another one');
-  if (URL.parse(`http://${ctx.get('Host')}`)?.hostname !== proxy.host)
-    throw httpFailure(403, { reason: 'the Host is not that of ADMIN_URL', level: 'warn' });
-  const names = headerValues(ctx.req, proxy.identityHeader);
-  const name = Buffer.from(names.join(), 'latin1').toString().trim();
-  // Proxies on the way may join two headers to one: the first name may be what a browser has sent.
-  if (names.length !== 1 || name.includes(',') || !isOperatorName(name))
-    throw refused('it has to send one name of 1 to 64 visible characters without a comma');
-  return { name: actorOfPerson(name), scopes: SCOPES };
+/** @throws AppError 403 for who lacks the scope */
+const withScope = (scope: Scope, operator: Operator | undefined): Operator => {
+  if (operator?.scopes.includes(scope)) return operator;
+  const reason = `${operator?.name} lacks the scope ${scope}`;
+  const message = `It needs the scope ${scope}.`;
+  throw new AppError('SYS_HTTP_UNEXPECTED_ERROR', { status: 403, level: 'warn', reason, message });
 };
 
 /** Whether a request has the id and the secret of a page server. Takes the same time for every secret. */

@@ -19,7 +19,7 @@ export const officePage = (view: PageView, { path, title, badges = [], lead = ''
     title: `${title} · Back office`,
     path,
     style: '/office.css',
-    aside: html`<p class="who">Events name you <strong>${view.operator}</strong></p>\n`,
+    aside: html`<p class="who">Events name you <strong>${view.operator}</strong>${view.logOutUrl === null ? NOTHING : html` <a href="${view.logOutUrl}">Log out</a>`}</p>\n`,
     main: html`<h1>${title}${badges.map((each) => html` ${each}`)}</h1>
 ${lead === '' ? NOTHING : html`<p class="lead">${lead}</p>\n`}${alertIn(view)}${main}`,
   });

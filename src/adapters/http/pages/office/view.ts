@@ -8,6 +8,8 @@ export type PageView = {
   /** Tells a second click on a form from a second attempt. */
   readonly once: string;
   readonly said: FormOutcome | null;
+  /** Where the operator logs out; `null`: not here. */
+  readonly logOutUrl: string | null;
   /** By the name of the act. A service without mail has not all of them. */
   readonly forms: ReadonlyMap<string, OfficeForm>;
   /** The names of the providers. */

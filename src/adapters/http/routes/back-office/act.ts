@@ -2,9 +2,11 @@ import type { Context } from 'koa';
 import type * as v from 'valibot';
 import type { LoginAttempts } from '../../../../application/ports/login-attempts.ts';
 import type { Core } from '../../../../application/service.ts';
+import type { Attributes } from '../../../../domain/attributes.ts';
+import { AppError } from '../../../../domain/errors/app-error.ts';
 import type { ErrorCode } from '../../../../domain/errors/catalog.ts';
 import { type Origin, UNKNOWN_DEVICE } from '../../../../domain/event.ts';
-import { isScope } from '../../../../domain/operator.ts';
+import { isOperator, isScope, type OperatorRule } from '../../../../domain/operator.ts';
 import { IdParams } from '../../../json/fields.ts';
 import { validationFailure } from '../../errors/exceptions.ts';
 import type { ActForm, PageView } from '../../pages/office/view.ts';
@@ -17,6 +19,8 @@ export type ActDeps = Core & {
   /** Below it, links find their pages. */
   readonly accountPagesUrl: string;
   readonly hasMail: boolean;
+  /** Users whom only commands change. Default: none. */
+  readonly operators?: readonly OperatorRule[];
 };
 
 type Schema = v.GenericSchema<unknown, unknown>;
@@ -46,6 +50,8 @@ type Declaration<
   readonly needs?: 'mail' | 'attempts';
   /** When it sends a mail, and the member of the body that prevents it by this value. */
   readonly mails?: { readonly if: (body: Output<Body>) => boolean; readonly unless: readonly [string, boolean] };
+  /** Whether operators do it to each other as well: it takes from them, and gives nobody what is theirs. */
+  readonly onOperators?: true;
   /** What refuses it before anything is done. @throws AppError */
   readonly check?: (deps: ActDeps, given: ActInput<Body, Params, Query>) => void | Promise<void>;
   readonly run: (deps: ActDeps, given: ActInput<Body, Params, Query>, origin: Origin) => Promise<v.InferInput<Data>>;
@@ -99,13 +105,29 @@ export const act = <
 type CheckedInput = { readonly [param: string]: unknown; readonly body: unknown };
 
 /** Refuses what would fail, or send a mail without mail. @param given input that the schemas have checked @throws AppError */
-export const assertPossible = async ({ mails, check }: Act, deps: ActDeps, given: CheckedInput): Promise<void> => {
+export const assertPossible = async (act: Act, deps: ActDeps, given: CheckedInput): Promise<void> => {
+  const { mails, check } = act;
   if (!deps.hasMail && mails?.if(given.body as never)) {
     const [field, value] = mails.unless;
     const details = [{ field, code: 'invalid_value', message: `must be ${value}: the service sends no mail` }] as const;
     throw validationFailure(details);
   }
+  await assertNotAboutOperator(act, deps, given);
   await check?.(deps, given as never);
+};
+
+/** Whoever may write could make somebody an operator, or take the account of one over. @throws AppError 403 */
+const assertNotAboutOperator = async (
+  { at, onOperators }: Act,
+  { users, operators = [] }: ActDeps,
+  { id, body }: CheckedInput,
+): Promise<void> => {
+  if (operators.length === 0 || onOperators || at.startsWith('GET ')) return;
+  const user = typeof id === 'string' ? await users.findById(id) : null;
+  const { attributes = {} } = (body ?? {}) as { readonly attributes?: Attributes };
+  if (![user?.attributes ?? {}, attributes].some((each) => isOperator(operators, each))) return;
+  const message = 'It is about an operator of ADMIN_USERS. The command `npx tandem users` can do it.';
+  throw new AppError('SYS_HTTP_UNEXPECTED_ERROR', { status: 403, level: 'warn', reason: 'an operator', message });
 };
 
 /** @throws AppError */

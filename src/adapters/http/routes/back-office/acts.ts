@@ -104,6 +104,7 @@ export const ACTS = {
   'end-sessions': act({
     at: 'DELETE /users/:id/sessions',
     summary: 'End all sessions of a user',
+    onOperators: true,
     body: ReasonBody,
     data: EndedSessions,
     async run(deps, { id, body }, origin) {
@@ -116,6 +117,7 @@ export const ACTS = {
   'end-session': act({
     at: 'DELETE /users/:id/sessions/:sessionId',
     summary: 'End one session of a user, or forget a remembered device',
+    onOperators: true,
     params: v.object({ id: Id, sessionId: Id }),
     body: ReasonBody,
     run: (deps, { id, sessionId, body }, origin) =>
@@ -125,6 +127,7 @@ export const ACTS = {
   'disable-user': act({
     at: 'POST /users/:id/disable',
     summary: 'Refuse log-ins of a user, and end all sessions',
+    onOperators: true,
     body: ReasonBody,
     data: v.object({ ...Changed.entries, ...EndedSessions.entries }),
     run: (deps, { id, body }, origin) => operate.disableAccount(deps)(id, origin, body?.reason),

@@ -4,6 +4,7 @@ import { accountData, existingUser, listEventsAsOperator } from '../../../../app
 import type { Secrets } from '../../../../application/ports/secrets.ts';
 import type { Service } from '../../../../application/service.ts';
 import type { AppError } from '../../../../domain/errors/app-error.ts';
+import { isScope } from '../../../../domain/operator.ts';
 import { deviceNames } from '../../../json/device-names.ts';
 import { Id, IdParams } from '../../../json/fields.ts';
 import { PAGE_POLICY, pageResponse } from '../../documents.ts';
@@ -30,6 +31,8 @@ type PagesDeps = ActDeps & {
   /** The routes of the back office, to which the forms submit. */
   readonly api: readonly Route[];
   readonly reads: Readonly<Record<string, Act>>;
+  /** Where people log out; `null`: not here. */
+  readonly logOutUrl: string | null;
 };
 
 /**
@@ -51,9 +54,12 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
     site,
     operator: operatorOf(ctx),
     once: secrets.random(),
+    logOutUrl: deps.logOutUrl,
     said: saidIn(deps, ctx, said),
     forms: new Map<string, OfficeForm>(
-      forms.map((form) => [form.name, { ...form, action: pathIn(site, form.posted.path.replace(':id', id)) }]),
+      forms
+        .filter(({ posted }) => isScope(posted.auth) && ctx.state.operator?.scopes.includes(posted.auth))
+        .map((form) => [form.name, { ...form, action: pathIn(site, form.posted.path.replace(':id', id)) }]),
     ),
     providers: [...providers.keys()],
     deviceNames: await names,

@@ -55,7 +55,8 @@ export const appCodeRoute = (deps: Service, settings: TargetSettings, device: Pr
       errors: PROOF_ERRORS,
     },
     async ({ caller, body: { to, proof } }, ctx) => {
-      const code = await makeAppCode(deps)(caller, challengeIn(to, settings) ?? '', device(ctx, proof));
+      const purpose = to.startsWith(`${settings.officeLink}?`) ? 'office-code' : 'app-code';
+      const code = await makeAppCode(deps)(caller, challengeIn(to, settings) ?? '', device(ctx, proof), purpose);
       return { url: withParameter(to, 'code', code) };
     },
   );

@@ -1,0 +1,149 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { Context } from 'koa';
+import * as v from 'valibot';
+import { OFFICE_LIFETIME, openOffice, operatorIn } from '../../../../application/login/office.ts';
+import { invalidCode } from '../../../../application/login-code.ts';
+import type { Service } from '../../../../application/service.ts';
+import { AppError } from '../../../../domain/errors/app-error.ts';
+import type { ErrorCode } from '../../../../domain/errors/catalog.ts';
+import { actorOfPerson, isOperatorName, type Operator, SCOPES } from '../../../../domain/operator.ts';
+import { httpFailure } from '../../errors/exceptions.ts';
+import { PAGES } from '../../forms/flow.ts';
+import { httpOnlyCookie, OFFICE_COOKIE } from '../../request/cookies.ts';
+import { startCookies } from '../../request/start-cookies.ts';
+import { type Route, route } from '../../routing/define-route.ts';
+import { headerValues } from '../../stages/arrival.ts';
+
+/** The people at the pages of the back office: whom a proxy has authenticated, or who have logged in with the service. ADR 0031. */
+export type People = {
+  /** @throws AppError AUTH_TOKEN_MISSING, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND for nobody, or 403 */
+  readonly admit: (ctx: Context) => Promise<Operator>;
+  /** A page or a form, which may lead to the log-in. */
+  readonly led: (of: Route) => Route;
+  /** Where they log out; `null`: the proxy knows. */
+  readonly logOutUrl: string | null;
+  readonly routes: readonly Route[];
+};
+
+/** At another host there may be a page that has led a name of its own here (DNS rebinding). @throws AppError 403 */
+const assertHost = (ctx: Context, host: string): void => {
+  if (URL.parse(`http://${ctx.get('Host')}`)?.hostname !== host)
+    throw httpFailure(403, { reason: 'the Host is not that of ADMIN_URL', level: 'warn' });
+};
+
+/** The header in which the proxy in front of the back office shows that a request is from it. */
+const PROXY_SECRET_HEADER = 'tandem-proxy-secret';
+
+type Proxy = {
+  /** The header with the name of a person, in lower case. */
+  readonly identityHeader: string;
+  /** What only the proxy knows: without it, another program on this machine could say who somebody is as well. */
+  readonly secret: string;
+};
+
+export const behindProxy = ({ identityHeader, secret: known }: Proxy, adminUrl: string): People => ({
+  async admit(ctx) {
+    const [secret, ...others] = headerValues(ctx.req, PROXY_SECRET_HEADER);
+    if (secret === undefined)
+      throw new AppError('AUTH_TOKEN_MISSING', {
+        message: 'These pages are for people whom a proxy has authenticated.',
+      });
+    const refused = (reason: string) =>
+      new AppError('AUTH_TOKEN_INVALID', { reason, message: `The proxy is not set up as it has to be: ${reason}.` });
+    const digestOf = (text: string) => hash('sha256', text, 'buffer');
+    if (!timingSafeEqual(digestOf(known), digestOf(secret)) || others.length > 0)
+      throw refused('its secret is another one');
+    assertHost(ctx, new URL(adminUrl).hostname);
+    const names = headerValues(ctx.req, identityHeader);
+    const name = Buffer.from(names.join(), 'latin1').toString().trim();
+    // Proxies on the way may join two headers to one: the first name may be what a browser has sent.
+    if (names.length !== 1 || name.includes(',') || !isOperatorName(name))
+      throw refused('it has to send one name of 1 to 64 visible characters without a comma');
+    return { name: actorOfPerson(name), scopes: SCOPES };
+  },
+  led: (of) => of,
+  logOutUrl: null,
+  routes: [],
+});
+
+/** Milliseconds in which a log-in has to end. */
+const START_LIFETIME = 10 * 60_000;
+/** Characters, of what fits into a cookie. */
+const BACK_MAX_LENGTH = 1_000;
+const START = '/office';
+const NOBODY: readonly ErrorCode[] = ['AUTH_TOKEN_MISSING', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND'];
+
+/** What the browser keeps of a log-in that it has begun. */
+const Begun = v.object({ verifier: v.string(), back: v.string() });
+
+type LoginSettings = {
+  /** Of the service, whose pages log in. */
+  readonly baseUrl: string;
+  readonly adminUrl: string;
+  /** Where they lead, as an app's link. */
+  readonly officeLink: string;
+};
+
+export const withLogin = (deps: Service, { baseUrl, adminUrl, officeLink }: LoginSettings): People => {
+  const { secrets, clock } = deps;
+  const { protocol, hostname, pathname } = new URL(adminUrl);
+  const below = pathname.replace(/\/$/, '');
+  const secure = protocol === 'https:';
+  // Strict would be lost on the way from the pages of the service, and by each link to a page. Forms are accepted of this origin alone.
+  const settings = { ...(secure && { prefix: '__Host-Http-' }), path: '/', secure, sameSite: 'lax' as const };
+  const cookie = httpOnlyCookie(OFFICE_COOKIE, { ...settings, maxAge: OFFICE_LIFETIME });
+  const starts = startCookies({ ...settings, maxAge: START_LIFETIME }, START_LIFETIME, secrets);
+  /** @returns where the browser logs in, which leads back here. */
+  const begin = (ctx: Context): string => {
+    const verifier = secrets.random();
+    const challenge = secrets.hashOf(verifier);
+    // A form is at its page, one level higher.
+    const page = ctx.method === 'GET' ? ctx.path + ctx.search : ctx.path.replace(/\/[^/]*$/, '');
+    const back = below + (page.length > BACK_MAX_LENGTH ? START : page);
+    starts.add(ctx, challenge, secrets.encrypt(JSON.stringify({ verifier, back }), clock.now() + START_LIFETIME));
+    return `${baseUrl}${PAGES.app.path}?${new URLSearchParams({ to: `${officeLink}?code_challenge=${challenge}` })}`;
+  };
+  const signedIn = route(
+    {
+      ...{ name: 'office-signed-in', tag: 'back-office', method: 'GET', path: `${START}/signed-in` },
+      ...{ auth: 'public', visitor: true, errorPages: true },
+      summary: 'End a log-in, and lead back to the page for which it was begun',
+      request: { query: v.looseObject({ code: Sealed, code_challenge: Sealed }) },
+      response: { status: 303, redirects: true },
+      errors: ['AUTH_CODE_INVALID', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
+    },
+    async ({ query: { code, code_challenge: challenge } }, ctx) => {
+      assertHost(ctx, hostname);
+      const kept = starts.take(ctx, challenge).map((text) => JSON.parse(secrets.decrypt(text, clock.now()) ?? 'null'));
+      const begun = kept.find((each) => v.is(Begun, each));
+      if (begun === undefined) throw invalidCode('this browser has not begun it, or too long ago');
+      cookie.set(ctx, await openOffice(deps, { code, verifier: begun.verifier }));
+      ctx.state.location = begun.back;
+    },
+  );
+  /** A form leads to the log-in as well, which is of another origin. */
+  const policyOf = (text = '') => text.replace("form-action 'self'", `form-action 'self' ${new URL(baseUrl).origin}`);
+  return {
+    async admit(ctx) {
+      assertHost(ctx, hostname);
+      const [shown] = cookie.read(ctx).flatMap((text) => secrets.unsign(text, 'office', clock.now()) ?? []);
+      if (shown === undefined) throw new AppError('AUTH_TOKEN_MISSING', { message: 'Nobody has logged in.' });
+      return operatorIn(deps, { userId: shown.userId, sessionId: shown.sessionId });
+    },
+    led({ response: { unwrapped, ...response }, ...of }) {
+      const contentSecurityPolicy = policyOf(unwrapped?.contentSecurityPolicy);
+      return {
+        ...of,
+        response: { ...response, ...(unwrapped && { unwrapped: { ...unwrapped, contentSecurityPolicy } }) },
+        failed: async (ctx, error) => {
+          const isNobody = ctx.state.operator === undefined && NOBODY.includes(error.code);
+          return isNobody ? begin(ctx) : ((await of.failed?.(ctx, error)) ?? null);
+        },
+      };
+    },
+    logOutUrl: `${baseUrl}${PAGES['log-out'].path}`,
+    routes: [signedIn],
+  };
+};
+
+const Sealed = v.pipe(v.string(), v.maxLength(1_000));

@@ -1,0 +1,42 @@
+import { assuranceOf } from '../../domain/assurance.ts';
+import { AppError } from '../../domain/errors/app-error.ts';
+import { actorOfPerson, type Operator, scopesOf } from '../../domain/operator.ts';
+import { invalidCode } from '../login-code.ts';
+import type { Service } from '../service.ts';
+import { type Caller, liveSession } from '../sessions/current-user.ts';
+import { useOnce } from '../storage/credentials.ts';
+import { codeWith, hasFactor } from './app-code.ts';
+
+/** Milliseconds after which an operator logs in again. */
+export const OFFICE_LIFETIME = 60 * 60_000;
+
+const notAdmitted = (message: string): AppError =>
+  new AppError('SYS_HTTP_UNEXPECTED_ERROR', { status: 403, level: 'warn', reason: 'no operator', message });
+
+/**
+ * Who the user of a session is at the back office (ADR 0031). Asked at each request, so that it ends with the session, the attribute, and the factors.
+ * The name has the id: users may take a name that another one had.
+ * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND when the session is over; or 403
+ */
+export const operatorIn = async (deps: Service, caller: Caller): Promise<Operator> => {
+  const found = await liveSession(deps, caller);
+  const { user, session } = found;
+  const scopes = scopesOf(deps.operators, user.attributes);
+  if (scopes.length === 0) throw notAdmitted(`${user.username} is no operator: no attribute is one of ADMIN_USERS.`);
+  if (assuranceOf(session.amr) !== 'aal2' || !(await hasFactor(deps, found)))
+    throw notAdmitted('Operators need a passkey or a second factor. Add one to your account, and log in again.');
+  return { name: actorOfPerson(`${user.username} ${user.id}`), scopes };
+};
+
+/**
+ * Ends a log-in, in the browser that has begun it.
+ * @returns a text that names the session.
+ * @throws AppError AUTH_CODE_INVALID, and what `operatorIn` throws
+ */
+export const openOffice = async (deps: Service, shown: Parameters<typeof codeWith>[1]): Promise<string> => {
+  const { id, caller, expiresAt } = codeWith(deps, shown, 'office-code');
+  await operatorIn(deps, caller);
+  if (!(await useOnce(deps.records, `office-code ${id}`, expiresAt))) throw invalidCode('it was used before');
+  const until = deps.clock.now() + OFFICE_LIFETIME;
+  return deps.secrets.sign({ purpose: 'office', ...caller, value: '', expiresAt: until });
+};

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { UserTexts } from '../adapters/http/pages/user-forms.ts';
+import type { UserTexts } from '../adapters/http/pages/page-view.ts';
 import { systemReason } from '../adapters/log/redact-error.ts';
 import type { MailTexts } from '../application/mail/write-mail.ts';
 import { type Templates, type TextTree, textsIn, textsOver } from '../application/templates.ts';

@@ -171,7 +171,7 @@ describe('the settings', () => {
     const member = await registeredVisitor(await start({ ALLOWED_ORIGINS_DEV: APPLICATION }, () => ({ clock })));
     const backAt = async (to?: string): Promise<string | undefined> => {
       const { text } = await member.open(pathOfPage(page, to));
-      return /<a href="([^"]*)">Back<\/a>/.exec(text)?.[1];
+      return /<a href="([^"]*)">Back to [\w.:]+<\/a>/.exec(text)?.[1];
     };
     expect(unescaped((await backAt(`${APPLICATION}/notes?a=1`)) ?? '')).toBe(
       `${APPLICATION}/notes?a=1&tandem=logged-in`,

@@ -8,9 +8,9 @@ import { DOCS_POLICY } from '../../../src/adapters/http/routes/service/pages.ts'
 import { isDescribed } from '../../../src/adapters/http/routing/define-route.ts';
 import { CATALOG } from '../../../src/domain/errors/catalog.ts';
 import { VERSION } from '../../../src/infrastructure/version.ts';
-import { readText } from '../../support/checkout/repository.ts';
 import { ALL_ROUTES } from '../../support/http/all-routes.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
+import { pathOfPage, registeredVisitor } from '../../support/http/page-visitor.ts';
 import type { TestService } from '../../support/http/service.ts';
 
 const { start } = servicesOverOneDatabase();
@@ -24,11 +24,32 @@ const wordsOf = (page: string) =>
     .replaceAll(/\s+/g, ' ');
 const linksOf = (page: string) => [...page.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, link = '']) => link);
 
-it('every page for users who are logged in leads to the log-out', () => {
-  const ofVisitors = Object.entries(USER_PAGES).filter(([, page]) => page.for === 'visitor');
-  expect(ofVisitors.length).toBeGreaterThan(5);
-  for (const [name] of ofVisitors)
-    expect(readText(`src/adapters/http/pages/templates/${name}.html`)).toContain('{{link.log-out}}');
+it('every page for users who are logged in says who that is, and leads to the log-out; settings lead to the application', async () => {
+  const APPLICATION = 'https://app.example.org';
+  const named = { BRAND_NAME: 'Acme Notes', ALLOWED_ORIGINS_DEV: APPLICATION };
+  for (const [env, application] of [
+    [named, 'Acme Notes'],
+    [{ ALLOWED_ORIGINS_DEV: APPLICATION }, 'app.example.org'],
+  ] as const) {
+    const member = await registeredVisitor(await start(env));
+    for (const name of [
+      'account',
+      'factors',
+      'history',
+      'delete',
+      'step-up',
+      'new-passkey',
+      'recovery-codes',
+    ] as const) {
+      const { text } = await member.open(pathOfPage(name));
+      const [, header = ''] = /<header[^>]*>(.*?)<\/header>/s.exec(text) ?? [];
+      expect(header).toContain(`<strong>${member.person.username}</strong>`);
+      expect(header).toContain(' href="/auth/log-out"');
+      expect(/href="([^"]*)">Back to ([^<]*)/.exec(header)?.slice(1) ?? [], name).toEqual(
+        USER_PAGES[name].path.startsWith('/auth/account') ? [APPLICATION, application] : [],
+      );
+    }
+  }
 });
 
 describe('GET /', () => {

@@ -147,7 +147,7 @@ const tabOf = async (context: BrowserContext, address: (path?: string) => string
   });
   /** Also by another button of the form. */
   const form = (name: string, where = ''): Locator =>
-    page.locator(`${where} :is(form[data-form="${name}"], form:has(~ [form][data-form="${name}"]))`);
+    page.locator(`${where} :is(form[data-form="${name}"], form:has([data-form="${name}"]))`);
   const arriving = async (lead: () => Promise<unknown>): Promise<void> => {
     const loaded = page.waitForEvent('load');
     await lead();
@@ -166,6 +166,8 @@ const tabOf = async (context: BrowserContext, address: (path?: string) => string
       await page.goto(path.startsWith('http') ? path : address(path));
     },
     submit: async (name, fields = {}, lead = (button) => button.click()) => {
+      const closed = page.locator(`details:not([open]):has([data-form="${name}"]) > summary`).first();
+      if ((await closed.count()) > 0) await closed.click();
       for (const [field, text] of Object.entries(fields)) {
         const input = form(name).locator(`[name="${field}"]`);
         if (text === true) await input.check();
@@ -177,10 +179,12 @@ const tabOf = async (context: BrowserContext, address: (path?: string) => string
         }
       }
       // The script waits for the key of the device before it sends the form.
-      const button = page.locator(`form[data-form="${name}"] button:not([type]), button[data-form="${name}"]`);
+      const button = page.locator(
+        `form[data-form="${name}"] button:not([type], [formaction]), button[data-form="${name}"]`,
+      );
       await arriving(() => lead(button.first()));
     },
-    follow: (link) => arriving(() => page.locator(`main a[href*="${link}"]`).first().click()),
+    follow: (link) => arriving(() => page.locator(`a[href*="${link}"]`).first().click()),
     isAt: async (path, notice) => {
       expect(at()).toBe(path);
       if (notice === undefined) return;

@@ -23,7 +23,7 @@ export const formsIn = (html: string, name: string): ShownForm[] => {
   // Another button of a form.
   const button =
     [...html.matchAll(/<button\b[^>]*>/g)].find(([tag]) => attribute(tag, 'data-form') === name)?.[0] ?? '';
-  const owner = forms.filter(([, tag = '']) => button && attribute(tag, 'id') === attribute(button, 'form'));
+  const owner = forms.filter(([, , content = '']) => button !== '' && content.includes(button));
   return [...named, ...owner].map(([, tag = '', content = '']) => {
     const inputs = [...content.matchAll(/<(?:input|select)\b[^>]*>/g)].map(([input]) => input);
     const filled = inputs.flatMap((input) => {

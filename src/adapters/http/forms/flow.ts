@@ -40,8 +40,10 @@ export type Form<Name extends string = PageName> = {
   readonly tells?: 'logged-in' | 'logged-out';
   /** What was typed into these fields is handed on to the page to which it leads. */
   readonly keeps?: readonly string[];
-  /** The form of the page whose button it is, too: it sends the fields of that one. */
+  /** The form of the page that has it as another button: it sends the fields of that one. */
   readonly buttonOf?: string;
+  /** The text of `common` behind which the form is, until somebody presses it. */
+  readonly behind?: 'change' | 'rename' | 'another-way';
   /** The route that tells what the form's link would do, by its path. The script asks it, and shows the answer before a click. */
   readonly preview?: `/auth/${string}`;
   /** Browsers offer its passkey in the field of the account. */
@@ -156,9 +158,13 @@ const linkPage = <Name extends LinkPurpose | 'invitation'>(
   forms: { [name]: { submits, fields, leadsTo: 'done' as const, notice: name, ...more } },
 });
 
-const mayLackPassword = ({ passwords }: PageFacts): boolean => passwords === 'optional';
 /** In place of the password, for users who have none. */
-const CONFIRMATION = { submits: 'request-confirmation-code', fields: [], notice: 'confirmation-code' } as const;
+const CONFIRMATION = {
+  submits: 'request-confirmation-code',
+  fields: [],
+  notice: 'confirmation-code',
+  offered: ({ passwords }: PageFacts) => passwords === 'optional',
+} as const;
 
 const TABLE = {
   'log-in': {
@@ -287,7 +293,14 @@ const TABLE = {
     forms: {
       'second-factor': { ...SECOND, fields: ['code', 'remember'], shows: CODES, ...ADDING, offered: mayTypeCode },
       'mail-code': { ...SECOND, fields: ['mailCode'], offered: waitsForMail },
-      recovery: { ...SECOND, fields: ['recoveryCode', 'remember'], offered: mayRecover },
+      recovery: {
+        ...SECOND,
+        fields: ['recoveryCode', 'remember'],
+        behind: 'another-way',
+        offered: mayRecover,
+        // The page asks once.
+        eases: { remember: (facts) => (mayTypeCode(facts) ? 'left-out' : 'optional') },
+      },
       passkey: { ...SECOND, fields: ['credential'], offered: (facts) => hasMethod(facts, 'passkey') },
       'start-app': {
         submits: 'start-pending-totp',
@@ -333,6 +346,7 @@ const TABLE = {
       username: {
         submits: 'change-username',
         fields: ['username'],
+        behind: 'change',
         ...SAVED,
         begins: ownText('username'),
         renames: true,
@@ -340,19 +354,27 @@ const TABLE = {
       email: {
         submits: 'change-email',
         fields: ['email', 'password', 'code'],
+        behind: 'change',
         eases: CONFIRMED,
         leadsTo: 'account',
         notice: 'email',
         begins: ownText('email'),
       },
-      'confirmation-code': { ...CONFIRMATION, leadsTo: 'account', offered: mayLackPassword },
+      'confirmation-code': { ...CONFIRMATION, leadsTo: 'account', buttonOf: 'email', keeps: ['email'] },
       password: {
         submits: 'change-password',
         fields: ['currentPassword', 'newPassword'],
+        behind: 'change',
         ...SAVED,
         notice: 'password',
       },
-      language: { submits: 'change-current-user', fields: ['locale'], ...SAVED, begins: ownText('locale') },
+      language: {
+        submits: 'change-current-user',
+        fields: ['locale'],
+        behind: 'change',
+        ...SAVED,
+        begins: ownText('locale'),
+      },
       session: { submits: 'end-session', fields: [], ...ENDED },
       sessions: { submits: 'end-sessions', fields: [], ...ENDED, begins: () => ({ except: 'current' }) },
     },
@@ -371,7 +393,7 @@ const TABLE = {
         shows: CODES,
         eases: UNNAMED,
       },
-      'rename-passkey': { submits: 'rename-passkey', fields: ['name'], ...SAVED_FACTOR },
+      'rename-passkey': { submits: 'rename-passkey', fields: ['name'], behind: 'rename', ...SAVED_FACTOR },
       'remove-passkey': {
         submits: 'remove-passkey',
         fields: [],
@@ -411,7 +433,7 @@ const TABLE = {
         leadsTo: 'log-in',
         notice: 'deleted',
       },
-      'confirmation-code': { ...CONFIRMATION, leadsTo: 'delete', offered: mayLackPassword },
+      'confirmation-code': { ...CONFIRMATION, leadsTo: 'delete', buttonOf: 'delete' },
     },
   },
   'log-out': {

@@ -79,7 +79,7 @@ const whenDone =
     if (step !== 'target' && (shows !== null || notice !== undefined))
       states.set(ctx, {
         page: step,
-        form: formName,
+        form: form.buttonOf ?? formName,
         // The picture is made again from its address: it does not fit into a cookie.
         ...(shows !== null && {
           session: (opened ?? ctx.request.caller)?.sessionId,

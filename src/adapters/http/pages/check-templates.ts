@@ -1,7 +1,7 @@
 import { fileProblems, sameText, textProblems } from '../../../application/check-texts.ts';
 import { VARIABLE } from '../../../application/templates.ts';
 import { PAGES } from '../forms/flow.ts';
-import { OTHER_LINKS } from './user-pages.ts';
+import { OTHER_LINKS } from './page-view.ts';
 
 /**
  * What is wrong with a template of a page, a line each, which begins with the number of its line. Only elements and attributes that can do no
@@ -49,7 +49,7 @@ const TOKEN = /<!doctype html>|<(\/?)([a-z][a-z0-9]*)((?:\s+[a-z][a-z-]*(?:="[^"
 const ATTRIBUTE = /([a-z][a-z-]*)(?:="([^"]*)")?/gi;
 
 /** Parts of the layout that are markup. */
-const LAYOUT_MARKUP = ['head', 'logo', 'alert', 'content'];
+const LAYOUT_MARKUP = ['head', 'logo', 'visitor', 'alert', 'content'];
 /** What a template may leave out. */
 const OPTIONAL = /^(?:text\..*|link\..*|title|brand|logo)$/;
 

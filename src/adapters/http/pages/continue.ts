@@ -1,6 +1,6 @@
 import { html, NOTHING } from '../../../application/templates.ts';
 import { pathIn } from './layout.ts';
-import type { PageView } from './user-forms.ts';
+import type { PageView } from './page-view.ts';
 import { filledPage, type UserPageFiles } from './user-pages.ts';
 
 /** Where to go when the session is renewed, and when nobody is logged in. */

@@ -1,7 +1,7 @@
 import { type Html, html, NOTHING } from '../../../application/templates.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
 import { pathIn } from './layout.ts';
-import type { PageView } from './user-forms.ts';
+import type { PageView } from './page-view.ts';
 import { filledPage, tryAgain, type UserPageFiles } from './user-pages.ts';
 
 export type UserFailure = Pick<PageView, 'site' | 'texts' | 'locale' | 'application'> & {

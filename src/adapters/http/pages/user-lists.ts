@@ -1,18 +1,15 @@
 import { filledText, Html, html, NOTHING } from '../../../application/templates.ts';
-import { PAGES, type PageName, waitsForMail } from '../forms/flow.ts';
+import { PAGES, waitsForMail } from '../forms/flow.ts';
 import { startedApp } from '../forms/page-facts.ts';
 import { pathIn } from './layout.ts';
-import { formOf, type PageView } from './user-forms.ts';
+import { isOffered, linkOf, type PageView } from './page-view.ts';
+import { formOf } from './user-forms.ts';
 
 /** What the account has: lists whose items can be changed, and what is shown once. */
 
 /** The address of a sign-in that was begun; `null` when the page is loaded again. */
 export const providerUrl = ({ name, state }: PageView): string | null =>
   PAGES[name].leadsOn === 'to-url' ? ((state?.payload as { readonly url?: string } | undefined)?.url ?? null) : null;
-
-export const isOffered = (shown: PageView, form: string): boolean =>
-  // A link that is not valid does not become so.
-  shown.state?.error?.code !== 'AUTH_LINK_INVALID' && (PAGES[shown.name].forms[form]?.offered?.(shown) ?? true);
 
 const timeOf = ({ locale }: PageView, at: number): Html =>
   html`<time datetime="${new Date(at).toISOString()}">${new Date(at).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })} UTC</time>`;
@@ -44,18 +41,6 @@ const providersOf = (shown: PageView, form: 'provider' | 'link'): readonly Html[
   return providers.map(({ name, title }) => formOf(shown, form, { ...back, provider: name }, title));
 };
 
-/** The address of a link by its name. */
-export const linkOf = ({ name: page, site, to, target, pages, application }: PageView, name: string): string => {
-  if (name === 'target') return target;
-  if (name === 'application' && to !== undefined) return target;
-  if (name === 'export') return pathIn(site, '/auth/account/export');
-  // Without the pages for log-ins, those of links lead back to the application.
-  if (name === 'application' || !pages.has(name)) return application ?? pathIn(site, '/');
-  // A link in a mail does not say what its user came for.
-  const next = to ?? (PAGES[page].path.startsWith('/auth/link/') ? application : null);
-  return pathIn(site, PAGES[name as PageName].path) + (next === null ? '' : `?${new URLSearchParams({ to: next })}`);
-};
-
 export const LISTS: Readonly<Record<string, (shown: PageView) => Html>> = {
   sessions: (shown) => {
     const { common } = shown.texts;
@@ -80,10 +65,7 @@ export const LISTS: Readonly<Record<string, (shown: PageView) => Html>> = {
         item(
           name,
           [sayTime(shown, 'added', createdAt)],
-          [
-            html`<details><summary>${shown.texts.common.rename ?? ''}</summary>${formOf(shown, 'rename-passkey', { id, name }, name)}</details>`,
-            formOf(shown, 'remove-passkey', { id }, name),
-          ],
+          [formOf(shown, 'rename-passkey', { id, name }, name), formOf(shown, 'remove-passkey', { id }, name)],
         ),
       ),
     ),
@@ -137,8 +119,6 @@ ${providersOf(shown, 'link')}
       ? html`<p class="more"><a href="${linkOf(shown, 'forgot')}">${text}</a></p>`
       : NOTHING;
   },
-  /** Who is logged in. */
-  visitor: (shown) => html`<p><strong>${shown.payloads['current-user']?.username ?? ''}</strong></p>`,
   'codes-left': (shown) =>
     html`<p>${filledText(shown.texts.common.left ?? '', () => `${shown.payloads.factors?.recoveryCodes ?? 0}`)}</p>`,
   /** What a log-in waits for. */
@@ -148,8 +128,8 @@ ${providersOf(shown, 'link')}
   },
   /** For users who cannot show it. */
   'no-factor': (shown) => {
-    const { lost = '', 'mail-lost': mailLost = '', forgot = '' } = shown.texts.pages['second-factor'] ?? {};
-    const way = html`${mailLost} <a href="${linkOf(shown, 'forgot')}">${forgot}</a>`;
+    const { lost = '', 'mail-lost': mailLost = '' } = shown.texts.pages['second-factor'] ?? {};
+    const way = html`${mailLost} <a href="${linkOf(shown, 'forgot')}">${shown.texts.common.forgot ?? ''}</a>`;
     return html`<p class="more">${waitsForMail(shown) ? way : lost}</p>`;
   },
   /** The secret of an app that is being added. */

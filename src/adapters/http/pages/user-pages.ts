@@ -1,8 +1,9 @@
 import { filledTemplate, filledText, Html, html, NOTHING, type Templates } from '../../../application/templates.ts';
 import { PAGES } from '../forms/flow.ts';
 import { pathIn } from './layout.ts';
-import { formOf, type PageView, type UserTexts } from './user-forms.ts';
-import { isOffered, LISTS, linkOf, providerUrl } from './user-lists.ts';
+import { isOffered, linkOf, type PageView, type UserTexts } from './page-view.ts';
+import { formOf } from './user-forms.ts';
+import { LISTS, providerUrl } from './user-lists.ts';
 
 /**
  * The pages for users: templates of files, which have variables and no logic (docs/mail-and-pages.md). `{{text.…}}` is a text, `{{link.…}}` the
@@ -57,9 +58,6 @@ const variableOf = (shown: PageView, variable: string): Html | string => {
   return shown.texts.pages[shown.name]?.[text] ?? shown.texts.common[text] ?? '';
 };
 
-/** The names of links that lead to no page of their own name. */
-export const OTHER_LINKS = ['target', 'application', 'export'];
-
 /** What the pages are made of. */
 export type UserPageFiles = Templates<UserTexts>;
 
@@ -72,6 +70,7 @@ export const userPage = (shown: PageView, files: UserPageFiles): string => {
     title,
     isError: shown.state?.error !== undefined,
     alert: alertOf(shown),
+    visitor: visitorOf(shown),
     script:
       url === null
         ? html`<script type="module" src="${pathIn(shown.site, '/user-pages.js')}"></script>`
@@ -80,11 +79,27 @@ export const userPage = (shown: PageView, files: UserPageFiles): string => {
   });
 };
 
+/** Who is logged in, with the ways out: back to the application from the settings alone, since other pages are on a way. */
+const visitorOf = (shown: PageView): Html => {
+  const { name, payloads, texts, site, to, application } = shown;
+  const { username } = payloads['current-user'] ?? {};
+  if (username === undefined) return NOTHING;
+  const { 'nav-back': back = '', 'nav-log-out': logOut = '' } = texts.common;
+  const isWay = !PAGES[name].path.startsWith(PAGES.account.path) || (to === undefined && application === null);
+  const address = linkOf(shown, 'application');
+  // Without a name of the product, that is the host of the service.
+  const host = site.brand.name === new URL(site.baseUrl).host ? URL.parse(address)?.host : undefined;
+  const text = filledText(back, () => host ?? site.brand.name);
+  return html`<p class="visitor">${isWay ? NOTHING : html`<a href="${address}">${text}</a>\n`}<strong>${username}</strong>
+<a href="${linkOf(shown, 'log-out')}">${logOut}</a></p>`;
+};
+
 type Content = {
   readonly template: string;
   readonly title: string;
   readonly isError: boolean;
   readonly alert: Html;
+  readonly visitor?: Html;
   /** The element of its script, if it has one. */
   readonly script: Html;
   readonly variable: (name: string) => Html | string;
@@ -94,7 +109,7 @@ type Content = {
 export const filledPage = (
   { site, texts, locale }: Pick<PageView, 'site' | 'texts' | 'locale'>,
   { templates }: UserPageFiles,
-  { template, title, isError, alert, script, variable }: Content,
+  { template, title, isError, alert, visitor = NOTHING, script, variable }: Content,
 ): string => {
   const { brand } = site;
   const main = filledTemplate(templates.get(template) ?? '', variable);
@@ -106,7 +121,7 @@ ${script}`;
     // Also the first thing that a screen reader says of the page.
     heading: isError ? filledText(texts.common['error-title'] ?? '', () => title) : title,
     ...{ title, head, logo, locale, direction: texts.direction, brand: brand.name },
-    ...{ alert, content: new Html(main) },
+    ...{ alert, visitor, content: new Html(main) },
     ...Object.fromEntries(['show', 'show-password', 'strength'].map((each) => [each, texts.common[each] ?? ''])),
   };
   return filledTemplate(templates.get('layout') ?? '', (each) => around[each] ?? '');

@@ -2,7 +2,7 @@ import { type Form, PAGES, type Page, type PageName } from '../../../adapters/ht
 import type { Payloads } from '../../../adapters/http/forms/page-facts.ts';
 import type { PageContent } from '../../../adapters/http/forms/page-routes.ts';
 import type { PageState } from '../../../adapters/http/forms/page-state.ts';
-import type { PageView } from '../../../adapters/http/pages/user-forms.ts';
+import type { PageView } from '../../../adapters/http/pages/page-view.ts';
 import { type MailValue, masked } from '../../../application/mail/write-mail.ts';
 import type { MailName } from '../../../domain/happenings.ts';
 import { EMAIL_LINK_LIFETIME, UNDO_LIFETIME } from '../../../domain/link.ts';

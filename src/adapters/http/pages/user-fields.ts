@@ -1,0 +1,130 @@
+import { Html, html, NOTHING } from '../../../application/templates.ts';
+import { type Form, PAGES } from '../forms/flow.ts';
+import { linkOf, type PageView, type Texts } from './page-view.ts';
+
+/**
+ * What people type into the fields of the pages, by the member of the request that it becomes. The values of `autocomplete`: HTML standard.
+ * `known`: a password that may be forgotten.
+ */
+export const FIELDS: Readonly<
+  Record<string, { readonly type: string; readonly attributes?: string; readonly known?: true }>
+> = {
+  account: { type: 'text', attributes: 'autocomplete="username webauthn" autocapitalize="none" spellcheck="false"' },
+  username: { type: 'text', attributes: 'autocomplete="username" autocapitalize="none" spellcheck="false"' },
+  email: { type: 'email', attributes: 'autocomplete="email"' },
+  password: { type: 'password', attributes: 'autocomplete="current-password"', known: true },
+  'new-password': { type: 'password', attributes: 'autocomplete="new-password"' },
+  currentPassword: { type: 'password', attributes: 'autocomplete="current-password"', known: true },
+  newPassword: { type: 'password', attributes: 'autocomplete="new-password"' },
+  // Not a number: leading zeros count. Not of six characters: apps show blanks.
+  code: { type: 'text', attributes: 'autocomplete="one-time-code" inputmode="numeric"' },
+  mailCode: { type: 'text', attributes: 'autocomplete="one-time-code" inputmode="numeric"' },
+  recoveryCode: { type: 'text', attributes: 'autocomplete="off" autocapitalize="characters" spellcheck="false"' },
+  token: { type: 'text', attributes: 'autocomplete="off" autocapitalize="none" spellcheck="false" data-token' },
+  invitation: { type: 'text', attributes: 'autocomplete="off" autocapitalize="none" spellcheck="false" data-token' },
+  locale: { type: 'select', attributes: 'autocomplete="language"' },
+  name: { type: 'text', attributes: 'autocomplete="off"' },
+  remember: { type: 'checkbox' },
+};
+
+/** Fields into which nobody has to type. */
+const NOT_TYPED = ['token', 'invitation', 'credential', 'remember'];
+
+/** What was wrong with the form, if it is the one that was sent. A list has the same form for each of its items. */
+export const sentBefore = ({ state }: PageView, form: string, { id }: Texts): PageView['state'] =>
+  state?.form === form && (id === undefined || state.typed?.id === id) ? state : null;
+
+/** Whether the form is to be sent again: it was refused, or another of its buttons was pressed. */
+export const hasToBeSent = (shown: PageView, form: string, values: Texts): boolean => {
+  const { error, typed = {} } = sentBefore(shown, form, values) ?? {};
+  return error !== undefined || Object.keys(typed).length > 0;
+};
+
+/** Whether a field has to be filled in, can be, or is not there. */
+export const needOf = (shown: PageView, form: string, field: string): 'required' | 'optional' | 'left-out' =>
+  PAGES[shown.name].forms[form]?.eases?.[field]?.(shown) ?? 'required';
+
+/** In its own words; the tag itself where it has no name, such as one with an extension. */
+export const languageName = (tag: string): string => {
+  try {
+    return new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag;
+  } catch {
+    return tag;
+  }
+};
+
+/** The languages of mails, each in its own words. */
+const localesOf = ({ locales, locale }: PageView, chosen: string): Html => {
+  const offered = new Set([...locales, ...(chosen === '' ? [] : [chosen])]);
+  return html`${[...offered].map((each) => {
+    const selected = each === (chosen || locale) ? html` selected` : NOTHING;
+    return html`<option value="${each}" lang="${each}"${selected}>${languageName(each)}</option>\n`;
+  })}`;
+};
+
+/**
+ * The field to type into next, which has the focus: after an error, the first one that is wrong or empty. Settings begin without one, since they
+ * are read first.
+ */
+const nextField = (shown: PageView, form: string, sent: PageView['state']): string | undefined => {
+  const { name, state } = shown;
+  const { forms, path } = PAGES[name];
+  const isFirst = form === Object.keys(forms)[0] && !path.startsWith(PAGES.account.path);
+  if (state?.error === undefined ? !isFirst : sent === null) return undefined;
+  const fields = (forms[form] as Form).fields.filter(
+    (field) => !NOT_TYPED.includes(field) && needOf(shown, form, field) !== 'left-out',
+  );
+  return (
+    fields.find((field) => state?.error?.fields.some((each) => each.field === field)) ??
+    fields.find((field) => state?.typed?.[field] === undefined)
+  );
+};
+
+const withLength = ({ minLength }: PageView, text: string): string => text.replace('{min}', `${minLength}`);
+
+/** What is typed into a field, with what was wrong with it. `new`: of an account or a password that the form makes. */
+export const fieldOf = (shown: PageView, form: string, name: string, values: Texts): Html => {
+  const { texts, name: page } = shown;
+  const sent = sentBefore(shown, form, values);
+  const isNew = PAGES[page].registers !== undefined;
+  const { type, attributes, known } = FIELDS[isNew ? `new-${name}` : name] ?? FIELDS[name] ?? { type: 'hidden' };
+  if (type === 'hidden') return html`<input type="hidden" name="${name}" value="${values[name] ?? ''}">\n`;
+  const { label = name, hint: own, ...words } = texts.fields[`${page}.${name}`] ?? texts.fields[name] ?? {};
+  // The rules of a password that is chosen.
+  const rules = isNew && name === 'password' ? texts.fields.newPassword?.hint : own;
+  const isOptional = needOf(shown, form, name) === 'optional';
+  const without = isOptional ? texts.pages[page]?.[`no-${name}`] : undefined;
+  const hint = without === undefined ? rules : [without, rules].filter((each) => each !== undefined).join(' ');
+  const id = [form, values.id ?? [], name].flat().join('-');
+  if (type === 'checkbox')
+    return html`<p class="check"><label><input type="checkbox" name="${name}"${sent?.typed?.[name] === 'on' ? html` checked` : NOTHING}> ${label}</label></p>\n`;
+  const problem = sent?.error?.fields.find(({ field }) => field === name);
+  const said = problem && withLength(shown, words[problem.code] ?? words.other ?? '');
+  const isNext = name === nextField(shown, form, sent);
+  // Read out with the field that has the focus.
+  const ids = [
+    ...(isNext && sent?.error !== undefined ? ['alert'] : []),
+    ...(hint === undefined ? [] : [`${id}-hint`]),
+    ...(said === undefined ? [] : [`${id}-problem`]),
+  ];
+  const described = ids.length === 0 ? NOTHING : html` aria-describedby="${ids.join(' ')}"`;
+  const invalid = said === undefined ? NOTHING : html` aria-invalid="true"`;
+  const text = sent?.typed?.[name] ?? values[name] ?? '';
+  const filled = type === 'password' ? NOTHING : html` value="${text}"`;
+  const required = isOptional ? NOTHING : html` required`;
+  const common = html`id="${id}" name="${name}" ${new Html(attributes ?? '')}${required}${isNext ? html` autofocus` : NOTHING}${described}${invalid}`;
+  const control =
+    type === 'select'
+      ? html`<select ${common}>\n${localesOf(shown, text)}</select>`
+      : html`<input ${common} type="${type}"${filled}>`;
+  return html`<p class="field"><label for="${id}">${label}</label>
+${hint === undefined ? NOTHING : html`<span class="rules" id="${id}-hint">${withLength(shown, hint)}</span>\n`}${control}
+${said === undefined ? NOTHING : html`<span class="problem" id="${id}-problem">${said}</span>\n`}${known ? forgotten(shown) : NOTHING}</p>
+`;
+};
+
+/** Beside the label, and after the field for those who use the keyboard. */
+const forgotten = (shown: PageView): Html =>
+  shown.pages.has('forgot')
+    ? html`<a class="beside" href="${linkOf(shown, 'forgot')}">${shown.texts.common.forgot ?? ''}</a>`
+    : NOTHING;

@@ -198,7 +198,9 @@ for (const input of all<HTMLInputElement>('input[autocomplete=new-password]')) {
   meter.high = 3;
   meter.optimum = 4;
   meter.ariaLabel = document.body.dataset.strength ?? '';
+  meter.hidden = true;
   input.addEventListener('input', () => {
+    meter.hidden = input.value === '';
     meter.value = strengthOf(input.value);
   });
   input.after(meter);

@@ -170,13 +170,13 @@ describe.runIf(canBrowse())('the look of the pages for users', () => {
     }
     expect(focused).toEqual(
       [
+        'BUTTON Log in with a passkey',
         'INPUT Username or email',
         'INPUT Password',
         'BUTTON Show the password: Password',
         'A Forgot your password?',
         'BUTTON Log in',
         'BUTTON Email me a code',
-        'BUTTON Log in with a passkey',
         'A Create an account',
       ].map((each) => `${each} solid 2px`),
     );

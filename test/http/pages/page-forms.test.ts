@@ -56,6 +56,35 @@ describe('what a form may be', () => {
   });
 });
 
+describe('a form says', () => {
+  it.each([
+    ['ada!', '“!” cannot be in a username.'],
+    ['ada lovelace', 'There are no blanks in a username.'],
+    ['01M805M084GXA5E2JTR4FKH6WN', 'This username does not have the form described above.'],
+    ['ad', 'A username has at least 3 characters.'],
+    ['a'.repeat(33), 'A username has at most 32 characters.'],
+  ])('which rule the username %s breaks', async (username, said) => {
+    const visitor = visitorOf(service);
+    await visitor.open('/auth/register');
+    await visitor.submit('register.register', { ...aPerson(), username });
+    expect(unescaped((await visitor.follow()).text)).toContain(`>${said}<`);
+  });
+
+  it.each([
+    ['ada@GMAIL.com', 'https://mail.google.com/'],
+    ['ada@hotmail.co.uk', 'https://outlook.live.com/'],
+    ['ada@web.de', 'https://web.de/'],
+    ['ada@gmail.com.example.org', undefined],
+  ])('where the mail to %s can be read', async (email, mailbox) => {
+    const visitor = visitorOf(service);
+    await visitor.open('/auth/forgot');
+    await visitor.submit('forgot.forgot', { email });
+    const { text } = await visitor.follow();
+    expect(/class="button" href="([^"]*)" target/.exec(text)?.[1]).toBe(mailbox);
+    expect(text).toContain('<strong>');
+  });
+});
+
 describe('a page for those who are logged in', () => {
   it('sends others to the log-in in linear time, whatever its address has', async () => {
     const cost = async (query: string) => {

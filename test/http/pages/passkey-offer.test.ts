@@ -134,7 +134,9 @@ describe('the page of the log-in', () => {
   const usedIn = async (visitor: Visitor) => {
     const { text } = await visitor.open('/auth/log-in');
     return [
-      ...text.matchAll(/<button\b[^>]* aria-describedby="used"[^>]*>([^<]*)<\/button>\s*<small id="used">([^<]*)/g),
+      ...text.matchAll(
+        /<button\b[^>]* aria-describedby="used"[^>]*>(?:<svg.*?<\/svg>)?([^<]*)<\/button>\s*<small id="used">([^<]*)/g,
+      ),
     ].map(([, button, said]) => [unescaped(button ?? ''), said]);
   };
 

@@ -54,6 +54,8 @@ export type Form<Name extends string = PageName> = {
   readonly offers?: (facts: PageFacts) => boolean;
   /** Its button says the next time that it was used. */
   readonly recalled?: true;
+  /** Sends another mail. Right after the first one, its button waits for a minute: the stylesheet counts. */
+  readonly paced?: true;
   /** Browsers show at passkeys the name that it changes. */
   readonly renames?: true;
   /** Has a button for those providers alone with which the user can log in. */
@@ -132,6 +134,9 @@ const mayRecover = (facts: PageFacts): boolean => hasMethod(facts, 'recovery-cod
 const hasSecondFactor = ({ payloads }: PageFacts): boolean => payloads['current-user']?.secondFactor === true;
 export const hasPasskeys = ({ payloads }: Pick<PageFacts, 'payloads'>): boolean =>
   (payloads['current-user']?.passkeys ?? 0) > 0;
+/** Whether the visitor has just added one in the settings. */
+export const hasAddedPasskey = ({ state }: Pick<PageFacts, 'state'>): boolean =>
+  state?.form === 'passkey' && state.error === undefined;
 const hasApps = ({ payloads }: PageFacts): boolean => (payloads.factors?.totp.length ?? 0) > 0;
 
 /** A code is also typed to add an app. */
@@ -139,12 +144,20 @@ const ADDING = { offered: isStarted, begins: startedApp } as const;
 const LOGGED_OUT = { notice: 'logged-out', tells: 'logged-out' } as const;
 const ENDED = { leadsTo: 'account', notice: 'ended' } as const;
 const SAVED = { leadsTo: 'account', notice: 'saved' } as const;
-const UNNAMED = { name: () => 'optional' as const };
 const SAVED_FACTOR = { leadsTo: 'factors', notice: 'saved' } as const;
 const REMOVED_FACTOR = { leadsTo: 'factors', notice: 'removed' } as const;
 
 /** A form that sends a mail to an address. */
 const TO_ADDRESS = { fields: ['email'], leadsTo: 'check-mail', keeps: ['email'] } as const;
+const RESET = { submits: 'request-password-reset', notice: 'reset', ...TO_ADDRESS } as const;
+const VERIFY = { submits: 'request-email-verification', notice: 'verify', ...TO_ADDRESS } as const;
+/** The same once more. @param after the forms that have sent the first one */
+const again = (...after: readonly string[]) => ({
+  fields: [],
+  paced: true as const,
+  offered: ({ state }: PageFacts) => state?.typed?.email !== undefined && after.includes(state.form),
+  begins: ({ state }: PageFacts) => ({ email: state?.typed?.email ?? '' }),
+});
 
 /** The page of a link in a mail. Its form has the token, which the script finds in the address: a scanner that opens the link changes nothing. */
 const linkPage = <Name extends LinkPurpose | 'invitation'>(
@@ -201,7 +214,7 @@ const TABLE = {
     path: '/auth/code',
     forms: {
       code: { submits: 'confirm-login-code', fields: ['code'], leadsTo: 'target', on: HALF_WAY, begins: typedAccount },
-      again: { ...BY_CODE, fields: ['account'], begins: typedAccount },
+      again: { ...BY_CODE, fields: ['account'], paced: true, begins: typedAccount },
     },
   },
   register: {
@@ -245,23 +258,29 @@ const TABLE = {
   forgot: {
     path: '/auth/forgot',
     ofMail: true,
-    forms: { forgot: { submits: 'request-password-reset', notice: 'reset', ...TO_ADDRESS } },
+    forms: { forgot: RESET },
   },
   verify: {
     path: '/auth/verify',
     ofMail: true,
     forms: {
       verify: {
-        submits: 'request-email-verification',
-        notice: 'verify',
-        ...TO_ADDRESS,
+        ...VERIFY,
         // The name with which somebody has logged in whose address is not verified.
         begins: ({ state }): Readonly<Record<string, string>> =>
           state?.typed?.account?.includes('@') ? { email: state.typed.account } : {},
       },
     },
   },
-  'check-mail': { path: '/auth/check-mail', ofMail: true, corrects: 'register', forms: {} },
+  'check-mail': {
+    path: '/auth/check-mail',
+    ofMail: true,
+    corrects: 'register',
+    forms: {
+      forgot: { ...RESET, ...again('forgot') },
+      verify: { ...VERIFY, ...again('verify', 'register') },
+    },
+  },
   'password-reset': linkPage('password-reset', 'confirm-password-reset', ['token', 'newPassword'], {
     preview: '/auth/password-reset/preview',
   }),
@@ -385,14 +404,8 @@ const TABLE = {
     stepUp: true,
     shows: ['current-user', 'factors', 'passkey-options', 'identities'],
     forms: {
-      /** The name is the device's, unless given. */
-      passkey: {
-        submits: 'add-passkey',
-        fields: ['name', 'credential'],
-        ...SAVED_FACTOR,
-        shows: CODES,
-        eases: UNNAMED,
-      },
+      /** Its name is that of the device, and is asked for afterwards. */
+      passkey: { submits: 'add-passkey', fields: ['credential'], ...SAVED_FACTOR, notice: 'passkey', shows: CODES },
       'rename-passkey': { submits: 'rename-passkey', fields: ['name'], behind: 'rename', ...SAVED_FACTOR },
       'remove-passkey': {
         submits: 'remove-passkey',

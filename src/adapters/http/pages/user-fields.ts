@@ -1,4 +1,5 @@
-import { Html, html, NOTHING } from '../../../application/templates.ts';
+import { filledText, Html, html, NOTHING } from '../../../application/templates.ts';
+import { USERNAME_PATTERN } from '../../../domain/user.ts';
 import { type Form, PAGES } from '../forms/flow.ts';
 import { linkOf, type PageView, type Texts } from './page-view.ts';
 
@@ -31,7 +32,7 @@ export const FIELDS: Readonly<
 const NOT_TYPED = ['token', 'invitation', 'credential', 'remember'];
 
 /** What was wrong with the form, if it is the one that was sent. A list has the same form for each of its items. */
-export const sentBefore = ({ state }: PageView, form: string, { id }: Texts): PageView['state'] =>
+const sentBefore = ({ state }: PageView, form: string, { id }: Texts): PageView['state'] =>
   state?.form === form && (id === undefined || state.typed?.id === id) ? state : null;
 
 /** Whether the form is to be sent again: it was refused, or another of its buttons was pressed. */
@@ -82,6 +83,14 @@ const nextField = (shown: PageView, form: string, sent: PageView['state']): stri
 
 const withLength = ({ minLength }: PageView, text: string): string => text.replace('{min}', `${minLength}`);
 
+/** The first character that cannot be in a username, or which rule a field breaks. */
+const problemOf = (shown: PageView, field: string, code: string, typed: string, words: Texts): string => {
+  const isName = field === 'username' && code === 'invalid_format';
+  const character = isName ? [...typed.trim()].find((each) => !USERNAME_PATTERN.test(each)) : undefined;
+  if (character === undefined) return withLength(shown, words[code] ?? words.other ?? '');
+  return character.trim() === '' ? (words.blank ?? '') : filledText(words.character ?? '', () => character);
+};
+
 /** What is typed into a field, with what was wrong with it. `new`: of an account or a password that the form makes. */
 export const fieldOf = (shown: PageView, form: string, name: string, values: Texts): Html => {
   const { texts, name: page } = shown;
@@ -99,7 +108,7 @@ export const fieldOf = (shown: PageView, form: string, name: string, values: Tex
   if (type === 'checkbox')
     return html`<p class="check"><label><input type="checkbox" name="${name}"${sent?.typed?.[name] === 'on' ? html` checked` : NOTHING}> ${label}</label></p>\n`;
   const problem = sent?.error?.fields.find(({ field }) => field === name);
-  const said = problem && withLength(shown, words[problem.code] ?? words.other ?? '');
+  const said = problem && problemOf(shown, name, problem.code, sent?.typed?.[name] ?? '', words);
   const isNext = name === nextField(shown, form, sent);
   // Read out with the field that has the focus.
   const ids = [

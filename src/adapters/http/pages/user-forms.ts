@@ -1,6 +1,7 @@
 import { filledText, type Html, html, NOTHING } from '../../../application/templates.ts';
 import { type Form, hasPasskeys, PAGES, pathOf, takesProof, usedAs } from '../forms/flow.ts';
 import { pathIn } from './layout.ts';
+import { passkeyMark, providerMark } from './marks.ts';
 import { isOffered, type PageView, type Texts } from './page-view.ts';
 import { FIELDS, fieldOf, hasToBeSent, languageName, needOf } from './user-fields.ts';
 
@@ -61,15 +62,22 @@ const scriptOf = (shown: PageView, form: Form): Html => {
 /** That of the product's own fields (docs/mail-and-pages.md). */
 const IDS: Readonly<Record<string, string>> = { register: 'register' };
 
-/** @param label another name of it than its text. @param action where it leads, if not where its form does. */
+/** Those of passkeys and of providers have one. */
+const markOf = ({ fields }: Form, { provider }: Texts): Html => {
+  if (provider !== undefined) return providerMark(provider);
+  return fields.includes('credential') ? passkeyMark : NOTHING;
+};
+
+/** @param action where it leads, if not where its form does. */
 const buttonOf = (shown: PageView, name: string, values: Texts, item = '', action: Html = NOTHING): Html => {
   const form = PAGES[shown.name].forms[name] as Form;
   const pattern = shown.texts.buttons[`${shown.name}.${name}`] ?? '';
   const text = filledText(pattern, () => item);
+  const content = html`${markOf(form, values)}${text}`;
   const label = item === '' || text !== pattern ? NOTHING : html` aria-label="${text}: ${item}"`;
   if (!form.recalled || shown.usedLast !== usedAs(name, values.provider))
-    return html`<button${action}${label}>${text}</button>`;
-  return html`<button${action}${label} aria-describedby="used">${text}</button>
+    return html`<button${action}${label}>${content}</button>`;
+  return html`<button${action}${label} aria-describedby="used">${content}</button>
 <small id="used">${shown.texts.common['used-last'] ?? ''}</small>`;
 };
 
@@ -104,11 +112,12 @@ const presentOf = ({ payloads, texts, locale }: PageView, form: string): Html =>
 /** A form with its fields and its buttons. @param values of its fields, and of hidden ones. @param item what it changes, if the page lists several. */
 export const formOf = (shown: PageView, name: string, values: Texts = {}, item?: string): Html => {
   const form = PAGES[shown.name].forms[name] as Form;
-  const { to, site, texts } = shown;
+  const { to, site, texts, state } = shown;
   const [action, key] = [pathIn(site, pathOf(shown.name, name)), `${shown.name}.${name}`];
   const id = IDS[form.submits];
   const hidden = Object.entries({ once: shown.once, ...(to !== undefined && { to }), ...values });
-  const whole = html`<form method="post" action="${action}" data-form="${key}"${id === undefined ? NOTHING : html` id="${id}"`} ${scriptOf(shown, form)}>
+  const pace = form.paced ? html` class="again${state?.notice === undefined ? '' : ' wait'}"` : NOTHING;
+  const whole = html`<form method="post" action="${action}" data-form="${key}"${id === undefined ? NOTHING : html` id="${id}"`}${pace} ${scriptOf(shown, form)}>
 ${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${nameBeside(shown, form)}${toldOf(shown, form)}${form.fields.filter((field) => needOf(shown, name, field) !== 'left-out').map((field) => fieldOf(shown, name, field, values))}${buttonOf(shown, name, values, item)}${otherButtons(shown, name)}
 </form>`;
   if (form.behind === undefined) return whole;

@@ -1,7 +1,8 @@
 import { filledText, Html, html, NOTHING } from '../../../application/templates.ts';
-import { PAGES, waitsForMail } from '../forms/flow.ts';
+import { hasAddedPasskey, PAGES, waitsForMail } from '../forms/flow.ts';
 import { startedApp } from '../forms/page-facts.ts';
 import { pathIn } from './layout.ts';
+import { mailboxOf } from './mailboxes.ts';
 import { isOffered, linkOf, type PageView } from './page-view.ts';
 import { formOf } from './user-forms.ts';
 
@@ -25,9 +26,11 @@ const item = (title: string, details: readonly (Html | string)[], forms: readonl
   return html`<li><div><strong>${title}</strong> <small>${said}</small></div>${forms}</li>\n`;
 };
 
-/** A list, or a sentence that there is nothing in it. */
-const itemsOf = ({ texts }: PageView, items: readonly Html[]): Html =>
-  items.length === 0 ? html`<p class="lead">${texts.common.nothing ?? ''}</p>` : html`<ul class="items">${items}</ul>`;
+/** A list, or what it is good for. */
+const itemsOf = ({ texts }: PageView, name: string, items: readonly Html[]): Html =>
+  items.length === 0
+    ? html`<p class="lead">${texts.pages.factors?.[`no-${name}`] ?? ''}</p>`
+    : html`<ul class="items">${items}</ul>`;
 
 /** A button for each provider. An error leads back to the page. */
 const providersOf = (shown: PageView, form: 'provider' | 'link'): readonly Html[] => {
@@ -56,31 +59,33 @@ export const LISTS: Readonly<Record<string, (shown: PageView) => Html>> = {
       // That of this device is ended by a log-out, which has a page.
       return item(device, details, current ? [] : [formOf(shown, 'session', { id }, device)]);
     });
-    return itemsOf(shown, items);
+    return html`<ul class="items">${items}</ul>`;
   },
-  passkeys: (shown) =>
-    itemsOf(
-      shown,
-      (shown.payloads.factors?.passkeys ?? []).map(({ id, name, createdAt }) =>
-        item(
-          name,
-          [sayTime(shown, 'added', createdAt)],
-          [formOf(shown, 'rename-passkey', { id, name }, name), formOf(shown, 'remove-passkey', { id }, name)],
-        ),
-      ),
-    ),
+  passkeys: (shown) => {
+    const { passkeys = [] } = shown.payloads.factors ?? {};
+    const items = passkeys.map(({ id, name, createdAt }, at) => {
+      // Asks for the name of a passkey that was just added, which is that of its device.
+      const typed = hasAddedPasskey(shown) && at === passkeys.length - 1 ? { id, name } : undefined;
+      const asked = typed ? { ...shown, state: { page: shown.name, form: 'rename-passkey', typed } } : shown;
+      return item(
+        name,
+        [sayTime(shown, 'added', createdAt)],
+        [formOf(asked, 'rename-passkey', { id, name }, name), formOf(shown, 'remove-passkey', { id }, name)],
+      );
+    });
+    return itemsOf(shown, 'passkeys', items);
+  },
   apps: (shown) => {
     const { app = '' } = shown.texts.common;
     const items = (shown.payloads.factors?.totp ?? []).map(({ id, createdAt }) =>
       item(app, [sayTime(shown, 'added', createdAt)], [formOf(shown, 'remove-app', { id }, app)]),
     );
-    return itemsOf(shown, items);
+    return itemsOf(shown, 'apps', items);
   },
   /** Of the pages that log in and register. */
   providers: (shown) => {
     const forms = isOffered(shown, 'provider') ? providersOf(shown, 'provider') : [];
-    const or = forms.length === 0 ? NOTHING : html`<p class="or">${shown.texts.common.or ?? ''}</p>\n`;
-    return html`${or}${forms.map((form) => html`${form}\n`)}`;
+    return html`${forms.map((form) => html`${form}\n`)}`;
   },
   /** Nothing as long as there is no provider, and nothing is left of one. */
   identities: (shown) => {
@@ -94,7 +99,7 @@ export const LISTS: Readonly<Record<string, (shown: PageView) => Html>> = {
     });
     return html`<section>
 <h2>${shown.texts.pages.factors?.providers ?? ''}</h2>
-${itemsOf(shown, items)}
+${itemsOf(shown, 'identities', items)}
 ${providersOf(shown, 'link')}
 </section>`;
   },
@@ -119,8 +124,18 @@ ${providersOf(shown, 'link')}
       ? html`<p class="more"><a href="${linkOf(shown, 'forgot')}">${text}</a></p>`
       : NOTHING;
   },
+  /** The way to the mail that was just sent. */
+  mailbox: ({ state, texts }) => {
+    const { email, account = '' } = state?.typed ?? {};
+    const mailbox = mailboxOf(email ?? account);
+    if (mailbox === undefined) return NOTHING;
+    const text = filledText(texts.common['open-mailbox'] ?? '', () => mailbox.name);
+    return html`<p><a class="button" href="${mailbox.url}" target="_blank" rel="noreferrer">${text}</a></p>`;
+  },
   'codes-left': (shown) =>
-    html`<p>${filledText(shown.texts.common.left ?? '', () => `${shown.payloads.factors?.recoveryCodes ?? 0}`)}</p>`,
+    !isOffered(shown, 'recovery-codes')
+      ? NOTHING
+      : html`<p>${filledText(shown.texts.common.left ?? '', () => `${shown.payloads.factors?.recoveryCodes ?? 0}`)}</p>`,
   /** What a log-in waits for. */
   pending: (shown) => {
     const { lead = '', 'mail-lead': mailLead = '' } = shown.texts.pages['second-factor'] ?? {};

@@ -90,8 +90,7 @@ const visitorOf = (shown: PageView): Html => {
   // Without a name of the product, that is the host of the service.
   const host = site.brand.name === new URL(site.baseUrl).host ? URL.parse(address)?.host : undefined;
   const text = filledText(back, () => host ?? site.brand.name);
-  return html`<p class="visitor">${isWay ? NOTHING : html`<a href="${address}">${text}</a>\n`}<strong>${username}</strong>
-<a href="${linkOf(shown, 'log-out')}">${logOut}</a></p>`;
+  return html`<p class="visitor">${isWay ? NOTHING : html`<a href="${address}">${text}</a>\n`}<span><strong>${username}</strong> <a href="${linkOf(shown, 'log-out')}">${logOut}</a></span></p>`;
 };
 
 type Content = {

@@ -72,7 +72,7 @@ const needOf = (shown: PageView, form: string, field: string): 'required' | 'opt
   PAGES[shown.name].forms[form]?.eases?.[field]?.(shown) ?? 'required';
 
 /** In its own words; the tag itself where it has no name, such as one with an extension. */
-const languageName = (tag: string): string => {
+export const languageName = (tag: string): string => {
   try {
     return new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag;
   } catch {
@@ -166,7 +166,7 @@ const fieldOf = (shown: PageView, form: string, name: string, values: Texts): Ht
   const control =
     type === 'select'
       ? html`<select ${common}>\n${localesOf(shown, text)}</select>`
-      : html`<input ${common} type="${type}"${filled}>`;
+      : html`<input ${common} type="${type}" dir="${name === 'name' ? 'auto' : 'ltr'}"${filled}>`;
   return html`<p class="field"><label for="${id}">${label}</label>
 ${hint === undefined ? NOTHING : html`<span class="rules" id="${id}-hint">${withLength(shown, hint)}</span>\n`}${control}
 ${said === undefined ? NOTHING : html`<span class="problem" id="${id}-problem">${said}</span>`}</p>

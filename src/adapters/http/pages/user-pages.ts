@@ -1,7 +1,7 @@
 import { filledTemplate, filledText, Html, html, NOTHING, type Templates } from '../../../application/templates.ts';
 import { PAGES } from '../forms/flow.ts';
 import { pathIn } from './layout.ts';
-import { formOf, type PageView, type UserTexts } from './user-forms.ts';
+import { formOf, languageName, type PageView, type UserTexts } from './user-forms.ts';
 import { isOffered, LISTS, linkOf, providerUrl } from './user-lists.ts';
 
 /**
@@ -60,6 +60,17 @@ const variableOf = (shown: PageView, variable: string): Html | string => {
 /** The names of links that lead to no page of their own name. */
 export const OTHER_LINKS = ['target', 'application', 'export'];
 
+/** Links to this page in other languages, unless it shows what is shown once. */
+const languagesOf = ({ name, state, to, texts, locale }: PageView, locales: readonly string[]): Html => {
+  if (state?.payload !== undefined || PAGES[name].leadsOn !== undefined || locales.length < 2) return NOTHING;
+  const links = locales.map((each) => {
+    const query = new URLSearchParams({ ...(to !== undefined && { to }), locale: each });
+    return html`<li><a href="?${`${query}`}" hreflang="${each}" lang="${each}" dir="auto">${languageName(each)}</a></li>\n`;
+  });
+  return html`<details><summary aria-label="${texts.pages.account?.language ?? ''}: ${languageName(locale)}">${languageName(locale)}</summary>
+<ul>${links}</ul></details>`;
+};
+
 /** What the pages are made of. */
 export type UserPageFiles = Templates<UserTexts>;
 
@@ -72,6 +83,7 @@ export const userPage = (shown: PageView, files: UserPageFiles): string => {
     title,
     isError: shown.state?.error !== undefined,
     alert: alertOf(shown),
+    languages: languagesOf(shown, files.locales),
     script:
       url === null
         ? html`<script type="module" src="${pathIn(shown.site, '/user-pages.js')}"></script>`
@@ -85,6 +97,8 @@ type Content = {
   readonly title: string;
   readonly isError: boolean;
   readonly alert: Html;
+  /** By default none but its own. */
+  readonly languages?: Html;
   /** The element of its script, if it has one. */
   readonly script: Html;
   readonly variable: (name: string) => Html | string;
@@ -94,7 +108,7 @@ type Content = {
 export const filledPage = (
   { site, texts, locale }: Pick<PageView, 'site' | 'texts' | 'locale'>,
   { templates }: UserPageFiles,
-  { template, title, isError, alert, script, variable }: Content,
+  { template, title, isError, alert, languages = NOTHING, script, variable }: Content,
 ): string => {
   const { brand } = site;
   const main = filledTemplate(templates.get(template) ?? '', variable);
@@ -106,7 +120,7 @@ ${script}`;
     // Also the first thing that a screen reader says of the page.
     heading: isError ? filledText(texts.common['error-title'] ?? '', () => title) : title,
     ...{ title, head, logo, locale, direction: texts.direction, brand: brand.name },
-    ...{ alert, content: new Html(main) },
+    ...{ alert, languages, content: new Html(main) },
     ...Object.fromEntries(['show', 'show-password', 'strength'].map((each) => [each, texts.common[each] ?? ''])),
   };
   return filledTemplate(templates.get('layout') ?? '', (each) => around[each] ?? '');

@@ -174,6 +174,8 @@ for (const input of all<HTMLInputElement>('[data-token]')) {
     // That of an invitation, which is for this address alone.
     const email = input.form?.querySelector<HTMLInputElement>('[name=email]');
     if (email) email.value = link.get('email') ?? '';
+    // The same link in another language.
+    for (const other of all<HTMLAnchorElement>('a[hreflang]')) other.hash = location.hash;
     history.replaceState(null, '', location.href.replace(/#.*/s, ''));
   }
   (input.closest('.field') as HTMLElement).hidden = !!input.value;

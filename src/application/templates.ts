@@ -34,10 +34,14 @@ const escaped = (text: string): string => text.replaceAll(/[&<>"'`]/g, (characte
 
 export type TextTree = { readonly [name: string]: string | readonly string[] | TextTree };
 
-/** Templates by their names, and texts by their languages. */
+/** Texts by their languages. */
+type TextsByLocale<Texts> = { readonly get: (locale: string) => Texts | undefined };
+
+/** Templates by their names, and texts in languages. Those of a language are read when they are first needed. */
 export type Templates<Texts = TextTree> = {
   readonly templates: ReadonlyMap<string, string>;
-  readonly texts: ReadonlyMap<string, Texts>;
+  readonly locales: readonly string[];
+  readonly texts: TextsByLocale<Texts>;
 };
 
 export const VARIABLE = /\{\{([\w.-]+)\}\}/g;
@@ -53,7 +57,7 @@ export const filledText = (text: string, textFor: (name: string) => string): str
 
 /** The texts of a language, over those of the more general ones and of the last one: `de-AT` over `de` over `en`. */
 export const textsIn = <Texts extends object>(
-  texts: ReadonlyMap<string, Texts>,
+  texts: TextsByLocale<Texts>,
   locale: string,
   last: string = locale,
 ): Texts =>

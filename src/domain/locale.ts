@@ -1,6 +1,5 @@
 /** Language tags (BCP 47, RFC 5646), such as `de` and `de-AT`. */
 
-export const BUILT_IN_LOCALES = ['en', 'de'] as const;
 export const LAST_LOCALE = 'en';
 
 /** RFC 5646 §4.1: no language in particular, which is the default one. */
@@ -20,10 +19,16 @@ export const canonicalLocale = (text: string): string | null => {
   }
 };
 
-/** A tag and the more general ones: `de-AT`, `de` (RFC 4647 §3.4 "Lookup"). */
+/**
+ * A tag and the more general ones: `de-AT`, `de` (RFC 4647 §3.4 "Lookup"). Last, its language in the region where most people speak it, unless they have
+ * another script there: `pt-BR` for `pt-PT`, and `zh-CN` for `zh-SG`, but not for `zh-TW`.
+ */
 const generalized = (locale: string): string[] => {
   const parts = locale.split('-');
-  return parts.map((_, at) => parts.slice(0, parts.length - at).join('-'));
+  const { language, script, region } = new Intl.Locale(parts[0] ?? '').maximize();
+  const isWrittenSo = new Intl.Locale(locale).maximize().script === script;
+  const general = parts.map((_, at) => parts.slice(0, parts.length - at).join('-'));
+  return isWrittenSo ? [...new Set([...general, `${language}-${region}`])] : general;
 };
 
 /** Where texts in a language are looked for, in this order: `de-AT`, `de`, and the default language. */

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,15 +15,15 @@ import { readTextFile } from './texts.ts';
 /** Files by their names: `log-in.html`, `de.json`. */
 type Files = ReadonlyMap<string, string>;
 
-type Kind<Texts> = {
+type Kind = {
   /** That names the directory of the operator. */
   readonly variable: 'MAIL_TEMPLATES' | 'PAGE_TEMPLATES';
   /** The directory of the service. */
   readonly directory: URL;
   /** Loads what finds problems: no start without a directory of the operator needs it (ADR 0021). */
   readonly loadCheck: () => Promise<(own: Files, builtIn: Files) => string[]>;
-  /** Makes whole what texts lack. Default: nothing. */
-  readonly completed?: (texts: ReadonlyMap<string, Texts>) => ReadonlyMap<string, Texts>;
+  /** The language that has what a language lacks. Default: none. */
+  readonly last?: string;
 };
 
 /** The names in a directory, sorted. Hidden ones are left out, as those of a mounted ConfigMap. */
@@ -30,40 +31,54 @@ const visibleIn = async (directory: string): Promise<string[]> =>
   (await readdir(directory)).filter((name) => !name.startsWith('.')).sort();
 
 /** @throws Error that names the file */
-const filesIn = async (directory: string): Promise<Files> => {
-  const names = (await visibleIn(directory)).filter((name) => /\.(?:html|json)$/.test(name));
+const filesIn = async (directory: string, ending = /\.(?:html|json)$/): Promise<Files> => {
+  const names = (await visibleIn(directory)).filter((name) => ending.test(name));
   return new Map(
     await Promise.all(names.map(async (name) => [name, await readTextFile(join(directory, name))] as const)),
   );
 };
 
-const endingIn = (files: Files, ending: string): [string, string][] =>
-  [...files].filter(([name]) => name.endsWith(ending)).map(([name, text]) => [name.slice(0, -ending.length), text]);
+const endingIn = (names: Iterable<string>, ending: string): string[] =>
+  [...names].filter((name) => name.endsWith(ending)).map((name) => name.slice(0, -ending.length));
 
-/** Files over others. */
-const merged = <Texts>(sources: readonly Files[], { completed = (texts) => texts }: Kind<Texts>): Templates<Texts> => {
-  const texts = new Map<string, TextTree>();
-  for (const [locale, text] of sources.flatMap((files) => endingIn(files, '.json')))
-    texts.set(locale, textsOver(texts.get(locale) ?? {}, JSON.parse(text)));
+/** Files of an operator over those of the service. Texts of the service are read when they are first needed: most languages never are. */
+const merged = async <Texts>({ directory, last }: Kind, own: Files = new Map()): Promise<Templates<Texts>> => {
+  const path = fileURLToPath(directory);
+  const [builtIn, names] = await Promise.all([filesIn(path, /\.html$/), visibleIn(path)]);
+  const all = new Map([...builtIn, ...own]);
+  const locales = [...new Set(endingIn([...names, ...own.keys()], '.json'))];
+  const treeOf = (locale: string): TextTree | undefined => {
+    const name = `${locale}.json`;
+    if (!locales.includes(locale)) return undefined;
+    const ofService = names.includes(name) ? JSON.parse(readFileSync(join(path, name), 'utf8')) : {};
+    return textsOver(ofService, JSON.parse(own.get(name) ?? '{}'));
+  };
+  const readBefore = new Map<string, TextTree | undefined>();
   return {
-    templates: new Map(sources.flatMap((files) => endingIn(files, '.html'))),
-    // Those of the service have this type, and those of the operator are checked against them.
-    texts: completed(texts as ReadonlyMap<string, unknown> as ReadonlyMap<string, Texts>),
+    templates: new Map(endingIn(all.keys(), '.html').map((name) => [name, all.get(`${name}.html`) ?? ''])),
+    locales,
+    texts: {
+      get(locale) {
+        if (!locales.includes(locale)) return undefined;
+        const texts = readBefore.get(locale) ?? (last ? textsIn({ get: treeOf }, locale, last) : treeOf(locale));
+        readBefore.set(locale, texts);
+        // Those of the service have this type, and those of the operator are checked against them.
+        return texts as Texts | undefined;
+      },
+    },
   };
 };
 
-const templatesOf = <Texts>(kind: Kind<Texts>) => {
+const templatesOf = <Texts>(kind: Kind) => {
   const { variable, directory, loadCheck } = kind;
   const files = (): Promise<Files> => filesIn(fileURLToPath(directory));
   let readBefore: Promise<Templates<Texts>> | undefined;
   /** Those of the service, read once. After a failure, the next call tries again. */
   const builtIn = (): Promise<Templates<Texts>> => {
-    readBefore ??= files()
-      .then((each) => merged([each], kind))
-      .catch((error: unknown) => {
-        readBefore = undefined;
-        throw error;
-      });
+    readBefore ??= merged<Texts>(kind).catch((error: unknown) => {
+      readBefore = undefined;
+      throw error;
+    });
     return readBefore;
   };
   /** @param own a directory. @returns a line for each problem, too */
@@ -77,7 +92,7 @@ const templatesOf = <Texts>(kind: Kind<Texts>) => {
         .filter((name) => !name.includes('.'))
         .map((name) => `${name}: expected a file ${name}.json, and no directory: docs/mail-and-pages.md, CHANGELOG.md`);
       const problems = [...languages, ...check(theirs, ours)].map((problem) => `${variable}: ${problem}`);
-      return { templates: problems.length === 0 ? merged([ours, theirs], kind) : await builtIn(), problems };
+      return { templates: await (problems.length === 0 ? merged<Texts>(kind, theirs) : builtIn()), problems };
     } catch (error) {
       const problem = `${variable}: the directory cannot be read: ${systemReason(error)}`;
       return { templates: await builtIn(), problems: [problem] };
@@ -90,7 +105,7 @@ export const PAGE_FILES = templatesOf<UserTexts>({
   variable: 'PAGE_TEMPLATES',
   directory: new URL('../adapters/http/pages/templates/', import.meta.url),
   loadCheck: async () => (await import('../adapters/http/pages/check-templates.ts')).pageProblems,
-  completed: (texts) => new Map([...texts.keys()].map((locale) => [locale, textsIn(texts, locale, LAST_LOCALE)])),
+  last: LAST_LOCALE,
 });
 export const MAIL_FILES = templatesOf<Partial<MailTexts>>({
   variable: 'MAIL_TEMPLATES',
@@ -103,7 +118,7 @@ type TemplateConfig = Pick<Config, 'mailTemplates' | 'pageTemplates' | 'defaultL
 /** What is wrong with MAIL_TEMPLATES and DEFAULT_LOCALE, and the languages that there are mails in. */
 export const examineMails = async ({ mailTemplates, defaultLocale }: Omit<TemplateConfig, 'pageTemplates'>) => {
   const { templates, problems } = await MAIL_FILES.examine(mailTemplates);
-  const locales = [...templates.texts.keys()];
+  const { locales } = templates;
   const hasDefault = fallbacksOf(null, defaultLocale).some((locale) => locales.includes(locale));
   const missing = hasDefault ? [] : ['DEFAULT_LOCALE: there are no mails in this language'];
   return { templates, locales, problems: [...problems, ...missing] };

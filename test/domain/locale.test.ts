@@ -23,10 +23,22 @@ describe('a language tag', () => {
 
 describe('texts in a language', () => {
   it('are looked for in the language itself, then in more general ones, then in the default', () => {
-    expect(fallbacksOf('de-AT', 'en')).toEqual(['de-AT', 'de', 'en']);
-    expect(fallbacksOf('zh-Hant-TW', 'en-GB')).toEqual(['zh-Hant-TW', 'zh-Hant', 'zh', 'en-GB', 'en']);
+    expect(fallbacksOf('de-AT', 'fr')).toEqual(['de-AT', 'de', 'de-DE', 'fr', 'fr-FR']);
     expect(fallbacksOf('en-US', 'en')).toEqual(['en-US', 'en']);
-    expect(fallbacksOf(null, 'de')).toEqual(['de']);
+    expect(fallbacksOf(null, 'de')).toEqual(['de', 'de-DE']);
+  });
+
+  it.each([
+    ['pt', 'pt-BR'],
+    ['pt-PT', 'pt-BR'],
+    ['zh', 'zh-CN'],
+    ['zh-Hans-SG', 'zh-CN'],
+    ['zh-TW', 'en'],
+    ['zh-Hant', 'en'],
+    ['zz', 'en'],
+    ['und', 'en'],
+  ])('in %s are those of %s, where people write so', (locale, found) => {
+    expect(fallbacksOf(locale, 'en').find((each) => ['en', 'pt-BR', 'zh-CN'].includes(each))).toBe(found);
   });
 
   it('are in the first preferred language that there are texts in, or else in the first', () => {

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSyn
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { PAGES } from '../../src/adapters/http/forms/flow.ts';
+import { pageProblems } from '../../src/adapters/http/pages/check-templates.ts';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { EVENT_KINDS } from '../../src/domain/event.ts';
 import { MAIL_NAMES } from '../../src/domain/happenings.ts';
@@ -13,6 +14,7 @@ import { runHere } from '../support/processes/commands.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const BUILT_IN = await PAGE_FILES.files();
+const BUILT_IN_LOCALES = [...BUILT_IN.keys()].flatMap((name) => /^(.*)\.json$/.exec(name)?.[1] ?? []);
 const LOG_IN = BUILT_IN.get('log-in.html') ?? '';
 const LAYOUT = BUILT_IN.get('layout.html') ?? '';
 
@@ -38,7 +40,7 @@ const mirrored = (tree: Tree): Tree =>
   Object.fromEntries(
     Object.entries(tree).map(([name, value]) => [name, typeof value === 'string' ? `ﺃ ${value}` : mirrored(value)]),
   );
-const ARABIC = { ...mirrored(textsOf('en')), direction: 'rtl' };
+const PERSIAN = { ...mirrored(textsOf('en')), direction: 'rtl' };
 const pathsIn = (tree: Tree, above = ''): string[] =>
   Object.entries(tree).flatMap(([name, value]) =>
     typeof value === 'string' ? [`${above}${name}`] : pathsIn(value, `${above}${name}.`),
@@ -58,13 +60,13 @@ describe('PAGE_TEMPLATES', () => {
   });
 
   it('adds languages: what they lack is that of the more general one, then English', async () => {
-    const { texts } = await opened({
-      'ar.json': '{ "direction": "rtl", "pages": { "done": { "title": "تم" } } }',
-      'ar-EG.json': '{ "pages": { "done": { "continue": "كمّل" } } }',
+    const { texts, locales } = await opened({
+      'fa.json': '{ "direction": "rtl", "pages": { "done": { "title": "تم" } } }',
+      'fa-AF.json': '{ "pages": { "done": { "continue": "كمّل" } } }',
     });
-    expect([...texts.keys()]).toEqual(['de', 'en', 'ar-EG', 'ar']);
+    expect(locales).toEqual([...BUILT_IN_LOCALES, 'fa-AF', 'fa']);
     const { done, register } = Object(textsOf('en').pages);
-    expect(texts.get('ar-EG')).toMatchObject({
+    expect(texts.get('fa-AF')).toMatchObject({
       direction: 'rtl',
       pages: { done: { title: 'تم', continue: 'كمّل' }, register },
     });
@@ -160,7 +162,7 @@ describe('PAGE_TEMPLATES', () => {
     ['a text in place of many', inTexts({ common: 'x' }), 'common: expected an object'],
     ['a list', inTexts([]), 'de.json: expected an object'],
     ['another direction', inTexts({ direction: 'up' }), 'direction: expected ltr or rtl'],
-    ['a new language without a direction', inTexts({}, 'ar'), 'direction is missing'],
+    ['a new language without a direction', inTexts({}, 'fa'), 'direction is missing'],
     ['a file that is named by no language', inTexts({}, 'de_AT'), 'expected the name of a language'],
   ])('refuses %s', async (_what, files, problem) => {
     await expect(opened(files)).rejects.toThrow(problem);
@@ -179,9 +181,12 @@ describe('PAGE_TEMPLATES', () => {
 it('the doctor examines PAGE_TEMPLATES as a start does', async () => {
   const findings = async (files: Readonly<Record<string, string>>) =>
     examined(setUpOf({ PAGE_TEMPLATES: directoryWith(files) }));
-  expect(await examined(setUpOf({}))).toMatchObject({ id: 'pages.valid', seen: 'Pages can be shown in de, en.' });
-  expect(await findings({ 'fr.json': '{ "direction": "ltr" }' })).toMatchObject({
-    seen: expect.stringContaining('fr'),
+  expect(await examined(setUpOf({}))).toMatchObject({
+    id: 'pages.valid',
+    seen: `Pages can be shown in ${BUILT_IN_LOCALES.join(', ')}.`,
+  });
+  expect(await findings({ 'da.json': '{ "direction": "ltr" }' })).toMatchObject({
+    seen: expect.stringContaining('da'),
   });
   expect(brief(await findings({ 'log-in.html': '<b>' }))).toEqual(
     Array.from({ length: 5 }, () => 'problem pages.invalid'),
@@ -189,8 +194,9 @@ it('the doctor examines PAGE_TEMPLATES as a start does', async () => {
 });
 
 describe('the texts of the service', () => {
-  it('are the same in each language', () => {
-    expect(pathsIn(textsOf('de')).toSorted()).toEqual(pathsIn(textsOf('en')).toSorted());
+  it.each(BUILT_IN_LOCALES)('are all there in %s, with their placeholders', (locale) => {
+    expect(pathsIn(textsOf(locale)).toSorted()).toEqual(pathsIn(textsOf('en')).toSorted());
+    expect(pageProblems(new Map([[`${locale}.json`, BUILT_IN.get(`${locale}.json`) ?? '']]), BUILT_IN)).toEqual([]);
   });
 
   it('say what each kind of event is', () => {
@@ -198,8 +204,8 @@ describe('the texts of the service', () => {
   });
 
   it('can all be in another language and direction', async () => {
-    const { texts } = await opened({ 'ar.json': JSON.stringify(ARABIC) });
-    expect(texts.get('ar')).toEqual(ARABIC);
+    const { texts } = await opened({ 'fa.json': JSON.stringify(PERSIAN) });
+    expect(texts.get('fa')).toEqual(PERSIAN);
   });
 });
 
@@ -207,16 +213,16 @@ const RESET = ['Hallo von {brand}', 'Hier, {validFor} lang:\n{link}'];
 const resetIn = (locale: string, others: object = {}) => ({
   [`${locale}.json`]: JSON.stringify({ ...others, mails: { 'password-reset': RESET } }),
 });
-const FRENCH = { direction: 'ltr', footer: 'De {brand}.' };
+const DANISH = { direction: 'ltr', footer: 'Fra {brand}.' };
 
 describe('MAIL_TEMPLATES', () => {
   it('adds texts and languages to those of the service', async () => {
-    const directory = directoryWith({ ...resetIn('de'), ...resetIn('fr', FRENCH) });
+    const directory = directoryWith({ ...resetIn('de'), ...resetIn('da', DANISH) });
     const { mails, locales } = await openedMails(directory, 'fr-CA');
-    expect(locales).toEqual(['de', 'en', 'fr']);
+    expect(locales).toEqual([...BUILT_IN_LOCALES, 'da']);
     const { texts } = await mails();
     expect(texts.get('de')?.mails).toMatchObject({ 'password-reset': RESET, invitation: expect.any(Array) });
-    expect(texts.get('fr')).toEqual({ ...FRENCH, mails: { 'password-reset': RESET } });
+    expect(texts.get('da')).toEqual({ ...DANISH, mails: { 'password-reset': RESET } });
     expect(texts.get('en')?.mails?.['password-reset']?.[0]).toContain('Reset your password');
   });
 
@@ -238,20 +244,23 @@ describe('MAIL_TEMPLATES', () => {
   });
 
   it('has texts in the default language, or the service does not start', async () => {
-    await expect(openedMails(null, 'fr')).rejects.toThrow(/\nDEFAULT_LOCALE: there are no mails in this language$/);
-    expect((await openedMails(null, 'de-CH')).locales).toEqual(['de', 'en']);
+    await expect(openedMails(null, 'da')).rejects.toThrow(/\nDEFAULT_LOCALE: there are no mails in this language$/);
+    expect((await openedMails(null, 'de-CH')).locales).toEqual(BUILT_IN_LOCALES);
   });
 
   it('is examined by the doctor as by a start, which says what a new language lacks', async () => {
     const findings = (files: Readonly<Record<string, string>>, env = {}) =>
       examinedMails(setUpOf({ MAIL_TEMPLATES: directoryWith(files), ...env }));
     expect(brief(await findings(resetIn('de')))).toEqual(['ok templates.valid']);
-    expect(brief(await examinedMails(setUpOf({ DEFAULT_LOCALE: 'fr' })))).toEqual(['problem templates.invalid']);
+    expect(brief(await examinedMails(setUpOf({ DEFAULT_LOCALE: 'da' })))).toEqual(['problem templates.invalid']);
     expect(brief(await findings({ 'de.json': '{ "footer": "" }' }))).toContain('problem templates.invalid');
-    const [valid, incomplete] = [await findings(resetIn('fr', FRENCH))].flat();
-    expect(valid).toMatchObject({ severity: 'ok', seen: 'Mails can be written in de, en, fr.' });
+    const [valid, incomplete] = [await findings(resetIn('da', DANISH))].flat();
+    expect(valid).toMatchObject({
+      severity: 'ok',
+      seen: `Mails can be written in ${[...BUILT_IN_LOCALES, 'da'].join(', ')}.`,
+    });
     expect(incomplete).toMatchObject({ id: 'templates.incomplete', severity: 'note' });
-    expect(incomplete?.seen).toMatch(/^fr lacks email-verification, .*locale-changed\.$/);
+    expect(incomplete?.seen).toMatch(/^da lacks email-verification, .*locale-changed\.$/);
   });
 });
 
@@ -259,18 +268,18 @@ describe('npm run templates', () => {
   const templates = (args: readonly string[], env = {}) => runHere(['templates', ...args], env);
 
   it('shows all pages in all states and all mails, in all languages, with the files and the product of the environment', async () => {
-    const directory = directoryWith({ 'ar.json': JSON.stringify(ARABIC), 'log-in.html': `<p>own</p>${LOG_IN}` });
+    const directory = directoryWith({ 'fa.json': JSON.stringify(PERSIAN), 'log-in.html': `<p>own</p>${LOG_IN}` });
     const to = join(directoryWith({}), 'sheet.html');
     const ofBrand = { BRAND_NAME: 'Tom & Jerry', BRAND_COLOR: '#123456' };
     const env = { PAGE_TEMPLATES: directory, MAIL_TEMPLATES: directoryWith(resetIn('de-AT')), ...ofBrand };
-    expect((await templates(['--to', to], env)).stdout).toMatch(/ has \d+ pages and mails in de, en, ar, de-AT\./);
+    expect((await templates(['--to', to], env)).stdout).toMatch(/ has \d+ pages and mails in .*, en, .*, fa, de-AT\./);
     const frames = [...readFileSync(to, 'utf8').matchAll(/ title="(.*?)" srcdoc="(.*?)"/gs)].map(
       ([, title = '', page = '']) => ({ title, page: unescaped(page) }),
     );
     const isOfMail = ({ title }: { readonly title: string }) => / · (?:mail|text of) /.test(title);
     const titles = frames.map(({ title }) => title);
     expect(new Set(titles).size).toBe(titles.length);
-    for (const locale of ['de', 'en', 'ar'])
+    for (const locale of ['de', 'en', 'fa'])
       for (const page of [...Object.keys(PAGES), 'continue', 'failed', ...MAIL_NAMES.map((name) => `mail ${name}`)])
         expect(titles).toContainEqual(expect.stringMatching(`^${locale} · ${page}: `));
     const pages = frames.filter((frame) => !isOfMail(frame));
@@ -280,7 +289,8 @@ describe('npm run templates', () => {
       expect(page).toContain('Tom &#38; Jerry');
       expect(page).not.toMatch(/<script|\{\{|undefined|\[object/);
     }
-    expect(pages.filter(({ page }) => page.includes('dir="rtl"'))).toHaveLength(pages.length / 3);
+    const isPersian = ({ title }: { readonly title: string }) => title.startsWith('fa · ');
+    for (const { page } of pages.filter(isPersian)) expect(page).toContain('<html lang="fa" dir="rtl">');
     const ours = frames.find(({ title }) => title === 'de-AT · text of password-reset');
     expect(ours?.page).toMatch(
       /^<pre style="white-space: pre-wrap[^>]*>Hallo von Tom &#38; Jerry\n\nHier, 1 Tag lang:\nhttp:\/\/localhost:3000\//,
@@ -293,8 +303,13 @@ describe('npm run templates', () => {
     expect((await templates(['eject', directory])).stdout).toMatch(/^The files are in /);
     const own = { mailTemplates: join(directory, 'mails'), pageTemplates: join(directory, 'pages') };
     const { pages, mails } = await openTemplates({ ...NONE, ...own });
-    expect(await pages()).toEqual(await PAGE_FILES.builtIn());
-    expect(await mails()).toEqual(await MAIL_FILES.builtIn());
+    for (const [theirs, ours] of [
+      [await pages(), await PAGE_FILES.builtIn()],
+      [await mails(), await MAIL_FILES.builtIn()],
+    ] as const) {
+      expect([theirs.templates, theirs.locales]).toEqual([ours.templates, ours.locales]);
+      for (const locale of ours.locales) expect(theirs.texts.get(locale)).toEqual(ours.texts.get(locale));
+    }
     expect(await templates(['eject', directory])).toMatchObject({
       status: 1,
       stderr: expect.stringMatching(/^eject: EEXIST/),
@@ -316,7 +331,7 @@ describe('npm run templates', () => {
   });
 
   it.each([
-    [['--to', '/nowhere/x', '--locale', 'fr'], {}, 'There are no texts in fr.'],
+    [['--to', '/nowhere/x', '--locale', 'da'], {}, 'There are no texts in da.'],
     [[], { PAGE_TEMPLATES: '/nowhere' }, 'PAGE_TEMPLATES: the directory cannot be read'],
   ])('refuses %j with %j', async (args, env, message) => {
     expect(await templates(args, env)).toMatchObject({

@@ -10,6 +10,9 @@ export type LinkVariable = (typeof LINK_VARIABLES)[number];
 
 export const isLinkVariable = (name: string): name is LinkVariable => LINK_VARIABLES.some((each) => each === name);
 
+/** What readers copy. All else has a direction of its own in a text from right to left. */
+const isCopied = (name: string): boolean => isLinkVariable(name) || name === 'code';
+
 /** The variables whose texts come from the service, its configuration or its operator. All others are sanitized. */
 export const isTrustedVariable = (name: string): boolean =>
   isLinkVariable(name) || ['brand', 'network', 'apps', 'code', 'subject', 'locale'].includes(name);
@@ -62,7 +65,10 @@ export const writeMail = (
   const { direction = '', footer = '', parts, mails } = textsIn(texts, ofReader);
   const { subject, body } = partsOf(mails?.[template] ?? [], parts);
   const given: Readonly<Record<string, MailValue>> = { ...values, brand };
-  const textFor = (name: string) => displayed(given[name] ?? '', ofReader, { isTrusted: isTrustedVariable(name) });
+  const textFor = (name: string) => {
+    const text = displayed(given[name] ?? '', ofReader, { isTrusted: isTrustedVariable(name) });
+    return direction === 'rtl' && !isCopied(name) ? `\u2068${text}\u2069` : text;
+  };
   const around: Readonly<Record<string, string | Html>> = {
     ...{ brand, direction, locale: found },
     subject: filledText(subject, textFor),
@@ -108,7 +114,10 @@ const markupOf = (body: readonly string[], textFor: (name: string) => string): s
       const lines = paragraph.split('\n').map((line) => filledText(line, textFor));
       const link = linkOf(paragraph.split('\n').at(-1) ?? '');
       if (link === null) return html`<p>${lines.map((line, at) => html`${at === 0 ? '' : BREAK}${line}`)}</p>`.text;
-      const label = lines.slice(0, -1).join(' ').replace(/:$/, '');
+      const label = lines
+        .slice(0, -1)
+        .join(' ')
+        .replace(/\s*[:：]$/, '');
       return html`<p><a href="${textFor(link)}">${label || textFor(link)}</a></p>`.text;
     })
     .join('\n');

@@ -131,7 +131,7 @@ export const templates: Command = {
         const { pages, mails, locales: ofMails } = await openTemplates(config);
         const [files, mailFiles] = await Promise.all([pages(), mails()]);
         const style = (await readFile(STYLESHEET, 'utf8')) + brandStyle(config.brand);
-        const locales = [...new Set([...files.texts.keys(), ...ofMails])].filter(
+        const locales = [...new Set([...files.locales, ...ofMails])].filter(
           (each) => locale === undefined || each === locale,
         );
         if (locales.length === 0) throw invalidArguments(`There are no texts in ${locale}.`);

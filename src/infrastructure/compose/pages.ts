@@ -13,6 +13,7 @@ import { pageCookies } from '../../adapters/http/request/cookies.ts';
 import { appCodeRoute } from '../../adapters/http/routes/login/app.ts';
 import { userScriptRoute } from '../../adapters/http/routes/service/documents.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
+import { readQuery } from '../../adapters/http/stages/input-validation.ts';
 import type { Service } from '../../application/service.ts';
 import type { AppError } from '../../domain/errors/app-error.ts';
 import { fallbacksOf } from '../../domain/locale.ts';
@@ -28,16 +29,18 @@ type PageOptions = {
   readonly files: () => Promise<UserPageFiles>;
 };
 
-const textsFor = (ctx: Context, { texts }: UserPageFiles, defaultLocale: string) => {
-  const locale = pageLocale(ctx, defaultLocale, [...texts.keys()]);
+/** The language that a link of the page, or of an application, asks for, or else the one that suits the browser best. */
+const textsFor = (ctx: Context, { texts, locales }: UserPageFiles, defaultLocale: string) => {
+  const asked = readQuery(ctx.url)?.locale;
+  const locale = locales.find((each) => each === asked) ?? pageLocale(ctx, defaultLocale, locales);
   const ofLocale = texts.get(locale) ?? texts.get('en');
   if (ofLocale === undefined) throw new Error('There are no texts of pages.');
   return { locale, texts: ofLocale };
 };
 
 /** The language that the visitor has chosen, if there are texts in it: for a browser that asks for no language of the pages. */
-const localeOf = ({ payloads }: PageContent, { texts }: UserPageFiles): string | undefined =>
-  fallbacksOf(payloads['current-user']?.locale ?? null, '').find((each) => texts.has(each));
+const localeOf = ({ payloads }: PageContent, { locales }: UserPageFiles, defaultLocale: string): string | undefined =>
+  fallbacksOf(payloads['current-user']?.locale ?? null, defaultLocale).find((each) => locales.includes(each));
 
 export const userFailures = (config: Config, read: PageOptions['files']): HttpDeps['userFailure'] => {
   const { baseUrl, brand, defaultLocale, allowedOrigins, application, userPages } = config;
@@ -93,7 +96,7 @@ export const openPages = (
   const targets = targetsOf(config);
   const site = { baseUrl: config.baseUrl, brand, version: VERSION };
   const registration = config.registration.mode;
-  const { passkeyOffered, usedLast } = pageCookies(config.refreshCookie);
+  const { passkeyOffered, usedLast, pageLocale: chosen } = pageCookies(config.refreshCookie);
   const has = (page: Page) => config.userPages || (ofMail && page.ofMail === true);
   const pages = formRoutes({
     api: [
@@ -123,8 +126,9 @@ export const openPages = (
         wasOffered: passkeyOffered.read(ctx).length > 0,
         usedLast: usedLast.read(ctx)[0],
         locales: deps.mailLocales ?? [],
-        ...textsFor(ctx, files, localeOf(content, files) ?? defaultLocale),
+        ...textsFor(ctx, files, localeOf(content, files, defaultLocale) ?? defaultLocale),
       };
+      if (readQuery(ctx.url)?.locale === around.locale) chosen.set(ctx, around.locale);
       if (PAGES[content.name].skips !== undefined) passkeyOffered.set(ctx, 'yes');
       const { userPage } = await import('../../adapters/http/pages/user-pages.ts');
       return userPage({ ...content, ...around, qr, once: deps.secrets.random(), now: deps.clock.now() }, files);

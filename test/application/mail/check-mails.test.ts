@@ -26,12 +26,12 @@ describe('templates of mails', () => {
       expect.stringContaining('{network} is unknown here'),
       expect.stringContaining('{time} is unknown here'),
     ]);
-    const french = { direction: 'ltr', footer: 'De {brand}', parts: { happened: ['Le {time}'] } };
+    const danish = { direction: 'ltr', footer: 'De {brand}', parts: { happened: ['Le {time}'] } };
     expect(
-      problemsOf(texts({ ...french, mails: { exported: ['Export', '{happened}', '{resetPage}'] } }, 'fr')),
+      problemsOf(texts({ ...danish, mails: { exported: ['Export', '{happened}', '{resetPage}'] } }, 'da')),
     ).toEqual([]);
-    const canadian = texts({ mails: { exported: ['Exportation', '{happened}', '{resetPage}'] } }, 'fr-CA');
-    expect(problemsOf({ ...texts(french, 'fr'), ...canadian })).toEqual([]);
+    const canadian = texts({ mails: { exported: ['Exportation', '{happened}', '{resetPage}'] } }, 'da-DK');
+    expect(problemsOf({ ...texts(danish, 'da'), ...canadian })).toEqual([]);
     expect(problemsOf(layout('<style>p { color: red }</style><p title="{{brand}}">{{subject}}</p>'))).toEqual([]);
   });
 
@@ -40,7 +40,7 @@ describe('templates of mails', () => {
     ['a placeholder of another mail', reset([...RESET, '{username}']), '{username} is unknown'],
     [
       'a part that a new language lacks',
-      reset([...RESET, '{happened}'], 'fr'),
+      reset([...RESET, '{happened}'], 'da'),
       '{happened} is not among the parts of this',
     ],
     ['no link', reset(['Subject', 'Hello.']), '{link} is missing: the mail needs its link'],
@@ -75,8 +75,8 @@ describe('templates of mails', () => {
     ['a mail that is not sent', texts({ mails: { 'password-rest': RESET } }), 'mails.password-rest: there is no text'],
     ['a part of another name', texts({ parts: { other: ['x'] } }), 'parts.other: there is no text of this name'],
     ['a language of no name', reset(RESET, 'de_AT'), 'expected the name of a language'],
-    ['a new language without its direction', reset(RESET, 'fr'), 'direction is missing, since this language is not'],
-    ['a new language without its footer', reset(RESET, 'fr'), 'footer is missing, since this language is not built in'],
+    ['a new language without its direction', reset(RESET, 'da'), 'direction is missing, since this language is not'],
+    ['a new language without its footer', reset(RESET, 'da'), 'footer is missing, since this language is not built in'],
     ['a template besides', { 'password-reset.html': '<p>' }, 'mails have no template but layout.html'],
     ['a layout without its mail', { 'layout.html': '<p>{{brand}}</p>' }, 'expected {{content}} once'],
     ['a layout with a mail in a tag', { 'layout.html': '<p title="{{content}}">' }, 'expected {{content}} once'],

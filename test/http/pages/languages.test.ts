@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { brandStyle } from '../../../src/adapters/http/pages/layout.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
-import { registeredVisitor } from '../../support/http/page-visitor.ts';
-import { startService, type TestService } from '../../support/http/service.ts';
+import { registeredVisitor, visitorOf } from '../../support/http/page-visitor.ts';
+import { aPerson, startService, type TestService } from '../../support/http/service.ts';
 
 const APPLICATION = 'https://app.example.org';
 const plain = await startService({}, { storage: memoryStorage() });
@@ -29,8 +29,8 @@ describe('the language of the pages for links', () => {
     ['de', 'de'],
     ['de-AT, en', 'de'],
     ['en-GB, de', 'en'],
-    ['fr, de;q=0.5', 'de'],
-    ['fr', 'en'],
+    ['da, de;q=0.5', 'de'],
+    ['da', 'en'],
     [undefined, 'en'],
     ['*', 'en'],
     [`${'x'.repeat(2_000)}, de`, 'en'],
@@ -46,12 +46,35 @@ describe('the language of the pages for links', () => {
       /<html lang="(.*?)"/.exec((await visitor.open('/auth/account', { 'Accept-Language': accepted })).text)?.[1];
     await visitor.open('/auth/account');
     await visitor.submit('account.language', { locale: 'de' });
-    expect(await languages('fr')).toBe('de');
+    expect(await languages('da')).toBe('de');
     expect(await languages('en')).toBe('en');
   });
 
+  it('is the one that a visitor chooses there, through a whole flow, and of the mails to a new account', async () => {
+    const visitor = visitorOf(plain);
+    const to = new URLSearchParams({ to: '/auth/account/history' });
+    const { text } = await visitor.open(`/auth/register?${to}`);
+    expect(text).toContain(`<a href="?${to}&#38;locale=de" hreflang="de" lang="de" dir="auto">Deutsch</a>`);
+    expect((await visitor.open(`/auth/register?${to}&locale=de`)).text).toContain('<html lang="de" ');
+    expect((await visitor.open('/auth/log-in')).text).toContain('<html lang="de" ');
+    const { username, email, password } = aPerson();
+    await visitor.open('/auth/register');
+    await visitor.submit('register.register', { username, email, password });
+    const { text: account } = await visitor.open('/auth/account');
+    expect(account).toContain('<html lang="de" ');
+    expect(account).toMatch(/<option value="de" [^>]*selected/);
+    expect((await visitor.open('/auth/account?locale=xx')).text).toContain('<html lang="de" ');
+  });
+
+  it('cannot be chosen where something is shown once, which would be gone', async () => {
+    const visitor = await registeredVisitor(plain);
+    await visitor.open('/auth/account/factors');
+    await visitor.submit('factors.start-app');
+    expect((await visitor.follow()).text).not.toContain('hreflang');
+  });
+
   it('is by default that of DEFAULT_LOCALE', async () => {
-    expect((await pageOf(branded, 'password-reset', 'fr')).text).toContain('<html lang="de" ');
+    expect((await pageOf(branded, 'password-reset', 'da')).text).toContain('<html lang="de" ');
     expect((await pageOf(branded, 'password-reset', 'en')).text).toContain('<html lang="en" ');
   });
 });

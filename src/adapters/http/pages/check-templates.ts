@@ -49,9 +49,9 @@ const TOKEN = /<!doctype html>|<(\/?)([a-z][a-z0-9]*)((?:\s+[a-z][a-z-]*(?:="[^"
 const ATTRIBUTE = /([a-z][a-z-]*)(?:="([^"]*)")?/gi;
 
 /** Parts of the layout that are markup. */
-const LAYOUT_MARKUP = ['head', 'logo', 'visitor', 'alert', 'content'];
+const LAYOUT_MARKUP = ['head', 'logo', 'visitor', 'alert', 'content', 'languages'];
 /** What a template may leave out. */
-const OPTIONAL = /^(?:text\..*|link\..*|title|brand|logo)$/;
+const OPTIONAL = /^(?:text\..*|link\..*|title|brand|logo|languages)$/;
 
 const isMarkup = (name: string): boolean => /^(?:form|list)\./.test(name) || LAYOUT_MARKUP.includes(name);
 const isLink = (name: string): boolean => name.startsWith('link.');

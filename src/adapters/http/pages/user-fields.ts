@@ -125,7 +125,7 @@ export const fieldOf = (shown: PageView, form: string, name: string, values: Tex
   const control =
     type === 'select'
       ? html`<select ${common}>\n${localesOf(shown, text)}</select>`
-      : html`<input ${common} type="${type}"${filled}>`;
+      : html`<input ${common} type="${type}" dir="${name === 'name' ? 'auto' : 'ltr'}"${filled}>`;
   return html`<p class="field"><label for="${id}">${label}</label>
 ${hint === undefined ? NOTHING : html`<span class="rules" id="${id}-hint">${withLength(shown, hint)}</span>\n`}${control}
 ${said === undefined ? NOTHING : html`<span class="problem" id="${id}-problem">${said}</span>\n`}${known ? forgotten(shown) : NOTHING}</p>

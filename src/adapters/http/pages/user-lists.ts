@@ -22,7 +22,9 @@ const sayTime = (shown: PageView, text: string, at: number): Html => {
 };
 
 const item = (title: string, details: readonly (Html | string)[], forms: readonly Html[] = []): Html => {
-  const said = details.filter((each) => each !== '').map((each, at) => html`${at === 0 ? '' : ' · '}${each}`);
+  const said = details
+    .filter((each) => each !== '')
+    .map((each, at) => html`${at === 0 ? '' : ' · '}<bdi>${each}</bdi>`);
   return html`<li><div><strong>${title}</strong> <small>${said}</small></div>${forms}</li>\n`;
 };
 

@@ -2,6 +2,7 @@ import { filledTemplate, filledText, Html, html, NOTHING, type Templates } from 
 import { PAGES } from '../forms/flow.ts';
 import { pathIn } from './layout.ts';
 import { isOffered, linkOf, type PageView, type UserTexts } from './page-view.ts';
+import { languageName } from './user-fields.ts';
 import { formOf } from './user-forms.ts';
 import { LISTS, providerUrl } from './user-lists.ts';
 
@@ -58,6 +59,17 @@ const variableOf = (shown: PageView, variable: string): Html | string => {
   return shown.texts.pages[shown.name]?.[text] ?? shown.texts.common[text] ?? '';
 };
 
+/** Links to this page in other languages, unless it shows what is shown once. */
+const languagesOf = ({ name, state, to, texts, locale }: PageView, locales: readonly string[]): Html => {
+  if (state?.payload !== undefined || PAGES[name].leadsOn !== undefined || locales.length < 2) return NOTHING;
+  const links = locales.map((each) => {
+    const query = new URLSearchParams({ ...(to !== undefined && { to }), locale: each });
+    return html`<li><a href="?${`${query}`}" hreflang="${each}" lang="${each}" dir="auto">${languageName(each)}</a></li>\n`;
+  });
+  return html`<details><summary aria-label="${texts.pages.account?.language ?? ''}: ${languageName(locale)}">${languageName(locale)}</summary>
+<ul>${links}</ul></details>`;
+};
+
 /** What the pages are made of. */
 export type UserPageFiles = Templates<UserTexts>;
 
@@ -71,6 +83,7 @@ export const userPage = (shown: PageView, files: UserPageFiles): string => {
     isError: shown.state?.error !== undefined,
     alert: alertOf(shown),
     visitor: visitorOf(shown),
+    languages: languagesOf(shown, files.locales),
     script:
       url === null
         ? html`<script type="module" src="${pathIn(shown.site, '/user-pages.js')}"></script>`
@@ -99,6 +112,8 @@ type Content = {
   readonly isError: boolean;
   readonly alert: Html;
   readonly visitor?: Html;
+  /** By default none but its own. */
+  readonly languages?: Html;
   /** The element of its script, if it has one. */
   readonly script: Html;
   readonly variable: (name: string) => Html | string;
@@ -108,7 +123,7 @@ type Content = {
 export const filledPage = (
   { site, texts, locale }: Pick<PageView, 'site' | 'texts' | 'locale'>,
   { templates }: UserPageFiles,
-  { template, title, isError, alert, visitor = NOTHING, script, variable }: Content,
+  { template, title, isError, alert, visitor = NOTHING, languages = NOTHING, script, variable }: Content,
 ): string => {
   const { brand } = site;
   const main = filledTemplate(templates.get(template) ?? '', variable);
@@ -120,7 +135,7 @@ ${script}`;
     // Also the first thing that a screen reader says of the page.
     heading: isError ? filledText(texts.common['error-title'] ?? '', () => title) : title,
     ...{ title, head, logo, locale, direction: texts.direction, brand: brand.name },
-    ...{ alert, visitor, content: new Html(main) },
+    ...{ alert, visitor, languages, content: new Html(main) },
     ...Object.fromEntries(['show', 'show-password', 'strength'].map((each) => [each, texts.common[each] ?? ''])),
   };
   return filledTemplate(templates.get('layout') ?? '', (each) => around[each] ?? '');

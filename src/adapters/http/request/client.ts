@@ -11,7 +11,7 @@ import { canonicalLocale, fallbacksOf, LAST_LOCALE, preferredLocale } from '../.
 import { httpFailure } from '../errors/exceptions.ts';
 import { headerValues } from '../stages/arrival.ts';
 import type { BrowserSession } from './browser-session.ts';
-import { BOUND_COOKIE, type HttpOnlyCookie, isCrossSite, type SessionCookies } from './cookies.ts';
+import { BOUND_COOKIE, type HttpOnlyCookie, isCrossSite, PAGE_LOCALE_COOKIE, type SessionCookies } from './cookies.ts';
 
 /** Some proxies append the port of the client's connection to its address. */
 const WITH_PORT = /^(?:(?<ipv4>[\d.]+)|\[(?<ipv6>[^\]]+)\])(?::\d{1,5})?$/;
@@ -166,11 +166,12 @@ export const loginSourceOf = (ctx: Context, access: DeviceAccess, proof: string 
 /** Characters. Browsers send less than 200. */
 const MAX_LENGTH = 1_000;
 
-/** The languages of `Accept-Language` (RFC 9110 §12.5.4), canonical, the preferred first; none if the header is missing or too long. */
-export const acceptedLocales = (ctx: Context): string[] =>
-  ctx.get('Accept-Language').length > MAX_LENGTH
-    ? []
-    : ctx.acceptsLanguages().flatMap((language) => canonicalLocale(language) ?? []);
+/** The language that was chosen on a page, then those of `Accept-Language` (RFC 9110 §12.5.4), canonical, unless the header is too long. */
+export const acceptedLocales = (ctx: Context): string[] => {
+  const accepted = ctx.get('Accept-Language').length > MAX_LENGTH ? [] : ctx.acceptsLanguages();
+  const chosen = ctx.request.cookies.get(PAGE_LOCALE_COOKIE) ?? [];
+  return [...chosen, ...accepted].flatMap((language) => canonicalLocale(language) ?? []);
+};
 
 /** The language of a page for a user: one of those offered that the browser asks for, or else the default one of the service. */
 export const pageLocale = (ctx: Context, defaultLocale: string, offered: readonly string[]): string =>

@@ -33,6 +33,9 @@ const PASSKEY_OFFERED_COOKIE = 'passkey_offered';
 /** The form by which somebody has logged in, and not who. */
 const USED_LAST_COOKIE = 'used_last';
 
+/** The language that somebody has chosen on a page. Its name has no prefix: nothing depends on who has set it. */
+export const PAGE_LOCALE_COOKIE = 'page_locale';
+
 /** What a browser keeps while its user is at a provider (ADR 0027): one for each start, named by a hash of its state. */
 export const START_COOKIE = 'sign_in_';
 
@@ -42,7 +45,7 @@ export const OFFICE_COOKIE = 'office_session';
 /** All that the service reads: parts of a regular expression. */
 export const COOKIES = [
   ...[REFRESH_COOKIE, BOUND_COOKIE, PENDING_LOGIN_COOKIE, REMEMBERED_DEVICE_COOKIE],
-  ...[PAGE_STATE_COOKIE, PAGE_VISITOR_COOKIE, PASSKEY_OFFERED_COOKIE, USED_LAST_COOKIE, OFFICE_COOKIE],
+  ...[PAGE_STATE_COOKIE, PAGE_VISITOR_COOKIE, PAGE_LOCALE_COOKIE, PASSKEY_OFFERED_COOKIE, USED_LAST_COOKIE, OFFICE_COOKIE],
   `${START_COOKIE}[\\w-]{22}`,
 ] as const;
 
@@ -116,6 +119,7 @@ export const pageCookies = (settings: CookieSettings) => ({
   pageState: httpOnlyCookie(PAGE_STATE_COOKIE, { ...settings, maxAge: PAGE_STATE_LIFETIME }),
   pageVisitor: httpOnlyCookie(PAGE_VISITOR_COOKIE, { ...settings, maxAge: PAGE_VISITOR_LIFETIME }),
   passkeyOffered: httpOnlyCookie(PASSKEY_OFFERED_COOKIE, { ...settings, maxAge: REMEMBERED_FOR }),
+  pageLocale: httpOnlyCookie(PAGE_LOCALE_COOKIE, { ...settings, prefix: '', maxAge: 12 * REMEMBERED_FOR }),
   usedLast: httpOnlyCookie(USED_LAST_COOKIE, { ...settings, maxAge: 12 * REMEMBERED_FOR }),
 });
 

@@ -63,6 +63,6 @@ export const templates = async ({ config }: SetUp): Promise<Findings> => {
 export const pages = async ({ config }: SetUp): Promise<Findings> => {
   const { templates, problems } = await PAGE_FILES.examine(config.pageTemplates);
   return problems.length === 0
-    ? ok('pages.valid', `Pages can be shown in ${[...templates.texts.keys()].join(', ')}.`)
+    ? ok('pages.valid', `Pages can be shown in ${templates.locales.join(', ')}.`)
     : problems.map((text) => problem('pages.invalid', text, CORRECT_TEMPLATES));
 };

@@ -21,7 +21,6 @@ const LATECOMER = { username: 'latecomer', email: 'latecomer@example.org', passw
 /** A database with many open sessions, and what a process needs to use it. */
 const filled = async (kind: (typeof KINDS)[number]) => {
   const directory = temporaryDirectory();
-  onTestFinished(directory.remove);
   const options = kind.kind === 'sqlite' ? onSqlite(join(directory.path, 'database.sqlite')) : await kind.empty();
   const storage = await openSql(options, { migrate: true });
   onTestFinished(storage.close);
@@ -56,7 +55,6 @@ describe('the end of all sessions', () => {
 
       const start = async () => {
         const service = await runService(env);
-        onTestFinished(async () => void (await service.stop('SIGKILL')));
         return service;
       };
       const killed = await start();

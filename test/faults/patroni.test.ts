@@ -85,7 +85,6 @@ describe.runIf(canStartPgbouncer())(
     });
     afterAll(async () => {
       for (const clean of cleanups.toReversed()) await clean();
-      directory.remove();
     });
 
     const anyUrl = () => running[Math.floor(Math.random() * running.length)]?.url ?? expect.unreachable();

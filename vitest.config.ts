@@ -66,6 +66,7 @@ export default defineConfig({
     maxWorkers: 2,
     // The files of a worker share modules, which are slow to load, and browsers. Those of processes are few and long.
     isolate: false,
+    setupFiles: 'test/support/setup.ts',
     projects: [
       { extends: true, test: { name: 'core', include: CORE } },
       project({ name: 'http', include: HTTP, parts: 'embedded', globalSetup: RUN_DIRECTORY }),

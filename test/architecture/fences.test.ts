@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { PAGES } from '../../src/adapters/http/forms/flow.ts';
 import { ROOT, readText } from '../support/checkout/repository.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
@@ -15,7 +15,6 @@ const plant = (path: string, code: string): void => {
 plant('biome.json', JSON.stringify({ ...JSON.parse(readText('biome.json')), vcs: { enabled: false } }));
 plant('package.json', '{ "type": "module" }');
 plant('src/domain/user.ts', 'export {};\n');
-afterAll(project.remove);
 
 /** Runs a tool of this project in the temporary one. @returns whether it succeeded, and its output. */
 const run = (tool: string, args: readonly string[]) => {

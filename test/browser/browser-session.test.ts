@@ -42,11 +42,9 @@ const SHORT = { boundCookieLifetime: 2_000 };
 /** The same with a site and a service. */
 const openWorld = async (settings = {}, own: Parameters<typeof visit>[1] = {}) => {
   const site = await openSecureSite();
-  onTestFinished(site.close);
   const browser = await visit(site, own);
   const { cookies } = browser;
   const service = await startService(site.env, { hasher, storage: memoryStorage() }, settings);
-  onTestFinished(service.close);
   site.serve(service.url);
   const isBound = async () => (await cookies()).some((cookie) => cookie.startsWith('refresh_binding='));
   return {
@@ -130,10 +128,7 @@ describe.runIf(canBrowse())('Chromium that holds a key', () => {
     site = await openSecureSite();
     await start();
   });
-  afterAll(async () => {
-    await service.close();
-    await site.close();
-  });
+  afterAll(async () => {});
 
   it.each(STEPS)('stays logged in when the service ends before the response of a %s', async (step) => {
     const { signUp, refresh } = await visit(site);

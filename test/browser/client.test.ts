@@ -1,30 +1,26 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { canBrowse, launchChromium } from '../support/browser/chromium.ts';
 import { changesIn, importing, renewIn, restoredIn } from '../support/browser/client-page.ts';
 import { openSite } from '../support/browser/site.ts';
+import { atEnd } from '../support/closing.ts';
 import { aPerson } from '../support/http/service.ts';
 import { runService } from '../support/processes/process.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 describe.runIf(canBrowse())('the client, while the service is killed and started again', () => {
   const directory = temporaryDirectory();
-  const cleanups: (() => unknown)[] = [directory.remove];
   let launched: Awaited<ReturnType<typeof launchChromium>>;
   let app: Awaited<ReturnType<typeof openSite>>;
   beforeAll(async () => {
     launched = await launchChromium();
     app = await openSite('localhost');
-    cleanups.push(launched.close, app.close);
-  });
-  afterAll(async () => {
-    for (const clean of cleanups.toReversed()) await clean();
+    atEnd(launched.close);
   });
 
   it('stays logged in', async () => {
     const env = { DATA_DIR: directory.path, ALLOWED_ORIGINS_DEV: app.origin };
     let service = await runService(env);
     const { port } = new URL(service.url);
-    cleanups.push(() => service.stop('SIGKILL'));
     const tab = await launched.browser.newPage();
     await tab.goto(app.publish(importing(`http://localhost:${port}`)));
     await restoredIn(tab);

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { registerAtService } from '../support/browser/at-service.ts';
 import { canBrowse } from '../support/browser/chromium.ts';
 import { FRAMEWORKS, serveFrameworks } from '../support/browser/frameworks.ts';
 import { openWorld } from '../support/browser/world.ts';
+import { atEnd } from '../support/closing.ts';
 import { freePort } from '../support/servers/free-port.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
@@ -12,13 +13,7 @@ const ORIGIN = `http://localhost:${port}`;
 describe.runIf(canBrowse())('useAuth', () => {
   const { world, visit } = openWorld('localhost', { ALLOWED_ORIGINS_DEV: ORIGIN }, {}, { hasPages: true });
   const directory = temporaryDirectory();
-  const cleanups: (() => unknown)[] = [directory.remove];
-  beforeAll(async () => {
-    cleanups.push((await serveFrameworks(directory.path, world().service, port)).close);
-  });
-  afterAll(async () => {
-    for (const clean of cleanups.toReversed()) await clean();
-  });
+  beforeAll(async () => atEnd((await serveFrameworks(directory.path, world().service, port)).close));
 
   describe.each(FRAMEWORKS)('in %s, in the component that is documented', (framework) => {
     const page = `${ORIGIN}/${framework}/`;

@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { createServer } from 'vite';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { logInAtService, registerAtService } from '../support/browser/at-service.ts';
 import { canBrowse } from '../support/browser/chromium.ts';
 import { PARTIES, startResourceServer } from '../support/browser/resource-server.ts';
 import { openWorld } from '../support/browser/world.ts';
 import { ROOT } from '../support/checkout/repository.ts';
+import { atEnd } from '../support/closing.ts';
 import { aPerson } from '../support/http/service.ts';
 import { freePort } from '../support/servers/free-port.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
@@ -51,16 +52,11 @@ const fill = async (tab: Page, entries: Readonly<Record<string, string>>): Promi
 describe.runIf(canBrowse())('examples/react', () => {
   const { world, visit } = openWorld('localhost', { ...PARTIES, ALLOWED_ORIGINS_DEV: ORIGIN }, {}, { hasPages: true });
   const cache = temporaryDirectory();
-  const cleanups: (() => unknown)[] = [cache.remove];
   beforeAll(async () => {
     const { service } = world();
     const api = await startResourceServer(service, ORIGIN);
-    cleanups.push(api.close);
-    const application = await serveReactExample({ port, service, api: api.url }, cache.path);
-    cleanups.push(application.close);
-  });
-  afterAll(async () => {
-    for (const clean of cleanups.toReversed()) await clean();
+    atEnd(api.close);
+    atEnd((await serveReactExample({ port, service, api: api.url }, cache.path)).close);
   });
 
   /** Opens the application in new tabs without a session. What React or the page complains of fails the test. */

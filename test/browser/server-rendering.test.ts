@@ -1,6 +1,6 @@
 import { getRequestListener } from '@hono/node-server';
 import type { Page } from 'playwright-core';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createServerAuth } from '../../client/src/server.ts';
 import { createApp } from '../../examples/hono/app.ts';
 import { logOutAtService } from '../support/browser/at-service.ts';
@@ -92,7 +92,6 @@ describe.runIf(canBrowse()).each([HONO, SVELTEKIT])('examples/$name', (example) 
 describe.runIf(canBrowse())('pages at a sibling host over https', () => {
   it('get the cookie of the domain, renew it, and know nobody after a log-out', async () => {
     const site = await openSecureSite();
-    onTestFinished(site.close);
     const service = await startService(
       {
         ...site.env,
@@ -101,7 +100,6 @@ describe.runIf(canBrowse())('pages at a sibling host over https', () => {
       },
       { hasher },
     );
-    onTestFinished(service.close);
     site.serve(service.url);
     const auth = createServerAuth({
       baseUrl: site.service,
@@ -111,8 +109,7 @@ describe.runIf(canBrowse())('pages at a sibling host over https', () => {
       fetch: (input, init) => fetch(String(input).replace(site.service, service.url), init),
     });
     site.run(getRequestListener(createApp(auth).fetch));
-    const { browser, close } = await openBrowser({ as: 'full', trusted: site.certificate, args: [RESOLVING] });
-    onTestFinished(close);
+    const { browser } = await openBrowser({ as: 'full', trusted: site.certificate, args: [RESOLVING] });
     const person = aPerson();
     await service.http.post('/auth/register').send(person).expect(201);
 

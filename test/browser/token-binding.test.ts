@@ -1,7 +1,7 @@
 // Proves theft-2
 import { createServer } from 'node:http';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createServerAuth } from '../../client/src/server.ts';
 import { openApplications } from '../support/browser/applications.ts';
 import { canBrowse } from '../support/browser/chromium.ts';
@@ -39,7 +39,6 @@ describe.runIf(canBrowse())('auth.fetch with a token that is bound to the key', 
       fetch: () => fetch(`${world().behind.url}/.well-known/jwks.json`),
     });
   });
-  afterAll(() => api.close());
 
   const open = async (at: 0 | 1 = 0, clock = 0): Promise<Page> => {
     const tab = await openTab(world().apps[at], { clock });

@@ -1,5 +1,5 @@
 // Proves ASVS 14.3.3; bcp-12
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { createAccountClient } from '../../client/src/account.ts';
 import { type AuthClient, AuthError, createAuthClient } from '../../client/src/index.ts';
 import { duplicateUser, FIELD_CODES } from '../../src/domain/errors/app-error.ts';
@@ -23,9 +23,6 @@ const ADA = { account: 'ada', password: 'correct horse' };
 
 beforeEach(() => {
   vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
 });
 
 const renewed = () => success({ accessToken: anAccessToken() });
@@ -221,9 +218,6 @@ describe('the access token', () => {
     ['one that was asked for earlier', (auth: AuthClient) => errorOf(auth.refresh())],
   ])('is asked for again within seconds after the response to %s was lost, then less often', async (_title, begin) => {
     vi.spyOn(Math, 'random').mockReturnValue(0.5);
-    onTestFinished(() => {
-      vi.restoreAllMocks();
-    });
     const times: number[] = [];
     const lost = () => {
       times.push(Date.now() / 1000);
@@ -316,7 +310,6 @@ describe('a page that may not store anything', () => {
       },
     );
     const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined);
-    onTestFinished(() => logged.mockRestore());
     const transport = fakeTransport({ [LOGIN]: [loggedIn], ...answers });
     return { ...transport, logged, auth: aClient({ fetch: transport.fetch }) };
   };

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   aClient,
   anAccessToken,
@@ -20,9 +20,6 @@ const HOUR = 3_600_000;
 
 beforeEach(() => {
   vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
 });
 
 const seconds = (count: number) => vi.advanceTimersByTimeAsync(count * 1000);
@@ -143,8 +140,7 @@ describe('a renewal', () => {
   });
 
   it('waits for the next second when other tabs have sent many proofs, and is tried again later if that does not help', async () => {
-    const random = vi.spyOn(Math, 'random').mockReturnValue(0);
-    onTestFinished(() => random.mockRestore());
+    const _random = vi.spyOn(Math, 'random').mockReturnValue(0);
     const { auth, requests } = opened({ [REFRESH]: [expired, expired, expired, expired, renewed] }, { hint: '1' });
     const code = auth.ready.catch((error: { code: string }) => error.code);
     await seconds(0.9);

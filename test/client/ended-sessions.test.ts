@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { followEndedSessions } from '../../client/src/server.ts';
 import type { EndedSessionsOptions } from '../../client/src/types.ts';
 import { NOW, secondsNow, startFeed } from '../support/ended-feed.ts';
@@ -15,11 +15,6 @@ const follow = (baseUrl: string, options: Partial<EndedSessionsOptions> = {}) =>
   return { ...ended, errors };
 };
 const WAIT = { timeout: 20_000, interval: 20 };
-
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
 
 describe('followEndedSessions', () => {
   it.each([

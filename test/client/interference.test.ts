@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   aClient,
   anAccessToken,
@@ -16,9 +16,6 @@ const API = '/api';
 
 beforeEach(() => {
   vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
 });
 
 const seconds = (count: number) => vi.advanceTimersByTimeAsync(count * 1000);

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ROOT } from '../support/checkout/repository.ts';
 import { listenOnLoopback } from '../support/listen.ts';
 
@@ -15,8 +15,7 @@ const printed = async (options: string): Promise<unknown> => {
     const body = { success: false, code: 'AUTH_FAILED', message: 'No session.', details: null };
     response.writeHead(401, { 'Content-Type': 'application/json', Connection: 'close' }).end(JSON.stringify(body));
   });
-  const { port, close } = await listenOnLoopback(server);
-  onTestFinished(close);
+  const { port } = await listenOnLoopback(server);
   const program = `
     import { AuthError, createAuthClient } from '${CLIENT}';
     const auth = createAuthClient({ baseUrl: 'http://127.0.0.1:${port}', ${options} });

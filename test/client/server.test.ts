@@ -1,6 +1,6 @@
 import { generateKeyPairSync, hash, type KeyObject } from 'node:crypto';
 import { exportJWK, SignJWT } from 'jose';
-import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { AuthError } from '../../client/src/auth-error.ts';
 import { createServerAuth } from '../../client/src/server.ts';
 import type { AuthErrorCode, ServerAuthOptions } from '../../client/src/types.ts';
@@ -23,9 +23,6 @@ const AN_HOUR_AGO = Date.now() - 3_600_000;
 const { start } = servicesOverOneDatabase();
 const service = await start({ ...keyVariables(KEYS), ...PARTIES });
 const ada = await signUp(service);
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 /** A page server in front of the service. @returns also the paths that it has asked the service for */
 const pages = (options: Partial<ServerAuthOptions> = {}) => {

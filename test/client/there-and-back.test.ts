@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   aClient,
   anAccessToken,
@@ -16,9 +16,6 @@ const APP = 'https://app.example.com';
 
 beforeEach(() => {
   vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
 });
 
 const renewed = () => success({ accessToken: anAccessToken() });

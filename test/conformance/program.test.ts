@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { GROUPS } from '../../conformance/checks/checks.ts';
 import { ROOT } from '../support/checkout/repository.ts';
 import { ALLOWED_ORIGIN } from '../support/conformance.ts';
@@ -28,10 +28,6 @@ const ENV = { ...DEVELOPMENT, DATA_DIR: directory.path, ALLOWED_ORIGINS_DEV: ALL
 let development: RunningService;
 beforeAll(async () => {
   development = await runInMemory(ENV);
-});
-afterAll(async () => {
-  await development.stop();
-  directory.remove();
 });
 
 describe('npm run conformance', () => {

@@ -1,12 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ROOT, readText } from '../support/checkout/repository.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const directory = temporaryDirectory();
-afterAll(directory.remove);
 
 describe('console/page/console.js', () => {
   it('is what `npm run console` makes of the source', () => {

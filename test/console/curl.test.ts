@@ -1,12 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { curlCommand, prettyAnswer, type Sent } from '../../console/src/curl.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const directory = temporaryDirectory();
-afterAll(directory.remove);
 
 const LOGIN = 'http://localhost:3000/auth/login';
 const aRequest = (given: Partial<Sent> = {}): Sent => ({

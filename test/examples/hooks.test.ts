@@ -65,7 +65,6 @@ describe('the CAPTCHA', () => {
 
   it('is in a program that starts', async () => {
     const directory = temporaryDirectory();
-    onTestFinished(directory.remove);
     const env = { ...DEVELOPMENT, DATA_DIR: directory.path, TURNSTILE_SECRET: 's3cr3t' };
     const { url, stop } = await runService(env, [], program('main.ts'));
     expect(await outcomeOf(url, aPerson())).toBe('AUTH_REGISTRATION_REFUSED');
@@ -145,7 +144,6 @@ describe('the receiver', () => {
     expect(await statusOf(url, ahead)).toBe(200);
     expect(await statusOf(url, ahead)).toBe(401);
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 100_000 });
-    onTestFinished(() => void vi.useRealTimers());
     expect(await statusOf(url, sent({ id: 'msg_2' }))).toBe(200);
     expect(await statusOf(url, ahead)).toBe(401);
   });

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../support/checkout/repository.ts';
 import { startExample } from '../support/processes/example.ts';
 import { createDatabase, TEST_DATABASE_URL } from '../support/storage/databases.ts';
@@ -39,8 +39,7 @@ describe('a copy of the example in a repository of its own, with a link to this 
   });
 
   it.runIf(TEST_DATABASE_URL !== undefined)('starts', async () => {
-    const { url, drop } = await createDatabase(TEST_DATABASE_URL ?? '');
-    onTestFinished(drop);
+    const { url } = await createDatabase(TEST_DATABASE_URL ?? '');
     const env = { SHOP_DATABASE_URL: url, DATA_DIR: join(path, 'data') };
     const { http, stop } = await startExample(env, join(path, 'main.ts'));
     await http.get('/health/ready').expect(200);

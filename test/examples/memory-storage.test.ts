@@ -7,8 +7,7 @@ const ADA = { username: 'ada', email: 'ada@example.org', password: 'correct hors
 
 /** Starts the service as docs/own-store.md shows it, at a port of the test's own. */
 const startInMemory = async () => {
-  const { path: directory, remove } = temporaryDirectory();
-  onTestFinished(remove);
+  const { path: directory } = temporaryDirectory();
   const port = `${await freePort()}`;
   const config = parseConfig({
     ...{ NODE_ENV: 'test', PORT: port, DATA_DIR: directory },

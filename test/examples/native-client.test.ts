@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openSession } from '../../examples/native-client/session.ts';
 import { openStore } from '../../examples/native-client/store.ts';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
@@ -22,14 +22,12 @@ const start = closedServices();
 /** A service behind a line that can lose a response, a user, and a file for the session. */
 const openWorld = async () => {
   const directory = temporaryDirectory();
-  onTestFinished(directory.remove);
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
   let passed = 0;
   const now = () => Date.now() + passed;
   const service = await start({ BASE_URL: baseUrl, JWT_BINDING: 'on' }, { storage: memoryStorage(), clock: { now } });
   const line = await witness(service.url, port);
-  onTestFinished(line.close);
   const person = aPerson();
   const { body } = await service.http.post('/auth/register').send(person).expect(201);
   const file = join(directory.path, 'session.json');

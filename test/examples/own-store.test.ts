@@ -76,7 +76,6 @@ describe.runIf(server !== '')('two processes of the example, in a database of a 
     await Promise.all(processes.map(({ stop }) => stop('SIGKILL')));
     await shop?.end();
     await drop?.();
-    directory.remove();
   });
 
   const register = (number: number, person: object) => at(number).http.post('/auth/register').send(person);

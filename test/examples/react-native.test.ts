@@ -1,6 +1,6 @@
 // Proves app-2
 import { hash, randomBytes } from 'node:crypto';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { openAuth, type Platform } from '../../examples/react-native/auth.ts';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { closedServices } from '../support/http/account.ts';
@@ -11,7 +11,6 @@ import { CLIENT, startProvider, walkToCallback } from '../support/oidc/provider.
 
 const start = closedServices();
 const provider = await startProvider();
-afterAll(() => provider.close());
 
 const withCookies =
   (jar: Map<string, string>): typeof fetch =>

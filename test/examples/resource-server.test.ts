@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { SignJWT } from 'jose';
 import request from 'supertest';
-import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { followEndedSessions } from '../../client/src/server.ts';
 import { createApp } from '../../examples/resource-server/app.ts';
 import type { IsEnded } from '../../examples/resource-server/authenticate.ts';
@@ -53,10 +53,6 @@ let ada: Awaited<ReturnType<typeof signUp>>;
 beforeAll(async () => {
   service = await start({ ...keyVariables(KEYS), ...PARTIES });
   ada = await signUp(service);
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
 });
 
 describe('the resource server', () => {

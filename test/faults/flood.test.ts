@@ -1,5 +1,5 @@
 // Proves flood-2
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type RunningService, runInMemory } from '../support/processes/process.ts';
 import { type Answer, ask, postJson, refreshAllAt, signUpAt } from '../support/processes/sessions-under-load.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
@@ -18,10 +18,6 @@ describe('a flood of log-ins', () => {
       RATE_LIMITS: 'off',
     });
   });
-  afterAll(async () => {
-    await service.stop('SIGKILL');
-    directory.remove();
-  });
 
   it('is served as far as hashing goes, turned away beyond it, and leaves refresh and guarded requests alone', async () => {
     const holders = [await signUpAt(service.url), await signUpAt(service.url)];
@@ -33,7 +29,6 @@ describe('a flood of log-ins', () => {
     const flood = Promise.allSettled(Array.from({ length: FLOOD }, logIn));
     onTestFinished(async () => {
       // Dozens of log-ins are still waiting.
-      await service.stop('SIGKILL');
       await flood;
     });
     const compared = () => answers.filter(({ status }) => status === 401);

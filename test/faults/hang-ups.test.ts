@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ServiceOnPostgres, SOON, startOnPostgres } from '../support/processes/service-on-postgres.ts';
 import { type Holder, signUpAt } from '../support/processes/sessions-under-load.ts';
 import { freePort } from '../support/servers/free-port.ts';
@@ -40,7 +40,6 @@ describe.runIf(canStartServers())('clients that hang up', () => {
       JWT_REFRESH_REPLAY_WINDOW: '0',
     });
   });
-  afterAll(() => service.close());
 
   const outcomes = async (): Promise<Record<string, number>> => {
     const text = await (await fetch(metrics)).text();

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { passwordHasher } from '../../src/adapters/crypto/password-hasher.ts';
 import { secretsOf } from '../../src/adapters/crypto/secrets.ts';
 import { storageOver } from '../../src/adapters/records/storage.ts';
@@ -68,7 +68,6 @@ type Work = (stores: Stores) => Promise<unknown>;
 /** Stores on PostgreSQL with a user, and transactions that count how often they are run: again after a deadlock. */
 const setUp = async () => {
   const database = await openOnPostgresql(TEST_DATABASE_URL ?? '');
-  onTestFinished(database.close);
   const { transactions: unit, ...stores } = storageOver(database.records);
   const user = aUser();
   await stores.users.add(user);
@@ -325,18 +324,14 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('two transactions about webhooks
 
 describe.runIf(TEST_DATABASE_URL !== undefined)('a change of the password among log-ins that never stop', () => {
   it('waits for those that were there before it, and for none that came later', async () => {
-    const { url, drop } = await createDatabase(TEST_DATABASE_URL ?? '');
-    onTestFinished(drop);
+    const { url } = await createDatabase(TEST_DATABASE_URL ?? '');
     const database = await openDatabase(onPostgresql(url), { migrate: true });
-    onTestFinished(database.close);
     const hasher = passwordHasher({ cost: 4 });
     const service = await startService({ ...LONG_TIMEOUTS, DATABASE_URL: url }, { hasher });
-    onTestFinished(service.close);
     const { person, accessToken } = await signUp(service);
     const { username: account, password } = person;
     // In one instance, log-ins of a user wait for each other before they use the database.
     const another = await startService({ ...LONG_TIMEOUTS, DATABASE_URL: url }, { hasher });
-    onTestFinished(another.close);
     const logInAt = ({ http }: typeof service) => http.post('/auth/login').send({ account, password }).then();
     const change = () =>
       service.http

@@ -1,5 +1,5 @@
 // Proves flood-10, flood-11
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { passwordHasher } from '../../src/adapters/crypto/password-hasher.ts';
 import { heldFrom, refreshWith, signUp } from '../support/http/auth-http.ts';
 import { startService } from '../support/http/service.ts';
@@ -19,9 +19,7 @@ describe.each(ROUTES)('a refresh whose session is locked by somebody else, %s', 
       REQUEST_TIMEOUT_MS: '18000',
       BCRYPT_COST: '4',
     });
-    onTestFinished(service.close);
     const other = await openDatabase(onPostgresql(direct), { migrate: false });
-    onTestFinished(other.close);
     const { cookie } = await signUp(service);
 
     await inTransaction(other, async (send) => {
@@ -56,9 +54,7 @@ describe.each(ROUTES)('many log-ins of a user who is locked by somebody else, %s
     };
     const env = { ...LONG_TIMEOUTS, DATABASE_URL: url, DATABASE_POOL_SIZE: '2' };
     const service = await startService(env, { hasher });
-    onTestFinished(service.close);
     const other = await openDatabase(onPostgresql(direct), { migrate: false });
-    onTestFinished(other.close);
     const [locked, free] = [await signUp(service), await signUp(service)];
     const { username: account, password } = locked.person;
     const logIn = () => service.http.post('/auth/login').send({ account, password }).then();

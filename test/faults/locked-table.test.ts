@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ServiceOnPostgres, SOON, startOnPostgres } from '../support/processes/service-on-postgres.ts';
 import { ask } from '../support/processes/sessions-under-load.ts';
 import { canStartServers } from '../support/servers/of-the-tests.ts';
@@ -18,10 +18,6 @@ describe.runIf(canStartServers())('while somebody has locked a table', () => {
   beforeAll(async () => {
     service = await startOnPostgres({ DATABASE_POOL_SIZE: '3' });
     other = await openDatabase(onPostgresql(service.env.DATABASE_URL ?? ''), { migrate: false });
-  });
-  afterAll(async () => {
-    await other.close();
-    await service.close();
   });
 
   const ready = () => ask(`${service.url()}/health/ready`);

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { aPerson, startService } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
 import { openSmtpServer } from '../support/mail/smtp-server.ts';
@@ -16,8 +16,7 @@ const pg: { readonly Client: { readonly prototype: { query(...given: unknown[]):
 )('pg');
 
 const aDirectory = (): string => {
-  const { path, remove } = temporaryDirectory();
-  onTestFinished(remove);
+  const { path } = temporaryDirectory();
   return path;
 };
 
@@ -32,7 +31,6 @@ const environment = (database: string, port: number) => ({
 
 const run = async (env: Readonly<Record<string, string>>) => {
   const service = await runService(env);
-  onTestFinished(async () => void (await service.stop('SIGKILL')));
   return service;
 };
 
@@ -45,8 +43,7 @@ const askAt = async (url: string) => {
 };
 
 const aDatabase = async (): Promise<string> => {
-  const { url, drop } = await createDatabase(postgresOfTheTests() ?? '');
-  onTestFinished(drop);
+  const { url } = await createDatabase(postgresOfTheTests() ?? '');
   return url;
 };
 
@@ -54,7 +51,6 @@ describe.runIf(canStartServers())('mail', () => {
   it('does not keep a process from stopping', async () => {
     const reached = Promise.withResolvers<void>();
     const hanging = await openSmtpServer({ onData: () => reached.resolve(), closeTimeout: 0 });
-    onTestFinished(hanging.close);
     const service = await run(environment(await aDatabase(), hanging.port));
     await askAt(service.url);
     await reached.promise;
@@ -69,12 +65,10 @@ describe.runIf(canStartServers())('a request for a link', () => {
     const database = await aDatabase();
     // Before there are connections, which take the method with them.
     const query = vi.spyOn(pg.Client.prototype, 'query');
-    onTestFinished(() => query.mockRestore());
     const service = await startService(
       { DATABASE_URL: database, EMAIL_VERIFICATION: 'off' },
       { mailer: memoryMailer() },
     );
-    onTestFinished(service.close);
     const person = aPerson();
     await service.http.post('/auth/register').send(person).expect(201);
     const statementsFor = async (email: string): Promise<string[]> => {
@@ -90,8 +84,7 @@ describe.runIf(canStartServers())('a request for a link', () => {
     expect(await statementsFor(aPerson().email)).toEqual(sent);
     // Asked again, while the first request waits, whether or not it has an account.
     expect(await statementsFor(person.email)).toEqual(sent.slice(0, -1));
-    const { em, close } = await openDatabase(onPostgresql(database), { migrate: false });
-    onTestFinished(close);
+    const { em } = await openDatabase(onPostgresql(database), { migrate: false });
     expect(await em.execute('select count(*)::int as waiting from outbox')).toEqual([{ waiting: 2 }]);
   });
 });

@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Context } from 'koa';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { MAX_PENDING } from '../../src/infrastructure/http-server/connection.ts';
 import { exchangeText, head, openSocket, parseAnswers } from '../support/http/raw-http.ts';
 import { probe, stageApp } from '../support/http/stage-app.ts';
@@ -95,10 +95,6 @@ describe('twenty connections that send many requests and read no response', () =
       RATE_LIMITS: 'off',
       REQUEST_TIMEOUT_MS: '2000',
     });
-  });
-  afterAll(async () => {
-    await service.stop();
-    directory.remove();
   });
 
   const attack = (url: string, path: string): Socket => {

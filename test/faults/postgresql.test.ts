@@ -1,5 +1,5 @@
 // Proves ASVS 16.5.2; flood-10
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { aPerson } from '../support/http/service.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
 import { ask, type Holder, postJson, refreshAllAt, signUpAt } from '../support/processes/sessions-under-load.ts';
@@ -60,11 +60,6 @@ describe.runIf(canStartServers()).each(Object.entries(FAULTS))('while PostgreSQL
     // One after the other: on a busy machine, ten connections at once take longer than a connection may.
     while (signedUp.length < 10) signedUp.push(await signUpAt(service.url));
     holders = signedUp;
-  });
-  afterAll(async () => {
-    await service.stop();
-    await postgres.stop();
-    directory.remove();
   });
 
   /** Registers one person after the other, and keeps those whose registration was acknowledged. @returns stops. */

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { atEnd } from '../support/closing.ts';
 import { type RunningService, runInMemory } from '../support/processes/process.ts';
 import { freePort } from '../support/servers/free-port.ts';
 import { canStartPgbouncer } from '../support/servers/of-the-tests.ts';
@@ -42,14 +43,8 @@ const startClient = (url: string) => {
 };
 
 describe.runIf(canStartPgbouncer())('behind Caddy, nginx and HAProxy, with the documented configurations', () => {
-  const cleanups: (() => unknown)[] = [];
-  afterEach(async () => {
-    for (const clean of cleanups.splice(0).toReversed()) await clean();
-  });
-
   const start = async (port: number): Promise<RunningService> => {
     const directory = temporaryDirectory();
-    cleanups.push(directory.remove);
     const service = await runInMemory({
       PORT: String(port),
       DATA_DIR: directory.path,
@@ -59,7 +54,6 @@ describe.runIf(canStartPgbouncer())('behind Caddy, nginx and HAProxy, with the d
       TRUST_PROXY: '1',
       LOG_LEVEL: 'info',
     });
-    cleanups.push(() => service.stop('SIGKILL'));
     return service;
   };
 
@@ -67,12 +61,12 @@ describe.runIf(canStartPgbouncer())('behind Caddy, nginx and HAProxy, with the d
   const startClients = async (ports: readonly number[]) => {
     const clients = new Map<string, ReturnType<typeof startClient>>();
     for (const [name, proxy] of Object.entries(PROXIES)) {
-      const { url, stop } = await startProxy(
+      const url = await startProxy(
         proxy,
         ports.map((port) => `127.0.0.1:${port}`),
       );
       const client = startClient(url);
-      cleanups.push(stop, client.stop);
+      atEnd(client.stop);
       clients.set(name, client);
     }
     return {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { type RunningService, runService } from '../support/processes/process.ts';
 import { ask, type Holder, signUpAt } from '../support/processes/sessions-under-load.ts';
 import { freePort } from '../support/servers/free-port.ts';
@@ -38,12 +38,6 @@ describe.runIf(canStartServers())('when the primary became read-only, and the ad
       REQUEST_TIMEOUT_MS: '600000',
     });
     holders = await Promise.all(Array.from({ length: CLIENTS }, () => signUpAt(service.url)));
-  });
-  afterAll(async () => {
-    await service?.stop('SIGKILL');
-    await admin?.close();
-    await postgres?.stop();
-    directory.remove();
   });
 
   const refreshAll = () => Promise.all(holders.map(({ refresh }) => refresh(service.url)));

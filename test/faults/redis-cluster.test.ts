@@ -1,5 +1,5 @@
 // Proves flood-1
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { testKeys } from '../support/keys.ts';
 import { keyVariables } from '../support/processes/environments.ts';
 import { canShare } from '../support/processes/instances.ts';
@@ -15,13 +15,10 @@ const PATIENCE = { timeout: 60_000, interval: 20 };
 
 describe.runIf(canShare() && canStartServers())('two instances over a Redis Cluster', () => {
   const services: RunningService[] = [];
-  const cleanups: (() => Promise<unknown>)[] = [];
   /** The first has the URLs of all masters, the second that of one. */
   beforeAll(async () => {
     const cluster = await startRedisCluster();
-    cleanups.push(cluster.stop);
-    const { url, drop } = await createDatabase(postgresOfTheTests() ?? '');
-    cleanups.push(drop);
+    const { url } = await createDatabase(postgresOfTheTests() ?? '');
     const masters = cluster.shards.map(({ master }) => master.url.replace(/\/0$/, ''));
     const keys = keyVariables(testKeys());
     for (const urls of [masters, masters.slice(0, 1)]) {
@@ -33,12 +30,8 @@ describe.runIf(canShare() && canStartServers())('two instances over a Redis Clus
         // A window that does not end during the test.
         RATE_LIMITS: `global=off,strict=${LIMIT}/3600,public=off`,
       });
-      cleanups.push(() => service.stop('SIGKILL'));
       services.push(service);
     }
-  });
-  afterAll(async () => {
-    for (const clean of cleanups.toReversed()) await clean();
   });
 
   it('are ready, whether they have the URLs of several nodes or of one', async () => {

@@ -31,10 +31,7 @@ describe.runIf(canStartServers())('a service whose Redis has a bounded memory', 
     });
   });
   afterAll(async () => {
-    await service.stop();
     admin.disconnect();
-    await redis.stop();
-    directory.remove();
   });
 
   const logged = (message: string) => service.stdout.filter((line) => JSON.parse(line).msg === message).length;

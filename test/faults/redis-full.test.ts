@@ -29,10 +29,7 @@ describe.runIf(canStartServers())('a service whose Redis is full, and evicts not
     await expect(admin.set('key', 'value')).rejects.toThrow('OOM');
   });
   afterAll(async () => {
-    await service.stop();
     admin.disconnect();
-    await redis.stop();
-    directory.remove();
   });
 
   const metrics = async () => (await fetch(metricsUrl)).text();

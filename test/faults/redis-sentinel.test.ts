@@ -29,8 +29,6 @@ describe.runIf(canStartServers())('two instances over a Redis with sentinels', (
   });
   afterAll(async () => {
     await Promise.all(services.map((service) => service.stop('SIGKILL')));
-    await redis?.stop();
-    directory.remove();
   });
 
   let network = 0;

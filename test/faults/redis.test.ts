@@ -1,5 +1,5 @@
 // Proves ASVS 16.5.2; flood-10
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { type RunningService, runInMemory } from '../support/processes/process.ts';
 import { ask, postJson } from '../support/processes/sessions-under-load.ts';
 import { untilReady, whileShared } from '../support/processes/while-shared.ts';
@@ -46,11 +46,6 @@ describe.runIf(canStartServers()).each(Object.entries(FAULTS))('while Redis is %
   beforeAll(async () => {
     redis = await startRedis();
     service = await runInMemory(env());
-  });
-  afterAll(async () => {
-    await service.stop();
-    await redis.stop();
-    directory.remove();
   });
 
   it('no request hangs or fails because of it, limits are counted in the process, and it is logged once', async () => {

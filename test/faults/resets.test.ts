@@ -1,6 +1,6 @@
 // Proves flood-6
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { head } from '../support/http/raw-http.ts';
 import { type RunningService, runInMemory } from '../support/processes/process.ts';
 import { freePort } from '../support/servers/free-port.ts';
@@ -72,10 +72,6 @@ describe('connections that are reset', () => {
       RATE_LIMITS: 'off',
     });
     ports.service = Number(new URL(service.url).port);
-  });
-  afterAll(async () => {
-    await service.stop();
-    directory.remove();
   });
 
   describe.each(['service', 'metrics'] as const)('on the port of the %s', (port) => {

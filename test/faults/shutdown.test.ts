@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { afterAll, afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createApp } from '../../src/adapters/http/app.ts';
 import { listen } from '../../src/infrastructure/http-server/server.ts';
 import { head, openSocket, parseAnswers, readToEnd } from '../support/http/raw-http.ts';
@@ -66,11 +66,7 @@ it('a server that closes responds to all requests of a connection', async () => 
 
 describe('a service that stops', () => {
   const directory = temporaryDirectory();
-  afterAll(directory.remove);
   let service: RunningService | undefined;
-  afterEach(async () => {
-    await service?.stop('SIGKILL');
-  });
   const start = async (env: Readonly<Record<string, string>> = {}) => {
     service = await runService({
       DATA_DIR: directory.path,

@@ -1,7 +1,7 @@
 // Proves flood-4
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parseAnswer } from '../support/http/raw-http.ts';
 import { type RunningService, runInMemory } from '../support/processes/process.ts';
 import { ask } from '../support/processes/sessions-under-load.ts';
@@ -22,10 +22,6 @@ describe('clients that take their time', () => {
   let service: RunningService;
   beforeAll(async () => {
     service = await runInMemory({ DATA_DIR: directory.path, REQUEST_TIMEOUT_MS: '2000' });
-  });
-  afterAll(async () => {
-    await service.stop();
-    directory.remove();
   });
 
   /** Writes until the service closes the connection. @returns everything it sent. */
@@ -71,10 +67,6 @@ describe('a thousand clients that send nothing, and a hundred that send half a h
   beforeAll(async () => {
     // Longer than this test takes: all of them stay connected.
     service = await runInMemory({ DATA_DIR: directory.path, REQUEST_TIMEOUT_MS: '600000' });
-  });
-  afterAll(async () => {
-    await service.stop('SIGKILL');
-    directory.remove();
   });
 
   it('do not keep others waiting', async () => {

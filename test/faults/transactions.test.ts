@@ -75,7 +75,6 @@ describe.runIf(server !== undefined)('a connection that is cut at the commit', (
     async (when, kept) => {
       const { url } = await postgresql();
       const line = await openPostgresLine(url);
-      onTestFinished(line.close);
       const { transactions } = await openHere(onPostgresql(line.url));
       const { users, sessions } = await openHere(onPostgresql(url));
       const [user, next] = [aUser(), aUser()];

@@ -1,5 +1,5 @@
 // Proves app-1, app-2, app-3
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { codeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { APP_LINK, ahead, anApp, codeFor, codeOnPage } from '../support/http/app-login.ts';
@@ -20,7 +20,6 @@ const CLAIMED = 'https://app.example.org/signed-in';
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
 const provider = await startProvider();
-afterAll(provider.close);
 const env = {
   ...{ BASE_URL: ORIGIN, ALLOWED_ORIGINS_DEV: 'https://app.example.org', APP_LINKS: `${APP_LINK},${CLAIMED}` },
   ...{ OIDC_PROVIDERS: 'acme', OIDC_ACME_ISSUER: provider.issuer },

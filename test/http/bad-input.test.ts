@@ -1,7 +1,7 @@
 // Proves SPEC 1.10, 9.4, 9.5, 9.8, 12.21, 20.3; network-6
 import type { Response } from 'supertest';
 import * as v from 'valibot';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Route } from '../../src/adapters/http/routing/define-route.ts';
 import { CATALOG } from '../../src/domain/errors/catalog.ts';
 import { anId } from '../support/builders.ts';
@@ -59,7 +59,6 @@ describe('bad input', () => {
     service = await startService(ALL_ROUTES);
     ({ accessToken, cookie } = await signUp(service));
   });
-  afterAll(() => service.close());
 
   /** Authenticated where the route requires it; as from a page of the service where it is one. */
   const ask = (route: Route, path = samplePath(route, withBody.includes(route) ? anId() : undefined)) => {

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readText } from '../support/checkout/repository.ts';
 import { startService } from '../support/http/service.ts';
 
@@ -6,7 +6,6 @@ const PATH = '/client.js';
 const APP = 'https://app.example.com';
 
 const service = await startService({ ALLOWED_ORIGINS_DEV: APP });
-afterAll(() => service.close());
 
 describe('GET /client.js', () => {
   it('is the built client, as a module that any page may load and caches may store', async () => {

@@ -1,11 +1,10 @@
 // Proves SPEC 1.4, 1.6, 1.13, 2.8, 2.9, 3.1, 4.1, 8.1, 8.9, 9.1, 9.19, 9.20, 9.21, 10.2, 10.4, 11.8, 11.9, 11.10, 11.11, 13.9, 20.1, 20.7, 20.8, 20.10, 20.12
 // Proves SPEC 20.13; script-1, bcp-9
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ALLOWED_ORIGIN, conformanceOf } from '../support/conformance.ts';
 import { startService } from '../support/http/service.ts';
 
 const service = await startService({ ALLOWED_ORIGINS_DEV: ALLOWED_ORIGIN });
-afterAll(() => service.close());
 
 describe('the service', () => {
   it('has the four routes of the specification for everybody', () => {

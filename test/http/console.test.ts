@@ -1,5 +1,5 @@
 // Proves website-7
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { startService, type TestService } from '../support/http/service.ts';
 import { PRODUCTION } from '../support/processes/environments.ts';
@@ -7,23 +7,13 @@ import { PRODUCTION } from '../support/processes/environments.ts';
 const FILES = ['/console', '/console.css', '/console.js'];
 const OWN = 'https://auth.example.org';
 
-const services: TestService[] = [];
-const start = async (...given: Parameters<typeof startService>): Promise<TestService> => {
-  const service = await startService(...given);
-  services.push(service);
-  return service;
-};
-afterAll(async () => {
-  for (const service of services) await service.close();
-});
-
 describe('the console', () => {
   it.each([
     ['/console', 'text/html; charset=utf-8'],
     ['/console.css', 'text/css; charset=utf-8'],
     ['/console.js', 'text/javascript; charset=utf-8'],
   ])('is %s, which browsers store and ask for again', async (path, type) => {
-    const { http } = await start();
+    const { http } = await startService();
     const { headers } = await http.get(path).expect(200);
     expect(headers).toMatchObject({ 'content-type': type, 'cache-control': 'no-cache' });
     const again = await http
@@ -34,7 +24,7 @@ describe('the console', () => {
   });
 
   it('may load nothing but its own files, call nothing but the service, and make no markup from text', async () => {
-    const { http } = await start();
+    const { http } = await startService();
     const { headers } = await http.get('/console');
     expect(headers['content-security-policy']?.split('; ').sort()).toEqual([
       "base-uri 'none'",
@@ -59,12 +49,12 @@ describe('the console', () => {
       60_000,
     ],
   ])('gets the lifetime %s', async (_whose, env, lifetime) => {
-    const { http } = await start(env);
+    const { http } = await startService(env);
     expect((await http.get('/console')).text).toContain(`<meta name="refresh-lifetime" content="${lifetime}">`);
   });
 
   it.each(FILES)('is off: %s is not there', async (path) => {
-    const { http } = await start({}, {}, { console: false });
+    const { http } = await startService({}, {}, { console: false });
     await http.get(path).expect(404);
   });
 
@@ -79,7 +69,7 @@ describe('the origin of the service itself', () => {
     http.post('/auth/login').set('Origin', origin).send({ account: 'ada', password: 'x' });
 
   it('is allowed while a page of the service needs it, and no other', async () => {
-    const service = await start();
+    const service = await startService();
     await askFrom(service, OWN).expect(401);
     for (const other of ['http://auth.example.org', 'https://auth.example.org:8443', 'http://localhost:3000', 'null'])
       await askFrom(service, other).expect(403);
@@ -87,7 +77,7 @@ describe('the origin of the service itself', () => {
 
   it('is not allowed while neither the console nor the pages are there', async () => {
     const pages = { ACCOUNT_PAGES: 'off', ACCOUNT_PAGES_URL: 'https://app.example.org/account' };
-    await askFrom(await start(pages, {}, { console: false }), OWN).expect(403);
+    await askFrom(await startService(pages, {}, { console: false }), OWN).expect(403);
   });
 
   it('is BASE_URL, or this machine, but not in production', () => {

@@ -50,7 +50,6 @@ describe('the verifier that docs/verify-tokens.md prints', () => {
   it('accepts a token for five seconds after it has expired, since clocks differ', async () => {
     const token = ada.accessToken;
     const { exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
-    onTestFinished(() => void vi.useRealTimers());
     for (const [seconds, status] of [
       [4, 200],
       [6, 401],
@@ -181,8 +180,7 @@ const conversation = (file: string, args: readonly string[] = []) => {
 
 /** Builds the files of a package with a program that judges lines, and starts it. */
 const goConversation = (files: readonly string[]) => {
-  const { path, remove } = temporaryDirectory();
-  onTestFinished(remove);
+  const { path } = temporaryDirectory();
   const sources = [...files, GO_PROGRAM].map((code, place) => {
     const source = join(path, `file${place}.go`);
     writeFileSync(source, code);

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { endedFeed } from '../../src/adapters/http/routes/service/ended-feed.ts';
 import type { AccessClaims } from '../../src/domain/tokens.ts';
 
@@ -36,7 +36,6 @@ describe('who waits for the list of ended sessions', () => {
   it('is woken once by all that ends before the list is read again', async () => {
     const { feed, wait, waiting } = setUp();
     const timers = vi.spyOn(globalThis, 'setTimeout');
-    onTestFinished(() => timers.mockRestore());
     const left = wait('client');
     await waiting(1);
     const before = timers.mock.calls.length;

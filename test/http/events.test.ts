@@ -1,6 +1,6 @@
 // Proves ASVS 16.2.5; theft-5
 
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { anEvent } from '../support/builders.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { heldFrom, opened, signUp } from '../support/http/auth-http.ts';
@@ -13,7 +13,6 @@ const clock = fixedClock(NOW);
 const ENV = { TRUST_PROXY: '1' };
 
 const service = await startService(ENV, { clock, hasher });
-afterAll(() => service.close());
 beforeEach(() => clock.set(NOW));
 
 const LAPTOP = { 'User-Agent': 'Laptop', 'X-Forwarded-For': '192.0.2.200', 'svc-request-id': 'of-the-laptop' };

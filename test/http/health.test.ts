@@ -40,7 +40,6 @@ const serve = async (served: HttpHandlers, routes: readonly Route[]) => {
 
 const servers: { close(): Promise<void> }[] = [];
 afterEach(async () => {
-  vi.useRealTimers();
   for (const server of servers.splice(0)) await server.close();
 });
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeJwt } from 'jose';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Hooks, RegistrationRequest } from '../../src/application/ports/hooks.ts';
 import { type AccountEvent, EVENT_KINDS } from '../../src/domain/event.ts';
 import { PAGE_FILES } from '../../src/infrastructure/template-files.ts';
@@ -130,7 +130,6 @@ describe('beforeRegister at the page', () => {
 
   it('gets the fields of a template, and its message is shown as text with what was typed', async () => {
     const directory = temporaryDirectory();
-    onTestFinished(directory.remove);
     const builtIn = (await PAGE_FILES.files()).get('register.html') ?? '';
     writeFileSync(join(directory.path, 'register.html'), `${FIELD}\n${builtIn}`);
     const asked: RegistrationRequest['extra'][] = [];

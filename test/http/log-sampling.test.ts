@@ -1,6 +1,6 @@
 // Proves SPEC 21.10; flood-7
 import type { Logger } from 'pino';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type LineKind, lineCount, logSampling } from '../../src/adapters/http/logging/log-sampling.ts';
 import { createLogger } from '../../src/infrastructure/logging/log.ts';
 import { exchangeRaw, head } from '../support/http/raw-http.ts';
@@ -47,9 +47,6 @@ describe('a count of lines', () => {
 describe('sampling', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-  });
-  afterEach(() => {
-    vi.useRealTimers();
   });
 
   const sampler = (level: 'info' | 'fatal' = 'info') => {

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type Route, route } from '../../src/adapters/http/routing/define-route.ts';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import type { OwnTables } from '../../src/adapters/records/own-tables.ts';
@@ -47,7 +47,6 @@ describe('routes of an application', () => {
     service = await startService({}, { routes: ({ clock }) => (clock ? [order] : []) });
     token = heldFrom(await service.http.post('/auth/register').send(person).expect(201)).accessToken;
   });
-  afterAll(() => service.close());
   const get = (id: string) => service.http.get(`/orders/${id}`).set('Authorization', `Bearer ${token}`);
 
   it('have the guard, the validation, the schema of the response and the envelope', async () => {
@@ -76,7 +75,6 @@ describe('routes of an application', () => {
 
   it('are limited in their tier', async () => {
     const limited = await startService({ RATE_LIMITS: 'strict=2/60' }, { routes: () => [order] });
-    onTestFinished(limited.close);
     for (const status of [401, 401, 429]) await limited.http.get('/orders/1').expect(status);
   });
 
@@ -144,7 +142,6 @@ describe('routes over a table of an application', () => {
 
   it('read and write its rows, also in a transaction', async () => {
     const service = await startService({}, { ...own, storage: memoryStorage(tables) });
-    onTestFinished(service.close);
     const place = (id: string) => service.http.post('/orders').send({ id });
     expect((await place('a').expect(200)).body.data).toBe(1);
     expect((await place('b').expect(200)).body.data).toBe(2);
@@ -159,8 +156,7 @@ describe('routes over a table of an application', () => {
   });
 
   it('do not start over a database that has them not, or without a column', async () => {
-    const { path, remove } = temporaryDirectory();
-    onTestFinished(remove);
+    const { path } = temporaryDirectory();
     const config = parseConfig({ NODE_ENV: 'test', LOG_LEVEL: 'fatal', DATA_DIR: path });
     await migrate(config);
     const start = async (given: OwnTables) =>

@@ -1,5 +1,5 @@
 // Proves ASVS 6.2.2, 6.4.3, 7.4.3, 16.2.5; network-8, theft-5, theft-7, theft-8, mail-3
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { passwordHasher } from '../../src/adapters/crypto/password-hasher.ts';
 import { deliver } from '../support/http/account.ts';
 import { refreshWith, signUp } from '../support/http/auth-http.ts';
@@ -89,7 +89,6 @@ describe('a forgotten password', () => {
 describe('without mail', () => {
   it('nobody can ask for a link, and the link of an operator works', async () => {
     const service = await startService({}, { mailer: null });
-    onTestFinished(() => service.close());
     await ask(service, 'ada@example.org').expect(404);
     await confirm(service, 'x').expect(400);
     expect(service.mail).toBeNull();

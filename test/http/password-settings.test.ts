@@ -2,14 +2,13 @@
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { passwordHasher } from '../../src/adapters/crypto/password-hasher.ts';
 import { makeLeaked } from '../../src/infrastructure/data/leaked.ts';
 import { aPerson, startService } from '../support/http/service.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const directory = temporaryDirectory();
-afterAll(directory.remove);
 
 const problemOf = ({ body }: { body: { details?: readonly { field: string; code: string; message: string }[] } }) =>
   body.details?.map(({ field, code, message }) => `${field} ${code} ${message}`);

@@ -1,6 +1,6 @@
 // Proves ASVS 6.8.2, 7.1.3, 7.6.1, 7.6.2, 10.1.2, 10.2.1, 10.5.1; provider-1, provider-2, provider-3, provider-4, provider-5
 import type { Response } from 'supertest';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import TEXTS from '../../src/adapters/http/pages/templates/en.json' with { type: 'json' };
 import { NO_PASSWORD } from '../../src/domain/password.ts';
 import { heldFrom, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
@@ -32,7 +32,6 @@ const environment = () => ({ BASE_URL, ALLOWED_ORIGINS_DEV: APP, OIDC_PROVIDERS:
 
 const provider = await startProvider();
 const service = await start(environment());
-afterAll(() => provider.close());
 beforeEach(() => provider.reset());
 
 /** Somebody at the provider whom no test knows. */
@@ -275,7 +274,6 @@ it('a provider may send the browser back by POST, which comes again by GET with 
   await userOf(await comeBack({ path: `${CALLBACK}?${searchParams}`, cookies: cookiesOf(started) }, own), own);
   await post('/auth/oidc/acme', GOAL).expect(403);
   await post(CALLBACK, {}).type('json').expect(415);
-  await own.close();
 });
 
 describe('an address that has an account', () => {

@@ -1,6 +1,6 @@
 // Proves SPEC 20.4
 import * as v from 'valibot';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { isDescribed, type Route } from '../../src/adapters/http/routing/define-route.ts';
 import { storageOver } from '../../src/adapters/records/storage.ts';
 import type { ErrorCode } from '../../src/domain/errors/catalog.ts';
@@ -131,7 +131,6 @@ describe('while the database does not answer', () => {
     member = await signUp(failing);
     database.stop();
   });
-  afterAll(() => failing.close());
 
   it.each(away)('$method $path says so, and sets no cookie', async (route) => {
     const given = rightBody(route, member.person.password, []);

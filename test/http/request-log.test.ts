@@ -1,5 +1,5 @@
 // Proves SPEC 12.29, 24.1, 24.2, 24.3, 24.4, 24.5
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { monotonicTime } from '../../src/adapters/clock/system.ts';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
@@ -86,9 +86,6 @@ describe('the log line of a request', () => {
 describe('the duration of a request', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['performance'] });
-  });
-  afterEach(() => {
-    vi.useRealTimers();
   });
 
   const person = { id: 'u1', username: 'Ada', email: 'ada@example.org', createdAt: 0, updatedAt: 0 };

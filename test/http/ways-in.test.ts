@@ -1,4 +1,4 @@
-// Proves theft-8
+// Proves theft-8, mail-10, mail-11
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -36,7 +36,6 @@ const env = {
 };
 const parts = { service: await start(env, () => ({ clock, mailer })), clock, mailer, provider };
 afterAll(async () => {
-  await provider.close();
   formerSystem.close();
 });
 

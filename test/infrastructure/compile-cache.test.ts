@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { readText } from '../support/checkout/repository.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
@@ -25,7 +25,6 @@ describe('the compile cache', () => {
     cache = join(modules, '.cache', 'tandem', 'compile');
     mkdirSync(modules);
   });
-  afterEach(() => temporary.remove());
 
   /** The directory that a new process uses after `useCompileCache`, or `none`; fails if the process complains. */
   const used = (env: Readonly<Record<string, string>> = {}): string => {

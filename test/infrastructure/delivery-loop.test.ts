@@ -173,7 +173,6 @@ describe('the loop that sends mail', () => {
 
 it('counts what waits once a second at most, however often it has nothing to send', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
-  onTestFinished(() => void vi.useRealTimers());
   const read = vi.fn(async () => ({ count: 7, since: 0 }));
   const { update, waiting } = countOfWaiting(read, { now: () => 2_000 });
   for (let time = 0; time < 20; time += 1) {

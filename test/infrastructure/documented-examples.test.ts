@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { storageOver } from '../../src/adapters/records/storage.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { newFactorKey, newPair, privatePem, publicPem } from '../../src/infrastructure/keys.ts';
@@ -32,8 +32,7 @@ it('the configuration for production in docs/configuration.md is accepted, witho
 });
 
 it('the statement of docs/operate.md for an incident ends the sessions of all users', async () => {
-  const { em, records, close } = await openEmbedded();
-  onTestFinished(close);
+  const { em, records } = await openEmbedded();
   const { users, sessions } = storageOver(records);
   const user = aUser();
   await users.add(user);
@@ -51,8 +50,7 @@ const PAGES = [...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`),
 const COMPILED_ELSEWHERE = /openapi-fetch|next\/server/;
 
 describe('the TypeScript of the documentation', () => {
-  const { path, remove } = temporaryDirectory();
-  afterAll(remove);
+  const { path } = temporaryDirectory();
   it('compiles, strictly, block by block', () => {
     const entries = ['index', 'account', 'passkeys', 'server', 'testing'];
     const ofClient = entries.map((name) => [

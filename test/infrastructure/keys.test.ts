@@ -2,7 +2,7 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { TokenKeys } from '../../src/adapters/crypto/token-keys.ts';
 import { publicHookKey } from '../../src/adapters/hooks/signing.ts';
 import { loadOrCreateHookKey, loadOrCreateKeys, openFactorKeys } from '../../src/infrastructure/keys.ts';
@@ -12,7 +12,6 @@ let parent: string;
 let dataDir: string;
 beforeEach(() => {
   const directory = temporaryDirectory();
-  onTestFinished(directory.remove);
   parent = directory.path;
   dataDir = join(parent, 'data');
 });

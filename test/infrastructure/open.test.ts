@@ -67,7 +67,6 @@ it.each([
 
 it('works in the lines of the documentation', () => {
   const directory = temporaryDirectory();
-  onTestFinished(directory.remove);
   const lines = codeBelow('docs/own-store.md', 'In memory, for tests of applications', 'ts')[1] ?? expect.unreachable();
   const program = join(directory.path, 'program.ts');
   writeFileSync(program, lines.replace("'tandem'", `'${ROOT}src/index.ts'`));
@@ -86,7 +85,6 @@ it('closes what was opened when it cannot start', async () => {
 
 it('changes one repository, and keeps the database, with a function of the storage', async () => {
   const directory = temporaryDirectory();
-  onTestFinished(directory.remove);
   const inDirectory = { ...configOf({ DATA_DIR: directory.path }), keys: testKeys() };
   const [person, asked] = [aPerson(), vi.fn()];
   const first = await open(inDirectory, { ports: { hasher } });

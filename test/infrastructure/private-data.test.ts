@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { makeDatabasePrivate } from '../../src/adapters/mikro-orm/private-file.ts';
 import { openSql } from '../../src/infrastructure/open-sql.ts';
 import { keepPrivate } from '../../src/infrastructure/private-data.ts';
@@ -37,7 +37,6 @@ describe('the data of the service', () => {
     mkdirSync(dataDir);
     chmodSync(dataDir, 0o755);
   });
-  afterEach(() => directory.remove());
 
   /** As keys that were made under the umask 022, or lower. */
   const loose = (dirMode = 0o755, fileMode = 0o644) => {

@@ -1,5 +1,5 @@
 import { Cluster, Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { awaitRedis, connectRedis } from '../../src/adapters/redis/connect.ts';
 import { openOptionalRedis, openRedis } from '../../src/adapters/redis/open.ts';
 import { pingRedis } from '../../src/infrastructure/compose/redis-check.ts';
@@ -30,7 +30,6 @@ const startClusterOfOne = async () => {
 /** The same for one test, which may break it. */
 const startOwnCluster = async () => {
   const cluster = await startClusterOfOne();
-  onTestFinished(cluster.stop);
   return cluster;
 };
 
@@ -46,7 +45,6 @@ describe.runIf(canStartServers())('the URL of one node of a cluster', () => {
     cluster = await startClusterOfOne();
     url = cluster.url;
   });
-  afterAll(() => cluster?.stop());
 
   it.each([
     ['required', openRedis],
@@ -114,9 +112,7 @@ describe.runIf(canStartServers())('a Redis Cluster', () => {
 describe.runIf(canStartServers())('a Redis that does not permit INFO', () => {
   it('is used as a single server', async () => {
     vi.spyOn(console, 'warn').mockImplementation(() => undefined);
-    onTestFinished(() => void vi.restoreAllMocks());
     const server = await startRedis();
-    onTestFinished(server.stop);
     const admin = closedAfterTest(new Redis(server.url));
     await admin.call('ACL', 'SETUSER', 'limited', 'on', '>secret', '~*', '+@all', '-info');
     const { host } = new URL(server.url);

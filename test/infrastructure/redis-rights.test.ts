@@ -56,7 +56,6 @@ describe.runIf(canStartServers())('the rights in docs/deploy.md', () => {
   it('suffice on a cluster with three more', async () => {
     expect(readText('docs/deploy.md')).toContain(`\`${OF_CLUSTERS.join(' ')}\``);
     const cluster = await startRedisCluster();
-    onTestFinished(cluster.stop);
     for (const { master } of cluster.shards) {
       const client = new Redis(master.url);
       await client.call('ACL', 'SETUSER', 'tandem', 'on', '>p', '~tandem:*', ...RIGHTS, ...OF_CLUSTERS);

@@ -30,9 +30,7 @@ const passwordOf = (url: string): string => new URL(url).password;
 const server = redisOfTheTests();
 describe.runIf(server !== undefined)('a Redis that answers while this process is late', () => {
   const connectToOne = async () => {
-    const { url, empty } = await takeRedisDatabase(server ?? '');
-    onTestFinished(empty);
-    return connect(url);
+    return connect(await takeRedisDatabase(server ?? ''));
   };
 
   it('has answered: the reply that lies in the socket counts', async () => {
@@ -65,9 +63,7 @@ describe.runIf(server !== undefined)('a Redis that answers while this process is
   });
 
   it('is connected to, though the process was late meanwhile', async () => {
-    const { url, empty } = await takeRedisDatabase(server ?? '');
-    onTestFinished(empty);
-    const redis = connectRedis([url], logger, { commandTimeout: TIMEOUT });
+    const redis = connectRedis([await takeRedisDatabase(server ?? '')], logger, { commandTimeout: TIMEOUT });
     onTestFinished(() => redis.disconnect());
     redis.once('connect', () => blockEventLoop(LATE));
     let broken = 0;
@@ -82,7 +78,6 @@ describe.runIf(server !== undefined)('a Redis that answers while this process is
 describe.runIf(canStartServers())('a Redis that stands still', () => {
   it('is given up, also by a process that is late', async () => {
     const server = await startRedis();
-    onTestFinished(server.stop);
     const redis = await connect(server.url);
     await server.freeze();
     await expect(redis.ping()).rejects.toThrow('Command timed out');
@@ -98,7 +93,6 @@ describe.runIf(canStartServers())('a Redis that stands still', () => {
     onTestFinished(() => Promise.all([server.stop(), next.stop()]).then(() => undefined));
     await (await connect(next.url)).config('SET', 'requirepass', passwordOf(server.url));
     const address = await openHeldLine(server.url);
-    onTestFinished(address.close);
     const lines: string[] = [];
     const destination = { write: (line: string) => void lines.push(line) };
     const ours = createLogger({ level: 'warn', environment: 'production', destination });
@@ -114,7 +108,6 @@ describe.runIf(canStartServers())('a Redis that stands still', () => {
 
   it('is not given up by other clients of the process, which set their own time limits', async () => {
     const server = await startRedis();
-    onTestFinished(server.stop);
     const [ours, other] = [await connect(server.url), new ioredis.Redis(server.url)];
     onTestFinished(() => other.disconnect());
     await other.ping();
@@ -159,8 +152,7 @@ describe.runIf(canStartServers())('sentinels', () => {
 
   it('that are away, or refuse the password, are named as the reason', async () => {
     expect(await failureAt(['127.0.0.1:1', '127.0.0.1:2'])).toBe('Error (no sentinel names the master)');
-    const { url, stop } = await startRedis();
-    onTestFinished(stop);
+    const { url } = await startRedis();
     expect(await failureAt([new URL(url).host])).toBe('Error WRONGPASS (no sentinel names the master)');
   });
 });
@@ -171,7 +163,6 @@ describe.runIf(canStartServers())('a Redis that refuses writes', () => {
     ['OOM', 'maxmemory', '1', '0'],
   ])('with %s is not up, and is when it accepts them again', async (code, setting, refusing, accepting) => {
     const server = await startRedis();
-    onTestFinished(server.stop);
     const redis = await connect(server.url);
     await pingRedis(redis);
     const admin = await connect(server.url);
@@ -187,7 +178,6 @@ describe.runIf(canStartServers())('a Redis that refuses writes', () => {
     onTestFinished(() => Promise.all([former.stop(), promoted.stop()]).then(() => undefined));
     await (await connect(promoted.url)).config('SET', 'requirepass', passwordOf(former.url));
     const address = await openHeldLine(former.url);
-    onTestFinished(address.close);
     const redis = await connect(address.url);
     const admin = await connect(former.url);
     await admin.call('REPLICAOF', '127.0.0.1', new URL(promoted.url).port);
@@ -201,7 +191,6 @@ describe.runIf(canStartServers())('a Redis that refuses writes', () => {
 describe.runIf(canStartServers())('a Redis that refuses the password', () => {
   it('is logged at warn once per outage, with the reason and without the password', async () => {
     const server = await startRedis();
-    onTestFinished(server.stop);
     const admin = await connect(server.url);
     const lines: string[] = [];
     const destination = { write: (line: string) => void lines.push(line) };

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { checkedOutRevision } from '../../src/infrastructure/version.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
@@ -11,8 +11,7 @@ const OTHER = 'f'.repeat(40);
 
 /** The revision of a directory with these files. */
 const revisionWith = (files: Readonly<Record<string, string>>) => {
-  const { path, remove } = temporaryDirectory();
-  onTestFinished(remove);
+  const { path } = temporaryDirectory();
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(path, name)), { recursive: true });
     writeFileSync(join(path, name), text);
@@ -43,8 +42,7 @@ it.each([
 });
 
 it('it is what Git says', () => {
-  const { path, remove } = temporaryDirectory();
-  onTestFinished(remove);
+  const { path } = temporaryDirectory();
   const git = (...args: readonly string[]) =>
     execFileSync('git', ['-C', path, '-c', 'user.name=a', '-c', 'user.email=a@b', ...args], {
       encoding: 'utf8',

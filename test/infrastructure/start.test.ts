@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const module = (name: string): string => new URL(`../../src/infrastructure/${name}`, import.meta.url).href;
@@ -12,8 +12,7 @@ const run = (program: string, ...args: readonly string[]) =>
   spawnSync(process.execPath, ['--input-type=module', '--eval', program, ...args], { encoding: 'utf8' });
 
 it('imports by relative names are resolved as Node resolves them, also those of packages', () => {
-  const { path, remove } = temporaryDirectory();
-  onTestFinished(remove);
+  const { path } = temporaryDirectory();
   const file = (name: string, text: string) => writeFileSync(join(path, name), text);
   file('package.json', '{ "type": "module" }');
   file('first.ts', `import { two } from './second.ts'; export const three: number = two + 1;`);

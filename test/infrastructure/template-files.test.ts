@@ -20,7 +20,6 @@ const LAYOUT = BUILT_IN.get('layout.html') ?? '';
 
 const directoryWith = (files: Readonly<Record<string, string>>): string => {
   const directory = temporaryDirectory();
-  onTestFinished(directory.remove);
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(directory.path, path)), { recursive: true });
     writeFileSync(join(directory.path, path), text);

@@ -1,5 +1,5 @@
 import request from 'supertest';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { assertionOf, SUPPORT, WITH_OFFICE } from '../support/http/back-office.ts';
 import { ORIGIN, sentTwice } from '../support/http/page-visitor.ts';
 import { DEVELOPMENT } from '../support/processes/environments.ts';
@@ -31,7 +31,6 @@ describe.runIf(server !== undefined)('a service with two workers', { timeout: 2 
   const limits = { RATE_LIMITS: `public=${LIMIT}/600,strict=100/60` };
   const common = { ...DEVELOPMENT, DATA_DIR: directory.path, WORKERS: '2', BASE_URL: ORIGIN, ...limits };
   let env: typeof common & { readonly REDIS_URL: string };
-  let redis: Awaited<ReturnType<typeof takeRedisDatabase>>;
   let service: RunningService;
   let metrics: string;
   let office: string;
@@ -55,8 +54,7 @@ describe.runIf(server !== undefined)('a service with two workers', { timeout: 2 
   };
 
   beforeAll(async () => {
-    redis = await takeRedisDatabase(server ?? '');
-    env = { ...common, REDIS_URL: redis.url };
+    env = { ...common, REDIS_URL: await takeRedisDatabase(server ?? '') };
     const [port, officePort] = [await freePort(), await freePort()];
     metrics = `http://127.0.0.1:${port}`;
     office = `http://127.0.0.1:${officePort}`;
@@ -66,11 +64,6 @@ describe.runIf(server !== undefined)('a service with two workers', { timeout: 2 
     ]);
     await workers(2);
   }, PATIENCE.timeout);
-  afterAll(async () => {
-    await service.stop('SIGKILL');
-    await redis.empty();
-    directory.remove();
-  });
 
   it('answers on one port, counts exactly for all, and has one list of metrics', async () => {
     const responses = await Promise.all(Array.from({ length: LIMIT + 20 }, () => get('/errors')));

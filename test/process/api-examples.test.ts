@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { readText } from '../support/checkout/repository.ts';
 import { documentedProxy } from '../support/openapi/documented-proxy.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
@@ -33,14 +33,9 @@ describe('the examples of docs/api.md', () => {
   beforeAll(async () => {
     service = await runService({ DATA_DIR: directory.path });
   });
-  afterAll(async () => {
-    await service.stop();
-    directory.remove();
-  });
 
   it('have the printed responses when they run in order', async () => {
     const proxy = await documentedProxy(service.url);
-    onTestFinished(proxy.close);
     const script = commands.join("\nprintf '\\0'\n").replaceAll('http://localhost:3000', proxy.url);
     const { stdout } = await promisify(execFile)('sh', ['-ec', `export TMPDIR="$PWD"\n${script}`], {
       cwd: directory.path,

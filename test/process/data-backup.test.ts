@@ -4,7 +4,7 @@ import { createWriteStream, existsSync, mkdirSync, readdirSync, readFileSync, rm
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { decodeJwt } from 'jose';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/adapters/mikro-orm/open-database.ts';
 import { aPerson } from '../support/http/service.ts';
 import { openBoundSession, STILL_BOUND } from '../support/processes/bound-session.ts';
@@ -16,7 +16,6 @@ import { onSqlite } from '../support/storage/databases.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const directory = temporaryDirectory();
-afterAll(directory.remove);
 let made = 0;
 /** A path that nothing has yet. */
 const newPath = (name: string): string => {
@@ -34,7 +33,6 @@ const UNLIMITED = {
 
 const start = async (dataDir: string): Promise<RunningService> => {
   const service = await runService({ DATA_DIR: dataDir, ...UNLIMITED });
-  onTestFinished(async () => void (await service.stop('SIGKILL')));
   return service;
 };
 

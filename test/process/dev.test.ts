@@ -31,7 +31,6 @@ it('npm run dev restarts the service when .env changes', async () => {
   onTestFinished(async () => {
     child.kill();
     await once(child, 'close');
-    directory.remove();
   });
   const lines: string[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => lines.push(line));

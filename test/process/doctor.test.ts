@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Finding } from '../../src/infrastructure/commands/doctor/examine.ts';
 import { problemsOf } from '../support/config-problems.ts';
 import { testKeyPair, testKeys } from '../support/keys.ts';
@@ -13,7 +13,6 @@ import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 type Env = Readonly<Record<string, string>>;
 
 const directory = temporaryDirectory();
-afterAll(directory.remove);
 const newDirectory = (name: string): string => {
   const path = join(directory.path, name);
   mkdirSync(path);

@@ -1,6 +1,6 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { aPerson } from '../support/http/service.ts';
 import { runService } from '../support/processes/process.ts';
 import { ask, postJson, signUpAt } from '../support/processes/sessions-under-load.ts';
@@ -15,9 +15,7 @@ const ATTEMPTS = 2_000;
 
 const start = async () => {
   const disk = smallDisk('4m');
-  onTestFinished(disk.remove);
   const data = temporaryDirectory();
-  onTestFinished(data.remove);
   const env = {
     DATABASE_URL: `sqlite:${disk.path}/database.sqlite`,
     DATA_DIR: data.path,
@@ -25,7 +23,6 @@ const start = async () => {
     RATE_LIMITS: 'off',
   };
   const service = await runService(env, disk.wrap);
-  onTestFinished(async () => void (await service.stop()));
   const { pid } = service.child;
   /** What is wrong with a copy of the file as it is now. */
   const faults = () => {

@@ -13,8 +13,7 @@ const median = (values: readonly number[]): number =>
   values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
 
 it('what a request allocated is collected with the young generation', { timeout: 120_000 }, async () => {
-  const { path, remove } = temporaryDirectory();
-  onTestFinished(remove);
+  const { path } = temporaryDirectory();
   const env = {
     DATA_DIR: path,
     LOG_LEVEL: 'info',

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { codeBelow } from '../support/checkout/documented-code.ts';
 import { install, npmProject } from '../support/processes/npm-project.ts';
 import { type RunningService, runInMemory } from '../support/processes/process.ts';
@@ -20,10 +20,6 @@ beforeAll(async () => {
     ...{ skipLibCheck: false, noEmit: true, allowImportingTsExtensions: true, erasableSyntaxOnly: true },
   };
   project.write('tsconfig.json', JSON.stringify({ compilerOptions }));
-});
-afterAll(async () => {
-  await service.stop('SIGKILL');
-  directory.remove();
 });
 
 /** Runs a program. @returns what it prints, as JSON */

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { aPerson } from '../support/http/service.ts';
 import { BUILD_ARGS, type Image, layOutImage } from '../support/image/lay-out.ts';
 import { PRODUCTION } from '../support/processes/environments.ts';
@@ -15,11 +15,6 @@ describe('the container image', () => {
   let service: RunningService | undefined;
   beforeAll(async () => {
     image = layOutImage(app.path);
-  });
-  afterAll(async () => {
-    await service?.stop('SIGKILL');
-    app.remove();
-    data.remove();
   });
 
   const inside = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>

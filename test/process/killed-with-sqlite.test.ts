@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { aPerson } from '../support/http/service.ts';
 import { runService } from '../support/processes/process.ts';
 import { type Holder, postJson, signUpAt } from '../support/processes/sessions-under-load.ts';
@@ -23,7 +23,6 @@ type Acknowledged = {
 
 describe('a service over a file of SQLite that is killed at any moment', () => {
   const directory = temporaryDirectory();
-  afterAll(directory.remove);
   const start = () => runService({ DATA_DIR: directory.path, BCRYPT_COST: '4', RATE_LIMITS: 'off', LOG_LEVEL: 'info' });
 
   /** Registers and refreshes until the service is gone. */

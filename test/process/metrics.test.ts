@@ -35,9 +35,7 @@ describe('the metrics', () => {
     });
   });
   afterAll(async () => {
-    await service.stop();
     hook.close();
-    directory.remove();
   });
   const scrape = async () => (await request(`http://127.0.0.1:${port}`).get('/metrics').expect(200)).text;
 

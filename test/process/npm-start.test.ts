@@ -12,7 +12,6 @@ const NPM_START = 'cd "$0"; PATH="$(dirname "$1"):$PATH" exec npm --silent start
 it.each(['SIGTERM', 'SIGINT'] as const)('npm start stops the service on %s, and ends after it', async (signal) => {
   // A directory without the `.env` of the checkout.
   const directory = temporaryDirectory();
-  onTestFinished(directory.remove);
   for (const name of ['package.json', 'src']) symlinkSync(join(ROOT, name), join(directory.path, name));
   const env = { HOME: directory.path };
   const { child, url, stdout } = await runService(env, ['bash', '-c', NPM_START, directory.path]);

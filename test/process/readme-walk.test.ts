@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { readText } from '../support/checkout/repository.ts';
 import { documentedProxy } from '../support/openapi/documented-proxy.ts';
 import { type RunningService, runInMemory } from '../support/processes/process.ts';
@@ -20,15 +20,9 @@ describe('the curl examples of the README', () => {
   beforeAll(async () => {
     service = await runInMemory({ DATA_DIR: data.path });
   });
-  afterAll(async () => {
-    await service.stop();
-    data.remove();
-    here.remove();
-  });
 
   it('register, log in, read a protected route, refresh, read the catalog and log out, and leave no file', async () => {
     const proxy = await documentedProxy(service.url);
-    onTestFinished(proxy.close);
     const blocks = ['export TMPDIR="$PWD"', ...shellBlocks('Try it with curl')];
     const script = blocks.join('\necho\n').replaceAll('http://localhost:3000', proxy.url);
     const { stdout } = await promisify(execFile)('sh', ['-ec', script], { cwd: here.path });

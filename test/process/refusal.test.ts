@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { WITH_OFFICE } from '../support/http/back-office.ts';
 import { spawnService } from '../support/processes/process.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
@@ -23,7 +23,6 @@ describe('the service refuses to start', () => {
   });
 
   const directory = temporaryDirectory();
-  afterAll(directory.remove);
 
   it('with a DATA_DIR that is a file', async () => {
     const file = join(directory.path, 'file');

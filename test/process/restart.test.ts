@@ -1,7 +1,7 @@
 // Proves SPEC 2.10; ASVS 16.2.3; operator-3
 import { chmodSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { aPerson, cookiePair, currentUserOf, refreshCookieOf } from '../support/http/service.ts';
 import { documentedHttp } from '../support/openapi/documented-http.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
@@ -17,7 +17,6 @@ describe('the service on its file of SQLite', () => {
   let service: RunningService | undefined;
   afterAll(async () => {
     await service?.stop('SIGKILL');
-    directory.remove();
   });
 
   const login = ({ url }: RunningService) =>
@@ -56,7 +55,6 @@ describe('the service on its file of SQLite', () => {
   it('ends when it is told to, although a collector never ends its answer', async () => {
     await service?.stop();
     const collector = await startCollector();
-    onTestFinished(collector.kill);
     collector.answers('slowly');
     service = await runService({ ...env, ...collector.env });
     await fetch(`${service.url}/errors`);

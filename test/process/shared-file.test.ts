@@ -29,7 +29,6 @@ describe('two services on one file', () => {
   });
   afterAll(async () => {
     await Promise.all(services.map(({ stop }) => stop('SIGKILL')));
-    directory.remove();
   });
 
   const register = (number: number, person: object) => at(number).http.post('/auth/register').send(person);

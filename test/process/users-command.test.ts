@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../src/adapters/mikro-orm/open-database.ts';
 import { storageOver } from '../../src/adapters/records/storage.ts';
 import { EVENTS_KEPT } from '../../src/domain/event.ts';
@@ -14,14 +14,12 @@ import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 import { storeEvents } from '../support/stored-events.ts';
 
 const directory = temporaryDirectory();
-afterAll(directory.remove);
 
 it('what npm run users changes beside the service is in its audit log, once', async () => {
   const env = { DATA_DIR: join(directory.path, 'walk'), BCRYPT_COST: '4' };
   const ada = aPerson();
   const start = async () => {
     const service = await runService(env);
-    onTestFinished(async () => void (await service.stop('SIGKILL')));
     return service;
   };
   const service = await start();

@@ -114,9 +114,6 @@ export const fakePage = ({
     removeEventListener: page.removeEventListener.bind(page),
   };
   for (const [name, value] of Object.entries(globals)) vi.stubGlobal(name, value);
-  onTestFinished(() => {
-    vi.unstubAllGlobals();
-  });
   return {
     document,
     navigator,

@@ -1,7 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import { createServer } from 'node:http';
 import { calculateJwkThumbprint, exportJWK, type JWTHeaderParameters, SignJWT } from 'jose';
-import { onTestFinished } from 'vitest';
 import { testKeyPair } from './keys.ts';
 import { listenOnLoopback } from './listen.ts';
 
@@ -42,6 +41,5 @@ export const startFeed = async (keys = testKeyPair(), port = 0) => {
     return response.writeHead(status, { ETag: etag, 'Content-Type': 'application/jwt' }).end(list);
   });
   const { url, port: bound, close: stop } = await listenOnLoopback(server, port);
-  onTestFinished(stop);
   return { url, port: bound, asked, waiting, publish, stop };
 };

@@ -1,8 +1,12 @@
 import { once } from 'node:events';
 import type { Server as HttpServer } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
+import { closing } from './closing.ts';
 
-/** Listens on a port of the loopback address, any free one by default; `close` also closes keep-alive connections of a browser. */
+/**
+ * Listens on a port of the loopback address, any free one by default, until the end of the test or file; `close` also closes
+ * keep-alive connections of a browser.
+ */
 export const listenOnLoopback = async (
   server: Server | HttpServer,
   wanted = 0,
@@ -15,11 +19,11 @@ export const listenOnLoopback = async (
   return {
     port,
     url: `http://${host}:${port}`,
-    close: async () => {
+    close: closing(async () => {
       const closed = new Promise((resolve) => server.close(resolve));
       if (!('closeAllConnections' in server)) return;
       server.closeAllConnections();
       await closed;
-    },
+    }),
   };
 };

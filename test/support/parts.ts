@@ -38,8 +38,8 @@ export const partsOfService = async (
   const database = postgres === null ? null : await createDatabase(postgres);
   const redis = redisServer === null ? null : await takeRedisDatabase(redisServer);
   return {
-    env: { ...(database !== null && { DATABASE_URL: database.url }), ...(redis !== null && { REDIS_URL: redis.url }) },
+    env: { ...(database !== null && { DATABASE_URL: database.url }), ...(redis !== null && { REDIS_URL: redis }) },
     storage: storage ?? (storesItself && database === null ? memoryStorage() : undefined),
-    remove: () => Promise.all([database?.drop(), redis?.empty()]),
+    remove: async () => database?.drop(),
   };
 };

@@ -1,6 +1,5 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
-import { onTestFinished } from 'vitest';
 import { listenOnLoopback } from './listen.ts';
 
 export type Received = {
@@ -21,8 +20,7 @@ export const openReceiver = async (
     received.push({ headers: request.headers as Received['headers'], body, json: JSON.parse(body) });
     answer(request, response);
   });
-  const { port, url, close } = await listenOnLoopback(server, 0, host);
-  onTestFinished(close);
+  const { port, url } = await listenOnLoopback(server, 0, host);
   return { received, port, url: `${url}/hooks` };
 };
 

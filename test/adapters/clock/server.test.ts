@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { keepReading, serverClock } from '../../../src/adapters/clock/server.ts';
 
 const SERVER_START = Date.UTC(2030, 0, 1);
@@ -25,9 +25,6 @@ const aServer = () => {
 describe('serverClock', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'Date'] });
-  });
-  afterEach(() => {
-    vi.useRealTimers();
   });
 
   it('is the clock of this machine until that of the server is read, then that of the server', async () => {
@@ -84,9 +81,6 @@ describe('serverClock', () => {
 describe('keepReading', () => {
   beforeEach(() => {
     vi.useFakeTimers();
-  });
-  afterEach(() => {
-    vi.useRealTimers();
   });
 
   it('reads every five seconds, also after a failure, one reading at a time, until it is stopped', async () => {

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import bcrypt from 'bcrypt';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import compare from '../../../src/adapters/crypto/hashing-thread.ts';
 import { hashingThreads, passwordHasher } from '../../../src/adapters/crypto/password-hasher.ts';
 import { describePasswordHasher } from '../../contracts/password-hasher.contract.ts';
@@ -123,7 +123,6 @@ describe('passwordHasher with argon2id', () => {
     const hash = await argon2id.hash('a password');
     for (const password of ['a password', 'wrong']) await argon2id.verify(password, hash, true);
     const compared = vi.spyOn(bcrypt, 'compareSync');
-    onTestFinished(() => compared.mockRestore());
     const answers = watched.tasks.flatMap((task) => ('dummies' in task ? [compare(task)] : []));
     expect([answers, compared.mock.calls.length]).toEqual([[true, false], 2]);
   });

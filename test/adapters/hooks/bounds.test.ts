@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { eventsTo } from '../../../src/adapters/hooks/after-commit.ts';
 import { boundedBeforeRegister, boundedClaims } from '../../../src/adapters/hooks/bounded.ts';
 import { anEvent, aSession, aUser } from '../../support/builders.ts';
@@ -91,7 +91,6 @@ describe('an answer of claims', () => {
 
 describe('hooks that do not end', () => {
   beforeEach(() => void vi.useFakeTimers());
-  afterEach(() => void vi.useRealTimers());
 
   it.each([
     ['a registration after two seconds', 2_000, 'before-register'],

@@ -1,7 +1,7 @@
 import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ulidGenerator } from '../../../src/adapters/crypto/ulid.ts';
 import { boundedBeforeRegister } from '../../../src/adapters/hooks/bounded.ts';
 import { askOverHttp } from '../../../src/adapters/hooks/over-http.ts';
@@ -18,8 +18,7 @@ const REGISTRATION = {
 };
 
 const urlOf = async (listener: RequestListener) => {
-  const { url, close } = await listenOnLoopback(createServer(listener));
-  onTestFinished(close);
+  const { url } = await listenOnLoopback(createServer(listener));
   return `${url}/hook`;
 };
 const asking = (url: string, observe = vi.fn()) =>

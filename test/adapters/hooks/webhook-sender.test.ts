@@ -158,8 +158,7 @@ describe('an answer', () => {
       socket.on('error', () => undefined).resume();
       begin(socket);
     });
-    const { url, close } = await listenOnLoopback(server);
-    onTestFinished(close);
+    const { url } = await listenOnLoopback(server);
     return { url, closed };
   };
 
@@ -252,7 +251,6 @@ describe('an address', () => {
 
   it('is looked up beside others that were slow: these take turns', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
-    onTestFinished(() => void vi.useRealTimers());
     const asked: string[] = [];
     let answer = Promise.withResolvers<never[]>();
     const lookUp = takingTurns((hostname) => {

@@ -28,9 +28,7 @@ const inMemory = async (capacity = 100): Promise<Store> => {
 
 const server = redisOfTheTests();
 const openRedis = async () => {
-  const { url, empty } = await takeRedisDatabase(server ?? '');
-  onTestFinished(empty);
-  const redis = connectRedis([url], stageDeps().logger, { commandTimeout: 60_000 });
+  const redis = connectRedis([await takeRedisDatabase(server ?? '')], stageDeps().logger, { commandTimeout: 60_000 });
   onTestFinished(() => redis.disconnect());
   await awaitRedis(redis, 60_000);
   return redis;
@@ -143,7 +141,6 @@ describe.runIf(server !== undefined)('counts in Redis', () => {
   it('go by the clock of Redis, and continue when it has lost the scripts', async () => {
     const { redis, counts } = await inRedis();
     vi.useFakeTimers({ toFake: ['Date'], now: 0 });
-    onTestFinished(() => void vi.useRealTimers());
     const [seconds] = await redis.time();
     await redis.script('FLUSH');
     const other = await counts.replace('a', 'what no key has', '', WINDOW);
@@ -177,7 +174,6 @@ describe('counts of all instances', () => {
   const LATER = 5_000;
   const setUp = () => {
     vi.useFakeTimers({ toFake: ['performance'] });
-    onTestFinished(() => void vi.useRealTimers());
     const { logger, logs } = stageDeps();
     const store = memoryCounts();
     let isAway = false;

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { onResponseTimeout, withResponseTimeout, withTimeout } from '../../../src/adapters/limits/response-timeout.ts';
 import { blockEventLoop } from '../../support/processes/block-event-loop.ts';
 
@@ -12,8 +12,6 @@ const fakeTime = () =>
 const turnsIn = (timeout: number) => Math.ceil(timeout / 50);
 
 describe('a response time-out', () => {
-  afterEach(() => void vi.useRealTimers());
-
   it.each([1, 49, 50, 51, 250, 2_000])(
     'of %i ms expires after that time or up to 50 ms later, once',
     async (timeout) => {
@@ -59,8 +57,6 @@ describe.each([
   ['withResponseTimeout', withResponseTimeout],
   ['withTimeout', withTimeout],
 ])('%s', (_name, within) => {
-  afterEach(() => void vi.useRealTimers());
-
   it('settles as the work does, and leaves no timer', async () => {
     fakeTime();
     await expect(within(TIMEOUT, Promise.resolve('done'), late)).resolves.toBe('done');

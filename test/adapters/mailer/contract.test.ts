@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/adapters/clock/system.ts';
 import { postSigned } from '../../../src/adapters/hooks/signing.ts';
 import { fileMailer } from '../../../src/adapters/mailer/files.ts';
@@ -33,7 +33,6 @@ describeMailer('memoryMailer', async () => {
 });
 
 const root = temporaryDirectory();
-afterAll(root.remove);
 let made = 0;
 
 describeMailer('fileMailer', async () => {

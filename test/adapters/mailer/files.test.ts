@@ -1,12 +1,11 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fileMailer } from '../../../src/adapters/mailer/files.ts';
 import { MAIL } from '../../contracts/mailer/store.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 const root = temporaryDirectory();
-afterAll(root.remove);
 
 const LINK = 'http://localhost:3000/account/password-reset#token=abc_-';
 

@@ -41,7 +41,6 @@ const mailServer = async (isGood: (token: string | undefined) => boolean) => {
       return isGood(accessToken) ? done(null, { user: username ?? '' }) : done(null, { data: { status: '401' } });
     },
   });
-  onTestFinished(server.close);
   return { ...server, presented, url: `smtp://auth%40example.com@127.0.0.1:${server.port}` };
 };
 

@@ -1,7 +1,7 @@
 // Proves ASVS 10.2.3; provider-3
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { exportJWK, generateKeyPair, type JWTPayload, jwtVerify, SignJWT } from 'jose';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { identityProviders } from '../../../src/adapters/oidc/provider.ts';
 import type { AppError } from '../../../src/domain/errors/app-error.ts';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
@@ -22,9 +22,6 @@ beforeEach(() => {
     const given = await answer({ body: new URLSearchParams(`${body}`), headers: new Headers(headers) });
     return given instanceof Response ? given : Response.json(given);
   });
-});
-afterEach(() => {
-  vi.unstubAllGlobals();
 });
 
 const providerOf = (name: string, more: Readonly<Record<string, string>> = {}) => {
@@ -207,9 +204,6 @@ describe('github', () => {
 
 it('a provider whose document has changed is refused until a failure a minute after it was read', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
-  onTestFinished(() => {
-    vi.useRealTimers();
-  });
   const issuer = 'https://id.example';
   await openIdAt(issuer, { iss: issuer, email: 'ada@example.org' });
   const provider = providerOf('acme', { OIDC_ACME_ISSUER: issuer });

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { MARIADB, POSTGRESQL, SQLITE } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { rejection } from '../../contracts/hooks.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
@@ -50,16 +50,13 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('records in a PostgreSQL', () =>
 
   /** Two users in a database with a default isolation level. */
   const open = async (isolation: string) => {
-    const { url, drop } = await createDatabase(TEST_DATABASE_URL ?? '');
-    onTestFinished(drop);
+    const { url } = await createDatabase(TEST_DATABASE_URL ?? '');
     const other = await openDatabase(onPostgresql(url), { migrate: true });
-    onTestFinished(other.close);
     const [{ name } = expect.unreachable()] = await other.em.execute<{ name: string }[]>(
       'select current_database() as name',
     );
     await other.em.execute(`alter database "${name}" set default_transaction_isolation = '${isolation}'`);
-    const { records, close } = await openDatabase(onPostgresql(url), { migrate: false });
-    onTestFinished(close);
+    const { records } = await openDatabase(onPostgresql(url), { migrate: false });
     for (const id of ['a', 'b']) await records.insert('users', aUserRow({ id }));
     const untilOneWaits = () => expect.poll(async () => (await other.em.execute(WAITING)).length).toBe(1);
     const rows = await records.list('users', { order: ['id'] });

@@ -150,7 +150,6 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('a condition of PostgreSQL', () 
   beforeAll(async () => {
     database = await openOnPostgresql(TEST_DATABASE_URL ?? '');
   });
-  afterAll(() => database?.close());
 
   it.each(CONDITIONS)('for %s is DB_QUERY_FAILED, and has a class', async (_what, sqlState, failure) => {
     const published = counted();
@@ -174,11 +173,9 @@ describe('a condition of SQLite', () => {
     ['a file that is read-only', 8, 'read-only', (send: Send) => send('pragma query_only = on')],
     ['a file that another process writes', 5, 'conflict', (_send: Send, path: string) => writing(path)],
   ])('for %s is DB_QUERY_FAILED, and has a class', async (_what, code, failure, cause) => {
-    const { path: directory, remove } = temporaryDirectory();
-    onTestFinished(remove);
+    const { path: directory } = temporaryDirectory();
     const path = join(directory, 'test.sqlite');
-    const { em, close } = await openDatabase(onSqlite(path), { migrate: true });
-    onTestFinished(close);
+    const { em } = await openDatabase(onSqlite(path), { migrate: true });
     await cause((statement) => em.execute(statement), path);
     const published = counted();
     const error = await rejection(translatedBy(SQLITE.failureOf)(() => em.execute(FILL)));
@@ -199,7 +196,6 @@ describe('the text of a statement, which a server logs beside an error', () => {
   beforeAll(async () => {
     database = await openEmbedded();
   });
-  afterAll(() => database?.close());
 
   it('has no hash and no secret in it', async () => {
     const { db, sent } = recording(database.em.getKysely());

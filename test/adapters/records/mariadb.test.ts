@@ -40,7 +40,6 @@ describe.runIf(canStartMariadb())('on MariaDB', () => {
   afterAll(async () => {
     await database?.close();
     await other?.close();
-    await server?.stop();
   });
 
   const empty = () => removeAllRows(opened());
@@ -104,7 +103,6 @@ describe.runIf(canStartMariadb())('on MariaDB', () => {
     const url = new URL(`${server.url}tandem`);
     [url.username, url.password] = ['reader', 'word'];
     const reading = await openDatabase(onMariadb(url.href), { migrate: true });
-    onTestFinished(reading.close);
     expect(await reading.examine()).toMatchObject({ mayCreate: false });
     expect(reading.connections()).toEqual({ used: 0, idle: 1, waiting: 0 });
     expect(await rejection(reading.ping())).toMatchObject({ code: 'DB_QUERY_FAILED' });

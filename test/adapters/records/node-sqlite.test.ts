@@ -1,17 +1,15 @@
 import { DatabaseSync } from 'node:sqlite';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { userRepositoryOver } from '../../../src/adapters/records/users.ts';
 import { aUser, NOW } from '../../support/builders.ts';
 import { openEmbedded } from '../../support/storage/databases.ts';
 
 const open = async () => {
-  const { em, records, close } = await openEmbedded();
-  onTestFinished(close);
+  const { em, records } = await openEmbedded();
   const users = userRepositoryOver(records);
   const user = aUser();
   await users.add(user);
   const prepare = vi.spyOn(DatabaseSync.prototype, 'prepare');
-  onTestFinished(() => prepare.mockRestore());
   return { em, records, users, user, prepare };
 };
 

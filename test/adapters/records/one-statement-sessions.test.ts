@@ -43,8 +43,6 @@ describe.runIf(server !== undefined)('sessions in single statements of PostgreSQ
     other = await openDatabase({ ...onPostgresql(url), tablePrefix: PREFIX }, { migrate: true });
   });
   afterAll(async () => {
-    await database?.close();
-    await other?.close();
     await drop?.();
   });
   const empty = async () => {

@@ -26,8 +26,6 @@ describe.runIf(server !== undefined)('on PostgreSQL', () => {
     other = await openDatabase(onPostgresql(made.url), { migrate: true });
   });
   afterAll(async () => {
-    await database?.close();
-    await other?.close();
     await drop?.();
   });
 

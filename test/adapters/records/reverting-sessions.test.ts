@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { revertingSessions } from '../../../src/adapters/records/sessions.ts';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
@@ -114,8 +114,7 @@ describe('a rotation whose outcome is unknown', () => {
     set('down');
     await expect(reverting.rotate(aRotation(session))).rejects.toMatchObject(FAILED);
     const inAMinute = performance.now() + 60_000;
-    const time = vi.spyOn(performance, 'now').mockImplementation(() => inAMinute);
-    onTestFinished(() => time.mockRestore());
+    const _time = vi.spyOn(performance, 'now').mockImplementation(() => inAMinute);
     await expect.poll(async () => (await reverting.find(session))?.id).toBe(session.id);
     const before = reverts();
     expect(await reverting.find(session)).toStrictEqual(session);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { anyConnection } from '../../../src/adapters/mikro-orm/built-statements.ts';
 import { SQLITE } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { sqliteSessions } from '../../../src/adapters/mikro-orm/one-statement-sessions.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
@@ -32,7 +33,6 @@ describe('in a file of SQLite', () => {
   });
   afterAll(async () => {
     await another?.close();
-    await database?.close();
     remove();
   });
 
@@ -70,7 +70,6 @@ describe('in a file of SQLite', () => {
 
   it('a refresh and a check of a session are one statement each, also in tables with a prefix', async () => {
     const prefixed = await openDatabase({ ...onSqlite(path), tablePrefix: 'of_auth_' }, { migrate: true });
-    onTestFinished(prefixed.close);
     const { records, em } = prefixed;
     const user = aUser();
     await userRepositoryOver(records).add(user);
@@ -95,7 +94,6 @@ describe('in a file of SQLite', () => {
     { synchronous: 'full' as const, as: 2 },
   ])('writes a log ahead, and to the disk at each commit if it is to: $synchronous', async ({ synchronous, as }) => {
     const opened = await openDatabase({ ...onSqlite(path), synchronous }, { migrate: true });
-    onTestFinished(opened.close);
     const settings = await Promise.all(
       ['journal_mode', 'synchronous', 'foreign_keys'].map((name) => opened.em.execute(`pragma ${name}`)),
     );

@@ -31,7 +31,6 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await service?.close();
   await Promise.all([collector?.kill(), smtp?.close()]);
   hook.close();
 });

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { openTelemetry, type TracingOptions } from '../../../src/adapters/tracing/open-telemetry.ts';
 import {
   innerSpan,
@@ -22,7 +22,6 @@ afterEach(() => stop());
 /** Records spans until `sent` is called, which returns what the collector has got. */
 const record = async (options: Partial<TracingOptions> = {}) => {
   const collector = await startCollector();
-  onTestFinished(collector.kill);
   const recorder = await openTelemetry({
     ...{ endpoint: collector.env.OTEL_EXPORTER_OTLP_ENDPOINT, protocol: 'http/json', ratio: 1 },
     ...{ followsCaller: false, version: '1.2.3' },

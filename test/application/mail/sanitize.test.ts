@@ -1,9 +1,6 @@
 // Proves mail-2
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sanitize } from '../../../src/application/mail/write-mail.ts';
-import { anyText } from '../../support/properties/arbitraries.ts';
-import { holds } from '../../support/properties/properties.ts';
 
 /** What programs turn into links, in a text of any client. */
 const LINKABLE = /\p{L}[.。]\S|[.。]\p{L}|:\S|@\S|\\\\\S/u;
@@ -43,42 +40,33 @@ describe('a text that a client chose', () => {
     expect(sanitize('👋'.repeat(120))).toBe('👋'.repeat(120));
   });
 
-  it('has nothing that becomes a link, whatever it is', async () => {
-    const piece = fc.oneof(
-      anyText,
-      fc.constantFrom(
-        ...[
-          '.',
-          '．',
-          '。',
-          ':',
-          '@',
-          '\\',
-          '/',
-          'a',
-          'com',
-          '\u200b',
-          '\u200d',
-          '\ufe0f',
-          ' ',
-          '\n',
-          '[',
-          ']',
-          'http',
-        ],
-        'www',
-      ),
-    );
-    await holds(
-      fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
-        const text = sanitize(pieces.join(''));
-        const seen = text.replaceAll(/\[[.。:\\@]\]/gu, ' ');
-        expect(withoutBrackets(seen)).not.toMatch(LINKABLE);
-        expect(withoutBrackets(seen).replaceAll(/[\p{Cf}\p{DI}]/gu, '')).not.toMatch(LINKABLE);
-        expect(text).not.toMatch(/[\p{Cc}\p{Bidi_C}\p{Zl}\p{Zp}]/u);
-        expect([...text].length).toBeLessThanOrEqual(3 * 120 + 1);
-      }),
-      { numRuns: 2_000 },
-    );
+  it('has nothing that becomes a link, whatever is put together', () => {
+    const pieces = [
+      '.',
+      '．',
+      '。',
+      ':',
+      '@',
+      '\\',
+      '/',
+      'a',
+      '1',
+      '\u200b',
+      '\u200d',
+      '\ufe0f',
+      ' ',
+      '\n',
+      '[',
+      ']',
+      '\ud800',
+      'www',
+      '',
+    ];
+    const pairs = pieces.flatMap((one) => pieces.map((other) => one + other));
+    for (const text of pairs.flatMap((one) => pairs.map((other) => sanitize(one + other)))) {
+      const seen = withoutBrackets(text.replaceAll(/\[[.。:\\@]\]/gu, ' '));
+      if (LINKABLE.test(seen) || LINKABLE.test(seen.replaceAll(/[\p{Cf}\p{DI}]/gu, ''))) expect.unreachable(text);
+      expect(text).not.toMatch(/[\p{Cc}\p{Bidi_C}\p{Zl}\p{Zp}]/u);
+    }
   });
 });

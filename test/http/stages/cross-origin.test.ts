@@ -180,6 +180,5 @@ describe('the list of origins', () => {
     const { http } = service;
     await http.get('/health/live').set('Origin', 'http://localhost:8080').expect(200);
     await http.get('/health/live').set('Origin', 'https://app.example.com').expect(403);
-    await service.close();
   });
 });

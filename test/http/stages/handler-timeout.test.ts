@@ -134,6 +134,5 @@ describe('REQUEST_TIMEOUT_MS', () => {
     hashed.resolve('a hash');
     for (let turn = 0; turn < 5; turn += 1) await setImmediate();
     expect(await service.ports.users.findByUsername(person.username)).toBeNull();
-    await service.close();
   });
 });

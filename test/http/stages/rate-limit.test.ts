@@ -190,7 +190,6 @@ describe('a step of the system clock', () => {
   const HOUR = 3_600_000;
   const setBy = (step: number) => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + step });
-    onTestFinished(() => void vi.useRealTimers());
   };
 
   it.each([HOUR, -HOUR])(

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { factorSecrets } from '../../../src/adapters/crypto/secrets.ts';
 import { type Database, openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { storesOver } from '../../../src/adapters/records/storage.ts';
@@ -61,16 +61,14 @@ const aKey = () => {
 };
 
 const onEmbedded = async (): Promise<Given> => {
-  const { path, remove } = temporaryDirectory();
-  onTestFinished(remove);
+  const { path } = temporaryDirectory();
   const open = () => openDatabase(onSqlite(join(path, 'database.sqlite')), { migrate: true });
   await (await open()).close();
   return { env: { DATA_DIR: path }, open };
 };
 
 const onServer = async (): Promise<Given> => {
-  const { url, drop } = await createDatabase(TEST_DATABASE_URL ?? '');
-  onTestFinished(drop);
+  const { url } = await createDatabase(TEST_DATABASE_URL ?? '');
   await (await openDatabase(onPostgresql(url), { migrate: true })).close();
   return { env: { DATABASE_URL: url }, open: () => openDatabase(onPostgresql(url), { migrate: false }) };
 };
@@ -121,8 +119,7 @@ describe('keys factors --re-encrypt', () => {
     const again = ['factors', '--re-encrypt'];
     expect(await keys(again, env)).toMatchObject({ status: 1, stderr: expect.stringContaining('no FACTOR_KEYS') });
     expect(await runThere(['keys', ...again], { ...env, FACTOR_KEYS })).toMatchObject({ status: 0, stderr: '' });
-    const { path, remove } = temporaryDirectory();
-    onTestFinished(remove);
+    const { path } = temporaryDirectory();
     expect(await reEncrypt({ env: { DATA_DIR: path } }, [aKey()], 1)).toContain('There is no database');
     await (await openDatabase(onSqlite(join(path, 'database.sqlite')), { migrate: false })).close();
     expect(await reEncrypt({ env: { DATA_DIR: path } }, [aKey()], 1)).toContain('npx tandem migrate');

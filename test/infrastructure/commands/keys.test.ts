@@ -4,7 +4,7 @@ import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'n
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { jwks, type KeyPair } from '../../../src/adapters/crypto/token-keys.ts';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { testKeyPair, testKeys } from '../../support/keys.ts';
@@ -34,7 +34,6 @@ const same = (keys: readonly KeyObject[], others: readonly KeyObject[]) =>
   keys.length === others.length && keys.every((key, index) => others[index]?.equals(key));
 
 const directory = temporaryDirectory();
-afterAll(directory.remove);
 
 describe('keys page-server', () => {
   it('prints an id and a secret, and an entry that the service accepts, without the secret', async () => {

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { ulid } from 'ulid';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { memoryCounts } from '../../../src/adapters/limits/counts.ts';
 import { countAttempts } from '../../../src/adapters/limits/login-attempts.ts';
 import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
@@ -235,7 +235,6 @@ describe('npm run users', () => {
 
   it('makes no database where there is none, and says what to do where the tables are missing', async () => {
     const directory = temporaryDirectory();
-    onTestFinished(directory.remove);
     const find = (env: Readonly<Record<string, string>>) => runHere(['users', 'find', '\u001b[2Jada', '--json'], env);
     const nothing = join(directory.path, 'nothing');
     const none = await find({ DATA_DIR: nothing });

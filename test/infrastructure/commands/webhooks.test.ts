@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { Webhook as Verifier } from 'standardwebhooks';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Finding } from '../../../src/infrastructure/commands/doctor/examine.ts';
 import { runHere } from '../../support/processes/commands.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
@@ -11,8 +11,7 @@ import { openReceiver, signersOf } from '../../support/webhook-receiver.ts';
 describe('npm run webhooks', () => {
   let env: Record<string, string>;
   beforeEach(async () => {
-    const { path, remove } = temporaryDirectory();
-    onTestFinished(remove);
+    const { path } = temporaryDirectory();
     env = { DATA_DIR: path, WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' };
     await runHere(['migrate'], env);
   });

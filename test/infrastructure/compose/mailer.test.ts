@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { openMailer } from '../../../src/infrastructure/delivery.ts';
 import { MAIL } from '../../contracts/mailer/store.ts';
@@ -12,7 +12,6 @@ let directory: ReturnType<typeof temporaryDirectory>;
 beforeEach(() => {
   directory = temporaryDirectory();
 });
-afterEach(() => directory.remove());
 
 const opened = async (env: Readonly<Record<string, string>> = {}) => {
   const lines: unknown[][] = [];
@@ -32,7 +31,6 @@ describe('the mailer of a configuration', () => {
 
   it('sends over SMTP to MAIL_URL, from MAIL_FROM', async () => {
     const server = await openSmtpServer();
-    onTestFinished(server.close);
     const env = { ...NO_WARNINGS, MAIL_URL: `smtp://127.0.0.1:${server.port}`, MAIL_FROM: 'auth@example.com' };
     expect(await (await opened(env)).mailer?.send(MAIL)).toBe('sent');
     expect(server.messages).toMatchObject([{ from: 'auth@example.com', recipients: [MAIL.to] }]);
@@ -49,7 +47,6 @@ describe('the mailer of a configuration', () => {
       expect([directory.path, mail].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o700]);
 
       const open = temporaryDirectory();
-      onTestFinished(open.remove);
       chmodSync(open.path, 0o755);
       const dataDir = join(directory.path, 'data');
       mkdirSync(dataDir);

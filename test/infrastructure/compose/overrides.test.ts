@@ -24,7 +24,6 @@ type Env = Readonly<Record<string, string>>;
 /** A service with parts of the test's own, in a directory of its own, and the messages of its log. */
 const composed = async (own: Overrides, env: Env = {}) => {
   const directory = temporaryDirectory();
-  onTestFinished(directory.remove);
   const messages: string[] = [];
   const logger = createLogger({
     level: 'trace',

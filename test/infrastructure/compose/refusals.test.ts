@@ -1,7 +1,7 @@
 // Proves network-8
 
 import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { randomSecrets } from '../../../src/adapters/crypto/secrets.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { eventsOf } from '../../../src/application/storage/events.ts';
@@ -15,7 +15,6 @@ const SECOND = 1_000;
 const user = aUser();
 
 beforeEach(() => void vi.useFakeTimers());
-afterEach(() => void vi.useRealTimers());
 
 const opened = async () => {
   const { transactions, users, records } = memoryStorage();
@@ -48,7 +47,6 @@ describe('refused log-ins', () => {
 
   it('are stored at a moment that nobody can predict', async () => {
     const random = vi.spyOn(Math, 'random');
-    onTestFinished(() => random.mockRestore());
     for (const [drawn, after] of [
       [0, 1],
       [0.5, 3],

@@ -1,14 +1,13 @@
 // Proves operator-2
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { CONFIG_VARIABLES, parseConfig } from '../../../src/infrastructure/config.ts';
 import { problemsOf } from '../../support/config-problems.ts';
 import { DEVELOPMENT, NO_WARNINGS, PRODUCTION } from '../../support/processes/environments.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 const directory = temporaryDirectory();
-afterAll(directory.remove);
 let count = 0;
 const fileWith = (content: string | Buffer): string => {
   count += 1;

@@ -24,8 +24,7 @@ const opened = async (opening: Promise<Database>): Promise<Records> => {
 };
 const onFile = () => opened(openEmbedded());
 const onServer = async (): Promise<Records> => {
-  const { url, drop } = await createDatabase(TEST_DATABASE_URL ?? '');
-  onTestFinished(drop);
+  const { url } = await createDatabase(TEST_DATABASE_URL ?? '');
   return opened(openDatabase(onPostgresql(url), { migrate: true }));
 };
 
@@ -92,7 +91,6 @@ describe('copyRows', () => {
 
   it.runIf(canStartMariadb())('copies them from SQLite to MariaDB and back', async () => {
     const server = await startMariadb();
-    onTestFinished(() => server.stop());
     const source = await aSource();
     const [there, back] = [await onMariadbAt(server.url), await onFile()];
     const content = await contentOf(source);

@@ -3,13 +3,12 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { leakedPasswordsAt, leakedPasswordsOf } from '../../../src/adapters/crypto/known-passwords.ts';
 import { makeLeaked } from '../../../src/infrastructure/data/leaked.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
-const { newPath, remove } = temporaryDirectory();
-afterAll(remove);
+const { newPath } = temporaryDirectory();
 
 const digestOf = (password: string): string => createHash('sha1').update(password).digest('hex').toUpperCase();
 const passwords = Array.from({ length: 5_000 }, (_, at) => `password ${at}`);

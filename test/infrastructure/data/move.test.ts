@@ -1,7 +1,7 @@
 // Proves operator-8
 import { cpSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { withOwnTables } from '../../../src/adapters/records/own-tables.ts';
 import { openBoundSession, STILL_BOUND } from '../../support/processes/bound-session.ts';
 import { runHere, runThere, spawnCommand } from '../../support/processes/commands.ts';
@@ -21,7 +21,6 @@ import { behindPgbouncer } from '../../support/storage/routes.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 const directory = temporaryDirectory();
-afterAll(directory.remove);
 const { newPath } = directory;
 
 const USERS = 100;
@@ -117,10 +116,8 @@ describe('data move', () => {
 
 /** An empty PostgreSQL, and a connection to it. */
 const newServer = async () => {
-  const { url, drop } = await createDatabase(TEST_DATABASE_URL ?? '');
-  onTestFinished(drop);
+  const { url } = await createDatabase(TEST_DATABASE_URL ?? '');
   const database = await openDatabase(onPostgresql(url), { migrate: false });
-  onTestFinished(database.close);
   return { url, database };
 };
 
@@ -129,7 +126,6 @@ describe.skipIf(TEST_DATABASE_URL === undefined)('data move with PostgreSQL', ()
     const env = { DATA_DIR: newPath(), BASE_URL: 'http://auth.example.org' };
     const running = async <Result>(more: object, work: (url: string) => Promise<Result>): Promise<Result> => {
       const service = await runService({ ...env, ...more });
-      onTestFinished(() => void service.stop('SIGKILL'));
       const result = await work(service.url);
       await service.stop();
       return result;

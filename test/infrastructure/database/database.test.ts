@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { database as examined } from '../../../src/infrastructure/commands/doctor/stores.ts';
 import { setUpOf } from '../../support/doctor.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
@@ -22,7 +22,6 @@ describe('openDatabase of a file of SQLite', () => {
     await expect(database.ping()).rejects.toMatchObject(closed);
     await expect(database.records.list('users', { equal: { id: 'a' } })).rejects.toMatchObject(closed);
     await expect(database.records.unit(async () => undefined)).rejects.toMatchObject(closed);
-    await database.close();
   });
 
   it.each([
@@ -109,8 +108,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('openDatabase of a running Postg
   const create = () => createDatabase(TEST_DATABASE_URL ?? '');
 
   it('reads the password from PGPASSWORD, with any characters, when the URL has none', async () => {
-    const { url, drop } = await create();
-    onTestFinished(drop);
+    const { url } = await create();
     const password = 'p@:/%40#? é&\'"\\$';
     const admin = await openDatabase(onPostgresql(url), { migrate: false });
     const role = `tandem_${process.pid}`;
@@ -132,24 +130,21 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('openDatabase of a running Postg
 
   it.each(['SQL_ASCII', 'LATIN1'])('refuses the encoding %s, and says what to do, as the doctor does', async (name) => {
     const how = `encoding '${name}' template template0 lc_collate 'C' lc_ctype 'C'`;
-    const { url, drop } = await createDatabase(TEST_DATABASE_URL ?? '', how);
-    onTestFinished(drop);
+    const { url } = await createDatabase(TEST_DATABASE_URL ?? '', how);
     const seen = `The database of DATABASE_URL has the encoding ${name}, and needs UTF8: make one by "create database NAME encoding 'UTF8' template template0", and set DATABASE_URL to it`;
     await expect(openDatabase(onPostgresql(url), { migrate: true })).rejects.toThrow(seen);
     expect(await examined(setUpOf({ DATABASE_URL: url }))).toMatchObject({ id: 'database.unfit', seen });
   });
 
   it('names itself to the server', async () => {
-    const { url, drop } = await create();
-    onTestFinished(drop);
+    const { url } = await create();
     const { em, close } = await openDatabase(onPostgresql(url), { migrate: true });
     expect(await em.execute('show application_name')).toEqual([{ application_name: 'tandem' }]);
     await close();
   });
 
   it('works again after its connections were closed', async () => {
-    const { url, drop } = await create();
-    onTestFinished(drop);
+    const { url } = await create();
     const { records, ping, close } = await openDatabase(onPostgresql(url), { migrate: true });
     const killer = await openDatabase(onPostgresql(url), { migrate: false });
     await killer.em.execute(

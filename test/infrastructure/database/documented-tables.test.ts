@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { columnsOf } from '../../../src/adapters/mikro-orm/statements.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { TABLES } from '../../../src/application/storage/tables.ts';
@@ -56,7 +56,6 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the reports of docs/tables.md',
       anEvent({ userId: bob.id, kind: 'logged-in', at: LONG_AGO }),
     ]);
   });
-  afterAll(() => database.close());
 
   it('count registrations per day, users per week and users of the last days', async () => {
     expect(reports).toHaveLength(4);

@@ -17,7 +17,6 @@ const rowsOf = (names: readonly string[]) => names.toSorted().map((name) => ({ n
 
 const open = async (options: DatabaseOptions, migrate = true): Promise<Database> => {
   const database = await openDatabase(options, { migrate });
-  onTestFinished(database.close);
   return database;
 };
 

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Opening } from '../../../src/adapters/mikro-orm/open-database.ts';
 import type { DatabaseOptions } from '../../../src/adapters/mikro-orm/options.ts';
 import { memoryRecords } from '../../../src/adapters/records/memory.ts';
@@ -24,7 +24,6 @@ const ORDER = { id: 'a', number: 1, isPaid: false, lines: [{ title: 'A lamp' }],
 
 const open = async (options: DatabaseOptions, opening: Opening) => {
   const database = await openDatabase(options, opening);
-  onTestFinished(database.close);
   return database;
 };
 const withOurs = { migrate: true, tables: withOwnTables(TABLES) };

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { randomSecrets } from '../../../src/adapters/crypto/secrets.ts';
 import { ExportJson } from '../../../src/adapters/http/routes/accounts/export.ts';
 import type { Database } from '../../../src/adapters/mikro-orm/open-database.ts';
@@ -55,7 +55,6 @@ describe('a user, of whom every table that names users has a row', () => {
     stores = storageOver(database.records);
     await insertRows(database.records, rows);
   });
-  afterAll(() => database?.close());
 
   /** The tables of all with a row that has the user's id, name, address or keys in any column. */
   const tablesWithTheUser = async (): Promise<string[]> => {

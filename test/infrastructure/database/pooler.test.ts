@@ -106,8 +106,6 @@ describe.runIf(canStartPgbouncer())('behind PgBouncer in transaction mode', () =
     });
     afterAll(async () => {
       await another?.close();
-      await database?.close();
-      await pooler?.stop();
     });
     const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 

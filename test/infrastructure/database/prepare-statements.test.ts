@@ -14,7 +14,6 @@ const PROCESS = 'select pg_backend_pid()';
 /** Over one connection. */
 const openSingle = async (url: string) => {
   const database = await openDatabase({ ...onPostgresql(url), poolSize: 1 }, { migrate: true });
-  onTestFinished(() => database.close());
   const { users, sessions, transactions } = storageOver(database.records);
   return { em: database.em, users, transactions, sessions: database.faster(sessions) };
 };

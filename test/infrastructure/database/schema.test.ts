@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { DatabaseOptions } from '../../../src/adapters/mikro-orm/options.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { TABLES, type TableName } from '../../../src/application/storage/tables.ts';
@@ -23,7 +23,6 @@ const DIFFERENCES = [
 
 const open = async (options: DatabaseOptions, migrate: boolean) => {
   const database = await openDatabase(options, { migrate });
-  onTestFinished(database.close);
   return database;
 };
 

@@ -31,8 +31,6 @@ describe.runIf(server !== undefined)('a PostgreSQL behind a socket of the file s
   });
   afterAll(async () => {
     relay.close();
-    await database.drop();
-    directory.remove();
   });
 
   it.each([

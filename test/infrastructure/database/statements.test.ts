@@ -39,7 +39,6 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the statements that are sent to
   /** The use cases over one connection, which has been used. */
   const open = async (notices: readonly Notice[]) => {
     const line = await openPostgresLine(url);
-    onTestFinished(line.close);
     const {
       close,
       clock: _,

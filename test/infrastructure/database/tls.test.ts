@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { database as examined } from '../../../src/infrastructure/commands/doctor/stores.ts';
 import { type Certificate, selfSigned } from '../../support/certificate.ts';
@@ -29,10 +29,6 @@ describe.runIf(canStartServers())('a PostgreSQL with TLS', () => {
   let server: TlsServer;
   beforeAll(async () => {
     server = await startPostgresWithTls(VALID);
-  });
-  afterAll(async () => {
-    await server?.stop();
-    directory.remove();
   });
 
   /** The driver reads the file at each connection. */

@@ -1,7 +1,7 @@
 // Proves operator-7
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { keys } from '../../../src/infrastructure/commands/doctor/keys.ts';
 import { configuration } from '../../../src/infrastructure/commands/doctor/settings.ts';
 import { cookie, device, proxy } from '../../../src/infrastructure/commands/doctor/site.ts';
@@ -15,8 +15,7 @@ type Env = Readonly<Record<string, string>>;
 
 /** A DATA_DIR with these files. */
 const dataDirWith = (files: Env): string => {
-  const { path, remove } = temporaryDirectory();
-  onTestFinished(remove);
+  const { path } = temporaryDirectory();
   for (const name of ['keys', 'database']) mkdirSync(join(path, name));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(path, name), text);
   return path;

@@ -28,7 +28,6 @@ describe('the doctor asks the mail server', () => {
       allowInsecureAuth: true,
       onAuth: (_auth, _session, done) => done(null, { user: 'tandem' }),
     });
-    onTestFinished(server.close);
     expect(await examinedAt(server.port)).toMatchObject({ id: 'mail.reachable', severity: 'ok' });
     expect(server.messages).toEqual([]);
   });
@@ -43,7 +42,6 @@ describe('the doctor asks the mail server', () => {
           allowInsecureAuth: true,
           onAuth: (_auth, _session, done) => done(reply(535, 'not tandem with S3CRET')),
         });
-        onTestFinished(server.close);
         return server.port;
       },
       '535',

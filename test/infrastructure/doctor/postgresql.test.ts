@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { examine } from '../../../src/infrastructure/commands/doctor/examine.ts';
 import { database } from '../../../src/infrastructure/commands/doctor/stores.ts';
 import { CHECKS } from '../../../src/infrastructure/commands/doctor.ts';
@@ -10,8 +10,7 @@ import { openDatabase } from '../../support/storage/open-database.ts';
 const server = postgresOfTheTests();
 
 const newDatabase = async (): Promise<string> => {
-  const { url, drop } = await createDatabase(server ?? '');
-  onTestFinished(drop);
+  const { url } = await createDatabase(server ?? '');
   return url;
 };
 
@@ -76,7 +75,6 @@ describe.runIf(server !== undefined)('the doctor asks PostgreSQL', () => {
 
   it.runIf(canStartServers())('that is dead or silent, and gives up', async () => {
     const own = await startPostgres();
-    onTestFinished(own.stop);
     const { password } = new URL(own.url);
     expect(brief(await examined(own.url))).toContain('ok database.reachable');
     await own.freeze();

@@ -9,7 +9,6 @@ const examined = async (url: string) => redis(setUpOf({ REDIS_URL: url }));
 
 const start = async (settings: Readonly<Record<string, string>> = {}) => {
   const server = await startRedis(settings);
-  onTestFinished(server.stop);
   return server;
 };
 const clientOf = (url: string): Redis => {
@@ -79,7 +78,6 @@ describe.runIf(canStartServers())('the doctor asks Redis', () => {
 
   it('of a cluster: all its masters, found by one of them, and whether every slot is served', async () => {
     const cluster = await startRedisCluster();
-    onTestFinished(cluster.stop);
     const url = cluster.shards[0]?.master.url ?? '';
     const each = cluster.shards.flatMap(() => ['ok redis.reachable']);
     expect(brief(await examined(url))).toEqual(each);

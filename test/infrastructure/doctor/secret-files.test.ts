@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { secretFiles } from '../../../src/infrastructure/commands/doctor/keys.ts';
 import { brief, setUpOf } from '../../support/doctor.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
@@ -9,8 +9,7 @@ type File = readonly [name: string, text: string, mode: number];
 
 /** What is found in a directory with these files, which everybody may enter. */
 const examined = async (files: readonly File[], nodeArguments: readonly string[] = [], mode = 0o755) => {
-  const { path, remove } = temporaryDirectory();
-  onTestFinished(remove);
+  const { path } = temporaryDirectory();
   for (const name of ['keys', 'database', 'mail']) mkdirSync(join(path, name), { mode: 0o700 });
   for (const [name, text, ofFile] of files) {
     if (text !== '') writeFileSync(join(path, name), text);

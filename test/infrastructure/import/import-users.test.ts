@@ -1,5 +1,5 @@
 import { readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { passwordHasher } from '../../../src/adapters/crypto/password-hasher.ts';
 import { factorSecrets } from '../../../src/adapters/crypto/secrets.ts';
 import type { DatabaseOptions } from '../../../src/adapters/mikro-orm/options.ts';
@@ -18,7 +18,6 @@ import { ALL_KINDS, emptyFile } from '../../support/storage/kinds.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 const directory = temporaryDirectory();
-afterAll(directory.remove);
 const { newPath } = directory;
 
 const KEY = Buffer.alloc(32, 7);

@@ -1,11 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { csvRows, entriesOf, jsonObjects } from '../../../src/infrastructure/import/rows.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 const directory = temporaryDirectory();
-afterAll(directory.remove);
 
 async function* chunks(text: string, length: number): AsyncGenerator<string> {
   for (let at = 0; at < text.length; at += length) yield text.slice(at, at + length);

@@ -1,12 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type LineInput, readLine } from '../../../src/infrastructure/import/line.ts';
 import { ownLines } from '../../../src/infrastructure/import/source.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 const directory = temporaryDirectory();
-afterAll(directory.remove);
 
 describe('the lines of a file', () => {
   it('have the numbers of the file, whatever ends them, and what cannot be read is a problem of its line', async () => {

@@ -14,7 +14,6 @@ const opened = (path: string, flags: number): number => {
 /** A destination that leads into a pipe, and a function that reads what is in it. */
 const piped = () => {
   const directory = temporaryDirectory();
-  onTestFinished(directory.remove);
   const path = join(directory.path, 'pipe');
   execFileSync('bash', ['-c', 'mkfifo "$0"', path]);
   const fd = opened(path, constants.O_RDWR | constants.O_NONBLOCK);
@@ -100,7 +99,6 @@ it('a full disk keeps nobody waiting, and fails nothing', async () => {
 
 it('a process that crashes writes its last lines', () => {
   const directory = temporaryDirectory();
-  onTestFinished(directory.remove);
   const path = join(directory.path, 'output');
   const module = JSON.stringify(new URL('../../../src/infrastructure/logging/log.ts', import.meta.url));
   const program = `

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { alertRules, dashboardQueries } from '../../support/checkout/observed.ts';
 import { ROOT, readText } from '../../support/checkout/repository.ts';
@@ -18,8 +18,7 @@ beforeAll(async () => {
 
 /** A directory with these files. */
 const directoryWith = (files: Readonly<Record<string, string>>): string => {
-  const { path, remove } = temporaryDirectory();
-  onTestFinished(remove);
+  const { path } = temporaryDirectory();
   for (const [name, text] of Object.entries(files)) writeFileSync(join(path, name), text);
   return path;
 };

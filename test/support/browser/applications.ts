@@ -1,5 +1,5 @@
 import type { BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { beforeAll, onTestFinished } from 'vitest';
 import { hasher, startService, type TestService } from '../http/service.ts';
 import { freePort } from '../servers/free-port.ts';
 import { openBrowser } from './chromium.ts';
@@ -21,29 +21,18 @@ type Applications = {
 
 /** Two applications and the service on three hosts of one site, and a browser, for a whole `describe`. */
 export const openApplications = (env: Readonly<Record<string, string>> = {}) => {
-  const cleanups: (() => Promise<unknown>)[] = [];
   let applications: Applications;
   let ahead = 0;
   beforeAll(async () => {
-    const { browser, close } = await openBrowser();
-    cleanups.push(close);
-    const open = async (name: string): Promise<Site> => {
-      const site = await openSite(`${name}.tandem.localhost`);
-      cleanups.push(site.close);
-      return site;
-    };
+    const { browser } = await openBrowser();
+    const open = (name: string): Promise<Site> => openSite(`${name}.tandem.localhost`);
     const [one, two, neighbour] = [await open('one'), await open('two'), await open('neighbour')];
     const port = await freePort();
     const service = `http://auth.tandem.localhost:${port}`;
     const settings = { BASE_URL: service, ALLOWED_ORIGINS_DEV: `${one.origin},${two.origin}`, ...env };
     const behind = await startService(settings, { hasher, clock: { now: () => Date.now() + ahead } });
-    cleanups.push(behind.close);
     const between = await witness(behind.url, port);
-    cleanups.push(between.close);
     applications = { service, behind, witness: between, apps: [one, two], neighbour, browser };
-  });
-  afterAll(async () => {
-    for (const clean of cleanups.toReversed()) await clean();
   });
 
   /**

@@ -4,6 +4,7 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core';
 import { inject } from 'vitest';
+import { closing } from '../closing.ts';
 import '../servers/provided.ts';
 import { provideDebianPackages } from '../servers/debian-package.ts';
 import { keep } from '../servers/keeper.ts';
@@ -103,7 +104,7 @@ export const openBrowser = async (own: Own = {}, options: BrowserContextOptions 
   shared.set(kind, program);
   const browser = await (await program).newContext(options);
   browser.setDefaultTimeout(PATIENCE);
-  return { browser, close: () => browser.close() };
+  return { browser, close: closing(() => browser.close()) };
 };
 
 /** @param onEnd called when it could not be started, or has crashed. */

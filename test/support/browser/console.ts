@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { beforeAll, expect } from 'vitest';
 import type { Ports } from '../../../src/application/service.ts';
 import { hasher, startService, type TestService } from '../http/service.ts';
 import { freePort } from '../servers/free-port.ts';
@@ -18,22 +18,16 @@ const LOOKS: readonly (Look & { readonly title: string })[] = [
 
 /** A service with the console, for a whole `describe`. */
 export const openConsoles = (env: Readonly<Record<string, string>> = {}, ports: Partial<Ports> = {}) => {
-  const cleanups: (() => Promise<unknown>)[] = [];
   let service: TestService;
   let address = '';
   beforeAll(async () => {
     const port = `${await freePort()}`;
     address = `http://localhost:${port}`;
     service = await startService({ PORT: port, BASE_URL: address, ...env }, { hasher, ...ports });
-    cleanups.push(service.close);
-  });
-  afterAll(async () => {
-    for (const clean of cleanups.toReversed()) await clean();
   });
   /** Opens the page as a browser without cookies does, until the end of the test. */
   const visit = async ({ size, scheme }: Look = { size: DESK, scheme: 'light' }): Promise<Console> => {
-    const { browser, close } = await openBrowser();
-    onTestFinished(close);
+    const { browser } = await openBrowser();
     const page = await browser.newPage();
     await page.setViewportSize(size);
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });

@@ -3,8 +3,9 @@ import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFinished, vi } from 'vitest';
+import { beforeAll, expect, onTestFinished, vi } from 'vitest';
 import { ROOT } from '../checkout/repository.ts';
+import { atEnd } from '../closing.ts';
 import { aPerson, hasher, startService, type TestService } from '../http/service.ts';
 import { spawnService } from '../processes/process.ts';
 import { freePort } from '../servers/free-port.ts';
@@ -74,11 +75,9 @@ type World = {
 
 /** The pages, the service with the cookie that they need, and a browser, for a whole `describe`. */
 export const openRenderedPages = ({ name, program, build }: RenderedExample) => {
-  const cleanups: (() => unknown)[] = [];
   let world: World;
   beforeAll(async () => {
-    const { browser, close } = await openBrowser();
-    cleanups.push(close);
+    const { browser } = await openBrowser();
     const [port, servicePort] = [await freePort(), await freePort()];
     const [pages, service] = [`http://localhost:${port}`, `http://localhost:${servicePort}`];
     const settings = {
@@ -87,17 +86,11 @@ export const openRenderedPages = ({ name, program, build }: RenderedExample) => 
       ACCESS_COOKIE: 'true',
     };
     const behind = await startService(settings, { hasher });
-    cleanups.push(behind.close);
     const between = await witness(behind.url, servicePort);
-    cleanups.push(between.close);
     const example = installedExample(name);
-    cleanups.push(example.remove);
     if (build) await example.run(...build);
-    cleanups.push(await example.start(program, pages, { SERVICE: service, ORIGIN: pages, PORT: `${port}` }));
+    atEnd(await example.start(program, pages, { SERVICE: service, ORIGIN: pages, PORT: `${port}` }));
     world = { pages, service, behind, witness: between, browser };
-  });
-  afterAll(async () => {
-    for (const clean of cleanups.toReversed()) await clean();
   });
 
   const openTab = async (): Promise<Page> => {

@@ -1,5 +1,5 @@
 import type { BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { beforeAll, expect, onTestFinished } from 'vitest';
 import { fixedClock } from '../fixed-clock.ts';
 import { aPerson, hasher, startService } from '../http/service.ts';
 import { freePort } from '../servers/free-port.ts';
@@ -54,33 +54,20 @@ export const openWorld = (
   own: Parameters<typeof openBrowser>[0] = {},
   { hasPages = false } = {},
 ) => {
-  const cleanups: (() => Promise<unknown>)[] = [];
   let browser: BrowserContext;
   let tab: Page;
   let world: World;
   beforeAll(async () => {
-    const launched = await openBrowser(own);
-    cleanups.push(launched.close);
-    browser = launched.browser;
-    const open = async (at: Host): Promise<Site> => {
-      const site = await openSite(at);
-      cleanups.push(site.close);
-      return site;
-    };
-    const [app, foreign] = [await open(host), await open('127.0.0.1')];
+    ({ browser } = await openBrowser(own));
+    const [app, foreign] = [await openSite(host), await openSite('127.0.0.1')];
     const clock = fixedClock(Date.now());
     const port = hasPages ? await freePort() : undefined;
     const address = port === undefined ? {} : { BASE_URL: `http://localhost:${port}` };
     const service = await startService({ ALLOWED_ORIGINS_DEV: app.origin, ...address, ...env }, { hasher, clock });
-    cleanups.push(service.close);
     const between = await witness(service.url, port);
-    cleanups.push(between.close);
-    world = { service: `http://localhost:${between.port}`, witness: between, app, foreign, openSite: open };
+    world = { service: `http://localhost:${between.port}`, witness: between, app, foreign, openSite };
     tab = await browser.newPage();
     await tab.goto(app.publish('<title>application</title>'));
-  });
-  afterAll(async () => {
-    for (const clean of cleanups.toReversed()) await clean();
   });
 
   const visit = async (): Promise<Visitor> => {

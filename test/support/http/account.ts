@@ -1,4 +1,4 @@
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { putInvitation, putLink, linksOf as storedLinks } from '../../../src/application/storage/credentials.ts';
 import { eventsOf as storedEvents } from '../../../src/application/storage/events.ts';
 import { messagesOf } from '../../../src/application/storage/outbox.ts';
@@ -11,18 +11,10 @@ import { aPerson, hasher, type Own, startService, type TestService } from './ser
 
 const DAY = 86_400_000;
 
-/** Services that are closed at the end of the file. */
-export const closedServices = () => {
-  const services: TestService[] = [];
-  afterAll(async () => {
-    await Promise.all(services.map((service) => service.close()));
-  });
-  return async (env: Readonly<Record<string, string>> = {}, own: Own = {}): Promise<TestService> => {
-    const service = await startService(env, { hasher, ...own });
-    services.push(service);
-    return service;
-  };
-};
+export const closedServices =
+  () =>
+  (env: Readonly<Record<string, string>> = {}, own: Own = {}): Promise<TestService> =>
+    startService(env, { hasher, ...own });
 
 type ForLink = { readonly userId: string; readonly purpose: LinkPurpose; readonly email: string };
 

@@ -1,6 +1,5 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import type { Response } from 'supertest';
-import { afterAll } from 'vitest';
 import type { Stores } from '../../../src/application/storage/records.ts';
 import type { Overrides, PortOverrides } from '../../../src/infrastructure/compose/ports.ts';
 import { changedStorage } from '../storage/changed-storage.ts';
@@ -12,16 +11,11 @@ export const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 type StoreOverrides = Partial<Stores> & PortOverrides & Pick<Overrides, 'hooks' | 'routes'>;
 
 /**
- * Services with one database for a test file, all closed at its end.
+ * Services with one database for a test file.
  * @returns `start`, whose second argument may replace stores of that database, within transactions too, and other ports.
  */
 export const servicesOverOneDatabase = () => {
   const database = openTestStorage();
-  const services: TestService[] = [];
-  afterAll(async () => {
-    await Promise.all(services.map((service) => service.close()));
-    await (await database).close();
-  });
   return {
     start: async (
       env: Readonly<Record<string, string>> = {},
@@ -30,9 +24,7 @@ export const servicesOverOneDatabase = () => {
       const stored = (await database).storage;
       const { users, sessions, records, tell, ...ports } = overrides(stored);
       const storage = changedStorage(stored, overrides);
-      const service = await startService(env, { storage, hasher, ...ports });
-      services.push(service);
-      return service;
+      return startService(env, { storage, hasher, ...ports });
     },
   };
 };

@@ -9,6 +9,7 @@ import { compose, type RunningService } from '../../../src/infrastructure/compos
 import { type Config, parseConfig } from '../../../src/infrastructure/config.ts';
 import { listen } from '../../../src/infrastructure/http-server/server.ts';
 import { createLogger } from '../../../src/infrastructure/logging/log.ts';
+import { closing } from '../closing.ts';
 import { testKeys } from '../keys.ts';
 import { watched } from '../openapi/watched.ts';
 import { partsOfService } from '../parts.ts';
@@ -43,7 +44,7 @@ export type TestService = Pick<
 };
 
 /**
- * Starts the service as `main.js` composes it, on a free port and with the given environment.
+ * Starts the service as `main.js` composes it, on a free port and with the given environment, until the end of the test or file.
  * @param settings replace those of the environment.
  * @param env variables of the environment. By default limits are off, keys are shared in a test file, and storage is in memory
  *   or that of the vitest project; `env` and `own` take precedence.
@@ -94,7 +95,7 @@ export const startService = async (
     office: request(`http://127.0.0.1:${officeServer?.address.port}`),
     browser: () => request.agent(url),
     logs,
-    close: async () => {
+    close: closing(async () => {
       await Promise.all([server.close(), officeServer?.close()]);
       await service.close();
       await parts.remove();
@@ -102,7 +103,7 @@ export const startService = async (
       assertDocumented();
       watchedOffice?.assertDocumented();
       if (undeclared.length > 0) throw new Error(`undeclared error codes: ${JSON.stringify(undeclared)}`);
-    },
+    }),
   };
 };
 

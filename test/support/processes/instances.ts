@@ -1,4 +1,4 @@
-import { afterAll, beforeAll } from 'vitest';
+import { beforeAll } from 'vitest';
 import { documentedHttp, type Http } from '../openapi/documented-http.ts';
 import { postgresOfTheTests, redisOfTheTests } from '../servers/of-the-tests.ts';
 import { createDatabase } from '../storage/databases.ts';
@@ -29,28 +29,17 @@ export const twoInstances = (
 ) => {
   const instances: Instance[] = [];
   let redisUrl = '';
-  const cleanups: (() => Promise<unknown>)[] = [];
   beforeAll(async () => {
-    const database = await createDatabase(postgresOfTheTests() ?? '');
-    cleanups.push(database.drop);
-    const redis = await takeRedisDatabase(redisOfTheTests() ?? '');
-    cleanups.push(redis.empty);
-    redisUrl = redis.url;
-    const parts = { DATABASE_URL: database.url, REDIS_URL: redis.url };
+    const { url } = await createDatabase(postgresOfTheTests() ?? '');
+    redisUrl = await takeRedisDatabase(redisOfTheTests() ?? '');
+    const parts = { DATABASE_URL: url, REDIS_URL: redisUrl };
     const start = async (ahead: number, index: number) => {
       const service = await runService({ ...UNLIMITED, ...parts, ...clockAhead(ahead), ...env });
-      cleanups.push(() => service.stop('SIGKILL'));
       const startedAt = () => Date.parse(JSON.parse(service.stdout[0] ?? '').time);
       instances[index] = { ...service, http: documentedHttp(service.url), startedAt };
     };
-    // If one does not start, the other one has to be stopped.
-    for (const outcome of await Promise.allSettled(clocks.map(start))) {
-      if (outcome.status === 'rejected') throw outcome.reason;
-    }
+    await Promise.all(clocks.map(start));
     await Promise.all(instances.map(untilReady));
-  });
-  afterAll(async () => {
-    for (const clean of cleanups.toReversed()) await clean();
   });
   return {
     redisUrl: () => redisUrl,

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { atEnd } from '../closing.ts';
 import { endWithUs } from '../servers/keeper.ts';
 import { COMPILE_CACHE } from './compile-cache.ts';
 
@@ -48,7 +49,7 @@ export type RunningService = ServiceProcess & {
   readonly stop: (signal?: NodeJS.Signals) => Promise<Outcome>;
 };
 
-/** Starts the service and waits until it listens. @throws Error with its output when it ends instead. */
+/** Starts the service and waits until it listens. It is killed at the end of the test or file. @throws Error with its output when it ends instead. */
 export const runService = async (
   env: Readonly<Record<string, string>>,
   wrap: readonly string[] = [],
@@ -57,6 +58,10 @@ export const runService = async (
   const service = spawnService(env, wrap, program);
   const port = await Promise.race([portOf(service), service.outcome.then(() => null)]);
   if (port === null) throw new Error(`the service did not start: ${service.stderr.join('\n')}`);
+  atEnd(() => {
+    service.child.kill('SIGKILL');
+    return service.outcome;
+  });
   return {
     ...service,
     url: `http://127.0.0.1:${port}`,

@@ -19,7 +19,7 @@ export type ServiceOnPostgres = Awaited<ReturnType<typeof startOnPostgres>>;
 /** The service in a process of its own, with a database on PostgreSQL. */
 export const startOnPostgres = async (given: Readonly<Record<string, string>> = {}) => {
   const directory = temporaryDirectory();
-  const { url, drop } = await createDatabase(postgresOfTheTests() ?? '');
+  const { url } = await createDatabase(postgresOfTheTests() ?? '');
   const database = await openDatabase(onPostgresql(url), { migrate: true });
   const own = { BCRYPT_COST: '4', RATE_LIMITS: 'off', DATABASE_URL: url, DATA_DIR: directory.path };
   const env: Record<string, string> = { ...LONG_TIMEOUTS, ...own, ...given };
@@ -43,11 +43,5 @@ export const startOnPostgres = async (given: Readonly<Record<string, string>> = 
     whileRowsLocked,
     whileStopped,
     query: (sql: string, parameters: readonly unknown[] = []) => database.em.execute(sql, [...parameters]),
-    close: async () => {
-      await service.stop('SIGKILL');
-      await database.close();
-      await drop();
-      directory.remove();
-    },
   };
 };

@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
+import { atEnd } from '../closing.ts';
 import { listenOnLoopback } from '../listen.ts';
 
 /** A line to a server on which requests can be held up, and arrive later. Its responses are never held up. */
@@ -25,6 +26,7 @@ export const openHeldLine = async (server: string) => {
   const end = (): void => {
     for (const near of lines.keys()) near.destroy();
   };
+  atEnd(end);
   return {
     url: url.href,
     hold: (): void => {

@@ -1,5 +1,6 @@
 import { inject } from 'vitest';
 import type { Certificate } from '../certificate.ts';
+import { closing } from '../closing.ts';
 import { launchMariadb } from './mariadb.ts';
 import { launchPgbouncer } from './pgbouncer.ts';
 import { launchPostgres, launchPostgresWithTls, type TlsServer } from './postgres.ts';
@@ -19,38 +20,46 @@ export const redisOfTheTests = (): string | undefined => inject('redis')?.url ??
 export const canStartServers = (): boolean =>
   [inject('postgresql'), inject('redis')].every((part) => (part?.programs ?? null) !== null);
 
-/** Starts a PostgreSQL for one test, which may kill or freeze it and has to stop it. */
-export const startPostgres = (): Promise<TestServer> => launchPostgres(needed(inject('postgresql')?.programs));
+/** The servers below are stopped at the end of the test or file. */
+const untilTheEnd = async <Server extends Pick<TestServer, 'stop'>>(starting: Promise<Server>): Promise<Server> => {
+  const server = await starting;
+  return { ...server, stop: closing(server.stop) };
+};
+
+/** Starts a PostgreSQL for one test, which may kill or freeze it. */
+export const startPostgres = (): Promise<TestServer> =>
+  untilTheEnd(launchPostgres(needed(inject('postgresql')?.programs)));
 
 /** The same with TLS. */
 export const startPostgresWithTls = (certificate: Certificate): Promise<TlsServer> =>
-  launchPostgresWithTls(needed(inject('postgresql')?.programs), certificate);
+  untilTheEnd(launchPostgresWithTls(needed(inject('postgresql')?.programs), certificate));
 
-/** Starts a Redis for one test, which may kill or freeze it and has to stop it. @param settings of `redis.conf`. */
+/** Starts a Redis for one test, which may kill or freeze it. @param settings of `redis.conf`. */
 export const startRedis = (settings: Readonly<Record<string, string>> = {}): Promise<TestServer> =>
-  launchRedis(needed(inject('redis')?.programs), settings);
+  untilTheEnd(launchRedis(needed(inject('redis')?.programs), settings));
 
 /** Whether a PgBouncer can be started in front of the tests' PostgreSQL; it always can in CI. */
 export const canStartPgbouncer = (): boolean =>
   postgresOfTheTests() !== undefined && (inject('pgbouncer') ?? null) !== null;
 
-/** A PgBouncer of the test's own in front of a PostgreSQL, which it stops when it is done. @param settings of pgbouncer.ini. */
+/** A PgBouncer of the test's own in front of a PostgreSQL. @param settings of pgbouncer.ini. */
 export const startPgbouncer = (postgresql: string, settings?: Readonly<Record<string, string>>): Promise<TestServer> =>
-  launchPgbouncer(needed(inject('pgbouncer')), postgresql, settings);
+  untilTheEnd(launchPgbouncer(needed(inject('pgbouncer')), postgresql, settings));
 
 /** Whether a MariaDB can be started; it always can in CI. */
 export const canStartMariadb = (): boolean => (inject('mariadb') ?? null) !== null;
 
-/** Starts a MariaDB for one test file, which may kill or freeze it and has to stop it. */
+/** Starts a MariaDB for one test file, which may kill or freeze it. */
 export const startMariadb = (settings?: Readonly<Record<string, string>>): Promise<TestServer> =>
-  launchMariadb(needed(inject('mariadb')), settings);
+  untilTheEnd(launchMariadb(needed(inject('mariadb')), settings));
 
-/** Starts a Redis Cluster for one test, which may kill or freeze its nodes and has to stop it. */
-export const startRedisCluster = (): Promise<RedisCluster> => launchRedisCluster(needed(inject('redis')?.programs));
+/** Starts a Redis Cluster for one test, which may kill or freeze its nodes. */
+export const startRedisCluster = (): Promise<RedisCluster> =>
+  untilTheEnd(launchRedisCluster(needed(inject('redis')?.programs)));
 
-/** Starts a Redis with a replica and sentinels for one test, which may kill or freeze them and has to stop them. */
+/** Starts a Redis with a replica and sentinels for one test, which may kill or freeze them. */
 export const startRedisSentinels = (): Promise<WatchedRedises> =>
-  launchRedisSentinels(needed(inject('redis')?.programs));
+  untilTheEnd(launchRedisSentinels(needed(inject('redis')?.programs)));
 
 const needed = <Programs>(programs: Programs | null | undefined): Programs => {
   if (programs === null || programs === undefined)

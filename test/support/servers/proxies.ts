@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { vi } from 'vitest';
 import { parse } from 'yaml';
 import { readText } from '../checkout/repository.ts';
+import { atEnd } from '../closing.ts';
 import { temporaryDirectory } from '../storage/temporary-directory.ts';
 import { provideDebianPackages } from './debian-package.ts';
 import { freePort } from './free-port.ts';
@@ -83,9 +84,9 @@ export const PROXIES: Readonly<Record<string, Proxy>> = {
 export const startProxy = async (
   { packageName, program, configured, args }: Proxy,
   instances: readonly string[],
-): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> => {
+): Promise<string> => {
   const { root, libraries } = await provideDebianPackages(program, packageName);
-  const { path: directory, remove } = temporaryDirectory();
+  const { path: directory } = temporaryDirectory();
   // nginx gives its privileges up, and still needs its directories.
   chmodSync(directory, 0o755);
   mkdirSync(join(directory, 'home'));
@@ -97,19 +98,14 @@ export const startProxy = async (
   endWithUs(child);
   const output: string[] = [];
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => output.push(String(chunk)));
-  const stop = async (): Promise<void> => {
-    if (child.exitCode === null && child.signalCode === null) {
-      child.kill('SIGTERM');
-      await once(child, 'exit');
-    }
-    remove();
-  };
+  atEnd(async () => {
+    if (child.exitCode === null && child.signalCode === null && child.kill('SIGTERM')) await once(child, 'exit');
+  });
   const url = `http://127.0.0.1:${port}`;
   try {
     await vi.waitFor(async () => (await fetch(`${url}/health/live`)).text(), { timeout: 60_000 });
   } catch (error) {
-    await stop();
     throw new Error(`${packageName} did not start: ${output.join('')}`, { cause: error });
   }
-  return { url, stop };
+  return url;
 };

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { CompiledQuery } from 'kysely';
+import { closing } from '../closing.ts';
 import { postgresOfTheTests } from '../servers/of-the-tests.ts';
 import { type Database, openDatabase } from './open-database.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
@@ -31,11 +32,8 @@ export const onSqlite = (path: string) => ({
 });
 
 /** A new file of SQLite, with tables. */
-export const openEmbedded = async (): Promise<Database> => {
-  const { path, remove } = temporaryDirectory();
-  const database = await openDatabase(onSqlite(join(path, 'test.sqlite')), { migrate: true });
-  return { ...database, close: () => database.close().finally(remove) };
-};
+export const openEmbedded = (): Promise<Database> =>
+  openDatabase(onSqlite(join(temporaryDirectory().path, 'test.sqlite')), { migrate: true });
 
 /** Creates an empty database without migrations on a PostgreSQL. @param how options. @returns its URL, and `drop`. */
 export const createDatabase = async (server: string, how = ''): Promise<{ url: string; drop: () => Promise<void> }> => {
@@ -47,7 +45,7 @@ export const createDatabase = async (server: string, how = ''): Promise<{ url: s
   await admin(`create database ${name} ${how}`);
   const url = new URL(server);
   url.pathname = `/${name}`;
-  return { url: url.href, drop: () => admin(`drop database ${name} with (force)`) };
+  return { url: url.href, drop: closing(() => admin(`drop database ${name} with (force)`)) };
 };
 
 /** A database for a test, and another instance over it, as another process has it. */
@@ -55,12 +53,11 @@ export type SharedDatabase = Database & { readonly openAnother: () => Promise<Da
 
 /** A migrated database of the test's own on a PostgreSQL. */
 export const openOnPostgresql = async (server: string): Promise<SharedDatabase> => {
-  const { url, drop } = await createDatabase(server);
+  const { url } = await createDatabase(server);
   const database = await openDatabase(onPostgresql(url), { migrate: true });
   return {
     ...database,
     openAnother: () => openDatabase(onPostgresql(url), { migrate: false }),
-    close: () => database.close().finally(drop),
   };
 };
 

@@ -1,29 +1,19 @@
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import type { DatabaseOptions } from '../../../src/adapters/mikro-orm/options.ts';
 import { canStartMariadb, startMariadb } from '../servers/of-the-tests.ts';
 import { createDatabase, onMariadb, onPostgresql, onSqlite, TEST_DATABASE_URL } from './databases.ts';
 import { openDatabase } from './open-database.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
-/** An empty file of SQLite, until the test has finished. */
-export const emptyFile = async () => {
-  const { path, remove } = temporaryDirectory();
-  onTestFinished(remove);
-  return onSqlite(join(path, 'test.sqlite'));
-};
+/** An empty file of SQLite. */
+export const emptyFile = async () => onSqlite(join(temporaryDirectory().path, 'test.sqlite'));
 
-/** An empty database of PostgreSQL, until the test has finished. */
-export const emptyDatabase = async () => {
-  const { url, drop } = await createDatabase(TEST_DATABASE_URL ?? '');
-  onTestFinished(drop);
-  return onPostgresql(url);
-};
+/** An empty database of PostgreSQL. */
+export const emptyDatabase = async () => onPostgresql((await createDatabase(TEST_DATABASE_URL ?? '')).url);
 
-/** An empty database of a MariaDB, both until the test has finished. */
+/** An empty database of a MariaDB. */
 const emptyMariadb = async () => {
-  const { url, stop } = await startMariadb();
-  onTestFinished(stop);
+  const { url } = await startMariadb();
   const { em, close } = await openDatabase(onMariadb(`${url}mysql`), { migrate: false });
   await em.execute('create database tandem');
   await close();

@@ -2,15 +2,18 @@ import { MikroORM, type SqlEntityManager } from '@mikro-orm/sql';
 import { ormOptions } from '../../../src/adapters/mikro-orm/entities.ts';
 import * as adapter from '../../../src/adapters/mikro-orm/open-database.ts';
 import { type AnyTable, TABLES } from '../../../src/application/storage/tables.ts';
+import { closing } from '../closing.ts';
 
 /** A database, with the entity manager by which tests send statements of their own over the same connections. */
 export type Database = adapter.Database & { readonly em: SqlEntityManager };
 
+/** It is closed at the end of the test or file. */
 export const openDatabase = async (...given: Parameters<typeof adapter.connect>): Promise<Database> => {
   const opened = await adapter.connect(...given);
   const { kind, prefix, tables, kysely } = opened;
   const { em } = new MikroORM({ ...(await ormOptions(kind, prefix, tables)), driverOptions: kysely() });
-  return { ...adapter.databaseOver(opened), em };
+  const database = adapter.databaseOver(opened);
+  return { ...database, em, close: closing(database.close) };
 };
 
 /** The tables with rows that go with no user: the users first. */

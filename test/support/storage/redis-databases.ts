@@ -3,8 +3,8 @@ import { Redis } from 'ioredis';
 /** The key with the number of the database that was taken last. */
 const LAST_TAKEN = 'tandem:test:last-database';
 
-/** Takes the next database of a Redis and empties it. @returns its URL, and `empty`. */
-export const takeRedisDatabase = async (server: string): Promise<{ url: string; empty: () => Promise<void> }> => {
+/** Takes the next database of a Redis and empties it. @returns its URL */
+export const takeRedisDatabase = async (server: string): Promise<string> => {
   const number = await asking(server, async (redis) => {
     // ioredis types the reply as unknown: it is the name and the value.
     const [, count] = (await redis.config('GET', 'databases')) as string[];
@@ -12,9 +12,8 @@ export const takeRedisDatabase = async (server: string): Promise<{ url: string; 
   });
   const url = new URL(server);
   url.pathname = `/${number}`;
-  const empty = async () => void (await asking(url.href, (redis) => redis.flushdb()));
-  await empty();
-  return { url: url.href, empty };
+  await asking(url.href, (redis) => redis.flushdb());
+  return url.href;
 };
 
 const asking = async <Answer>(url: string, ask: (redis: Redis) => Promise<Answer>): Promise<Answer> => {

@@ -1,4 +1,3 @@
-import { onTestFinished } from 'vitest';
 import { canStartPgbouncer, startPgbouncer } from '../servers/of-the-tests.ts';
 import { createDatabase, TEST_DATABASE_URL } from './databases.ts';
 
@@ -7,17 +6,14 @@ export type Routed = { readonly direct: string; readonly url: string };
 
 /** Makes a database that is removed when the test has finished. */
 const onlyDirect = async (): Promise<Routed> => {
-  const { url, drop } = await createDatabase(TEST_DATABASE_URL ?? '');
-  onTestFinished(drop);
+  const { url } = await createDatabase(TEST_DATABASE_URL ?? '');
   return { direct: url, url };
 };
 
 /** The same behind a PgBouncer of the test's own. @param settings of pgbouncer.ini. */
 export const behindPgbouncer = async (settings?: Readonly<Record<string, string>>): Promise<Routed> => {
   const { direct } = await onlyDirect();
-  const pooler = await startPgbouncer(direct, settings);
-  onTestFinished(pooler.stop);
-  return { direct, url: pooler.url };
+  return { direct, url: (await startPgbouncer(direct, settings)).url };
 };
 
 /** The ways to a database that can be tried here; all of them in CI. */

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { atEnd } from '../closing.ts';
 
 type TemporaryDirectory = {
   /** It is created at its first use. */
@@ -10,6 +11,7 @@ type TemporaryDirectory = {
   readonly remove: () => void;
 };
 
+/** It is removed at the end of the test or file. */
 export const temporaryDirectory = (): TemporaryDirectory => {
   let made: string | undefined;
   let count = 0;
@@ -26,5 +28,6 @@ export const temporaryDirectory = (): TemporaryDirectory => {
       if (made !== undefined) rmSync(made, { recursive: true, force: true });
     },
   };
+  atEnd(directory.remove);
   return directory;
 };

@@ -1,11 +1,8 @@
 import { finishLogin } from '../../../src/application/factors/finish-login.ts';
 import { confirmApp, startApp } from '../../../src/application/factors/manage-factors.ts';
 import { addPasskey, invitePasskey } from '../../../src/application/factors/manage-passkeys.ts';
-import { logInWithPasskey, passkeyChallenge } from '../../../src/application/factors/use-passkey.ts';
-import { signIn } from '../../../src/application/identities/sign-in.ts';
 import { login } from '../../../src/application/login/login.ts';
-import type { VerifiedIdentity } from '../../../src/domain/identity.ts';
-import { type Authenticator, authenticator } from '../authenticator.ts';
+import { authenticator } from '../authenticator.ts';
 import { codeAt } from '../authenticator-app.ts';
 import type { TakeoverWorld } from './world.ts';
 
@@ -15,7 +12,6 @@ const textOf = (challenge: string) => Buffer.from(challenge).toString('base64url
 
 /** Somebody with an account in their browser: the owner, or a thief who knows the password. What is refused changes nothing for them. */
 export const person = ({ app, deps, userId }: TakeoverWorld, username: string) => {
-  const keys: Authenticator[] = [];
   const apps: { readonly id: string; readonly secret: string }[] = [];
   const tokens: string[] = [];
   const remembered: string[] = [];
@@ -39,7 +35,6 @@ export const person = ({ app, deps, userId }: TakeoverWorld, username: string) =
     hold(finished.opened);
   };
   return {
-    keys,
     apps,
     tokens,
     remembered,
@@ -56,12 +51,6 @@ export const person = ({ app, deps, userId }: TakeoverWorld, username: string) =
       const { challenge, userHandle } = await invitePasskey(deps)({ userId, sessionId });
       const credential = key.create({ challenge: textOf(challenge), user: { id: userHandle } });
       await addPasskey(deps)({ userId, sessionId }, { credential });
-      keys.push(key);
-    },
-    useKey: async (key: Authenticator | undefined) => {
-      if (key === undefined) return;
-      const { challenge } = passkeyChallenge(deps)();
-      hold(await logInWithPasskey(deps)({ credential: key.get({ challenge: textOf(challenge) }) }));
     },
     addApp: async () => {
       const started = await startApp(deps, app.secrets.factors)({ userId, sessionId });
@@ -69,14 +58,7 @@ export const person = ({ app, deps, userId }: TakeoverWorld, username: string) =
       recoveryCodes.push(...(await confirmApp(deps)({ userId, sessionId, ...first })));
       apps.push(started);
     },
-    /** A sign-in that opens another account is of no use. */
-    signIn: async (identity: VerifiedIdentity) => {
-      const result = await signIn(deps)({ identity });
-      if ('pendingLogin' in result) await finish(result.pendingLogin);
-      else if (result.user.id === userId) hold(result);
-    },
     startApp: () => startApp(deps, app.secrets.factors)({ userId, sessionId }),
-    /** Adds one in a pending log-in. */
     codeOf,
   };
 };

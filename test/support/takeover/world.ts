@@ -1,6 +1,5 @@
 import { memoryRecords } from '../../../src/adapters/records/memory.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
-import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { NOTICES } from '../../../src/domain/happenings.ts';
 import { LINK_PURPOSES, type LinkPurpose } from '../../../src/domain/link.ts';
 import { ADA, application } from '../application.ts';
@@ -40,14 +39,3 @@ export const takeoverWorld = async (policies: Policies, records = memoryRecords(
 };
 
 export type TakeoverWorld = Awaited<ReturnType<typeof takeoverWorld>>;
-
-/** Whether the service does something. A refusal is no failure, an error of its own is. */
-export const succeeds = async (act: () => Promise<unknown>): Promise<boolean> => {
-  try {
-    await act();
-    return true;
-  } catch (error) {
-    if (!(error instanceof AppError) || error.status >= 500) throw error;
-    return false;
-  }
-};

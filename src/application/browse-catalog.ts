@@ -22,7 +22,6 @@ export const listErrors = (catalog: Catalog): PublishedError[] =>
 /**
  * One error. SPEC `GET /errors/:code`.
  * @param reader a person also gets an entry that is not published, since its URL is the `type` of error responses (ADR 0014).
- * @throws AppError EXCEPTION_CATALOG_CODE_NOT_FOUND
  */
 export const describeError = (catalog: Catalog, code: string, reader: 'person' | 'program'): PublishedError => {
   if (isIn(catalog, code) && (catalog[code].published || reader === 'person')) return entryOf(catalog, code);

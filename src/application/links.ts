@@ -23,7 +23,7 @@ export const invalidLink = (reason: string): AppError => new AppError('AUTH_LINK
 
 const NOT_LIVE = 'there is no such link any more';
 
-/** Finds the link of a token that has one of the purposes, without using it. @throws AppError AUTH_LINK_INVALID */
+/** Finds the link of a token that has one of the purposes, without using it. */
 export const findLink = async (
   { secrets, clock }: Core,
   { records }: Stores,
@@ -37,10 +37,7 @@ export const findLink = async (
   throw invalidLink(NOT_LIVE);
 };
 
-/**
- * Uses a link: one of several concurrent callers succeeds. The transaction has locked the user before, as all do, so that none deadlocks.
- * @throws AppError AUTH_LINK_INVALID
- */
+/** Uses a link: one of several concurrent callers succeeds. The transaction has locked the user before, as all do, so that none deadlocks. */
 export const useLink = async (
   { clock }: Core,
   { records }: Stores,
@@ -84,10 +81,7 @@ export const isReserved = async (
   return undos.some(({ userId }) => userId !== id);
 };
 
-/**
- * After the user has got the address, in the same transaction: a former user who gives it up at the same time has reserved it by then.
- * @throws AppError AUTH_USER_DUPLICATE
- */
+/** After the user has got the address, in the same transaction: a former user who gives it up at the same time has reserved it by then. */
 export const assertNotReserved = async (deps: Core, stores: Stores, user: Pick<User, 'id' | 'email'>) => {
   if (await isReserved(deps, stores, user)) throw duplicateUser('email', 'the address is reserved');
 };

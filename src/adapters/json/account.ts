@@ -8,7 +8,7 @@ export const SessionJson = v.pipe(
     id: v.string(),
     createdAt: Timestamp,
     lastUsedAt: Timestamp,
-    name: v.nullable(v.string()),
+    name: v.nullable(v.pipe(v.string(), v.examples(['Firefox on Windows']))),
     userAgent: v.nullable(v.string()),
     address: v.nullable(v.string()),
     binding: v.picklist(['none', 'device', 'browser']),
@@ -16,19 +16,6 @@ export const SessionJson = v.pipe(
     remembered: v.boolean(),
   }),
   v.title('Session'),
-  v.examples([
-    {
-      id: '01M805M0DQRNB7PKSRES70K5MB',
-      createdAt: '2026-11-21T23:03:48.407Z',
-      lastUsedAt: '2026-11-21T23:03:48.458Z',
-      name: 'curl',
-      userAgent: 'curl/7.88.1',
-      address: '127.0.0.0/24',
-      binding: 'none',
-      current: true,
-      remembered: false,
-    },
-  ]),
 );
 
 const identity = {
@@ -42,19 +29,7 @@ const identity = {
 /** With the names that the provider has for its user and itself. */
 export const StoredIdentityJson = v.object({ ...identity, issuer: v.string(), subject: v.string() });
 
-export const IdentityJson = v.pipe(
-  v.object(identity),
-  v.title('Identity'),
-  v.examples([
-    {
-      id: '01M805M0DQRNB7PKSRES70K5MB',
-      provider: 'google',
-      email: 'ada@example.org',
-      createdAt: '2026-11-21T23:03:48.407Z',
-      lastUsedAt: '2026-11-22T10:02:11.731Z',
-    },
-  ]),
-);
+export const IdentityJson = v.pipe(v.object(identity), v.title('Identity'));
 
 const stored = {
   id: v.string(),
@@ -73,25 +48,6 @@ const stored = {
 export const StoredEventJson = v.object(stored);
 
 /** An event with a name for its device. */
-export const EventJson = v.pipe(
-  v.object({ ...stored, deviceName: v.nullable(v.string()) }),
-  v.title('Event'),
-  v.examples([
-    {
-      id: '01M805M0EKQ8Z4C1W2V3N5T6R7',
-      kind: 'session-ended',
-      at: '2026-11-22T10:02:11.731Z',
-      sessionId: '01M805M0DQRNB7PKSRES70K5MB',
-      reason: 'password-changed',
-      count: 1,
-      requestId: '01M805M0EJ6Y8B9D0F1G2H3J4K',
-      userAgent: 'curl/7.88.1',
-      address: '127.0.0.0/24',
-      note: null,
-      actor: null,
-      deviceName: 'curl',
-    },
-  ]),
-);
+export const EventJson = v.pipe(v.object({ ...stored, deviceName: v.nullable(v.string()) }), v.title('Event'));
 
 export const EventsPage = v.object({ events: v.array(EventJson), next: v.nullable(v.string()) });

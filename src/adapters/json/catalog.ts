@@ -11,14 +11,4 @@ export const CatalogEntry = v.pipe(
     type: v.string(),
   }),
   v.title('CatalogEntry'),
-  v.examples([
-    {
-      code: 'AUTH_USER_DUPLICATE',
-      statusCode: 409,
-      retryable: false,
-      message: 'This username or email is already registered.',
-      description: 'The username or the email belongs to a registered user.',
-      type: 'https://auth.example.org/errors/AUTH_USER_DUPLICATE',
-    },
-  ]),
 );

@@ -109,7 +109,6 @@ export const Extra = v.pipe(
     v.pipe(v.string(), v.maxLength(4_096)),
   ),
   v.maxEntries(10),
-  v.examples([{ captcha: '0.zrSnRHO7h0HwSjSCU8oyzbjEtD8p…' }]),
 );
 
 /** A proof for a URL of 1,000 characters fits. */
@@ -153,19 +152,19 @@ export const TYPED_CODE_MAX = 40;
 /** A code of an authenticator app. */
 export const Code = v.pipe(
   v.string(),
+  v.examples(['287082']),
   v.maxLength(TYPED_CODE_MAX),
   v.transform(typedCode),
   v.regex(CODE_PATTERN, 'must have six digits'),
-  v.examples(['287082']),
 );
 
 /** A code of a mail. */
 export const MailCode = v.pipe(
   v.string(),
+  v.examples(['48151623']),
   v.maxLength(TYPED_CODE_MAX),
   v.transform(typedCode),
   v.regex(LOGIN_CODE_PATTERN, 'must have eight digits'),
-  v.examples(['48151623']),
 );
 
 /** More than the 43 characters that a token has. */
@@ -174,10 +173,7 @@ const LINK_TOKEN_MAX = 100;
 /** The token of a link. One of another form is not found. */
 export const LinkToken = v.pipe(v.string(), v.minLength(1), v.maxLength(LINK_TOKEN_MAX));
 
-export const LinkBody = v.pipe(
-  v.object({ token: LinkToken }),
-  v.examples([{ token: 'Zk3cO4nJ1xqk0m7h5v8s2r6t9w1y3u5i7o9p2a4d6fg' }]),
-);
+export const LinkBody = v.object({ token: LinkToken });
 
 /** The address of an account, which gets a link. */
-export const AddressBody = v.pipe(v.object({ email: Email }), v.examples([{ email: 'ada@example.org' }]));
+export const AddressBody = v.object({ email: Email });

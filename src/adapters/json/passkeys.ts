@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { AcceptedPasskeys, PasskeyInvitation } from '../../application/factors/manage-passkeys.ts';
 import { PASSKEY_ALGORITHMS, PASSKEY_NAME_MAX_LENGTH } from '../../domain/passkey.ts';
 import { hidesSomething } from '../../domain/text.ts';
-import { type CreationOptionsJson, EXAMPLE_CREDENTIAL_ID, EXAMPLE_HANDLE, type RequestOptionsJson } from './factors.ts';
+import type { CreationOptionsJson, RequestOptionsJson } from './factors.ts';
 import { textRule } from './fields.ts';
 
 /** What browsers make and use passkeys with, and what they send of them: the JSON of WebAuthn Level 3 §5.1.8–5.1.11, without members that nobody reads. */
@@ -54,38 +54,19 @@ const Name = v.pipe(
   v.metadata({ jsonSchema: { type: 'string', minLength: 1, maxLength: PASSKEY_NAME_MAX_LENGTH } }),
 );
 
-const CLIENT_DATA = 'eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIiwiY2hhbGxlbmdlIjoi4oCmIn0';
+export const NewPasskeyBody = v.object({
+  credential: NewCredential,
+  name: v.optional(Name),
+  /** That of the call that has made it (WebAuthn Level 3 §5.1.3.1). */
+  mediation: v.optional(v.literal('conditional')),
+});
 
-export const NewPasskeyBody = v.pipe(
-  v.object({
-    credential: NewCredential,
-    name: v.optional(Name),
-    /** That of the call that has made it (WebAuthn Level 3 §5.1.3.1). */
-    mediation: v.optional(v.literal('conditional')),
-  }),
-  v.examples([
-    {
-      credential: {
-        id: EXAMPLE_CREDENTIAL_ID,
-        response: { clientDataJSON: CLIENT_DATA, attestationObject: 'o2NmbXRkbm9uZWdhdHRTdG10oGhhdXRoRGF0YQ' },
-      },
-      name: 'Key ring',
-    },
-  ]),
-);
-
-export const USED_CREDENTIAL_EXAMPLE = {
-  id: EXAMPLE_CREDENTIAL_ID,
-  response: { clientDataJSON: CLIENT_DATA, authenticatorData: 'SZYN5YgOjGh0NBcPZHZgW4', signature: 'MEUCIQCy' },
-};
-
-export const PasskeyNameBody = v.pipe(v.object({ name: Name }), v.examples([{ name: 'Key ring' }]));
+export const PasskeyNameBody = v.object({ name: Name });
 
 /** The argument of `PublicKeyCredential.signalAllAcceptedCredentials` (§5.1.10.2). */
 export const AcceptedPasskeysJson = v.pipe(
   v.object({ rpId: v.string(), userId: v.string(), allAcceptedCredentialIds: v.array(v.string()) }),
   v.title('AcceptedPasskeys'),
-  v.examples([{ rpId: 'example.org', userId: EXAMPLE_HANDLE, allAcceptedCredentialIds: [EXAMPLE_CREDENTIAL_ID] }]),
 );
 
 type RelyingParty = { readonly rpId: string };

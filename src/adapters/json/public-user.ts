@@ -22,14 +22,6 @@ export const FromTimestamp = v.pipe(
   v.integer(NO_TIMESTAMP),
 );
 
-const EXAMPLE = {
-  id: '01M805M084GXA5E2JTR4FKH6WN',
-  username: 'ada',
-  email: 'ada@example.org',
-  createdAt: '2026-11-21T23:03:48.228Z',
-  updatedAt: '2026-11-21T23:03:48.228Z',
-};
-
 /** The domain's public user → JSON. Drops unknown members, so that no other member of a user is sent. */
 export const PublicUserJson = v.pipe(
   v.object({
@@ -40,7 +32,6 @@ export const PublicUserJson = v.pipe(
     updatedAt: Timestamp,
   }),
   v.title('User'),
-  v.examples([EXAMPLE]),
 );
 
 /** What operators have stated about a user. */
@@ -57,13 +48,6 @@ export const CurrentUserJson = v.pipe(
     passkeys: v.number(),
   }),
   v.title('CurrentUser'),
-  v.examples([
-    {
-      ...EXAMPLE,
-      ...{ emailVerified: true, attributes: { roles: ['admin'] }, locale: 'de-AT' },
-      ...{ secondFactor: false, passkeys: 1 },
-    },
-  ]),
 );
 
 /** JSON → the domain's public user. Refuses unknown members. */

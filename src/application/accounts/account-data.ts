@@ -114,10 +114,9 @@ const exported = async (deps: Stores & Pick<Core, 'clock'>, user: User) => {
   return { ...data, messages, events, exportedAt };
 };
 
-/** @throws AppError DB_RECORD_NOT_FOUND */
 export const existingUser = async ({ users }: Stores, userId: string) => found(await users.findById(userId));
 
-/** The user, whom nobody else changes until the end of the transaction. @throws AppError DB_RECORD_NOT_FOUND */
+/** The user, whom nobody else changes until the end of the transaction. */
 export const lockedUser = async ({ users }: Stores, userId: string) => found(await users.lock(userId));
 
 const found = (user: User | null): User => {

@@ -27,7 +27,6 @@ const invalidInvitation = (): AppError =>
 /**
  * The invitation that a registration presents; `null`: none, and it needs none. Nothing is looked up about the address, so that neither the
  * answer nor its time shows whether it has an account.
- * @throws AppError AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED
  */
 export const presentedInvitation = async (
   { registration, records, secrets, clock }: Service,
@@ -40,7 +39,7 @@ export const presentedInvitation = async (
   return found;
 };
 
-/** Uses an invitation up, in the transaction of the registration: one of several succeeds. @throws AppError AUTH_REGISTRATION_REFUSED */
+/** Uses an invitation up, in the transaction of the registration: one of several succeeds. */
 export const useInvitation = async ({ clock }: Service, { records }: Stores, invitation: Invitation): Promise<void> => {
   if (!(await takeInvitation(records, invitation, clock.now()))) throw invalidInvitation();
 };
@@ -102,10 +101,7 @@ export type RegisterInput = ClientContext & {
   readonly extra?: Readonly<Record<string, string>> | undefined;
 };
 
-/**
- * @returns the invitation that is presented; `null` for none
- * @throws AppError AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED, CLIENT_PARAMS_VALIDATION_FAILED
- */
+/** @returns the invitation that is presented; `null` for none */
 export const assertAllowed = async (deps: Service, input: RegisterInput): Promise<Invitation | null> => {
   const { username, email, password } = input;
   const invitation = await presentedInvitation(deps, input);

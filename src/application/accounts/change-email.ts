@@ -73,7 +73,6 @@ type EmailConfirmation = ClientContext & {
  * Changes the address of a user to the one that the link was sent to, which is thereby verified. The link alone is not enough: an attacker may
  * have requested a change to somebody else's address, who would then use the attacker's account.
  * @returns the tokens of the new session; `null` when the password has confirmed the change.
- * @throws AppError CLIENT_PARAMS_VALIDATION_FAILED without a session and a password
  */
 export const confirmEmailChange =
   (deps: Service) =>

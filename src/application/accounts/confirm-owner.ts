@@ -35,11 +35,7 @@ type ConfirmedOwner = {
   readonly lock: (stores: Stores) => Promise<User>;
 };
 
-/**
- * The user of a request that the access token alone does not allow: with the password, or with a code that was mailed to the present address.
- * @throws AppError AUTH_CODE_INVALID, AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, CLIENT_PARAMS_VALIDATION_FAILED,
- *   CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND, SYS_HOOK_UNAVAILABLE
- */
+/** The user of a request that the access token alone does not allow: with the password, or with a code that was mailed to the present address. */
 export const confirmedOwner = async (deps: Service, input: Confirmation): Promise<ConfirmedOwner> => {
   const { password, code, sessionId, tokenIssuedAt, userId } = input;
   if (password !== undefined) {

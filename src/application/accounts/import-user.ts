@@ -94,7 +94,7 @@ export const storeArrival = async (deps: ImportDeps, stores: Stores, arrival: Ar
   return user;
 };
 
-/** That of the arrival, or one that is derived from the address. @throws AppError `duplicateUser` */
+/** That of the arrival, or one that is derived from the address. */
 export const freeUsername = async (
   { secrets }: Pick<ImportDeps, 'secrets'>,
   { users }: Pick<UserLookup, 'users'>,

@@ -61,7 +61,7 @@ export const resetPassword =
     });
   };
 
-/** The user of a link, if the account still has the address that it was made for. @throws AppError AUTH_LINK_INVALID */
+/** The user of a link, if the account still has the address that it was made for. */
 const ownerOf = (link: Link, user: User | null): User => {
   if (user === null || user.email !== link.email) throw invalidLink('the address of the account was changed');
   if (user.disabledAt !== null) throw invalidLink('the account is disabled');

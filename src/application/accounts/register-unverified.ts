@@ -24,7 +24,6 @@ type Registration = {
  * Registers a user who cannot log in before the address is verified. Neither the response nor its time shows whether the address has an account: its
  * owner gets a mail (ADR 0010). Who registers again with the username and the password of an account that was never verified gives it the new
  * address: the first one was mistyped.
- * @throws AppError AUTH_USER_DUPLICATE for the username alone
  */
 export const registerUnverified =
   (deps: Service) =>
@@ -40,7 +39,6 @@ export const registerUnverified =
 /**
  * Finds the account whose address may have been mistyped, if the password is its own. Of every account with the username, one password is compared,
  * and counted as at a log-in: neither time nor limit shows which accounts are verified.
- * @throws AppError CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
  */
 const ownAccount = async (deps: Service, { username, password, networks = ['unknown'] }: RegisterInput) => {
   const found = username === undefined ? null : await deps.users.findByUsername(username);

@@ -95,7 +95,7 @@ const overHolder = async ({ users }: Service, invitation: Invitation | null, { u
   return { holder: found, applied: { user: { ...user, id, createdAt }, usernames } };
 };
 
-/** As the first proof of the address does. @throws AppError AUTH_USER_DUPLICATE */
+/** As the first proof of the address does. */
 const takeOver = async (deps: Service, stores: Stores, user: User, origin: Origin): Promise<void> => {
   const { id, username, passwordHash, attributes, locale } = user;
   const locked = await stores.users.lock(id);

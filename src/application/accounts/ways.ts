@@ -107,7 +107,7 @@ const endFactors = async (
 const markOf = ({ secrets }: Core, { issuer, subject }: IdentityKey): string =>
   secrets.hashOf(JSON.stringify([issuer, subject]));
 
-/** Removes an identity of a user, and blocks it. In a transaction that has locked the user. @throws AppError DB_RECORD_NOT_FOUND */
+/** Removes an identity of a user, and blocks it. In a transaction that has locked the user. */
 export const removeIdentity = async (deps: Core, stores: Stores, key: Pick<Identity, 'id' | 'userId'>) => {
   const { id, userId } = key;
   const removed = await removeRow(stores.records, 'identities', { id, userId });

@@ -35,10 +35,7 @@ type ShownPendingLogin = {
   readonly challenge: NewChallenge | null;
 };
 
-/**
- * What a pending log-in waits for.
- * @throws AppError AUTH_SECOND_FACTOR_INVALID when no log-in is pending.
- */
+/** What a pending log-in waits for. */
 export const showPendingLogin =
   (deps: Service) =>
   async (pendingLogins: readonly string[]): Promise<ShownPendingLogin> => {
@@ -73,10 +70,7 @@ const mayEnrol = async (
 ): Promise<boolean> =>
   secondFactor === 'required' && secondFactorAt === null && (await passkeysOf(records, id)).length === 0;
 
-/**
- * Makes the secret of an authenticator app for the user of a pending log-in who has to add a factor. Its first code finishes the log-in.
- * @throws AppError AUTH_SECOND_FACTOR_INVALID
- */
+/** Makes the secret of an authenticator app for the user of a pending log-in who has to add a factor. Its first code finishes the log-in. */
 export const startPendingApp =
   (deps: Service, factorSecrets: FactorSecrets) =>
   async (pendingLogins: readonly string[]): Promise<StartedApp> => {

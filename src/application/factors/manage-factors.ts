@@ -29,10 +29,7 @@ export const listFactors =
     return { apps: factors.filter(isConfirmed), recoveryCodes: codes.length };
   };
 
-/**
- * Makes the secret of an authenticator app, in place of one that was never confirmed.
- * @throws AppError AUTH_SECOND_FACTOR_INVALID when the user has as many apps as there may be
- */
+/** Makes the secret of an authenticator app, in place of one that was never confirmed. */
 export const startApp =
   (deps: Service, factorSecrets: FactorSecrets) =>
   (caller: Caller): Promise<StartedApp> =>
@@ -49,7 +46,6 @@ type FirstCode = CallerWithToken & {
 /**
  * Confirms an authenticator app with its first code. From now on, log-ins need a second factor. The session of the request has presented it.
  * @returns recovery codes, if the user had none.
- * @throws AppError DB_RECORD_NOT_FOUND when no such app of the user waits for its first code
  */
 export const confirmApp =
   (deps: Service) =>
@@ -69,7 +65,7 @@ export const confirmApp =
     });
   };
 
-/** Makes new recovery codes, and the former ones useless. @throws AppError DB_RECORD_NOT_FOUND when the user has neither such codes nor a second factor */
+/** Makes new recovery codes, and the former ones useless. */
 export const makeRecoveryCodes =
   (deps: Service) =>
   (caller: Caller, origin: Origin = NO_ORIGIN): Promise<Codes> =>
@@ -82,10 +78,7 @@ export const makeRecoveryCodes =
       return codes;
     });
 
-/**
- * Removes an authenticator app. With the last one go the recovery codes, and log-ins need no second factor any more.
- * @throws AppError DB_RECORD_NOT_FOUND when the user has no such app, even if another user has
- */
+/** Removes an authenticator app. With the last one go the recovery codes, and log-ins need no second factor any more. */
 export const removeApp =
   (deps: Service) =>
   (caller: Caller, id: string, origin: Origin = NO_ORIGIN): Promise<void> =>

@@ -38,7 +38,6 @@ type NewPasskey = {
 
 /**
  * Stores a passkey that answers an invitation to the session of the request, and makes recovery codes for a user who has nothing else, and none of them.
- * @throws AppError DB_UNIQUE_VIOLATION when somebody has it
  */
 export const addPasskey =
   (deps: Service) =>
@@ -97,7 +96,6 @@ export const listPasskeys =
     return (await passkeysOf(deps.records, id)).map(listedPasskey);
   };
 
-/** @throws AppError DB_RECORD_NOT_FOUND when the user has no such passkey, even if another user has */
 export const renamePasskey =
   (deps: Service) =>
   (caller: Caller, id: string, name: string): Promise<ListedPasskey> =>
@@ -111,10 +109,7 @@ export const renamePasskey =
 /** The passkeys that the service accepts from now on, so that the browser can hide the others. */
 export type AcceptedPasskeys = { readonly userHandle: string; readonly credentialIds: readonly string[] };
 
-/**
- * Removes a passkey. The user can still log in with the password.
- * @throws AppError DB_RECORD_NOT_FOUND when the user has no such passkey, even if another user has
- */
+/** Removes a passkey. The user can still log in with the password. */
 export const removePasskey =
   (deps: Service) =>
   (caller: Caller, id: string, origin: Origin = NO_ORIGIN): Promise<AcceptedPasskeys> =>

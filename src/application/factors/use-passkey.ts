@@ -108,11 +108,7 @@ export const passkeyChallenge = (deps: Service) => (): NewChallenge =>
 
 type PasskeyLogin = ClientContext & { readonly credential: UsedCredential };
 
-/**
- * Opens a session for a user who presents a passkey, and ends the sessions whose tokens the request presents.
- * @throws AppError AUTH_SECOND_FACTOR_REQUIRED when the user has a second factor, and the passkey's device has not verified its user;
- *   DB_RECORD_NOT_FOUND when nobody has such a passkey
- */
+/** Opens a session for a user who presents a passkey, and ends the sessions whose tokens the request presents. */
 export const logInWithPasskey =
   (deps: Service) =>
   async (input: PasskeyLogin, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {

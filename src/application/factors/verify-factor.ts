@@ -73,7 +73,6 @@ export const verifyFirstCode = async (
 /**
  * Compares a code with those of authenticator apps. It counts as wrong if its step was used.
  * @returns what uses its step up.
- * @throws AppError AUTH_SECOND_FACTOR_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
  */
 export const compareCode = async (
   deps: Service,

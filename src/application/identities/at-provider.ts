@@ -69,7 +69,6 @@ export const unprovenIdentity = (reason: string): AppError => new AppError('AUTH
  * asked twice.
  * @param answer the query of the callback.
  * @returns `null` when the identity was linked; `kept`, for the browser (`linkKept`), when the address has an account with another way in.
- * @throws AppError AUTH_IDENTITY_UNPROVEN, SYS_PROVIDER_UNAVAILABLE, and those of `signIn` and `linkIdentity`
  */
 export const finishAtProvider = (deps: Service) => {
   const [link, logIn] = [linkIdentity(deps), signIn(deps)];
@@ -171,7 +170,6 @@ const linkedElsewhere = (): AppError =>
 /**
  * Removes an identity, unless it is the only way in that the user is known to have. A password counts if this session has presented it: the hash may
  * be of one that nobody knows. A link for a new password is no way in: the user uses it first.
- * @throws AppError DB_RECORD_NOT_FOUND when the user has no such identity, even if another user has
  */
 export const unlinkIdentity =
   (deps: Service) =>

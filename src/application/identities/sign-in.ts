@@ -27,7 +27,6 @@ class StaleDecision extends Error {}
  * Opens a session for somebody who has logged in at a provider, or a pending log-in if a second factor is missing (ADR 0026). A linked identity logs
  * in, whatever address the provider states. Otherwise, an address without an account registers. One with an account is linked if both sides have
  * proven it. Not within a unit of work.
- * @throws AppError the `addressError` of an identity that is not linked
  */
 export const signIn = (deps: Service) => {
   const attempt = signInOnce(deps);
@@ -65,10 +64,7 @@ const signInOnce = (deps: Service) => {
 const refused = (message: string): AppError =>
   new AppError('AUTH_REGISTRATION_REFUSED', { reason: 'identity', message });
 
-/**
- * The user who has the address of an identity that is not linked. A provider that does not vouch for the address learns nothing about it.
- * @throws AppError AUTH_IDENTITY_CONFLICT, AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED
- */
+/** The user who has the address of an identity that is not linked. A provider that does not vouch for the address learns nothing about it. */
 const ownerOf = async (deps: Service, { identity: { isEmailVerified }, invitation }: SignIn, email: string | null) => {
   if (!isEmailVerified && email !== null) await presentedInvitation(deps, { email, invitation });
   if (!isEmailVerified && deps.emailVerification === 'required')
@@ -130,7 +126,6 @@ const recordUse = ({ records }: Stores, answer: ProviderAnswer, lastUsedAt: numb
 
 /**
  * By its address alone: somebody who has read the mailbox for a moment can have got it. An account that nobody has proven loses its other ways in.
- * @throws AppError AUTH_IDENTITY_CONFLICT
  */
 const assertMayBeLinked = async (deps: Service, { records }: Stores, user: User, identity: VerifiedIdentity) => {
   if (user.emailVerifiedAt === null) return;

@@ -45,7 +45,6 @@ export const adopt =
     });
   };
 
-/** @throws AppError AUTH_ASSERTION_INVALID */
 const withFirstPassword = (user: User | null): User => {
   if (user === null) throw invalid('there is no such user');
   if (user.passwordChangedAt > 0) throw invalid('the user has another password since');

@@ -30,7 +30,6 @@ const missingFor = async (deps: Service, found: LiveSession, purpose: CodePurpos
  * Makes a code with which an app gets a session of its own, while that of the browser lives (ADR 0033). It has the id of that session.
  * @param challenge RFC 7636 §4.2, by the method S256.
  * @param presented proves the key of that session, if it has one of a page: cookies that were copied are not enough.
- * @throws AppError AUTH_STEP_UP_REQUIRED when this browser did without the second factor
  */
 export const makeAppCode =
   (deps: Service) =>

@@ -81,7 +81,6 @@ const NOBODY = { id: '', email: '', passwordChangedAt: 0 };
 /**
  * The code that is guessed right. Each guess counts for every code that it is compared with, before it is compared, and as much is done for
  * an account that does not exist. A wrong one is in the history of all users whose codes they are.
- * @throws AppError AUTH_CODE_INVALID
  */
 export const guessCode = async (deps: Service, { codes }: AskedLogin, typed: string, origin: Origin) => {
   const owners = new Map<string, User | null>();

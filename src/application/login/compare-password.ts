@@ -133,10 +133,7 @@ export const attemptKeys = (user: User): readonly string[] => [
 
 export type RequestWithPassword = CallerWithToken & { readonly password?: string | undefined };
 
-/**
- * The user of a request, if the password is right. Wrong ones count for the device (ADR 0008).
- * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND, SYS_HOOK_UNAVAILABLE
- */
+/** The user of a request, if the password is right. Wrong ones count for the device (ADR 0008). */
 export const userWithPassword = async (
   deps: Service,
   { userId, sessionId, tokenIssuedAt, password }: CallerWithToken & { readonly password: string },
@@ -148,10 +145,7 @@ export const userWithPassword = async (
   return user;
 };
 
-/**
- * Locks the user in a transaction, and checks that the password is still the one that was compared. Another hash of it does not matter.
- * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
- */
+/** Locks the user in a transaction, and checks that the password is still the one that was compared. Another hash of it does not matter. */
 export const lockedUserWithPassword = async (
   deps: Pick<Core, 'clock'>,
   stores: Pick<Stores, 'users' | 'sessions'>,

@@ -86,10 +86,7 @@ export const askForDeviceCode = (
     before: unseal(deps, pendingLogins, 'new-device-code'),
   });
 
-/**
- * Opens the session of a user who has shown the password, and the code of a mail; and remembers the device.
- * @throws AppError AUTH_SECOND_FACTOR_INVALID
- */
+/** Opens the session of a user who has shown the password, and the code of a mail; and remembers the device. */
 export const finishWithCode = async (
   deps: Service,
   asked: AskedLogin | null,

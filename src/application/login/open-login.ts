@@ -13,7 +13,6 @@ import { type ClientContext, NOTHING_PRESENTED, provenKeys } from '../sessions/p
 import { verifiedTokens } from '../sessions/tokens.ts';
 import type { Stores } from '../storage/records.ts';
 
-/** @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_EMAIL_UNVERIFIED */
 export const assertMayLogIn = (
   { emailVerification }: Pick<Service, 'emailVerification'>,
   { disabledAt, emailVerifiedAt }: Pick<User, 'disabledAt' | 'emailVerifiedAt'>,
@@ -38,7 +37,6 @@ export type LoginClient = {
   readonly verified: readonly RefreshToken[];
 };
 
-/** @throws AppError AUTH_DEVICE_UNPROVEN, AUTH_PROOF_EXPIRED */
 export const loginClient = async (
   deps: Service,
   { origin = NO_ORIGIN, presented = NOTHING_PRESENTED, refreshTokens = [] }: ClientContext,
@@ -91,7 +89,6 @@ export const openLogin = async <Result>(
 /**
  * Stores the session in place of those that the device had, and a notice if the log-in is unusual. The user may have been disabled since the
  * log-in began, which has ended only the sessions that were stored before.
- * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_EMAIL_UNVERIFIED, AUTH_SECOND_FACTOR_REQUIRED
  */
 const storeLogin = async (
   deps: Service,

@@ -61,10 +61,7 @@ const latestOf = ({ secrets, clock }: Pick<Service, 'secrets' | 'clock'>, texts:
 export const hasLaterLogin = (deps: Pick<Service, 'secrets' | 'clock'>, texts: readonly string[], time: number) =>
   (latestOf(deps, texts)?.expiresAt ?? 0) - PENDING_LOGIN_LIFETIME > time;
 
-/**
- * The pending log-in of a request, and its user.
- * @throws AppError AUTH_SECOND_FACTOR_INVALID
- */
+/** The pending log-in of a request, and its user. */
 export const openPendingLogin = async (
   deps: Pick<Service, 'secrets' | 'clock' | 'users'>,
   texts: readonly string[],
@@ -80,10 +77,7 @@ export const openPendingLogin = async (
   return { pending, user: assertSameAccount(pending, await deps.users.findById(userId)) };
 };
 
-/**
- * The user of a pending log-in. A changed password, a proof of the address, and the removal of all apps end it.
- * @throws AppError AUTH_SECOND_FACTOR_INVALID
- */
+/** The user of a pending log-in. A changed password, a proof of the address, and the removal of all apps end it. */
 export const assertSameAccount = (pending: PendingLogin, user: User | null): User => {
   if (user === null || user.passwordChangedAt !== pending.passwordChangedAt)
     throw invalidSecondFactor('the password was changed after the log-in began');

@@ -239,7 +239,6 @@ const LEASE = 5 * 60_000;
  * Begins to send the messages that are due, at most `limit`, at least once each: a message is removed when it was sent, and sent again if
  * the process ends before that. Messages that wait for a poll are sent if they were due at `lastPolledAt`; without it, all are.
  * @returns a promise for each attempt, which never rejects
- * @throws AppError DB_QUERY_FAILED when no message could be claimed
  */
 export const sendMessages =
   (deps: SendMessagesDeps) =>

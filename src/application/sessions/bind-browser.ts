@@ -65,7 +65,6 @@ type Renewal = { readonly challenge: string; readonly cookie: string | null };
 /**
  * Renews the bound cookie of a browser. The first renewal gives its key to the session. A browser forgets its session for good when it
  * is refused, so only one that can never be renewed is.
- * @throws AppError AUTH_FAILED when the session has ended; AUTH_DEVICE_UNPROVEN when it has another key
  */
 export const renewBrowser =
   (deps: Service & { readonly boundCookieLifetime: number }) =>

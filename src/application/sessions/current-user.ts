@@ -38,10 +38,7 @@ export const liveSession = async (
   return { ...found, session };
 };
 
-/**
- * For gateways, which let a request pass or not: a deleted user is nobody whom they may tell apart.
- * @throws AppError AUTH_TOKEN_INVALID when the session has ended, or the account is disabled or deleted
- */
+/** For gateways, which let a request pass or not: a deleted user is nobody whom they may tell apart. */
 export const assertLive =
   (deps: Pick<Core, 'sessions' | 'clock'>) =>
   async (caller: Caller): Promise<void> => {
@@ -72,7 +69,6 @@ export const lockedLiveUser = async (
 /**
  * The same in a transaction that changes factors, which asks for a step-up again: the guard has read the user before the body of the request,
  * and the user may have got a second factor, or a passkey that log-ins need, since.
- * @throws AppError AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const lockedFactorOwner = async (
   { clock, secondFactor, operators }: Pick<Core, 'clock'> & SecondFactorPolicy,

@@ -36,10 +36,7 @@ export const listSessions = (deps: Service) => async (caller: Caller) => {
   return [...live, ...remembered];
 };
 
-/**
- * Ends one session of a user, or forgets one remembered device.
- * @throws AppError DB_RECORD_NOT_FOUND when the user has neither with this id, even if another user has
- */
+/** Ends one session of a user, or forgets one remembered device. */
 export const endOwnSession =
   (deps: Core) =>
   async (caller: Caller, id: string, origin = NO_ORIGIN): Promise<void> => {
@@ -68,7 +65,6 @@ type EndOtherSessionsInput = Caller & {
  * Ends all sessions of a user, forgets all devices, and opens a session for the caller. The access token alone is not enough: other services
  * have it too. A session that needs a proof of its device stays instead: a thief with both tokens would get new ones for ever.
  * @returns `null` when the session of the caller stays.
- * @throws AppError AUTH_FAILED without a current refresh token of the request's session
  */
 export const endOtherSessions =
   (deps: Service) =>

@@ -93,10 +93,7 @@ const tokenFor = async (deps: Service, session: Session): Promise<string> => {
   return issueAccessToken(deps, user, session, deps.clock.now(), await hookClaimsFor(deps, session));
 };
 
-/**
- * An access token for a server that renders a page, and was handed the refresh tokens of its visitor (ADR 0023). Only the browser rotates.
- * @throws AppError AUTH_DEVICE_UNPROVEN when the session has a key of its device, which a server cannot prove
- */
+/** An access token for a server that renders a page, and was handed the refresh tokens of its visitor (ADR 0023). Only the browser rotates. */
 export const mintAccessToken =
   (deps: Service) =>
   async (presented: readonly string[], origin = NO_ORIGIN): Promise<string> => {

@@ -60,7 +60,6 @@ export const deliverWebhooks = (deps: DeliverDeps) => {
     /**
      * Begins to send the deliveries that are due.
      * @returns a promise for each attempt, which never rejects
-     * @throws AppError DB_QUERY_FAILED
      */
     async begin(): Promise<readonly Promise<void>[]> {
       const enabled = (await listWebhooks(records)).filter(({ disabledAt }) => disabledAt === null);

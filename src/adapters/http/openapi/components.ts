@@ -85,26 +85,66 @@ export type Components = ReturnType<typeof collectComponents>;
 export const EXAMPLE_TIME = '2026-11-21T23:03:48.228Z';
 export const EXAMPLE_ID = '01M805M084GXA5E2JTR4FKH6WN';
 
-/** A value of a JSON Schema, from its own examples and those of its parts; `undefined` if a part has none. */
-export const exampleOf = (schema: Json, components: Components): unknown => {
-  const { examples, type, enum: values, properties, items, anyOf, ...rest } = components.resolve(schema);
+/** What the members of these names are like whose schemas have no examples of their own. */
+const BY_NAME: Json = {
+  ...{
+    id: EXAMPLE_ID,
+    userId: EXAMPLE_ID,
+    username: 'ada',
+    email: 'ada@example.org',
+    attributes: { roles: ['admin'] },
+  },
+  ...{ account: 'ada@example.org', password: 'correct horse', newPassword: 'battery staple', locale: 'de-AT' },
+  ...{ currentPassword: 'correct horse', token: 'Zk3cO4nJ1xqk0m7h5v8s2r6t9w1y3u5i7o9p2a4d6fg' },
+  ...{ assertion: 'eyJ0eXAiOiJhZG9wdGlvbitqd3QiLCJhbGciOiJFUzI1NiJ9…', secret: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ' },
+  ...{ code: 'AUTH_USER_DUPLICATE', statusCode: 409, message: 'This username or email is already registered.' },
+  ...{ description: 'The username or the email belongs to a registered user.', count: 1, left: 10, recoveryCodes: 10 },
+  ...{ type: 'https://auth.example.org/errors/AUTH_USER_DUPLICATE', checks: { database: 'up' }, version: '1.0.0' },
+  // Passkeys and authenticator apps.
+  ...{ name: 'Key ring', displayName: 'ada', credentialId: 'kXcRVNQPbXQGmWYbzXTbwA', transports: ['usb'], passkeys: 1 },
+  ...{ aaguid: '00000000-0000-0000-0000-000000000000', rpId: 'example.org', hints: ['client-device', 'hybrid'] },
+  ...{ challenge: 'Li5taXZqNWUuMDFNODA1TTBEUVJOQjdQS1NSRVM3MEs1TUIu', timeout: 300_000, alg: -7 },
+  ...{ clientDataJSON: 'eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIiwiY2hhbGxlbmdlIjoi4oCmIn0', signature: 'MEUCIQCy' },
+  ...{ attestationObject: 'o2NmbXRkbm9uZWdhdHRTdG10oGhhdXRoRGF0YQ', authenticatorData: 'SZYN5YgOjGh0NBcPZHZgW4' },
+  ...{ allAcceptedCredentialIds: ['kXcRVNQPbXQGmWYbzXTbwA'], qr: '<svg xmlns="http://www.w3.org/2000/svg">…</svg>' },
+  uri: 'otpauth://totp/auth.example.org:ada?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=auth.example.org&algorithm=SHA1&digits=6&period=30',
+  // Providers, apps and browsers.
+  ...{ provider: 'google', subject: '110169484474386276334', url: 'https://accounts.google.com/o/oauth2/v2/auth?…' },
+  ...{ to: 'https://app.example.org/notes', verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk' },
+  ...{ session_identifier: '01M8669SHX7K33XCV405KNN3B0.mx4cyr98.8_tV….tSeR…', refresh_url: '/auth/device' },
+  ...{ domain: 'auth.example.org', path: '/auth/refresh-token', allowed_refresh_initiators: ['app.example.org'] },
+  // Documents.
+  ...{ issuer: 'https://auth.example.org', jwks_uri: 'https://auth.example.org/.well-known/jwks.json' },
+  ...{ response_types_supported: [], grant_types_supported: [], origins: ['https://app.example.org'] },
+  ...{ kid: 'z8c7cSrn_bKq03W-Tt4CT6oY5wQo10ImAJnGBadGuU4', x: 'DrL7nta67I7zOmfkO8fnX1y8A3sYjpX7RDx_v-0NhSo' },
+  ...{ y: 'k9Lm4j9U3pBLKL8uFR4z6stF_rFJjvxHG7MJbPMv-X4', origin: 'https://auth.example.org' },
+  ...{ enroll: 'https://app.example.org/settings/passkeys', manage: 'https://app.example.org/settings/passkeys' },
+  ...{ documentation: 'https://auth.example.org/docs', openapi: 'https://auth.example.org/openapi.json' },
+  ...{ errors: 'https://auth.example.org/errors', keys: 'https://auth.example.org/.well-known/jwks.json' },
+  ...{ client: 'https://auth.example.org/client.js' },
+};
+
+/** A value of a JSON Schema, from its own examples and those of its parts; `undefined` if a part has none. Without what may be missing. */
+export const exampleOf = (schema: Json, components: Components, name = ''): unknown => {
+  const { examples, type, enum: values, properties, required, items, anyOf, ...rest } = components.resolve(schema);
   if (Array.isArray(examples)) return examples[0];
   if ('const' in rest) return rest.const;
   if (Array.isArray(values)) return values[0];
   if (type === 'null') return null;
-  if (type === 'boolean') return true;
+  if (type === 'boolean') return false;
   if (rest.format === 'date-time') return EXAMPLE_TIME;
-  if (isJson(items)) return listOf(exampleOf(items, components));
-  if (isJson(properties)) return objectOf(properties, components);
+  if (isJson(items)) return Array.isArray(BY_NAME[name]) ? BY_NAME[name] : listOf(exampleOf(items, components, name));
+  if (isJson(properties)) return objectOf(properties, required, components);
   return Array.isArray(anyOf)
-    ? anyOf.map((each) => exampleOf(each, components)).find((each) => each !== undefined)
-    : undefined;
+    ? anyOf.map((each) => exampleOf(each, components, name)).find((each) => each !== undefined)
+    : BY_NAME[name];
 };
 
 const listOf = (item: unknown): unknown => (item === undefined ? undefined : [item]);
 
-const objectOf = (properties: Json, components: Components): unknown => {
-  const members = Object.entries(properties).map(([name, schema]) => [name, exampleOf(schema as Json, components)]);
+const objectOf = (properties: Json, required: unknown, components: Components): unknown => {
+  const needed = Object.entries(properties).filter(([name]) => Array.isArray(required) && required.includes(name));
+  const members = needed.map(([name, schema]) => [name, exampleOf(schema as Json, components, name)]);
   return members.some(([, value]) => value === undefined) ? undefined : Object.fromEntries(members);
 };
 

@@ -27,17 +27,14 @@ import { type Route, route } from '../../routing/define-route.ts';
 
 export const EventsQuery = v.strictObject({ before: v.optional(Id), limit: v.optional(Limit) });
 
-export const LocaleBody = v.pipe(v.object({ locale: Locale }), v.examples([{ locale: 'de-AT' }]));
+export const LocaleBody = v.object({ locale: Locale });
 
 export const changePasswordBody = (limits: PasswordLimits) =>
-  v.pipe(
-    v.object({ currentPassword: CurrentPassword, newPassword: newPassword(limits) }),
-    v.examples([{ currentPassword: 'correct horse', newPassword: 'battery staple' }]),
-  );
+  v.object({ currentPassword: CurrentPassword, newPassword: newPassword(limits) });
 
-export const ChangeUsernameBody = v.pipe(v.object({ username: Username }), v.examples([{ username: 'ada.lovelace' }]));
+export const ChangeUsernameBody = v.object({ username: Username });
 
-const DeleteAccountBody = v.pipe(v.object({ password: CurrentPassword }), v.examples([{ password: 'correct horse' }]));
+const DeleteAccountBody = v.object({ password: CurrentPassword });
 
 /** With PASSWORDS=optional: one of them. */
 export const CONFIRMATION = { password: v.optional(CurrentPassword), code: v.optional(MailCode) };

@@ -13,10 +13,7 @@ import { type Route, route } from '../../routing/define-route.ts';
 import { ACCOUNT, CONFIRMATION, confirmationErrors } from './account.ts';
 import { BY_MAIL, previewRoute } from './links.ts';
 
-const ChangeEmailBody = v.pipe(
-  v.object({ email: Email, password: CurrentPassword }),
-  v.examples([{ email: 'ada@example.net', password: 'correct horse' }]),
-);
+const ChangeEmailBody = v.object({ email: Email, password: CurrentPassword });
 
 /** With PASSWORDS=optional. */
 export const ShortChangeEmailBody = v.pipe(
@@ -24,15 +21,11 @@ export const ShortChangeEmailBody = v.pipe(
   v.examples([{ email: 'ada@example.net', code: '48151623' }]),
 );
 
-export const ConfirmEmailChangeBody = v.pipe(
-  v.object({ token: LinkToken, password: v.optional(CurrentPassword) }),
-  v.examples([{ token: 'Zk3cO4nJ1xqk0m7h5v8s2r6t9w1y3u5i7o9p2a4d6fg', password: 'correct horse' }]),
-);
+export const ConfirmEmailChangeBody = v.object({ token: LinkToken, password: v.optional(CurrentPassword) });
 
 export const EmailChangePreviewJson = v.pipe(
   v.object({ username: v.string(), createdAt: Timestamp, undoUntil: v.nullable(Timestamp) }),
   v.title('EmailChangePreview'),
-  v.examples([{ username: 'ada', createdAt: '2026-11-21T23:03:48.228Z', undoUntil: '2026-11-29T08:15:00.000Z' }]),
 );
 
 /** Needs mail. ADR 0010. */

@@ -121,16 +121,9 @@ export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
 ];
 
 export const confirmPasswordResetBody = (limits: PasswordLimits) =>
-  v.pipe(
-    v.object({ token: LinkToken, newPassword: newPassword(limits) }),
-    v.examples([{ token: 'Yt2mJ8o1Jm3q4Wn0zQe7Rk5sXc9uVb6aLd1fGh2iKj4', newPassword: 'battery staple' }]),
-  );
+  v.object({ token: LinkToken, newPassword: newPassword(limits) });
 
-export const PasswordResetPreviewJson = v.pipe(
-  v.object({ username: v.string() }),
-  v.title('PasswordResetPreview'),
-  v.examples([{ username: 'ada' }]),
-);
+export const PasswordResetPreviewJson = v.pipe(v.object({ username: v.string() }), v.title('PasswordResetPreview'));
 
 /** For users who do not know their password any more (ADR 0010). Without mail, an operator can still make a link. */
 export const passwordResetRoutes = (deps: Service, cookie: SessionCookies): Route[] => [

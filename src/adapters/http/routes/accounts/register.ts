@@ -17,18 +17,11 @@ const membersOf = (limits: PasswordLimits) => ({
   proof: v.optional(Proof),
 });
 
-const fullBody = (limits: PasswordLimits) =>
-  v.pipe(
-    v.object(membersOf(limits)),
-    v.examples([{ username: 'ada', email: 'ada@example.org', password: 'correct horse' }]),
-  );
+const fullBody = (limits: PasswordLimits) => v.object(membersOf(limits));
 
 /** With PASSWORDS=optional. */
 const shortBody = (limits: PasswordLimits) =>
-  v.pipe(
-    v.object({ ...membersOf(limits), username: v.optional(Username), password: v.optional(newPassword(limits)) }),
-    v.examples([{ email: 'ada@example.org' }]),
-  );
+  v.object({ ...membersOf(limits), username: v.optional(Username), password: v.optional(newPassword(limits)) });
 export type ShortRegisterBody = ReturnType<typeof shortBody>;
 
 export const registerBody = ({ passwords, passwordLimits }: Service) =>

@@ -4,11 +4,11 @@ import { isNote } from '../../../../domain/event.ts';
 import { StoredEventJson } from '../../../json/account.ts';
 import { fieldRule, textRule } from '../../../json/fields.ts';
 import { AttributesJson, Timestamp } from '../../../json/public-user.ts';
-import { STORED_USER, StoredUserJson } from '../accounts/export.ts';
+import { StoredUserJson } from '../accounts/export.ts';
 
 /** What routes of the back office share. */
 
-export const UserOfOperatorsJson = v.pipe(StoredUserJson, v.title('StoredUser'), v.examples([STORED_USER]));
+export const UserOfOperatorsJson = v.pipe(StoredUserJson, v.title('StoredUser'));
 
 export const InvitationJson = v.pipe(
   v.object({

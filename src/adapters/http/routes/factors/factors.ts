@@ -20,10 +20,7 @@ import { originOf } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { shownPasskey } from './passkeys.ts';
 
-export const ConfirmAppBody = v.pipe(
-  v.object({ id: Id, code: Code }),
-  v.examples([{ id: '01M805M0DQRNB7PKSRES70K5MB', code: '287082' }]),
-);
+export const ConfirmAppBody = v.object({ id: Id, code: Code });
 
 /** @param service the name of the service in the app. */
 export const appJson = async ({ id, secret, username }: StartedApp, service: string) => {

@@ -18,7 +18,6 @@ import {
   NewPasskeyBody,
   PasskeyNameBody,
   requestOptions,
-  USED_CREDENTIAL_EXAMPLE,
   UsedCredential,
 } from '../../../json/passkeys.ts';
 import type { UserSite } from '../../pages/layout.ts';
@@ -26,10 +25,7 @@ import { type DeviceAccess, loginSourceOf, originOf } from '../../request/client
 import { PUBLIC_READ, type Route, route } from '../../routing/define-route.ts';
 import { handOver, loginErrors, OPENS_SESSION } from '../login/login.ts';
 
-const PasskeyLoginBody = v.pipe(
-  v.object({ credential: UsedCredential, proof: v.optional(Proof) }),
-  v.examples([{ credential: USED_CREDENTIAL_EXAMPLE }]),
-);
+const PasskeyLoginBody = v.object({ credential: UsedCredential, proof: v.optional(Proof) });
 
 export const shownPasskey = ({ isSynced: synced, isBackedUp: backedUp, ...passkey }: ListedPasskey) => ({
   ...passkey,
@@ -134,10 +130,7 @@ const passkeyLoginRoutes = (deps: Service, access: DeviceAccess): Route[] => [
       summary: 'Return the origins whose pages may use the passkeys',
       path: '/.well-known/webauthn',
       response: {
-        data: v.pipe(
-          v.object({ origins: v.array(v.string()) }),
-          v.examples([{ origins: ['https://app.example.org'] }]),
-        ),
+        data: v.object({ origins: v.array(v.string()) }),
         unwrapped: { type: 'application/json', cacheControl: 'public, max-age=300' },
       },
     },

@@ -9,15 +9,12 @@ import { type DeviceAccess, loginSourceOf, PROOF_ERRORS, type PresentedDevice } 
 import { type Route, route } from '../../routing/define-route.ts';
 import { handOver, loginErrors, OPENS_SESSION } from './login.ts';
 
-const UseBody = v.pipe(
-  v.object({
-    code: v.pipe(v.string(), v.minLength(1), v.maxLength(1_000)),
-    /** RFC 7636 §4.1. */
-    verifier: v.pipe(v.string(), v.regex(/^[\w.~-]{43,128}$/, 'must have 43 to 128 letters, digits and -._~')),
-    proof: v.optional(Proof),
-  }),
-  v.examples([{ code: 'q83vEjRWeJA…', verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk' }]),
-);
+const UseBody = v.object({
+  code: v.pipe(v.string(), v.minLength(1), v.maxLength(1_000), v.examples(['q83vEjRWeJA…'])),
+  /** RFC 7636 §4.1. */
+  verifier: v.pipe(v.string(), v.regex(/^[\w.~-]{43,128}$/, 'must have 43 to 128 letters, digits and -._~')),
+  proof: v.optional(Proof),
+});
 
 /** Log-in of an app on the device, which has led the user to the pages of the service in the system's browser. ADR 0033. */
 export const appLoginRoute = (deps: Service, access: DeviceAccess): Route =>

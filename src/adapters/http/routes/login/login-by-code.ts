@@ -6,15 +6,9 @@ import { type DeviceAccess, loginSourceOf, originOf } from '../../request/client
 import { type Route, route } from '../../routing/define-route.ts';
 import { handOver, LoginBody, loginErrors, OPENS_SESSION } from './login.ts';
 
-const RequestCodeBody = v.pipe(
-  v.object({ account: LoginBody.pipe[0].entries.account }),
-  v.examples([{ account: 'ada@example.org' }]),
-);
+const RequestCodeBody = v.object({ account: LoginBody.entries.account });
 
-const ConfirmCodeBody = v.pipe(
-  v.object({ code: MailCode, proof: v.optional(Proof) }),
-  v.examples([{ code: '48151623' }]),
-);
+const ConfirmCodeBody = v.object({ code: MailCode, proof: v.optional(Proof) });
 
 /** Log-in by a code from a mail, in place of the password (ADR 0008). The code is good in the browser alone that has asked for it. */
 export const loginByCodeRoutes = (deps: Service, access: DeviceAccess): Route[] => [

@@ -13,14 +13,11 @@ import { type DeviceAccess, loginSourceOf, PROOF_ERRORS } from '../../request/cl
 import { type Route, route } from '../../routing/define-route.ts';
 
 /** Without the format rules of usernames and emails: an account name of another form is not found. */
-export const LoginBody = v.pipe(
-  v.object({
-    account: v.pipe(v.string(), v.transform(typedAccount), v.minLength(1), v.maxLength(ACCOUNT_MAX_LENGTH)),
-    password: CurrentPassword,
-    proof: v.optional(Proof),
-  }),
-  v.examples([{ account: 'ada@example.org', password: 'correct horse' }]),
-);
+export const LoginBody = v.object({
+  account: v.pipe(v.string(), v.transform(typedAccount), v.minLength(1), v.maxLength(ACCOUNT_MAX_LENGTH)),
+  password: CurrentPassword,
+  proof: v.optional(Proof),
+});
 
 /**
  * Sends the cookies of the session that a request has opened, links what the browser has kept of a sign-in, and asks the browser for a key.
@@ -86,10 +83,10 @@ export const loginRoute = (deps: Service, access: DeviceAccess): Route => {
   );
 };
 
-const AdoptBody = v.pipe(
-  v.object({ assertion: v.pipe(v.string(), v.minLength(1), v.maxLength(4_096)), proof: v.optional(Proof) }),
-  v.examples([{ assertion: 'eyJ0eXAiOiJhZG9wdGlvbitqd3QiLCJhbGciOiJFUzI1NiJ9…' }]),
-);
+const AdoptBody = v.object({
+  assertion: v.pipe(v.string(), v.minLength(1), v.maxLength(4_096)),
+  proof: v.optional(Proof),
+});
 
 /**
  * Takes sessions of the former system over. JSON alone: the form of another site cannot log its visitor in as somebody else, and what its scripts send

@@ -21,10 +21,7 @@ export type AtProviderSettings = TargetSettings & {
 
 export const ProviderParams = v.object({ provider: v.pipe(v.string(), v.maxLength(31), v.examples(['google'])) });
 
-const Started = v.pipe(
-  v.object({ url: v.string() }),
-  v.examples([{ url: 'https://accounts.google.com/o/oauth2/v2/auth?…' }]),
-);
+const Started = v.object({ url: v.string() });
 
 /** Where a log-in at a provider begins, and a link to what a user has there. ADR 0027. */
 export const startAtProviderRoutes = (deps: Service, settings: AtProviderSettings): Route[] => {
@@ -49,15 +46,12 @@ export const startAtProviderRoutes = (deps: Service, settings: AtProviderSetting
       throttle: 'strict',
       request: {
         params: ProviderParams,
-        body: v.pipe(
-          v.object({
-            ...Goal.entries,
-            locale: v.optional(Locale),
-            invitation: v.optional(LinkToken),
-            extra: v.optional(Extra),
-          }),
-          v.examples([{ to: 'https://app.example.org/notes', errorTo: 'https://app.example.org/log-in' }]),
-        ),
+        body: v.object({
+          ...Goal.entries,
+          locale: v.optional(Locale),
+          invitation: v.optional(LinkToken),
+          extra: v.optional(Extra),
+        }),
       },
       response: { data: Started },
       errors: ['DB_RECORD_NOT_FOUND', 'SYS_PROVIDER_UNAVAILABLE'],
@@ -78,10 +72,7 @@ export const startAtProviderRoutes = (deps: Service, settings: AtProviderSetting
         cookie: { writes: 'starts' },
         stepUp: FACTOR_CHANGE,
         throttle: 'strict',
-        request: {
-          params: ProviderParams,
-          body: v.pipe(Goal, v.examples([{ to: 'https://app.example.org/account' }])),
-        },
+        request: { params: ProviderParams, body: Goal },
         response: { data: Started },
         errors: ['SYS_PROVIDER_UNAVAILABLE'],
       },

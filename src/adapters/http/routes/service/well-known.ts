@@ -13,17 +13,6 @@ const PublicJwk = v.pipe(
     alg: v.literal('ES256'),
   }),
   v.title('PublicKey'),
-  v.examples([
-    {
-      kty: 'EC',
-      crv: 'P-256',
-      x: 'DrL7nta67I7zOmfkO8fnX1y8A3sYjpX7RDx_v-0NhSo',
-      y: 'k9Lm4j9U3pBLKL8uFR4z6stF_rFJjvxHG7MJbPMv-X4',
-      kid: 'z8c7cSrn_bKq03W-Tt4CT6oY5wQo10ImAJnGBadGuU4',
-      use: 'sig',
-      alg: 'ES256',
-    },
-  ]),
 );
 const KeySet = v.object({ keys: v.array(PublicJwk) });
 
@@ -56,16 +45,13 @@ const authorizationServer = (issuer: string, baseUrl: string, isBinding: boolean
   ...(isBinding && { dpop_signing_alg_values_supported: ['ES256'] }),
 });
 
-const AuthorizationServer = v.pipe(
-  v.object({
-    issuer: v.string(),
-    jwks_uri: v.string(),
-    response_types_supported: v.array(v.string()),
-    grant_types_supported: v.array(v.string()),
-    dpop_signing_alg_values_supported: v.optional(v.array(v.string())),
-  }),
-  v.examples([authorizationServer('https://auth.example.org', 'https://auth.example.org', false)]),
-);
+const AuthorizationServer = v.object({
+  issuer: v.string(),
+  jwks_uri: v.string(),
+  response_types_supported: v.array(v.string()),
+  grant_types_supported: v.array(v.string()),
+  dpop_signing_alg_values_supported: v.optional(v.array(v.string())),
+});
 
 /** Seconds. */
 const MAX_AGE = 3_600;
@@ -88,11 +74,7 @@ export const authorizationServerRoute = (issuer: string, baseUrl: string, isBind
     () => authorizationServer(issuer, baseUrl, isBinding),
   );
 
-const EXAMPLE = 'https://app.example.org/settings/passkeys';
-const PasskeyEndpoints = v.pipe(
-  v.object({ enroll: v.string(), manage: v.string() }),
-  v.examples([{ enroll: EXAMPLE, manage: EXAMPLE }]),
-);
+const PasskeyEndpoints = v.object({ enroll: v.string(), manage: v.string() });
 
 /** W3C "A Well-Known URL for Changing Passwords". Who does not know the present one gets a link on the way. */
 export const changePasswordRoute = (page: string): Route =>

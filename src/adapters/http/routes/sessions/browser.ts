@@ -5,7 +5,7 @@ import { registerBrowser, renewBrowser } from '../../../../application/sessions/
 import { httpFailure } from '../../errors/exceptions.ts';
 import type { BrowserSession } from '../../request/browser-session.ts';
 import { originOf } from '../../request/client.ts';
-import type { SessionCookies } from '../../request/cookies.ts';
+import { BOUND_COOKIE, type SessionCookies } from '../../request/cookies.ts';
 import { NO_STORE, type Route, route } from '../../routing/define-route.ts';
 
 /** A string of a structured field (RFC 9651 §3.3.3), or without its quotes, as Chrome sends it; empty unless it can be a signed value or a JWT. */
@@ -23,33 +23,16 @@ const Instructions = v.pipe(
         v.object({ type: v.picklist(['include', 'exclude']), domain: v.string(), path: v.string() }),
       ),
     }),
-    credentials: v.array(v.object({ type: v.literal('cookie'), name: v.string(), attributes: v.string() })),
+    credentials: v.array(
+      v.object({
+        type: v.literal('cookie'),
+        name: v.pipe(v.string(), v.examples([BOUND_COOKIE])),
+        attributes: v.pipe(v.string(), v.examples(['Path=/auth; Secure; HttpOnly; SameSite=Lax'])),
+      }),
+    ),
     allowed_refresh_initiators: v.array(v.string()),
   }),
   v.title('BrowserSession'),
-  v.examples([
-    {
-      session_identifier: '01M8669SHX7K33XCV405KNN3B0.01M8669SHX7K33XCV405KNN3B1.mx4cyr98.8_tV….tSeR…',
-      refresh_url: '/auth/device',
-      scope: {
-        origin: 'https://auth.example.org',
-        include_site: false,
-        scope_specification: [
-          { type: 'exclude', domain: '*', path: '/' },
-          { type: 'include', domain: 'auth.example.org', path: '/auth/refresh-token' },
-          { type: 'include', domain: 'auth.example.org', path: '/auth/continue' },
-        ],
-      },
-      credentials: [
-        {
-          type: 'cookie',
-          name: 'refresh_binding',
-          attributes: 'Path=/auth; Secure; HttpOnly; SameSite=Lax',
-        },
-      ],
-      allowed_refresh_initiators: ['app.example.org'],
-    },
-  ]),
 );
 
 /** Called by browsers, not by pages. A browser forgets its session after any 4xx but 403, 407 and 429. */

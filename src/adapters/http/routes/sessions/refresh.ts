@@ -11,9 +11,7 @@ import { type Route, route } from '../../routing/define-route.ts';
 import type { EndedFeed } from '../service/ended-feed.ts';
 
 /** The whole body may be missing (SPEC "Endpoints": refresh has none). */
-const RefreshBody = v.optional(
-  v.pipe(v.object({ proof: v.optional(Proof), bindingCode: v.optional(BindingCode) }), v.examples([{}])),
-);
+const RefreshBody = v.optional(v.object({ proof: v.optional(Proof), bindingCode: v.optional(BindingCode) }));
 
 /** SPEC "Endpoints". The refresh token is sent in the cookie alone. @param endedFeed `null`: nobody knows what has ended. */
 export const refreshRoutes = (
@@ -73,7 +71,9 @@ export const refreshRoutes = (
         method: 'GET',
         path: '/auth/session',
         auth: 'optional',
-        response: { data: v.object({ authenticated: v.boolean(), user: v.nullable(PublicUserJson) }) },
+        response: {
+          data: v.object({ authenticated: v.pipe(v.boolean(), v.examples([true])), user: v.nullable(PublicUserJson) }),
+        },
       },
       async ({ claims, caller }) => {
         const isLive = claims !== undefined && !(caller && (await endedFeed?.has({ ...caller, claims })));

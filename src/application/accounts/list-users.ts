@@ -16,7 +16,9 @@ const OF_PROVIDER = 'provider:';
 const LOGGED_IN = 'logged-in';
 
 /** What users can be listed by. */
-export const USER_FILTER = new RegExp(`^(?:${[...Object.keys(STATES), LOGGED_IN].join('|')}|${OF_PROVIDER}[\\w-]{1,80})$`);
+export const USER_FILTER = new RegExp(
+  `^(?:${[...Object.keys(STATES), LOGGED_IN].join('|')}|${OF_PROVIDER}[\\w-]{1,80})$`,
+);
 
 /** Rows that a page with a filter reads at most: of users or events, and of those whose user is another row. */
 const [MOST_ROWS, MOST_USERS] = [10_000, 1_000];

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { anyConnection } from '../../../src/adapters/mikro-orm/built-statements.ts';
 import { SQLITE } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { sqliteSessions } from '../../../src/adapters/mikro-orm/one-statement-sessions.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';

@@ -1,10 +1,13 @@
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
+import { registerAtService } from '../support/browser/at-service.ts';
 import { canBrowse, openBrowser } from '../support/browser/chromium.ts';
 import { axeFaultsOf, watchFaults } from '../support/browser/faults.ts';
+import { addAuthenticator } from '../support/browser/passkey-page.ts';
 import { refreshWith, signUp } from '../support/http/auth-http.ts';
 import { startService } from '../support/http/service.ts';
+import { freePort } from '../support/servers/free-port.ts';
 
 const SECRET = 'a-secret-that-only-the-proxy-knows';
 
@@ -79,6 +82,57 @@ it.runIf(canBrowse())(
     const { body } = await service.http.get('/users/me/events').auth(accessToken, { type: 'bearer' }).expect(200);
     const ended = { kind: 'session-ended', note: 'Your password was in a leak.', actor: 'operator' };
     expect(body.data.events).toContainEqual(expect.objectContaining(ended));
+  },
+  120_000,
+);
+
+it.runIf(canBrowse())(
+  'an operator logs in at another site with a passkey, again when the session is over, and out',
+  async () => {
+    let [office, ahead] = ['', 0];
+    const url = (await startProxy(() => office)).replace('localhost', '127.0.0.1');
+    const port = `${await freePort()}`;
+    const env = { PORT: port, BASE_URL: `http://localhost:${port}`, ADMIN_PORT: '9470', ADMIN_URL: url };
+    const clock = { now: () => Date.now() + ahead };
+    const service = await startService({ ...env, ADMIN_USERS: 'roles:operator' }, { clock });
+    onTestFinished(service.close);
+    office = new URL(service.office.get('/').url).origin;
+    const { browser, close } = await openBrowser();
+    onTestFinished(close);
+    const tab = await browser.newPage();
+    await addAuthenticator(tab);
+    const faults = await watchFaults(tab);
+    const isAt = (path: string) => tab.waitForURL(`**${path}?**`);
+    const click = (form: string) => tab.locator(`form[data-form="${form}"] button`).first().click();
+
+    await tab.goto(`${url}/office?contains=ada`);
+    const { username } = await registerAtService(tab);
+    await isAt('/auth/new-passkey');
+    await click('new-passkey.new-passkey');
+    await isAt('/auth/app');
+    const user = (await service.ports.users.findByUsername(username)) ?? expect.unreachable();
+    await service.ports.users.update(user.id, { attributes: { roles: 'operator' }, now: clock.now() });
+    await click('app.app');
+    await isAt('/auth/step-up');
+    await click('step-up.passkey');
+    await isAt('/auth/app');
+    await click('app.app');
+    await tab.waitForURL(`${url}/office?contains=ada`);
+    expect(await tab.getByRole('main').textContent()).toContain(`Events name you ${username} ${user.id} (page).`);
+
+    ahead = 60 * 60_000;
+    await tab.getByRole('button', { name: 'Search' }).click();
+    await isAt('/auth/step-up');
+    await click('step-up.passkey');
+    await isAt('/auth/app');
+    await click('app.app');
+    await tab.waitForURL(`${url}/office?contains=ada`);
+
+    await tab.getByRole('link', { name: 'Log out' }).click();
+    await click('log-out.log-out');
+    await tab.goto(`${url}/office`);
+    await isAt('/auth/log-in');
+    expect(faults).toEqual([]);
   },
   120_000,
 );

@@ -14,7 +14,7 @@ const APP_CODE_LIFETIME = 60_000;
 /** What lets an app in lets nobody into the back office: the app has the verifier. */
 type CodePurpose = 'app-code' | 'office-code';
 
-/** Whether a user has shown something that they have, or could. */
+/** Whether the user has a second factor, or a passkey. */
 export const hasFactor = async ({ records }: Pick<Service, 'records'>, { user, passkeys }: LiveSession) =>
   user.secondFactorAt !== null || (passkeys ?? (await passkeysOf(records, user.id)).length) > 0;
 

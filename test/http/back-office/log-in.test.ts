@@ -171,14 +171,17 @@ describe('the back office lets nobody in', () => {
     await isOut(office);
   });
 
-  it('without a second factor, which it asks for', async () => {
-    const { user, cookie } = await signUp(service);
+  it('without a second factor, which it asks for, nor with one that the session has not shown', async () => {
+    const { user, cookie, accessToken } = await signUp(service);
     await service.ports.users.update(user.id, { attributes: OPERATOR, now: clock.now() });
     const browser = visitorOf(service);
     browser.jar.set('refresh_token', cookie.slice(cookie.indexOf('=') + 1));
+    const REASON = 'need a passkey or a second factor';
     const { office, answer } = await enter(browser);
-    expect([answer.status, answer.text]).toEqual([403, expect.stringContaining('need a passkey or a second factor')]);
-    await isOut(office);
+    expect([answer.status, answer.text]).toEqual([403, expect.stringContaining(REASON)]);
+    const path = await pass(browser, await begin(office));
+    expect((await addPasskey(accessToken, newKey())).status).toBe(201);
+    expect(await opens(office, path)).toEqual({ status: 403, text: expect.stringContaining(REASON) });
   });
 
   it('with a password alone, nor with a passkey of long ago, as who has copied a cookie', async () => {

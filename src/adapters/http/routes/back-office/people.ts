@@ -73,18 +73,10 @@ const BACK_MAX_LENGTH = 1_000;
 const START = '/office';
 const NOBODY: readonly ErrorCode[] = ['AUTH_TOKEN_MISSING', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND'];
 
-/** What the browser keeps of a log-in that it has begun. */
-const Begun = v.object({ verifier: v.string(), back: v.string() });
+/** The URLs of the service, of the back office, and where a log-in leads back, as to an app. */
+type Urls = Readonly<Record<'baseUrl' | 'adminUrl' | 'officeLink', string>>;
 
-type LoginSettings = {
-  /** Of the service, whose pages log in. */
-  readonly baseUrl: string;
-  readonly adminUrl: string;
-  /** Where they lead, as an app's link. */
-  readonly officeLink: string;
-};
-
-export const withLogin = (deps: Service, { baseUrl, adminUrl, officeLink }: LoginSettings): People => {
+export const withLogin = (deps: Service, { baseUrl, adminUrl, officeLink }: Urls): People => {
   const { secrets, clock } = deps;
   const { protocol, hostname, pathname } = new URL(adminUrl);
   const below = pathname.replace(/\/$/, '');
@@ -115,7 +107,7 @@ export const withLogin = (deps: Service, { baseUrl, adminUrl, officeLink }: Logi
     async ({ query: { code, code_challenge: challenge } }, ctx) => {
       assertHost(ctx, hostname);
       const kept = starts.take(ctx, challenge).map((text) => JSON.parse(secrets.decrypt(text, clock.now()) ?? 'null'));
-      const begun = kept.find((each) => v.is(Begun, each));
+      const begun = kept.find((each) => each?.back !== undefined);
       if (begun === undefined) throw invalidCode('this browser has not begun it, or too long ago');
       cookie.set(ctx, await openOffice(deps, { code, verifier: begun.verifier }));
       ctx.state.location = begun.back;

@@ -50,7 +50,7 @@ type Declaration<
   readonly needs?: 'mail' | 'attempts';
   /** When it sends a mail, and the member of the body that prevents it by this value. */
   readonly mails?: { readonly if: (body: Output<Body>) => boolean; readonly unless: readonly [string, boolean] };
-  /** Whether operators do it to each other as well: it takes from them, and gives nobody what is theirs. */
+  /** Whether operators do it to each other as well: it gives nobody what is theirs. */
   readonly onOperators?: true;
   /** What refuses it before anything is done. @throws AppError */
   readonly check?: (deps: ActDeps, given: ActInput<Body, Params, Query>) => void | Promise<void>;

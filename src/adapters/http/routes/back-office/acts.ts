@@ -186,6 +186,7 @@ export const ACTS = {
   'unlock-user': act({
     at: 'POST /users/:id/unlock',
     summary: 'Forget the wrong passwords and codes of a user, so that log-ins need not wait',
+    onOperators: true,
     needs: 'attempts',
     async run({ attempts, ...deps }, { id }, origin) {
       if (attempts !== null) await operate.unlockAccount({ ...deps, attempts })(id, origin);

@@ -2,12 +2,10 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { Context } from 'koa';
 import * as v from 'valibot';
 import { OFFICE_LIFETIME, openOffice, operatorIn } from '../../../../application/login/office.ts';
-import { invalidCode } from '../../../../application/login-code.ts';
 import type { Service } from '../../../../application/service.ts';
 import { AppError } from '../../../../domain/errors/app-error.ts';
 import type { ErrorCode } from '../../../../domain/errors/catalog.ts';
 import { actorOfPerson, isOperatorName, type Operator, SCOPES } from '../../../../domain/operator.ts';
-import { httpFailure } from '../../errors/exceptions.ts';
 import { PAGES } from '../../forms/flow.ts';
 import { httpOnlyCookie, OFFICE_COOKIE } from '../../request/cookies.ts';
 import { startCookies } from '../../request/start-cookies.ts';
@@ -27,8 +25,9 @@ export type People = {
 
 /** At another host there may be a page that has led a name of its own here (DNS rebinding). @throws AppError 403 */
 const assertHost = (ctx: Context, host: string): void => {
+  const message = 'The name in the address is not that of ADMIN_URL.';
   if (URL.parse(`http://${ctx.get('Host')}`)?.hostname !== host)
-    throw httpFailure(403, { reason: 'the Host is not that of ADMIN_URL', level: 'warn' });
+    throw new AppError('SYS_HTTP_UNEXPECTED_ERROR', { status: 403, level: 'warn', reason: 'another Host', message });
 };
 
 /** The header in which the proxy in front of the back office shows that a request is from it. */
@@ -108,7 +107,8 @@ export const withLogin = (deps: Service, { baseUrl, adminUrl, officeLink }: Urls
       assertHost(ctx, hostname);
       const kept = starts.take(ctx, challenge).map((text) => JSON.parse(secrets.decrypt(text, clock.now()) ?? 'null'));
       const begun = kept.find((each) => each?.back !== undefined);
-      if (begun === undefined) throw invalidCode('this browser has not begun it, or too long ago');
+      const message = 'This browser has not begun the log-in, or too long ago. Open the page again.';
+      if (begun === undefined) throw new AppError('AUTH_CODE_INVALID', { reason: 'not begun', message });
       cookie.set(ctx, await openOffice(deps, { code, verifier: begun.verifier }));
       ctx.state.location = begun.back;
     },

@@ -149,6 +149,8 @@ export type EventKind =
   | 'invitation-revoked'
   | 'deleted';
 
+export type LoginMethod = 'password' | 'provider' | 'mail-code' | 'adopted' | 'passkey';
+
 export type SessionEnding =
   | 'logout'
   | 'replaced'
@@ -173,6 +175,8 @@ export type AccountEvent = {
   readonly sessionId: string | null;
   /** Why the session ended, for the kind `session-ended`. */
   readonly reason: SessionEnding | null;
+  /** With what the user has logged in, for the kind `logged-in`. */
+  readonly method: LoginMethod | null;
   /** How often it happened: above 1 only for log-ins on one device, and refused ones, within an hour. */
   readonly count: number;
   readonly requestId: string | null;

@@ -41,6 +41,20 @@ const METHODS = {
 } as const satisfies Readonly<Record<string, { readonly amr: readonly Amr[]; readonly kinds: readonly Kind[] }>>;
 export type Method = keyof typeof METHODS;
 
+/** With what a user has logged in first, by its value of `amr`: a second factor comes after it. */
+const LOGIN_METHODS = {
+  pwd: 'password',
+  fed: 'provider',
+  mca: 'mail-code',
+  adopted: 'adopted',
+  pop: 'passkey',
+} as const;
+export type LoginMethod = (typeof LOGIN_METHODS)[keyof typeof LOGIN_METHODS];
+export const LOGIN_METHOD_NAMES: readonly LoginMethod[] = Object.values(LOGIN_METHODS);
+
+export const loginMethodOf = (amr: readonly Amr[]): LoginMethod | null =>
+  Object.entries(LOGIN_METHODS).find(([value]) => amr.some((each) => each === value))?.[1] ?? null;
+
 const FIRST_FACTORS: readonly Amr[] = ['pwd', 'mca', 'fed', 'adopted'];
 
 const isOfTwoKinds = (values: ReadonlySet<Amr>): boolean =>

@@ -1,3 +1,4 @@
+import type { LoginMethod } from './assurance.ts';
 import { HAPPENINGS } from './happenings.ts';
 import { isVisibleLine, utf8Length } from './text.ts';
 
@@ -86,6 +87,8 @@ export type AccountEvent = Origin & {
   readonly sessionId: string | null;
   /** Why the session ended, or the device was forgotten; `null` for other kinds. */
   readonly reason: SessionEnding | null;
+  /** With what the user has logged in; `null` for other kinds, and for log-ins before version 1.1.0. */
+  readonly method: LoginMethod | null;
   /** What an operator says about it to the user: at most 200 visible characters. */
   readonly note: string | null;
   /** The name of the operator who caused it; `null` if none did. Never shown to the user: see `withoutName`. */
@@ -96,12 +99,15 @@ export type AccountEvent = Origin & {
 
 /** An event as a use case states it. `record` adds the id, the time and the origin. */
 export type DomainEvent = Pick<AccountEvent, 'userId' | 'kind'> &
-  Partial<Pick<AccountEvent, 'sessionId' | 'reason' | 'note'>>;
+  Partial<Pick<AccountEvent, 'sessionId' | 'reason' | 'method' | 'note'>>;
 
 export const newEvent = (
   event: DomainEvent,
   { id, at, origin }: { readonly id: string; readonly at: number; readonly origin: Origin },
-): AccountEvent => ({ sessionId: null, reason: null, note: null, actor: null, count: 1, ...origin, ...event, id, at });
+): AccountEvent => ({
+  ...{ sessionId: null, reason: null, method: null, note: null, actor: null, count: 1 },
+  ...{ ...origin, ...event, id, at },
+});
 
 const NOTE_MAX_LENGTH = 200;
 

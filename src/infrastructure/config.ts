@@ -7,6 +7,7 @@ import {
   readEnvironment,
   readVariables,
   shownDefault,
+  shownSettings,
   unknownVariables,
   VARIABLE_NAMES,
   VARIABLES,
@@ -20,6 +21,8 @@ export type Config = Readonly<ReturnType<typeof settingsOf>> & {
   readonly providers: readonly ProviderSettings[];
   /** Settings that are allowed, but risky or probably a mistake: one line each. */
   readonly warnings: readonly string[];
+  /** What it is set to, for operators. A `value` of `null` is a secret. */
+  readonly shownSettings: ReturnType<typeof shownSettings>;
   /** The same about the database, for a service that opens it. */
   readonly databaseWarnings: readonly string[];
 };
@@ -72,6 +75,7 @@ export const readConfig = (given: Env) => {
     ...settingsOf(values),
     providers: ofProviders.providers,
     warnings: [...applying(WARNINGS, valid), ...unknownVariables(env)],
+    shownSettings: shownSettings(env),
     databaseWarnings: applying(databaseWarnings(env), valid),
   };
   return {

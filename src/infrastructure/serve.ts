@@ -154,7 +154,7 @@ export const purge = async (
         logger.warn({ err: error, rows: round }, 'rows could not be purged');
       }
       // What operators did has lines of its own.
-      if (count > 0 && round !== 'operations' && round !== 'mass-endings')
+      if (count > 0 && !['operations', 'mass-endings', 'counts'].includes(round))
         logger.info({ rows: round, count }, 'purged');
       count = 0;
       await wait(interval);

@@ -76,6 +76,7 @@ export const anEvent = (given: Partial<AccountEvent> = {}): AccountEvent => ({
   at: NOW,
   sessionId: null,
   reason: null,
+  method: null,
   note: null,
   count: 1,
   requestId: null,

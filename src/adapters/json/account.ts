@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { LOGIN_METHOD_NAMES } from '../../domain/assurance.ts';
 import { EVENT_KINDS, SESSION_ENDINGS } from '../../domain/event.ts';
 import { Timestamp } from './public-user.ts';
 
@@ -37,6 +38,7 @@ const stored = {
   at: Timestamp,
   sessionId: v.nullable(v.string()),
   reason: v.nullable(v.picklist(SESSION_ENDINGS)),
+  method: v.nullable(v.picklist(LOGIN_METHOD_NAMES)),
   count: v.number(),
   requestId: v.nullable(v.string()),
   userAgent: v.nullable(v.string()),

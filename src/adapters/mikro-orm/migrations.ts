@@ -44,6 +44,7 @@ export const MIGRATIONS: readonly Migration[] = [
   newColumn('1.1.0-imported-factors', 'users', 'imported_factors', 'json'),
   newColumn('1.1.0-removed-identities', 'users', 'removed_identities', 'json'),
   newColumn('1.1.0-undo-by-ids', 'links', 'keeps', 'json'),
+  newColumn('1.1.0-methods', 'events', 'method', 'text'),
 ];
 
 export const partsOf = ({ integer, text, indexedText, collation }: Types): ColumnTypes => {

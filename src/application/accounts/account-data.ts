@@ -7,7 +7,7 @@ import { recordChange } from '../notices.ts';
 import { type Core, NEVER_CANCELLED, pageOf, pick, type Service } from '../service.ts';
 import { type Caller, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
 import { codesOf, devicesOf, linksOf } from '../storage/credentials.ts';
-import { allEvents, type EventsQuery, eventsOf, placeIn, placeOf } from '../storage/events.ts';
+import { allEvents, type EventsQuery, eventsBy, eventsOf, placeIn, placeOf } from '../storage/events.ts';
 import { messagesOf } from '../storage/outbox.ts';
 import type { Records, Stores } from '../storage/records.ts';
 import { EXPORTED, type Tables } from '../storage/tables.ts';
@@ -79,7 +79,7 @@ export const eventsData = async (records: Records, userId: string): Promise<Even
 };
 
 const eventData = (event: AccountEvent): EventData => ({
-  ...pick(event, 'id', 'kind', 'at', 'sessionId', 'reason', 'note', 'count'),
+  ...pick(event, 'id', 'kind', 'at', 'sessionId', 'reason', 'method', 'note', 'count'),
   ...pick(event, 'requestId', 'userAgent', 'address', 'actor'),
 });
 
@@ -145,7 +145,9 @@ type OperatorsQuery = {
   readonly before: string | null;
   readonly limit: number;
   /** Default: of all kinds. */
-  readonly kind?: EventKind | null;
+  readonly kind?: EventKind | undefined;
+  /** The name of an operator. Default: whoever did it. */
+  readonly actor?: string | undefined;
 };
 
 /** Events that a page of one kind reads at most. */
@@ -154,13 +156,16 @@ const MOST_EVENTS = 10_000;
 /** A page of the events of all users, the latest first. @param before `next` of the page before; `null` for the first page. */
 export const listAllEvents =
   ({ records }: Pick<Stores, 'records'>) =>
-  async ({ before, limit, kind = null }: OperatorsQuery) => {
+  async ({ before, limit, kind, actor }: OperatorsQuery) => {
     const { items, next } = await filteredPage(
       {
-        read: (after, most) => allEvents(records, { before: placeIn(after), limit: most }),
+        read: (after, most) => {
+          const part = { before: placeIn(after), limit: most };
+          return actor === undefined ? allEvents(records, part) : eventsBy(records, actor, part);
+        },
         placeOf,
-        itemOf: (event) => (kind === null || event.kind === kind ? event : null),
-        mostRows: kind === null ? undefined : MOST_EVENTS,
+        itemOf: (event) => (kind === undefined || event.kind === kind ? event : null),
+        mostRows: kind === undefined ? undefined : MOST_EVENTS,
       },
       { after: before, limit },
     );

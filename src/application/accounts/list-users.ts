@@ -4,6 +4,7 @@ import { filteredPage } from '../filtered-page.ts';
 import type { UsersQuery } from '../ports/user-repository.ts';
 import { allEvents, placeIn, placeOf } from '../storage/events.ts';
 import type { Stores } from '../storage/records.ts';
+import { countRows } from '../storage/rows.ts';
 
 /** States by which users are listed. */
 const STATES: Readonly<Record<string, (user: User) => boolean>> = {
@@ -101,16 +102,9 @@ const listByLogin = (deps: Pick<Stores, 'users' | 'records'>, query: ListQuery) 
 
 const isFirst = (seen: Set<string>, id: string): boolean => !seen.has(id) && seen.add(id).size > 0;
 
-const LONGEST_STEP = 2 ** 17;
-
-/** How many users there are. No store has to count: it skips rows, in steps that get shorter at the end. */
-export const countUsers = (deps: Pick<Stores, 'users'>) => async (): Promise<number> => {
-  let [count, after]: [number, string | null] = [0, null];
-  for (let step = LONGEST_STEP; step >= 1; ) {
-    const query = { contains: null, after, newestFirst: false, skip: step - 1, limit: 1 };
-    const [last] = await listed(deps, query);
-    if (last === undefined) step /= 2;
-    else [count, after] = [count + step, last.id];
-  }
-  return count;
-};
+/** How many users there are. */
+export const countUsers = (deps: Pick<Stores, 'users'>) => (): Promise<number> =>
+  countRows(async (after, skip) => {
+    const [last] = await listed(deps, { contains: null, after, newestFirst: false, skip, limit: 1 });
+    return last?.id;
+  });

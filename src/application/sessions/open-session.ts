@@ -3,6 +3,7 @@ import {
   type Authentications,
   authenticatedBy,
   lacksSecondFactor,
+  loginMethodOf,
   type SecondFactorPolicy,
 } from '../../domain/assurance.ts';
 import { type Binding, bindingOf, type DeviceKeys } from '../../domain/device-binding.ts';
@@ -93,7 +94,8 @@ export const storeSession = async (
   if (lacksSecondFactor(deps, user, session) && !isExempt) throw new AppError('AUTH_SECOND_FACTOR_REQUIRED');
   const { id: sessionId, userId } = session;
   const evicted = await stores.sessions.add(session);
-  await record(deps, stores, origin, [{ userId, kind, sessionId }, ...sessionEvents(userId, evicted, 'evicted')]);
+  const opened = { userId, kind, sessionId, method: kind === 'logged-in' ? loginMethodOf(session.amr) : null };
+  await record(deps, stores, origin, [opened, ...sessionEvents(userId, evicted, 'evicted')]);
 };
 
 type SessionReplacement = {

@@ -2,6 +2,7 @@ import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { REMEMBERED_FOR } from '../../domain/remembered-device.ts';
 import { isCovered, type MassEnding, type Session } from '../../domain/session.ts';
 import { DELIVERIES_KEPT } from '../../domain/webhook.ts';
+import { COUNTS_KEPT, countHour } from '../overview.ts';
 import { type Core, record, type Sources } from '../service.ts';
 import { addEnded } from '../storage/events.ts';
 import type { Records, Storage } from '../storage/records.ts';
@@ -77,10 +78,10 @@ export const removeEnded =
       return removed;
     });
 
-/** What is done every minute: rows that are purged; `mass-endings`, by which sessions end; `operations`, what operators did, which is logged. */
+/** What is done every minute: rows that are purged; `mass-endings`, by which sessions end; `operations`, what operators did, which is logged; `counts`, hours that are summed. */
 export const ROUNDS = [
   ...(['sessions', 'remembered-devices', 'events', 'ended-sessions', 'links', 'mailboxes', 'used-values'] as const),
-  ...(['mass-endings', 'webhooks', 'operations'] as const),
+  ...(['mass-endings', 'webhooks', 'operations', 'counts'] as const),
 ] as const;
 export type Round = (typeof ROUNDS)[number];
 
@@ -103,6 +104,9 @@ export const purges = (deps: PurgeDeps) => {
     (limit: number) =>
       purgeRows(records, table, { time, until: clock.now() - kept, limit });
   const [links, invitations] = [expired('links', 'expiresAt'), expired('invitations', 'expiresAt')];
+  const events = expired('events', 'at', deps.eventsRetention + 1);
+  const operatorEvents = expired('operatorEvents', 'at', deps.eventsRetention + 1);
+  const counts = expired('hourlyCounts', 'hour', COUNTS_KEPT);
   return {
     sessions: (limit) =>
       transactions.run(async (stores) => {
@@ -111,7 +115,9 @@ export const purges = (deps: PurgeDeps) => {
         await record(deps, stores, NO_ORIGIN, events);
         return purged.length;
       }),
-    events: expired('events', 'at', deps.eventsRetention + 1),
+    events: async (limit) => (await events(limit)) + (await operatorEvents(limit)),
+    /** As long as an hour is left to sum, it counts as a full batch. */
+    counts: async (limit) => ((await countHour(deps, clock.now())) ? limit : counts(limit)),
     'remembered-devices': expired('rememberedDevices', 'expiresAt'),
     /** Those of users, and those that invite. */
     links: async (limit) => (await links(limit)) + (await invitations(limit)),

@@ -24,12 +24,14 @@ const MOST_EVENTS = EVENTS_KEPT + 100;
 const hashOf = ({ secrets }: Hashing, { userAgent, address }: Device): string =>
   secrets.hashOf(JSON.stringify([userAgent, address])).slice(0, 22);
 
-/** Log-ins on one device, and refused log-ins, are counted by the hour. */
+/** Log-ins on one device by one method, and refused log-ins, are counted by the hour. */
 const toRow = (deps: Hashing, event: AccountEvent): Row => {
   const isLogin = event.kind === 'logged-in';
   const device = isLogin || event.kind === 'registered' ? hashOf(deps, event) : null;
   const isCounted = isLogin || event.kind === 'login-refused';
-  const countedBy = isCounted ? `${event.kind} ${device ?? ''} ${countingPeriodOf(event.at)}` : null;
+  const countedBy = isCounted
+    ? `${event.kind} ${device ?? ''} ${event.method ?? ''} ${countingPeriodOf(event.at)}`
+    : null;
   return { ...event, device, countedBy };
 };
 
@@ -105,12 +107,19 @@ export const addEvents = async (
   const ended = isListed ? endedBy(events) : [];
   for (const each of ended) await records.insert('endedSessions', each);
   await addDeliveries(records, stored, webhooks);
-  for (const event of events) if (event.actor !== null) await records.insert('operations', { id: event.id, event });
+  for (const event of events) await addOperated(records, event);
   if (ended.length > 0) tell(({ onEnded }) => onEnded?.());
   tell(({ onEvents, onOperated }) => {
     const told = onOperated === undefined ? events : events.filter(({ actor }) => actor === null);
     if (told.length > 0) onEvents?.(told);
   });
+};
+
+const addOperated = async (records: Records, event: AccountEvent): Promise<void> => {
+  const { id, actor, at } = event;
+  if (actor === null) return;
+  await records.insert('operations', { id, event });
+  await records.insert('operatorEvents', { id, actor, at, event });
 };
 
 export type EventsQuery = {
@@ -169,6 +178,13 @@ export const allEvents = async (records: Records, { before, limit }: AllEventsQu
     .map(toEvent)
     .sort((a, b) => b.at - a.at || -byId(a, b))
     .slice(0, limit);
+};
+
+/** What an operator did, the latest first. */
+export const eventsBy = async (records: Records, actor: string, { before, limit }: AllEventsQuery) => {
+  const place = before !== null && { range: ['id', '<', before.id] as const };
+  const query = { equal: { actor }, ...place, order: ['id'], descending: true, limit } as const;
+  return (await records.list('operatorEvents', query)).map(({ event }) => event);
 };
 
 /** Whether the user has registered or logged in with this user agent from this network. */

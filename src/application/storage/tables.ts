@@ -29,6 +29,22 @@ export type Tables = {
   };
   /** The events of operators that the service has not logged yet. They outlive their users. */
   readonly operations: { readonly id: string; readonly event: AccountEvent };
+  /** The same, for `EVENTS_RETENTION`: what each operator did. They outlive their users. */
+  readonly operatorEvents: {
+    readonly id: string;
+    readonly actor: string;
+    readonly at: number;
+    readonly event: AccountEvent;
+  };
+  /** How often something happened within an hour. */
+  readonly hourlyCounts: {
+    readonly hour: number;
+    /** Of events; `users` and `sessions`: how many there were at its end. */
+    readonly kind: string;
+    /** The method of a log-in, or why a session ended; `''`: neither. */
+    readonly detail: string;
+    readonly count: number;
+  };
   /** They outlive their users. */
   readonly endedSessions: Ended;
   readonly links: Link;
@@ -58,6 +74,8 @@ export type Tables = {
   readonly webhooks: Webhook;
   /** They outlive their users, of whom they have the id. */
   readonly deliveries: Delivery & {
+    /** Why the last attempt failed: a status, or a code of the system; `null`: none has. */
+    readonly lastError: string | null;
     /** Whether it was not given up. */
     readonly isWaiting: boolean;
     /** `null`: another one of the user is delivered first, or it was given up. */
@@ -168,6 +186,7 @@ const DECLARED: { readonly [Name in TableName]: Declared<Table<Column<Name>, Col
       at: 'integer',
       sessionId: 'text?',
       reason: 'text?',
+      method: 'text?',
       note: 'text?',
       count: 'integer',
       requestId: 'text?',
@@ -182,6 +201,15 @@ const DECLARED: { readonly [Name in TableName]: Declared<Table<Column<Name>, Col
     ofUser: true,
   },
   operations: { columns: { id: 'text', event: 'json' }, key: ['id'] },
+  operatorEvents: {
+    columns: { id: 'text', actor: 'text', at: 'integer', event: 'json' },
+    key: ['id'],
+    indexes: { operator_events_actor: ['actor', 'id'], operator_events_at: ['at'] },
+  },
+  hourlyCounts: {
+    columns: { hour: 'integer', kind: 'text', detail: 'text', count: 'integer' },
+    key: ['hour', 'kind', 'detail'],
+  },
   endedSessions: {
     columns: { id: 'text', at: 'integer', userId: 'text?', sessionId: 'text?', reason: 'text' },
     key: ['id'],
@@ -337,6 +365,7 @@ const DECLARED: { readonly [Name in TableName]: Declared<Table<Column<Name>, Col
       sequence: 'integer',
       event: 'json',
       attempts: 'integer',
+      lastError: 'text?',
       createdAt: 'integer',
       isWaiting: 'boolean',
       nextAttemptAt: 'integer?',

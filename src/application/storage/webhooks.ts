@@ -1,6 +1,7 @@
 import type { AccountEvent } from '../../domain/event.ts';
 import { type Delivery, isSubscribed, type Webhook, webhookTypeOf } from '../../domain/webhook.ts';
-import type { Records, Stored, Stores } from './records.ts';
+import type { Clock } from '../ports/clock-and-ids.ts';
+import type { Records, Storage, Stored, Stores } from './records.ts';
 import { changeRow, insertOrChangeRow, removeRow, withoutVersion } from './rows.ts';
 import { keyName, TABLES, type Tables } from './tables.ts';
 
@@ -12,6 +13,7 @@ const COUNTED_AT_MOST = 1_000;
 
 const toDelivery = ({
   isWaiting: _isWaiting,
+  lastError: _error,
   nextAttemptAt: _next,
   version: _version,
   ...delivery
@@ -63,7 +65,7 @@ export const addDeliveries = async (
       const isFirst = (await firstOf(records, lane)) === undefined;
       await records.insert('deliveries', {
         ...{ ...lane, sequence, event: { id, type, at, sessionId, reason }, attempts: 0, createdAt: at },
-        ...{ isWaiting: true, nextAttemptAt: isFirst ? at : null },
+        ...{ lastError: null, isWaiting: true, nextAttemptAt: isFirst ? at : null },
       });
     }
   }
@@ -131,8 +133,13 @@ export const claimDeliveries = async (
   return claimed;
 };
 
-export const postponeDelivery = async (records: Records, delivery: Delivery, until: number): Promise<void> => {
-  await changeRow(records, 'deliveries', keyOf(delivery), (row) => ({ ...row, nextAttemptAt: until }));
+/** @param lastError why it has failed. */
+export const postponeDelivery = async (
+  records: Records,
+  delivery: Delivery,
+  { until, lastError }: { readonly until: number; readonly lastError: string },
+): Promise<void> => {
+  await changeRow(records, 'deliveries', keyOf(delivery), (row) => ({ ...row, nextAttemptAt: until, lastError }));
 };
 
 /** Ends a delivery, within a unit. @param outcome `given-up` keeps it for a replay. @param now when the next one is due. */
@@ -176,12 +183,39 @@ export const replayDeliveries = async (
     for (const row of rows)
       await records.replace('deliveries', row, {
         ...row,
-        ...{ isWaiting: true, nextAttemptAt: null, attempts: 0, createdAt: now },
+        ...{ isWaiting: true, nextAttemptAt: null, lastError: null, attempts: 0, createdAt: now },
       });
     last = rows.at(-1)?.sequence ?? last;
   } while (rows.length === BATCH);
   await goOn(records, lane, now);
   return userId;
+};
+
+/** Makes everything due again that was not delivered to a webhook, and enables it. @returns for how many users. */
+export const replayWebhook =
+  ({ records, transactions, clock }: Pick<Storage, 'records' | 'transactions'> & { readonly clock: Clock }) =>
+  async (id: string): Promise<number> => {
+    await changeWebhook(records, id, { disabledAt: null });
+    for (let [users, after]: [number, string] = [0, '']; ; users += 1) {
+      const next = await transactions.run((stores) => replayDeliveries(stores.records, id, after, clock.now()));
+      if (next === null) return users;
+      after = next;
+    }
+  };
+
+const LISTED_AT_MOST = 5;
+
+/** What waits for a webhook, and what was given up, each up to a thousand together, and some of what has failed. */
+export const undelivered = async (records: Records, webhookId: string) => {
+  const rows = await records.list('deliveries', { equal: { webhookId }, limit: COUNTED_AT_MOST });
+  const failed = rows.filter(({ lastError }) => lastError !== null).slice(0, LISTED_AT_MOST);
+  const waiting = rows.filter(({ isWaiting }) => isWaiting).length;
+  return {
+    ...{ waiting, givenUp: rows.length - waiting },
+    failures: failed.map(({ userId, event, attempts, lastError, nextAttemptAt }) => ({
+      ...{ userId, type: event.type, attempts, lastError, nextAttemptAt },
+    })),
+  };
 };
 
 /** Whether a webhook has this many deliveries, those that were given up among them. */

@@ -128,5 +128,9 @@ const tryAgainLater = async (deps: DeliverDeps, delivery: Delivery, { status, er
   const delay = webhookRetryDelay(delivery, { now, random: random(), retryAfter });
   report?.('webhook', 'failed', delivery, status, error);
   if (delay === null) await settle(deps, delivery, 'given-up');
-  else await postponeDelivery(records, delivery, now + delay);
+  else
+    await postponeDelivery(records, delivery, {
+      until: now + delay,
+      lastError: `${status ?? Object(error).code ?? 'no answer'}`,
+    });
 };

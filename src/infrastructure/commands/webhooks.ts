@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { allowedAddresses, RefusedAddress } from '../../adapters/hooks/addresses.ts';
 import { publicHookKey, webhookKey } from '../../adapters/hooks/signing.ts';
-import { changeWebhook, deleteWebhook, listWebhooks, replayDeliveries } from '../../application/storage/webhooks.ts';
+import { changeWebhook, deleteWebhook, listWebhooks, replayWebhook } from '../../application/storage/webhooks.ts';
 import { MOST_WEBHOOKS, TEST_TYPE, WEBHOOK_TYPES, type Webhook, type WebhookType } from '../../domain/webhook.ts';
 import { CommandError, invalidArguments } from '../command-error.ts';
 import { optionsIn } from '../config/forms.ts';
@@ -100,14 +100,9 @@ const rotate: Work = async (webhook, { records, clock }, config) => {
   return answerOf({ ...webhook, ...changed }, secret === undefined ? {} : { secret });
 };
 
-const replay: Work = async ({ id }, { records, transactions, clock }) => {
-  await changeWebhook(records, id, { disabledAt: null });
-  let users = 0;
-  for (let user: string | null = ''; user !== null; users += 1) {
-    const after: string = user;
-    user = await transactions.run((stores) => replayDeliveries(stores.records, id, after, clock.now()));
-  }
-  return { text: `Users whose events are sent again: ${users - 1}.\n`, json: { users: users - 1 } };
+const replay: Work = async ({ id }, accounts) => {
+  const users = await replayWebhook(accounts)(id);
+  return { text: `Users whose events are sent again: ${users}.\n`, json: { users } };
 };
 
 const ofOne = (does: string, work: Work): Action =>

@@ -6,7 +6,7 @@ import { type Act, actRoutes, audited } from '../../adapters/http/routes/back-of
 import { ACTS } from '../../adapters/http/routes/back-office/acts.ts';
 import { officeRoutes } from '../../adapters/http/routes/back-office/pages.ts';
 import { behindProxy, withLogin } from '../../adapters/http/routes/back-office/people.ts';
-import { exportUser, READS } from '../../adapters/http/routes/back-office/reads.ts';
+import { exportUser, READS, settingsRead } from '../../adapters/http/routes/back-office/reads.ts';
 import { openApiRoute } from '../../adapters/http/routes/service/documents.ts';
 import { errorRoutes } from '../../adapters/http/routes/service/errors.ts';
 import { officeStyle, styleRoutes } from '../../adapters/http/routes/service/pages.ts';
@@ -34,14 +34,14 @@ const navigationOf = (reads: Readonly<Record<string, Act>>, hasMail: boolean): N
 /** The application of the back office (ADR 0031): the pipeline of the service over other routes, for programs, and for people. */
 export const openBackOffice = async (
   { keys, url, proxy }: NonNullable<Config['admin']>,
-  deps: Service & Pick<Config, 'accountPagesUrl' | 'baseUrl' | 'officeLink'>,
+  deps: Service & Pick<Config, 'accountPagesUrl' | 'baseUrl' | 'officeLink' | 'shownSettings'>,
   http: HttpDeps,
 ): Promise<BackOffice> => {
   const { baseUrl, officeLink } = deps;
   const { origin, hostname } = new URL(url);
   const { logger, counts } = http;
   const operators = { ...deps, hasMail: deps.mailer !== null };
-  const reads = { ...READS, 'export-user': exportUser(deps) };
+  const reads = { ...READS, settings: settingsRead([...deps.shownSettings]), 'export-user': exportUser(deps) };
   const login = officeLink === null ? null : withLogin(deps, { baseUrl, adminUrl: url, officeLink });
   const people = login ?? (proxy && behindProxy(proxy, url));
   const siteNavigation = people === null ? [['/errors', 'Errors'] as const] : navigationOf(reads, operators.hasMail);

@@ -87,7 +87,7 @@ describe('deliveries', () => {
     const [third = expect.unreachable()] = await claim(webhook, NOW);
     expect(await claim(webhook, NOW + 999)).toEqual([]);
     expect(await claim(webhook, NOW + 1_000)).toMatchObject([{ sequence: 3, attempts: 2 }]);
-    await postponeDelivery(records, third, NOW + 5_000);
+    await postponeDelivery(records, third, { until: NOW + 5_000, lastError: '503' });
     expect(await claim(webhook, NOW + 4_999)).toEqual([]);
     expect(await claim(webhook, NOW + 5_000)).toMatchObject([{ sequence: 3, attempts: 3 }]);
   });
@@ -97,7 +97,7 @@ describe('deliveries', () => {
     const webhook = await told(THREE);
     await settle((await claim(webhook))[0], 'given-up');
     const [second = expect.unreachable()] = await claim(webhook);
-    await postponeDelivery(records, second, NOW + 50_000);
+    await postponeDelivery(records, second, { until: NOW + 50_000, lastError: '503' });
     await add({ userId: otherUser });
     const replay = (after: string) =>
       transactions.run((inside) => replayDeliveries(inside.records, webhook.id, after, NOW + 10));

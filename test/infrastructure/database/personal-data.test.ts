@@ -31,14 +31,15 @@ const exportedRows = (account: ExportedAccount): Readonly<Record<string, readonl
 
 const NAMES = Object.keys(TABLES) as TableName[];
 /**
- * They outlive their user, for as long as an access token does, seven days, or until they are logged, or number them. They have ids and times
- * alone, of events that are exported.
+ * They outlive their user, for as long as an access token does, seven days, until they are logged, as long as events are kept, or number them.
+ * They are of events that are exported.
  */
 const NOT_EXPORTED: readonly string[] = [
   'endedSessions',
   'deliveries',
   'webhookSequences',
   'operations',
+  'operatorEvents',
 ] satisfies TableName[];
 
 describe('a user, of whom every table that names users has a row', () => {
@@ -80,12 +81,12 @@ describe('a user, of whom every table that names users has a row', () => {
     expect(exported.sessions).toMatchObject([{ id: session.id, binding: 'browser' }]);
   });
 
-  it('leaves no row in any table, but what an operator did until it is logged, and what has ended until it is purged', async () => {
+  it('leaves no row in any table, but what an operator did and what has ended, until it is logged and purged', async () => {
     const origin = { ...NO_ORIGIN, actor: 'Una' };
     expect(await removeAccount({ clock, ids: { next: anId }, secrets: randomSecrets }, stores, user.id, origin)).toBe(
       true,
     );
-    expect(await tablesWithTheUser()).toEqual(['deliveries', 'endedSessions', 'operations']);
+    expect(await tablesWithTheUser()).toEqual(['deliveries', 'endedSessions', 'operations', 'operatorEvents'].sort());
     expect(await takeOperated(stores, 10)).toMatchObject([
       { kind: 'disabled', actor: 'Jo' },
       { kind: 'session-ended', actor: 'Una' },
@@ -93,6 +94,7 @@ describe('a user, of whom every table that names users has a row', () => {
       { kind: 'deleted', actor: 'Una' },
     ]);
     expect(await purgeRows(stores.records, 'endedSessions', { time: 'at', until: NOW, limit: 10 })).toBe(4);
+    expect(await purgeRows(stores.records, 'operatorEvents', { time: 'at', until: NOW, limit: 10 })).toBe(4);
     await purgeDeliveries(stores, NOW + 1, 100, NOW + 1);
     expect(await tablesWithTheUser()).toEqual([]);
   });

@@ -112,7 +112,7 @@ describe('the purge', () => {
     const isDone = async () => {
       expect(await listed(stores)).toHaveLength(1);
       const others =
-        'ended-sessions, events, mailboxes, mass-endings, operations, remembered-devices, used-values, webhooks';
+        'counts, ended-sessions, events, mailboxes, mass-endings, operations, remembered-devices, used-values, webhooks';
       expect(done.toSorted().join(', ')).toBe(others);
     };
     const lines = await purgeUntil(stores, isDone, (round) => done.push(round));

@@ -28,6 +28,8 @@ export const sampleRows = (user: Tables['users'], at: number): Rows => {
     sessions: [aSessionRow({ userId, proofs: [at, Number.MAX_SAFE_INTEGER] }), aSessionRow({ userId, deviceKey: '' })],
     events: [anEventRow({ userId, countedBy: 'an hour' }), anEventRow({ userId, at }), anEventRow({ userId })],
     operations: [{ id: anId(), event: anEvent({ userId, actor: 'Jo' }) }],
+    operatorEvents: [{ id: anId(), actor: 'Jo', at, event: anEvent({ userId, actor: 'Jo' }) }],
+    hourlyCounts: [{ hour: at, kind: 'registered', detail: '', count: at }],
     endedSessions: [anEnded(), anEnded({ userId, sessionId: null, at })],
     links: [0, at].flatMap((since) => LINK_PURPOSES.map((purpose) => aLink({ userId, purpose, since }))),
     invitations: [anInvitation({ email: `invited.${at}@example.org`, attributes: { level: at } })],
@@ -42,8 +44,8 @@ export const sampleRows = (user: Tables['users'], at: number): Rows => {
     recoveryCodes: ['a', 'B', 'ä'].map((hash) => ({ userId, hash })),
     webhooks: [aWebhook(), aWebhook({ types: ['user.deleted'], hasSecret: true, disabledAt: at })],
     deliveries: [
-      { ...aDelivery({ userId, sequence: 1 }), isWaiting: true, nextAttemptAt: at },
-      { ...aDelivery({ userId, sequence: 2 }), isWaiting: false, nextAttemptAt: null },
+      { ...aDelivery({ userId, sequence: 1 }), lastError: '503', isWaiting: true, nextAttemptAt: at },
+      { ...aDelivery({ userId, sequence: 2 }), lastError: null, isWaiting: false, nextAttemptAt: null },
     ],
     webhookSequences: [{ userId, sequence: at }],
   };

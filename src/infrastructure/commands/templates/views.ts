@@ -23,7 +23,7 @@ const session = {
 const passkey = { credentialId: '', aaguid: '', synced: false, backedUp: false, createdAt: AT, lastUsedAt: null };
 const event = {
   ...{ count: 1, deviceName: 'Firefox 153 on Linux', userAgent: null, address: null },
-  ...{ sessionId: null, reason: null, requestId: null, actor: null },
+  ...{ sessionId: null, reason: null, method: null, requestId: null, actor: null },
 };
 
 const PLAIN: Partial<Payloads> = {

@@ -1,5 +1,6 @@
 import { type Html, html } from '../../../../application/templates.ts';
 import type { AccountEvent, EventKind, SessionEnding } from '../../../../domain/event.ts';
+import { pathIn } from '../layout.ts';
 import { badge, type Tone, timeOf, wordsOf } from './frame.ts';
 import type { PageView } from './view.ts';
 
@@ -53,8 +54,8 @@ export const deviceOf = (
 export type ShownEvent = Omit<AccountEvent, 'userId'>;
 
 /** What happened, why, and who did it. */
-const whatOf = ({ kind, reason, note, count, actor }: ShownEvent): Html =>
-  html`<strong>${wordsOf(kind)}</strong>${count > 1 ? html` <span class="count">× ${count}</span>` : ''}${reason === null ? '' : html`: ${ENDINGS[reason]}`}${note === null ? '' : html` <q>${note}</q>`}${actor === null ? '' : html` ${badge('quiet', `by ${actor}`)}`}`;
+export const whatOf = ({ site }: PageView, { kind, reason, method, note, count, actor }: ShownEvent): Html =>
+  html`<strong>${wordsOf(kind)}</strong>${count > 1 ? html` <span class="count">× ${count}</span>` : ''}${method === null ? '' : ` (${wordsOf(method).toLowerCase()})`}${reason === null ? '' : html`: ${ENDINGS[reason]}`}${note === null ? '' : html` <q>${note}</q>`}${actor === null ? '' : html` ${badge('quiet', html`by <a href="${pathIn(site, '/office/events')}?${new URLSearchParams({ actor }).toString()}">${actor}</a>`)}`}`;
 
 /** The events of one day below its name. */
 const daysOf = (events: readonly ShownEvent[]): ReadonlyMap<string, readonly ShownEvent[]> =>
@@ -66,7 +67,7 @@ export const timelineOf = (view: PageView, events: readonly ShownEvent[]): reado
 <ol class="timeline">
 ${all.map(
   (event) => html`<li class="${toneOf(event)}">
-<div>${whatOf(event)}</div>
+<div>${whatOf(view, event)}</div>
 <small>${timeOf(event.at, true)}${isFrom(event) ? html` · ${deviceOf(view, event)}` : ''}</small>
 </li>
 `,

@@ -44,6 +44,9 @@ export const timeOf = (at: number, isOfDay = false): Html => {
   return html`<time datetime="${text}">${isOfDay ? text.slice(11, 16) : `${text.slice(0, 16).replace('T', ' ')} UTC`}</time>`;
 };
 
+/** `2,345` */
+export const numberOf = (count: number): string => count.toLocaleString('en');
+
 /** A word of the domain, such as the kind of an event, as people read it. */
 export const wordsOf = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1).replaceAll('-', ' ');
 
@@ -80,7 +83,7 @@ export const nextPage = (query: Readonly<Record<string, string | null>>, text: s
   return html`<p class="more"><a href="?${new URLSearchParams(given).toString()}">${text}</a></p>\n`;
 };
 
-export const userLink = (site: Site, id: string, text: string): Html =>
+export const userLink = (site: Site, id: string, text: Html | string): Html =>
   html`<a href="${pathIn(site, `/office/users/${id}`)}">${text}</a>`;
 
 /** @param value of the option that is chosen */

@@ -1,7 +1,10 @@
-import { html } from '../../../../application/templates.ts';
+import { type Html, html, NOTHING } from '../../../../application/templates.ts';
+import { EVENT_KINDS, type EventKind } from '../../../../domain/event.ts';
 import type { Invitation } from '../../../../domain/registration.ts';
+import { breakable, pathIn, prose } from '../layout.ts';
+import { deviceOf, type ShownEvent, whatOf } from './events.ts';
 import { buttonOf, foldedForms } from './forms.ts';
-import { officePage, panel, tableOf, timeOf } from './frame.ts';
+import { badge, nextPage, numberOf, officePage, panel, selectOf, tableOf, timeOf, userLink, wordsOf } from './frame.ts';
 import type { PageView } from './view.ts';
 
 type InvitationsShown = { readonly invitations: readonly Omit<Invitation, 'tokenHash'>[] };
@@ -19,5 +22,128 @@ export const invitationsPage = (view: PageView, { invitations }: InvitationsShow
     title: 'Invitations',
     lead: 'Those that were neither used nor have expired.',
     main: html`${panel('Somebody new', html`${foldedForms(view, ['invite'])}`)}${tableOf('By their addresses', ['Address', 'Invited', 'Valid until', 'Attributes', ''], rows)}`,
+  });
+};
+
+type EventsShown = {
+  readonly events: readonly (ShownEvent & { readonly userId: string })[];
+  readonly next: string | null;
+};
+type EventsQuery = { readonly kind?: EventKind | undefined; readonly actor?: string | undefined };
+
+export const eventsPage = (view: PageView, { events, next }: EventsShown, query: EventsQuery): string => {
+  const { kind = '', actor = '' } = query;
+  const kinds = [['', 'All'], ...EVENT_KINDS.map((each) => [each, wordsOf(each)])] as const;
+  const rows = events.map((event) => [
+    timeOf(event.at),
+    html`${whatOf(view, event)}`,
+    userLink(view.site, event.userId, html`<code>${event.userId}</code>`),
+    deviceOf(view, event),
+  ]);
+  return officePage(view, {
+    path: '/office/events',
+    title: 'Events',
+    main: html`<form method="get" action="${pathIn(view.site, '/office/events')}" role="search" class="filters">
+<p><label for="actor">Operator</label>
+<input id="actor" name="actor" value="${actor}" maxlength="80" autocomplete="off" autocapitalize="none" spellcheck="false" aria-describedby="whole"></p>
+${selectOf('kind', 'What happened', kinds as readonly (readonly [string, string])[], kind)}<button>Show</button>
+<small id="whole">The whole name, as events have it. What operators did stays listed after its user is deleted.${kind === '' ? '' : ' A page of one kind looks through 10,000 events at most, so it may have few of them: go on then.'}</small>
+</form>
+${tableOf('The latest first', ['Time', 'What', 'User', 'Device'], rows)}${next === null ? NOTHING : nextPage({ kind, actor, before: next }, 'Earlier')}`,
+  });
+};
+
+type WebhooksShown = {
+  readonly webhooks: readonly {
+    readonly id: string;
+    readonly url: string;
+    readonly types: readonly string[] | null;
+    readonly createdAt: number;
+    readonly disabledAt: number | null;
+    readonly waiting: number;
+    readonly givenUp: number;
+    readonly failures: readonly {
+      readonly userId: string;
+      readonly type: string;
+      readonly attempts: number;
+      readonly lastError: string | null;
+      readonly nextAttemptAt: number | null;
+    }[];
+  }[];
+};
+
+export const webhooksPage = (view: PageView, { webhooks }: WebhooksShown): string => {
+  const stateOf = ({ disabledAt, waiting, givenUp }: WebhooksShown['webhooks'][number]): Html =>
+    html`${disabledAt === null ? badge('good', 'Enabled') : badge('bad', 'Disabled')} ${badge(waiting === 0 ? 'quiet' : 'warn', `${numberOf(waiting)} waiting`)}${givenUp === 0 ? NOTHING : html` ${badge('bad', `${numberOf(givenUp)} given up`)}`}`;
+  return officePage(view, {
+    path: '/office/webhooks',
+    title: 'Webhooks',
+    lead: 'They are added, tried and removed by a command: npx tandem webhooks. Numbers end at a thousand.',
+    main: html`${webhooks.map((webhook) =>
+      panel(
+        webhook.url,
+        html`<p>${stateOf(webhook)}</p>
+<dl class="facts">
+<dt>Told of</dt><dd>${webhook.types?.join(', ') ?? 'all types'}</dd>
+<dt>Added</dt><dd>${timeOf(webhook.createdAt)}</dd>
+${webhook.disabledAt === null ? NOTHING : html`<dt>Disabled</dt><dd>${timeOf(webhook.disabledAt)}</dd>\n`}</dl>
+${
+  webhook.failures.length === 0
+    ? NOTHING
+    : tableOf(
+        'Some of what failed',
+        ['Type', 'User', 'Attempts', 'Last error', 'Next attempt'],
+        webhook.failures.map(({ type, userId, attempts, lastError, nextAttemptAt }) => [
+          html`${type}`,
+          userLink(view.site, userId, html`<code>${userId}</code>`),
+          html`${attempts}`,
+          html`<code>${lastError ?? ''}</code>`,
+          nextAttemptAt === null ? html`after another one` : timeOf(nextAttemptAt),
+        ]),
+      )
+}<p>${view.forms.get('replay-webhook')?.text ?? ''}</p>
+${buttonOf(view, 'replay-webhook', 'id', webhook.id)}`,
+      ),
+    )}${webhooks.length === 0 ? html`<p class="lead">There are none.</p>` : NOTHING}`,
+  });
+};
+
+type Setting = {
+  readonly name: string;
+  /** `null`: it is a secret. */
+  readonly value: string | null;
+  readonly isSet: boolean;
+  readonly meaning: string;
+};
+
+export const settingsPage = (view: PageView, { settings }: { readonly settings: readonly Setting[] }): string => {
+  const listOf = (caption: string, listed: readonly Setting[]) =>
+    tableOf(
+      caption,
+      ['Variable', 'Value', 'Meaning'],
+      listed.map(({ name, value, isSet, meaning }) => [
+        html`<code>${breakable(name)}</code>`,
+        value === null ? badge('quiet', isSet ? 'set, and secret' : 'not set') : html`<code>${value}</code>`,
+        prose(meaning),
+      ]),
+    );
+  return officePage(view, {
+    path: '/office/settings',
+    title: 'Settings',
+    lead: 'What this instance was started with. Secrets are not shown.',
+    main: html`${panel(
+      'Set',
+      listOf(
+        'By its environment',
+        settings.filter(({ isSet }) => isSet),
+      ),
+    )}
+${panel(
+  'Defaults',
+  listOf(
+    'All others',
+    settings.filter(({ isSet }) => !isSet),
+  ),
+)}`,
   });
 };

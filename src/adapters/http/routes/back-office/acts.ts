@@ -4,6 +4,7 @@ import { invite, revokeInvitation } from '../../../../application/accounts/appli
 import * as operate from '../../../../application/accounts/operate-accounts.ts';
 import { createAccount, resendVerification, setEmail } from '../../../../application/accounts/operate-accounts.ts';
 import { endAllSessions } from '../../../../application/sessions/purge.ts';
+import { listWebhooks, replayWebhook } from '../../../../application/storage/webhooks.ts';
 import { AppError, duplicateUser } from '../../../../domain/errors/app-error.ts';
 import { assertMayRegister, INVITATIONS_AT_MOST } from '../../../../domain/registration.ts';
 import { AddressBody, Email, Id, Locale, Username } from '../../../json/fields.ts';
@@ -254,6 +255,21 @@ export const ACTS = {
     run: (deps, { id, identityId }, origin) => operate.unlinkIdentityAsOperator(deps)(id, identityId, origin),
     form: { button: 'Remove', text: 'The user has to link it again to use it.' },
     command: { name: 'unlink' },
+  }),
+  'replay-webhook': act({
+    at: 'POST /webhooks/:id/replay',
+    summary: 'Send a webhook again what was not delivered, and enable it',
+    data: v.object({ users: v.number() }),
+    async run(deps, { id }) {
+      const webhooks = await listWebhooks(deps.records);
+      if (!webhooks.some((webhook) => webhook.id === id)) throw new AppError('DB_RECORD_NOT_FOUND');
+      return { users: await replayWebhook(deps)(id) };
+    },
+    form: {
+      button: 'Send again',
+      text: 'What waits, and what was given up within a week, is sent again at once; a disabled webhook is enabled. With thousands of users, this page may end before it is done: it goes on all the same.',
+      page: '/office/webhooks',
+    },
   }),
   'delete-user': act({
     at: 'DELETE /users/:id',

@@ -8,13 +8,18 @@ import {
   userData,
 } from '../../../../application/accounts/account-data.ts';
 import { countUsers, listUsers, USER_FILTER } from '../../../../application/accounts/list-users.ts';
+import { overview, RANGES, type Range } from '../../../../application/overview.ts';
 import type { Core } from '../../../../application/service.ts';
 import { listInvitations } from '../../../../application/storage/credentials.ts';
 import type { Stores } from '../../../../application/storage/records.ts';
+import { listWebhooks, undelivered } from '../../../../application/storage/webhooks.ts';
+import { EVENT_KINDS } from '../../../../domain/event.ts';
 import { INVITATIONS_AT_MOST } from '../../../../domain/registration.ts';
 import { EMAIL_MAX_LENGTH } from '../../../../domain/user.ts';
 import { DEFAULT_LIMIT, Limit } from '../../../json/fields.ts';
-import { invitationsPage } from '../../pages/office/lists.ts';
+import { Timestamp } from '../../../json/public-user.ts';
+import { eventsPage, invitationsPage, settingsPage, webhooksPage } from '../../pages/office/lists.ts';
+import { overviewPage } from '../../pages/office/overview.ts';
 import { usersPage } from '../../pages/office/users.ts';
 import { EventsQuery } from '../accounts/account.ts';
 import { ExportJson, exportOneAtATime, SessionsJson } from '../accounts/export.ts';
@@ -44,6 +49,8 @@ const UsersQuery = v.strictObject({
 });
 
 const AllEventsQuery = v.strictObject({
+  kind: v.optional(v.picklist(EVENT_KINDS)),
+  actor: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(80), v.examples(['support']))),
   before: v.optional(
     v.pipe(
       v.string(),
@@ -57,8 +64,46 @@ const AllEventsQuery = v.strictObject({
 const pageOf = <Name extends string, Item extends v.GenericSchema>(name: Name, item: Item) =>
   v.object({ ...v.entriesFromList([name], v.array(item)), next: v.nullable(v.string()) });
 
+const WaitingJson = v.object({ count: v.number(), since: v.nullable(Timestamp) });
+const CountJson = v.object({ kind: v.string(), detail: v.string(), count: v.number() });
+const OverviewJson = v.object({
+  users: v.nullable(v.number()),
+  sessions: v.nullable(v.number()),
+  waitingMails: WaitingJson,
+  waitingWebhooks: WaitingJson,
+  steps: v.array(v.object({ at: Timestamp, counts: v.array(CountJson) })),
+});
+
+const WebhookJson = v.object({
+  ...{ id: v.string(), url: v.string(), types: v.nullable(v.array(v.string())) },
+  ...{ createdAt: Timestamp, disabledAt: v.nullable(Timestamp), waiting: v.number(), givenUp: v.number() },
+  failures: v.array(
+    v.object({
+      ...{ userId: v.string(), type: v.string(), attempts: v.number() },
+      ...{ lastError: v.nullable(v.string()), nextAttemptAt: v.nullable(Timestamp) },
+    }),
+  ),
+});
+
+const SettingJson = v.object({
+  name: v.string(),
+  value: v.nullable(v.string()),
+  isSet: v.boolean(),
+  meaning: v.string(),
+});
+
 /** What operators may know: one user, all of them, and what happened to them. ADR 0031. */
 export const READS = {
+  overview: act({
+    at: 'GET /overview',
+    summary: 'Return how much happened in each hour or day, and what waits',
+    description:
+      'Of events by their kinds, with the method of log-ins and the reason of ended sessions as `detail`; `users` and `sessions` are how many there were. Hours that are over are summed within minutes.',
+    query: v.strictObject({ range: v.optional(v.picklist(Object.keys(RANGES) as Range[])) }),
+    data: OverviewJson,
+    run: (deps, { query: { range = '24h' } }) => overview(deps)(range),
+    page: { path: '/office', name: 'Overview', show: overviewPage },
+  }),
   user: act({
     at: 'GET /users/:id',
     summary: 'Return a user',
@@ -103,9 +148,13 @@ export const READS = {
   events: act({
     at: 'GET /events',
     summary: 'List what happened to all users, the latest first, and which operator did it',
+    description:
+      'With `kind`, a page looks through a bounded number of events, and may have fewer than `limit`, or none, and a `next`. With `actor`, what this operator did, also to users who are gone.',
     query: AllEventsQuery,
     data: pageOf('events', v.object({ userId: v.string(), ...EventOfOperatorsJson.entries })),
-    run: (deps, { query: { before = null, limit = DEFAULT_LIMIT } }) => listAllEvents(deps)({ before, limit }),
+    run: (deps, { query: { before = null, limit = DEFAULT_LIMIT, ...only } }) =>
+      listAllEvents(deps)({ before, limit, ...only }),
+    page: { path: '/office/events', name: 'Events', show: eventsPage },
   }),
   invitations: act({
     at: 'GET /invitations',
@@ -115,7 +164,33 @@ export const READS = {
     run: async (deps) => ({ invitations: await listInvitations(deps.records, deps.clock.now(), INVITATIONS_AT_MOST) }),
     page: { path: '/office/invitations', name: 'Invitations', show: invitationsPage },
   }),
+  webhooks: act({
+    at: 'GET /webhooks',
+    summary: 'List the webhooks, what waits for them, and some of what failed',
+    description: '`waiting` and `givenUp` are at most a thousand together.',
+    data: v.object({ webhooks: v.array(WebhookJson) }),
+    async run({ records }) {
+      const all = (await listWebhooks(records)).map(async ({ types, ...webhook }) => ({
+        ...{ ...webhook, types: types && [...types] },
+        ...(await undelivered(records, webhook.id)),
+      }));
+      return { webhooks: await Promise.all(all) };
+    },
+    page: { path: '/office/webhooks', name: 'Webhooks', show: webhooksPage },
+  }),
 } as const satisfies Readonly<Record<string, Act>>;
+
+type Settings = v.InferInput<typeof SettingJson>[];
+
+export const settingsRead = (settings: Settings) =>
+  act({
+    at: 'GET /settings',
+    summary: 'List what the service is set to, without secrets',
+    description: 'A `value` of `null` is a secret: `isSet` says whether there is one.',
+    data: v.object({ settings: v.array(SettingJson) }),
+    run: async () => ({ settings }),
+    page: { path: '/office/settings', name: 'Settings', show: settingsPage },
+  });
 
 /** It waits for other exports. */
 export const exportUser = (deps: Pick<Core, 'clock'> & Stores) => {

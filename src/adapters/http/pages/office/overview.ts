@@ -1,0 +1,86 @@
+import type { overview, Range } from '../../../../application/overview.ts';
+import { type Html, html } from '../../../../application/templates.ts';
+import { LOGIN_METHOD_NAMES } from '../../../../domain/assurance.ts';
+import type { SessionEnding } from '../../../../domain/event.ts';
+import { chartOf, type Series } from './chart.ts';
+import { numberOf, officePage, timeOf, wordsOf } from './frame.ts';
+import type { PageView } from './view.ts';
+
+type Waiting = Overview['waitingMails'];
+type Overview = Awaited<ReturnType<ReturnType<typeof overview>>>;
+
+/** Why sessions end, in few groups. */
+const ENDINGS: readonly (readonly [name: string, reasons: readonly SessionEnding[]])[] = [
+  ['Log-out', ['logout', 'ended-by-user', 'all-ended', 'account-deleted']],
+  ['Replaced', ['replaced', 'evicted']],
+  ['Expired', ['expired']],
+  [
+    'Change of a password or a factor',
+    ['password-changed', 'password-reset', 'email-change-undone', 'factors-undone', 'address-proven'],
+  ],
+  ['Operator, or probably stolen', ['operator', 'token-replayed']],
+];
+
+const RANGE_NAMES: Readonly<Record<Range, string>> = { '24h': '24 hours', '30d': '30 days' };
+
+export const overviewPage = (
+  view: PageView,
+  shown: Overview,
+  { range = '24h' }: { readonly range?: Range | undefined },
+): string => {
+  const { steps } = shown;
+  const labels = steps.map(({ at }) => new Date(at).toISOString().slice(...(range === '24h' ? [11, 16] : [5, 10])));
+  const valuesOf = (kind: string, details?: readonly string[]) =>
+    steps.map(({ counts }) =>
+      counts
+        .filter((each) => each.kind === kind && (details?.includes(each.detail) ?? true))
+        .reduce((sum, { count }) => sum + count, 0),
+    );
+  const one = (name: string, kind: string): Series[] => [{ name, values: valuesOf(kind) }];
+  const methods = [
+    ...LOGIN_METHOD_NAMES.map((name) => ({ name: wordsOf(name), values: valuesOf('logged-in', [name]) })),
+    { name: 'Not known', values: valuesOf('logged-in', ['']) },
+  ].filter(({ values }) => values.some((value) => value > 0));
+  const endings = ENDINGS.map(([name, reasons]) => ({ name, values: valuesOf('session-ended', reasons) }));
+  return officePage(view, {
+    path: '/office',
+    title: 'Overview',
+    main: html`${figuresOf(shown)}
+<nav aria-label="Time" class="ranges">${Object.entries(RANGE_NAMES).map(
+      ([value, name]) =>
+        html`<a href="?range=${value}"${value === range ? html` aria-current="true"` : ''}>${name}</a>\n`,
+    )}</nav>
+<div class="charts">
+${[
+  chartOf({ title: 'Log-ins', labels, series: methods }),
+  chartOf({ title: 'Registrations', labels, series: one('Registrations', 'registered') }),
+  chartOf({ title: 'Refused log-ins', labels, series: one('Refused', 'login-refused'), firstHue: 3 }),
+  chartOf({ title: 'Ended sessions', labels, series: endings }),
+]}${sessionsOf(shown, labels)}</div>
+<p class="lead">Times are in UTC. The numbers of users and sessions are of the last full hour, and a log-in is counted once for each device in an hour that has several.</p>`,
+  });
+};
+
+/** As far as it is known. The step that is not over has the number of the one before. */
+const sessionsOf = ({ steps }: Overview, labels: readonly string[]): Html => {
+  let last: number | undefined;
+  const values = steps.flatMap(({ counts }) => {
+    last = counts.find(({ kind }) => kind === 'sessions')?.count ?? last;
+    return last ?? [];
+  });
+  const known = labels.slice(labels.length - values.length);
+  return chartOf({ title: 'Active sessions', labels: known, series: [{ name: 'Sessions', values }], isLine: true });
+};
+
+const figuresOf = ({ users, sessions, waitingMails, waitingWebhooks }: Overview): Html => {
+  const count = (number: number | null) => html`${number === null ? '–' : numberOf(number)}`;
+  const waiting = ({ count: number }: Waiting, most: number) =>
+    html`${numberOf(number)}${number === most ? ' or more' : ''}`;
+  const figures: readonly (readonly [name: string, value: Html, since?: number | null])[] = [
+    ['Users', count(users)],
+    ['Active sessions', count(sessions)],
+    ['Waiting mails', waiting(waitingMails, 2_000), waitingMails.since],
+    ['Waiting webhook events', waiting(waitingWebhooks, 1_000), waitingWebhooks.since],
+  ];
+  return html`<dl class="figures">${figures.map(([name, value, since]) => html`<div class="figure"><dt>${name}</dt><dd>${value}</dd>${typeof since === 'number' ? html`<dd class="since">since ${timeOf(since)}</dd>` : ''}</div>\n`)}</dl>`;
+};

@@ -1,0 +1,120 @@
+import { type AccountEvent, countingPeriodOf, COUNTING_PERIOD as HOUR } from '../domain/event.ts';
+import type { Clock } from './ports/clock-and-ids.ts';
+import { allEvents } from './storage/events.ts';
+import { waitingMessages } from './storage/outbox.ts';
+import { type Records, type Stores, violates } from './storage/records.ts';
+import { countRows } from './storage/rows.ts';
+import { keyName, TABLES, type Tables } from './storage/tables.ts';
+import { waitingDeliveries } from './storage/webhooks.ts';
+
+/** How much happened, for operators. Events are summed once their hour is over, in the background; those since then when somebody looks. */
+
+/** The kinds of events that are counted. */
+const COUNTED: readonly string[] = ['registered', 'logged-in', 'login-refused', 'session-ended'];
+
+type Count = Tables['hourlyCounts'];
+
+const DAY = 24 * HOUR;
+/** How long counts are kept, in milliseconds: they name nobody. */
+export const COUNTS_KEPT = 31 * DAY;
+/** Milliseconds after an hour in which transactions may still store events of it. */
+const LATE = HOUR / 12;
+
+const EVENTS_AT_ONCE = 1_000;
+/** Events that are summed when somebody looks. */
+const LIVE_EVENTS = 10_000;
+
+/** What happened in each hour from a time on, before another. @param most events: then the earliest are left out. */
+const sumEvents = async (records: Records, from: number, until: number, most = Number.POSITIVE_INFINITY) => {
+  const sums = new Map<string, Count>();
+  const add = ({ kind, method, reason, at, count }: AccountEvent) => {
+    const [hour, detail] = [countingPeriodOf(at), method ?? reason ?? ''];
+    const key = `${hour} ${kind} ${detail}`;
+    sums.set(key, { hour, kind, detail, count: (sums.get(key)?.count ?? 0) + count });
+  };
+  let before = { at: until, id: '' };
+  for (let read = 0; read < most; read += EVENTS_AT_ONCE) {
+    const events = await allEvents(records, { before, limit: EVENTS_AT_ONCE });
+    const own = events.filter(({ at }) => at >= from);
+    for (const event of own) if (COUNTED.includes(event.kind)) add(event);
+    const last = own.at(-1);
+    if (last === undefined || own.length < EVENTS_AT_ONCE) break;
+    before = last;
+  }
+  return [...sums.values()];
+};
+
+const lastHour = async (records: Records): Promise<number | null> =>
+  (await records.list('hourlyCounts', { order: ['hour'], descending: true, limit: 1 }))[0]?.hour ?? null;
+
+/** Sums the next hour that is over, and counts users and sessions after the last one. @returns whether there was one. */
+export const countHour = async (deps: Stores, now: number): Promise<boolean> => {
+  const { records, users } = deps;
+  const latest = countingPeriodOf(now - LATE) - HOUR;
+  const hour = Math.max(((await lastHour(records)) ?? 0) + HOUR, latest - COUNTS_KEPT + HOUR);
+  if (hour > latest) return false;
+  const sums = await sumEvents(records, hour, hour + HOUR);
+  // A row of each hour says that it was summed.
+  if (!sums.some(({ kind }) => kind === 'registered')) sums.push({ hour, kind: 'registered', detail: '', count: 0 });
+  if (hour === latest) {
+    if (users.list !== undefined) sums.push({ hour, kind: 'users', detail: '', count: await countUsers(deps) });
+    sums.push({ hour, kind: 'sessions', detail: '', count: await countSessions(records) });
+  }
+  const store = records.unit(async (unit) => {
+    for (const sum of sums) await unit.insert('hourlyCounts', sum);
+  });
+  await store.catch((error: unknown) => {
+    // Another instance has summed it.
+    if (!violates(error, keyName(TABLES.hourlyCounts))) throw error;
+  });
+  return true;
+};
+
+const countUsers = ({ users }: Stores): Promise<number> =>
+  countRows(async (after, skip) => {
+    const [last] = (await users.list?.({ contains: null, after, newestFirst: false, skip, limit: 1 })) ?? [];
+    return last?.id;
+  });
+
+const countSessions = (records: Records): Promise<number> =>
+  countRows(async (after, skip) => {
+    const place = after !== null && { range: ['id', '>', after] as const };
+    return (await records.list('sessions', { ...place, order: ['id'], skip, limit: 1 }))[0]?.id;
+  });
+
+export const RANGES = { '24h': { step: HOUR, steps: 24 }, '30d': { step: DAY, steps: 30 } } as const;
+export type Range = keyof typeof RANGES;
+
+/** What happened in each hour or day of a range, until now, and what waits. */
+export const overview =
+  ({ records, clock }: Pick<Stores, 'records'> & { readonly clock: Clock }) =>
+  async (range: Range) => {
+    const { step, steps } = RANGES[range];
+    const now = clock.now();
+    const first = now - (now % step) - (steps - 1) * step;
+    const [stored, mails, webhooks] = await Promise.all([
+      records.list('hourlyCounts', { range: ['hour', '>=', first], order: ['hour'] }),
+      waitingMessages(records),
+      waitingDeliveries(records),
+    ]);
+    const countedUntil = stored.at(-1)?.hour ?? first - HOUR;
+    const live = await sumEvents(records, countedUntil + HOUR, now + 1, LIVE_EVENTS);
+    const counts = [...stored, ...live];
+    const gauge = (kind: string) => counts.findLast((each) => each.kind === kind)?.count ?? null;
+    return {
+      ...{ users: gauge('users'), sessions: gauge('sessions'), waitingMails: mails, waitingWebhooks: webhooks },
+      steps: Array.from({ length: steps }, (_, at) => {
+        const from = first + at * step;
+        return { at: from, counts: merged(counts.filter(({ hour }) => hour >= from && hour < from + step)) };
+      }),
+    };
+  };
+
+/** Of what there was at an hour, the last. */
+const merged = (counts: readonly Count[]): Omit<Count, 'hour'>[] => {
+  const sums = Map.groupBy(counts, ({ kind, detail }) => `${kind} ${detail}`);
+  return [...sums.values()].map((all) => {
+    const { kind, detail, count } = all.at(-1) as Count;
+    return { kind, detail, count: COUNTED.includes(kind) ? all.reduce((sum, each) => sum + each.count, 0) : count };
+  });
+};

@@ -19,16 +19,17 @@ export const canonicalLocale = (text: string): string | null => {
   }
 };
 
-/**
- * A tag and the more general ones: `de-AT`, `de` (RFC 4647 §3.4 "Lookup"). Last, its language in the region where most people speak it, unless they have
- * another script there: `pt-BR` for `pt-PT`, and `zh-CN` for `zh-SG`, but not for `zh-TW`.
- */
+/** Languages that people read in the way of another country, too. Traditional Chinese has other characters. */
+const READ_AS = [
+  [/^pt\b/, 'pt-BR'],
+  [/^zh\b(?!-(?:Hant|TW|HK|MO)\b)/, 'zh-CN'],
+] as const;
+
+/** A tag and the more general ones: `de-AT`, `de` (RFC 4647 §3.4 "Lookup"), and last that of another country: `pt-PT`, `pt`, `pt-BR`. */
 const generalized = (locale: string): string[] => {
   const parts = locale.split('-');
-  const { language, script, region } = new Intl.Locale(parts[0] ?? '').maximize();
-  const isWrittenSo = new Intl.Locale(locale).maximize().script === script;
   const general = parts.map((_, at) => parts.slice(0, parts.length - at).join('-'));
-  return isWrittenSo ? [...new Set([...general, `${language}-${region}`])] : general;
+  return [...new Set([...general, ...READ_AS.flatMap(([pattern, other]) => (pattern.test(locale) ? other : []))])];
 };
 
 /** Where texts in a language are looked for, in this order: `de-AT`, `de`, and the default language. */

@@ -41,6 +41,8 @@ const PREFERENCES: Readonly<Record<Cookies, object>> = {
 };
 
 type Own = {
+  /** By default the one of the run of tests. */
+  readonly program?: BrowserProgram;
   readonly as?: keyof ChromiumPrograms;
   /** Heeded by the full browser alone. */
   readonly cookies?: Cookies;
@@ -61,8 +63,8 @@ export const launchChromium = async ({
   cookies = 'allowed',
   trusted,
   args = [],
+  program = provided()?.[as],
 }: Own = {}): Promise<Launched> => {
-  const program = provided()?.[as];
   if (program === undefined) throw new Error('there is no Chromium here: see canBrowse');
   const home = serverDirectory('chromium', {});
   const remove = keep(home);

@@ -1,0 +1,116 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { oneTimePassword } from '../../../src/adapters/crypto/secrets.ts';
+import { acceptedSteps } from '../../../src/domain/second-factor.ts';
+import { launchChromium } from '../browser/chromium.ts';
+import { provideChromium } from '../browser/program.ts';
+import { runInMemory } from '../processes/process.ts';
+import { freePort } from '../servers/free-port.ts';
+import { ROOT } from './repository.ts';
+
+/** `npm run screenshots`: the pictures of the documentation, of a service with users that are made up. */
+
+const DIRECTORY = join(ROOT, 'docs/images');
+const MAX_BYTES = 60_000;
+const DESKTOP = { viewport: { width: 960, height: 760 }, locale: 'en-US', deviceScaleFactor: 1.5 };
+const OFFICE = { ...DESKTOP, viewport: { width: 1280, height: 800 } };
+const PHONE = { ...DESKTOP, viewport: { width: 375, height: 760 } };
+const SECRET = 'a-secret-of-this-picture-alone-0123456789';
+const PASSWORD = 'correct horse battery';
+const NAMES = ['grace', 'alan', 'edsger', 'barbara', 'donald', 'margaret', 'ada'];
+
+const origin = `http://localhost:${await freePort()}`;
+const office = `http://localhost:${await freePort()}`;
+const service = await runInMemory({
+  PORT: new URL(origin).port,
+  BASE_URL: origin,
+  BRAND_NAME: 'Acme Notes',
+  LOGIN_BY_CODE: 'on',
+  // Nothing listens there: no mail is read here.
+  MAIL_URL: 'smtp://127.0.0.1:9',
+  OIDC_PROVIDERS: 'google,github',
+  ...Object.fromEntries(
+    ['GOOGLE', 'GITHUB'].flatMap((name) => [
+      [`OIDC_${name}_CLIENT_ID`, 'example'],
+      [`OIDC_${name}_CLIENT_SECRET`, 'example'],
+    ]),
+  ),
+  ADMIN_PORT: new URL(office).port,
+  ADMIN_URL: office,
+  ADMIN_IDENTITY_HEADER: 'Remote-User',
+  ADMIN_PROXY_SECRET: SECRET,
+});
+const chromium = await launchChromium({ program: (await provideChromium()).shell });
+
+const pageIn = async (options: BrowserContextOptions): Promise<Page> => {
+  const context = await chromium.browser.browser()?.newContext(options);
+  if (context === undefined) throw new Error('the browser has ended');
+  return context.newPage();
+};
+
+const picture = async (page: Page, name: string): Promise<void> => {
+  await page.evaluate('document.activeElement.blur()');
+  const tools = await page.context().newCDPSession(page);
+  const { data } = await tools.send('Page.captureScreenshot', { format: 'webp', quality: 85 });
+  const bytes = Buffer.from(data, 'base64');
+  if (bytes.length > MAX_BYTES) throw new Error(`${name}.webp has ${bytes.length} bytes`);
+  writeFileSync(join(DIRECTORY, `${name}.webp`), bytes);
+};
+
+/** Fills in a form and waits for the page that it leads to. */
+const submit = async (page: Page, form: string, fields: Readonly<Record<string, string>> = {}): Promise<void> => {
+  for (const [name, text] of Object.entries(fields))
+    await page.locator(`form[data-form="${form}"] [name="${name}"]`).fill(text);
+  const loaded = page.waitForEvent('load');
+  await page.locator(`form[data-form="${form}"] button:not([type], [formaction])`).click();
+  await loaded;
+};
+
+const register = async (page: Page, username: string): Promise<void> => {
+  await page.goto(`${origin}/auth/register`);
+  await submit(page, 'register.register', { username, email: `${username}@example.org`, password: PASSWORD });
+};
+
+try {
+  rmSync(DIRECTORY, { recursive: true, force: true });
+  mkdirSync(DIRECTORY, { recursive: true });
+  for (const name of NAMES.slice(0, -1)) await register(await pageIn(DESKTOP), name);
+
+  const page = await pageIn(DESKTOP);
+  await page.goto(`${origin}/auth/log-in`);
+  await picture(page, 'log-in');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await picture(page, 'log-in-dark');
+  await page.emulateMedia({ colorScheme: 'light' });
+  await register(page, 'ada');
+  await page.goto(`${origin}/auth/account`);
+  await picture(page, 'settings');
+  await page.goto(`${origin}/auth/account/factors`);
+  await submit(page, 'factors.start-app');
+  const secret = ((await page.locator('main p > code').textContent()) ?? '').replaceAll(' ', '');
+  await submit(page, 'factors.app', { code: oneTimePassword(secret, acceptedSteps(Date.now())[0] ?? 0) });
+  await page.goto(`${origin}/auth/log-out`);
+  await submit(page, 'log-out.log-out');
+  await page.goto(`${origin}/auth/log-in`);
+  await submit(page, 'log-in.log-in', { account: 'ada', password: PASSWORD });
+  await picture(page, 'second-factor');
+
+  const phone = await pageIn(PHONE);
+  await phone.goto(`${origin}/auth/log-in?locale=es`);
+  await picture(phone, 'phone');
+
+  const operator = await pageIn({
+    ...OFFICE,
+    extraHTTPHeaders: { 'Remote-User': 'support@example.org', 'Tandem-Proxy-Secret': SECRET },
+  });
+  await operator.goto(`${office}/office`);
+  await picture(operator, 'back-office');
+  await operator.goto(`${office}/office/users`);
+  await operator.locator('main a', { hasText: 'ada' }).first().click();
+  await operator.waitForURL(/users\/./);
+  await picture(operator, 'back-office-user');
+} finally {
+  await chromium.close();
+  await service.stop();
+}

@@ -21,7 +21,7 @@ export {
   type Transact,
   unstorable,
 } from './adapters/records/units.ts';
-export type { Clock, IdGenerator } from './application/ports/clock-and-ids.ts';
+export type * from './application/ports/clock-and-ids.ts';
 export type {
   ClaimsSession,
   ClaimsUser,
@@ -29,34 +29,25 @@ export type {
   RegistrationAnswer,
   RegistrationRequest,
 } from './application/ports/hooks.ts';
-export type { Attempt, LoginAttempts } from './application/ports/login-attempts.ts';
-export type { Delivery, Mail, Mailer } from './application/ports/mailer.ts';
-export type { PasswordHasher } from './application/ports/password-hasher.ts';
+export type * from './application/ports/login-attempts.ts';
+export type * from './application/ports/mailer.ts';
+export type * from './application/ports/password-hasher.ts';
 export type { BrowserProof, ProofOutcome, Proofs, ProofTarget } from './application/ports/proofs.ts';
 export type { FactorSecrets, Secrets, SignedPurpose, SignedValue } from './application/ports/secrets.ts';
-export type { SessionRepository, UserInSession } from './application/ports/session-repository.ts';
-export type {
-  AccessToken,
-  RefreshToken,
-  TokenProblem,
-  TokenSigner,
-  Verified,
-} from './application/ports/token-signer.ts';
-export type { UserChange, UserRepository } from './application/ports/user-repository.ts';
-export type {
-  NewCredential,
-  UsedCredential,
-  VerifiedCredential,
-  VerifiedUse,
-  WebAuthn,
-} from './application/ports/webauthn.ts';
+export type * from './application/ports/session-repository.ts';
+export type * from './application/ports/token-signer.ts';
+export type * from './application/ports/user-repository.ts';
+export type * from './application/ports/webauthn.ts';
 export type { Ports } from './application/service.ts';
-export type { OwnRecords, Storage, Stores, Transactions } from './application/storage/records.ts';
 export {
   type Equal,
+  type OwnRecords,
   type Query,
   type Records,
+  type Storage,
   type Stored,
+  type Stores,
+  type Transactions,
   violates,
   violation,
 } from './application/storage/records.ts';

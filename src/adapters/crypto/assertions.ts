@@ -81,15 +81,11 @@ export const operatorAdmission = async (
     const found = byKid.get(kidOf(assertion));
     if (found === undefined) return refused('no key of ADMIN_KEYS has this kid');
     const { publicKey, ...operator } = found;
-    const options = {
-      algorithms: ['ES256'],
-      issuer: operator.name,
-      subject: operator.name,
-      currentDate: new Date(now),
-    };
-    const verified = await jwtVerify(assertion, publicKey, { ...options, clockTolerance: CLOCK_TOLERANCE }).catch(
-      ({ code, claim = 'none' }: JoseError) => refused(`${code}, claim: ${claim}`),
-    );
+    const { name } = operator;
+    const verified = await jwtVerify(assertion, publicKey, {
+      ...{ algorithms: ['ES256'], issuer: name, subject: name },
+      ...{ currentDate: new Date(now), clockTolerance: CLOCK_TOLERANCE },
+    }).catch(({ code, claim = 'none' }: JoseError) => refused(`${code}, claim: ${claim}`));
     if ('ok' in verified) return verified;
     const { aud, exp = Number.POSITIVE_INFINITY } = verified.payload;
     // Not one of several: another audience could present it here.

@@ -25,15 +25,12 @@ export const encoded = (value: object): string => Buffer.from(JSON.stringify(val
 /** @returns `null` for a text that is not a JSON object. */
 export const decoded = (text: string): JsonObject | null => {
   try {
-    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
-    return isJsonObject(value) ? value : null;
+    const value = JSON.parse(Buffer.from(text, 'base64url').toString());
+    return typeof value === 'object' && !Array.isArray(value) ? value : null;
   } catch {
     return null;
   }
 };
-
-const isJsonObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** @returns `null` also for JSON that `JSON.stringify` would write in another way: a duplicate member would be lost. */
 export const decodedStrictly = (text: string): JsonObject | null => {

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { type ClientRequest, type IncomingMessage, request as overHttp, type RequestOptions } from 'node:http';
+import { request as overHttp, type RequestOptions } from 'node:http';
 import { request as overTls } from 'node:https';
 import type { Clock } from '../../application/ports/clock-and-ids.ts';
 import type { SenderFor, SendWebhook } from '../../application/ports/hooks.ts';
@@ -13,8 +13,6 @@ import { publicHookKey, signedHeaders, webhookKeys } from './signing.ts';
 /** Milliseconds, from looking up the name to the headers of the response. */
 const ATTEMPT_TIMEOUT = 20_000;
 const MAX_HEADER_BYTES = 8_192;
-
-type Answer = Awaited<ReturnType<SendWebhook>>;
 
 type SenderDeps = {
   /** The key of the hooks; `null`: this instance has none. */
@@ -44,28 +42,19 @@ export const webhookSender =
         const url = new URL(webhook.url);
         const addresses = await allowedAddresses(url, allowedNetworks, resolve);
         signal.throwIfAborted();
-        return answerTo(
-          url,
-          { headers: { ...headers, ...traceHeaders() }, lookup: pinnedTo(addresses), signal },
-          body,
-          clock,
-        );
+        const options = { headers: { ...headers, ...traceHeaders() }, lookup: pinnedTo(addresses), signal };
+        return answerTo(url, options, body, clock);
       };
       return requestSpan(webhook.url, 'POST', () => withTimeout(timeout, send(), late).finally(() => ending.abort()));
     };
   };
 
-const answerTo = (url: URL, options: RequestOptions, body: string, clock: Clock): Promise<Answer> =>
+const answerTo = (url: URL, options: RequestOptions, body: string, clock: Clock): ReturnType<SendWebhook> =>
   new Promise((resolve, reject) => {
     const send = url.protocol === 'https:' ? overTls : overHttp;
-    const request: ClientRequest = send(url, {
-      ...options,
-      method: 'POST',
-      agent: false,
-      maxHeaderSize: MAX_HEADER_BYTES,
-    });
+    const request = send(url, { ...options, method: 'POST', agent: false, maxHeaderSize: MAX_HEADER_BYTES });
     request.on('error', reject);
-    request.on('response', (response: IncomingMessage) => {
+    request.on('response', (response) => {
       response.on('error', () => undefined);
       const { statusCode: status = 0, headers } = response;
       const isBusy = status === 429 || status === 503;

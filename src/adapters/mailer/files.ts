@@ -18,10 +18,8 @@ type FileOptions = {
 export const fileMailer = ({ directory, from, onWritten }: FileOptions): Mailer => ({
   send: async (mail) => {
     if (!isAddress(mail.to)) return 'refused';
-    const path = join(
-      directory,
-      `${new Date(systemClock.now()).toISOString().replaceAll(':', '-')}-${safeId(mail)}.eml`,
-    );
+    const time = new Date(systemClock.now()).toISOString().replaceAll(':', '-');
+    const path = join(directory, `${time}-${safeId(mail)}.eml`);
     try {
       await mkdir(directory, { recursive: true, mode: 0o700 });
       await writeFile(path, await textOf(mail, from), { mode: 0o600, flag: 'wx' });

@@ -96,10 +96,7 @@ const connectionOf = ({ url, requireTls, oauth = null, timeout }: Omit<SmtpOptio
     requireTLS: requireTls && !secure,
     ...(username !== '' && { auth: authOf(parsed, oauth, timeout) }),
     // Each of them also covers STARTTLS.
-    connectionTimeout: timeout,
-    dnsTimeout: timeout,
-    greetingTimeout: timeout,
-    socketTimeout: timeout,
+    ...{ connectionTimeout: timeout, dnsTimeout: timeout, greetingTimeout: timeout, socketTimeout: timeout },
     // Without this, the name of this machine cannot be resolved while it is offline.
     allowInternalNetworkInterfaces: true,
     logger: false,

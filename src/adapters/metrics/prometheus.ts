@@ -34,10 +34,8 @@ export type Waiting = { readonly count: number; readonly seconds: number };
 export type RateLimitMode = (typeof MODES)[number];
 const MODES = ['process', 'shared', 'degraded'] as const;
 
-/** The outcomes of refreshes. */
 const OUTCOMES = ['rotated', 'recovered', 'replayable', 'raced', 'unproven', 'reused', 'ended', 'unsent'] as const;
 
-/** The outcomes of attempts to send a message. */
 const MAIL_OUTCOMES = ['sent', 'refused', 'failed', 'given-up'] as const;
 
 const LATENCY_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3, 10, 30];
@@ -59,18 +57,13 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
     return (value: string): void => counts.inc({ [label]: value });
   };
   new Gauge({
-    name: 'tandem_build_info',
+    ...{ name: 'tandem_build_info', labelNames: ['version', 'revision'], aggregator: 'first', registers },
     help: 'The version of the service, and the commit that it was built from: always 1.',
-    labelNames: ['version', 'revision'],
-    aggregator: 'first',
-    registers,
   }).set({ version: build.version, revision: build.revision ?? '' }, 1);
   const requests = new Histogram({
-    name: 'tandem_http_request_duration_seconds',
+    ...{ name: 'tandem_http_request_duration_seconds', labelNames: ['route', 'status'], registers },
     help: 'Duration of requests since their arrival, by route and status.',
-    labelNames: ['route', 'status'],
     buckets: LATENCY_BUCKETS_SECONDS,
-    registers,
   });
   const unreadable = counter(
     'tandem_http_unreadable_requests_total',
@@ -101,11 +94,8 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
   );
   for (const hook of HOOKS) for (const outcome of HOOK_OUTCOMES) hooks.inc({ hook, outcome }, 0);
   const rounds = new Gauge({
-    name: 'tandem_purge_done_timestamp_seconds',
+    ...{ name: 'tandem_purge_done_timestamp_seconds', labelNames: ['rows'], aggregator: 'max', registers },
     help: 'When a purge last left nothing that was due, by what is purged; at first, the start.',
-    labelNames: ['rows'],
-    aggregator: 'max',
-    registers,
   });
   for (const rows of ROUNDS) rounds.setToCurrentTime({ rows });
   return {
@@ -144,7 +134,16 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
     observePurged: (rows: Round): void => rounds.setToCurrentTime({ rows }),
     watch: (readings: Readings): void => watch(readings, registers),
     /** @param lost how many lines of the log were dropped so far. */
-    watchLog: (lost: () => number): void => watchLog(lost, registers),
+    watchLog: (lost: () => number): void => {
+      new Counter({
+        ...{ name: 'tandem_log_lines_lost_total', registers },
+        help: 'Lines of the log that were dropped, since they could not be written.',
+        collect() {
+          this.reset();
+          this.inc(lost());
+        },
+      });
+    },
     /** What `metricsOfWorkers` adds up. */
     values: (): Promise<MetricsOfWorker> => registry.getMetricsAsJSON(),
     contentType: registry.contentType,
@@ -168,23 +167,17 @@ type Aggregator = 'sum' | 'min' | 'max' | 'average';
 
 const watch = (readings: Readings, registers: Registry[]): void => {
   const { isRedisUp, isReady, isDegraded, waitingMail, waitingWebhooks, maxDatabaseConnections } = readings;
-  const gauge = (name: string, help: string, read: () => number | Promise<number>, aggregator: Aggregator) =>
+  const gauge = (name: string, aggregator: Aggregator, help: string, read: () => number | Promise<number>) =>
     new Gauge({
-      name,
-      help,
-      aggregator,
-      registers,
+      ...{ name, help, aggregator, registers },
       async collect() {
         this.set(await read());
       },
     });
   const gaugeBy = (label: string, name: string, help: string, read: () => object, aggregator: Aggregator = 'sum') =>
     new Gauge({
-      name,
-      help,
-      aggregator,
+      ...{ name, help, aggregator, registers },
       labelNames: [label],
-      registers,
       collect() {
         for (const [value, count] of Object.entries(read())) this.set({ [label]: value }, count);
       },
@@ -204,27 +197,27 @@ const watch = (readings: Readings, registers: Registry[]): void => {
   if (maxDatabaseConnections !== null)
     gauge(
       'tandem_database_connections_max',
+      'sum',
       'The most connections that the pool opens.',
       () => maxDatabaseConnections,
-      'sum',
     );
   gauge(
     'tandem_ready',
+    'min',
     'Whether requests should be sent to this instance, as GET /health/ready responds: 1 or 0.',
     async () => Number(await isReady()),
-    'min',
   );
   gauge(
     'tandem_degraded',
+    'max',
     'Whether a part is down without which most requests succeed, as GET /health/ready responds: 1 or 0.',
     async () => Number(await isDegraded()),
-    'max',
   );
   gauge(
     'tandem_clock_offset_seconds',
+    'average',
     "By how much the database's clock, which the service goes by, is ahead of this machine's.",
     () => readings.clockOffset() / 1000,
-    'average',
   );
   gaugeBy(
     'mode',
@@ -234,11 +227,8 @@ const watch = (readings: Readings, registers: Registry[]): void => {
     'max',
   );
   if (isRedisUp !== null)
-    gauge(
-      'tandem_redis_up',
-      'Whether the check `redis` of GET /health/ready is up: 1 or 0.',
-      async () => Number(await isRedisUp()),
-      'min',
+    gauge('tandem_redis_up', 'min', 'Whether the check `redis` of GET /health/ready is up: 1 or 0.', async () =>
+      Number(await isRedisUp()),
     );
   gaugeBy(
     'state',
@@ -247,8 +237,8 @@ const watch = (readings: Readings, registers: Registry[]): void => {
     readings.endedSessions,
   );
   const waits = (name: string, help: string, oldest: string, read: () => Waiting) => {
-    gauge(name, help, () => read().count, 'max');
-    gauge(`${name}_seconds`, `How long ${oldest} has been waiting.`, () => read().seconds, 'max');
+    gauge(name, 'max', help, () => read().count);
+    gauge(`${name}_seconds`, 'max', `How long ${oldest} has been waiting.`, () => read().seconds);
   };
   waits(
     'tandem_webhook_deliveries_waiting',
@@ -258,16 +248,4 @@ const watch = (readings: Readings, registers: Registry[]): void => {
   );
   if (waitingMail === null) return;
   waits('tandem_mail_waiting', 'Messages that wait to be sent.', 'the oldest message', waitingMail);
-};
-
-const watchLog = (lost: () => number, registers: Registry[]): void => {
-  new Counter({
-    name: 'tandem_log_lines_lost_total',
-    help: 'Lines of the log that were dropped, since they could not be written.',
-    registers,
-    collect() {
-      this.reset();
-      this.inc(lost());
-    },
-  });
 };

@@ -38,15 +38,10 @@ export const connectRedis = (
 ): RedisClient => {
   const [url = ''] = urls;
   const options = { ...accessOf(url), maxRetriesPerRequest: 0, socketTimeout: SILENCE };
-  const one = {
-    enableOfflineQueue: false,
-    retryStrategy,
-    sentinelRetryStrategy: retryStrategy,
-    reconnectOnError: isReadOnly,
-  };
+  const retries = { retryStrategy, sentinelRetryStrategy: retryStrategy, reconnectOnError: isReadOnly };
   const redis = asCluster
     ? connectCluster(addressesOf(urls), options, retryStrategy)
-    : new Redis({ ...options, ...one, ...serverOf(urls) });
+    : new Redis({ ...options, ...retries, enableOfflineQueue: false, ...serverOf(urls) });
   limitResponseTime(redis, commandTimeout);
   logFailures(redis, logger);
   return redis;

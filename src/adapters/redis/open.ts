@@ -17,10 +17,8 @@ const DOCTOR_TIMEOUTS = { timeout: 5_000, commandTimeout: 2_000 };
  * service starts without it, and the client reconnects by itself.
  * @throws Error that names REDIS_URL when its database number cannot be used.
  */
-export const openOptionalRedis = async (urls: readonly string[], logger: Logger): Promise<RedisClient> => {
-  const { redis } = await open(urls, logger, { timeout: START_TIMEOUT });
-  return redis;
-};
+export const openOptionalRedis = async (urls: readonly string[], logger: Logger): Promise<RedisClient> =>
+  (await open(urls, logger, { timeout: START_TIMEOUT })).redis;
 
 /**
  * Connects to Redis, and waits until it is ready.
@@ -33,14 +31,12 @@ export const openRedis = async (urls: readonly string[], logger: Logger): Promis
   throw new Error(`The Redis of REDIS_URL cannot be reached: ${reasonOf(failure)}`);
 };
 
-type OpenOptions = ConnectionOptions & {
-  /** Milliseconds that the connection may take. */
-  readonly timeout: number;
-};
-type Connection = { readonly redis: RedisClient; readonly failure?: unknown };
-
-/** One URL is enough for a cluster, since a server reports that it is a node of one. */
-const open = async (urls: readonly string[], logger: Logger, options: OpenOptions): Promise<Connection> => {
+/** One URL is enough for a cluster, since a server reports that it is a node of one. @param options.timeout of the connection */
+const open = async (
+  urls: readonly string[],
+  logger: Logger,
+  options: ConnectionOptions & { readonly timeout: number },
+): Promise<{ readonly redis: RedisClient; readonly failure?: unknown }> => {
   const redis = connectRedis(urls, logger, options);
   try {
     await awaitRedis(redis, options.timeout);

@@ -140,9 +140,7 @@ export const span = <Result>(
   work: Work<Result>,
   kind: SpanKind = 'client',
 ): Promise<Result> => {
-  if (recorder === null) return work(nowhere);
-  const parent = traces.getStore();
-  if (parent !== undefined) return innerSpan(name, attributes, work, kind);
+  if (recorder === null || traces.getStore() !== undefined) return innerSpan(name, attributes, work, kind);
   if (!recorder.samples()) return inTrace(unrecorded(), () => work(nowhere));
   return ended(started(recorder, [name, kind, attributes]), work);
 };
@@ -154,9 +152,8 @@ export const innerSpan = <Result>(
   work: Work<Result>,
   kind: SpanKind = 'client',
 ): Promise<Result> => {
-  if (recorder === null) return work(nowhere);
-  const parent = traces.getStore();
-  if (parent === undefined || parent.span === null) return work(nowhere);
+  const parent = recorder === null ? undefined : traces.getStore();
+  if (recorder === null || parent === undefined || parent.span === null) return work(nowhere);
   return ended(started(recorder, [name, kind, attributes, parent]), work);
 };
 

@@ -3,6 +3,7 @@ import { link, open, readdir, rm, stat } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { LEAKED_BYTES, LEAKED_HEAD } from '../../adapters/crypto/known-passwords.ts';
+import { inBatches } from '../batches.ts';
 import { CommandError } from '../command-error.ts';
 
 const LINE = /^(?<digest>[0-9A-F]{40}):(?<count>\d{1,12})$/i;
@@ -19,14 +20,11 @@ export const makeLeaked = async (from: string, file: string, least: number) => {
   const output = await open(draft, 'wx', 0o644);
   try {
     let entries = 0;
-    let waiting: Buffer[] = [LEAKED_HEAD];
-    for await (const entry of entriesOf(from, least)) {
-      entries += 1;
-      if (waiting.push(entry) < AT_ONCE) continue;
-      await output.appendFile(Buffer.concat(waiting));
-      waiting = [];
+    await output.appendFile(LEAKED_HEAD);
+    for await (const batch of inBatches(entriesOf(from, least), AT_ONCE)) {
+      entries += batch.length;
+      await output.appendFile(Buffer.concat(batch));
     }
-    await output.appendFile(Buffer.concat(waiting));
     await output.sync();
     await link(draft, file);
     return { file, entries, bytes: (entries + 1) * LEAKED_BYTES };

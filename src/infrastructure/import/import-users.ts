@@ -13,6 +13,7 @@ import type { Storage } from '../../application/storage/records.ts';
 import type { Identity } from '../../domain/identity.ts';
 import { UNKNOWN_PASSWORD } from '../../domain/password.ts';
 import { canonicalUsername } from '../../domain/user.ts';
+import { inBatches } from '../batches.ts';
 import { readArrival, withHash } from './line.ts';
 import type { SourceLine } from './source.ts';
 
@@ -42,7 +43,7 @@ type Outcome = {
   readonly ids?: { readonly old: string; readonly new: string } | null;
 };
 
-/** Lines that are stored in one transaction. No more are in memory. */
+/** Lines that are stored in one transaction. */
 const BATCH = 500;
 /** Reads at once. */
 const READS = 8;
@@ -55,7 +56,7 @@ const READS = 8;
 export const importUsers = async (lines: AsyncIterable<SourceLine>, importing: Importing): Promise<Counts> => {
   const counts: Counts = { in: 0, present: 0, refused: 0, leftOut: 0, withoutPassword: 0 };
   const importBatch = batchImporter(importing);
-  const finish = async (batch: readonly SourceLine[]) => {
+  for await (const batch of inBatches(lines, BATCH)) {
     for (const { line, state, hasNoPassword, remarks, ids } of await importBatch(batch)) {
       counts[state] += 1;
       if (hasNoPassword === true) counts.withoutPassword += 1;
@@ -63,14 +64,7 @@ export const importUsers = async (lines: AsyncIterable<SourceLine>, importing: I
       if (ids) importing.onMapped(ids);
     }
     await importing.onBatch(counts);
-  };
-  let batch: SourceLine[] = [];
-  for await (const line of lines) {
-    if (batch.push(line) < BATCH) continue;
-    await finish(batch);
-    batch = [];
   }
-  await finish(batch);
   return counts;
 };
 

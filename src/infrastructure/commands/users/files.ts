@@ -3,6 +3,7 @@ import { monotonicTime } from '../../../adapters/clock/system.ts';
 import { factorSecrets } from '../../../adapters/crypto/secrets.ts';
 import { systemReason } from '../../../adapters/log/redact-error.ts';
 import { openDatabase } from '../../../adapters/mikro-orm/open-database.ts';
+import { inBatches } from '../../batches.ts';
 import { CommandError, invalidArguments } from '../../command-error.ts';
 import type { Config } from '../../config.ts';
 import { assertHasDatabase } from '../../data/databases.ts';
@@ -149,19 +150,15 @@ export const exportAll = async ({ config, terminal, out, yes }: Exporting): Prom
 };
 
 const writeUsers = async (users: ReturnType<typeof exportedUsers>, { print, warn }: Terminal) => {
-  let [count, lacking, waiting] = [0, 0, ''];
-  for await (const { line, lacksFactor } of users) {
-    count += 1;
-    waiting += `${printableJson(JSON.stringify(line))}\n`;
-    if (lacksFactor) {
+  let [count, lacking] = [0, 0];
+  for await (const batch of inBatches(users, BATCH)) {
+    for (const { line } of batch.filter(({ lacksFactor }) => lacksFactor)) {
       lacking += 1;
       warn(`${line.id}: no key of FACTOR_KEYS decrypts an authenticator app, which is left out\n`);
     }
-    if (count % BATCH > 0) continue;
-    await print(waiting);
-    waiting = '';
+    count += batch.length;
+    await print(batch.map(({ line }) => `${printableJson(JSON.stringify(line))}\n`).join(''));
   }
-  await print(waiting);
   return { count, lacking };
 };
 

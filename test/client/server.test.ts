@@ -1,6 +1,6 @@
 import { generateKeyPairSync, hash, type KeyObject } from 'node:crypto';
 import { exportJWK, SignJWT } from 'jose';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { AuthError } from '../../client/src/auth-error.ts';
 import { createServerAuth } from '../../client/src/server.ts';
 import type { AuthErrorCode, ServerAuthOptions } from '../../client/src/types.ts';
@@ -186,17 +186,13 @@ describe('getUser', () => {
   });
 });
 
-describe('a request with a token in Authorization', () => {
-  const NOTES = 'https://api.example.com/notes';
-  let key: DeviceKey;
-  let bound: string;
-  beforeAll(async () => {
-    const binding = await start({ ...keyVariables(KEYS), ...PARTIES, JWT_BINDING: 'on' });
-    key = await joseDeviceKey();
-    const proof = await key.proof({ htu: 'https://auth.example.org/auth/register', now: Date.now() });
-    bound = heldFrom(await binding.http.post('/auth/register').send({ ...aPerson(), proof })).accessToken;
-  });
+const NOTES = 'https://api.example.com/notes';
+const binding = await start({ ...keyVariables(KEYS), ...PARTIES, JWT_BINDING: 'on' });
+const key = await joseDeviceKey();
+const proof = await key.proof({ htu: 'https://auth.example.org/auth/register', now: Date.now() });
+const bound = heldFrom(await binding.http.post('/auth/register').send({ ...aPerson(), proof })).accessToken;
 
+describe('a request with a token in Authorization', () => {
   const proofFor = ({ by = key, ...more }: Partial<Parameters<DeviceKey['proof']>[0]> & { by?: DeviceKey } = {}) =>
     by.proof({ htm: 'PUT', htu: NOTES, now: Date.now(), accessToken: bound, ...more });
   const asked = (Authorization: string, DPoP = '', Cookie = '', url = `${NOTES}?a=b`) =>

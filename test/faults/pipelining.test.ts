@@ -2,13 +2,12 @@
 import { connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Context } from 'koa';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { MAX_PENDING } from '../../src/infrastructure/http-server/connection.ts';
 import { exchangeText, head, openSocket, parseAnswers } from '../support/http/raw-http.ts';
 import { probe, stageApp } from '../support/http/stage-app.ts';
-import { type RunningService, runInMemory } from '../support/processes/process.ts';
+import { runInMemory } from '../support/processes/process.ts';
 import { freePort } from '../support/servers/free-port.ts';
-import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const numbered = (count: number): string[] =>
   Array.from({ length: count }, (_, index) =>
@@ -81,22 +80,16 @@ describe('pipelined requests', () => {
   });
 });
 
-describe('twenty connections that send many requests and read no response', () => {
-  const directory = temporaryDirectory();
-  let service: RunningService;
-  let metrics: string;
-  beforeAll(async () => {
-    const port = await freePort();
-    metrics = `http://127.0.0.1:${port}`;
-    service = await runInMemory({
-      DATA_DIR: directory.path,
-      METRICS: String(port),
-      NODE_OPTIONS: '--max-old-space-size=192',
-      RATE_LIMITS: 'off',
-      REQUEST_TIMEOUT_MS: '2000',
-    });
-  });
+const port = await freePort();
+const metrics = `http://127.0.0.1:${port}`;
+const service = await runInMemory({
+  METRICS: String(port),
+  NODE_OPTIONS: '--max-old-space-size=192',
+  RATE_LIMITS: 'off',
+  REQUEST_TIMEOUT_MS: '2000',
+});
 
+describe('twenty connections that send many requests and read no response', () => {
   const attack = (url: string, path: string): Socket => {
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname).on('error', () => undefined);

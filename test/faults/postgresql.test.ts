@@ -5,7 +5,6 @@ import { type RunningService, runService } from '../support/processes/process.ts
 import { ask, type Holder, postJson, refreshAllAt, signUpAt } from '../support/processes/sessions-under-load.ts';
 import { canStartServers, startPostgres } from '../support/servers/of-the-tests.ts';
 import type { TestServer } from '../support/servers/server.ts';
-import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 /** Milliseconds; the time-out only catches hangs. */
 const RECOVERY = { timeout: 60_000, interval: 100 };
@@ -39,7 +38,6 @@ const FAULTS: Readonly<
 };
 
 describe.runIf(canStartServers()).each(Object.entries(FAULTS))('while PostgreSQL is %s', (_fault, { strike, mend }) => {
-  const directory = temporaryDirectory();
   let postgres: TestServer;
   let service: RunningService;
   let holders: readonly Holder[];
@@ -49,7 +47,6 @@ describe.runIf(canStartServers()).each(Object.entries(FAULTS))('while PostgreSQL
     postgres = await startPostgres();
     service = await runService({
       DATABASE_URL: postgres.url,
-      DATA_DIR: directory.path,
       BASE_URL: ORIGIN,
       // A connection gets a tenth of it, a statement a sixth.
       REQUEST_TIMEOUT_MS: '6000',

@@ -5,7 +5,6 @@ import { type RunningService, runInMemory } from '../support/processes/process.t
 import { freePort } from '../support/servers/free-port.ts';
 import { canStartPgbouncer } from '../support/servers/of-the-tests.ts';
 import { PROXIES, startProxy } from '../support/servers/proxies.ts';
-import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 /** Milliseconds between two requests. */
 const EVERY = 25;
@@ -44,10 +43,8 @@ const startClient = (url: string) => {
 
 describe.runIf(canStartPgbouncer())('behind Caddy, nginx and HAProxy, with the documented configurations', () => {
   const start = async (port: number): Promise<RunningService> => {
-    const directory = temporaryDirectory();
     const service = await runInMemory({
       PORT: String(port),
-      DATA_DIR: directory.path,
       // Probes do not count.
       RATE_LIMITS: 'global=off,strict=off,public=1/300',
       SHUTDOWN_DELAY: '2s',

@@ -6,7 +6,6 @@ import { canStartServers, startPostgres } from '../support/servers/of-the-tests.
 import type { TestServer } from '../support/servers/server.ts';
 import { onPostgresql } from '../support/storage/databases.ts';
 import { type Database, openDatabase } from '../support/storage/open-database.ts';
-import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 /** Milliseconds; the time-out only catches hangs. */
 const SOON = { timeout: 60_000, interval: 50 };
@@ -17,7 +16,6 @@ const CLIENTS = 10;
  * a role does the same: it holds for the connections that are opened while it is set, for as long as they live.
  */
 describe.runIf(canStartServers())('when the primary became read-only, and the address leads to another one', () => {
-  const directory = temporaryDirectory();
   let postgres: TestServer;
   let admin: Database;
   let metrics: number;
@@ -30,7 +28,6 @@ describe.runIf(canStartServers())('when the primary became read-only, and the ad
     await admin.em.execute('set default_transaction_read_only = off');
     service = await runService({
       DATABASE_URL: postgres.url,
-      DATA_DIR: directory.path,
       BCRYPT_COST: '4',
       RATE_LIMITS: 'off',
       METRICS: String(metrics),

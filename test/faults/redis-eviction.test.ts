@@ -6,7 +6,6 @@ import { ask } from '../support/processes/sessions-under-load.ts';
 import { freePort } from '../support/servers/free-port.ts';
 import { canStartServers, startRedis } from '../support/servers/of-the-tests.ts';
 import type { TestServer } from '../support/servers/server.ts';
-import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const EVICTS = 'Redis evicts keys when its memory is full: counts are lost, and clients can pass their limits';
 const KEEPS = 'Redis no longer evicts keys';
@@ -14,7 +13,6 @@ const KEEPS = 'Redis no longer evicts keys';
 const PATIENCE = { timeout: 60_000, interval: 50 };
 
 describe.runIf(canStartServers())('a service whose Redis has a bounded memory', () => {
-  const directory = temporaryDirectory();
   let redis: TestServer;
   let admin: Redis;
   let service: RunningService;
@@ -25,7 +23,6 @@ describe.runIf(canStartServers())('a service whose Redis has a bounded memory', 
     admin.on('error', () => undefined);
     metricsPort = await freePort();
     service = await runInMemory({
-      DATA_DIR: directory.path,
       REDIS_URL: redis.url,
       METRICS: String(metricsPort),
     });

@@ -6,10 +6,8 @@ import { ask, postJson } from '../support/processes/sessions-under-load.ts';
 import { freePort } from '../support/servers/free-port.ts';
 import { canStartServers, startRedis } from '../support/servers/of-the-tests.ts';
 import type { TestServer } from '../support/servers/server.ts';
-import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 describe.runIf(canStartServers())('a service whose Redis is full, and evicts nothing', () => {
-  const directory = temporaryDirectory();
   let redis: TestServer;
   let admin: Redis;
   let service: RunningService;
@@ -20,7 +18,6 @@ describe.runIf(canStartServers())('a service whose Redis is full, and evicts not
     const port = await freePort();
     metricsUrl = `http://127.0.0.1:${port}/metrics`;
     service = await runInMemory({
-      DATA_DIR: directory.path,
       REDIS_URL: redis.url,
       METRICS: String(port),
       BCRYPT_COST: '4',

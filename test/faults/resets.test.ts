@@ -1,10 +1,9 @@
 // Proves flood-6
 import { connect, type Socket } from 'node:net';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { head } from '../support/http/raw-http.ts';
-import { type RunningService, runInMemory } from '../support/processes/process.ts';
+import { runInMemory } from '../support/processes/process.ts';
 import { freePort } from '../support/servers/free-port.ts';
-import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const RESETS = 100;
 const AT_ONCE = 50;
@@ -60,20 +59,15 @@ const statusOf = (url: string): Promise<number | Error> =>
     (error) => error,
   );
 
-describe('connections that are reset', () => {
-  const directory = temporaryDirectory();
-  const ports: Record<'service' | 'metrics', number> = { service: 0, metrics: 0 };
-  let service: RunningService;
-  beforeAll(async () => {
-    ports.metrics = await freePort();
-    service = await runInMemory({
-      DATA_DIR: directory.path,
-      METRICS: String(ports.metrics),
-      RATE_LIMITS: 'off',
-    });
-    ports.service = Number(new URL(service.url).port);
-  });
+const ports: Record<'service' | 'metrics', number> = { service: 0, metrics: 0 };
+ports.metrics = await freePort();
+const service = await runInMemory({
+  METRICS: String(ports.metrics),
+  RATE_LIMITS: 'off',
+});
+ports.service = Number(new URL(service.url).port);
 
+describe('connections that are reset', () => {
   describe.each(['service', 'metrics'] as const)('on the port of the %s', (port) => {
     it.each(RESETS_OF)('do not end the process, a hundred of them: after $what', async (reset) => {
       let left = RESETS;

@@ -9,7 +9,6 @@ import { probe, stageDeps } from '../support/http/stage-app.ts';
 import { assertDocumented } from '../support/openapi/documented-http.ts';
 import { type RunningService, runInMemory, runService } from '../support/processes/process.ts';
 import { ask } from '../support/processes/sessions-under-load.ts';
-import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const CLIENTS = 16;
 
@@ -65,11 +64,9 @@ it('a server that closes responds to all requests of a connection', async () => 
 });
 
 describe('a service that stops', () => {
-  const directory = temporaryDirectory();
   let service: RunningService | undefined;
   const start = async (env: Readonly<Record<string, string>> = {}) => {
     service = await runService({
-      DATA_DIR: directory.path,
       RATE_LIMITS: 'off',
       // However slow the machine is, no request is given up.
       REQUEST_TIMEOUT_MS: '600000',

@@ -5,7 +5,6 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { parseAnswer } from '../support/http/raw-http.ts';
 import { type RunningService, runInMemory } from '../support/processes/process.ts';
 import { ask } from '../support/processes/sessions-under-load.ts';
-import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const HEAD = 'POST /auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
 
@@ -18,10 +17,9 @@ const open = async ({ url }: RunningService): Promise<Socket> => {
 };
 
 describe('clients that take their time', () => {
-  const directory = temporaryDirectory();
   let service: RunningService;
   beforeAll(async () => {
-    service = await runInMemory({ DATA_DIR: directory.path, REQUEST_TIMEOUT_MS: '2000' });
+    service = await runInMemory({ REQUEST_TIMEOUT_MS: '2000' });
   });
 
   /** Writes until the service closes the connection. @returns everything it sent. */
@@ -62,11 +60,10 @@ describe('clients that take their time', () => {
 });
 
 describe('a thousand clients that send nothing, and a hundred that send half a head', () => {
-  const directory = temporaryDirectory();
   let service: RunningService;
   beforeAll(async () => {
     // Longer than this test takes: all of them stay connected.
-    service = await runInMemory({ DATA_DIR: directory.path, REQUEST_TIMEOUT_MS: '600000' });
+    service = await runInMemory({ REQUEST_TIMEOUT_MS: '600000' });
   });
 
   it('do not keep others waiting', async () => {

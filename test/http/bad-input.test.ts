@@ -8,7 +8,7 @@ import { anId } from '../support/builders.ts';
 import { ALL_ROUTES } from '../support/http/all-routes.ts';
 import { signUp } from '../support/http/auth-http.ts';
 import { bodyFields, sampleBody, samplePath } from '../support/http/samples.ts';
-import { declaredRoutes, startService, type TestService } from '../support/http/service.ts';
+import { declaredRoutes, startService } from '../support/http/service.ts';
 
 /** Values that no text field accepts, whatever its limits. */
 const INVALID_TEXTS: Readonly<Record<string, unknown>> = {
@@ -51,15 +51,10 @@ const fields = withBody.flatMap((route) => Object.keys(bodyFields(route)).map((f
 const isFit = (route: Route, field: string, value: unknown): boolean =>
   v.is(bodyFields(route)[field] as v.GenericSchema, value);
 
-describe('bad input', () => {
-  let service: TestService;
-  let accessToken: string;
-  let cookie: string;
-  beforeAll(async () => {
-    service = await startService(ALL_ROUTES);
-    ({ accessToken, cookie } = await signUp(service));
-  });
+const service = await startService(ALL_ROUTES);
+let { accessToken, cookie } = await signUp(service);
 
+describe('bad input', () => {
   /** Authenticated where the route requires it; as from a page of the service where it is one. */
   const ask = (route: Route, path = samplePath(route, withBody.includes(route) ? anId() : undefined)) => {
     const request = service.http[route.method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete'](path);

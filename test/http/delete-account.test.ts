@@ -1,19 +1,16 @@
 // Proves ASVS 7.4.2, 16.3.1
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { closedServices } from '../support/http/account.ts';
 import { cookieAttributes, refreshWith, signUp } from '../support/http/auth-http.ts';
-import { refreshCookieOf, type TestService } from '../support/http/service.ts';
+import { refreshCookieOf } from '../support/http/service.ts';
 
 const start = closedServices();
 
 type SignedUp = Awaited<ReturnType<typeof signUp>>;
 
-describe('DELETE /users/me', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await start();
-  });
+const service = await start();
 
+describe('DELETE /users/me', () => {
   const leave = ({ accessToken, person }: SignedUp, body: object = { password: person.password }) =>
     service.http.delete('/users/me').set('Authorization', `Bearer ${accessToken}`).send(body);
 

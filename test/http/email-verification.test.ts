@@ -1,16 +1,14 @@
 // Proves network-8
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { closedServices, eventsOf, messagesTo, sentLink, useLink } from '../support/http/account.ts';
-import { aPerson, type TestService } from '../support/http/service.ts';
+import { aPerson } from '../support/http/service.ts';
 
 const CONFIRM = '/auth/email-verification/confirm';
 const NOT_ME = '/auth/email-verification/not-me';
 const start = closedServices();
+const strict = await start({ EMAIL_VERIFICATION: 'required' });
+
 describe('EMAIL_VERIFICATION=required', () => {
-  let strict: TestService;
-  beforeAll(async () => {
-    strict = await start({ EMAIL_VERIFICATION: 'required' });
-  });
   const register = (person: object, { http } = strict) => http.post('/auth/register').send(person);
   const logIn = (account: string, password: string) => strict.http.post('/auth/login').send({ account, password });
   const byEmail = async (email: string) => {

@@ -1,6 +1,6 @@
 // Proves ASVS 16.3.3; network-8
 import type { Response } from 'supertest';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { memoryCounts } from '../../src/adapters/limits/counts.ts';
 import { countAttempts } from '../../src/adapters/limits/login-attempts.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
@@ -28,12 +28,9 @@ const throttleWithFixedClock = () => {
   return { clock, attempts: countAttempts(memoryCounts({ now: clock.now }), clock) };
 };
 
-describe('a guess after fifty failed ones', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await start({}, () => ({ attempts: throttleWithFixedClock().attempts }));
-  });
+const service = await start({}, () => ({ attempts: throttleWithFixedClock().attempts }));
 
+describe('a guess after fifty failed ones', () => {
   it('has to wait in the service as main.js composes it', async () => {
     const composed = await start();
     const responses = await guess(composed, aPerson().username, FREE + 50);

@@ -1,24 +1,20 @@
 // Proves SPEC 18.1, 25.5, 25.6
 import * as v from 'valibot';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Json } from '../../src/adapters/http/openapi/components.ts';
 import { isDescribed, route } from '../../src/adapters/http/routing/define-route.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { servicesOverOneDatabase } from '../support/http/auth-http.ts';
 import { exchangeRaw } from '../support/http/raw-http.ts';
-import type { TestService } from '../support/http/service.ts';
 import { probe, stageApp } from '../support/http/stage-app.ts';
 import { answerCheckOf } from '../support/openapi/answer-check.ts';
 
 const { start } = servicesOverOneDatabase();
 const PATH = '/openapi.json';
 
-describe('GET /openapi.json', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await start();
-  });
+const service = await start();
 
+describe('GET /openapi.json', () => {
   it('describes every route of the service, its own among them, without an envelope', async () => {
     const { body, headers } = await service.http.get(PATH).expect(200);
     expect(headers['content-type']).toBe('application/json');

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Route, route } from '../../src/adapters/http/routing/define-route.ts';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import type { OwnTables } from '../../src/adapters/records/own-tables.ts';
@@ -10,7 +10,7 @@ import type { Overrides } from '../../src/infrastructure/compose/ports.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { migrate, open as openUseCases } from '../../src/infrastructure/open.ts';
 import { heldFrom } from '../support/http/auth-http.ts';
-import { aPerson, startService, type TestService } from '../support/http/service.ts';
+import { aPerson, startService } from '../support/http/service.ts';
 import { stageApp } from '../support/http/stage-app.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
@@ -39,14 +39,11 @@ const order = route(
 const open = (name: string, path: Route['path'], handler: () => null = () => null) =>
   route({ name, summary: 'A test', method: 'GET', path, auth: 'public', response: { data: v.null() } }, handler);
 
+const person = aPerson();
+const service = await startService({}, { routes: ({ clock }) => (clock ? [order] : []) });
+const token = heldFrom(await service.http.post('/auth/register').send(person).expect(201)).accessToken;
+
 describe('routes of an application', () => {
-  let service: TestService;
-  let token: string;
-  const person = aPerson();
-  beforeAll(async () => {
-    service = await startService({}, { routes: ({ clock }) => (clock ? [order] : []) });
-    token = heldFrom(await service.http.post('/auth/register').send(person).expect(201)).accessToken;
-  });
   const get = (id: string) => service.http.get(`/orders/${id}`).set('Authorization', `Bearer ${token}`);
 
   it('have the guard, the validation, the schema of the response and the envelope', async () => {

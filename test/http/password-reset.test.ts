@@ -1,5 +1,5 @@
 // Proves ASVS 6.2.2, 6.4.3, 7.4.3, 16.2.5; network-8, theft-5, theft-7, theft-8, mail-3
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { passwordHasher } from '../../src/adapters/crypto/password-hasher.ts';
 import { deliver } from '../support/http/account.ts';
 import { refreshWith, signUp } from '../support/http/auth-http.ts';
@@ -33,11 +33,9 @@ const askFor = async (service: Mailing, email: string): Promise<string> => {
   return tokenIn(mail ?? { text: 'no mail' }, 'password-reset');
 };
 
+const service = await start();
+
 describe('a forgotten password', () => {
-  let service: Mailing;
-  beforeAll(async () => {
-    service = await start();
-  });
   afterAll(() => service.close());
 
   it('is replaced with the link of a mail, and all sessions end', async () => {

@@ -4,7 +4,6 @@ import koaCompose from 'koa-compose';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { pipeline } from '../../src/adapters/http/app.ts';
-import { route } from '../../src/adapters/http/routing/define-route.ts';
 import { exchangeRaw, head } from '../support/http/raw-http.ts';
 import { ORDER, probe, stageApp, stageDeps } from '../support/http/stage-app.ts';
 import { declaredHttp } from '../support/openapi/documented-http.ts';
@@ -55,18 +54,13 @@ describe('the order of the stages', () => {
 const limited = (requests: number) => ({
   rateLimits: { global: { requests, window: 60_000 }, strict: null, public: null },
 });
-const guarded = route(
-  {
-    name: 'guarded',
-    tag: 'health',
-    summary: 'A test',
-    method: 'POST',
-    path: '/guarded',
-    request: { body: v.object({ name: v.string() }) },
-    response: { data: v.null() },
-  },
-  () => null,
-);
+const guarded = probe(() => null, {
+  auth: 'required',
+  name: 'guarded',
+  method: 'POST',
+  path: '/guarded',
+  request: { body: v.object({ name: v.string() }) },
+});
 
 describe('the stages refuse in order', () => {
   const person = { id: 'id', username: 'ada', email: 'ada@example.org', createdAt: 0, updatedAt: 0 };

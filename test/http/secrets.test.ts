@@ -1,7 +1,7 @@
 // Proves SPEC 2.6, 16.4, 20.21, 21.11; ASVS 16.2.5, 16.3.2, 16.5.1; network-7, theft-5
 import type { KeyObject } from 'node:crypto';
 import type { Response } from 'supertest';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { heldFrom, refreshWith, servicesOverOneDatabase, tampered, tokenIn } from '../support/http/auth-http.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
@@ -104,15 +104,10 @@ const headersAndBodyOf = ({ headers, text }: Response): string => `${JSON.string
 const INTERNALS =
   /\n\s*at |\\n\s+at |\.[cm]?[jt]s\b|node_modules|file:\/\/|\/src\/|select .* from|insert into|delete from|update .* set|sqlite|mikro|kysely|postgres|valibot|koa/i;
 
-describe('requests to every route', () => {
-  let service: TestService;
-  let responses: Response[];
-  let secrets: string[];
-  beforeAll(async () => {
-    service = await start();
-    ({ responses, secrets } = await requestEverything(service));
-  });
+const service = await start();
+const { responses, secrets } = await requestEverything(service);
 
+describe('requests to every route', () => {
   it('get every expected status', () => {
     const statuses = new Set(responses.map(({ status }) => status));
     expect([...statuses].sort()).toEqual([200, 201, 400, 401, 404, 409, 413, 415]);

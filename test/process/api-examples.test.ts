@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readText } from '../support/checkout/repository.ts';
 import { documentedProxy } from '../support/openapi/documented-proxy.ts';
-import { type RunningService, runService } from '../support/processes/process.ts';
+import { runService } from '../support/processes/process.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 /** The fenced blocks of docs/api.md from its examples on: commands and their responses. */
@@ -27,13 +27,10 @@ const shapeOf = (value: unknown): unknown => {
 type Answer = { readonly success?: boolean; readonly code?: string; readonly data?: Answer };
 const printedOf = (answer: Answer): Answer | undefined => (answer.success === true ? answer.data : answer);
 
-describe('the examples of docs/api.md', () => {
-  const directory = temporaryDirectory();
-  let service: RunningService;
-  beforeAll(async () => {
-    service = await runService({ DATA_DIR: directory.path });
-  });
+const directory = temporaryDirectory();
+const service = await runService({});
 
+describe('the examples of docs/api.md', () => {
   it('have the printed responses when they run in order', async () => {
     const proxy = await documentedProxy(service.url);
     const script = commands.join("\nprintf '\\0'\n").replaceAll('http://localhost:3000', proxy.url);

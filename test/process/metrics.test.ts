@@ -1,15 +1,14 @@
 // Proves operator-6
 import { createServer } from 'node:http';
 import request from 'supertest';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { REVISION, VERSION } from '../../src/infrastructure/version.ts';
 import { exchangeRaw } from '../support/http/raw-http.ts';
 import { aPerson, cookiePair, refreshCookieOf } from '../support/http/service.ts';
 import { listenOnLoopback } from '../support/listen.ts';
 import { documentedHttp } from '../support/openapi/documented-http.ts';
-import { type RunningService, runInMemory } from '../support/processes/process.ts';
+import { runInMemory } from '../support/processes/process.ts';
 import { freePort } from '../support/servers/free-port.ts';
-import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 /** The value of a sample in the exposition format, by its name and labels. */
 const sample = (text: string, series: string): number | undefined => {
@@ -17,23 +16,18 @@ const sample = (text: string, series: string): number | undefined => {
   return line === undefined ? undefined : Number(line.slice(series.length + 1));
 };
 
+const begun = Date.now() / 1000;
+const hook = createServer((_request, response) => response.end('{"decision":"allow"}'));
+const port = await freePort();
+const { port: hookPort } = await listenOnLoopback(hook);
+const service = await runInMemory({
+  METRICS: String(port),
+  HOOK_BEFORE_REGISTER: `http://127.0.0.1:${hookPort}/`,
+  // However slow the machine is, the second use of a token is a race.
+  JWT_REFRESH_RACE_WINDOW: '5m',
+});
+
 describe('the metrics', () => {
-  const directory = temporaryDirectory();
-  let service: RunningService;
-  let port: number;
-  const begun = Date.now() / 1000;
-  const hook = createServer((_request, response) => response.end('{"decision":"allow"}'));
-  beforeAll(async () => {
-    port = await freePort();
-    const { port: hookPort } = await listenOnLoopback(hook);
-    service = await runInMemory({
-      DATA_DIR: directory.path,
-      METRICS: String(port),
-      HOOK_BEFORE_REGISTER: `http://127.0.0.1:${hookPort}/`,
-      // However slow the machine is, the second use of a token is a race.
-      JWT_REFRESH_RACE_WINDOW: '5m',
-    });
-  });
   afterAll(async () => {
     hook.close();
   });

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readText } from '../support/checkout/repository.ts';
 import { documentedProxy } from '../support/openapi/documented-proxy.ts';
-import { type RunningService, runInMemory } from '../support/processes/process.ts';
+import { runInMemory } from '../support/processes/process.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 /** The shell blocks below a heading of the README. */
@@ -13,14 +13,11 @@ const shellBlocks = (heading: string): string[] => {
   return [...(section.split('\n## ')[0] ?? '').matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block);
 };
 
-describe('the curl examples of the README', () => {
-  const data = temporaryDirectory();
-  const here = temporaryDirectory();
-  let service: RunningService;
-  beforeAll(async () => {
-    service = await runInMemory({ DATA_DIR: data.path });
-  });
+const data = temporaryDirectory();
+const here = temporaryDirectory();
+const service = await runInMemory({ DATA_DIR: data.path });
 
+describe('the curl examples of the README', () => {
   it('register, log in, read a protected route, refresh, read the catalog and log out, and leave no file', async () => {
     const proxy = await documentedProxy(service.url);
     const blocks = ['export TMPDIR="$PWD"', ...shellBlocks('Try it with curl')];

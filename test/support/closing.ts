@@ -15,7 +15,7 @@ export const closing = (close: () => void | Promise<void>): (() => Promise<void>
     closed ??= Promise.resolve(close());
     return closed;
   };
-  atEnd(once);
+  atEnd(() => (closed === undefined ? once() : closed.catch(() => undefined)));
   return once;
 };
 

@@ -1,15 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { deviceNames } from '../../../src/adapters/json/device-names.ts';
 import { shortUserAgent } from '../../../src/domain/event.ts';
 
 const CHROME = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0';
 
-describe('the name of a device', () => {
-  let nameOf: Awaited<ReturnType<typeof deviceNames>>;
-  beforeAll(async () => {
-    nameOf = await deviceNames();
-  });
+const nameOf = await deviceNames();
 
+describe('the name of a device', () => {
   it.each([
     ['Firefox on Windows', 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:144.0) Gecko/20100101 Firefox/144.0'],
     ['Firefox on Linux', 'Mozilla/5.0 (X11; Ubuntu; Linux x86_64; rv:144.0) Gecko/20100101 Firefox/144.0'],

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { SQLITE } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { sqliteSessions } from '../../../src/adapters/mikro-orm/one-statement-sessions.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
@@ -23,13 +23,10 @@ import { temporaryDirectory } from '../../support/storage/temporary-directory.ts
 const { path: directory, remove } = temporaryDirectory();
 const path = join(directory, 'tandem.sqlite');
 
+const database = await openDatabase(onSqlite(path), { migrate: true });
+const another = await instanceInThread(path);
+
 describe('in a file of SQLite', () => {
-  let database: Database;
-  let another: Awaited<ReturnType<typeof instanceInThread>>;
-  beforeAll(async () => {
-    database = await openDatabase(onSqlite(path), { migrate: true });
-    another = await instanceInThread(path);
-  });
   afterAll(async () => {
     await another?.close();
     remove();

@@ -1,39 +1,22 @@
 // Proves SPEC 1.9, 20.18, 21.8
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { route } from '../../../src/adapters/http/routing/define-route.ts';
 import { exchangeRaw, head } from '../../support/http/raw-http.ts';
 import { probe, stageApp, ULID } from '../../support/http/stage-app.ts';
 
 const read = probe(() => 'read', { name: 'read', path: '/things' });
 const create = probe(() => 'created', { name: 'create', method: 'POST', path: '/things' });
 const remove = probe(() => 'removed', { name: 'remove', method: 'DELETE', path: '/things' });
-const one = route(
-  {
-    name: 'one',
-    tag: 'health',
-    summary: 'A test',
-    method: 'GET',
-    path: '/things/:name',
-    auth: 'public',
-    request: { params: v.object({ name: v.string() }) },
-    response: { data: v.string() },
-  },
-  ({ params }) => params.name,
-);
-const asked = route(
-  {
-    name: 'asked',
-    tag: 'health',
-    summary: 'A test',
-    method: 'GET',
-    path: '/asked',
-    auth: 'public',
-    request: { query: v.unknown() },
-    response: { data: v.string() },
-  },
-  () => 'asked',
-);
+const one = probe(({ params }) => Object(params).name, {
+  name: 'one',
+  path: '/things/:name',
+  request: { params: v.object({ name: v.string() }) },
+});
+const asked = probe(() => 'asked', {
+  name: 'asked',
+  path: '/asked',
+  request: { query: v.unknown() },
+});
 const start = () => stageApp([read, create, remove, one, asked]);
 
 describe('a request', () => {

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { type HandlerInput, route } from '../../../src/adapters/http/routing/define-route.ts';
+import type { HandlerInput } from '../../../src/adapters/http/routing/define-route.ts';
 import { probe, stageApp } from '../../support/http/stage-app.ts';
 
 const person = { id: 'u1', username: 'Ada', email: 'ada@example.org', createdAt: 0, updatedAt: 0 };
@@ -9,11 +9,14 @@ const claims = { sub: 'u1', iat: 0, exp: 1, jti: 't1', tokenType: 'access', user
 describe('a handler', () => {
   it('receives the results of the stages before it', async () => {
     const inputs: HandlerInput[] = [];
-    const all = route(
+    const all = probe(
+      (input) => {
+        inputs.push(input);
+        return null;
+      },
       {
+        auth: 'required',
         name: 'all',
-        tag: 'health',
-        summary: 'A test',
         method: 'POST',
         path: '/all/:id',
         request: {
@@ -21,11 +24,6 @@ describe('a handler', () => {
           query: v.strictObject({ b: v.string() }),
           params: v.object({ id: v.string() }),
         },
-        response: { data: v.null() },
-      },
-      (input) => {
-        inputs.push(input);
-        return null;
       },
     );
     const { http } = await stageApp([all], {

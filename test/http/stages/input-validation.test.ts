@@ -3,7 +3,6 @@ import { Agent, request as send } from 'node:http';
 import { deflateSync, gzipSync } from 'node:zlib';
 import * as v from 'valibot';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { route } from '../../../src/adapters/http/routing/define-route.ts';
 import { exchangeRaw, head } from '../../support/http/raw-http.ts';
 import { probe, stageApp } from '../../support/http/stage-app.ts';
 
@@ -15,47 +14,26 @@ const Body = v.object({
 const Query = v.strictObject({ page: v.optional(v.pipe(v.string(), v.regex(/^\d+$/, 'must be a number'))) });
 const Params = v.object({ id: v.pipe(v.string(), v.regex(/^\d+$/, 'must be a number')) });
 
-const post = route(
-  {
-    name: 'post',
-    tag: 'health',
-    summary: 'A test',
-    method: 'POST',
-    path: '/items/:id',
-    auth: 'public',
-    request: { body: Body, query: Query, params: Params },
-    response: { data: v.unknown() },
-  },
-  ({ body, query, params }) => ({ body, query, params }),
-);
+const post = probe(({ body, query, params }) => ({ body, query, params }), {
+  name: 'post',
+  method: 'POST',
+  path: '/items/:id',
+  request: { body: Body, query: Query, params: Params },
+});
 /** Accepts any JSON object, to test the body parser alone. */
-const any = route(
-  {
-    name: 'any',
-    tag: 'health',
-    summary: 'A test',
-    method: 'POST',
-    path: '/any',
-    auth: 'public',
-    request: { body: v.looseObject({}) },
-    response: { data: v.unknown() },
-  },
-  ({ body }) => body,
-);
+const any = probe(({ body }) => body, {
+  name: 'any',
+  method: 'POST',
+  path: '/any',
+  request: { body: v.looseObject({}) },
+});
 /** Its body is optional. */
-const optional = route(
-  {
-    name: 'optional',
-    tag: 'health',
-    summary: 'A test',
-    method: 'POST',
-    path: '/optional',
-    auth: 'public',
-    request: { body: v.optional(Body) },
-    response: { data: v.unknown() },
-  },
-  ({ body }) => body ?? null,
-);
+const optional = probe(({ body }) => body ?? null, {
+  name: 'optional',
+  method: 'POST',
+  path: '/optional',
+  request: { body: v.optional(Body) },
+});
 const bodiless = probe(({ body }) => body ?? null, { name: 'bodiless', method: 'POST', path: '/bodiless' });
 const start = () => stageApp([post, any, optional, bodiless]);
 

@@ -1,8 +1,7 @@
 // Proves SPEC 2.6, 12.26, 12.27, 20.20, 21.6; ASVS 8.2.3
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { route } from '../../../src/adapters/http/routing/define-route.ts';
-import { stageApp } from '../../support/http/stage-app.ts';
+import { probe, stageApp } from '../../support/http/stage-app.ts';
 
 const Data = v.object({
   name: v.string(),
@@ -13,18 +12,9 @@ const Data = v.object({
 /** A route with a payload that may not match its schema. */
 const returning = (payload: unknown, data: v.GenericSchema = Data) =>
   stageApp([
-    route(
-      {
-        name: 'probe',
-        tag: 'health',
-        summary: 'A test',
-        method: 'GET',
-        path: '/probe',
-        auth: 'public',
-        response: { data },
-      },
-      () => payload,
-    ),
+    probe(() => payload, {
+      response: { data },
+    }),
   ]);
 
 describe('a payload', () => {
@@ -75,18 +65,12 @@ describe('a payload', () => {
   });
 
   it('that does not match its schema is answered 500, whatever status the route declares', async () => {
-    const created = route(
-      {
-        name: 'made',
-        tag: 'health',
-        summary: 'A test',
-        method: 'POST',
-        path: '/x',
-        auth: 'public',
-        response: { status: 201, data: v.unknown() },
-      },
-      () => null,
-    );
+    const created = probe(() => null, {
+      name: 'made',
+      method: 'POST',
+      path: '/x',
+      response: { status: 201, data: v.unknown() },
+    });
     const broken = { ...created, response: { status: 201, data: v.string() } };
     const { http } = await stageApp([broken]);
     await http.post('/x').expect(500);

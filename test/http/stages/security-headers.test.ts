@@ -1,7 +1,6 @@
 // Proves SPEC 12.3; ASVS 3.2.1, 3.4.1, 3.4.3, 3.4.4, 3.4.5, 3.4.6; network-1, website-6
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { route } from '../../../src/adapters/http/routing/define-route.ts';
 import { probe, stageApp, throwing } from '../../support/http/stage-app.ts';
 
 const HEADERS = {
@@ -12,22 +11,18 @@ const HEADERS = {
 };
 const A_YEAR = 31_536_000;
 
-const guarded = route(
-  { name: 'guarded', tag: 'health', summary: 'A test', method: 'GET', path: '/guarded', response: { data: v.null() } },
-  () => null,
-);
-const created = route(
-  {
-    name: 'created',
-    tag: 'health',
-    summary: 'A test',
-    method: 'POST',
-    path: '/created',
-    auth: 'public',
-    response: { status: 201, data: v.null() },
-  },
-  () => null,
-);
+const guarded = probe(() => null, {
+  auth: 'required',
+  name: 'guarded',
+  path: '/guarded',
+  response: { data: v.null() },
+});
+const created = probe(() => null, {
+  name: 'created',
+  method: 'POST',
+  path: '/created',
+  response: { status: 201, data: v.null() },
+});
 const hanging = probe(() => new Promise(() => undefined), { name: 'hanging', path: '/hanging' });
 const once = probe(() => null, { name: 'once', path: '/once', throttle: 'strict' });
 const routes = [throwing(new Error('a bug')), guarded, created, hanging, once];

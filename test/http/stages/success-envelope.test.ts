@@ -1,7 +1,6 @@
 // Proves SPEC 1.9, 5.1, 5.2, 5.3, 5.4, 5.5, 12.4, 12.12, 12.28; ASVS 14.2.2, 14.3.2; website-6
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { route } from '../../../src/adapters/http/routing/define-route.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
 import { probe, stageApp } from '../../support/http/stage-app.ts';
 
@@ -54,18 +53,11 @@ describe('the success envelope', () => {
 
 /** A route with an unwrapped document. */
 const document = (payload: unknown, type = 'application/example+json') =>
-  route(
-    {
-      name: 'document',
-      tag: 'health',
-      summary: 'A test',
-      method: 'GET',
-      path: '/document',
-      auth: 'public',
-      response: { status: 203, data: v.unknown(), unwrapped: { type, cacheControl: 'public, max-age=60' } },
-    },
-    () => payload,
-  );
+  probe(() => payload, {
+    name: 'document',
+    path: '/document',
+    response: { status: 203, data: v.unknown(), unwrapped: { type, cacheControl: 'public, max-age=60' } },
+  });
 
 describe('an unwrapped document', () => {
   it('is the payload alone, with the declared content type, status and cache time', async () => {

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { randomSecrets } from '../../../src/adapters/crypto/secrets.ts';
 import { ExportJson } from '../../../src/adapters/http/routes/accounts/export.ts';
-import type { Database } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { type ExportedAccount, exportAccount } from '../../../src/application/accounts/account-data.ts';
 import { removeAccount } from '../../../src/application/accounts/delete-account.ts';
@@ -42,21 +41,17 @@ const NOT_EXPORTED: readonly string[] = [
   'operatorEvents',
 ] satisfies TableName[];
 
-describe('a user, of whom every table that names users has a row', () => {
-  const clock = { now: () => NOW };
-  const user = aUserRow();
-  const keys = { deviceKey: 'the key of a page', browserKey: 'the key of a browser', proofs: [7] };
-  const session = aSessionRow({ userId: user.id, ...keys });
-  // A mass ending would end the session.
-  const rows = { ...sampleRows(user, NOW), sessions: [session], massEndings: [] };
-  let database: Database;
-  let stores: ReturnType<typeof storageOver>;
-  beforeAll(async () => {
-    database = await openEmbedded();
-    stores = storageOver(database.records);
-    await insertRows(database.records, rows);
-  });
+const clock = { now: () => NOW };
+const user = aUserRow();
+const keys = { deviceKey: 'the key of a page', browserKey: 'the key of a browser', proofs: [7] };
+const session = aSessionRow({ userId: user.id, ...keys });
+// A mass ending would end the session.
+const rows = { ...sampleRows(user, NOW), sessions: [session], massEndings: [] };
+const database = await openEmbedded();
+const stores = storageOver(database.records);
+await insertRows(database.records, rows);
 
+describe('a user, of whom every table that names users has a row', () => {
   /** The tables of all with a row that has the user's id, name, address or keys in any column. */
   const tablesWithTheUser = async (): Promise<string[]> => {
     const found: string[] = [];

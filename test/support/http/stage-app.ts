@@ -107,6 +107,8 @@ export const stageApp = async (
 };
 
 type Probe = Partial<Pick<Route, 'name' | 'method' | 'path' | 'auth' | 'throttle' | 'stepUp'>> & {
+  readonly request?: { readonly [Part in 'body' | 'query' | 'params']?: v.GenericSchema };
+  readonly response?: Omit<Route['response'], 'status'> & { readonly status?: number };
   readonly errors?: readonly ErrorCode[];
 };
 
@@ -117,7 +119,7 @@ const EVERY_ERROR_STATUS = Object.keys(STATUS_CODES)
   .map(Number)
   .filter((status) => status >= 400);
 
-/** A public route without input, which declares every error code; `GET /probe` by default. */
+/** A public route, by default without input, which declares every error code; `GET /probe` by default. */
 export const probe = (handler: (input: HandlerInput, ctx: Context) => unknown, given: Probe = {}): Route =>
   route(
     {
@@ -130,26 +132,19 @@ export const probe = (handler: (input: HandlerInput, ctx: Context) => unknown, g
       response: { data: v.optional(v.unknown(), null) },
       errors: EVERY_CODE,
       httpStatuses: EVERY_ERROR_STATUS,
-      ...given,
+      ...(given as object),
     },
     handler,
   );
 
 /** `POST /upload`, which takes an object. */
-export const upload = (handler: (input: HandlerInput, ctx: Context) => null = () => null): Route =>
-  route(
-    {
-      name: 'upload',
-      tag: 'health',
-      summary: 'A test',
-      method: 'POST',
-      path: '/upload',
-      auth: 'public',
-      request: { body: v.looseObject({}) },
-      response: { data: v.null() },
-    },
-    handler,
-  );
+export const upload = (handler?: (input: HandlerInput, ctx: Context) => null): Route =>
+  probe(handler ?? (() => null), {
+    name: 'upload',
+    method: 'POST',
+    path: '/upload',
+    request: { body: v.looseObject({}) },
+  });
 
 /** `GET /probe` with a handler that throws the exception. */
 export const throwing = (exception: unknown): Route =>

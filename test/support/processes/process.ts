@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { atEnd } from '../closing.ts';
 import { endWithUs } from '../servers/keeper.ts';
+import { temporaryDirectory } from '../storage/temporary-directory.ts';
 import { COMPILE_CACHE } from './compile-cache.ts';
 
 export const MAIN = fileURLToPath(new URL('../../../src/infrastructure/main.js', import.meta.url));
@@ -49,13 +50,17 @@ export type RunningService = ServiceProcess & {
   readonly stop: (signal?: NodeJS.Signals) => Promise<Outcome>;
 };
 
-/** Starts the service and waits until it listens. It is killed at the end of the test or file. @throws Error with its output when it ends instead. */
+/**
+ * Starts the service, with data of its own unless `env` or `wrap` says where they are, and waits until it listens. It is killed at the end of the test or file.
+ * @throws Error with its output when it ends instead.
+ */
 export const runService = async (
   env: Readonly<Record<string, string>>,
   wrap: readonly string[] = [],
   program = MAIN,
 ): Promise<RunningService> => {
-  const service = spawnService(env, wrap, program);
+  const own = wrap.length === 0 && { DATA_DIR: temporaryDirectory().path };
+  const service = spawnService({ ...own, ...env }, wrap, program);
   const port = await Promise.race([portOf(service), service.outcome.then(() => null)]);
   if (port === null) throw new Error(`the service did not start: ${service.stderr.join('\n')}`);
   atEnd(() => {

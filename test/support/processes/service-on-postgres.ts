@@ -2,7 +2,6 @@ import { expect, vi } from 'vitest';
 import { postgresOfTheTests } from '../servers/of-the-tests.ts';
 import { createDatabase, inTransaction, onPostgresql } from '../storage/databases.ts';
 import { openDatabase } from '../storage/open-database.ts';
-import { temporaryDirectory } from '../storage/temporary-directory.ts';
 import { runService } from './process.ts';
 import { ask } from './sessions-under-load.ts';
 
@@ -18,10 +17,9 @@ export type ServiceOnPostgres = Awaited<ReturnType<typeof startOnPostgres>>;
 
 /** The service in a process of its own, with a database on PostgreSQL. */
 export const startOnPostgres = async (given: Readonly<Record<string, string>> = {}) => {
-  const directory = temporaryDirectory();
   const { url } = await createDatabase(postgresOfTheTests() ?? '');
   const database = await openDatabase(onPostgresql(url), { migrate: true });
-  const own = { BCRYPT_COST: '4', RATE_LIMITS: 'off', DATABASE_URL: url, DATA_DIR: directory.path };
+  const own = { BCRYPT_COST: '4', RATE_LIMITS: 'off', DATABASE_URL: url };
   const env: Record<string, string> = { ...LONG_TIMEOUTS, ...own, ...given };
   const service = await runService(env);
   await vi.waitFor(async () => expect((await ask(`${service.url}/health/ready`)).status).toBe(200), SOON);

@@ -23,7 +23,7 @@ const TOLD = [...Object.keys(ENDS), 'session-ended', 'enabled'];
 const UNLISTED: readonly unknown[] = ['expired', 'replaced'];
 
 type Row = NonNullable<Change['after']>;
-type Rules = (change: Change, judge: Judge, changes: readonly Change[]) => void;
+type RulesOfTable = (change: Change, judge: Judge, changes: readonly Change[]) => void;
 
 const { rows } = database;
 const added = (changes: readonly Change[], table: TableName) =>
@@ -34,7 +34,7 @@ const isOfAll = (changes: readonly Change[]) =>
 const ofUser = (table: TableName, { userId }: Row) => rows(table).filter((row) => row.userId === userId);
 const userOf = ({ userId }: Row) => rows('users').find(({ id }) => id === userId);
 
-const ofEvent: Rules = ({ before, after: event }, judge, changes) => {
+const ofEvent: RulesOfTable = ({ before, after: event }, judge, changes) => {
   if (before || !event || !userOf(event)) return;
   const { id, at, reason, userId, sessionId } = event;
   const kind = String(event.kind);
@@ -56,7 +56,7 @@ const ofEvent: Rules = ({ before, after: event }, judge, changes) => {
   judge('a change is told by mail', isTold, recent.length > 5 && 'a limit');
 };
 
-const ofSession: Rules = ({ before, after }, judge, changes) => {
+const ofSession: RulesOfTable = ({ before, after }, judge, changes) => {
   if (!after) {
     const reason = before && facts.ended.get(String(before.id))?.reason;
     const isFalse = reason === 'silently' || (reason === 'expired' && Number(before?.expiresAt) > kernel.time);
@@ -72,7 +72,7 @@ const ofSession: Rules = ({ before, after }, judge, changes) => {
 };
 
 /** Of the deliveries of a user, the first one is due, and no other. */
-const ofDelivery: Rules = ({ before, after }, judge) => {
+const ofDelivery: RulesOfTable = ({ before, after }, judge) => {
   const row = after ?? before;
   if (!row) return;
   const lane = ofUser('deliveries', row).filter((each) => each.webhookId === row.webhookId && each.isWaiting);
@@ -81,13 +81,13 @@ const ofDelivery: Rules = ({ before, after }, judge) => {
   judge('webhooks come at least once', due.length > 0 || lane.length === 0);
 };
 
-const ofMail: Rules = ({ before, after }, judge) => {
+const ofMail: RulesOfTable = ({ before, after }, judge) => {
   if (after || before?.kind !== 'password-changed') return;
   const others = [...facts.sent.values()].filter((to) => to === before.to);
   judge('no mail is lost', facts.sent.has(String(before.id)), others.length >= 5 && 'a limit');
 };
 
-const RULES_OF: Partial<Record<TableName, Rules>> = {
+const BY_TABLE: Partial<Record<TableName, RulesOfTable>> = {
   ...{ events: ofEvent, sessions: ofSession, deliveries: ofDelivery, outbox: ofMail },
   users({ before, after }, judge) {
     if (before && after) judge('no change is lost', after.version > before.version);
@@ -103,10 +103,7 @@ const RULES_OF: Partial<Record<TableName, Rules>> = {
 database.watchers.push((changes) => {
   for (const change of changes) {
     const { kind, reason, id } = Object(change.after ?? change.before);
-    RULES_OF[change.table]?.(
-      change,
-      judgeOf(() => `${change.table} ${kind} ${reason} ${id}`),
-      changes,
-    );
+    const judge = judgeOf(() => `${change.table} ${kind} ${reason} ${id}`);
+    BY_TABLE[change.table]?.(change, judge, changes);
   }
 });

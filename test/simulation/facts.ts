@@ -19,10 +19,6 @@ const profileOf = (seed: number, chance: Chance) => ({
 });
 
 export let world = profileOf(0, new Chance(0));
-export const drawWorld = (seed: number, chance: Chance, days = Number.NaN): void => {
-  world = profileOf(seed, chance);
-  world.days = days || world.days;
-};
 export const horizon = (): number => world.days * DAY;
 
 export type Letter = { readonly to: string; readonly text: string };
@@ -51,7 +47,12 @@ const nothing = () => ({
   passwords: new Map<unknown, number>(),
 });
 export const facts = nothing();
-export const forgetFacts = () => Object.assign(facts, nothing());
+
+export const beginWorld = (seed: number, chance: Chance, days = Number.NaN): void => {
+  world = profileOf(seed, chance);
+  world.days = days || world.days;
+  Object.assign(facts, nothing());
+};
 
 export const forgotSince = (time = Number.POSITIVE_INFINITY) => facts.forgotten.some((at) => at >= time) && 'forgotten';
 export const faultWithin = (milliseconds: number) => kernel.time - facts.lastFault <= milliseconds && 'a fault';

@@ -13,10 +13,10 @@ import { allBrowsers } from './visitor.ts';
 const SLOWEST = 4_500;
 
 type Draw<Value> = (chance: Chance) => Value;
-const data = () => database.faults;
-const browser: Draw<object> = (chance) => chance.pick(allBrowsers());
-const line: Draw<object> = (chance) => chance.pick(allBrowsers()).line;
-const others = () => outside;
+const ofDatabase = () => database.faults;
+const ofBrowser: Draw<object> = (chance) => chance.pick(allBrowsers());
+const ofLine: Draw<object> = (chance) => chance.pick(allBrowsers()).line;
+const ofOutside = () => outside;
 const always = () => true;
 const rate =
   (low: number, high: number): Draw<number> =>
@@ -26,34 +26,34 @@ const someTime = (chance: Chance, most: number = HOUR) => chance.spread(SECOND, 
 
 /** A member has a value for some time. */
 const lasting =
-  (target: Draw<object>, member: string, value: Draw<unknown>, most?: number) =>
+  (targetOf: Draw<object>, member: string, value: Draw<unknown>, most?: number) =>
   async (chance: Chance): Promise<void> => {
-    const changed = target(chance);
-    const before = Object(changed)[member];
-    Object.assign(changed, { [member]: value(chance) });
+    const target = targetOf(chance);
+    const before = Object(target)[member];
+    Object.assign(target, { [member]: value(chance) });
     await kernel.sleep(someTime(chance, most));
-    Object.assign(changed, { [member]: before });
+    Object.assign(target, { [member]: before });
   };
 
 const FAULTS = {
-  latency: lasting(data, 'latency', rate(5, 300)),
-  statements: lasting(data, 'failing', rate(0.01, 0.6), 5 * MINUTE),
-  unanswered: lasting(data, 'unanswered', rate(0.02, 0.6), 5 * MINUTE),
+  latency: lasting(ofDatabase, 'latency', rate(5, 300)),
+  statements: lasting(ofDatabase, 'failing', rate(0.01, 0.6), 5 * MINUTE),
+  unanswered: lasting(ofDatabase, 'unanswered', rate(0.02, 0.6), 5 * MINUTE),
   /** It is read-only, or its disk is full. */
-  refused: lasting(data, 'refused', rate(0.05, 1), 5 * MINUTE),
-  frozen: lasting(data, 'isFrozen', always, 50 * SECOND),
-  down: lasting(data, 'isDown', always, 50 * SECOND),
+  refused: lasting(ofDatabase, 'refused', rate(0.05, 1), 5 * MINUTE),
+  frozen: lasting(ofDatabase, 'isFrozen', always, 50 * SECOND),
+  down: lasting(ofDatabase, 'isDown', always, 50 * SECOND),
   cut: lasting((chance) => chance.pick(instances).line, 'isCut', always, 40 * SECOND),
-  counts: lasting(others, 'hasNoCounts', always),
-  mail: lasting(others, 'mail', rate(0.1, 1)),
-  replies: lasting(others, 'replies', rate(0.01, 0.3)),
-  hooks: lasting(others, 'hooks', rate(0.1, 1)),
-  providers: lasting(others, 'providers', rate(0.1, 1)),
-  requests: lasting(line, 'lost', rate(0.05, 0.7)),
-  slow: lasting(line, 'delay', () => [20, SLOWEST]),
-  doubled: lasting(line, 'doubled', rate(0.05, 0.9)),
-  answers: lasting(line, 'unanswered', rate(0.05, 0.7)),
-  keys: lasting(browser, 'keyFaults', rate(0.05, 0.9)),
+  counts: lasting(ofOutside, 'hasNoCounts', always),
+  mail: lasting(ofOutside, 'mail', rate(0.1, 1)),
+  replies: lasting(ofOutside, 'replies', rate(0.01, 0.3)),
+  hooks: lasting(ofOutside, 'hooks', rate(0.1, 1)),
+  providers: lasting(ofOutside, 'providers', rate(0.1, 1)),
+  requests: lasting(ofLine, 'lost', rate(0.05, 0.7)),
+  slow: lasting(ofLine, 'delay', () => [20, SLOWEST]),
+  doubled: lasting(ofLine, 'doubled', rate(0.05, 0.9)),
+  answers: lasting(ofLine, 'unanswered', rate(0.05, 0.7)),
+  keys: lasting(ofBrowser, 'keyFaults', rate(0.05, 0.9)),
   async forget(chance) {
     await internet.atRefresh();
     await kernel.sleep(chance.spread(1, 3 * SECOND));

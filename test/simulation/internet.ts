@@ -112,7 +112,7 @@ export const internet = {
   },
 };
 export const ask = (asked: Asked) => internet.send(asked).answer;
-export const askToLogIn = (address: string, account: string, password = '') =>
+export const askForLogIn = (address: string, account: string, password = '') =>
   ask({ method: 'POST', path: '/auth/login', address, ...json({ account, password }) });
 
 /** Whether a session was ended by a change of its own that was answered by a failure. */

@@ -1,16 +1,17 @@
+import { aWebhook } from '../support/builders.ts';
 import './commits.ts';
 import { database, NO_FAULTS } from './database.ts';
-import { drawWorld, forgetFacts, horizon, world } from './facts.ts';
+import { beginWorld, horizon, world } from './facts.ts';
 import { type Fault, trouble } from './faults.ts';
-import { askToLogIn, internet } from './internet.ts';
+import { askForLogIn, internet } from './internet.ts';
 import { Chance, expect, HOUR, kernel, MINUTE, SECOND, START, story, tell, within } from './kernel.ts';
 import { ALL_WELL, outside } from './outside.ts';
 import { live } from './people.ts';
 import { keeping, keptByModules, realWaits } from './process.ts';
 import type { Rule } from './rules.ts';
-import { drawDeployment, instances, openInstance } from './service.ts';
+import { beginDeployment, instances, openInstance } from './service.ts';
 import { steal } from './thief.ts';
-import { allBrowsers, drawPeople, people } from './visitor.ts';
+import { allBrowsers, beginPeople, people } from './visitor.ts';
 
 export type Options = {
   readonly faults: readonly Fault[];
@@ -19,11 +20,6 @@ export type Options = {
 };
 export type Result = Awaited<ReturnType<typeof runWorld>>;
 
-const WEBHOOK = {
-  ...{ id: 'receiver', url: 'https://hooks.example.com/', types: null, keyNumber: 1, publicKey: 'whpk_x' },
-  ...{ hasSecret: false, createdAt: START, rotatedAt: null, disabledAt: null },
-};
-
 /** @returns what decides what happens in it */
 const begin = async (seed: number, { days, trace }: Options): Promise<Chance> => {
   await kernel.begin(seed);
@@ -31,20 +27,19 @@ const begin = async (seed: number, { days, trace }: Options): Promise<Chance> =>
   keeping.now = null;
   const chance = new Chance(seed);
   Object.assign(story, { judged: new Set<Rule>(), violation: undefined, trace });
-  drawWorld(seed, chance.fork(), days);
+  beginWorld(seed, chance.fork(), days);
   tell(JSON.stringify(world));
   database.begin(chance.fork());
-  forgetFacts();
-  drawDeployment(chance);
+  beginDeployment(chance);
   internet.begin(chance.fork());
-  drawPeople(chance);
+  beginPeople(chance);
   return chance;
 };
 
 const start = async (): Promise<void> => {
   const stage = async (): Promise<void> => {
     while (instances.length < world.instances) instances.push(await openInstance());
-    await instances[0]?.service.ports.records.insert('webhooks', WEBHOOK);
+    await instances[0]?.service.ports.records.insert('webhooks', aWebhook({ id: 'receiver', createdAt: START }));
   };
   void within('the start', stage(), SECOND);
   await kernel.run(kernel.time + SECOND);
@@ -65,7 +60,7 @@ const repair = async (): Promise<void> => {
   let answered = 0;
   for (const { name, passwords } of people) {
     const logIn = async (): Promise<void> => {
-      const answer = await askToLogIn('10.8.8.8', name, passwords[0]);
+      const answer = await askForLogIn('10.8.8.8', name, passwords[0]);
       if (answer && answer.status < 500) answered += 1;
       // An instance may be starting.
       else kernel.after(5 * SECOND, logIn);

@@ -25,7 +25,7 @@ export type Instance = Awaited<ReturnType<typeof openInstance>>;
 export const instances: Instance[] = [];
 
 /** What instances share. */
-const drawnDeployment = (chance: Chance) => {
+const newDeployment = (chance: Chance) => {
   const formerSystem = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return {
     ...{ formerSystem, keys: testKeys(), ...openOutside(chance) },
@@ -47,10 +47,10 @@ const drawnDeployment = (chance: Chance) => {
     },
   };
 };
-export let deployment = drawnDeployment(new Chance(0));
-export const drawDeployment = (chance: Chance): void => {
+export let deployment = newDeployment(new Chance(0));
+export const beginDeployment = (chance: Chance): void => {
   instances.length = 0;
-  deployment = drawnDeployment(chance);
+  deployment = newDeployment(chance);
 };
 
 /** It takes long to make, and no setting of a world changes it. */

@@ -2,7 +2,7 @@ import type { Row } from '../../src/adapters/records/memory.ts';
 import { type Browser, openBrowser } from './browser.ts';
 import { database } from './database.ts';
 import { facts, faultWithin, forgotSince, horizon, sessionRow, userNamed, world } from './facts.ts';
-import { ask, askToLogIn, internet } from './internet.ts';
+import { ask, askForLogIn, internet } from './internet.ts';
 import { type Chance, expect, kernel, MINUTE, SECOND, tell } from './kernel.ts';
 import { claimsOf, REFRESH, sessionOf, tokenIn, tokenOf } from './outside.ts';
 import { allBrowsers, lettersTo, type Person, people, visit } from './visitor.ts';
@@ -63,7 +63,7 @@ const renew = async (chance: Chance, cookie: string): Promise<void> => {
 /** Tries passwords from many networks at once. */
 const guess = async (chance: Chance): Promise<void> => {
   const account = chance.pick(people).name;
-  const attempts = Array.from({ length: 70 }, (_, at) => askToLogIn(`198.${18 + at}.0.1`, account, `wrong ${at}`));
+  const attempts = Array.from({ length: 70 }, (_, at) => askForLogIn(`198.${18 + at}.0.1`, account, `wrong ${at}`));
   const compared = (await Promise.all(attempts)).filter((answer) => answer?.status === 401).length;
   const text = () => `${compared} of ${account}`;
   expect('guesses of a password are limited', compared <= 52, text, faultWithin(MINUTE));
@@ -102,7 +102,7 @@ const usePassword = async ({ name: account, passwords: [password] }: Person): Pr
     return world.newDeviceCode !== 'off' && Boolean(user?.emailVerifiedAt) && !opens;
   };
   const wasGuarded = isGuarded();
-  const answer = await askToLogIn(ADDRESS, account, password);
+  const answer = await askForLogIn(ADDRESS, account, password);
   tell(`a thief with the password of ${account}: ${answer?.status}`);
   const excuse = !(wasGuarded && isGuarded()) && 'no code is needed';
   expect('on a new device a password alone opens no session', answer?.status !== 200, () => account, excuse);

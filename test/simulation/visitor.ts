@@ -27,7 +27,7 @@ const personOf = (name: string, number: number, chance: Chance) => ({
   ),
 });
 export let people: readonly Person[] = [];
-export const drawPeople = (chance: Chance): void => {
+export const beginPeople = (chance: Chance): void => {
   const names = ['ada', 'bob', 'cyd', 'dan', 'eve'].slice(0, world.people);
   people = names.map((name, number) => personOf(name, number, chance));
   for (const person of people) person.chance = chance.fork();
@@ -87,9 +87,10 @@ const FIELDS: Readonly<Record<string, (trip: Trip, form: Form) => string | undef
   async credential(trip, { page, options }) {
     const { person } = trip;
     const key = newKey();
-    const isNew = page === 'factors' || page === 'new-passkey';
-    if (isNew) person.keys.push(key);
-    if (isNew) return JSON.stringify(key.create(options));
+    if (page === 'factors' || page === 'new-passkey') {
+      person.keys.push(key);
+      return JSON.stringify(key.create(options));
+    }
     const known = person.keys.length > 0 ? person.chance.pick(person.keys) : key;
     return JSON.stringify(known.get('challenge' in options ? options : await requestOptions(trip)));
   },

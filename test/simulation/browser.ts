@@ -1,21 +1,14 @@
 import { parseSetCookie } from 'cookie';
 import type { AuthClient } from '../../client/src/types.ts';
 import { facts } from './facts.ts';
-import { internet } from './internet.ts';
+import { internet, REFRESH } from './internet.ts';
 import { type Chance, kernel, MINUTE, SECOND } from './kernel.ts';
-import { type Answer, APPLICATION, type Asked, REFRESH, sessionOf, tokenOf } from './outside.ts';
+import { type Answer, APPLICATION, type Asked, sessionOf, tokenOf } from './outside.ts';
 
 /** A browser without its tabs: cookies, storage, a machine that sleeps, and its line to the service. */
 
 /** `origin`: `null` for a page of the service itself. */
 export type Sent = Pick<Asked, 'headers' | 'body'> & { readonly origin?: string | null };
-type Machine = {
-  readonly name: string;
-  readonly address: string;
-  /** Milliseconds by which its clock is ahead. */
-  readonly skew: number;
-  readonly hasKeys: boolean;
-};
 export type Browser = ReturnType<typeof openBrowser>;
 export type Tab = {
   readonly auth: AuthClient;
@@ -27,14 +20,15 @@ export type Tab = {
 /** `doubled`: how often a request arrives twice. */
 const GOOD_LINE = { delay: [10, 150] as [number, number], lost: 0, unanswered: 0, doubled: 0, isOffline: false };
 
-export const openBrowser = (chance: Chance, machine: Machine) => {
-  const jar = cookieJar(machine.skew);
+/** @param skew milliseconds by which the clock of its machine is ahead */
+export const openBrowser = (chance: Chance, name: string, address: string, skew = 0, hasKeys = false) => {
+  const jar = cookieJar(skew);
   const line = { ...GOOD_LINE };
   const travel = travelOver(line, chance);
   let cut = Promise.withResolvers<null>();
   let [slept, asleepSince] = [0, undefined as number | undefined];
   const browser = {
-    ...{ ...machine, chance, line },
+    ...{ name, skew, hasKeys, chance, line },
     /** A machine that sleeps lets nothing happen until it wakes up, and its monotonic clock stands still. */
     isAsleep: () => asleepSince !== undefined,
     awake: (): number => (asleepSince ?? kernel.time) - slept,
@@ -66,11 +60,11 @@ export const openBrowser = (chance: Chance, machine: Machine) => {
     async send(method: string, path: string, { headers, body, origin = APPLICATION }: Sent = {}): Promise<Answer> {
       const cookie = jar.header();
       const own = {
-        'user-agent': `Mozilla/5.0 (${machine.name})`,
+        'user-agent': `Mozilla/5.0 (${name})`,
         'sec-fetch-site': origin ? 'same-site' : 'same-origin',
       };
       const all = { ...own, ...(origin && { origin }), ...(cookie && { cookie }), ...headers };
-      const answer = await travel({ method, path, headers: all, body, address: machine.address }, cut.promise);
+      const answer = await travel({ method, path, headers: all, body, address }, cut.promise);
       if (answer === null) throw new TypeError(`fetch failed ${method} ${path}`);
       jar.keep(answer.cookies);
       return answer;

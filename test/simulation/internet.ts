@@ -1,21 +1,12 @@
 import { facts, faultWithin, forgotSince, isEndedWithAll, sessionRow, world } from './facts.ts';
 import { Chance, expect, type Judge, judgeOf, kernel, MINUTE, SECOND, within } from './kernel.ts';
-import {
-  type Answer,
-  type Asked,
-  accessTokenOf,
-  claimsOf,
-  json,
-  REFRESH,
-  sessionOf,
-  tokenIn,
-  tokenOf,
-} from './outside.ts';
+import { type Answer, type Asked, accessTokenOf, claimsOf, json, sessionOf, tokenIn, tokenOf } from './outside.ts';
 import type { Rule } from './rules.ts';
 import { instances } from './service.ts';
 
 /** The way to the service, and what its answers have to hold, whoever has asked. */
 
+export const REFRESH = '/auth/refresh-token';
 const codeIn = ({ body }: Answer): string => /"code":"(\w+)"/.exec(body)?.[1] ?? '';
 
 const note = (asked: Asked, answer: Answer, arrivedAt: number): void => {

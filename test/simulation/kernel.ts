@@ -99,13 +99,9 @@ export const tell = (text: string): void => {
   story.trace?.(`${now()}  ${text}`);
 };
 
-/** @param excuse a documented reason why the rule need not hold */
-export const expect = (
-  rule: Rule,
-  holds: boolean,
-  text: () => string = String,
-  excuse: string | false = false,
-): void => {
+/** A documented reason why a rule need not hold. */
+type Excuse = string | false;
+export const expect = (rule: Rule, holds: boolean, text: () => string = String, excuse: Excuse = false): void => {
   if (!excuse) story.judged.add(rule);
   if (holds) return;
   tell(`${excuse || 'VIOLATION'}: ${rule}: ${text()}`);
@@ -114,7 +110,7 @@ export const expect = (
   kernel.isStopped = true;
 };
 
-export type Judge = (rule: Rule, holds: boolean, excuse?: string | false) => void;
+export type Judge = (rule: Rule, holds: boolean, excuse?: Excuse) => void;
 /** Of several rules about the same. */
 export const judgeOf =
   (text: () => string): Judge =>

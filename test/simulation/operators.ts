@@ -3,8 +3,8 @@ import { ACTS } from '../../src/adapters/http/routes/back-office/acts.ts';
 import type { EndedList } from '../../src/domain/ended-session.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { database } from './database.ts';
-import { facts, faultWithin, forgotSince } from './facts.ts';
-import { ask } from './internet.ts';
+import { facts, faultWithin, forgotSince, userNamed } from './facts.ts';
+import { ask, askForLogIn } from './internet.ts';
 import { type Chance, expect, kernel, MINUTE, SECOND, tell } from './kernel.ts';
 import { BASE, claimsOf, sessionOf } from './outside.ts';
 import { instances } from './service.ts';
@@ -53,6 +53,14 @@ export const operate = async (chance: Chance, time: number): Promise<void> => {
   if (name !== 'disable-user' || result.code) return;
   await kernel.sleep(time);
   while (Object((await act('enable-user', id)) ?? { code: 'none is up' }).code) await kernel.sleep(5 * SECOND);
+};
+
+/** Everybody is disabled, and tries to log in. */
+export const disableAll = async (): Promise<void> => {
+  for (const { name, passwords } of people) {
+    await act('disable-user', String(userNamed(name)?.id));
+    await askForLogIn('10.8.8.8', name, passwords[0]);
+  }
 };
 
 /** Another service asks for each session that ends, by its last token, in both ways. */

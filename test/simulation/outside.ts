@@ -11,7 +11,6 @@ import { type Chance, expect, kernel, MINUTE, tell } from './kernel.ts';
 
 export const [BASE, APPLICATION] = ['https://auth.example.com', 'https://app.example.com'] as const;
 export const APP_LINK = 'com.example.app:/signed-in';
-export const REFRESH = '/auth/refresh-token';
 
 export type Asked = {
   readonly method: string;

@@ -115,10 +115,8 @@ const act = async (person: Person, browser: Browser): Promise<void> => {
 const arrive = async ({ chance, name }: Person, browser: Browser): Promise<void> => {
   const iat = Math.floor(kernel.now() / SECOND);
   const claims = { aud: BASE, sub: userNamed(name)?.id, jti: chance.id(), iat, exp: iat + 60 };
-  const signer = ecdsa(deployment.formerSystem.privateKey);
-  await sendTwice(browser, '/auth/adopt', {
-    assertion: compact({ typ: 'adoption+jwt', alg: 'ES256' }, claims, signer),
-  });
+  const assertion = compact({ typ: 'adoption+jwt', alg: 'ES256' }, claims, ecdsa(deployment.formerSystem.privateKey));
+  await sendTwice(browser, '/auth/adopt', { assertion });
 };
 
 /** Who has nothing else gets recovery codes with it. */

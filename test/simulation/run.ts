@@ -5,6 +5,7 @@ import { beginWorld, horizon, world } from './facts.ts';
 import { type Fault, trouble } from './faults.ts';
 import { askForLogIn, internet } from './internet.ts';
 import { Chance, expect, HOUR, kernel, MINUTE, SECOND, START, story, tell, within } from './kernel.ts';
+import { disableAll } from './operators.ts';
 import { ALL_WELL, outside } from './outside.ts';
 import { live } from './people.ts';
 import { keeping, keptByModules, realWaits } from './process.ts';
@@ -104,6 +105,8 @@ const judgeEnd = async (): Promise<void> => {
   expect('no transaction stays open', database.openTransactions() === 0);
   for (const { file, growth } of [...keptByModules, ...instances.flatMap(({ kept }) => kept)])
     expect('every map has a bound', growth() <= (BOUNDS[file] ?? 0), () => `${growth()} more in ${file}`);
+  void disableAll();
+  await kernel.run(kernel.time + MINUTE);
   expect('the kernel owns every wait', realWaits.size === 0, () => [...realWaits].join('\n'));
 };
 

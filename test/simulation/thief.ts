@@ -2,9 +2,9 @@ import type { Row } from '../../src/adapters/records/memory.ts';
 import { type Browser, openBrowser } from './browser.ts';
 import { database } from './database.ts';
 import { facts, faultWithin, forgotSince, horizon, sessionRow, userNamed, world } from './facts.ts';
-import { ask, askForLogIn, internet } from './internet.ts';
+import { ask, askForLogIn, internet, REFRESH } from './internet.ts';
 import { type Chance, expect, kernel, MINUTE, SECOND, tell } from './kernel.ts';
-import { claimsOf, REFRESH, sessionOf, tokenIn, tokenOf } from './outside.ts';
+import { claimsOf, sessionOf, tokenIn, tokenOf } from './outside.ts';
 import { allBrowsers, lettersTo, type Person, people, visit } from './visitor.ts';
 
 /** Milliseconds: within the race window, and a second for what is rounded, the thief and the owner may take turns. */
@@ -13,7 +13,7 @@ const ADDRESS = '203.0.113.66';
 
 /** Copies cookies, and renews them for as long as that works; or has a mailbox for a minute, and opens its links. */
 export const steal = async (chance: Chance): Promise<void> => {
-  const own = openBrowser(chance.fork(), { name: 'mallory', address: ADDRESS, skew: 0, hasKeys: false });
+  const own = openBrowser(chance.fork(), 'mallory', ADDRESS);
   while (!world.isOver) {
     await kernel.sleep(chance.spread(5 * SECOND, horizon() / 4));
     if (chance.happens(0.2)) await guess(chance);

@@ -18,13 +18,10 @@ const personOf = (name: string, number: number, chance: Chance) => ({
   passwords: [world.needsPasswords || number % 2 > 0 ? `correct horse ${name}` : ''],
   /** Since when the first password counts. `Infinity`: the outcome of a change is not known. */
   sureSince: 0,
-  browsers: Array.from({ length: world.browsers }, (_, at) =>
-    openBrowser(chance.fork(), {
-      ...{ name: `${name}${at + 1}`, address: `10.${number}.${at}.7` },
-      skew: chance.pick([0, 0, 0, -5 * MINUTE, 7 * MINUTE, -3 * DAY]),
-      hasKeys: chance.happens(0.85),
-    }),
-  ),
+  browsers: Array.from({ length: world.browsers }, (_, at) => {
+    const [own, skew] = [chance.fork(), chance.pick([0, 0, 0, -5 * MINUTE, 7 * MINUTE, -3 * DAY])];
+    return openBrowser(own, `${name}${at + 1}`, `10.${number}.${at}.7`, skew, chance.happens(0.85));
+  }),
 });
 export let people: readonly Person[] = [];
 export const beginPeople = (chance: Chance): void => {

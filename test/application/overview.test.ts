@@ -48,7 +48,9 @@ it('counts what happened by its hour, whether the hour was summed, is over, or i
   expect(await shown()).toMatchObject({ users: 1, sessions: 1, steps: expected });
   const all = { kind: 'logged-in', detail: 'passkey', count: 3 };
   expect((await shown('30d')).steps.flatMap(({ counts }) => counts)).toContainEqual(all);
-  expect((await app.records.list('hourlyCounts', { order: ['hour'] })).map(({ kind }) => kind)).not.toContain('disabled');
+  expect((await app.records.list('hourlyCounts', { order: ['hour'] })).map(({ kind }) => kind)).not.toContain(
+    'disabled',
+  );
 });
 
 it('sums an hour once, minutes after its end, with all of its events and none of another', async () => {

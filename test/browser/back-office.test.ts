@@ -105,7 +105,7 @@ it.runIf(canBrowse())(
     const isAt = (path: string) => tab.waitForURL(`**${path}?**`);
     const click = (form: string) => tab.locator(`form[data-form="${form}"] button`).first().click();
 
-    await tab.goto(`${url}/office?contains=ada`);
+    await tab.goto(`${url}/office/users?contains=ada`);
     const { username } = await registerAtService(tab);
     await isAt('/auth/new-passkey');
     await click('new-passkey.new-passkey');
@@ -117,8 +117,8 @@ it.runIf(canBrowse())(
     await click('step-up.passkey');
     await isAt('/auth/app');
     await click('app.app');
-    await tab.waitForURL(`${url}/office?contains=ada`);
-    expect(await tab.getByRole('main').textContent()).toContain(`Events name you ${username} ${user.id} (page).`);
+    await tab.waitForURL(`${url}/office/users?contains=ada`);
+    expect(await tab.getByRole('banner').textContent()).toContain(`Events name you ${username} ${user.id} (page)`);
 
     ahead = 60 * 60_000;
     await tab.getByRole('button', { name: 'Search' }).click();
@@ -126,11 +126,11 @@ it.runIf(canBrowse())(
     await click('step-up.passkey');
     await isAt('/auth/app');
     await click('app.app');
-    await tab.waitForURL(`${url}/office?contains=ada`);
+    await tab.waitForURL(`${url}/office/users?contains=ada&only=`);
 
     await tab.getByRole('link', { name: 'Log out' }).click();
     await click('log-out.log-out');
-    await tab.goto(`${url}/office`);
+    await tab.goto(`${url}/office/users`);
     await isAt('/auth/log-in');
     expect(faults).toEqual([]);
   },

@@ -69,7 +69,7 @@ const send = (office: Visitor, path: string, fields = {}, headers = {}) =>
   office.post(path, fields, { Origin: OFFICE, ...headers });
 
 /** Begins at a page of the back office. @returns where its log-in leads */
-const begin = async (office: Visitor, path = '/office') => {
+const begin = async (office: Visitor, path = '/office/users') => {
   const { status, headers } = await office.open(path);
   expect([path, status]).toEqual([path, 303]);
   return `${headers.location}`;
@@ -81,7 +81,7 @@ const pass = async (browser: Visitor, location: string) => {
   await browser.follow();
   return ahead(browser).slice(OFFICE.length);
 };
-const enter = async (browser: Visitor, path = '/office') => {
+const enter = async (browser: Visitor, path = '/office/users') => {
   const office = officeBrowser();
   const answer = await office.open(await pass(browser, await begin(office, path)));
   return { office, answer };
@@ -97,7 +97,7 @@ describe('an operator', () => {
     expect(answer.get('Set-Cookie')?.find((line) => line.startsWith(COOKIE))).toMatch(
       RegExp(`Max-Age=3600; ${attributes}`),
     );
-    expect((await office.open(page)).text).toContain(`Events name you ${actor}.`);
+    expect((await office.open(page)).text).toContain(`Events name you <strong>${actor}</strong>`);
     await send(office, `${page}/end-sessions`, { reason: 'A leak.' });
     await refreshWith(service, cookie).expect(401);
     expect(await eventsOf(service, user.id)).toContainEqual(
@@ -111,7 +111,7 @@ describe('an operator', () => {
     const [{ browser }, { user }] = [await someone(), await signUp(service)];
     const { office } = await enter(browser);
     clock.advance(OFFICE_LIFETIME - 1);
-    expect((await office.open('/office')).status).toBe(200);
+    expect((await office.open('/office/users')).status).toBe(200);
     clock.advance(1);
     const { status, headers } = await send(office, `/office/users/${user.id}/disable-user`);
     expect([status, headers.location]).toEqual([303, expect.stringMatching(`^${ORIGIN}/auth/app\\?`)]);
@@ -122,7 +122,7 @@ describe('an operator', () => {
   it('logs out at the service, so that another log-in takes the passkey again', async () => {
     const { browser } = await someone();
     const { office } = await enter(browser);
-    expect((await office.open('/office')).text).toContain(`<a href="${ORIGIN}/auth/log-out">`);
+    expect((await office.open('/office/users')).text).toContain(`<a href="${ORIGIN}/auth/log-out">`);
     await browser.open('/auth/log-out');
     await browser.submit('log-out.log-out');
     await browser.open((await begin(office)).slice(ORIGIN.length));
@@ -150,13 +150,13 @@ describe('an operator', () => {
     const operator = await someone();
     const { office } = await enter(operator.browser);
     await happens(operator);
-    expect((await office.open('/office')).status).toBe(status);
+    expect((await office.open('/office/users')).status).toBe(status);
     expect((await send(office, `/office/users/${operator.user.id}/end-sessions`)).status).toBe(status);
   });
 });
 
 describe('the back office lets nobody in', () => {
-  const isOut = async (office: Visitor) => expect((await office.open('/office')).status).toBe(303);
+  const isOut = async (office: Visitor) => expect((await office.open('/office/users')).status).toBe(303);
   /** Opens the address that a log-in leads to. */
   const opens = async (office: Visitor, path: string) => {
     const { status, text } = await office.open(path);
@@ -241,12 +241,12 @@ describe('the back office lets nobody in', () => {
     for (const [name, value] of browser.jar) stranger.jar.set(COOKIE, value).set(name, value);
     await isOut(stranger);
     for (const host of ['rebound.example', '127.0.0.1', 'localhost:9470']) {
-      expect((await office.open('/office', { Host: host })).status).toBe(403);
+      expect((await office.open('/office/users', { Host: host })).status).toBe(403);
       expect((await office.open('/office/signed-in?code=a&code_challenge=b', { Host: host })).status).toBe(403);
     }
     const visitor = visitorOf(service);
     for (const [name, value] of office.jar) visitor.jar.set(name, value);
-    for (const path of ['/office', '/office/signed-in?code=a&code_challenge=b'])
+    for (const path of ['/office/users', '/office/signed-in?code=a&code_challenge=b'])
       expect((await visitor.open(path)).status).toBe(404);
     expect((await visitor.open('/auth/account')).headers.location).toMatch(/^\/auth\/log-in/);
   });
@@ -263,9 +263,9 @@ describe('the back office lets nobody in', () => {
 
   it('to another address than its own', async () => {
     const { browser } = await someone();
-    for (const path of ['/office?to=https://attacker.example', `/office?contains=${'a'.repeat(2_000)}`]) {
+    for (const path of ['/office/users?to=https://attacker.example', `/office/users?contains=${'a'.repeat(2_000)}`]) {
       const { answer } = await enter(browser, path);
-      expect(answer.headers.location).toMatch(/^\/office(?:$|\?to=)/);
+      expect(answer.headers.location).toMatch(/^\/office\/users(?:$|\?to=)/);
     }
     const to = `https://attacker.example/office/signed-in?code_challenge=${'a'.repeat(43)}`;
     expect((await browser.open(`/auth/app?${new URLSearchParams({ to })}`)).status).toBe(400);

@@ -69,7 +69,7 @@ export const behindProxy = ({ identityHeader, secret: known }: Proxy, adminUrl: 
 const START_LIFETIME = 10 * 60_000;
 /** Characters, of what fits into a cookie. */
 const BACK_MAX_LENGTH = 1_000;
-const START = '/office';
+const START = '/office/users';
 const NOBODY: readonly ErrorCode[] = ['AUTH_TOKEN_MISSING', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND'];
 
 /** The URLs of the service, of the back office, and where a log-in leads back, as to an app. */
@@ -96,7 +96,7 @@ export const withLogin = (deps: Service, { baseUrl, adminUrl, officeLink }: Urls
   };
   const signedIn = route(
     {
-      ...{ name: 'office-signed-in', tag: 'back-office', method: 'GET', path: `${START}/signed-in` },
+      ...{ name: 'office-signed-in', tag: 'back-office', method: 'GET', path: '/office/signed-in' },
       ...{ auth: 'public', visitor: true, errorPages: true },
       summary: 'End a log-in, and lead back to the page for which it was begun',
       request: { query: v.looseObject({ code: Sealed, code_challenge: Sealed }) },

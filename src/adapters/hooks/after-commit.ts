@@ -11,10 +11,8 @@ const CALL_TIMEOUT = 10_000;
 /** Milliseconds that the events still have when the service stops. */
 const CLOSE_TIMEOUT = 5_000;
 
-type Options = { readonly logger: Logger; readonly observe: ObserveHook };
-
 /** Calls a hook for events, one after the other. `add` returns at once and never throws. */
-export const eventsTo = (hook: NonNullable<Hooks['afterCommit']>, { logger, observe }: Options) => {
+export const eventsTo = (hook: NonNullable<Hooks['afterCommit']>, logger: Logger, observe: ObserveHook) => {
   const oneAtATime = pLimit(1);
   const late = () => new LoggableError('the hook has not ended in time');
   const call = async (event: AccountEvent): Promise<void> => {

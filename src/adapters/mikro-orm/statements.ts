@@ -207,10 +207,6 @@ const isRow =
 
 const names = new Map<string, string>();
 
-const nameStatement = (text: string): void => {
-  names.set(text, `tandem_${hash('sha256', text).slice(0, 16)}`);
-};
-
 /** The name under which a statement is prepared; `undefined` for a text that was not named. */
 export const statementName = (text: string): string | undefined => names.get(text);
 
@@ -250,7 +246,7 @@ export const builtStatements = (system: string) => {
       db,
       Array.from({ length: count }, (_, at) => new Placeholder(at)),
     ).compile();
-    nameStatement(query.sql);
+    names.set(query.sql, `tandem_${hash('sha256', query.sql).slice(0, 16)}`);
     const [, operation = '', table = ''] = SUMMARY.exec(query.sql) ?? [];
     const attributes = { 'db.system.name': system, 'db.operation.name': operation, 'db.collection.name': table };
     const kept = { query, reads: operation === 'select', name: `${operation} ${table}`, attributes };

@@ -27,7 +27,7 @@ export const openHooks = async (
   const ask = async (at: string, type: Parameters<typeof askOverHttp>[2]) =>
     askOverHttp(at, await loadOrCreateHookKey(config), type, deps);
   const beforeRegister = url === null ? ofCaller : await ask(url, 'registration.requested');
-  const events = afterCommit === undefined ? null : eventsTo(afterCommit, { logger: deps.logger, observe });
+  const events = afterCommit === undefined ? null : eventsTo(afterCommit, deps.logger, observe);
   return {
     beforeRegister: beforeRegister && boundedBeforeRegister(beforeRegister, observe),
     claims: claims && boundedClaims(claims, observe),

@@ -119,7 +119,8 @@ describe('hooks that do not end', () => {
         heard.push(id);
         return never();
       },
-      { logger: silentLogger, observe: outcomes },
+      silentLogger,
+      outcomes,
     );
     const added = Array.from({ length: 1_003 }, () => anEvent());
     events.add(added);

@@ -216,7 +216,7 @@ export const ACCOUNT_VARIABLES = {
     form: locale,
     default: 'en',
     meaning:
-      'The language of mails and pages for users who have no other one that there are texts in. English (en) and German (de) are built in.',
+      'The language of mails and pages for users who have no other one that there are texts in. Built in are ar, cs, de, en, es, fr, he, it, ja, nl, pl, pt-BR, sv, tr, uk and zh-CN.',
   },
   PAGE_TEMPLATES: {
     form: form.path,

@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { logInWithCode, requestLoginCode } from '../../../src/application/accounts/login-by-code.ts';
 import {
   confirmEmail,
   removeUnverifiedAccount,
@@ -10,7 +11,6 @@ import {
 import { finishLogin, startPendingApp } from '../../../src/application/factors/finish-login.ts';
 import { signIn } from '../../../src/application/identities/sign-in.ts';
 import { login } from '../../../src/application/login/login.ts';
-import { logInWithCode, requestLoginCode } from '../../../src/application/accounts/login-by-code.ts';
 import { findIdentity, passkeysOf } from '../../../src/application/storage/credentials.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';
 import { EMAIL } from '../../support/account.ts';

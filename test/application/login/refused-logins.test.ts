@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { randomSecrets } from '../../../src/adapters/crypto/secrets.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
+import { logInWithCode, requestLoginCode } from '../../../src/application/accounts/login-by-code.ts';
 import { disableAccount } from '../../../src/application/accounts/operate-accounts.ts';
 import { replaceCodes } from '../../../src/application/factors/enrol-app.ts';
-import { logInWithCode, requestLoginCode } from '../../../src/application/accounts/login-by-code.ts';
 import { COUNTED_AT_ONCE, refusedLoginCounter } from '../../../src/application/login/refused-login-counter.ts';
 import { eventsOf } from '../../../src/application/storage/events.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';

@@ -3,12 +3,12 @@
 import { describe, expect, it } from 'vitest';
 import { memoryRecords } from '../../../src/adapters/records/memory.ts';
 import { confirmEmailChange, requestEmailChange } from '../../../src/application/accounts/change-email.ts';
+import { logInWithCode, requestLoginCode } from '../../../src/application/accounts/login-by-code.ts';
 import {
   confirmEmail,
   removeUnverifiedAccount,
   takeAccountBack,
 } from '../../../src/application/accounts/mail-links.ts';
-import { logInWithCode, requestLoginCode } from '../../../src/application/accounts/login-by-code.ts';
 import { passkeysOf } from '../../../src/application/storage/credentials.ts';
 import { eventsOf } from '../../../src/application/storage/events.ts';
 import type { Records } from '../../../src/application/storage/records.ts';

@@ -1,7 +1,11 @@
 import { finishLogin } from '../../../src/application/factors/finish-login.ts';
 import { confirmApp, startApp } from '../../../src/application/factors/manage-factors.ts';
-import { addPasskey, invitePasskey } from '../../../src/application/factors/manage-passkeys.ts';
-import { logInWithPasskey, passkeyChallenge } from '../../../src/application/factors/use-passkey.ts';
+import {
+  addPasskey,
+  invitePasskey,
+  logInWithPasskey,
+  passkeyChallenge,
+} from '../../../src/application/factors/passkeys.ts';
 import { signIn } from '../../../src/application/identities/sign-in.ts';
 import { login } from '../../../src/application/login/login.ts';
 import type { VerifiedIdentity } from '../../../src/domain/identity.ts';

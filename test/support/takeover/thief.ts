@@ -7,7 +7,7 @@ import {
 } from '../../../src/application/accounts/mail-links.ts';
 import { changeLocale } from '../../../src/application/accounts/profile.ts';
 import { makeRecoveryCodes, removeApp } from '../../../src/application/factors/manage-factors.ts';
-import { removePasskey } from '../../../src/application/factors/manage-passkeys.ts';
+import { removePasskey } from '../../../src/application/factors/passkeys.ts';
 import { linkIdentity, unlinkIdentity } from '../../../src/application/identities/at-provider.ts';
 import { factorsOf, findIdentity, identitiesOf, passkeysOf } from '../../../src/application/storage/credentials.ts';
 import type { VerifiedIdentity } from '../../../src/domain/identity.ts';

@@ -35,7 +35,7 @@ const PASSKEY_OFFERED_COOKIE = 'passkey_offered';
 const USED_LAST_COOKIE = 'used_last';
 
 /** What a browser keeps while its user is at a provider (ADR 0027): one for each start, named by a hash of its state. */
-export const START_COOKIE = 'sign_in_';
+const START_COOKIE = 'sign_in_';
 
 /** All that the service reads: parts of a regular expression. */
 export const COOKIES = [

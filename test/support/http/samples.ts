@@ -23,7 +23,9 @@ export const sampleBody = (route: Route): Record<string, unknown> => {
   if (required.length === 0) return exampleOf(route);
   return Object.fromEntries(
     required.map(([name, schema]) => {
-      const fitting = [...CANDIDATES, exampleOf(route)[name]].find((candidate) => v.is(schema, candidate));
+      const fitting = [...CANDIDATES, ...v.getExamples(schema), exampleOf(route)[name]].find((candidate) =>
+        v.is(schema, candidate),
+      );
       if (fitting === undefined) throw new Error(`no sample fits ${route.name}: ${name}`);
       return [name, fitting];
     }),

@@ -5,8 +5,7 @@ import {
   requestEmailChange,
 } from '../../../../application/accounts/change-email.ts';
 import type { Service } from '../../../../application/service.ts';
-import { CurrentPassword, Email, LinkToken, RefreshResult } from '../../../json/fields.ts';
-import { Timestamp } from '../../../json/public-user.ts';
+import { CurrentPassword, Email, LinkToken, RefreshResult, Timestamp } from '../../../json/fields.ts';
 import { acceptedLocales, clientNetworks, originOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
@@ -78,9 +77,7 @@ export const emailChangeRoutes = (deps: Service, cookie: SessionCookies): Route[
       const session = caller && { id: caller.sessionId, userId: caller.userId };
       const from = { networks: clientNetworks(ctx), locales: acceptedLocales(ctx), origin: originOf(ctx) };
       const pair = await confirmEmailChange(deps)({ ...body, ...from, session }, signal);
-      if (pair === null) return null;
-      cookie.set(ctx, pair);
-      return { accessToken: pair.accessToken };
+      return pair && cookie.set(ctx, pair);
     },
   ),
 ];

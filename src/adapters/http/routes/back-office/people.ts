@@ -68,7 +68,6 @@ export const behindProxy = ({ identityHeader, secret: known }: Proxy, adminUrl: 
 const START_LIFETIME = 10 * 60_000;
 /** Characters, of what fits into a cookie. */
 const BACK_MAX_LENGTH = 1_000;
-const START = '/office/users';
 const NOBODY: readonly ErrorCode[] = ['AUTH_TOKEN_MISSING', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND'];
 
 /** The URLs of the service, of the back office, and where a log-in leads back, as to an app. */
@@ -89,7 +88,7 @@ export const withLogin = (deps: Service, { baseUrl, adminUrl, officeLink }: Urls
     const challenge = secrets.hashOf(verifier);
     // A form is at its page, one level higher.
     const page = ctx.method === 'GET' ? ctx.path + ctx.search : ctx.path.replace(/\/[^/]*$/, '');
-    const back = below + (page.length > BACK_MAX_LENGTH ? START : page);
+    const back = below + (page.length > BACK_MAX_LENGTH ? '/office' : page);
     starts.add(ctx, challenge, secrets.encrypt(JSON.stringify({ verifier, back }), clock.now() + START_LIFETIME));
     return `${baseUrl}${PAGES.app.path}?${new URLSearchParams({ to: `${officeLink}?code_challenge=${challenge}` })}`;
   };

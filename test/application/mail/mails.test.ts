@@ -200,6 +200,21 @@ describe.each(templates.locales)('the mails in %s', (locale) => {
   });
 });
 
+it('in a language from right to left, what is filled in keeps its direction, and codes and links are copied as they are', () => {
+  const { text, html } = write('login-code', 'he');
+  expect(text).toContain('\u2068203.0.113.0/24\u2069');
+  expect(text.split('\n')).toEqual(expect.arrayContaining(['48151623', ...linksOf('login-code')]));
+  expect(html).toContain('dir="rtl"');
+  expect(write('login-code', 'de').text).not.toMatch(/[\u2068\u2069]/);
+});
+
+it.each([
+  ['fr', 'Saisir le code'],
+  ['zh-CN', '输入验证码'],
+])('the label of a link ends without its colon in %s', (locale, label) => {
+  expect(write('login-code', locale).html).toContain(`>${label}</a>`);
+});
+
 describe('a notice', () => {
   it('has a dash where the device or the network is not known', () => {
     const values = { ...madeUpValues('new-device', PAGES), device: [], network: '' };

@@ -1,12 +1,9 @@
-import type { Response } from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { heldFrom, opened, tokenIn } from '../support/http/auth-http.ts';
 import { ORIGIN, sentTwice } from '../support/http/page-visitor.ts';
 import { aPerson, currentUserOf } from '../support/http/service.ts';
 import { CLOCKS_APART, canShare, twoInstances } from '../support/processes/instances.ts';
-import { tally } from '../support/tally.ts';
 
-const CROWD = 40;
 const MINUTE = 60_000;
 /** Milliseconds in which two instances agree: a round trip to a database of a busy machine. */
 const AGREE = 10_000;
@@ -19,10 +16,6 @@ describe.runIf(canShare())('two instances over one database, one 5 min behind an
     at(instance).http.post('/auth/refresh-token').set('Cookie', cookie);
   const me = (instance: number, accessToken: string) =>
     at(instance).http.get('/users/me').set('Authorization', `Bearer ${accessToken}`);
-
-  /** Sends all at the same time, to each instance in turn. */
-  const crowd = (send: (index: number) => PromiseLike<Response>): Promise<Response[]> =>
-    Promise.all(Array.from({ length: CROWD }, (_none, index) => send(index)));
 
   it('both start, although they find it empty at the same time', async () => {
     for (const instance of [0, 1]) {
@@ -61,14 +54,5 @@ describe.runIf(canShare())('two instances over one database, one 5 min behind an
 
   it('give a form that is sent to both one answer', async () => {
     expect(await whileShared(() => sentTwice([at(0).url, at(1).url], 20))).toEqual([]);
-  });
-
-  it(`let one of ${CROWD} refreshes with one token succeed, and its session continues`, async () => {
-    const { cookie } = heldFrom(await register(0, aPerson()).expect(201));
-    const responses = await crowd((index) => refresh(index, cookie));
-    expect(tally(responses)).toEqual({ '200': 1, '401 AUTH_FAILED': CROWD - 1 });
-    const winner = responses.findIndex(({ status }) => status === 200);
-    const { cookie: next } = heldFrom(responses[winner] ?? expect.unreachable());
-    await refresh(winner + 1, next).expect(200);
   });
 });

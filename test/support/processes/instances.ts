@@ -66,9 +66,6 @@ const clockAhead = (milliseconds: number): Readonly<Record<string, string>> => {
   return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(program)}` };
 };
 
-/** Hashes that cost nothing, for tests that are not about them. Production refuses these. */
-export const CHEAP_HASHES = { NODE_ENV: 'test', BCRYPT_COST: '4' };
-
 const UNLIMITED = {
   ...PRODUCTION,
   HOST: '127.0.0.1',

@@ -31,7 +31,7 @@ const visibleIn = async (directory: string): Promise<string[]> =>
   (await readdir(directory)).filter((name) => !name.startsWith('.')).sort();
 
 /** @throws Error that names the file */
-const filesIn = async (directory: string, ending = /\.(?:html|json)$/): Promise<Files> => {
+const filesIn = async (directory: string, ending = /\.(?:html|json|css)$/): Promise<Files> => {
   const names = (await visibleIn(directory)).filter((name) => ending.test(name));
   return new Map(
     await Promise.all(names.map(async (name) => [name, await readTextFile(join(directory, name))] as const)),
@@ -55,7 +55,9 @@ const merged = async <Texts>({ directory, last }: Kind, own: Files = new Map()):
   };
   const readBefore = new Map<string, TextTree | undefined>();
   return {
-    templates: new Map(endingIn(all.keys(), '.html').map((name) => [name, all.get(`${name}.html`) ?? ''])),
+    templates: new Map(
+      [...all].flatMap(([name, text]) => (name.endsWith('.json') ? [] : [[name.replace(/\.\w+$/, ''), text]])),
+    ),
     locales,
     texts: {
       get(locale) {

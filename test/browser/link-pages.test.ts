@@ -114,6 +114,19 @@ describe.runIf(canBrowse())('the pages for links in mail', () => {
     await expect.poll(() => faults).toContainEqual(expect.stringContaining('violation: require-trusted-types-for'));
   });
 
+  it('send a mail again a minute later, which they count', async () => {
+    const { page, open, submit, isAt } = await visitor(CHROMIUM);
+    await open('/auth/forgot');
+    await submit('forgot.forgot', { email: aPerson().email });
+    expect(await page.evaluate(`getComputedStyle(document.querySelector('.again button')).pointerEvents`)).toBe('none');
+    expect(await page.evaluate('document.getAnimations().map((each) => each.effect.getTiming().duration)')).toEqual([
+      ...[60_000, 60_000],
+    ]);
+    await page.evaluate('for (const each of document.getAnimations()) each.finish()');
+    await submit('check-mail.forgot');
+    await isAt('/auth/check-mail', 'reset');
+  });
+
   it('show by nothing whether an address has an account', async () => {
     const { person } = await signUp(service());
     const shown = [person.email, aPerson().email].map(async (email) => {

@@ -79,11 +79,23 @@ describe('PAGE_TEMPLATES', () => {
     expect(files.templates.get('log-in')).toBe(LOG_IN);
   });
 
+  it('has a stylesheet of its own, after that of the service', async () => {
+    const env = { PAGE_TEMPLATES: directoryWith({ 'style.css': 'main { border: 0 }' }), BRAND_COLOR: '#ffdd00' };
+    const service = await startService(env, { storage: memoryStorage() });
+    onTestFinished(service.close);
+    expect((await service.http.get('/user-pages.css').expect(200)).text).toMatch(
+      /#ffdd00;[^}]*\}\n.*main \{ border: 0 \}$/s,
+    );
+    await expect(openTemplates({ ...NONE, pageTemplates: directoryWith({ 'other.css': '' }) })).rejects.toThrow(
+      /other\.css: there is no page/,
+    );
+  });
+
   it('is refused with a line for each problem, before the service opens anything', async () => {
     const files = { 'log-in.html': '<p>\n{{form.passkey}}{{nam}}\n</p>', 'de.json': '{\n"direction": "ltr",\n}' };
     const env = { PAGE_TEMPLATES: directoryWith(files) };
     await expect(startService(env, { storage: memoryStorage() })).rejects.toThrow(
-      /^The configuration is invalid\.\nPAGE_TEMPLATES: de\.json: it is no JSON: .*line 3.*\nPAGE_TEMPLATES: log-in\.html: line 2: \{\{nam\}\} is unknown here; there are .*\nPAGE_TEMPLATES: log-in\.html: \{\{form\.log-in\}\} is missing: the page needs it\nPAGE_TEMPLATES: log-in\.html: \{\{list\.providers\}\} is missing: the page needs it\nPAGE_TEMPLATES: log-in\.html: \{\{list\.registration\}\} is missing: the page needs it$/,
+      /^The configuration is invalid\.\nPAGE_TEMPLATES: de\.json: it is no JSON: .*line 3.*\nPAGE_TEMPLATES: log-in\.html: line 2: \{\{nam\}\} is unknown here; there are .*\nPAGE_TEMPLATES: log-in\.html: \{\{list\.providers\}\} is missing: the page needs it\nPAGE_TEMPLATES: log-in\.html: \{\{form\.log-in\}\} is missing: the page needs it\nPAGE_TEMPLATES: log-in\.html: \{\{list\.registration\}\} is missing: the page needs it$/,
     );
     await expect(openTemplates({ ...NONE, pageTemplates: '/nowhere/at/all' })).rejects.toThrow(
       /\nPAGE_TEMPLATES: the directory cannot be read: ENOENT/,

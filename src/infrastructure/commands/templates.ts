@@ -130,7 +130,8 @@ export const templates: Command = {
         const config = parseConfig(env);
         const { pages, mails, locales: ofMails } = await openTemplates(config);
         const [files, mailFiles] = await Promise.all([pages(), mails()]);
-        const style = (await readFile(STYLESHEET, 'utf8')) + brandStyle(config.brand);
+        const style =
+          (await readFile(STYLESHEET, 'utf8')) + brandStyle(config.brand) + (files.templates.get('style') ?? '');
         const locales = [...new Set([...files.locales, ...ofMails])].filter(
           (each) => locale === undefined || each === locale,
         );

@@ -147,7 +147,10 @@ const qrOf = async (state: PageState | null): Promise<string | null> => {
   return uri === undefined ? null : (await import('uqr')).renderSVG(uri);
 };
 
-const imagesOf = ({ logoUrl }: Brand): string => (logoUrl === null ? "'self'" : `'self' ${new URL(logoUrl).origin}`);
+const imagesOf = ({ logoUrl, darkLogoUrl, iconUrl }: Brand): string => {
+  const origins = [logoUrl, darkLogoUrl, iconUrl].flatMap((url) => (url ? [new URL(url).origin] : []));
+  return ["'self'", ...new Set(origins)].join(' ');
+};
 
 const policyFor = (brand: Brand, targets: readonly string[]): string =>
   scriptedPagePolicy({ images: imagesOf(brand), forms: ["'self'", ...targets].join(' ') });

@@ -158,6 +158,7 @@ export const declareRoutes = (
       ...settings,
       allowedOrigins,
       allowedOriginsSetting: config.allowedOriginsSetting,
+      ownStyle: async () => (await pageFiles()).templates.get('style') ?? '',
       has: (path) =>
         (path !== PAGES.register.path || config.registration.mode === 'open') &&
         routes.some((each) => each.path === path && each.method === 'GET'),

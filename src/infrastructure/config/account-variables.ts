@@ -192,6 +192,31 @@ export const ACCOUNT_VARIABLES = {
     unset: 'no logo',
     meaning: 'The logo on the pages. Browsers load it from its own host.',
   },
+  BRAND_LOGO_DARK_URL: {
+    form: url.logoUrl,
+    unset: 'BRAND_LOGO_URL',
+    meaning: 'The logo where the browser prefers dark. It needs BRAND_LOGO_URL.',
+  },
+  BRAND_ICON_URL: {
+    form: url.logoUrl,
+    unset: 'a green one',
+    meaning: 'The icon of the pages, in the tab of the browser.',
+  },
+  BRAND_TERMS_URL: {
+    form: url.pageUrl,
+    unset: 'no link',
+    meaning: 'The terms of the product, to which the pages link.',
+  },
+  BRAND_PRIVACY_URL: {
+    form: url.pageUrl,
+    unset: 'no link',
+    meaning: 'What the product does with personal data, to which the pages link.',
+  },
+  BRAND_SUPPORT_URL: {
+    form: url.supportUrl,
+    unset: 'no link',
+    meaning: 'Where users get help, to which the pages link: also mailto: with an address.',
+  },
   BRAND_COLOR: {
     form: color,
     unset: 'green',

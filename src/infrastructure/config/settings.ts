@@ -181,6 +181,11 @@ export const settingsOf = (of: Values) => {
     brand: {
       name: of.BRAND_NAME ?? new URL(baseUrlOf(of)).host,
       logoUrl: of.BRAND_LOGO_URL ?? null,
+      darkLogoUrl: of.BRAND_LOGO_DARK_URL ?? null,
+      iconUrl: of.BRAND_ICON_URL ?? null,
+      termsUrl: of.BRAND_TERMS_URL ?? null,
+      privacyUrl: of.BRAND_PRIVACY_URL ?? null,
+      supportUrl: of.BRAND_SUPPORT_URL ?? null,
       color: of.BRAND_COLOR ?? null,
       font: of.BRAND_FONT ?? null,
       /** In pixels. */

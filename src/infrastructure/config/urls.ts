@@ -39,6 +39,11 @@ export const pageUrl = formOf(
   (text) => httpUrl(text, /[#\s]/)?.href,
 );
 
+export const supportUrl = formOf(
+  'an http or https URL without credentials and fragment, or mailto: with an address',
+  (text) => (/^mailto:[^\s@?]+@[^\s@?]+$/.test(text) ? text : httpUrl(text, /[#\s]/)?.href),
+);
+
 /** `http:` only on this machine. The host of a logo becomes part of a Content-Security-Policy. */
 const safeUrl = (of: string) =>
   formOf(`an https URL of ${of}, or an http URL on this machine, without credentials and fragment`, (text) => {

@@ -9,6 +9,10 @@ const plain = await startService({}, { storage: memoryStorage() });
 const env = {
   BRAND_NAME: 'Tom & Jerry',
   BRAND_LOGO_URL: 'https://cdn.example.net/a/logo.svg?v=1',
+  BRAND_LOGO_DARK_URL: 'https://dark.example.net/logo.svg',
+  BRAND_ICON_URL: 'https://cdn.example.net/icon.png',
+  BRAND_TERMS_URL: 'https://example.net/terms',
+  BRAND_SUPPORT_URL: 'mailto:help@example.net',
   BRAND_COLOR: '#FFDD00',
   DEFAULT_LOCALE: 'de-CH',
   ALLOWED_ORIGINS_DEV: APPLICATION,
@@ -89,11 +93,18 @@ describe('the product on the pages', () => {
     expect((await plain.http.get('/user-pages.css').expect(200)).text).not.toMatch(/:root \{\n {2}--button/);
   });
 
-  it('is that of the settings: name, logo, colour, and the way back to the application', async () => {
+  it('is that of the settings: name, logo, icon, links, colour, and the way back to the application', async () => {
     const { text, headers } = await pageOf(branded, 'not-me', 'de');
-    expect(text).toContain('<img src="https://cdn.example.net/a/logo.svg?v=1" alt="Tom &#38; Jerry">');
+    expect(text).toContain('<img src="https://cdn.example.net/a/logo.svg?v=1" alt="Tom &#38; Jerry"></picture>');
+    expect(text).toContain('<source media="(prefers-color-scheme: dark)" srcset="https://dark.example.net/logo.svg">');
+    expect(text).toContain('<link rel="icon" href="https://cdn.example.net/icon.png">');
+    expect(
+      [...text.matchAll(/<a href="([^"]*)">(?:Nutzungsbedingungen|Datenschutz|Hilfe)</g)].map(([, to]) => to),
+    ).toEqual(['https://example.net/terms', 'mailto:help@example.net']);
     expect(text).toContain('· Tom &#38; Jerry</title>');
-    expect(headers['content-security-policy']).toContain("img-src 'self' https://cdn.example.net;");
+    expect(headers['content-security-policy']).toContain(
+      "img-src 'self' https://cdn.example.net https://dark.example.net;",
+    );
     expect((await branded.http.get('/user-pages.css').expect(200)).text).toMatch(
       /:root \{\n {2}--button: #ffdd00;\n {2}--on-button: #000000;\n {2}--radius: 8px;\n\}\n$/,
     );

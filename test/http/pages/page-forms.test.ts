@@ -208,6 +208,25 @@ describe('the settings', () => {
     expect(await backAt()).toBe(APPLICATION);
   });
 
+  /** The forms that nobody has to open. */
+  const openIn = (text: string) =>
+    [...text.matchAll(/<details open>.*?data-form="([\w.-]+)"/gs)].map(([, form]) => form);
+
+  it('say what there is, and show a form that has to be sent again', async () => {
+    const member = await registeredVisitor(await start({ PASSWORDS: 'optional', LOGIN_BY_CODE: 'on' }));
+    const { text } = await member.open('/auth/account');
+    expect(openIn(text)).toEqual([]);
+    expect(text).toMatch(new RegExp(`<summary>.*${member.person.email} <small>not confirmed</small>.*Change`));
+    await member.submit('account.username', { username: '!' });
+    expect(openIn((await member.follow()).text)).toEqual(['account.username']);
+    const { email } = aPerson();
+    await member.submit('account.confirmation-code', { email });
+    expect(openIn((await member.follow()).text)).toEqual(['account.email']);
+    expect(member.shown('account.email')[0]?.fields.email).toBe(email);
+    await member.submit('account.username', { username: aPerson().username });
+    expect(openIn((await member.follow()).text)).toEqual([]);
+  });
+
   const SECRET = /<code>((?:[A-Z2-7]{4} ?){8})<\/code>/;
 
   it('keep the secret of an app over a wrong code, and offer no second app', async () => {
@@ -224,6 +243,13 @@ describe('the settings', () => {
     const { text } = await member.open('/auth/account/factors');
     expect(text).not.toContain('factors.start-app');
     expect(text).toContain('10');
+    await member.open('/auth/log-out');
+    await member.submit('log-out.log-out');
+    await member.open('/auth/log-in');
+    await member.submit('log-in.log-in', { account: member.person.username, password: member.person.password });
+    const second = await member.follow();
+    expect(second.text.match(/name="remember"/g)).toHaveLength(1);
+    expect(second.text).toMatch(/<details>\s*<summary>.*data-form="second-factor\.recovery"/s);
   });
 
   it('offer the languages of mails, and end other sessions than their own', async () => {

@@ -49,9 +49,9 @@ const TOKEN = /<!doctype html>|<(\/?)([a-z][a-z0-9]*)((?:\s+[a-z][a-z-]*(?:="[^"
 const ATTRIBUTE = /([a-z][a-z-]*)(?:="([^"]*)")?/gi;
 
 /** Parts of the layout that are markup. */
-const LAYOUT_MARKUP = ['head', 'logo', 'visitor', 'alert', 'content', 'languages'];
+const LAYOUT_MARKUP = ['head', 'logo', 'visitor', 'alert', 'content', 'languages', 'links'];
 /** What a template may leave out. */
-const OPTIONAL = /^(?:text\..*|link\..*|title|brand|logo|languages)$/;
+const OPTIONAL = /^(?:text\..*|link\..*|title|brand|logo|languages|links)$/;
 
 const isMarkup = (name: string): boolean => /^(?:form|list)\./.test(name) || LAYOUT_MARKUP.includes(name);
 const isLink = (name: string): boolean => name.startsWith('link.');
@@ -160,6 +160,7 @@ export const pageProblems = (own: Files, builtIn: Files): string[] => {
   const { pages = {}, common = {} } = JSON.parse(builtIn.get('en.json') ?? '{}');
   return fileProblems(own, builtIn, {
     ofTemplate(text, name) {
+      if (name === 'style.css') return [];
       const ofService = builtIn.get(`${name}.html`);
       if (ofService === undefined) return ['there is no page of this name: npx tandem templates eject DIR writes all'];
       // The layout and pages without forms of their own have no others.

@@ -16,6 +16,14 @@ export type Brand = {
   readonly name: string;
   /** `null`: the name is shown. */
   readonly logoUrl: string | null;
+  /** Where the browser prefers dark; `null`: the same. */
+  readonly darkLogoUrl?: string | null;
+  /** In the tab of the browser; `null`: that of the service. */
+  readonly iconUrl?: string | null;
+  /** Below the card. */
+  readonly termsUrl?: string | null;
+  readonly privacyUrl?: string | null;
+  readonly supportUrl?: string | null;
   /** `#rrggbb`; `null`: that of the stylesheet. */
   readonly color: string | null;
   /** Names of fonts; `null`: that of the system. */

@@ -1,6 +1,6 @@
 import { filledTemplate, filledText, Html, html, NOTHING, type Templates } from '../../../application/templates.ts';
 import { PAGES } from '../forms/flow.ts';
-import { pathIn } from './layout.ts';
+import { type Brand, pathIn } from './layout.ts';
 import { isOffered, linkOf, type PageView, type UserTexts } from './page-view.ts';
 import { languageName } from './user-fields.ts';
 import { formOf } from './user-forms.ts';
@@ -127,16 +127,26 @@ export const filledPage = (
 ): string => {
   const { brand } = site;
   const main = filledTemplate(templates.get(template) ?? '', variable);
-  const head = html`<link rel="icon" href="${pathIn(site, '/icon.svg')}" type="image/svg+xml">
+  const head = html`<link rel="icon" href="${brand.iconUrl ?? pathIn(site, '/icon.svg')}">
 <link rel="stylesheet" href="${pathIn(site, '/user-pages.css')}">
 ${script}`;
-  const logo = brand.logoUrl === null ? brand.name : html`<img src="${brand.logoUrl}" alt="${brand.name}">`;
   const around: Readonly<Record<string, Html | string>> = {
     // Also the first thing that a screen reader says of the page.
     heading: isError ? filledText(texts.common['error-title'] ?? '', () => title) : title,
-    ...{ title, head, logo, locale, direction: texts.direction, brand: brand.name },
-    ...{ alert, visitor, languages, content: new Html(main) },
+    ...{ title, head, logo: logoOf(brand), locale, direction: texts.direction, brand: brand.name },
+    ...{ alert, visitor, links: linksOf(brand, texts), languages, content: new Html(main) },
     ...Object.fromEntries(['show', 'show-password', 'strength'].map((each) => [each, texts.common[each] ?? ''])),
   };
   return filledTemplate(templates.get('layout') ?? '', (each) => around[each] ?? '');
+};
+
+const logoOf = ({ name, logoUrl, darkLogoUrl: dark }: Brand): Html | string => {
+  if (logoUrl === null) return name;
+  const image = html`<img src="${logoUrl}" alt="${name}">`;
+  return dark ? html`<picture><source media="(prefers-color-scheme: dark)" srcset="${dark}">${image}</picture>` : image;
+};
+
+const linksOf = ({ termsUrl, privacyUrl, supportUrl }: Brand, { common }: UserTexts): Html => {
+  const links = Object.entries({ terms: termsUrl, privacy: privacyUrl, support: supportUrl });
+  return html`${links.map(([name, url]) => (url ? html`<a href="${url}">${common[name] ?? ''}</a>\n` : NOTHING))}`;
 };

@@ -10,6 +10,8 @@ type Settings = UserSite & {
   readonly allowedOrigins: readonly string[];
   /** The variable that has them. */
   readonly allowedOriginsSetting: string;
+  /** The end of the stylesheet of the pages for users. */
+  readonly ownStyle: () => Promise<string>;
   /** Whether the service has a page at a path. */
   readonly has: (path: string) => boolean;
 };
@@ -99,7 +101,8 @@ export const pageRoutes = (routes: () => readonly Route[], settings: Settings): 
       },
       cachedDocument(async () => {
         const style = await readFile(new URL('../../pages/user-pages.css', import.meta.url), 'utf8');
-        return style + (await import('../../pages/layout.ts')).brandStyle(settings.brand);
+        const { brandStyle } = await import('../../pages/layout.ts');
+        return style + brandStyle(settings.brand) + (await settings.ownStyle());
       }),
     ),
     ...styleRoutes(),

@@ -74,6 +74,11 @@ it.runIf(canBrowse())(
       'an operator ended it Your password was in a leak. by Ada (page)',
     );
     await looksRight();
+    for (const page of ['', '/users', '/events', '/invitations', '/webhooks', '/settings']) {
+      await tab.goto(`${url}/office${page}`);
+      await tab.evaluate('for (const each of document.querySelectorAll("details")) each.open = true');
+      await looksRight();
+    }
     expect(faults).toEqual([]);
 
     await refreshWith(service, cookie).expect(401);

@@ -59,14 +59,13 @@ export const readVariables = (env: Env): { readonly values: Partial<Values>; rea
 const isHidden = (name: VariableName): boolean =>
   (VARIABLES[name] as Variable).secret === true || name === 'PAGE_SERVERS';
 
-/** What the service is set to, without secrets and without the names and passwords of URLs. */
+/** What the service is set to, without secrets: URLs with a password are refused where they are none. */
 export const shownSettings = (env: Env) => {
   const environment = env.NODE_ENV === 'production' || env.NODE_ENV === 'test' ? env.NODE_ENV : 'development';
   return VARIABLE_NAMES.map((name) => {
     const variable: Variable = VARIABLES[name];
     const text = env[name] || defaultText(variable, environment) || variable.unset || 'none';
-    const value = isHidden(name) ? null : text.replaceAll(/\/\/[^/@\s]*@/g, '//…@');
-    return { name, value, isSet: Boolean(env[name]), meaning: variable.meaning };
+    return { name, value: isHidden(name) ? null : text, isSet: Boolean(env[name]), meaning: variable.meaning };
   });
 };
 

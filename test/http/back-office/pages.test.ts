@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { removeEnded } from '../../../src/application/sessions/purge.ts';
 import { listInvitations } from '../../../src/application/storage/credentials.ts';
+import { aDelivery, aWebhook } from '../../support/builders.ts';
 import { closedServices, eventsOf, linked } from '../../support/http/account.ts';
 import { refreshWith, signUp } from '../../support/http/auth-http.ts';
 import { OFFICE, WITH_OFFICE } from '../../support/http/back-office.ts';
@@ -155,6 +156,63 @@ describe('the pages of the back office', () => {
     await refreshWith(service, cookie).expect(401);
     while ((await removeEnded(service.ports)(100)) !== null);
     expect((await eventsOf(service, user.id))[0]).toMatchObject({ note: 'An incident.', actor: ACTOR });
+  });
+
+  it('show what an operator did, also to a user who is gone, and to nobody else', async () => {
+    const { user, person } = await signUp(service);
+    const at = `/office/users/${user.id}`;
+    await said(`${at}/disable-user`, { reason: 'A leak.' });
+    await said(`${at}/delete-user`, { confirm: person.username });
+    const ofAda = (await open(`/office/events?${new URLSearchParams({ actor: ACTOR, kind: 'deleted' })}`)).text;
+    expect(ofAda).toContain(`href="${at}"`);
+    expect((await open('/office/events?actor=eve&kind=')).text).toContain('There are none.');
+    expect((await open('/office/events?kind=disabled')).text).not.toContain(user.id);
+  });
+
+  it('export a user as a file, state attributes, and take an invitation back', async () => {
+    const { user } = await signUp(service);
+    const { headers, body } = await open(`/office/users/${user.id}/export`);
+    expect(headers['content-disposition']).toBe(`attachment; filename="${user.id}.json"`);
+    expect(body.data.user).toMatchObject({ id: user.id });
+    const form = `/office/users/${user.id}/set-attributes`;
+    expect(await said(form, { attributes: '[' })).toContain('role="alert"');
+    expect(await said(form, { attributes: '{"plan":"free"}' })).toContain('{&#34;plan&#34;:&#34;free&#34;}');
+    await said('/office/invitations/invite', { email: 'back@example.org' });
+    expect((await open('/office/invitations')).text).toContain('back@example.org');
+    const revoked = await said('/office/invitations/revoke-invitation', { email: 'back@example.org' });
+    expect(revoked).toContain(DONE);
+    expect(revoked).not.toContain('value="back@example.org"');
+  });
+
+  it('show how much happened, in pictures and tables', async () => {
+    await signUp(service);
+    for (const range of ['', '?range=30d']) {
+      const { text } = await open(`/office${range}`);
+      expect(text).toMatch(/<svg[^>]+role="img" aria-label="Registrations: \d+ in all, at most \d+ \(/);
+      expect(text).toMatch(/<title>[\d:-]+: Registrations [1-9]\d*<\/title><rect class="s1"/);
+    }
+    await open('/office?range=1y').expect(400);
+  });
+
+  it('show webhooks with what waits and failed, and send it again', async () => {
+    const { records } = service.ports;
+    const { user } = await signUp(service);
+    const webhook = aWebhook({ url: 'https://crm.example.org/in', disabledAt: 1 });
+    await records.insert('webhooks', webhook);
+    const delivery = aDelivery({ webhookId: webhook.id, userId: user.id, attempts: 9 });
+    await records.insert('deliveries', { ...delivery, lastError: '503', isWaiting: false, nextAttemptAt: null });
+    expect((await open('/office/webhooks')).text).toMatch(/crm\.example\.org.*Disabled.*1 given up.*503/s);
+    expect(await said('/office/webhooks/replay-webhook', { id: user.id })).toContain('role="alert"');
+    const again = await said('/office/webhooks/replay-webhook', { id: webhook.id });
+    expect(again).toMatch(/Send again: Done\..*Enabled.*1 waiting/s);
+    expect(again).not.toContain('given up<');
+  });
+
+  it('show settings without secrets', async () => {
+    const { text } = await open('/office/settings');
+    expect(text).toMatch(/ADMIN_<wbr>PROXY_<wbr>SECRET.*set, and secret/s);
+    expect(text).toContain('<code>https://office.example.org</code>');
+    expect(text).not.toContain(SECRET);
   });
 
   it('show what others have chosen as text, load no script, and are in the audit log', async () => {

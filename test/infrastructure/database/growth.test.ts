@@ -28,10 +28,15 @@ const OTHERS: Readonly<Record<string, (world: OwnedAccount) => PromiseLike<unkno
     confirmLink('/auth/email-change/preview', await askForAddress(account.other)),
   error: ({ service }) => service.http.get('/errors/DB_RECORD_NOT_FOUND'),
   'verify-email': ({ office, account }) => office('post', `/users/${account.id}/email/verify`),
+  'operators-replay-webhook': async ({ office }) => {
+    const [webhook] = (await office('get', '/webhooks')).body.data.webhooks;
+    return office('post', `/webhooks/${webhook.id}/replay`);
+  },
 };
 
 /** They read no table. */
 const WITHOUT = [
+  'operators-settings',
   ...['passkey-login-options', 'start-at-provider', 'start-at-provider-for-app', 'ready', 'live', 'assetlinks'],
   ...['error', 'errors', 'key-set', 'related-origins', 'change-password-page', 'passkey-endpoints', 'open-api', 'docs'],
   ...['former-password-reset-page', 'former-email-verification-page', 'former-not-me-page', 'former-email-change-page'],

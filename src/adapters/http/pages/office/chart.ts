@@ -1,5 +1,5 @@
 import { type Html, html, NOTHING } from '../../../../application/templates.ts';
-import { numberOf } from './frame.ts';
+import { numberOf, tableOf } from './frame.ts';
 
 export type Series = { readonly name: string; readonly values: readonly number[] };
 
@@ -33,12 +33,13 @@ export const chartOf = ({ title, labels, series, isLine = false, firstHue = 1 }:
 <p class="axis" aria-hidden="true"><span>${labels[0] ?? ''}</span><span>${labels[Math.floor(labels.length / 2)] ?? ''}</span><span>${labels.at(-1) ?? ''}</span></p>
 ${series.length > 1 ? html`<ul class="legend">${series.map(({ name, values }, at) => html`<li class="s${at + 1}">${name} ${numberOf(sum(values))}</li>`)}</ul>` : NOTHING}
 <details><summary>As a table</summary>
-<table>
-<thead><tr><th scope="col">UTC</th>${series.map(({ name }) => html`<th scope="col" class="number">${name}</th>`)}</tr></thead>
-<tbody>
-${labels.map((label, at) => html`<tr><th scope="row">${label}</th>${series.map(({ values }) => html`<td class="number">${numberOf(values[at] ?? 0)}</td>`)}</tr>\n`)}</tbody>
-</table>
-</details>
+${tableOf(
+  `${title}, in UTC`,
+  ['Time', ...series.map(({ name }) => name)],
+  labels.map((label, at) =>
+    [label, ...series.map(({ values }) => numberOf(values[at] ?? 0))].map((cell) => html`${cell}`),
+  ),
+)}</details>
 </figure>
 `;
 };

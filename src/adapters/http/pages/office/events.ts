@@ -39,7 +39,7 @@ const TONES: Readonly<Partial<Record<EventKind, Tone>>> = {
 const toneOf = ({ kind, reason }: Pick<AccountEvent, 'kind' | 'reason'>): Tone =>
   reason === 'token-replayed' ? 'bad' : (TONES[kind] ?? 'quiet');
 
-const isFrom = ({ userAgent, address }: Pick<AccountEvent, 'userAgent' | 'address'>): boolean =>
+export const isFrom = ({ userAgent, address }: Pick<AccountEvent, 'userAgent' | 'address'>): boolean =>
   userAgent !== null || address !== null;
 
 /** The browser and its network. A browser that no name is known of is shown as it calls itself. */

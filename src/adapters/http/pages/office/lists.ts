@@ -2,7 +2,7 @@ import { type Html, html, NOTHING } from '../../../../application/templates.ts';
 import { EVENT_KINDS, type EventKind } from '../../../../domain/event.ts';
 import type { Invitation } from '../../../../domain/registration.ts';
 import { breakable, pathIn, prose } from '../layout.ts';
-import { deviceOf, type ShownEvent, whatOf } from './events.ts';
+import { deviceOf, isFrom, type ShownEvent, whatOf } from './events.ts';
 import { buttonOf, foldedForms } from './forms.ts';
 import { badge, nextPage, numberOf, officePage, panel, selectOf, tableOf, timeOf, userLink, wordsOf } from './frame.ts';
 import type { PageView } from './view.ts';
@@ -38,7 +38,7 @@ export const eventsPage = (view: PageView, { events, next }: EventsShown, query:
     timeOf(event.at),
     html`${whatOf(view, event)}`,
     userLink(view.site, event.userId, html`<code>${event.userId}</code>`),
-    deviceOf(view, event),
+    isFrom(event) ? deviceOf(view, event) : NOTHING,
   ]);
   return officePage(view, {
     path: '/office/events',

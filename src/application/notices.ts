@@ -40,7 +40,6 @@ export const notifyOfChange = async (deps: Core, stores: Stores, { kind, user, o
   await enqueue(deps, stores, origin, [{ ...message, ...(createdAt !== undefined && { createdAt }) }]);
 };
 
-/** Records a change of an account, and notifies its user. */
 export const recordChange = async (
   deps: Core,
   stores: Stores,

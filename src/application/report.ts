@@ -1,6 +1,6 @@
 import type { Origin } from '../domain/event.ts';
 import type { Message } from '../domain/message.ts';
-import type { TokenStatus } from '../domain/token-status.ts';
+import type { TokenStatus } from '../domain/tokens.ts';
 import type { Delivery } from '../domain/webhook.ts';
 
 /** The outcome of an attempt to send a message. `dropped`: there was nothing to send. `failed`: it is tried again. */

@@ -5,7 +5,7 @@ import type { Notice } from '../domain/happenings.ts';
 import { type MessageDraft, newMessage } from '../domain/message.ts';
 import type { PasswordLimits, PasswordRules } from '../domain/password.ts';
 import type { RegistrationPolicy } from '../domain/registration.ts';
-import type { ReplayPolicy } from '../domain/token-status.ts';
+import type { ReplayPolicy } from '../domain/tokens.ts';
 import { accountKind, type User } from '../domain/user.ts';
 import type { Clock, IdGenerator } from './ports/clock-and-ids.ts';
 import type { AskClaims, BeforeRegister, VerifyElsewhere } from './ports/hooks.ts';
@@ -32,13 +32,10 @@ export type Sources = { readonly clock: Clock; readonly ids: IdGenerator; readon
 export type Core = Storage &
   Sources & {
     readonly registration?: RegistrationPolicy | undefined;
-    /** The notices that are sent by mail; none without mail. */
     readonly notices?: ReadonlySet<Notice> | undefined;
-    /** The languages that there are mails in. */
     readonly mailLocales?: readonly string[] | undefined;
   };
 
-/** The adapters of the service. */
 export type Ports = Storage &
   Omit<PasswordRules, 'productWords'> & {
     /** `null`: no mail is sent, and there are no routes that need it. */
@@ -55,7 +52,6 @@ export type Ports = Storage &
 
 /** What an operator has decided. Durations are in milliseconds. */
 type Policies = SecondFactorPolicy & {
-  /** Of new passwords. */
   readonly passwordLimits: PasswordLimits;
   /** Names of the product and its host, which are no passwords. */
   readonly productWords?: readonly string[];
@@ -77,7 +73,6 @@ type Policies = SecondFactorPolicy & {
   readonly passwords?: 'required' | 'optional' | undefined;
   /** Whether users verify their email addresses; `required`: before they log in. Default: off. */
   readonly emailVerification?: 'off' | 'optional' | 'required' | undefined;
-  /** Whether users may log in with codes by mail. */
   readonly loginByCode?: boolean | undefined;
   /**
    * Whether a right password on a new device needs a code by mail, too. `while-mail-works`: not of users whose mail has waited for minutes.
@@ -92,7 +87,6 @@ export type Service = Core &
   Policies & {
     readonly report?: Report;
     readonly pause: Pause;
-    /** Providers that users log in at, by their names. */
     readonly providers: ReadonlyMap<string, IdentityProvider>;
     /** Decides about registrations that would be accepted otherwise. */
     readonly beforeRegister?: BeforeRegister | undefined;
@@ -106,6 +100,17 @@ export type Service = Core &
 export type Cancellation = { throwIfAborted(): void };
 
 export const NEVER_CANCELLED: Cancellation = { throwIfAborted: () => undefined };
+
+/** The contents of sealed texts of a kind. @param texts as a browser presents them: some may have expired, or be of another kind. */
+export const openSealed = <Content extends readonly unknown[]>(
+  { secrets, clock }: Pick<Service, 'secrets' | 'clock'>,
+  texts: readonly string[],
+  kind: string,
+): Content[] =>
+  texts.flatMap((text) => {
+    const content: unknown = JSON.parse(secrets.decrypt(text, clock.now()) ?? 'null');
+    return Array.isArray(content) && content[0] === kind ? [content.slice(1) as readonly unknown[] as Content] : [];
+  });
 
 /** @param account an email address or a username. */
 export const findByAccount = ({ users }: { readonly users: UserRepository }, account: string): Promise<User | null> =>

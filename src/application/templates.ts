@@ -47,11 +47,9 @@ export type Templates<Texts = TextTree> = {
 export const VARIABLE = /\{\{([\w.-]+)\}\}/g;
 export const PLACEHOLDER = /\{(\w+)\}/g;
 
-/** Puts values in place of the variables of a template. */
 export const filledTemplate = (template: string, textFor: (name: string) => Html | string): string =>
   template.replaceAll(VARIABLE, (_all, name: string) => html`${textFor(name)}`.text);
 
-/** Puts values in place of the placeholders of a text. */
 export const filledText = (text: string, textFor: (name: string) => string): string =>
   text.replaceAll(PLACEHOLDER, (_all, name: string) => textFor(name));
 

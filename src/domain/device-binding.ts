@@ -14,7 +14,6 @@ export type DeviceKeys = {
 
 export const NO_KEYS: DeviceKeys = { deviceKey: null, browserKey: null, proofs: [] };
 
-/** A verified proof of a page's key (RFC 9449). */
 export type DeviceProof = {
   readonly key: string;
   /** Identifies the proof among those of its key. Proofs of a later second have greater numbers. A safe integer. */
@@ -87,7 +86,6 @@ export const pointsAt = (
 export const needsProof = (keys: DeviceKeys, evidence: Evidence): boolean =>
   deviceStatus(keys, { ...evidence, proof: null }) === 'unproven';
 
-/** The keys after a request that was not refused. */
 export const keysAfter = <Keys extends DeviceKeys>(keys: Keys, { proof }: Evidence): Keys =>
   (proof && withProof(keys, proof)) ?? keys;
 

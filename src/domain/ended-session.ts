@@ -53,7 +53,6 @@ type Entry = {
   readonly reason: SessionEnding;
 };
 
-/** The claims of the list. */
 export type EndedList = {
   /** Seconds that an access token lives at most. */
   readonly lifetime: number;
@@ -81,7 +80,6 @@ export const endedList = (ended: readonly Ended[], lifetime: number): EndedList 
 
 type Claimed = { readonly sessionId: string; readonly claims: { readonly sub: string; readonly iat: number } };
 
-/** Whether a list has an access token. */
 export const onList = ({ before = -1, sessions, users }: EndedList): ((token: Claimed) => boolean) => {
   const ids = new Set(sessions.map(({ sid }) => sid));
   // The latest entry of a user counts: it comes first.

@@ -3,7 +3,6 @@ import { LOGIN_CODE_LIFETIME } from './login-code.ts';
 
 /** What happens to accounts, and what is said about it: one row each. A new notice is a row here, its texts, and the call of `recordChange`. */
 
-/** The notices by mail that can be switched off. */
 export const NOTICES = ['new-device', 'password', 'email', 'replay', 'factors'] as const;
 export type Notice = (typeof NOTICES)[number];
 
@@ -103,7 +102,6 @@ const UNDO = [...HAPPENED, 'undoLink', 'undoUntil'] as const;
 const LEFT = ['passkeys', 'apps', 'signIns'] as const;
 
 type OtherMail = Pick<Happening, 'burst'> & {
-  /** What its texts may name. */
   readonly says: readonly string[];
   /** It is a text for some cases of another mail. */
   readonly insteadOf?: string;
@@ -114,7 +112,6 @@ type OtherMail = Pick<Happening, 'burst'> & {
   readonly every?: number;
 };
 
-/** The other mails. */
 const MAILS = {
   'password-reset': { says: ['link', 'validFor'], every: RESET_LIFETIME },
   'email-verification': { says: ['username', 'confirmLink', 'disownLink', 'validFor'], every: MAIL_INTERVAL },
@@ -150,7 +147,6 @@ const MAILS = {
   'device-unproven': { says: NOTICE },
 } as const satisfies Readonly<Record<string, OtherMail>>;
 
-/** Mails by the names of their texts. */
 export type MailName = ChangeNotice | keyof typeof MAILS;
 export const MAIL_NAMES = [...Object.keys(MAILS), ...Object.keys(HAPPENINGS).filter(isChangeNotice)] as MailName[];
 

@@ -14,7 +14,6 @@ export const LINK_PURPOSES = [
 ] as const;
 export type LinkPurpose = (typeof LINK_PURPOSES)[number];
 
-/** Those whose links have a page of their own. */
 export const PAGE_PURPOSES = LINK_PURPOSES.filter((each) => each !== 'handed-over' && each !== 'confirmation-code');
 
 /** The links with which the owner of a mailbox takes an account back from somebody who knows the password. */
@@ -43,7 +42,6 @@ export type Link = {
   readonly expiresAt: number;
 };
 
-/** How long the link of a password reset is valid: half an hour. */
 export const RESET_LIFETIME = 30 * 60_000;
 
 /** How long links are valid that verify or change an email address: a day. */

@@ -1,6 +1,5 @@
 /** A code from a mail, in place of the password (ADR 0008). */
 
-/** Milliseconds in which a code may be used. */
 export const LOGIN_CODE_LIFETIME = 10 * 60_000;
 
 /** Milliseconds in which a browser that asks again gets no second mail. */

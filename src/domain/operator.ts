@@ -32,5 +32,4 @@ const OF_PERSON = ' (page)';
 
 export const isProgramName = (text: string): boolean => isOperatorName(text) && !text.trimEnd().endsWith(OF_PERSON);
 
-/** What events name a person at the pages. */
 export const actorOfPerson = (name: string): string => name + OF_PERSON;

@@ -4,7 +4,6 @@ export type Passkey = {
   readonly userId: string;
   /** The id that its authenticator has chosen, in base64url. */
   readonly credentialId: string;
-  /** A COSE key in base64url. */
   readonly publicKey: string;
   /** Names the user to authenticators: 32 random bytes in base64url, the same of all passkeys of a user. */
   readonly userHandle: string;

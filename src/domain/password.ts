@@ -10,7 +10,6 @@ export const PASSWORD_MIN_CODE_POINTS = 8;
 export const PASSWORD_MAX_BYTES = { bcrypt: 72, argon2id: 1_024 } as const;
 export type PasswordHash = keyof typeof PASSWORD_MAX_BYTES;
 
-/** What an operator demands of new passwords. */
 export type PasswordLimits = {
   /** In code points. */
   readonly minLength: number;
@@ -31,7 +30,6 @@ export type PasswordProblem = 'too_short' | 'too_long' | 'invalid_characters';
 /** Some implementations of bcrypt end a password at NUL. Lone surrogates have no UTF-8 form, so several texts would share one hash. */
 export const hasInvalidCharacters = (password: string): boolean => password.includes('\0') || !password.isWellFormed();
 
-/** Why a text is not accepted as a password; `null` when it is. */
 export const passwordProblem = (password: string, { minLength, maxBytes }: PasswordLimits): PasswordProblem | null => {
   if (hasInvalidCharacters(password)) return 'invalid_characters';
   if (utf8Length(password) > maxBytes) return 'too_long';
@@ -62,7 +60,6 @@ export type PasswordRules = {
   readonly isCommonPassword: ((password: string) => boolean) | null;
   /** Whether a password is in a public list of leaked ones. `null`: nobody is asked. Never rejects. */
   readonly isLeakedPassword?: ((password: string) => Promise<boolean>) | null | undefined;
-  /** Names of the product and its host. */
   readonly productWords?: readonly string[];
 };
 

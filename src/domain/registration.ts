@@ -2,7 +2,6 @@ import type { Attributes } from './attributes.ts';
 import { AppError } from './errors/app-error.ts';
 import { canonicalEmail } from './user.ts';
 
-/** Who may register, and with which addresses. */
 export type RegistrationPolicy = {
   readonly mode: 'open' | 'invited' | 'closed';
   /** `example.com` is that domain alone, `.example.com` its subdomains. In ASCII and lower case; empty: all domains. */
@@ -47,8 +46,6 @@ export type Invitation = {
   readonly expiresAt: number;
 };
 
-/** Milliseconds for which an invitation is valid: seven days. */
 export const INVITATION_LIFETIME = 7 * 86_400_000;
 
-/** How many addresses may be invited at the same time. */
 export const INVITATIONS_AT_MOST = 10_000;

@@ -32,6 +32,5 @@ export const isKnown = (
   now: number,
 ): boolean => now < expiresAt && passwordChangedAt <= createdAt && (secondFactorAt ?? 0) <= createdAt;
 
-/** Whether a device stands for the second factor of a user. */
 export const remembers = (device: RememberedDevice, user: Presented, now: number): boolean =>
   user.secondFactorAt !== null && isKnown(device, user, now);

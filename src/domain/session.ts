@@ -79,7 +79,6 @@ export const newSession = (input: {
   address: input.device.address,
 });
 
-/** The replacement of a session's current token by the next one. */
 export type Rotation = {
   readonly sessionId: string;
   readonly userId: string;

@@ -11,7 +11,6 @@ export const webhookTypeOf = ({ kind }: Pick<AccountEvent, 'kind'>): WebhookType
   return 'webhook' in happening ? happening.webhook : null;
 };
 
-/** The kinds of events by their types. */
 export const WEBHOOK_TYPES: ReadonlyMap<WebhookType, readonly EventKind[]> = Map.groupBy(
   EVENT_KINDS.filter((kind) => webhookTypeOf({ kind }) !== null),
   (kind) => webhookTypeOf({ kind }) as WebhookType,
@@ -38,7 +37,6 @@ export type Webhook = {
   readonly disabledAt: number | null;
 };
 
-/** An event that a webhook is still to be told of. */
 export type Delivery = {
   readonly webhookId: string;
   readonly userId: string;

@@ -58,7 +58,7 @@ describe('the linter', () => {
   it.each([
     ['domain/planted.ts', `import './user.ts';`],
     ['application/sessions/planted.ts', `import '../../domain/user.ts';`],
-    ['adapters/log/planted.ts', `import 'jose';\nimport '../json/public-user.ts';`],
+    ['adapters/log/planted.ts', `import 'jose';\nimport '../json/fields.ts';`],
     ['adapters/http/stages/planted.ts', `import '../envelope.ts';`],
     ['infrastructure/planted.ts', `import '../adapters/clock/system.ts';`],
   ])('accepts in src/%s: %s', (path, code) => {

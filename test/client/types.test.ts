@@ -55,9 +55,8 @@ import type {
 } from '../../src/adapters/json/account.ts';
 import type * as json from '../../src/adapters/json/factors.ts';
 import type * as tokens from '../../src/adapters/json/fields.ts';
-import type { AddressBody, LinkBody } from '../../src/adapters/json/fields.ts';
+import type { AddressBody, CurrentUserJson, LinkBody, PublicUserJson } from '../../src/adapters/json/fields.ts';
 import type * as passkeys from '../../src/adapters/json/passkeys.ts';
-import type { CurrentUserJson, PublicUserJson } from '../../src/adapters/json/public-user.ts';
 import type { FIELD_CODES, FieldProblem as ServiceFieldProblem } from '../../src/domain/errors/app-error.ts';
 import type { ErrorCode } from '../../src/domain/errors/catalog.ts';
 import { readText } from '../support/checkout/repository.ts';

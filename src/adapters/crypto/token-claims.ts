@@ -1,7 +1,7 @@
 import type { JWTPayload } from 'jose';
 import * as v from 'valibot';
 import { AMR_VALUES } from '../../domain/assurance.ts';
-import { PublicUserFromJson } from '../json/public-user.ts';
+import { PublicUserFromJson } from '../json/fields.ts';
 
 /** Seconds since the epoch: the end of the year 9999, the last that ISO 8601 writes with four digits. */
 const LAST_SECOND = 253_402_300_799;

@@ -8,7 +8,7 @@ import type {
   TokenSigner,
   Verified,
 } from '../../application/ports/token-signer.ts';
-import { PublicUserJson } from '../json/public-user.ts';
+import { PublicUserJson } from '../json/fields.ts';
 import { DIGEST, decoded, encoded, formProblem, isSignedBy, SIGNATURE_FORM } from './es256.ts';
 import {
   AccessTokenOfSession,

@@ -8,11 +8,10 @@ import { formValidation } from './forms/form-validation.ts';
 import type { HttpDeps } from './http-deps.ts';
 import type { Route } from './routing/define-route.ts';
 import { cookieParsing, crossOrigin, requestPreprocessing, requestScope, securityHeaders } from './stages/arrival.ts';
-import { authenticationGuard, recognisePageServer } from './stages/authentication-guard.ts';
 import { dispatch, handle, handlerTimeout, timing } from './stages/dispatch.ts';
 import { errorEnvelope, responseSerialization, successEnvelope } from './stages/envelopes.ts';
+import { authenticationGuard, rateLimits, recognisePageServer } from './stages/guards.ts';
 import { inputValidation } from './stages/input-validation.ts';
-import { rateLimits } from './stages/rate-limit.ts';
 
 /** The thirteen stages of every request, in the order of SPEC "Request processing". */
 export const pipeline = (
@@ -64,7 +63,6 @@ export const pipeline = (
 
 export type HttpHandlers = {
   readonly request: RequestListener;
-  /** The response to a request that does not reach the application. */
   readonly errorResponse: ReturnType<typeof clientError>;
 };
 

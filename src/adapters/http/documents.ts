@@ -95,7 +95,6 @@ type Document = Pick<Route, 'name' | 'summary' | 'path'> &
     readonly errorPages?: boolean;
   };
 
-/** A text of which the OpenAPI document shows the beginning. */
 const textLike = (example: string) => v.pipe(v.string(), v.examples([example]));
 
 export const HTML_TEXT = textLike('<!doctype html>…');

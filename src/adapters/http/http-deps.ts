@@ -46,7 +46,6 @@ export type HttpDeps = {
    * which its client chooses, and the code and reason of its error.
    */
   readonly environment: 'development' | 'test' | 'production';
-  /** The public URL of the service, without a trailing slash. */
   readonly baseUrl: string;
   /** The page of an error below `/auth`, which people see. */
   readonly userFailure: (
@@ -60,7 +59,6 @@ export type HttpDeps = {
   readonly postedCallbacks?: ReadonlySet<string>;
   /** Names of headers that pages may send besides those of the specification. */
   readonly allowedHeaders: readonly string[];
-  /** The setting that `allowedOrigins` come from, for the log. */
   readonly allowedOriginsSetting: string;
   readonly rateLimits: Readonly<Record<Exclude<Tier, 'none'>, Limit>>;
   readonly counts: Pick<Counts, 'countRequest'>;
@@ -109,7 +107,6 @@ declare module 'koa' {
   interface DefaultState {
     /** Stage 13, which surrounds the others: when the request arrived, in monotonic milliseconds. */
     arrivedAt?: number;
-    /** Set when the request is dispatched to a route. */
     route?: Route;
     /** Stage 7: the program that an assertion has admitted to the back office. */
     operator?: Operator;
@@ -135,9 +132,7 @@ declare module 'koa' {
     binding?: Binding;
     /** The handler's result; after stage 11, the serialized one. */
     payload?: unknown;
-    /** Set when an error is logged. */
     loggedError?: { readonly code: string; readonly reason: string | undefined };
-    /** Whether the request has been logged. */
     logged?: boolean;
     /** Whether sampling suppressed the line of the exception, and therefore that of the response. ADR 0018. */
     suppressed?: boolean;

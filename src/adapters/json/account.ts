@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { LOGIN_METHOD_NAMES } from '../../domain/assurance.ts';
 import { EVENT_KINDS, SESSION_ENDINGS } from '../../domain/event.ts';
-import { Timestamp } from './public-user.ts';
+import { Timestamp } from './fields.ts';
 
 /** Without the ids of its tokens. */
 export const SessionJson = v.pipe(
@@ -49,7 +49,6 @@ const stored = {
 
 export const StoredEventJson = v.object(stored);
 
-/** An event with a name for its device. */
 export const EventJson = v.pipe(v.object({ ...stored, deviceName: v.nullable(v.string()) }), v.title('Event'));
 
 export const EventsPage = v.object({ events: v.array(EventJson), next: v.nullable(v.string()) });

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
 
-/** A code of the catalog of errors. */
 export const CatalogEntry = v.pipe(
   v.object({
     code: v.string(),

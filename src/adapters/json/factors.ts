@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Timestamp } from './public-user.ts';
+import { Timestamp } from './fields.ts';
 
 export const PasskeyJson = v.pipe(
   v.object({

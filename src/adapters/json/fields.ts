@@ -14,7 +14,6 @@ import {
   USERNAME_MIN_LENGTH,
   USERNAME_PATTERN,
 } from '../../domain/user.ts';
-import { PublicUserJson } from './public-user.ts';
 
 /** No port and no path: `domainToASCII` would take them off. A longer domain is none. */
 const DOMAIN = /(?<=@)[\w.\u0080-\u{10ffff}-]{1,253}$/u;
@@ -23,7 +22,6 @@ const DOMAIN = /(?<=@)[\w.\u0080-\u{10ffff}-]{1,253}$/u;
 export const typedAccount = (text: string): string =>
   typedName(text).replace(DOMAIN, (domain) => domainToASCII(domain) || domain);
 
-/** What a value breaks. */
 type Broken = { readonly code: FieldCode; readonly message: string };
 
 /** A rule about a field that valibot does not have. `received` takes its code to the details of the error. @param check `null`: it is kept. */
@@ -34,11 +32,6 @@ export const fieldRule = <Input>(check: (value: Input) => Broken | null) =>
   });
 
 export const textRule = fieldRule<string>;
-
-const AccessToken = v.pipe(v.string(), v.examples(['eyJhbGciOiJFUzI1NiIs…']));
-
-export const RefreshResult = v.object({ accessToken: AccessToken });
-export const LoginResult = v.object({ accessToken: AccessToken, user: PublicUserJson });
 
 /** The fields that several routes and the import of users share, with the limits of the domain. */
 
@@ -60,7 +53,6 @@ export const Email = v.pipe(
   v.regex(EMAIL_PATTERN, 'must be an email address'),
 );
 
-/** A language tag, in any letter case. */
 export const Locale = v.pipe(
   v.string(),
   textRule((text) =>
@@ -135,7 +127,6 @@ export const IdParams = v.object({ id: Id });
 const MAX_LIMIT = 100;
 export const DEFAULT_LIMIT = 50;
 
-/** How many entries a page of a list has. */
 export const Limit = v.pipe(
   v.string(),
   v.regex(/^\d{1,3}$/, 'must be a whole number'),
@@ -149,7 +140,6 @@ export const Limit = v.pipe(
 /** Longer than a recovery code with a blank or a hyphen between all characters. */
 export const TYPED_CODE_MAX = 40;
 
-/** A code of an authenticator app. */
 export const Code = v.pipe(
   v.string(),
   v.examples(['287082']),
@@ -175,5 +165,66 @@ export const LinkToken = v.pipe(v.string(), v.minLength(1), v.maxLength(LINK_TOK
 
 export const LinkBody = v.object({ token: LinkToken });
 
-/** The address of an account, which gets a link. */
 export const AddressBody = v.object({ email: Email });
+
+/** The last time whose year has four digits, as RFC 3339 §5.6 requires. */
+const LAST_TIMESTAMP = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+/** Epoch milliseconds → ISO 8601 in UTC. */
+export const Timestamp = v.pipe(
+  v.number(),
+  v.integer(),
+  v.minValue(0),
+  v.maxValue(LAST_TIMESTAMP),
+  v.transform((milliseconds) => new Date(milliseconds).toISOString()),
+  v.metadata({ jsonSchema: { type: 'string', format: 'date-time' } }),
+);
+
+const NO_TIMESTAMP = 'must be a time such as 2026-11-21T23:03:48.228Z';
+/** ISO 8601 → epoch milliseconds. */
+export const FromTimestamp = v.pipe(
+  v.string(),
+  v.isoTimestamp(NO_TIMESTAMP),
+  v.transform((text) => Date.parse(text)),
+  v.integer(NO_TIMESTAMP),
+);
+
+/** The domain's public user → JSON. Drops unknown members, so that no other member of a user is sent. */
+export const PublicUserJson = v.pipe(
+  v.object({
+    id: v.string(),
+    username: v.string(),
+    email: v.string(),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  }),
+  v.title('User'),
+);
+
+export const AttributesJson = v.record(v.string(), v.unknown());
+
+export const CurrentUserJson = v.pipe(
+  v.object({
+    ...PublicUserJson.entries,
+    emailVerified: v.boolean(),
+    attributes: AttributesJson,
+    locale: v.nullable(v.string()),
+    secondFactor: v.boolean(),
+    passkeys: v.number(),
+  }),
+  v.title('CurrentUser'),
+);
+
+/** JSON → the domain's public user. Refuses unknown members. */
+export const PublicUserFromJson = v.strictObject({
+  id: v.string(),
+  username: v.string(),
+  email: v.string(),
+  createdAt: FromTimestamp,
+  updatedAt: FromTimestamp,
+});
+
+const AccessToken = v.pipe(v.string(), v.examples(['eyJhbGciOiJFUzI1NiIs…']));
+
+export const RefreshResult = v.object({ accessToken: AccessToken });
+export const LoginResult = v.object({ accessToken: AccessToken, user: PublicUserJson });

@@ -54,7 +54,6 @@ type ExportedRows = {
   }[];
 };
 
-/** The oldest first. */
 const exportedRows = async (records: Records, userId: string): Promise<ExportedRows> => {
   const lists = Object.entries<readonly string[]>(EXPORTED).map(async ([table, columns]) => {
     const rows = await records.list(table as keyof Exported, { equal: { userId }, order: ['id'] });

@@ -47,7 +47,6 @@ export const useInvitation = async ({ clock }: Service, { records }: Stores, inv
 type Invited = {
   readonly email: string;
   readonly attributes: Attributes;
-  /** The language of the mail; `null` for the default. */
   readonly locale: string | null;
 };
 
@@ -93,11 +92,9 @@ export type RegisterInput = ClientContext & {
   readonly email: string;
   /** Without it, the user logs in in other ways, and may choose one by a link in a mail. */
   readonly password?: string | undefined;
-  /** The token of an invitation. */
   readonly invitation?: string | undefined;
   /** Its address is the email. It is linked to the account. */
   readonly identity?: VerifiedIdentity | undefined;
-  /** For the hook of registrations. */
   readonly extra?: Readonly<Record<string, string>> | undefined;
 };
 

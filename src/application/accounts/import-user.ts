@@ -12,7 +12,6 @@ export type ImportDeps = Core & {
   readonly factorSecrets: FactorSecrets | null;
 };
 
-/** A user of another system. */
 export type Arrival = Pick<User, 'id' | 'email' | 'passwordHash' | 'locale' | 'attributes'> & {
   /** One that may be used here; `null` for none. */
   readonly username: string | null;

@@ -131,7 +131,6 @@ export const makeResetLink =
     return { token, expiresAt };
   };
 
-/** Mails such a link to the address of the account. */
 export const mailResetLink =
   (deps: Core) =>
   ({ id: userId, email: to }: Pick<User, 'id' | 'email'>, origin: Origin): Promise<void> =>

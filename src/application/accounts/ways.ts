@@ -28,9 +28,7 @@ type StoredWay = { readonly id: string; readonly createdAt?: number };
 type EndWaysOptions = Omit<Ending, 'reason'> & {
   /** Whether the password belongs to who acts. Default: it does not. */
   readonly isPasswordShown?: boolean;
-  /** Of the new password. Default: the user has none. */
   readonly passwordHash?: string;
-  /** The session of who acts. */
   readonly exceptId?: string;
   /** What the act leaves of passkeys, apps, recovery codes and identities. Default: nothing. */
   readonly leaves?: (way: StoredWay) => boolean;
@@ -43,7 +41,6 @@ export type EndedWays = {
   readonly passkeys: number;
 };
 
-/** Whether an act ends a way in of a user. */
 type Ends = (way: WayIn, stored?: StoredWay) => boolean;
 
 /**
@@ -118,7 +115,6 @@ export const removeIdentity = async (deps: Core, stores: Stores, key: Pick<Ident
 /** How many removed identities of a user are remembered: the latest. */
 const REMOVED_AT_MOST = 200;
 
-/** Whether a user has removed an identity, and not linked it since. */
 export const isBlocked = (
   deps: Core,
   { removedIdentities }: Pick<User, 'removedIdentities'>,
@@ -178,7 +174,6 @@ type Proof = {
   readonly locales: readonly string[];
   /** Whether who proves it has shown the password, sets another one, or was told in a mail whose account it is. Default: none of these. */
   readonly isPasswordShown?: boolean;
-  /** The refresh tokens of the browser that proves it. */
   readonly verified?: readonly RefreshToken[];
 };
 

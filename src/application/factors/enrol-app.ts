@@ -9,9 +9,9 @@ import {
 } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
 import { invalidSecondFactor } from '../login/pending-login.ts';
-import { notifyOfChange } from '../notices.ts';
+import { recordChange } from '../notices.ts';
 import type { FactorSecrets } from '../ports/secrets.ts';
-import { record, type Service } from '../service.ts';
+import type { Service } from '../service.ts';
 import { codesOf, factorsOf, storeCodes } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 import { removeRow } from '../storage/rows.ts';
@@ -58,11 +58,10 @@ export const enrol = async (
 ): Promise<string[]> => {
   const now = deps.clock.now();
   if (user.secondFactorAt === null) await stores.users.update(user.id, { secondFactorAt: now, now });
-  await record(deps, stores, origin, [{ userId: user.id, kind: 'second-factor-added', sessionId }]);
   const hasCodes = (await codesOf(stores.records, user.id)).length > 0;
   const codes = hasCodes ? [] : await replaceCodes(deps, stores, user.id);
   const added = [...appIds, ...(hasCodes ? [] : await codesOf(stores.records, user.id))];
-  await notifyOfChange(deps, stores, { kind: 'second-factor-added', user, origin, added });
+  await recordChange(deps, stores, { kind: 'second-factor-added', user, sessionId, origin, added });
   return codes;
 };
 

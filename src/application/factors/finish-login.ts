@@ -22,45 +22,32 @@ import type { ClientContext } from '../sessions/prove-device.ts';
 import { codesOf, factorsOf, passkeysOf } from '../storage/credentials.ts';
 import type { Records, Stores } from '../storage/records.ts';
 import { addApp, enrol, type StartedApp } from './enrol-app.ts';
-import { type NewChallenge, newChallenge } from './use-passkey.ts';
+import { passkeyChallenge } from './use-passkey.ts';
 import { type PresentedFactor, verifyFactor, verifyFirstCode } from './verify-factor.ts';
 
 type SecondFactorMethod = 'totp' | 'recovery-code' | 'passkey' | 'mail-code';
 
-type ShownPendingLogin = {
-  readonly methods: SecondFactorMethod[];
-  /** Whether the user has none, and may add an authenticator app now. */
-  readonly enrol: boolean;
-  readonly expiresAt: number;
-  readonly challenge: NewChallenge | null;
+/** What a pending log-in waits for. `enrol`: the user has no factor, and may add an authenticator app now. */
+export const showPendingLogin = (deps: Service) => async (pendingLogins: readonly string[]) => {
+  const asked = unseal(deps, pendingLogins, 'new-device-code');
+  const methods: SecondFactorMethod[] = [];
+  if (asked !== null && !hasLaterLogin(deps, pendingLogins, asked.codes[0].askedAt)) {
+    methods.push('mail-code');
+    return { methods, enrol: false, expiresAt: expiryOf(asked.codes[0]), challenge: null };
+  }
+  const { pending, user } = await openPendingLogin(deps, pendingLogins);
+  const [factors, codes, passkeys] = await Promise.all([
+    factorsOf(deps.records, user.id),
+    codesOf(deps.records, user.id),
+    passkeysOf(deps.records, user.id),
+  ]);
+  if (deps.secrets.factors !== null && factors.some(isConfirmed)) methods.push('totp');
+  if (codes.length > 0) methods.push('recovery-code');
+  if (passkeys.length > 0) methods.push('passkey');
+  const enrol = await mayEnrol(deps, deps.records, user);
+  const challenge = passkeys.length > 0 ? passkeyChallenge(deps)() : null;
+  return { methods, enrol, expiresAt: pending.expiresAt, challenge };
 };
-
-/** What a pending log-in waits for. */
-export const showPendingLogin =
-  (deps: Service) =>
-  async (pendingLogins: readonly string[]): Promise<ShownPendingLogin> => {
-    const asked = unseal(deps, pendingLogins, 'new-device-code');
-    if (asked !== null && !hasLaterLogin(deps, pendingLogins, asked.codes[0].askedAt))
-      return { methods: ['mail-code'], enrol: false, expiresAt: expiryOf(asked.codes[0]), challenge: null };
-    const { pending, user } = await openPendingLogin(deps, pendingLogins);
-    const [factors, codes, passkeys] = await Promise.all([
-      factorsOf(deps.records, user.id),
-      codesOf(deps.records, user.id),
-      passkeysOf(deps.records, user.id),
-    ]);
-    const hasApp = deps.secrets.factors !== null && factors.some(isConfirmed);
-    const hasPasskey = passkeys.length > 0;
-    return {
-      methods: [
-        ...(hasApp ? (['totp'] as const) : []),
-        ...(codes.length > 0 ? (['recovery-code'] as const) : []),
-        ...(hasPasskey ? (['passkey'] as const) : []),
-      ],
-      enrol: await mayEnrol(deps, deps.records, user),
-      expiresAt: pending.expiresAt,
-      challenge: hasPasskey ? newChallenge(deps, { purpose: 'passkey-use', userId: '', sessionId: '' }) : null,
-    };
-  };
 
 /** Whether the user of a pending log-in adds a factor instead of presenting one. Somebody with the password alone cannot, if there is one. */
 const mayEnrol = async (
@@ -92,16 +79,10 @@ type FinishLoginInput = ClientContext & {
   readonly remember?: boolean | undefined;
 };
 
-type FinishedLogin = {
-  readonly opened: OpenedSession;
-  readonly recoveryCodes: string[] | null;
-  readonly rememberedDevice: string | null;
-};
-
 /** Opens the session of a pending log-in for a user who presents the second factor, or adds the first one. Both are used up together with it. */
 export const finishLogin =
   (deps: Service) =>
-  async (input: FinishLoginInput, cancellation = NEVER_CANCELLED): Promise<FinishedLogin> => {
+  async (input: FinishLoginInput, cancellation = NEVER_CANCELLED) => {
     const { pendingLogins, factor, remember = false, rememberedDevices: texts = [] } = input;
     if ('mailCode' in factor) {
       const asked = unseal(deps, pendingLogins, 'new-device-code');

@@ -1,6 +1,6 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import { type Factor, isConfirmed } from '../../domain/second-factor.ts';
+import { isConfirmed } from '../../domain/second-factor.ts';
 import { deviceCodeAttempt } from '../login/compare-password.ts';
 import { recordChange } from '../notices.ts';
 import type { FactorSecrets } from '../ports/secrets.ts';
@@ -14,20 +14,11 @@ import { addApp, enrol, replaceCodes, type StartedApp } from './enrol-app.ts';
 import { raiseSession } from './step-up.ts';
 import { compareCode } from './verify-factor.ts';
 
-type Codes = string[];
-
-type ListedFactors = {
-  readonly apps: readonly Pick<Factor, 'id' | 'createdAt'>[];
-  readonly recoveryCodes: number;
+export const listFactors = (deps: Service) => async (caller: Caller) => {
+  const { id } = await liveUser(deps, caller);
+  const [factors, codes] = await Promise.all([factorsOf(deps.records, id), codesOf(deps.records, id)]);
+  return { apps: factors.filter(isConfirmed), recoveryCodes: codes.length };
 };
-
-export const listFactors =
-  (deps: Service) =>
-  async (caller: Caller): Promise<ListedFactors> => {
-    const { id } = await liveUser(deps, caller);
-    const [factors, codes] = await Promise.all([factorsOf(deps.records, id), codesOf(deps.records, id)]);
-    return { apps: factors.filter(isConfirmed), recoveryCodes: codes.length };
-  };
 
 /** Makes the secret of an authenticator app, in place of one that was never confirmed. */
 export const startApp =
@@ -49,7 +40,7 @@ type FirstCode = CallerWithToken & {
  */
 export const confirmApp =
   (deps: Service) =>
-  async ({ id, code, tokenIssuedAt, origin = NO_ORIGIN, ...caller }: FirstCode): Promise<Codes> => {
+  async ({ id, code, tokenIssuedAt, origin = NO_ORIGIN, ...caller }: FirstCode): Promise<string[]> => {
     const user = await liveUser(deps, caller);
     const factor = (await factorsOf(deps.records, user.id)).find((each) => each.id === id && !isConfirmed(each));
     if (factor === undefined) throw noSuchFactor();
@@ -65,10 +56,9 @@ export const confirmApp =
     });
   };
 
-/** Makes new recovery codes, and the former ones useless. */
 export const makeRecoveryCodes =
   (deps: Service) =>
-  (caller: Caller, origin: Origin = NO_ORIGIN): Promise<Codes> =>
+  (caller: Caller, origin: Origin = NO_ORIGIN): Promise<string[]> =>
     deps.transactions.run(async (stores) => {
       const user = await lockedFactorOwner(deps, stores, caller);
       if (user.secondFactorAt === null && (await codesOf(stores.records, user.id)).length === 0) throw noSuchFactor();

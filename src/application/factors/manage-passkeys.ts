@@ -109,7 +109,6 @@ export const renamePasskey =
 /** The passkeys that the service accepts from now on, so that the browser can hide the others. */
 export type AcceptedPasskeys = { readonly userHandle: string; readonly credentialIds: readonly string[] };
 
-/** Removes a passkey. The user can still log in with the password. */
 export const removePasskey =
   (deps: Service) =>
   (caller: Caller, id: string, origin: Origin = NO_ORIGIN): Promise<AcceptedPasskeys> =>

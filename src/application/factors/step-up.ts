@@ -1,10 +1,4 @@
-import {
-  type Authentications,
-  authenticatedBy,
-  type Method,
-  missingStepUp,
-  type StepUp,
-} from '../../domain/assurance.ts';
+import { type Authentications, authenticatedBy, type Method, type StepUp } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { Session, SessionKey } from '../../domain/session.ts';
@@ -12,8 +6,14 @@ import type { User } from '../../domain/user.ts';
 import { assertSamePassword, deviceCodeAttempt, userWithPassword } from '../login/compare-password.ts';
 import type { AccessToken } from '../ports/token-signer.ts';
 import { type Cancellation, type Core, NEVER_CANCELLED, record, type Service, type Sources } from '../service.ts';
-import { type CallerWithToken, liveSession, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
-import { type Presented, provenDevice } from '../sessions/prove-device.ts';
+import {
+  assertPresented,
+  type CallerWithToken,
+  liveSession,
+  liveUser,
+  lockedLiveUser,
+} from '../sessions/current-user.ts';
+import { type ClientContext, type Presented, provenDevice } from '../sessions/prove-device.ts';
 import { renewRaised } from '../sessions/refresh.ts';
 import { hookClaimsFor, type IssuedAccess, issueAccess, type TokenPair } from '../sessions/tokens.ts';
 import type { Stores } from '../storage/records.ts';
@@ -25,18 +25,16 @@ export const assertSteppedUp =
   async ({ claims, sessionId }: AccessToken, required: StepUp): Promise<void> => {
     const { user, session } = await liveSession(deps, { userId: claims.sub, sessionId });
     const state = { isEnrolled: user.secondFactorAt !== null, now: deps.clock.now() };
-    const missing = missingStepUp(required, session, state);
-    if (missing !== null) throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: missing });
+    assertPresented(required, session, state);
   };
 
-type StepUpInput = CallerWithToken & {
-  readonly factor: { readonly password: string } | PresentedFactor;
-  readonly presented: Presented;
-  readonly refreshTokens?: readonly string[];
-  readonly origin?: Origin;
-  /** Aborted when the client has hung up. */
-  readonly client?: Cancellation;
-};
+type StepUpInput = CallerWithToken &
+  Pick<ClientContext, 'refreshTokens' | 'origin'> & {
+    readonly factor: { readonly password: string } | PresentedFactor;
+    readonly presented: Presented;
+    /** Aborted when the client has hung up. */
+    readonly client?: Cancellation;
+  };
 
 /**
  * Raises the session of a request, whose user presents the password or a factor again. A proof gives the session another key of its device.

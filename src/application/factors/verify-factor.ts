@@ -4,10 +4,10 @@ import { acceptedSteps, canonicalRecoveryCode, type Factor, isConfirmed } from '
 import type { User } from '../../domain/user.ts';
 import { beginAttempt } from '../login/compare-password.ts';
 import { invalidSecondFactor } from '../login/pending-login.ts';
-import { notifyOfChange } from '../notices.ts';
+import { recordChange } from '../notices.ts';
 import type { Attempt } from '../ports/login-attempts.ts';
 import type { UsedCredential } from '../ports/webauthn.ts';
-import { record, type Service } from '../service.ts';
+import type { Service } from '../service.ts';
 import { factorsOf, useCode, useStep } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 import { invalidPasskey, usePasskey, verifyPasskey } from './use-passkey.ts';
@@ -51,23 +51,24 @@ export const verifyFactor = async (
   return { method: verified.method, use: (stores) => usePasskey(deps, stores, verified, presentation) };
 };
 
-const verifyCode = async (deps: Service, code: string, { user, attempts }: Presentation): Promise<VerifiedFactor> => {
-  const confirmed = (await factorsOf(deps.records, user.id)).filter(isConfirmed);
-  return { method: 'totp', use: await compareCode(deps, code, confirmed, attempts) };
-};
-
-/**
- * Verifies the first code of an authenticator app that waits for it.
- * @throws AppError AUTH_SECOND_FACTOR_INVALID, also when the user presents something else; CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
- */
+/** Verifies the first code of an authenticator app that waits for it. */
 export const verifyFirstCode = async (
   deps: Service,
   presented: PresentedFactor,
-  { user, attempts }: Presentation,
+  presentation: Presentation,
 ): Promise<VerifiedFactor> => {
   if (!('code' in presented)) throw invalidSecondFactor('the user has no factor');
-  const waiting = (await factorsOf(deps.records, user.id)).filter((factor) => !isConfirmed(factor));
-  return { method: 'totp', use: await compareCode(deps, presented.code, waiting, attempts) };
+  return verifyCode(deps, presented.code, presentation, (factor) => !isConfirmed(factor));
+};
+
+const verifyCode = async (
+  deps: Service,
+  code: string,
+  { user, attempts }: Presentation,
+  isMeant = isConfirmed,
+): Promise<VerifiedFactor> => {
+  const apps = (await factorsOf(deps.records, user.id)).filter(isMeant);
+  return { method: 'totp', use: await compareCode(deps, code, apps, attempts) };
 };
 
 /**
@@ -114,8 +115,7 @@ const verifyRecoveryCode = async (
   const use = async (stores: Stores): Promise<void> => {
     if (!(await useCode(stores.records, user.id, hash)))
       throw invalidSecondFactor('the user has no such recovery code');
-    await record(deps, stores, origin, [{ userId: user.id, kind: 'recovery-code-used' }]);
-    await notifyOfChange(deps, stores, { kind: 'recovery-code-used', user, origin });
+    await recordChange(deps, stores, { kind: 'recovery-code-used', user, origin });
   };
   return { method: 'recovery-code', use };
 };

@@ -1,4 +1,4 @@
-import { FACTOR_CHANGE, missingStepUp } from '../../domain/assurance.ts';
+import { FACTOR_CHANGE } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { addressOf, type Identity, isIdentityKey, type VerifiedIdentity } from '../../domain/identity.ts';
@@ -14,8 +14,8 @@ import {
 import type { LoginResult } from '../login/pending-login.ts';
 import { notifyOfChange, recordChange } from '../notices.ts';
 import type { IdentityProvider, SignInSecrets } from '../ports/identity-providers.ts';
-import { type Cancellation, type Core, NEVER_CANCELLED, record, type Service } from '../service.ts';
-import { type Caller, liveSession, liveUser, lockedFactorOwner } from '../sessions/current-user.ts';
+import { type Cancellation, type Core, NEVER_CANCELLED, openSealed, record, type Service } from '../service.ts';
+import { assertPresented, type Caller, liveSession, liveUser, lockedFactorOwner } from '../sessions/current-user.ts';
 import type { OpenedSession } from '../sessions/open-session.ts';
 import { findIdentity, identitiesOf, passkeysOf, useOnce } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
@@ -56,11 +56,8 @@ export const startAtProvider = (deps: Service) => async (purpose: Purpose, isAga
 };
 
 /** The starts of a browser that are not over. @param texts as it presents them. */
-export const openStarts = ({ secrets, clock }: Service, texts: readonly string[]) =>
-  texts.flatMap((text): Start[] => {
-    const content: unknown = JSON.parse(secrets.decrypt(text, clock.now()) ?? 'null');
-    return Array.isArray(content) && content[0] === KIND ? [content[1]] : [];
-  });
+export const openStarts = (deps: Service, texts: readonly string[]): Start[] =>
+  openSealed<[Start]>(deps, texts, KIND).flat();
 
 export const unprovenIdentity = (reason: string): AppError => new AppError('AUTH_IDENTITY_UNPROVEN', { reason });
 
@@ -78,12 +75,9 @@ export const finishAtProvider = (deps: Service) => {
     device: Omit<SignIn, 'identity' | 'invitation' | 'extra'>,
     cancellation: Cancellation = NEVER_CANCELLED,
   ): Promise<LoginResult | { readonly kept: string } | null> => {
-    const isFirst = await useOnce(
-      deps.records,
-      `sign-in ${deps.secrets.hashOf(secrets.state)}`,
-      startedAt + START_LIFETIME,
-    );
-    if (!isFirst) throw unprovenIdentity('the sign-in has come back before');
+    const use = `sign-in ${deps.secrets.hashOf(secrets.state)}`;
+    if (!(await useOnce(deps.records, use, startedAt + START_LIFETIME)))
+      throw unprovenIdentity('the sign-in has come back before');
     const identity = await providerOf(deps, provider).complete(secrets, answer);
     if (!isIdentityKey(identity)) throw unprovenIdentity('the issuer or the subject has another form');
     cancellation.throwIfAborted();
@@ -107,10 +101,8 @@ export const finishAtProvider = (deps: Service) => {
 export const linkKept = (deps: Service) => {
   const link = linkIdentity(deps);
   return async (texts: readonly string[], { user: { id: userId }, sessionId }: OpenedSession, origin: Origin) => {
-    for (const text of texts) {
-      const content: unknown = JSON.parse(deps.secrets.decrypt(text, deps.clock.now()) ?? 'null');
-      if (!Array.isArray(content) || content[0] !== KEPT) continue;
-      const [, kept, ownerId, passwordChangedAt] = content as [string, VerifiedIdentity, string?, number?];
+    const sealed = openSealed<[VerifiedIdentity, string?, number?]>(deps, texts, KEPT);
+    for (const [kept, ownerId, passwordChangedAt] of sealed) {
       const user = await deps.users.findById(userId);
       const isSame = userId === ownerId && user?.passwordChangedAt === passwordChangedAt;
       if (!isSame || addressOf(kept) !== user?.email || isBlocked(deps, user, kept)) continue;
@@ -133,8 +125,7 @@ export const listIdentities =
 const steppedUp = async (deps: Service, stores: Stores, caller: Caller) => {
   const user = await lockedFactorOwner(deps, stores, caller);
   const { session } = await liveSession({ sessions: stores.sessions, clock: deps.clock }, caller);
-  const missing = missingStepUp(FACTOR_CHANGE, session, { isEnrolled: false, now: deps.clock.now() });
-  if (missing !== null) throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: missing });
+  assertPresented(FACTOR_CHANGE, session, { isEnrolled: false, now: deps.clock.now() });
   return { user, session };
 };
 

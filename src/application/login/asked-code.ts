@@ -3,7 +3,7 @@ import { isSameCode, LOGIN_CODE_GUESSES } from '../../domain/login-code.ts';
 import { newMessage } from '../../domain/message.ts';
 import { isAccountName, type User } from '../../domain/user.ts';
 import { type AskedCode, codeFor, expiryOf, invalidCode } from '../login-code.ts';
-import { findByAccount, type Service } from '../service.ts';
+import { findByAccount, openSealed, type Service } from '../service.ts';
 import { useOnce } from '../storage/credentials.ts';
 import { addMessages } from '../storage/outbox.ts';
 import type { Stores } from '../storage/records.ts';
@@ -36,19 +36,15 @@ export const seal = ({ secrets }: Service, { codes }: AskedLogin, kind: CodeKind
  * @param texts as the browser presents them. Some may be of others who use the same key or cookie.
  */
 export const unseal = (
-  { secrets, clock }: Pick<Service, 'secrets' | 'clock'>,
+  deps: Pick<Service, 'secrets' | 'clock'>,
   texts: readonly string[],
   kind: CodeKind,
 ): AskedLogin | null => {
-  const now = clock.now();
-  const all = texts.flatMap((text): AskedLogin[] => {
-    const content: unknown = JSON.parse(secrets.decrypt(text, now) ?? 'null');
-    if (!Array.isArray(content) || content[0] !== `${kind}s`) return [];
-    const [, latest, ...before] = content;
-    return [{ codes: [latest, ...before.filter((code: BrowserCode) => now < expiryOf(code))] }];
-  });
-  const [last] = all.sort((a, b) => b.codes[0].askedAt - a.codes[0].askedAt);
-  return last ?? null;
+  const isLive = (code: BrowserCode) => deps.clock.now() < expiryOf(code);
+  const [last] = openSealed<AskedLogin['codes']>(deps, texts, `${kind}s`).sort(([a], [b]) => b.askedAt - a.askedAt);
+  if (last === undefined) return null;
+  const [latest, ...before] = last;
+  return { codes: [latest, ...before.filter(isLive)] };
 };
 
 type Asking = Pick<BrowserCode, 'account' | 'passwordShown'> & {

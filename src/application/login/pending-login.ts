@@ -23,7 +23,6 @@ export type PendingLogin = {
   readonly passwordChangedAt: number;
   readonly emailVerifiedAt: number;
   readonly secondFactorAt: number;
-  /** When the first factor was verified. */
   readonly startedAt: number;
   readonly expiresAt: number;
 };
@@ -61,7 +60,6 @@ const latestOf = ({ secrets, clock }: Pick<Service, 'secrets' | 'clock'>, texts:
 export const hasLaterLogin = (deps: Pick<Service, 'secrets' | 'clock'>, texts: readonly string[], time: number) =>
   (latestOf(deps, texts)?.expiresAt ?? 0) - PENDING_LOGIN_LIFETIME > time;
 
-/** The pending log-in of a request, and its user. */
 export const openPendingLogin = async (
   deps: Pick<Service, 'secrets' | 'clock' | 'users'>,
   texts: readonly string[],

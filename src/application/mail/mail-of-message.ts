@@ -5,19 +5,13 @@ import type { Message } from '../../domain/message.ts';
 import { isImported, type User } from '../../domain/user.ts';
 import { type LinkVariable, type MailValue, masked } from './write-mail.ts';
 
-export type WantedLink = Pick<Link, 'purpose' | 'email'> & {
-  readonly as: LinkVariable;
-  readonly since?: number;
-  readonly keeps?: Link['keeps'];
-  /** Of a code. Default: of a token, which is in the address of the link. */
-  readonly tokenHash?: string;
-} & (
-    | {
-        /** Milliseconds after it is made. */
-        readonly lifetime: number;
-      }
-    | Pick<Link, 'expiresAt'>
-  );
+/** The `tokenHash` is that of a code: by default, of a token, which is in the address of the link. */
+export type WantedLink = Pick<Link, 'purpose' | 'email'> &
+  Partial<Pick<Link, 'since' | 'keeps' | 'tokenHash' | 'expiresAt'>> & {
+    readonly as: LinkVariable;
+    /** Milliseconds after it is made, without `expiresAt`. Default: `EMAIL_LINK_LIFETIME`. */
+    readonly lifetime?: number;
+  };
 
 export type ComposedMail = {
   readonly template: MailName;
@@ -28,7 +22,6 @@ export type ComposedMail = {
 /** A request becomes one once its user is known. */
 export type SentMessage = Message & { readonly kind: SentMail };
 
-/** What a user has besides the password. */
 export type WaysLeft = {
   readonly passkeys: readonly string[];
   /** How many. */
@@ -73,12 +66,9 @@ const happened = ({ createdAt: time, origin: { userAgent, address } }: Message, 
   network: address ?? '',
 });
 
-const linkTo = (
-  to: string,
-  as: LinkVariable,
-  purpose: LinkPurpose,
-  lifetime: number = EMAIL_LINK_LIFETIME,
-): WantedLink => ({ as, purpose, email: to, lifetime });
+const linkTo = (email: string, as: LinkVariable, purpose: LinkPurpose, lifetime = EMAIL_LINK_LIFETIME): WantedLink => ({
+  ...{ as, purpose, email, lifetime },
+});
 
 /** With a link that undoes it, and what came after it; not if earlier mails can undo more, or the account was settled since. */
 const undoable: Compose = (message, _user, data) => {

@@ -1,5 +1,5 @@
 import type { EventKind } from '../../domain/event.ts';
-import { LINK_SPACING, type Link } from '../../domain/link.ts';
+import { EMAIL_LINK_LIFETIME, LINK_SPACING, type Link } from '../../domain/link.ts';
 import {
   hasLoginCode,
   isGivenUp,
@@ -46,7 +46,6 @@ type MailContext = MailSettings & {
   readonly pagesUrl: string;
   /** Of codes with which users log in. */
   readonly codePage: string;
-  /** Called for each mail. */
   readonly templates: () => Promise<MailTemplates>;
   /** Called for each mail. @returns what people call the program of a user agent; `null`: it does not say so. Default: user agents. */
   readonly deviceNames?: () => Promise<(userAgent: string) => string | null>;
@@ -57,7 +56,6 @@ export type PrepareMailDeps = Sources & {
   readonly mailContext: MailContext;
 };
 
-/** The mail that answers a request, and the event that records it. */
 const REQUESTS = {
   'password-reset-request': { kind: 'password-reset', event: 'password-reset-requested' },
   'email-verification-request': { kind: 'email-verification', event: 'email-verification-requested' },
@@ -214,10 +212,9 @@ const storeLinks = async (
   const createdAt = clock.now();
   const { pagesUrl, codePage } = mailContext;
   const urls: Record<string, string> = { resetPage: `${pagesUrl}/password-reset`, codePage };
-  for (const { as, purpose, email, since = 0, keeps = null, ...ending } of wanted) {
+  for (const { as, purpose, email, since = 0, keeps = null, lifetime = EMAIL_LINK_LIFETIME, ...given } of wanted) {
     const token = secrets.random();
-    const { tokenHash = secrets.hashOf(token) } = ending;
-    const expiresAt = 'expiresAt' in ending ? ending.expiresAt : createdAt + ending.lifetime;
+    const { tokenHash = secrets.hashOf(token), expiresAt = createdAt + lifetime } = given;
     await putLink(records, { userId, purpose, tokenHash, email, since, keeps, createdAt, expiresAt });
     urls[as] = `${pagesUrl}/${purpose}#token=${token}`;
   }

@@ -38,7 +38,6 @@ export type MailTexts = {
   readonly parts: Readonly<Record<string, readonly string[]>>;
   readonly mails: Readonly<Record<MailName, readonly string[]>>;
 };
-/** The layout, and texts that may lack what others have. */
 export type MailTemplates = Templates<Partial<MailTexts>>;
 
 export type MailToWrite = {
@@ -82,7 +81,6 @@ export const writeMail = (
   };
 };
 
-/** A mail whose parts are in their places. */
 export const partsOf = (
   [subject = '', ...paragraphs]: readonly string[],
   parts: Readonly<Record<string, readonly string[]>> = {},

@@ -12,7 +12,6 @@ export type ProviderAnswer = VerifiedIdentity & { readonly addressError?: AppErr
 
 /** A service at which users log in, such as an OpenID provider. */
 export interface IdentityProvider {
-  /** As the configuration names it. */
   readonly name: string;
   /** For people. */
   readonly title: string;

@@ -2,7 +2,6 @@
 export type SignedPurpose =
   /** Lets the browser that opened a session register a key. */
   | 'registration'
-  /** What the browser signs. */
   | 'challenge'
   /** Names the browser's own session, and the key that it has registered. */
   | 'browser'

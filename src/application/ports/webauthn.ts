@@ -21,7 +21,6 @@ export type UsedCredential = {
   };
 };
 
-/** The members of a passkey that come from its authenticator. */
 export type VerifiedCredential = Pick<
   Passkey,
   'credentialId' | 'publicKey' | 'counter' | 'transports' | 'aaguid' | 'isSynced' | 'isBackedUp'
@@ -57,7 +56,6 @@ export type VerifiedUse = PasskeyState & {
 export interface WebAuthn {
   /** The id of the relying party, for the options of browsers. */
   readonly rpId: string;
-  /** The origins whose pages may use the passkeys. */
   readonly origins: readonly string[];
   /** The challenge of a credential that is not verified yet; `null` if it cannot be read. */
   challengeOf(credential: Pick<NewCredential | UsedCredential, 'response'>): string | null;

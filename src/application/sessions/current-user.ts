@@ -15,7 +15,6 @@ import type { PresentedProof } from './prove-device.ts';
 export type Caller = { readonly userId: string; readonly sessionId: string };
 
 export type CallerWithToken = Caller & {
-  /** `iat` of the request's access token, in seconds. */
   readonly tokenIssuedAt: number;
 };
 
@@ -81,9 +80,14 @@ export const lockedFactorOwner = async (
   const isStrict = secondFactor === 'required' || isOperator(operators, user.attributes);
   const needsPasskey = async () => isStrict && (await passkeysOf(records, user.id)).length > 0;
   if (user.secondFactorAt === null && !(await needsPasskey())) return user;
-  const missing = missingStepUp(FACTOR_CHANGE, session, { isEnrolled: true, now: clock.now() });
-  if (missing !== null) throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: missing });
+  assertPresented(FACTOR_CHANGE, session, { isEnrolled: true, now: clock.now() });
   return user;
+};
+
+/** @throws AppError AUTH_STEP_UP_REQUIRED with what is missing */
+export const assertPresented = (...given: Parameters<typeof missingStepUp>): void => {
+  const missing = missingStepUp(...given);
+  if (missing !== null) throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: missing });
 };
 
 const refused = (reason: string): AppError => new AppError('AUTH_TOKEN_INVALID', { reason });
@@ -134,7 +138,6 @@ const firstUses = () => {
 export type CurrentUser = PublicUser &
   Pick<User, 'attributes' | 'locale'> & {
     readonly emailVerified: boolean;
-    /** Whether log-ins with the password need a second factor. */
     readonly secondFactor: boolean;
     readonly passkeys: number;
   };

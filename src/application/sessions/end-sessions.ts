@@ -132,7 +132,6 @@ export const endSession = async (
   return ended;
 };
 
-/** Ends one session of a user, or forgets one remembered device. */
 export const endSessionOrDevice = async (deps: Sources, stores: Stores, key: SessionKey, ending: Ending) => {
   if ((await endSession(deps, stores, key, ending)) || (await forgetDevice(deps, stores, key, ending))) return;
   throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such session' });

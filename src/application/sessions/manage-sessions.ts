@@ -2,7 +2,7 @@ import { bindingOf, NOT_REQUIRED, needsProof, noEvidence } from '../../domain/de
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { SessionKey } from '../../domain/session.ts';
-import { isGood } from '../../domain/token-status.ts';
+import { isGood } from '../../domain/tokens.ts';
 import { isUsualLogin, notifyOfLogin } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import { type Core, NEVER_CANCELLED, pick, type Service } from '../service.ts';
@@ -36,7 +36,6 @@ export const listSessions = (deps: Service) => async (caller: Caller) => {
   return [...live, ...remembered];
 };
 
-/** Ends one session of a user, or forgets one remembered device. */
 export const endOwnSession =
   (deps: Core) =>
   async (caller: Caller, id: string, origin = NO_ORIGIN): Promise<void> => {
@@ -46,7 +45,6 @@ export const endOwnSession =
     });
   };
 
-/** Ends all sessions of a user, and forgets all devices. */
 export const endAllSessions =
   (deps: Core) =>
   async (caller: Caller, origin = NO_ORIGIN): Promise<void> => {

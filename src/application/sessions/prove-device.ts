@@ -35,7 +35,6 @@ export const unproven = (reason: string): AppError => new AppError('AUTH_DEVICE_
 const expired = (reason: string): AppError => new AppError('AUTH_PROOF_EXPIRED', { reason });
 const isUntimely = 'the time of the proof is more than a minute off';
 
-/** The key that a request proves; `null` without a proof. */
 export const provenDevice = async (deps: Service, presented: Presented): Promise<DeviceProof | null> => {
   const outcome = await outcomeOf(deps, presented);
   if (outcome === null) return null;
@@ -43,7 +42,6 @@ export const provenDevice = async (deps: Service, presented: Presented): Promise
   return outcome.proof;
 };
 
-/** The keys of the session that a request opens. */
 export const provenKeys = async (deps: Service, presented: Presented): Promise<DeviceKeys> => {
   const proof = await provenDevice(deps, presented);
   return proof === null ? NO_KEYS : { ...NO_KEYS, deviceKey: proof.key, proofs: [proof.number] };

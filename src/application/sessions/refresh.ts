@@ -2,8 +2,7 @@ import { type Binding, bindingOf, type Evidence, NOT_REQUIRED, needsProof } from
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { nextNumber, type Rotation, type Session, type SessionKey } from '../../domain/session.ts';
-import { continuesBurst, type TokenStatus } from '../../domain/token-status.ts';
-import { mayHaveTokens } from '../../domain/tokens.ts';
+import { continuesBurst, mayHaveTokens, type TokenStatus } from '../../domain/tokens.ts';
 import { recordUnprovenDevice } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import { type Cancellation, NEVER_CANCELLED, record, type Service } from '../service.ts';

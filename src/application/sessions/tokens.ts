@@ -3,19 +3,20 @@ import type { Attributes } from '../../domain/attributes.ts';
 import { type Evidence, noEvidence, pointsAt } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Session, SessionKey } from '../../domain/session.ts';
-import { byFavor, type TokenStatus, tokenStatus } from '../../domain/token-status.ts';
 import {
   type AccessClaims,
   accessClaims,
+  byFavor,
   type ClaimedUser,
   mayHaveTokens,
   refreshClaims,
+  type TokenStatus,
+  tokenStatus,
 } from '../../domain/tokens.ts';
 import type { User } from '../../domain/user.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Service } from '../service.ts';
 
-/** A verified refresh token, its session, and its status there. */
 export type AssessedToken = {
   readonly token: RefreshToken;
   readonly session: Session | null;

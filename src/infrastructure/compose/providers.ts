@@ -1,5 +1,5 @@
 import { type DeviceAccess, originOf } from '../../adapters/http/request/client.ts';
-import { KEPT_STATE, startCookies } from '../../adapters/http/request/start-cookies.ts';
+import { KEPT_STATE, startCookies } from '../../adapters/http/request/cookies.ts';
 import { type CallbackSettings, providerCallbackRoutes } from '../../adapters/http/routes/login/provider-callback.ts';
 import { startAtProviderRoutes } from '../../adapters/http/routes/login/start-at-provider.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';

@@ -1,7 +1,7 @@
 // Proves SPEC 2.4
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { PublicUserFromJson, PublicUserJson, Timestamp } from '../../../src/adapters/json/public-user.ts';
+import { PublicUserFromJson, PublicUserJson, Timestamp } from '../../../src/adapters/json/fields.ts';
 import type { PublicUser } from '../../../src/domain/user.ts';
 
 const USER: PublicUser = {

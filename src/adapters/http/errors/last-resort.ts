@@ -86,7 +86,6 @@ export const clientError = (
   };
 };
 
-/** What stage 1 sets on any response. */
 const protectionOf = async (app: Koa): Promise<readonly (readonly [name: string, value: string])[]> => {
   const request = new IncomingMessage(new Socket());
   const ctx = app.createContext(request, new ServerResponse(request));

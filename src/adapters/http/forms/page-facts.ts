@@ -1,7 +1,7 @@
 import type * as v from 'valibot';
 import type { EventsPage, IdentityJson, SessionJson } from '../../json/account.ts';
 import type { CreationOptionsJson, FactorsJson, PendingLoginJson, StartedAppJson } from '../../json/factors.ts';
-import type { CurrentUserJson } from '../../json/public-user.ts';
+import type { CurrentUserJson } from '../../json/fields.ts';
 
 /** The payloads of the routes that pages show, by their names. */
 export type Payloads = {

@@ -2,13 +2,11 @@ import type { Logger } from 'pino';
 
 /** Milliseconds. */
 const WINDOW = 60_000;
-/** Lines of one kind in a window. */
 const MAX_LINES = 100;
 
 /** The members that all lines of one kind share. They are names of the service, never texts of a client. */
 export type LineKind = {
   readonly level: 'info' | 'warn' | 'error' | 'fatal';
-  /** The message of the lines. */
   readonly of: string;
   readonly route?: string | undefined;
   readonly code?: string;
@@ -18,7 +16,6 @@ export type LineKind = {
 type Sample = {
   /** Lines of a kind with the same group are counted together, such as those with the same reason. It may be a text of a client. */
   readonly group?: string | undefined;
-  /** How many lines of a group are written in a window. */
   readonly maxLines?: number;
 };
 
@@ -50,7 +47,6 @@ export const lineCount = () => {
       count.written += 1;
       return true;
     },
-    /** The kinds with suppressed lines, and how many. */
     suppressed: (): readonly (LineKind & { readonly suppressed: number })[] =>
       [...kinds.values()].flatMap(({ kind, suppressed }) => (suppressed > 0 ? [{ ...kind, suppressed }] : [])),
   };

@@ -81,7 +81,6 @@ const sorted = (named: ByName): [string, Json][] => Object.entries(named).sort((
 
 export type Components = ReturnType<typeof collectComponents>;
 
-/** The time in every example. */
 export const EXAMPLE_TIME = '2026-11-21T23:03:48.228Z';
 export const EXAMPLE_ID = '01M805M084GXA5E2JTR4FKH6WN';
 

@@ -59,7 +59,6 @@ const HEADERS = {
 
 type Name = keyof typeof HEADERS;
 
-/** Headers that depend on the status of an error. */
 const BY_STATUS: Readonly<Record<number, readonly Name[]>> = {
   405: ['Allow'],
   415: ['Accept-Encoding'],

@@ -60,7 +60,6 @@ const successContent = ({ response }: Route, site: Site, components: Components)
 
 const entryOf = ({ ownErrors }: Route, code: ErrorCode): CatalogEntry => ownErrors[code] ?? CATALOG[code];
 
-/** The codes of a route's errors, by status. */
 export const codesByStatus = (route: Route): Map<number, ErrorCode[]> => {
   const { errors, httpStatuses } = route;
   const pairs = [...errors].flatMap((code): [number, ErrorCode][] =>
@@ -156,7 +155,6 @@ const errorSchema = (code: ErrorCode, { description }: CatalogEntry, components:
   return components.refer('schemas', code, { ...envelope, description });
 };
 
-/** One code with one status, as the service sends it. */
 const errorExample = (
   code: ErrorCode,
   status: number,

@@ -80,7 +80,6 @@ export const deviceOf = (ctx: Context): Device => {
   return { userAgent: shortUserAgent(ctx.get('User-Agent')), address: network };
 };
 
-/** The origin of a change: the device and the request. */
 export const originOf = (ctx: Context): Origin => ({ ...deviceOf(ctx), requestId: ctx.request.id });
 
 /**

@@ -1,6 +1,8 @@
 import { stringifySetCookie } from 'cookie';
 import type { Context } from 'koa';
+import type { RandomSecrets } from '../../../application/ports/secrets.ts';
 import type { IssuedAccess, TokenPair } from '../../../application/sessions/tokens.ts';
+import { AppError } from '../../../domain/errors/app-error.ts';
 import { LOGIN_CODE_LIFETIME } from '../../../domain/login-code.ts';
 import { REMEMBERED_FOR } from '../../../domain/remembered-device.ts';
 import { systemClock } from '../../clock/system.ts';
@@ -27,7 +29,6 @@ export const PAGE_STATE_COOKIE = 'page_state';
 /** Shows for minutes that a visitor has proven the key of the session to a page of the service (ADR 0024). */
 const PAGE_VISITOR_COOKIE = 'page_visitor';
 
-/** That the offer of a passkey was shown lately. */
 const PASSKEY_OFFERED_COOKIE = 'passkey_offered';
 
 /** The form by which somebody has logged in, and not who. */
@@ -97,7 +98,6 @@ export const sessionCookies = (refresh: CookieSettings, access: AccessCookieSett
   const setAccess = (ctx: Context, { accessToken, cookieToken = accessToken }: IssuedAccess): void =>
     accessCookie?.set(ctx, cookieToken);
   return {
-    /** The refresh tokens of a request. */
     read: refreshCookie.read,
     readOwn: refreshCookie.readOwn,
     set: (ctx: Context, { refreshToken, ...access }: TokenPair): void => {
@@ -133,3 +133,49 @@ export const pageCookies = (settings: CookieSettings) => ({
 /** Whether a page of another site caused the request. Stage 5 has already checked a request that has an Origin. */
 export const isCrossSite = (ctx: Context): boolean =>
   ctx.get('Sec-Fetch-Site').toLowerCase() === 'cross-site' && ctx.get('Origin') === '';
+
+/** So many sign-ins may a browser have begun at once: in other tabs, or before the user went back. */
+const AT_ONCE = 5;
+/** Characters of all of them: more could make requests too long for the service. */
+const MAX_LENGTH = 6_000;
+/** Characters. Browsers drop a cookie of more than 4,096 with its name. */
+const MAX_LENGTH_OF_ONE = 4_000;
+const TOO_LONG = { field: 'body', message: 'must have at most 2500 characters', code: 'too_long' } as const;
+
+/** In place of a state: what is linked by the next log-in. */
+export const KEPT_STATE = 'kept';
+
+/**
+ * The cookies of sign-ins that are under way: one for each, so that two tabs do not end each other's. With the attributes of the refresh cookie, but
+ * the browser has to send them when it comes back from the provider, which is another site.
+ */
+export const startCookies = (settings: CookieSettings, maxAge: number, { hashOf }: Pick<RandomSecrets, 'hashOf'>) => {
+  const sameSite = settings.sameSite === 'strict' ? 'lax' : settings.sameSite;
+  const cookieNamed = (name: string) => httpOnlyCookie(name, { ...settings, sameSite, maxAge });
+  const cookieOf = (state: string) => cookieNamed(START_COOKIE + hashOf(state).slice(0, 22));
+  const { prefix = '' } = settings;
+  return {
+    /** @throws AppError CLIENT_PARAMS_VALIDATION_FAILED when the browser could not keep it */
+    add: (ctx: Context, state: string, sealed: string): void => {
+      if (sealed.length > MAX_LENGTH_OF_ONE)
+        throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: [TOO_LONG] });
+      // Browsers send the oldest ones first (RFC 6265 §5.4).
+      const earlier = [...ctx.request.cookies].filter(([name]) => name.startsWith(prefix + START_COOKIE)).reverse();
+      let length = sealed.length;
+      for (const [at, [name, texts]] of earlier.entries()) {
+        length += texts.join('').length;
+        if (at >= AT_ONCE - 1 || length > MAX_LENGTH) cookieNamed(name.slice(prefix.length)).clear(ctx);
+      }
+      cookieOf(state).set(ctx, sealed);
+    },
+    /** What the browser keeps for a state, if anything. It forgets it, whatever comes of it. */
+    take: (ctx: Context, state: string): readonly string[] => {
+      const cookie = cookieOf(state);
+      const texts = cookie.read(ctx);
+      if (texts.length > 0) cookie.clear(ctx);
+      return texts;
+    },
+  };
+};
+
+export type StartCookies = ReturnType<typeof startCookies>;

@@ -27,6 +27,5 @@ export type PageServer = {
 export type Check = {
   readonly name: string;
   readonly ping: () => Promise<unknown>;
-  /** Whether the service is not ready without it. */
   readonly required: boolean;
 };

@@ -9,7 +9,6 @@ import { isScope, type Scope } from '../../../domain/operator.ts';
 import type { AccessClaims } from '../../../domain/tokens.ts';
 import type { PageServer } from '../request/settings.ts';
 
-/** The groups of routes in the OpenAPI document. */
 export const TAGS = {
   tokens: 'Register, log in, refresh and log out.',
   sessions: 'List and end the sessions of the user.',
@@ -87,7 +86,6 @@ export const NO_STORE = 'no-store';
  * errors have an envelope.
  */
 export type Unwrapped = {
-  /** The media type with its parameters. */
   readonly type: string;
   /** The header Cache-Control (RFC 9111 §5.2.2). If caches may store the response, it has no `svc-request-id` (ADR 0013). */
   readonly cacheControl: string;
@@ -102,7 +100,6 @@ export type Unwrapped = {
 /** Renders the payload of a success as HTML, for clients that prefer it to JSON (ADR 0024). */
 type Page<Data> = (payload: Data) => Promise<string>;
 
-/** How a route uses the cookie of the refresh token. */
 type CookieUse = {
   /** `optional`: the route works without it. */
   readonly reads?: 'optional' | 'required';
@@ -143,7 +140,6 @@ export type Route = Head & {
   readonly pageServers?: readonly PageServer[];
   /** Whether a client that prefers HTML gets errors as a page, as a browser that navigates always does. Default: whether the response has a page. */
   readonly errorPages: boolean;
-  /** Every error code that the route may respond with. */
   readonly errors: ReadonlySet<ErrorCode>;
   /** What is said of those that are not in the catalog. Default: none. */
   readonly ownErrors: OwnEntries;

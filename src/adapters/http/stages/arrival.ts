@@ -90,7 +90,6 @@ const scopes = new AsyncLocalStorage<RequestScope>();
 /** The request that the calling code belongs to, or `undefined` outside of a request. */
 export const currentRequest = (): RequestScope | undefined => scopes.getStore();
 
-/** The members of that request for a line of the log. */
 export const idsOfRequest = () => {
   const { requestId, trace } = currentRequest() ?? {};
   return { requestId, traceId: trace?.traceId };

@@ -92,7 +92,6 @@ const pageMeant = ({ method, path, search }: Context, pages: ReadonlySet<string>
   return `${slash && '../'}${name}${token === undefined ? search : `#${token}`}`;
 };
 
-/** Runs stages 6 to 12 of the request's route. */
 export const dispatch = (routes: readonly Route[], stagesOf: (route: Route) => Middleware): Middleware => {
   // A router compares a path with each of its routes: the pages have one of their own, so that the API does not pay for them.
   // A trailing slash does not match: `DELETE /sessions/` lacks the id of a session, and must not end all of them.

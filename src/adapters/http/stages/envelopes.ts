@@ -13,7 +13,6 @@ import { REQUEST_ID_HEADER } from './arrival.ts';
 type EnvelopeContext = {
   readonly requestId: string;
   readonly version: string;
-  /** Present for an authenticated request. */
   readonly user?: { readonly id: string; readonly username: string };
   /** What holds the key of the session that the request has opened or renewed (ADR 0006): the browser, or a page. */
   readonly binding?: 'browser';

@@ -11,16 +11,17 @@ import { EventsPage } from '../../../json/account.ts';
 import { deviceNames } from '../../../json/device-names.ts';
 import {
   CurrentPassword,
+  CurrentUserJson,
   DEFAULT_LIMIT,
   Id,
   Limit,
   Locale,
   MailCode,
   newPassword,
+  PublicUserJson,
   RefreshResult,
   Username,
 } from '../../../json/fields.ts';
-import { CurrentUserJson, PublicUserJson } from '../../../json/public-user.ts';
 import { originOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
@@ -46,7 +47,6 @@ export const ShortDeleteAccountBody = v.pipe(v.object(CONFIRMATION), v.examples(
 export const confirmationErrors = ({ passwords }: Service) =>
   passwords === 'optional' ? (['AUTH_CODE_INVALID'] as const) : [];
 
-/** What a user changes. */
 export const ACCOUNT = { tag: 'account', throttle: 'strict' } as const;
 
 /** Users see and change their account, and leave. ADR 0010, ADR 0011. */

@@ -5,8 +5,7 @@ import {
   requestEmailChange,
 } from '../../../../application/accounts/change-email.ts';
 import type { Service } from '../../../../application/service.ts';
-import { CurrentPassword, Email, LinkToken, RefreshResult } from '../../../json/fields.ts';
-import { Timestamp } from '../../../json/public-user.ts';
+import { CurrentPassword, Email, LinkToken, RefreshResult, Timestamp } from '../../../json/fields.ts';
 import { acceptedLocales, clientNetworks, originOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';

@@ -5,7 +5,7 @@ import { AMR_VALUES, FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import { LINK_PURPOSES } from '../../../../domain/link.ts';
 import { MESSAGE_KINDS } from '../../../../domain/message.ts';
 import { StoredEventJson, StoredIdentityJson } from '../../../json/account.ts';
-import { AttributesJson, Timestamp } from '../../../json/public-user.ts';
+import { AttributesJson, Timestamp } from '../../../json/fields.ts';
 import { boundedQueue } from '../../../limits/bounded-queue.ts';
 import { originOf } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';

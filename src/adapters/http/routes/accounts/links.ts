@@ -56,7 +56,6 @@ const linkRoute = ({ errors = [], ...rest }: LinkRoute, use: (link: UsedLink, ct
     ({ body }, ctx) => use({ token: body.token, locales: acceptedLocales(ctx), origin: originOf(ctx) }, ctx),
   );
 
-/** A route that says what a link does, without using it up. */
 export const previewRoute = <Data extends v.GenericSchema>(
   head: Head,
   data: Data,

@@ -7,8 +7,7 @@ import { endAllSessions } from '../../../../application/sessions/purge.ts';
 import { listWebhooks, replayWebhook } from '../../../../application/storage/webhooks.ts';
 import { AppError, duplicateUser } from '../../../../domain/errors/app-error.ts';
 import { assertMayRegister, INVITATIONS_AT_MOST } from '../../../../domain/registration.ts';
-import { AddressBody, Email, Id, Locale, Username } from '../../../json/fields.ts';
-import { Timestamp } from '../../../json/public-user.ts';
+import { AddressBody, Email, Id, Locale, Timestamp, Username } from '../../../json/fields.ts';
 import { USERNAME } from '../../pages/office/view.ts';
 import { type Act, act } from './act.ts';
 import {

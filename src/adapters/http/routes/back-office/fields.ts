@@ -2,8 +2,7 @@ import * as v from 'valibot';
 import { readAttributes } from '../../../../domain/attributes.ts';
 import { isNote } from '../../../../domain/event.ts';
 import { StoredEventJson } from '../../../json/account.ts';
-import { fieldRule, textRule } from '../../../json/fields.ts';
-import { AttributesJson, Timestamp } from '../../../json/public-user.ts';
+import { AttributesJson, fieldRule, Timestamp, textRule } from '../../../json/fields.ts';
 import { StoredUserJson } from '../accounts/export.ts';
 
 /** What routes of the back office share. */

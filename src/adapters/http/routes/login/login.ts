@@ -42,7 +42,6 @@ export const handOver = async (
   return result;
 };
 
-/** What the routes have in common by which a user logs in. */
 export const OPENS_SESSION = {
   tag: 'tokens',
   method: 'POST',

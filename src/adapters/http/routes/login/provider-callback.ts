@@ -16,7 +16,7 @@ import { locations, MARKS, withParameter } from '../../forms/locations.ts';
 import { shownError } from '../../forms/page-state.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type DeviceAccess, loginSourceOf, PROOF_ERRORS } from '../../request/client.ts';
-import { KEPT_STATE } from '../../request/start-cookies.ts';
+import { KEPT_STATE } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { handOver } from './login.ts';
 import { type AtProviderSettings, ProviderParams } from './start-at-provider.ts';
@@ -28,7 +28,6 @@ export type CallbackSettings = AtProviderSettings & {
   readonly isStrict: boolean;
 };
 
-/** Where a provider sends browsers back to. ADR 0027. */
 export const providerCallbackRoutes = (deps: Service, access: DeviceAccess, settings: CallbackSettings): Route[] => {
   const isPosted = [...deps.providers.values()].some(({ callback }) => callback.isPosted);
   return [providerCallback(deps, access, settings), ...(isPosted ? [postedCallback(deps)] : [])];
@@ -95,7 +94,6 @@ const providerCallback = (deps: Service, access: DeviceAccess, settings: Callbac
   );
 };
 
-/** Where a browser goes that has come from a provider. */
 const waysOn = (settings: CallbackSettings) => {
   const { states, isStrict } = settings;
   const at = locations(settings);

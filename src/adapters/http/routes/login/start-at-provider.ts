@@ -8,8 +8,7 @@ import { PAGES } from '../../forms/flow.ts';
 import { locations } from '../../forms/locations.ts';
 import type { PageStates } from '../../forms/page-state.ts';
 import { AppLink, type TargetSettings } from '../../forms/targets.ts';
-import type { SessionCookies } from '../../request/cookies.ts';
-import type { StartCookies } from '../../request/start-cookies.ts';
+import type { SessionCookies, StartCookies } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 
 export type AtProviderSettings = TargetSettings & {

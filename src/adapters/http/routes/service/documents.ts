@@ -61,7 +61,6 @@ export const clientRoutes = (read: (file: string) => string): Route[] =>
     return documentRoute({ ...about, type: SCRIPT_TYPE, embeddable: true }, () => text);
   });
 
-/** The script of the pages for users, which only they load. */
 export const userScriptRoute = (script: string): Route =>
   documentRoute(
     {
@@ -74,7 +73,6 @@ export const userScriptRoute = (script: string): Route =>
     () => script,
   );
 
-/** Reads the files of the page. */
 export type ConsoleFiles = Readonly<Record<'page' | 'style' | 'script', () => Promise<string>>>;
 
 /** The icon is in the page, and the frame is that of the key of the device. */

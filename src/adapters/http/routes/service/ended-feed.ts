@@ -20,7 +20,6 @@ type Waiting = {
   readonly has: (etag: string) => boolean;
   /** Milliseconds; 0: it does not wait. */
   readonly wait: number;
-  /** The address that it comes from. */
   readonly client: string;
   /** Aborted when nobody waits any more. */
   readonly gone: AbortSignal;

@@ -77,13 +77,11 @@ export const healthRoutes = (checks: readonly Check[], isStopping: () => boolean
   ),
 ];
 
-/** Whether all of the checks are up. */
 export const areUp = async (checks: readonly Check[]): Promise<boolean> =>
   (await Promise.all(checks.map(outcomeOf))).every(({ up }) => up);
 
 type Outcome = Pick<Check, 'name' | 'required'> & {
   readonly up: boolean;
-  /** Why it is down, for the log. */
   readonly reason: string;
 };
 

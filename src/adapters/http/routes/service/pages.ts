@@ -8,9 +8,7 @@ import { PUBLIC_READ, type Route, route } from '../../routing/define-route.ts';
 
 type Settings = UserSite & {
   readonly allowedOrigins: readonly string[];
-  /** The variable that has them. */
   readonly allowedOriginsSetting: string;
-  /** Whether the service has a page at a path. */
   readonly has: (path: string) => boolean;
 };
 
@@ -106,7 +104,6 @@ export const pageRoutes = (routes: () => readonly Route[], settings: Settings): 
   ];
 };
 
-/** What every page loads. */
 export const styleRoutes = (): Route[] => [
   fileRoute('stylesheet', '/pages.css', CSS_TYPE, 'the stylesheet of the pages'),
   fileRoute('icon', '/icon.svg', 'image/svg+xml', 'the icon of the pages'),
@@ -136,5 +133,4 @@ const visitorOf = (ctx: Context, { baseUrl, allowedOrigins }: Settings) => {
   return { name: from.origin, allowed: allowedOrigins.includes(from.origin) };
 };
 
-/** The page may load its own script. */
 export const DOCS_POLICY = `${PAGE_POLICY};script-src 'self'`;

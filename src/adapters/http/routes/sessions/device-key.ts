@@ -4,7 +4,6 @@ import type { Route } from '../../routing/define-route.ts';
 
 type DeviceKey = {
   readonly script: string;
-  /** The origins of the applications. */
   readonly applications: readonly string[];
   /** Whether there are keys. Without, the page says so at once, which a page that is not there could not. */
   readonly isOn: boolean;

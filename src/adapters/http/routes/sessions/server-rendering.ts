@@ -16,7 +16,6 @@ import { NO_STORE, type Route, route } from '../../routing/define-route.ts';
 
 export type NavigationSettings = TargetSettings & {
   readonly loginPageUrl: string;
-  /** The page for devices with a key. */
   readonly page: (ctx: Context, targets: Targets) => Promise<string>;
   readonly contentSecurityPolicy: string;
 };

@@ -53,30 +53,28 @@ export type SessionKey = Pick<Session, 'id' | 'userId'>;
 /** How many live sessions a user may have. Beyond that, the least recently used are ended. */
 export const SESSIONS_PER_USER = 50;
 
-export const newSession = (input: {
-  id: string;
-  userId: string;
-  tokenId: string;
-  now: number;
-  lifetime: number;
-  device: Device;
-  keys: DeviceKeys;
-  authenticated: Authenticated;
-}): Session => ({
-  ...input.authenticated,
-  ...input.keys,
-  id: input.id,
-  userId: input.userId,
-  currentTokenId: input.tokenId,
+type NewSession = SessionKey & {
+  readonly tokenId: string;
+  readonly now: number;
+  readonly lifetime: number;
+  readonly device: Device;
+  readonly keys: DeviceKeys;
+  readonly authenticated: Authenticated;
+};
+
+export const newSession = ({ tokenId, now, lifetime, device, keys, authenticated, ...key }: NewSession): Session => ({
+  ...authenticated,
+  ...keys,
+  ...device,
+  ...key,
+  currentTokenId: tokenId,
   previousTokenId: null,
-  rotatedAt: input.now,
+  rotatedAt: now,
   rotation: 0,
-  burstStartedAt: input.now,
+  burstStartedAt: now,
   burstFirst: 0,
-  createdAt: input.now,
-  expiresAt: input.now + input.lifetime,
-  userAgent: input.device.userAgent,
-  address: input.device.address,
+  createdAt: now,
+  expiresAt: now + lifetime,
 });
 
 export type Rotation = {

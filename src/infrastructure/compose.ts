@@ -6,7 +6,7 @@ import { createApp } from '../adapters/http/app.ts';
 import { repeatedRequests } from '../adapters/http/forms/repeated-requests.ts';
 import type { HttpDeps } from '../adapters/http/http-deps.ts';
 import { logSampling, withoutSampling } from '../adapters/http/logging/log-sampling.ts';
-import type { EndedFeed } from '../adapters/http/routes/service/ended-feed.ts';
+import type { EndedFeed } from '../adapters/http/routes/service/ended-sessions.ts';
 import { areUp, oneAtATime } from '../adapters/http/routes/service/health.ts';
 import type { Counts } from '../adapters/limits/counts.ts';
 import { auditLog } from '../adapters/log/lines.ts';

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { endedFeed } from '../../src/adapters/http/routes/service/ended-feed.ts';
+import { endedFeed } from '../../src/adapters/http/routes/service/ended-sessions.ts';
 import type { AccessClaims } from '../../src/domain/tokens.ts';
 
 const NEVER = new AbortController().signal;

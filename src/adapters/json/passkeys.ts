@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { AcceptedPasskeys, PasskeyInvitation } from '../../application/factors/manage-passkeys.ts';
+import type { AcceptedPasskeys, PasskeyInvitation } from '../../application/factors/passkeys.ts';
 import { PASSKEY_ALGORITHMS, PASSKEY_NAME_MAX_LENGTH } from '../../domain/passkey.ts';
 import { hidesSomething } from '../../domain/text.ts';
 import type { CreationOptionsJson, RequestOptionsJson } from './factors.ts';

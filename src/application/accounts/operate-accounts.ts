@@ -5,6 +5,7 @@ import type { ChangeNotice } from '../../domain/happenings.ts';
 import { RESET_LIFETIME } from '../../domain/link.ts';
 import { NO_PASSWORD } from '../../domain/password.ts';
 import { canonicalEmail, newUser, type User } from '../../domain/user.ts';
+import { removeIdentity } from '../linked-identities.ts';
 import { removeUndos } from '../links.ts';
 import { attemptKeys } from '../login/compare-password.ts';
 import { notifyOfChange, recordChange } from '../notices.ts';
@@ -17,7 +18,7 @@ import { existingUser, lockedUser } from './account-data.ts';
 import { settleEmailChange } from './change-email.ts';
 import { removeAccount } from './delete-account.ts';
 import { freeUsername } from './import-user.ts';
-import { type EndedWays, endUnproven, endWays, removeIdentity } from './ways.ts';
+import { type EndedWays, endUnproven, endWays } from './ways.ts';
 
 /** Disables an account and ends its sessions. @returns whether it was not disabled before, and how many sessions have ended. */
 export const disableAccount =

@@ -3,6 +3,7 @@ import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { VerifiedIdentity } from '../../domain/identity.ts';
 import type { Invitation } from '../../domain/registration.ts';
 import { isClaimable, type User } from '../../domain/user.ts';
+import { storeIdentity } from '../linked-identities.ts';
 import { assertNotReserved } from '../links.ts';
 import { newPendingLogin } from '../login/pending-login.ts';
 import { type Cancellation, enqueue, NEVER_CANCELLED, record, type Service } from '../service.ts';
@@ -22,7 +23,7 @@ import {
 } from './applicant.ts';
 import { removeAccount } from './delete-account.ts';
 import { registerUnverified } from './register-unverified.ts';
-import { proveAddress, storeIdentity } from './ways.ts';
+import { proveAddress } from './ways.ts';
 
 /**
  * Registers a user and opens a session. If addresses are verified, a link is sent. After a failure the user is removed again, so that the

@@ -17,12 +17,11 @@ import { expiryOf } from '../login-code.ts';
 import type { FactorSecrets } from '../ports/secrets.ts';
 import { NEVER_CANCELLED, type Service } from '../service.ts';
 import { rememberDevice } from '../sessions/end-sessions.ts';
-import type { OpenedSession } from '../sessions/open-session.ts';
 import type { ClientContext } from '../sessions/prove-device.ts';
 import { codesOf, factorsOf, passkeysOf } from '../storage/credentials.ts';
 import type { Records, Stores } from '../storage/records.ts';
 import { addApp, enrol, type StartedApp } from './enrol-app.ts';
-import { passkeyChallenge } from './use-passkey.ts';
+import { passkeyChallenge } from './passkeys.ts';
 import { type PresentedFactor, verifyFactor, verifyFirstCode } from './verify-factor.ts';
 
 type SecondFactorMethod = 'totp' | 'recovery-code' | 'passkey' | 'mail-code';

@@ -10,7 +10,7 @@ import type { UsedCredential } from '../ports/webauthn.ts';
 import type { Service } from '../service.ts';
 import { factorsOf, useCode, useStep } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
-import { invalidPasskey, usePasskey, verifyPasskey } from './use-passkey.ts';
+import { invalidPasskey, usePasskey, verifyPasskey } from './passkeys.ts';
 
 /** What a request presents as a second factor: a code of an authenticator app, a recovery code, or a passkey. */
 export type PresentedFactor =

@@ -10,7 +10,7 @@ import {
   NOT_LINKED,
   removeIdentity,
   storeIdentity,
-} from '../accounts/ways.ts';
+} from '../linked-identities.ts';
 import type { LoginResult } from '../login/pending-login.ts';
 import { notifyOfChange, recordChange } from '../notices.ts';
 import type { IdentityProvider, SignInSecrets } from '../ports/identity-providers.ts';

@@ -5,7 +5,14 @@ import { NO_PASSWORD } from '../../domain/password.ts';
 import type { User } from '../../domain/user.ts';
 import { isTaken, presentedInvitation, type RegisterInput } from '../accounts/applicant.ts';
 import { registration } from '../accounts/register.ts';
-import { identityConflict, isBlocked, proveAddress, storeIdentity, unlinkedIdentity } from '../accounts/ways.ts';
+import { proveAddress } from '../accounts/ways.ts';
+import {
+  identityConflict,
+  isBlocked,
+  recordIdentityUse,
+  storeIdentity,
+  unlinkedIdentity,
+} from '../linked-identities.ts';
 import { assertMayLogIn, loginClient, openLogin } from '../login/open-login.ts';
 import { type LoginResult, newPendingLogin } from '../login/pending-login.ts';
 import { notifyOfChange } from '../notices.ts';
@@ -15,7 +22,6 @@ import { rememberedDeviceId as rememberedDevice } from '../sessions/end-sessions
 import type { ClientContext } from '../sessions/prove-device.ts';
 import { findIdentity, identitiesOf, passkeysOf } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
-import { changeRow } from '../storage/rows.ts';
 
 export type SignIn = ClientContext &
   Pick<RegisterInput, 'invitation' | 'extra'> & { readonly identity: ProviderAnswer };
@@ -102,7 +108,7 @@ const logIn = async (
     assertMayLogIn(deps, current);
     const waits = needsSecondFactor(deps, current) && rememberedDeviceId === null;
     const isStillLinked = isLinked && (!proves || (await findIdentity(stores.records, identity)) !== null);
-    if (isStillLinked) await recordUse(stores, identity, now);
+    if (isStillLinked) await recordIdentityUse(stores, identity, now);
     // Before what it adds: the mail about the log-in undoes that, too.
     const result = waits
       ? { pendingLogin: newPendingLogin(deps, current, 'identity') }
@@ -115,14 +121,6 @@ const logIn = async (
     return result;
   });
 };
-
-/** What the provider has said last: if it could not be asked now, that is what it said before. */
-const recordUse = ({ records }: Stores, answer: ProviderAnswer, lastUsedAt: number) =>
-  changeRow(records, 'identities', { issuer: answer.issuer, subject: answer.subject }, ({ email, ...row }) => ({
-    ...row,
-    email: answer.addressError === undefined ? addressOf(answer) : email,
-    lastUsedAt,
-  }));
 
 /**
  * By its address alone: somebody who has read the mailbox for a moment can have got it. An account that nobody has proven loses its other ways in.

@@ -1,4 +1,4 @@
-import { type EndedFeed, endedFeed } from '../../adapters/http/routes/service/ended-feed.ts';
+import { type EndedFeed, endedFeed } from '../../adapters/http/routes/service/ended-sessions.ts';
 import type { Ports } from '../../application/service.ts';
 import { listEnded } from '../../application/storage/events.ts';
 import { endedList, listedSince, MOST_LISTED } from '../../domain/ended-session.ts';

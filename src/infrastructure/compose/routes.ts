@@ -21,19 +21,18 @@ import { secondFactorRoutes, stepUpRoute } from '../../adapters/http/routes/fact
 import { appLoginRoute } from '../../adapters/http/routes/login/app.ts';
 import { adoptRoute, loginRoute } from '../../adapters/http/routes/login/login.ts';
 import { loginByCodeRoutes } from '../../adapters/http/routes/login/login-by-code.ts';
-import { appRoutes } from '../../adapters/http/routes/service/apps.ts';
 import {
   type ConsoleFiles,
   clientRoutes,
   consoleRoutes,
   openApiRoute,
 } from '../../adapters/http/routes/service/documents.ts';
-import type { EndedFeed } from '../../adapters/http/routes/service/ended-feed.ts';
-import { endedSessionsRoute } from '../../adapters/http/routes/service/ended-sessions.ts';
+import { type EndedFeed, endedSessionsRoute } from '../../adapters/http/routes/service/ended-sessions.ts';
 import { errorRoutes } from '../../adapters/http/routes/service/errors.ts';
 import { healthRoutes } from '../../adapters/http/routes/service/health.ts';
 import { pageRoutes } from '../../adapters/http/routes/service/pages.ts';
 import {
+  appRoutes,
   authorizationServerRoute,
   changePasswordRoute,
   keySetRoute,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { makeRecoveryCodes, removeApp, startApp } from '../../../src/application/factors/manage-factors.ts';
-import { removePasskey, renamePasskey } from '../../../src/application/factors/manage-passkeys.ts';
+import { removePasskey, renamePasskey } from '../../../src/application/factors/passkeys.ts';
 import { registeredAda } from '../../support/account.ts';
 import { aFactor, aPasskey } from '../../support/builders.ts';
 

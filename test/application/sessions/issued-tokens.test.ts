@@ -6,9 +6,13 @@ import { changePassword } from '../../../src/application/accounts/profile.ts';
 import { register } from '../../../src/application/accounts/register.ts';
 import { finishLogin } from '../../../src/application/factors/finish-login.ts';
 import { confirmApp, startApp } from '../../../src/application/factors/manage-factors.ts';
-import { addPasskey, invitePasskey } from '../../../src/application/factors/manage-passkeys.ts';
+import {
+  addPasskey,
+  invitePasskey,
+  logInWithPasskey,
+  passkeyChallenge,
+} from '../../../src/application/factors/passkeys.ts';
 import { stepUp } from '../../../src/application/factors/step-up.ts';
-import { logInWithPasskey, passkeyChallenge } from '../../../src/application/factors/use-passkey.ts';
 import { login } from '../../../src/application/login/login.ts';
 import type { Hooks } from '../../../src/application/ports/hooks.ts';
 import { endOtherSessions } from '../../../src/application/sessions/manage-sessions.ts';

@@ -1,6 +1,6 @@
 import { finishLogin } from '../../../src/application/factors/finish-login.ts';
 import { confirmApp, startApp } from '../../../src/application/factors/manage-factors.ts';
-import { addPasskey, invitePasskey } from '../../../src/application/factors/manage-passkeys.ts';
+import { addPasskey, invitePasskey } from '../../../src/application/factors/passkeys.ts';
 import { login } from '../../../src/application/login/login.ts';
 import { authenticator } from '../authenticator.ts';
 import { codeAt } from '../authenticator-app.ts';

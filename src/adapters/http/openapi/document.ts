@@ -145,38 +145,33 @@ const webhooksOf = (components: Components): Json => {
       schema: { type: 'string' },
     });
   const response = (name: string, description: string) => components.refer('responses', name, { description });
-  const parameters = [
-    header('webhook-id', 'The same for all attempts: a receiver does nothing when it has seen it.'),
-    header('webhook-timestamp', 'The time of the attempt, in seconds since 1970.'),
-    header('webhook-signature', 'Signatures of Standard Webhooks 1.0, separated by spaces: `v1a,…` is Ed25519.'),
-  ];
-  const schema = components.refer('schemas', 'WebhookEvent', EVENT);
-  const responses = {
-    '2XX': response('WebhookTaken', 'The event was taken.'),
-    '410': response('WebhookGone', 'The receiver is gone: the webhook is disabled.'),
-    default: response(
-      'WebhookRetried',
-      'The event is sent again, for three days. `Retry-After` of 429 and 503 is heeded.',
-    ),
+  const request = {
+    security: [],
+    parameters: [
+      header('webhook-id', 'The same for all attempts: a receiver does nothing when it has seen it.'),
+      header('webhook-timestamp', 'The time of the attempt, in seconds since 1970.'),
+      header('webhook-signature', 'Signatures of Standard Webhooks 1.0, separated by spaces: `v1a,…` is Ed25519.'),
+    ],
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: components.refer('schemas', 'WebhookEvent', EVENT) } },
+    },
+    responses: {
+      '2XX': response('WebhookTaken', 'The event was taken.'),
+      '410': response('WebhookGone', 'The receiver is gone: the webhook is disabled.'),
+      default: response(
+        'WebhookRetried',
+        'The event is sent again, for three days. `Retry-After` of 429 and 503 is heeded.',
+      ),
+    },
   };
+  const operationId = (type: string) =>
+    `on${type.replaceAll(/(?:^|[._])([a-z])/g, (_all, letter: string) => letter.toUpperCase())}`;
   return Object.fromEntries(
-    [...WEBHOOK_TYPES].map(([type, kinds]) => {
-      const requestBody = { required: true, content: { 'application/json': { schema } } };
-      const operationId = `on${type.replaceAll(/(?:^|[._])([a-z])/g, (_all, letter: string) => letter.toUpperCase())}`;
-      return [
-        type,
-        {
-          post: {
-            operationId,
-            summary: `Told of ${kinds.join(', ')}`,
-            security: [],
-            parameters,
-            requestBody,
-            responses,
-          },
-        },
-      ];
-    }),
+    [...WEBHOOK_TYPES].map(([type, kinds]) => [
+      type,
+      { post: { operationId: operationId(type), summary: `Told of ${kinds.join(', ')}`, ...request } },
+    ]),
   );
 };
 

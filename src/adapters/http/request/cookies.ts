@@ -100,9 +100,11 @@ export const sessionCookies = (refresh: CookieSettings, access: AccessCookieSett
   return {
     read: refreshCookie.read,
     readOwn: refreshCookie.readOwn,
-    set: (ctx: Context, { refreshToken, ...access }: TokenPair): void => {
+    /** @returns what the body has. */
+    set: (ctx: Context, { refreshToken, ...access }: TokenPair) => {
       refreshCookie.set(ctx, refreshToken);
       setAccess(ctx, access);
+      return { accessToken: access.accessToken };
     },
     setAccess,
     clearAccess: (ctx: Context): void => accessCookie?.clear(ctx),

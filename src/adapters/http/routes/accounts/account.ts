@@ -90,9 +90,7 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
     },
     async ({ claims, caller, body, signal }, ctx) => {
       const change = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
-      const pair = await changePassword(deps)(change, signal);
-      cookie.set(ctx, pair);
-      return { accessToken: pair.accessToken };
+      return cookie.set(ctx, await changePassword(deps)(change, signal));
     },
   ),
   route(

@@ -77,9 +77,7 @@ export const emailChangeRoutes = (deps: Service, cookie: SessionCookies): Route[
       const session = caller && { id: caller.sessionId, userId: caller.userId };
       const from = { networks: clientNetworks(ctx), locales: acceptedLocales(ctx), origin: originOf(ctx) };
       const pair = await confirmEmailChange(deps)({ ...body, ...from, session }, signal);
-      if (pair === null) return null;
-      cookie.set(ctx, pair);
-      return { accessToken: pair.accessToken };
+      return pair && cookie.set(ctx, pair);
     },
   ),
 ];

@@ -5,7 +5,7 @@ import { AMR_VALUES, FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import { LINK_PURPOSES } from '../../../../domain/link.ts';
 import { MESSAGE_KINDS } from '../../../../domain/message.ts';
 import { StoredEventJson, StoredIdentityJson } from '../../../json/account.ts';
-import { AttributesJson, Timestamp } from '../../../json/fields.ts';
+import { AttributesJson, PublicUserJson, Timestamp } from '../../../json/fields.ts';
 import { boundedQueue } from '../../../limits/bounded-queue.ts';
 import { originOf } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
@@ -14,12 +14,10 @@ import { ACCOUNT } from './account.ts';
 const Text = v.nullable(v.string());
 const NullableTimestamp = v.nullable(Timestamp);
 
+const device = { userAgent: Text, address: Text };
+
 export const StoredUserJson = v.object({
-  id: v.string(),
-  username: v.string(),
-  email: v.string(),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
+  ...PublicUserJson.entries,
   /** 0 is the time of a password that was never changed. */
   passwordChangedAt: v.pipe(
     v.number(),
@@ -44,8 +42,7 @@ export const SessionsJson = v.array(
     amr: v.array(v.picklist(AMR_VALUES)),
     knownAt: NullableTimestamp,
     heldAt: NullableTimestamp,
-    userAgent: Text,
-    address: Text,
+    ...device,
     binding: v.picklist(['none', 'device', 'browser']),
   }),
 );
@@ -54,17 +51,10 @@ const Export = v.object({
   exportedAt: Timestamp,
   user: StoredUserJson,
   sessions: SessionsJson,
-  rememberedDevices: v.array(
-    v.object({ id: v.string(), createdAt: Timestamp, expiresAt: Timestamp, userAgent: Text, address: Text }),
-  ),
+  rememberedDevices: v.array(v.object({ id: v.string(), createdAt: Timestamp, expiresAt: Timestamp, ...device })),
   events: v.array(StoredEventJson),
   links: v.array(
-    v.object({
-      purpose: v.picklist(LINK_PURPOSES),
-      email: v.string(),
-      createdAt: Timestamp,
-      expiresAt: Timestamp,
-    }),
+    v.object({ purpose: v.picklist(LINK_PURPOSES), email: v.string(), createdAt: Timestamp, expiresAt: Timestamp }),
   ),
   passkeys: v.array(
     v.object({
@@ -88,7 +78,7 @@ const Export = v.object({
       kind: v.picklist(MESSAGE_KINDS),
       to: v.string(),
       email: Text,
-      origin: v.object({ userAgent: Text, address: Text, requestId: Text }),
+      origin: v.object({ ...device, requestId: Text }),
       createdAt: Timestamp,
     }),
   ),

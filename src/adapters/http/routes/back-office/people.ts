@@ -7,8 +7,7 @@ import { AppError } from '../../../../domain/errors/app-error.ts';
 import type { ErrorCode } from '../../../../domain/errors/catalog.ts';
 import { actorOfPerson, isOperatorName, type Operator, SCOPES } from '../../../../domain/operator.ts';
 import { PAGES } from '../../forms/flow.ts';
-import { httpOnlyCookie, OFFICE_COOKIE } from '../../request/cookies.ts';
-import { startCookies } from '../../request/cookies.ts';
+import { httpOnlyCookie, OFFICE_COOKIE, startCookies } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { headerValues } from '../../stages/arrival.ts';
 

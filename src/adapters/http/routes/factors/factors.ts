@@ -7,7 +7,7 @@ import {
   removeApp,
   startApp,
 } from '../../../../application/factors/manage-factors.ts';
-import { listPasskeys } from '../../../../application/factors/manage-passkeys.ts';
+import { listPasskeys } from '../../../../application/factors/passkeys.ts';
 import { listIdentities, unlinkIdentity } from '../../../../application/identities/at-provider.ts';
 import type { Service } from '../../../../application/service.ts';
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';

@@ -3,10 +3,11 @@ import {
   addPasskey,
   invitePasskey,
   type ListedPasskey,
+  logInWithPasskey,
+  passkeyChallenge,
   removePasskey,
   renamePasskey,
-} from '../../../../application/factors/manage-passkeys.ts';
-import { logInWithPasskey, passkeyChallenge } from '../../../../application/factors/use-passkey.ts';
+} from '../../../../application/factors/passkeys.ts';
 import type { Service } from '../../../../application/service.ts';
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import { AddedPasskeyJson, CreationOptionsJson, PasskeyJson, RequestOptionsJson } from '../../../json/factors.ts';

@@ -1,6 +1,5 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import { unlinkedIdentity } from '../../../../application/accounts/ways.ts';
 import {
   finishAtProvider,
   openStarts,
@@ -8,6 +7,7 @@ import {
   type Start,
   unprovenIdentity,
 } from '../../../../application/identities/at-provider.ts';
+import { unlinkedIdentity } from '../../../../application/linked-identities.ts';
 import type { Service } from '../../../../application/service.ts';
 import { makeBindingCode } from '../../../../application/sessions/prove-device.ts';
 import type { AppError } from '../../../../domain/errors/app-error.ts';

@@ -1,11 +1,13 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
+import type { AccessToken } from '../../../../application/ports/token-signer.ts';
+import { type EndedList, onList } from '../../../../domain/ended-session.ts';
 import { AppError } from '../../../../domain/errors/app-error.ts';
 import { monotonicTime } from '../../../clock/system.ts';
+import { etagOf } from '../../documents.ts';
 import { httpFailure } from '../../errors/exceptions.ts';
 import { clientKey } from '../../request/client.ts';
 import { PUBLIC_READ, type Route, route } from '../../routing/define-route.ts';
-import type { EndedFeed } from './ended-feed.ts';
 
 /** Seconds. */
 const MAX_WAIT = 25;
@@ -88,3 +90,128 @@ const forgetTime = ({ state }: Context): void => {
   state.startedAt = monotonicTime();
   state.arrivedAt = state.startedAt;
 };
+
+type Source = {
+  /** The list, with the ids of its entries, which never change. */
+  readonly read: () => Promise<{ readonly list: EndedList; readonly ids: readonly string[] }>;
+  readonly sign: (list: EndedList) => Promise<string>;
+};
+
+/**
+ * A list as it is sent: the same bytes for all, since a copy for each slow reader would fill the memory. Its weak entity tag is that of the
+ * same list at every instance, whenever it was signed.
+ */
+type Signed = { readonly bytes: Buffer; readonly etag: string; readonly has: ReturnType<typeof onList> };
+
+type Waiting = {
+  /** Whether the caller has this list: it waits for another one. */
+  readonly has: (etag: string) => boolean;
+  /** Milliseconds; 0: it does not wait. */
+  readonly wait: number;
+  readonly client: string;
+  /** Aborted when nobody waits any more. */
+  readonly gone: AbortSignal;
+};
+
+/** Milliseconds from one read to the next while somebody asks: what other instances commit is seen then. */
+const READ_EVERY = 500;
+/** Milliseconds from one signature to the next, however often the list changes. */
+const SIGN_EVERY = 1_000;
+/** Milliseconds. A list is signed anew then, so that its readers can refuse one that somebody withholds. */
+const SIGNED_FOR = 60_000;
+/** Others are answered at once. */
+const MOST_WAITING = 1_000;
+const MOST_OF_CLIENT = 100;
+
+/** The list of what has ended: read once for all who ask at an instance, and signed once for each change. ADR 0029. */
+export const endedFeed = ({ read, sign }: Source) => {
+  let current: Signed | undefined;
+  let [readAt, signedAt, hasNews, isStopped, listed] = [0, 0, false, false, 0];
+  let reading: Promise<Signed> | undefined;
+  const sleeping = new Set<() => void>();
+  const waiting = new Map<string, number>();
+  const allWaiting = () => [...waiting.values()].reduce((sum, count) => sum + count, 0);
+
+  const refresh = async (): Promise<Signed> => {
+    hasNews = false;
+    const { list, ids } = await read();
+    readAt = monotonicTime();
+    listed = ids.length;
+    const etag = `W/"${etagOf(ids.join())}"`;
+    if (current?.etag !== etag || readAt - signedAt >= SIGNED_FOR) {
+      current = { etag, bytes: Buffer.from(await sign(list)), has: onList(list) };
+      signedAt = monotonicTime();
+    }
+    return current;
+  };
+  const dueAt = () => Math.max(signedAt + SIGN_EVERY, hasNews ? 0 : readAt + READ_EVERY);
+  const get = async (): Promise<Signed> => {
+    if (current !== undefined && monotonicTime() < dueAt()) return current;
+    reading ??= refresh().finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  };
+
+  const sleep = (duration: number, gone: AbortSignal): Promise<void> =>
+    new Promise((resolve) => {
+      const wake = () => {
+        clearTimeout(timer);
+        gone.removeEventListener('abort', wake);
+        sleeping.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, duration);
+      gone.addEventListener('abort', wake);
+      sleeping.add(wake);
+    });
+  const wakeAll = () => {
+    for (const wake of [...sleeping]) wake();
+  };
+  const untilChanged = async (first: Signed, { has, wait, gone }: Waiting): Promise<Signed> => {
+    const until = monotonicTime() + wait;
+    let list = first;
+    while (has(list.etag) && !isStopped && !gone.aborted) {
+      const now = monotonicTime();
+      if (now >= until) break;
+      await sleep(Math.max(0, Math.min(until, dueAt()) - now), gone);
+      list = await get();
+    }
+    return list;
+  };
+
+  return {
+    /** @throws AppError DB_QUERY_FAILED */
+    async list(caller: Waiting): Promise<Signed> {
+      const list = await get();
+      const { client, wait } = caller;
+      const ofClient = waiting.get(client) ?? 0;
+      if (wait === 0 || ofClient >= MOST_OF_CLIENT || allWaiting() >= MOST_WAITING) return list;
+      waiting.set(client, ofClient + 1);
+      try {
+        return await untilChanged(list, caller);
+      } finally {
+        const left = (waiting.get(client) ?? 1) - 1;
+        if (left === 0) waiting.delete(client);
+        else waiting.set(client, left);
+      }
+    },
+    /** Whether a token is on the list. While the database is away, the last list counts. */
+    has: async (token: AccessToken): Promise<boolean> => (await get().catch(() => current))?.has(token) ?? false,
+    /** Something that ended was committed here. */
+    tell() {
+      // Who waits knows of the news already, until they are read.
+      if (hasNews) return;
+      hasNews = true;
+      wakeAll();
+    },
+    /** Answers all who wait, from now on at once. */
+    stop() {
+      isStopped = true;
+      wakeAll();
+    },
+    counts: () => ({ listed, waiting: allWaiting() }),
+  };
+};
+
+export type EndedFeed = ReturnType<typeof endedFeed>;

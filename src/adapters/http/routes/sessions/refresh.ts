@@ -7,7 +7,7 @@ import { BindingCode, Proof, PublicUserJson, RefreshResult } from '../../../json
 import { clientCancellation, type DeviceAccess, originOf, PROOF_ERRORS } from '../../request/client.ts';
 import { isCrossSite } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import type { EndedFeed } from '../service/ended-feed.ts';
+import type { EndedFeed } from '../service/ended-sessions.ts';
 
 /** The whole body may be missing (SPEC "Endpoints": refresh has none). */
 const RefreshBody = v.optional(v.object({ proof: v.optional(Proof), bindingCode: v.optional(BindingCode) }));
@@ -40,8 +40,7 @@ export const refreshRoutes = (
         const asked = { cancellation: signal, client, origin: originOf(ctx), presented };
         const renewed = await renew(tokens, { ...asked, bindingCode: body?.bindingCode });
         ctx.state.binding = renewed.binding;
-        cookie.set(ctx, renewed);
-        return { accessToken: renewed.accessToken };
+        return cookie.set(ctx, renewed);
       },
     ),
     route(

@@ -55,9 +55,7 @@ export const sessionRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
       }
       const ending = { ...caller, presented: cookie.read(ctx), origin: originOf(ctx) };
       const pair = await endOtherSessions(deps)(ending, signal);
-      if (pair === null) return null;
-      cookie.set(ctx, pair);
-      return { accessToken: pair.accessToken };
+      return pair && cookie.set(ctx, pair);
     },
   ),
   route(

@@ -22,13 +22,13 @@ import type { Stores } from '../storage/records.ts';
 import { changeRow, removeRow } from '../storage/rows.ts';
 import { replaceCodes } from './enrol-app.ts';
 
-export type ChallengePurpose = Extract<SignedValue['purpose'], 'passkey-registration' | 'passkey-use'>;
+type ChallengePurpose = Extract<SignedValue['purpose'], 'passkey-registration' | 'passkey-use'>;
 
 /** For the options of a browser. `expiresAt` in epoch milliseconds. */
 export type NewChallenge = { readonly challenge: string; readonly expiresAt: number };
 
 /** Makes a challenge that is stored nowhere until it is used. */
-export const newChallenge = (
+const newChallenge = (
   { secrets, clock, ids }: Service,
   {
     value = '',
@@ -47,7 +47,7 @@ export const invalidPasskey = (reason: string): AppError => new AppError('AUTH_P
 export type Challenge = SignedValue & { readonly text: string };
 
 /** @throws AppError AUTH_PASSKEY_INVALID when it is another's, of another purpose, or has expired. */
-export const openChallenge = (
+const openChallenge = (
   { webauthn, secrets, clock }: Service,
   credential: Parameters<WebAuthn['challengeOf']>[0],
   purpose: ChallengePurpose,
@@ -62,7 +62,7 @@ export const openChallenge = (
  * Uses a challenge up, in the transaction of what it allows: if that is undone, so is this.
  * @throws AppError AUTH_PASSKEY_INVALID when it was used.
  */
-export const useChallenge = async (
+const useChallenge = async (
   { records }: Stores,
   { value, expiresAt }: Pick<Challenge, 'value' | 'expiresAt'>,
 ): Promise<void> => {

@@ -38,7 +38,7 @@ const USED_LAST_COOKIE = 'used_last';
 export const PAGE_LOCALE_COOKIE = 'page_locale';
 
 /** What a browser keeps while its user is at a provider (ADR 0027): one for each start, named by a hash of its state. */
-export const START_COOKIE = 'sign_in_';
+const START_COOKIE = 'sign_in_';
 
 /** Shows for an hour that an operator has logged in to the back office (ADR 0031). */
 export const OFFICE_COOKIE = 'office_session';

@@ -55,7 +55,7 @@ const AuthorizationServer = v.object({
 
 /** Seconds. */
 const MAX_AGE = 3_600;
-export const KEPT_JSON = { type: 'application/json', cacheControl: `public, max-age=${MAX_AGE}` };
+const KEPT_JSON = { type: 'application/json', cacheControl: `public, max-age=${MAX_AGE}` };
 
 /**
  * RFC 8414 §2, for gateways that look up by the issuer where the keys are.

@@ -16,8 +16,7 @@ import { listWebhooks, undelivered } from '../../../../application/storage/webho
 import { EVENT_KINDS } from '../../../../domain/event.ts';
 import { INVITATIONS_AT_MOST } from '../../../../domain/registration.ts';
 import { EMAIL_MAX_LENGTH } from '../../../../domain/user.ts';
-import { DEFAULT_LIMIT, Limit } from '../../../json/fields.ts';
-import { Timestamp } from '../../../json/public-user.ts';
+import { DEFAULT_LIMIT, Limit, Timestamp } from '../../../json/fields.ts';
 import { eventsPage, invitationsPage, settingsPage, webhooksPage } from '../../pages/office/lists.ts';
 import { overviewPage } from '../../pages/office/overview.ts';
 import { usersPage } from '../../pages/office/users.ts';

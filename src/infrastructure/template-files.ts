@@ -55,7 +55,9 @@ const merged = async <Texts>({ directory, last }: Kind, own: Files = new Map()):
   };
   const readBefore = new Map<string, TextTree | undefined>();
   return {
-    templates: new Map([...all].map(([name, text]) => [name.replace(/\.(?:html|css)$/, ''), text])),
+    templates: new Map(
+      [...all].flatMap(([name, text]) => (name.endsWith('.json') ? [] : [[name.replace(/\.\w+$/, ''), text]])),
+    ),
     locales,
     texts: {
       get(locale) {

@@ -27,10 +27,10 @@ beforeEach(async () => {
 const useCaseOf = (name: string): string => name.split(',')[0] ?? name;
 /** They change nothing but the number of an authorization. */
 const READ_ONLY =
-  /^(?:(?:list|count|show|preview|find)\w+|notifiesFormerAddress|getCurrentUser|identifyVisitor|authenticate|authenticateRequest|hasLaterLogin|exportAccountAsOperator)$/;
+  /^(?:(?:list|count|show|preview|find)\w+|notifiesFormerAddress|getCurrentUser|identifyVisitor|authenticate|authenticateRequest|hasLaterLogin|exportAccountAsOperator|overview)$/;
 /** Parts of other use cases. */
 const PARTS =
-  /^(?:seal|unseal|expiryOf|codeFor|hashOfCode|newConfirmationCode|assertLive|assertSteppedUp|providerOf|openStarts|startAtProvider|makeBindingCode|makeAppCode|inviteBrowser|registerBrowser|invitePasskey|passkeyChallenge|refusedLoginCounter|recordUnprovenDevice|reportRefusal|registration|recover)$/;
+  /^(?:seal|unseal|expiryOf|codeFor|hashOfCode|newConfirmationCode|assertLive|assertSteppedUp|providerOf|openStarts|startAtProvider|makeBindingCode|makeAppCode|inviteBrowser|registerBrowser|invitePasskey|passkeyChallenge|refusedLoginCounter|recordUnprovenDevice|reportRefusal|registration|recover|recordIdentityUse)$/;
 /** They are repeated in the background until they succeed, one by one: test/simulation. The command goes on where it has stopped. */
 const ONE_BY_ONE = /^(?:sendMessages|deliverWebhooks|reEncryptFactors)$/;
 

@@ -55,7 +55,6 @@ export const Email = v.pipe(
 
 export const Locale = v.pipe(
   v.string(),
-  v.examples(['de']),
   textRule((text) =>
     canonicalLocale(text) === null
       ? { code: 'invalid_format', message: 'must be a language tag, such as de or de-AT' }

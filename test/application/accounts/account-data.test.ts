@@ -70,6 +70,7 @@ describe('exportAccount', () => {
         {
           id,
           kind: 'registered',
+          method: null,
           at: createdAt,
           sessionId: session.sessionId,
           reason: null,

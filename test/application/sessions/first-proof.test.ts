@@ -28,8 +28,9 @@ const KEPT: readonly TableName[] = ['events', 'outbox', 'users'];
 const ADDED: readonly TableName[] = [
   ...(['factors', 'identities', 'links', 'passkeys', 'recoveryCodes', 'rememberedDevices', 'sessions'] as const),
 ];
-/** Tables that say nothing of a user, or what other programs are told of what happened. */
+/** Tables that say nothing of a user, or what operators did and other programs are told of what happened. */
 const OTHERS: readonly TableName[] = [
+  ...(['hourlyCounts', 'operatorEvents'] as const),
   ...(['deliveries', 'endedSessions', 'webhookSequences', 'webhooks'] as const),
   ...(['invitations', 'mailboxes', 'massEndings', 'operations', 'usedValues'] as const),
 ];

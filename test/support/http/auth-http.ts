@@ -1,5 +1,6 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import type { Response } from 'supertest';
+import { beforeAll } from 'vitest';
 import type { Stores } from '../../../src/application/storage/records.ts';
 import type { Overrides, PortOverrides } from '../../../src/infrastructure/compose/ports.ts';
 import { changedStorage } from '../storage/changed-storage.ts';
@@ -16,6 +17,8 @@ type StoreOverrides = Partial<Stores> & PortOverrides & Pick<Overrides, 'hooks' 
  */
 export const servicesOverOneDatabase = () => {
   const database = openTestStorage();
+  // What is opened while a test runs is closed at its end.
+  beforeAll(async () => void (await database));
   return {
     start: async (
       env: Readonly<Record<string, string>> = {},

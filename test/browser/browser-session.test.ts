@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { canBrowse, launchChromium, openBrowser } from '../support/browser/chromium.ts';
 import { BINDING, openSecureSite, RESOLVING, type SecureSite, type Step } from '../support/browser/secure-site.ts';
 import { ask } from '../support/browser/tab.ts';
 import { eventsOf } from '../support/http/account.ts';
-import { aPerson, hasher, startService, type TestService } from '../support/http/service.ts';
+import { aPerson, hasher, startService } from '../support/http/service.ts';
 
 const SOON = { timeout: 60_000, interval: 50 };
 const REGISTERED = 'registration 200';
@@ -118,25 +118,21 @@ const STEPS: readonly Step[] = ['registration', 'question', 'proof', 'refresh'];
 describe.runIf(canBrowse())('Chromium that holds a key', () => {
   // The service stops in order, but nothing of that reaches the browser. The next one knows what was stored, and what modules keep.
   const storage = memoryStorage();
-  let site: SecureSite;
-  let service: TestService;
-  const start = async () => {
-    service = await startService(site.env, { hasher, storage });
+  const startAt = async (site: SecureSite) => {
+    const service = await startService(site.env, { hasher, storage });
     site.serve(service.url);
+    return service;
   };
-  beforeAll(async () => {
-    site = await openSecureSite();
-    await start();
-  });
-  afterAll(async () => {});
 
   it.each(STEPS)('stays logged in when the service ends before the response of a %s', async (step) => {
+    const site = await openSecureSite();
+    const service = await startAt(site);
     const { signUp, refresh } = await visit(site);
     site.take();
-    const restarting = Promise.withResolvers<void>();
+    const restarting = Promise.withResolvers<unknown>();
     const strike = async () => {
       await service.close();
-      restarting.resolve(start());
+      restarting.resolve(startAt(site));
     };
     const refusals: unknown[] = [];
     const goOn = () =>

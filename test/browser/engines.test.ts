@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { importing } from '../support/browser/client-page.ts';
 import { ENGINES, openWindow, type Window } from '../support/browser/engines.ts';
 import { openSite, type Site } from '../support/browser/site.ts';
@@ -22,7 +22,6 @@ describe.runIf(ENGINES.length > 0).each(ENGINES)('in %s', (engine) => {
     const env = { PORT: port, BASE_URL: `http://localhost:${port}`, ALLOWED_ORIGINS_DEV: site.origin };
     service = await startService(env, { hasher, clock: { now: () => Date.now() + ahead } });
   });
-  afterAll(async () => {});
   const baseUrl = () => service.config.baseUrl;
   const application = () => `${site.publish(importing(baseUrl()))}?tab=1#top`;
 

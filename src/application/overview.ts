@@ -44,14 +44,19 @@ const sumEvents = async (records: Records, from: number, until: number, most = N
   return [...sums.values()];
 };
 
-const lastHour = async (records: Records): Promise<number | null> =>
-  (await records.list('hourlyCounts', { order: ['hour'], descending: true, limit: 1 }))[0]?.hour ?? null;
+/** The hour after the last one that was summed; at first, that of the first event. */
+const nextHour = async (records: Records, latest: number): Promise<number> => {
+  const [last] = await records.list('hourlyCounts', { order: ['hour'], descending: true, limit: 1 });
+  if (last !== undefined) return last.hour + HOUR;
+  const [first] = await records.list('events', { order: ['at'], limit: 1 });
+  return first === undefined ? latest : Math.min(latest, countingPeriodOf(first.at));
+};
 
 /** Sums the next hour that is over, and counts users and sessions after the last one. @returns whether there was one. */
 export const countHour = async (deps: Stores, now: number): Promise<boolean> => {
   const { records, users } = deps;
   const latest = countingPeriodOf(now - LATE) - HOUR;
-  const hour = Math.max(((await lastHour(records)) ?? 0) + HOUR, latest - COUNTS_KEPT + HOUR);
+  const hour = Math.max(await nextHour(records, latest), latest - COUNTS_KEPT + HOUR);
   if (hour > latest) return false;
   const sums = await sumEvents(records, hour, hour + HOUR);
   // A row of each hour says that it was summed.

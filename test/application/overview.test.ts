@@ -71,6 +71,14 @@ it('sums an hour once, minutes after its end, with all of its events and none of
   expect(await countHour(app, app.clock.now())).toBe(false);
 });
 
+it('begins with the hour of the first event', async () => {
+  const { app, start, countAll } = await setUp();
+  app.clock.advance(2 * HOUR);
+  await countAll();
+  const hours = (await app.records.list('hourlyCounts', { order: ['hour'] })).map(({ hour }) => hour);
+  expect(new Set(hours)).toEqual(new Set([start, start + HOUR]));
+});
+
 it('knows the method of a log-in', async () => {
   const { app, user, logIn } = await setUp();
   await logIn();

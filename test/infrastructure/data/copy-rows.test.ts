@@ -105,7 +105,8 @@ describe('copyRows', () => {
     const target = await onFile();
     const { rows } = await examineRows({ source, target });
     const { users = 0, sessions = 0, events = 0, operations = 0, endedSessions = 0 } = rows;
-    const kept = users + sessions + events + operations + endedSessions + BATCH;
+    const { operatorEvents = 0, hourlyCounts = 0 } = rows;
+    const kept = users + sessions + events + operations + operatorEvents + hourlyCounts + endedSessions + BATCH;
     const interrupted = failingAt(target, kept + 10, () => {
       throw new Error('interrupted');
     });

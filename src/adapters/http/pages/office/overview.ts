@@ -77,8 +77,8 @@ const figuresOf = ({ users, sessions, waitingMails, waitingWebhooks }: Overview)
   const waiting = ({ count: number }: Waiting, most: number) =>
     html`${numberOf(number)}${number === most ? ' or more' : ''}`;
   const figures: readonly (readonly [name: string, value: Html, since?: number | null])[] = [
-    ['Users', count(users)],
-    ['Active sessions', count(sessions)],
+    ['Users at the last full hour', count(users)],
+    ['Sessions at the last full hour', count(sessions)],
     ['Waiting mails', waiting(waitingMails, 2_000), waitingMails.since],
     ['Waiting webhook events', waiting(waitingWebhooks, 1_000), waitingWebhooks.since],
   ];

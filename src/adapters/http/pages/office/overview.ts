@@ -57,7 +57,7 @@ ${[
   chartOf({ title: 'Refused log-ins', labels, series: one('Refused', 'login-refused'), firstHue: 3 }),
   chartOf({ title: 'Ended sessions', labels, series: endings }),
 ]}${sessionsOf(shown, labels)}</div>
-<p class="lead">Times are in UTC. The numbers of users and sessions are of the last full hour, and a log-in is counted once for each device in an hour that has several.</p>`,
+<p class="lead">Times are in UTC. A log-in is counted once for each device in an hour that has several.</p>`,
   });
 };
 

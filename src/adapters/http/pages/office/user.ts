@@ -96,7 +96,7 @@ const waysOf = (view: PageView, { factors, recoveryCodes, passkeys, identities }
       ...factors.map(({ createdAt, confirmedAt }) =>
         entryOf('Authenticator app', html`added ${timeOf(createdAt)}${confirmedAt === null ? ', not confirmed' : ''}`),
       ),
-      ...(recoveryCodes.left > 0 ? [way('Recovery codes', html`${recoveryCodes.left} left`)] : []),
+      ...(recoveryCodes.left > 0 ? [entryOf('Recovery codes', html`${recoveryCodes.left} left`)] : []),
       ...identities.map(({ id, provider, email, createdAt }) =>
         entryOf(
           `${provider}${email === null ? '' : ` (${email})`}`,

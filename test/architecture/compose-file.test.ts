@@ -34,7 +34,6 @@ const SECRETS: Readonly<Record<string, string>> = {
 };
 
 const text = readText('compose.yaml');
-const deploy = readText('docs/deploy.md');
 const { services, networks, configs }: Compose = parse(text, { merge: true });
 const instances = Object.entries(services).filter(([name]) => name.startsWith('tandem'));
 
@@ -105,7 +104,7 @@ describe('a proxy of the documentation', () => {
   it.each([
     ['Caddy', () => seconds(/keepalive (\d+)s/, configs.proxy?.content ?? '')],
     // 60 s unless `keepalive_timeout` of the upstream says otherwise.
-    ['nginx', () => seconds(/keepalive_timeout (\d+)s/, deploy) || 60],
+    ['nginx', () => seconds(/keepalive_timeout (\d+)s/, readText('docs/proxies/nginx.conf')) || 60],
   ])('%s closes idle connections to the service before the service does', (_proxy, idle) => {
     expect(idle()).toBeGreaterThan(0);
     expect(idle() * 1000).toBeLessThan(KEEP_ALIVE_TIMEOUT);
@@ -113,7 +112,7 @@ describe('a proxy of the documentation', () => {
 
   it.each([
     ['Caddy', () => seconds(/health_timeout (\d+)s/, configs.proxy?.content ?? '')],
-    ['HAProxy', () => seconds(/timeout check (\d+)s/, deploy)],
+    ['HAProxy', () => seconds(/timeout check (\d+)s/, readText('docs/proxies/haproxy.cfg'))],
     ['Kubernetes', () => seconds(/\/health\/ready.*timeoutSeconds: (\d+)/, readText('kubernetes.yaml'))],
   ])('%s waits for the answer of a service whose database does not respond', (_proxy, timeout) => {
     expect(timeout() * 1000).toBeGreaterThan(PING_TIMEOUT.required);

@@ -1,4 +1,4 @@
-// Proves ASVS 6.5.3; nist-8
+// Proves ASVS 6.5.3, 6.5.4; nist-8
 import { describe, expect, it } from 'vitest';
 import { acceptedSteps, CODE_PATTERN, secretFrom, totpUri } from '../../src/domain/second-factor.ts';
 

@@ -1,4 +1,4 @@
-// Proves ASVS 6.8.2, 7.1.3, 7.6.1, 7.6.2, 10.1.2, 10.2.1, 10.5.1; provider-1, provider-2, provider-3, provider-4, provider-5
+// Proves ASVS 6.8.2, 7.1.3, 7.6.1, 7.6.2, 10.1.2, 10.2.1, 10.2.2, 10.5.1, 10.5.2, 10.5.3, 10.5.4; provider-1, provider-2, provider-3, provider-4, provider-5
 import type { Response } from 'supertest';
 import { beforeEach, describe, expect, it } from 'vitest';
 import TEXTS from '../../src/adapters/http/pages/templates/en.json' with { type: 'json' };

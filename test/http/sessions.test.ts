@@ -1,4 +1,4 @@
-// Proves ASVS 7.5.2; theft-5
+// Proves ASVS 7.5.2, 10.4.9; theft-5
 import { describe, expect, it } from 'vitest';
 import { MINUTE } from '../support/application.ts';
 import { fixedClock } from '../support/fixed-clock.ts';

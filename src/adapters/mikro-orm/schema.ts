@@ -77,7 +77,7 @@ const assertComplete = async ({ db, prefix, tables = TABLES }: SchemaContext): P
     // The statement has no values.
     const why = error instanceof Error ? error.message : String(error);
     throw new SchemaError(
-      `The tables of the database are those of no version that was released: ${why}. Restore a backup, or move the users to an empty database: docs/operate.md.`,
+      `The tables of the database are those of no version that was released: ${why}. Restore a backup, or move the users to an empty database: docs/databases.md.`,
     );
   }
 };

@@ -112,7 +112,7 @@ export const SERVICE_VARIABLES = {
     form: form.rateLimits,
     default: RATE_LIMITS,
     meaning:
-      'The rate limits, requests/seconds for each client and route: strict of registration, log-in and changes that need the password; public of the error catalog, the key set and the health checks; global of all others. One that is not named keeps its default. off turns one or all off.',
+      'The rate limits, requests/seconds for each client and route: strict of registration, log-in and changes that need the password; public of documents such as the key set, and of the error catalog; none of the health checks; global of all others. One that is not named keeps its default. off turns one or all off.',
   },
   LOG_LEVEL: {
     form: form.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),

@@ -12,6 +12,7 @@ import { withWays } from './ways-in.ts';
 writeFileSync(`${ROOT}.env.example`, envExample());
 writeFileSync(`${ROOT}docs/configuration.md`, withVariables(readText('docs/configuration.md')));
 writeFileSync(`${ROOT}docs/security.md`, withTests(withWays(readText('docs/security.md'))));
+writeFileSync(`${ROOT}docs/assessments.md`, withTests(readText('docs/assessments.md')));
 writeFileSync(`${ROOT}docs/spec-coverage.md`, withTests(readText('docs/spec-coverage.md')));
 writeFileSync(`${ROOT}docs/mail-and-pages.md`, withFlow(readText('docs/mail-and-pages.md')));
 writeFileSync(`${ROOT}docs/webhooks.md`, withTypes(readText('docs/webhooks.md')));

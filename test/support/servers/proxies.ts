@@ -21,10 +21,6 @@ type Proxy = {
   readonly args: (file: string) => readonly string[];
 };
 
-/** The first block of a language in docs/deploy.md. */
-const documented = (language: string): string =>
-  new RegExp(`\`\`\`${language}\n((?:.|\n)*?)\`\`\``).exec(readText('docs/deploy.md'))?.[1] ?? '';
-
 /** Each replacement has to apply. @throws Error that names one that does not */
 const replaced = (text: string, ...replacements: readonly (readonly [RegExp, string])[]): string =>
   replacements.reduce((before, [pattern, value]) => {
@@ -53,7 +49,7 @@ export const PROXIES: Readonly<Record<string, Proxy>> = {
     program: 'usr/sbin/nginx',
     configured: ({ directory, port, instances }) => {
       const text = replaced(
-        documented('nginx'),
+        readText('docs/proxies/nginx.conf'),
         [/ *server 10(?:.|\n)*10\.0\.0\.2:3000(.*)/, instances.map((each) => `server ${each}$1`).join('\n')],
         [/listen 443 ssl/, `listen 127.0.0.1:${port}`],
         [/\n *ssl_certificate .*/, ''],
@@ -72,7 +68,7 @@ export const PROXIES: Readonly<Record<string, Proxy>> = {
     program: 'usr/sbin/haproxy',
     configured: ({ port, instances }) =>
       replaced(
-        documented('haproxy'),
+        readText('docs/proxies/haproxy.cfg'),
         [/server one(?:.|\n)*10\.0\.0\.2:3000/, instances.map((each, at) => `server s${at} ${each}`).join('\n')],
         [/:443 ssl crt \S+/, `127.0.0.1:${port}`],
       ),

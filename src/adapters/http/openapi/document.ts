@@ -56,6 +56,7 @@ const operationOf = (route: Route, site: Site, components: Components): Json => 
   tags: [route.tag],
   summary: route.summary,
   ...(route.description !== undefined && { description: route.description }),
+  'x-rate-limit': route.throttle,
   security: securityOf(route, components),
   parameters: parametersOf(route, components),
   ...(route.request.body !== undefined && { requestBody: bodyOf(route.request.body, components) }),

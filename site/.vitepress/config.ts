@@ -5,7 +5,11 @@ import { groups } from '../groups.ts';
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 
 /** As GitHub derives anchors from headings. */
-const slugify = (heading: string) => heading.toLowerCase().replaceAll(/[^\p{L}\p{N}\s_-]/gu, '').replaceAll(/\s/g, '-');
+const slugify = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(/\s/g, '-');
 
 export default defineConfig({
   title: 'Tandem',
@@ -14,7 +18,17 @@ export default defineConfig({
   outDir: 'dist',
   base: (process.env.SITE_BASE ?? '/') as '/',
   cleanUrls: true,
-  markdown: { anchor: { slugify } },
+  ignoreDeadLinks: 'localhostLinks',
+  markdown: {
+    html: false,
+    anchor: { slugify },
+    // Placeholders of templates are no expressions of Vue.
+    config: (md) =>
+      md.core.ruler.push('verbatim', ({ tokens }) => {
+        const inline = tokens.flatMap(({ children }) => children ?? []);
+        for (const token of inline) if (token.type === 'code_inline') token.attrSet('v-pre', '');
+      }),
+  },
   themeConfig: {
     search: { provider: 'local' },
     outline: 'deep',

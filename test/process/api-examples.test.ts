@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 /** The fenced blocks of docs/api.md from its examples on: commands and their responses. */
 const blocks = [
-  ...(readText('docs/api.md').split('\n### Examples\n')[1] ?? '').matchAll(/```(sh|json)\n([\s\S]*?)```/g),
+  ...(readText('docs/api.md').split('\n## Flows\n')[1] ?? '').matchAll(/```(sh|json)\n([\s\S]*?)```/g),
 ].map(([, language = '', text = '']) => ({ language, text }));
 const commands = blocks.filter(({ language }) => language === 'sh').map(({ text }) => text);
 /** What the page prints below each command: the payload of a success, or else the response; `null` where there is none. */
@@ -38,10 +38,10 @@ describe('the examples of docs/api.md', () => {
       cwd: directory.path,
     });
     const responses = stdout.split('\0').map((text) => (text === '' ? null : printedOf(JSON.parse(text))));
-    expect(responses.length).toBeGreaterThan(10);
+    expect(responses.length).toBeGreaterThan(4);
     expect(responses.map(shapeOf)).toEqual(printed.map(shapeOf));
     expect(proxy.deviations).toEqual([]);
-    expect(proxy.documented.length).toBeGreaterThan(10);
+    expect(proxy.documented.length).toBeGreaterThan(4);
     const codes = (all: readonly (Answer | null | undefined)[]) => all.map((answer) => answer?.code);
     expect(codes(responses)).toEqual(codes(printed));
   });

@@ -37,6 +37,7 @@ export const textRule = fieldRule<string>;
 
 export const Username = v.pipe(
   v.string(),
+  v.description('3 to 32 of `A–Z`, `a–z`, `0–9`, `.`, `_` and `-`, but no ULID. Unique, whatever the letter case.'),
   v.transform(typedName),
   v.minLength(USERNAME_MIN_LENGTH),
   v.maxLength(USERNAME_MAX_LENGTH),
@@ -48,6 +49,9 @@ export const Username = v.pipe(
 
 export const Email = v.pipe(
   v.string(),
+  v.description(
+    'At most 254 characters. It becomes lower case, and an international domain its form in ASCII. Unique.',
+  ),
   v.transform(typedAccount),
   v.maxLength(EMAIL_MAX_LENGTH),
   v.regex(EMAIL_PATTERN, 'must be an email address'),
@@ -101,6 +105,7 @@ export const Extra = v.pipe(
     v.pipe(v.string(), v.maxLength(4_096)),
   ),
   v.maxEntries(10),
+  v.description('For a hook of the operator, such as the answer of a CAPTCHA.'),
 );
 
 /** A proof for a URL of 1,000 characters fits. */
@@ -111,6 +116,7 @@ export const Proof = v.pipe(
   v.string(),
   v.maxLength(PROOF_MAX_LENGTH),
   v.regex(/^[\w-]+\.[\w-]+\.[\w-]+$/, 'must be a JWT in compact serialization'),
+  v.description('A proof of the key of the device (RFC 9449).'),
 );
 
 /** What the log-in at a page of the service has put into the address that it has led back to. */
@@ -142,6 +148,7 @@ export const TYPED_CODE_MAX = 40;
 
 export const Code = v.pipe(
   v.string(),
+  v.description('Six digits of an authenticator app.'),
   v.examples(['287082']),
   v.maxLength(TYPED_CODE_MAX),
   v.transform(typedCode),
@@ -151,6 +158,7 @@ export const Code = v.pipe(
 /** A code of a mail. */
 export const MailCode = v.pipe(
   v.string(),
+  v.description('Eight digits of a mail.'),
   v.examples(['48151623']),
   v.maxLength(TYPED_CODE_MAX),
   v.transform(typedCode),
@@ -161,7 +169,12 @@ export const MailCode = v.pipe(
 const LINK_TOKEN_MAX = 100;
 
 /** The token of a link. One of another form is not found. */
-export const LinkToken = v.pipe(v.string(), v.minLength(1), v.maxLength(LINK_TOKEN_MAX));
+export const LinkToken = v.pipe(
+  v.string(),
+  v.minLength(1),
+  v.maxLength(LINK_TOKEN_MAX),
+  v.description('The text after `#token=` in the link.'),
+);
 
 export const LinkBody = v.object({ token: LinkToken });
 

@@ -4,7 +4,6 @@ import { withKinds, withTypes } from './events.ts';
 import { withFlow } from './page-flow.ts';
 import { withTests } from './proving-tests.ts';
 import { ROOT, readText } from './repository.ts';
-import { withRoutes } from './routes.ts';
 import { envExample, withVariables } from './variables.ts';
 import { withWays } from './ways-in.ts';
 
@@ -17,5 +16,4 @@ writeFileSync(`${ROOT}docs/spec-coverage.md`, withTests(readText('docs/spec-cove
 writeFileSync(`${ROOT}docs/mail-and-pages.md`, withFlow(readText('docs/mail-and-pages.md')));
 writeFileSync(`${ROOT}docs/webhooks.md`, withTypes(readText('docs/webhooks.md')));
 writeFileSync(`${ROOT}client/src/types.ts`, withKinds(readText('client/src/types.ts')));
-writeFileSync(`${ROOT}docs/api.md`, await withRoutes(readText('docs/api.md')));
 writeFileSync(ROOT + DOCUMENT, asText(await currentDocument()));

@@ -269,7 +269,10 @@ export const route = <
 };
 
 /** A route that leads browsers to another address, whatever parameters programs on the way have added to its own. */
-export const redirectRoute = (head: Pick<Route, 'name' | 'tag' | 'summary' | 'path'>, location: string): Route =>
+export const redirectRoute = (
+  head: Pick<Route, 'name' | 'tag' | 'summary' | 'description' | 'path'>,
+  location: string,
+): Route =>
   route(
     { ...head, ...PUBLIC_READ, request: { query: v.unknown() }, response: { status: 303, redirects: true } },
     (_input, ctx) => {

@@ -56,6 +56,8 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
       name: 'current-user',
       tag: 'users',
       summary: 'Return the user as stored now',
+      description:
+        '`attributes` is what an operator has stated about the user. `locale` is null for that of the service.',
       stepUp: null,
       method: 'GET',
       path: '/users/me',
@@ -81,6 +83,8 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
       ...ACCOUNT,
       name: 'change-password',
       summary: 'Change the password, end all sessions and open a new one for the caller',
+      description:
+        'The session of the access token ends, too: use the new one. A user without a password asks for a link by `POST /auth/password-reset`.',
       method: 'PUT',
       path: '/users/me/password',
       cookie: { writes: 'sets' },
@@ -98,6 +102,8 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
       ...ACCOUNT,
       name: 'change-username',
       summary: 'Change the username',
+      description:
+        'Access tokens have the former name until they are refreshed. It is free at once: identify users by `id`.',
       method: 'PUT',
       path: '/users/me/username',
       stepUp: FACTOR_CHANGE,
@@ -112,6 +118,8 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
       ...ACCOUNT,
       name: 'delete-account',
       summary: 'Delete the user and everything that is stored about them',
+      description:
+        'It cannot be undone. 400 for `body` says that a proxy has dropped it. With PASSWORDS=optional, `code` may stand for the password.',
       method: 'DELETE',
       path: '/users/me',
       cookie: { writes: 'clears' },
@@ -133,6 +141,7 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
             ...ACCOUNT,
             name: 'request-confirmation-code',
             summary: 'Mail a code to the address of the user, with which they change it or delete the account',
+            description: 'With PASSWORDS=optional. It works once, within ten minutes.',
             method: 'POST',
             path: '/users/me/code',
             response: { status: 202 },
@@ -145,6 +154,8 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
       name: 'events',
       tag: 'account',
       summary: 'List what happened to the account, the latest first',
+      description:
+        'They are kept for EVENTS_RETENTION. Refused log-ins, and log-ins with one program from one network, are one event an hour with a `count`. Accept kinds and reasons that you do not know.',
       method: 'GET',
       path: '/users/me/events',
       request: { query: EventsQuery },

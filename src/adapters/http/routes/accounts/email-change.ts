@@ -34,6 +34,8 @@ export const emailChangeRoutes = (deps: Service, cookie: SessionCookies): Route[
       ...ACCOUNT,
       name: 'change-email',
       summary: 'Send a link that changes the email address to the new one',
+      description:
+        'The address changes when the link is used. The answer is the same if it has an account. With PASSWORDS=optional, `code` may stand for the password.',
       method: 'PUT',
       path: '/users/me/email',
       stepUp: { assurance: 'aal2-if-enrolled' },
@@ -63,6 +65,8 @@ export const emailChangeRoutes = (deps: Service, cookie: SessionCookies): Route[
       ...BY_MAIL,
       name: 'confirm-email-change',
       summary: 'Change the email address with the link that was sent to the new one, and a session or the password',
+      description:
+        'With an access token of the account, or its password: the link alone changes nothing, and stays valid when either is refused. With a token, the answer has another one, and sets the cookie. The former address can take the account back for seven days.',
       path: '/auth/email-change/confirm',
       auth: 'optional',
       cookie: { writes: 'may-set' },

@@ -102,6 +102,7 @@ export const exportRoute = (deps: Service): Route => {
       ...ACCOUNT,
       name: 'export-account',
       summary: 'Return everything that is stored about the user',
+      description: 'Five times a minute. An instance makes one at a time: 503, if it would wait too long.',
       method: 'GET',
       path: '/users/me/export',
       requestsPerUser: 5,

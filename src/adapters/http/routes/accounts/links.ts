@@ -19,7 +19,7 @@ import { acceptedLocales, originOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { type Route, redirectRoute, route } from '../../routing/define-route.ts';
 
-type Head = Pick<Route, 'name' | 'summary' | 'path'>;
+type Head = Pick<Route, 'name' | 'summary' | 'description' | 'path'>;
 
 /** What the routes have in common for those who have a link from a mail, or ask for one: no session is needed. */
 export const BY_MAIL = { tag: 'account', method: 'POST', auth: 'public', throttle: 'strict' } as const;
@@ -78,6 +78,7 @@ export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
     {
       name: 'request-email-verification',
       summary: 'Send another link that verifies an email address, if it has an account',
+      description: 'The same answer for every address. A mail is sent only to one that is not verified.',
       path: '/auth/email-verification',
     },
     requestEmailVerification(deps),
@@ -86,6 +87,8 @@ export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
     {
       name: 'confirm-email',
       summary: 'Verify an email address with the link that was sent to it',
+      description:
+        'It opens no session. What was added to the account before goes, but for the password, unless the request has the refresh cookie of the user.',
       path: '/auth/email-verification/confirm',
       cookie: { reads: 'optional' },
     },
@@ -95,6 +98,7 @@ export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
     {
       name: 'remove-unverified-account',
       summary: 'Remove the account that somebody else registered with an email address',
+      description: 'By the second link of the mail. An account whose address was verified stays.',
       path: '/auth/email-verification/not-me',
     },
     ({ token, origin }) => removeUnverifiedAccount(deps)(token, origin),
@@ -103,6 +107,8 @@ export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
     {
       name: 'undo-email-change',
       summary: 'Take the email address back with the link that was sent to the former one',
+      description:
+        'Within seven days. All sessions end, the password stops working, and the restored address gets a link for a new one. Factors that were added since the week before the change are removed.',
       path: '/auth/email-change/undo',
       errors: ['AUTH_USER_DUPLICATE'],
     },
@@ -112,6 +118,8 @@ export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
     {
       name: 'undo-factors',
       summary: 'Remove the factors that were added since the change that a mail has reported, and end all sessions',
+      description:
+        'Within seven days. All sessions end, and the password stops working: the address gets a link for a new one. Later changes are undone, too.',
       path: '/auth/factors/undo',
       errors: ['AUTH_USER_DUPLICATE'],
     },
@@ -133,6 +141,8 @@ export const passwordResetRoutes = (deps: Service, cookie: SessionCookies): Rout
           {
             name: 'request-password-reset',
             summary: 'Send a link to the address of an account, if there is one',
+            description:
+              'The same answer for every address. The link lives for 30 minutes; another one is sent after five minutes at the earliest.',
             path: '/auth/password-reset',
           },
           requestPasswordReset(deps),
@@ -152,6 +162,8 @@ export const passwordResetRoutes = (deps: Service, cookie: SessionCookies): Rout
       ...BY_MAIL,
       name: 'confirm-password-reset',
       summary: 'Set a new password with the link, and end all sessions',
+      description:
+        'It opens no session. A refused password does not use the link up. If nobody has proven the address before, what was added to the account goes, unless the request has the refresh cookie of the user.',
       path: '/auth/password-reset/confirm',
       cookie: { reads: 'optional' },
       request: { body: confirmPasswordResetBody(deps.passwordLimits) },

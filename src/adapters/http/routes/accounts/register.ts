@@ -42,6 +42,8 @@ export const registerRoute = (deps: Service, access: DeviceAccess): Route => {
       name: 'register',
       tag: 'tokens',
       summary: opens ? 'Register a user and open a session' : `Register a user, who ${first} before the first log-in`,
+      description:
+        'Where mail is configured, the address gets a link that verifies it. 202 without a session: with EMAIL_VERIFICATION=required, also for an address that has an account, and with SECOND_FACTOR=required, where the user adds an app first. Another registration with the same username and password corrects an address that was not verified. With PASSWORDS=optional, `email` is enough.',
       method: 'POST',
       path: '/auth/register',
       auth: 'public',

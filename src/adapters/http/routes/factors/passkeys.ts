@@ -48,6 +48,8 @@ const ownPasskeyRoutes = (deps: Service, name: string): Route[] => [
       ...PASSKEYS,
       name: 'passkey-options',
       summary: 'Return the options with which a browser makes a passkey',
+      description:
+        'The argument of `PublicKeyCredential.parseCreationOptionsFromJSON`, for ten minutes and this session.',
       method: 'POST',
       path: '/users/me/passkeys/options',
       response: { data: CreationOptionsJson },
@@ -59,6 +61,7 @@ const ownPasskeyRoutes = (deps: Service, name: string): Route[] => [
       ...PASSKEYS,
       name: 'add-passkey',
       summary: 'Add a passkey that the browser has made',
+      description: 'At most 50. `recoveryCodes` are for a user who has no other way in, and shown this once.',
       method: 'POST',
       path: '/users/me/passkeys',
       throttle: 'strict',
@@ -85,6 +88,8 @@ const ownPasskeyRoutes = (deps: Service, name: string): Route[] => [
       ...PASSKEYS,
       name: 'remove-passkey',
       summary: 'Remove a passkey, and return which are left',
+      description:
+        '`data` is the argument of `PublicKeyCredential.signalAllAcceptedCredentials`: the browser stops offering what is gone.',
       method: 'DELETE',
       path: '/users/me/passkeys/:id',
       request: { params: IdParams },
@@ -101,6 +106,8 @@ const passkeyLoginRoutes = (deps: Service, access: DeviceAccess): Route[] => [
       name: 'passkey-login-options',
       tag: 'tokens',
       summary: 'Return the options with which a browser uses a passkey of any user',
+      description:
+        'The argument of `PublicKeyCredential.parseRequestOptionsFromJSON`. Nothing is stored: ask again before `expiresAt`.',
       method: 'POST',
       path: '/auth/passkey/options',
       auth: 'public',
@@ -113,6 +120,8 @@ const passkeyLoginRoutes = (deps: Service, access: DeviceAccess): Route[] => [
       ...OPENS_SESSION,
       name: 'passkey-login',
       summary: 'Log in with a passkey and open a session',
+      description:
+        'Two factors, if the device has verified its user. After `DB_RECORD_NOT_FOUND`, call `PublicKeyCredential.signalUnknownCredential`.',
       path: '/auth/passkey',
       request: { body: PasskeyLoginBody },
       errors: loginErrors(deps, 'AUTH_PASSKEY_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED', 'DB_RECORD_NOT_FOUND'),

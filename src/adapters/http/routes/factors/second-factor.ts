@@ -57,6 +57,7 @@ export const secondFactorRoutes = (deps: Service, access: DeviceAccess, { brand 
         name: 'pending-login',
         tag: 'tokens',
         summary: 'Return what the pending log-in of the browser waits for',
+        description: 'With `enrol: true` the user has no factor, and adds one by `POST /auth/login/pending/totp`.',
         method: 'GET',
         path: '/auth/login/pending',
         auth: 'public',
@@ -73,6 +74,8 @@ export const secondFactorRoutes = (deps: Service, access: DeviceAccess, { brand 
         ...OPENS_SESSION,
         name: 'second-factor',
         summary: 'Show the second factor of the pending log-in and open a session',
+        description:
+          'With one of `code`, `recoveryCode`, `credential` and `mailCode`. The log-in waits for five minutes, in one browser. `remember` lets the password alone log in on this device for 30 days.',
         path: '/auth/login/second-factor',
         request: { body: SecondFactorBody },
         response: { data: FinishedLoginJson },
@@ -97,6 +100,8 @@ export const secondFactorRoutes = (deps: Service, access: DeviceAccess, { brand 
               tag: 'tokens',
               summary:
                 'Make a secret for an authenticator app, for the pending log-in of a user who has to add a factor',
+              description:
+                'With SECOND_FACTOR=required. The first code of the app goes to `POST /auth/login/second-factor`: it confirms the app and opens the session.',
               method: 'POST',
               path: '/auth/login/pending/totp',
               auth: 'public',
@@ -129,6 +134,8 @@ export const stepUpRoute = (deps: Service, { cookie, device }: DeviceAccess): Ro
       name: 'step-up',
       tag: 'sessions',
       summary: 'Show the password or a factor again, for a route that requires it',
+      description:
+        '`WWW-Authenticate` of the refusal says what is missing: `max_age=300` the password, or a passkey whose device verifies its user; `acr_values="aal2"` a code, or a passkey; both of them in two requests, or by one such passkey. Then repeat the request with the new access token. A `proof` alone gives the session another key.',
       method: 'POST',
       path: '/auth/step-up',
       throttle: 'strict',

@@ -23,6 +23,8 @@ export const appLoginRoute = (deps: Service, access: DeviceAccess): Route =>
       ...OPENS_SESSION,
       name: 'app-login',
       summary: 'Log in an app with the code that its link had, and open a session',
+      description:
+        'Only with APP_LINKS. The code works once, within a minute: a second use ends the session that the first has opened.',
       path: '/auth/login/app',
       request: { body: UseBody },
       errors: loginErrors(deps, 'AUTH_CODE_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED'),

@@ -17,6 +17,8 @@ export const loginByCodeRoutes = (deps: Service, access: DeviceAccess): Route[] 
       name: 'request-login-code',
       tag: 'tokens',
       summary: 'Send a code to log in with to the address of an account, if there is one',
+      description:
+        'The same answer for every account. It sets the cookie `login_pending`: the code works once, within ten minutes and five guesses, in the browser that has asked for it.',
       method: 'POST',
       path: '/auth/login/code',
       cookie: { writes: 'waits' },
@@ -36,6 +38,8 @@ export const loginByCodeRoutes = (deps: Service, access: DeviceAccess): Route[] 
       ...OPENS_SESSION,
       name: 'confirm-login-code',
       summary: 'Log in with the code of a mail and open a session',
+      description:
+        'The code stands for the password, and proves the address. If nobody has proven it before, what was added to the account until then goes.',
       path: '/auth/login/code/confirm',
       request: { body: ConfirmCodeBody },
       // The code proves the address.

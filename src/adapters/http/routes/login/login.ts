@@ -71,6 +71,8 @@ export const loginRoute = (deps: Service, access: DeviceAccess): Route => {
       ...OPENS_SESSION,
       name: 'login',
       summary: 'Log in and open a session',
+      description:
+        'Send the refresh cookie if there is one: the wrong passwords of others do not delay a known device, and its former session ends. A user has at most 50 sessions: the one used least recently gives way. With NEW_DEVICE_CODE, a new device gets `AUTH_SECOND_FACTOR_REQUIRED` for right and wrong passwords; a code is mailed if it is right.',
       path: '/auth/login',
       request: { body: LoginBody },
       errors: loginErrors(deps, 'AUTH_CREDENTIALS_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED'),
@@ -98,6 +100,8 @@ export const adoptRoute = (deps: AdoptDeps, access: DeviceAccess, endsAt: number
       ...OPENS_SESSION,
       name: 'adopt',
       summary: 'Open a session for a user for whom the former system vouches',
+      description:
+        'With ADOPTION_PUBLIC_KEY, until ADOPTION_ENDS. The assertion is a JWT: `typ` is `adoption+jwt`, `alg` ES256 or EdDSA, `aud` BASE_URL, `sub` the id of the user here, `jti` is used once, `iat` and `exp` are at most a minute apart.',
       path: '/auth/adopt',
       throttle: 'global',
       request: { body: AdoptBody },

@@ -41,6 +41,8 @@ const providerCallback = (deps: Service, access: DeviceAccess, settings: Callbac
       name: 'provider-callback',
       tag: 'tokens',
       summary: 'For browsers that come from a provider: log in or link, and go on to a page',
+      description:
+        'Register this URL at the provider. It goes on to `to` with `tandem=logged-in`, or to `errorTo` with `error`. After `AUTH_IDENTITY_CONFLICT`, a log-in in another way may link the provider for ten minutes.',
       method: 'GET',
       path: '/auth/oidc/:provider/callback',
       cookie: { reads: 'optional', writes: 'may-set' },

@@ -38,6 +38,8 @@ export const startAtProviderRoutes = (deps: Service, settings: AtProviderSetting
       name: 'start-at-provider',
       tag: 'tokens',
       summary: 'Begin a log-in at a provider: return the address to which the browser goes',
+      description:
+        'The browser goes to `url`, and has to come back within ten minutes with the cookie that the response sets. A form with the same fields gets 303.',
       method: 'POST',
       path: '/auth/oidc/:provider',
       cookie: { reads: 'optional', writes: 'starts' },

@@ -46,6 +46,7 @@ export const healthRoutes = (checks: readonly Check[], isStopping: () => boolean
       name: 'live',
       tag: 'health',
       summary: 'Respond while the process runs',
+      description: '`revision` is the commit from which it was built, or null.',
       ...PROBE,
       path: '/health/live',
       response: { data: Liveness },
@@ -57,6 +58,8 @@ export const healthRoutes = (checks: readonly Check[], isStopping: () => boolean
       name: 'ready',
       tag: 'health',
       summary: 'Report whether the service can serve requests',
+      description:
+        '200 with `degraded`: another table is locked (`tables`), or limits are counted for each instance alone (`redis`).',
       ...PROBE,
       path: '/health/ready',
       response: { data: Readiness },

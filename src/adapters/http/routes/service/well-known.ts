@@ -27,6 +27,7 @@ export const keySetRoute = (keySet: v.InferInput<typeof KeySet>): Route =>
       name: 'key-set',
       tag: 'documents',
       summary: 'Return the public keys of access tokens as a JWK Set',
+      description: 'The current key comes first. Keep them for five minutes at most.',
       path: '/.well-known/jwks.json',
       response: {
         data: KeySet,
@@ -83,6 +84,7 @@ export const changePasswordRoute = (page: string): Route =>
       name: 'change-password-page',
       tag: 'documents',
       summary: 'Lead to the page on which users set a new password',
+      description: 'For password managers, at the host of the log-in page.',
       path: '/.well-known/change-password',
     },
     page,
@@ -96,6 +98,7 @@ export const passkeyEndpointsRoute = (page: string): Route =>
       name: 'passkey-endpoints',
       tag: 'documents',
       summary: 'Return the page on which users add and remove passkeys',
+      description: 'For password managers, at the domain WEBAUTHN_RP_ID.',
       path: '/.well-known/passkey-endpoints',
       response: { data: PasskeyEndpoints, unwrapped: KEPT_JSON },
     },

@@ -43,6 +43,8 @@ export const browserRoute = (deps: Service, refreshCookie: SessionCookies, brows
       name: 'bind-browser',
       tag: 'sessions',
       summary: 'For browsers: register a key of Device Bound Session Credentials, and renew the cookie that shows it',
+      description:
+        'The proof is in `Secure-Session-Response`; without one, 403 has a `Secure-Session-Challenge`. Pages do nothing for it.',
       method: 'POST',
       path: '/auth/device',
       cookie: { reads: 'optional', writes: 'binds' },

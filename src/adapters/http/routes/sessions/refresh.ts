@@ -25,6 +25,8 @@ export const refreshRoutes = (
         name: 'refresh',
         tag: 'tokens',
         summary: 'Renew both tokens',
+        description:
+          'Send it with `keepalive: true`. The former refresh token is used up: after `AUTH_FAILED`, which another tab may have caused, wait for 100 to 500 ms and try again, three times at most. A token that comes back later than JWT_REFRESH_RACE_WINDOW ends the session. `bindingCode` is the parameter `tandem_code` of the address that a log-in at the pages has led back to.',
         method: 'POST',
         path: '/auth/refresh-token',
         cookie: { reads: 'required', writes: 'sets' },
@@ -48,6 +50,8 @@ export const refreshRoutes = (
         name: 'clear-cookie',
         tag: 'tokens',
         summary: 'Log out: end the session and clear the cookie',
+        description:
+          '200 whether or not there was a session. What nobody has asked for, such as a prefetch or an image, gets 400; what another site causes changes nothing.',
         method: 'GET',
         path: '/auth/clear-cookie',
         cookie: { reads: 'optional', writes: 'clears' },
@@ -66,6 +70,8 @@ export const refreshRoutes = (
         name: 'session',
         tag: 'tokens',
         summary: 'Return what the access token says, unless its session is known to have ended',
+        description:
+          'The database is not asked: a session that has ended is known two seconds later. The cookie is not used.',
         method: 'GET',
         path: '/auth/session',
         auth: 'optional',

@@ -44,6 +44,8 @@ export const continueRoutes = (
         name: 'continue',
         tag: 'tokens',
         summary: 'For navigations: renew both tokens, and go on to a page, or to the page that logs in',
+        description:
+          'Only with ACCESS_COOKIE=true, for a server that has got no valid access token. Answers 303 with `to`, a URL of an allowed origin, or with LOGIN_PAGE_URL if nobody is logged in. A session with a key of its device gets a page that proves it and goes on.',
         method: 'GET',
         path: '/auth/continue',
         cookie: { reads: 'optional', writes: 'may-set' },
@@ -101,6 +103,8 @@ export const accessTokenRoute = (
       name: 'access-token',
       tag: 'tokens',
       summary: 'For servers that render pages: return an access token of the visitor. It rotates nothing',
+      description:
+        'Only with PAGE_SERVERS: HTTP Basic with the id and the secret of one, the refresh cookie of the visitor, and in `X-Visitor-Address` the address by which the request is counted. A session with a key of its device needs `GET /auth/continue`.',
       method: 'POST',
       path: '/auth/access-token',
       cookie: { reads: 'required' },

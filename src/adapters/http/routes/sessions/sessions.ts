@@ -23,6 +23,7 @@ export const sessionRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
       name: 'sessions',
       tag: 'sessions',
       summary: 'List the sessions and the remembered devices of the user',
+      description: 'The one used last comes first. `name` is what the client says of itself: show it as text.',
       method: 'GET',
       path: '/auth/sessions',
       response: { data: v.array(SessionJson) },
@@ -39,6 +40,8 @@ export const sessionRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
       tag: 'sessions',
       summary:
         'End all sessions of the user and forget the remembered devices, and open a new session for the caller with except=current',
+      description:
+        'With `except=current`, a new session takes the place of that of the token, with new tokens; one that is bound to its device stays, and `data` is null. Without it, call `GET /auth/clear-cookie` as well.',
       method: 'DELETE',
       path: '/auth/sessions',
       stepUp: RECENTLY,

@@ -7,9 +7,9 @@ import { documentedProxy } from '../support/openapi/documented-proxy.ts';
 import { runInMemory } from '../support/processes/process.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
-/** The shell blocks below a heading of the README. */
+/** The shell blocks below a heading. */
 const shellBlocks = (heading: string): string[] => {
-  const [, section = ''] = readText('README.md').split(`## ${heading}\n`);
+  const [, section = ''] = readText('docs/start.md').split(`## ${heading}\n`);
   return [...(section.split('\n## ')[0] ?? '').matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block);
 };
 
@@ -17,10 +17,10 @@ const data = temporaryDirectory();
 const here = temporaryDirectory();
 const service = await runInMemory({ DATA_DIR: data.path });
 
-describe('the curl examples of the README', () => {
+describe('the curl examples of docs/start.md', () => {
   it('register, log in, read a protected route, refresh, read the catalog and log out, and leave no file', async () => {
     const proxy = await documentedProxy(service.url);
-    const blocks = ['export TMPDIR="$PWD"', ...shellBlocks('Try it with curl')];
+    const blocks = ['export TMPDIR="$PWD"', ...shellBlocks('With curl')];
     const script = blocks.join('\necho\n').replaceAll('http://localhost:3000', proxy.url);
     const { stdout } = await promisify(execFile)('sh', ['-ec', script], { cwd: here.path });
     const responses = stdout

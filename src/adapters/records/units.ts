@@ -34,7 +34,10 @@ const CLASSES = [
   ['capacity', /\b(?:53\w{3}|ER_CON_COUNT_ERROR|ER_DISK_FULL|ER_RECORD_FILE_FULL)\b|disk is full/],
   ['timeout', /\b(?:57014|55P03|ER_LOCK_WAIT_TIMEOUT|1969|ER_QUERY_TIMEOUT)\b/],
   ['conflict', /\b(?:40\w{3}|ER_LOCK_DEADLOCK|ER_CHECKREAD)\b|is locked/],
-  ['connection', /\b(?:08\w{3}|57P0\d|PROTOCOL_CONNECTION_LOST|E[A-Z]{4,}|EAI_AGAIN)\b|[Cc]onnect|queryable|closed/],
+  [
+    'connection',
+    /\b(?:08\w{3}|57P0\d|PROTOCOL_CONNECTION_LOST|ER_UNKNOWN_COM_ERROR|E[A-Z]{4,}|EAI_AGAIN)\b|[Cc]onnect|queryable|closed/,
+  ],
 ] as const;
 
 export const DATABASE_FAILURES = [...CLASSES.map(([name]) => name), 'other'] as const;

@@ -123,7 +123,7 @@ describe.runIf(canStartMariadb())('on MariaDB', () => {
     const options = onMariadb(`${server.url}tandem`);
     const { orm } = await mariadbKind(options);
     // Of MySQL alone.
-    const { db } = await connectBy(await orm(), ['set session max_execution_time = 1000'], options);
+    const { db } = await connectBy([await orm()], ['set session max_execution_time = 1000'], options);
     onTestFinished(() => db.destroy());
     expect(await rejection(sql`select 1`.execute(db))).toMatchObject({ code: 'ER_UNKNOWN_SYSTEM_VARIABLE' });
   });

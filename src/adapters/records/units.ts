@@ -181,11 +181,9 @@ const outcomeOf = async <Result>(call: () => Promise<Result>, run: Run): Promise
 
 /** The same calls of a unit, which does not read again what it has locked and not changed since. */
 const lockingOnce = (inside: Calls): Calls => {
-  const locked = new Map<TableName, Map<string, unknown>>();
-  let changes = 0;
+  const locked = new Map<TableName, Map<string, Promise<unknown>>>();
   // Other rows go with a user.
   const forget = (table: TableName): void => {
-    changes += 1;
     if (table === 'users') locked.clear();
     else locked.delete(table);
   };
@@ -195,14 +193,16 @@ const lockingOnce = (inside: Calls): Calls => {
   };
   return {
     ...inside,
+    insert: (table, ...given) => changing(table, () => inside.insert(table, ...given)),
     replace: (table, ...given) => changing(table, () => inside.replace(table, ...given)),
     remove: (table, ...given) => changing(table, () => inside.remove(table, ...given)),
     async lock<Name extends TableName>(table: Name, key: Equal<Name>) {
       const place = JSON.stringify(key);
-      const known = locked.get(table)?.get(place) as Stored<Name> | undefined;
-      const before = changes;
-      const row = known ?? (await inside.lock(table, key));
-      if (row !== null && changes === before) locked.set(table, (locked.get(table) ?? new Map()).set(place, row));
+      const rows = (locked.get(table) ?? new Map()) as Map<string, Promise<Stored<Name> | null>>;
+      const asked = rows.get(place) ?? inside.lock(table, key);
+      locked.set(table, rows.set(place, asked));
+      const row = await asked;
+      if (row === null) rows.delete(place);
       return structuredClone(row);
     },
   };

@@ -3,12 +3,22 @@ import type { DeviceProof } from '../../domain/device-binding.ts';
 import type { Device } from '../../domain/event.ts';
 import type { PartWithUser, Rotation, RotationOutcome, Session, SessionKey } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
+import type { Tables } from '../storage/tables.ts';
 
 export type UserInSession = {
   readonly user: User;
   readonly session: PartWithUser | null;
   /** How many passkeys the user has, from a store that reads it in the same statement. */
   readonly passkeys?: number;
+};
+
+/** A log-in of a user who is as given, which changes nothing but its session and its event. */
+export type PlainLogin = {
+  readonly user: User;
+  readonly session: Session;
+  readonly event: Tables['events'];
+  /** It needs a notice on an unknown device, or after so many refused log-ins since a time; `null`: it needs none. */
+  readonly notice: { readonly since: number; readonly refused: number } | null;
 };
 
 /**
@@ -81,6 +91,11 @@ export interface SessionRepository {
    * @throws AppError DB_UNIQUE_VIOLATION when the id is taken; DB_QUERY_FAILED when the user is not stored.
    */
   add(session: Session): Promise<readonly string[]>;
+  /**
+   * Adds the session and the event of a log-in in one step, if the store can. @returns `false`, and adds nothing, when the user is not as given, or more has to be
+   * done: because of a webhook, a notice, or a session or an event too many. A transaction does it then.
+   */
+  addLogin?(login: PlainLogin): Promise<boolean>;
   find(key: SessionKey): Promise<Session | null>;
   /** Finds a user and one of their sessions in one round trip. @returns `null` for an unknown user. */
   findWithUser(key: SessionKey): Promise<UserInSession | null>;

@@ -18,14 +18,14 @@ type Row = Tables['events'];
 type Hashing = { readonly secrets: Pick<RandomSecrets, 'hashOf'> };
 
 /** More than are kept, so that the events of a user are not read and removed with each further one. */
-const MOST_EVENTS = EVENTS_KEPT + 100;
+export const MOST_EVENTS = EVENTS_KEPT + 100;
 
 /** Short, since a user agent may be long: 128 bits in base64url. */
 const hashOf = ({ secrets }: Hashing, { userAgent, address }: Device): string =>
   secrets.hashOf(JSON.stringify([userAgent, address])).slice(0, 22);
 
 /** Log-ins on one device by one method, and refused log-ins, are counted by the hour. */
-const toRow = (deps: Hashing, event: AccountEvent): Row => {
+export const toRow = (deps: Hashing, event: AccountEvent): Row => {
   const isLogin = event.kind === 'logged-in';
   const device = isLogin || event.kind === 'registered' ? hashOf(deps, event) : null;
   const isCounted = isLogin || event.kind === 'login-refused';

@@ -21,12 +21,7 @@ export const deleteAccount =
  * Removes a user with everything that is stored about them. Only the audit log keeps that the account was deleted.
  * @returns whether there was such a user: one of several concurrent callers removes the user.
  */
-export const removeAccount = async (
-  deps: Sources,
-  stores: Stores,
-  userId: string,
-  origin: Origin,
-): Promise<boolean> => {
+export const removeAccount = async (deps: Sources, stores: Stores, userId: string, origin: Origin) => {
   // Locks the user.
   const found = await stores.users.update(userId, { now: deps.clock.now() });
   if (found === null) return false;

@@ -34,31 +34,27 @@ export const disableAccount =
     });
 
 /** Enables an account. @returns whether it was disabled. */
-export const enableAccount =
-  (deps: Core) =>
-  (userId: string, origin: Origin): Promise<boolean> =>
-    deps.transactions.run(async (stores) => {
-      const { disabledAt } = await existingUser(stores, userId);
-      if (disabledAt === null) return false;
-      const enabled = await stores.users.update(userId, { disabledAt: null, now: deps.clock.now() }, { disabledAt });
-      if (enabled !== null) await record(deps, stores, origin, [{ userId, kind: 'enabled' }]);
-      return enabled !== null;
-    });
+export const enableAccount = (deps: Core) => (userId: string, origin: Origin) =>
+  deps.transactions.run(async (stores) => {
+    const { disabledAt } = await existingUser(stores, userId);
+    if (disabledAt === null) return false;
+    const enabled = await stores.users.update(userId, { disabledAt: null, now: deps.clock.now() }, { disabledAt });
+    if (enabled !== null) await record(deps, stores, origin, [{ userId, kind: 'enabled' }]);
+    return enabled !== null;
+  });
 
 /**
  * States attributes about a user, in place of the former ones. Access tokens have them from the next log-in or refresh on.
  * @returns whether they are others.
  */
-export const setAttributes =
-  (deps: Core) =>
-  (userId: string, attributes: Attributes, origin: Origin): Promise<boolean> =>
-    deps.transactions.run(async (stores) => {
-      const user = await lockedUser(stores, userId);
-      if (JSON.stringify(user.attributes) === JSON.stringify(attributes)) return false;
-      await stores.users.update(userId, { attributes, now: deps.clock.now() });
-      await record(deps, stores, origin, [{ userId, kind: 'attributes-changed' }]);
-      return true;
-    });
+export const setAttributes = (deps: Core) => (userId: string, attributes: Attributes, origin: Origin) =>
+  deps.transactions.run(async (stores) => {
+    const user = await lockedUser(stores, userId);
+    if (JSON.stringify(user.attributes) === JSON.stringify(attributes)) return false;
+    await stores.users.update(userId, { attributes, now: deps.clock.now() });
+    await record(deps, stores, origin, [{ userId, kind: 'attributes-changed' }]);
+    return true;
+  });
 
 /** Ends all sessions of a user. @param note why, for the user. @returns how many. */
 export const endSessionsAsOperator =
@@ -77,14 +73,12 @@ export const endSessionAsOperator =
   };
 
 /** Removes an identity at a provider, also the last way in: `makeResetLink` makes another. */
-export const unlinkIdentityAsOperator =
-  (deps: Core) =>
-  (userId: string, id: string, origin: Origin): Promise<void> =>
-    deps.transactions.run(async (stores) => {
-      const user = await lockedUser(stores, userId);
-      await removeIdentity(deps, stores, { id, userId });
-      await recordChange(deps, stores, { kind: 'identity-unlinked', user, origin, added: [] });
-    });
+export const unlinkIdentityAsOperator = (deps: Core) => (userId: string, id: string, origin: Origin) =>
+  deps.transactions.run(async (stores) => {
+    const user = await lockedUser(stores, userId);
+    await removeIdentity(deps, stores, { id, userId });
+    await recordChange(deps, stores, { kind: 'identity-unlinked', user, origin, added: [] });
+  });
 
 /** Forgets the wrong passwords and codes of a user, so that log-ins need not wait. */
 export const unlockAccount =
@@ -148,10 +142,8 @@ export const logOperated =
     transactions.run(async (stores) => (await takeOperated(stores, limit)).length);
 
 /** Deletes a user with everything that is stored about them. @returns whether there was such a user. */
-export const deleteAccountAsOperator =
-  (deps: Core) =>
-  (userId: string, origin: Origin): Promise<boolean> =>
-    deps.transactions.run((stores) => removeAccount(deps, stores, userId, origin));
+export const deleteAccountAsOperator = (deps: Core) => (userId: string, origin: Origin) =>
+  deps.transactions.run((stores) => removeAccount(deps, stores, userId, origin));
 
 type NewAccount = {
   readonly email: string;
@@ -229,13 +221,11 @@ export const setEmail =
     });
 
 /** Sends the link again that proves the address. @returns whether it is not proven. */
-export const resendVerification =
-  (deps: Core) =>
-  (userId: string, origin: Origin): Promise<boolean> =>
-    deps.transactions.run(async (stores) => {
-      const user = await lockedUser(stores, userId);
-      if (user.emailVerifiedAt !== null) return false;
-      await record(deps, stores, origin, [{ userId, kind: 'email-verification-requested' }]);
-      await enqueue(deps, stores, origin, [{ kind: 'email-verification', userId, to: user.email }]);
-      return true;
-    });
+export const resendVerification = (deps: Core) => (userId: string, origin: Origin) =>
+  deps.transactions.run(async (stores) => {
+    const user = await lockedUser(stores, userId);
+    if (user.emailVerifiedAt !== null) return false;
+    await record(deps, stores, origin, [{ userId, kind: 'email-verification-requested' }]);
+    await enqueue(deps, stores, origin, [{ kind: 'email-verification', userId, to: user.email }]);
+    return true;
+  });

@@ -133,11 +133,7 @@ const notifyOwner = async (deps: Service, stores: Stores, { id: userId, email }:
 /**
  * Hides the duration of work: the result comes after `step` milliseconds, or after a multiple of it when the work takes longer.
  */
-export const padResponseTime = async <Result>(
-  pause: Pause,
-  step: number,
-  work: () => Promise<Result>,
-): Promise<Result> => {
+export const padResponseTime = async <Result>(pause: Pause, step: number, work: () => Promise<Result>) => {
   let isDone = false;
   const end = () => {
     isDone = true;

@@ -51,11 +51,7 @@ type Enrolment = {
 };
 
 /** From now on, log-ins need a second factor. @returns recovery codes, if the user had none. */
-export const enrol = async (
-  deps: Service,
-  stores: Stores,
-  { user, appIds, sessionId, origin }: Enrolment,
-): Promise<string[]> => {
+export const enrol = async (deps: Service, stores: Stores, { user, appIds, sessionId, origin }: Enrolment) => {
   const now = deps.clock.now();
   if (user.secondFactorAt === null) await stores.users.update(user.id, { secondFactorAt: now, now });
   const hasCodes = (await codesOf(stores.records, user.id)).length > 0;

@@ -21,12 +21,10 @@ export const listFactors = (deps: Service) => async (caller: Caller) => {
 };
 
 /** Makes the secret of an authenticator app, in place of one that was never confirmed. */
-export const startApp =
-  (deps: Service, factorSecrets: FactorSecrets) =>
-  (caller: Caller): Promise<StartedApp> =>
-    deps.transactions.run(async (stores) =>
-      addApp(deps, stores, await lockedFactorOwner(deps, stores, caller), factorSecrets),
-    );
+export const startApp = (deps: Service, factorSecrets: FactorSecrets) => (caller: Caller) =>
+  deps.transactions.run(async (stores) =>
+    addApp(deps, stores, await lockedFactorOwner(deps, stores, caller), factorSecrets),
+  );
 
 type FirstCode = CallerWithToken & {
   readonly id: string;

@@ -62,10 +62,7 @@ const openChallenge = (
  * Uses a challenge up, in the transaction of what it allows: if that is undone, so is this.
  * @throws AppError AUTH_PASSKEY_INVALID when it was used.
  */
-const useChallenge = async (
-  { records }: Stores,
-  { value, expiresAt }: Pick<Challenge, 'value' | 'expiresAt'>,
-): Promise<void> => {
+const useChallenge = async ({ records }: Stores, { value, expiresAt }: Pick<Challenge, 'value' | 'expiresAt'>) => {
   const [id] = value.split('.');
   if (!(await useOnce(records, `passkey-challenge ${id}`, expiresAt))) throw invalidPasskey('the challenge was used');
 };

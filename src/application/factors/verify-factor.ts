@@ -93,11 +93,7 @@ export const compareCode = async (
   };
 };
 
-const stepOf = (
-  { secrets, clock }: Service,
-  { secret: encrypted, userId, lastStep }: Factor,
-  code: string,
-): number | null => {
+const stepOf = ({ secrets, clock }: Service, { secret: encrypted, userId, lastStep }: Factor, code: string) => {
   const secret = secrets.factors?.decrypt(encrypted, userId) ?? null;
   if (secret === null) return null;
   const steps = acceptedSteps(clock.now()).filter((step) => step > lastStep);

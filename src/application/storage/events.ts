@@ -201,10 +201,7 @@ export const countEvents = async (records: Records, userId: string, kind: EventK
  * Takes the events with an actor that were added and not taken yet, the earliest first, for the audit log of the service: operators add them in
  * other processes. They stay in the list.
  */
-export const takeOperated = async (
-  { records, tell }: Pick<Stores, 'records' | 'tell'>,
-  limit: number,
-): Promise<AccountEvent[]> => {
+export const takeOperated = async ({ records, tell }: Pick<Stores, 'records' | 'tell'>, limit: number) => {
   const removed = await records.remove('operations', await records.list('operations', { order: ['id'], limit }));
   const events = removed.map(({ event }) => event).sort(byId);
   if (events.length > 0) tell(({ onEvents, onOperated = onEvents }) => onOperated?.(events));

@@ -83,10 +83,7 @@ type Claim = {
  * Claims messages that are due, and counts an attempt of each. A message is due from `dueAt`, or from the end of its last lease or
  * of `postponeMessage`; those due first come first. No other caller gets them before `until`. Times are epoch milliseconds.
  */
-export const claimMessages = async (
-  records: Records,
-  { now, lastPolledAt = now, until, limit }: Claim,
-): Promise<Message[]> => {
+export const claimMessages = async (records: Records, { now, lastPolledAt = now, until, limit }: Claim) => {
   const listDue = (equal: Equal<'outbox'>, last: number) =>
     records.list('outbox', { equal, range: ['nextAttemptAt', '<=', last], order: ['nextAttemptAt', 'id'], limit });
   const due = [

@@ -1,5 +1,5 @@
 import { browser, ignore, sleep } from './host.ts';
-import type { PasskeyCredential, PasskeyRequestOptions } from './types.ts';
+import type { PasskeyRequestOptions } from './types.ts';
 import { get } from './webauthn.ts';
 
 type Ask = () => Promise<PasskeyRequestOptions>;

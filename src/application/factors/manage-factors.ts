@@ -10,7 +10,7 @@ import { forgetDevices } from '../sessions/end-sessions.ts';
 import { codesOf, factorsOf, storeCodes } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 import { removeRow } from '../storage/rows.ts';
-import { addApp, enrol, replaceCodes, type StartedApp } from './enrol-app.ts';
+import { addApp, enrol, replaceCodes } from './enrol-app.ts';
 import { raiseSession } from './step-up.ts';
 import { compareCode } from './verify-factor.ts';
 

@@ -34,7 +34,6 @@ const escaped = (text: string): string => text.replaceAll(/[&<>"'`]/g, (characte
 
 export type TextTree = { readonly [name: string]: string | readonly string[] | TextTree };
 
-/** Texts by their languages. */
 type TextsByLocale<Texts> = { readonly get: (locale: string) => Texts | undefined };
 
 /** Templates by their names, and texts in languages. Those of a language are read when they are first needed. */

@@ -74,7 +74,6 @@ export const invite =
       return invitation;
     });
 
-/** Takes an invitation back. @returns it; `null` if the address has none. */
 export const revokeInvitation = (deps: Core) => (email: string, origin: Origin) =>
   deps.transactions.run(async (stores) => {
     const now = deps.clock.now();

@@ -4,7 +4,6 @@ import { endSessionsOf } from '../sessions/end-sessions.ts';
 import type { Stores } from '../storage/records.ts';
 import { type Confirmation, confirmedOwner } from './confirm-owner.ts';
 
-/** Removes a user who knows the password, or has a code by mail, with everything that is stored about them. */
 export const deleteAccount =
   (deps: Service) =>
   async (input: Confirmation, cancellation = NEVER_CANCELLED): Promise<void> => {

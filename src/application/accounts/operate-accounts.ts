@@ -20,7 +20,6 @@ import { removeAccount } from './delete-account.ts';
 import { freeUsername } from './import-user.ts';
 import { type EndedWays, endUnproven, endWays } from './ways.ts';
 
-/** Disables an account and ends its sessions. @returns whether it was not disabled before, and how many sessions have ended. */
 export const disableAccount =
   (deps: Core) =>
   (userId: string, origin: Origin, note: string | null = null) =>
@@ -33,7 +32,6 @@ export const disableAccount =
       return { changed, endedSessions: sessions };
     });
 
-/** Enables an account. @returns whether it was disabled. */
 export const enableAccount = (deps: Core) => (userId: string, origin: Origin) =>
   deps.transactions.run(async (stores) => {
     const { disabledAt } = await existingUser(stores, userId);
@@ -56,13 +54,11 @@ export const setAttributes = (deps: Core) => (userId: string, attributes: Attrib
     return true;
   });
 
-/** Ends all sessions of a user. @param note why, for the user. @returns how many. */
 export const endSessionsAsOperator =
   (deps: Core) =>
   (userId: string, origin: Origin, note: string | null = null): Promise<number> =>
     deps.transactions.run((stores) => endSessionsOf(deps, stores, userId, { reason: 'operator', origin, note }));
 
-/** Ends one session of a user, or forgets one remembered device. @param note why, for the user. */
 export const endSessionAsOperator =
   (deps: Core) =>
   async (userId: string, id: string, origin: Origin, note: string | null = null): Promise<void> => {
@@ -141,7 +137,6 @@ export const logOperated =
   (limit: number): Promise<number> =>
     transactions.run(async (stores) => (await takeOperated(stores, limit)).length);
 
-/** Deletes a user with everything that is stored about them. @returns whether there was such a user. */
 export const deleteAccountAsOperator = (deps: Core) => (userId: string, origin: Origin) =>
   deps.transactions.run((stores) => removeAccount(deps, stores, userId, origin));
 

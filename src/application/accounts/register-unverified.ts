@@ -58,7 +58,6 @@ const isOnlyRegistered = async ({ clock }: Service, stores: Stores, user: User |
   (await waysNow(stores, user.id, [])).length === 0 &&
   (await stores.sessions.listByUser(user.id, clock.now())).length === 0;
 
-/** Tries again after a concurrent registration of the same username or address. */
 const storeWithRetry = async (deps: Service, registration: Registration): Promise<void> => {
   try {
     await store(deps, registration);

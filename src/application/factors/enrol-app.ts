@@ -44,7 +44,6 @@ export const addApp = async (
 type Enrolment = {
   /** As stored in this transaction, which has locked the user and used the first code. */
   readonly user: User;
-  /** What is added. */
   readonly appIds: readonly string[];
   readonly sessionId: string;
   readonly origin: Origin;

@@ -20,7 +20,6 @@ export const listFactors = (deps: Service) => async (caller: Caller) => {
   return { apps: factors.filter(isConfirmed), recoveryCodes: codes.length };
 };
 
-/** Makes the secret of an authenticator app, in place of one that was never confirmed. */
 export const startApp = (deps: Service, factorSecrets: FactorSecrets) => (caller: Caller) =>
   deps.transactions.run(async (stores) =>
     addApp(deps, stores, await lockedFactorOwner(deps, stores, caller), factorSecrets),

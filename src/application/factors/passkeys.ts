@@ -115,7 +115,6 @@ export const passkeyChallenge = (deps: Service) => (): NewChallenge =>
 
 type PasskeyLogin = ClientContext & { readonly credential: UsedCredential };
 
-/** Opens a session for a user who presents a passkey, and ends the sessions whose tokens the request presents. */
 export const logInWithPasskey =
   (deps: Service) =>
   async (input: PasskeyLogin, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
@@ -209,7 +208,6 @@ const listedPasskey = (passkey: Passkey) =>
   pick(passkey, 'id', 'credentialId', 'aaguid', 'isSynced', 'isBackedUp', 'name', 'createdAt', 'lastUsedAt');
 export type ListedPasskey = ReturnType<typeof listedPasskey>;
 
-/** The passkeys of a user, the oldest first. */
 export const listPasskeys =
   (deps: Service) =>
   async (caller: Caller): Promise<ListedPasskey[]> => {

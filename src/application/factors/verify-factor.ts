@@ -51,7 +51,6 @@ export const verifyFactor = async (
   return { method: verified.method, use: (stores) => usePasskey(deps, stores, verified, presentation) };
 };
 
-/** Verifies the first code of an authenticator app that waits for it. */
 export const verifyFirstCode = async (
   deps: Service,
   presented: PresentedFactor,

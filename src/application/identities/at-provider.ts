@@ -113,7 +113,6 @@ export const linkKept = (deps: Service) => {
   };
 };
 
-/** The identities of a user, the oldest first. */
 export const listIdentities = (deps: Core & Stores) => async (caller: Caller) => {
   const { id } = await liveUser(deps, caller);
   return identitiesOf(deps.records, id);

@@ -39,7 +39,6 @@ export const storeCodes = async (records: Records, userId: string, hashes: reado
 export const useCode = async (records: Records, userId: string, hash: string): Promise<boolean> =>
   (await removeRow(records, 'recoveryCodes', { userId, hash })) !== null;
 
-/** The hashes of the recovery codes of a user. */
 export const codesOf = async (records: Records, userId: string): Promise<string[]> =>
   (await records.list('recoveryCodes', { equal: { userId } })).map(({ hash }) => hash);
 
@@ -115,7 +114,6 @@ export const linksAbout = async (records: Records, purpose: LinkPurpose, email: 
   return links.filter((link) => isLive(link, now)).map(withoutVersion);
 };
 
-/** The live links of a user. */
 export const linksOf = async (records: Records, userId: string, now: number): Promise<Link[]> => {
   const links = await records.list('links', { equal: { userId }, order: ['purpose'] });
   return links.filter((link) => isLive(link, now)).map(withoutVersion);

@@ -180,7 +180,6 @@ export const allEvents = async (records: Records, { before, limit }: AllEventsQu
     .slice(0, limit);
 };
 
-/** What an operator did, the latest first. */
 export const eventsBy = async (records: Records, actor: string, { before, limit }: AllEventsQuery) => {
   const place = before !== null && { range: ['id', '<', before.id] as const };
   const query = { equal: { actor }, ...place, order: ['id'], descending: true, limit } as const;

@@ -113,7 +113,6 @@ export const identifyMessage = async (
   return identified !== null;
 };
 
-/** Lets it be claimed again at a time. */
 export const postponeMessage = async (records: Records, id: string, until: number): Promise<void> => {
   await changeRow(records, 'outbox', { id }, (row) => ({ ...row, nextAttemptAt: until }));
 };
@@ -122,7 +121,6 @@ export const deleteMessages = async (records: Records, ids: readonly string[]): 
   for (const id of ids) await removeRow(records, 'outbox', { id });
 };
 
-/** The messages about a user. */
 export const messagesOf = async (records: Records, userId: string): Promise<Message[]> =>
   (await records.list('outbox', { equal: { userId }, order: ['id'] })).map(toMessage);
 

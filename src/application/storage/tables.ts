@@ -383,7 +383,6 @@ const DECLARED: { readonly [Name in TableName]: Declared<Table<Column<Name>, Col
   },
 };
 
-/** In snake case. */
 export const nameInSql = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Every table, in an order in which rows can be added: users first. */

@@ -98,7 +98,6 @@ export const listWebhooks = async (records: Records): Promise<Webhook[]> =>
 export const changeWebhook = (records: Records, id: string, change: Partial<Omit<Webhook, 'id'>>) =>
   changeRow(records, 'webhooks', { id }, (row) => ({ ...row, ...change }));
 
-/** Removes a webhook with its deliveries. */
 export const deleteWebhook = async (records: Records, id: string): Promise<void> => {
   await removeRow(records, 'webhooks', { id });
   await removeAll(records, id);
@@ -127,7 +126,6 @@ export const claimDeliveries = async (records: Records, { webhookId, now, until,
   return claimed;
 };
 
-/** @param lastError why it has failed. */
 export const postponeDelivery = async (
   records: Records,
   delivery: Delivery,

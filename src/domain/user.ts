@@ -24,7 +24,6 @@ export const EMAIL_PATTERN =
 
 export const ACCOUNT_MAX_LENGTH = Math.max(USERNAME_MAX_LENGTH, EMAIL_MAX_LENGTH);
 
-/** The form in which a username is compared and unique. */
 export const canonicalUsername = (username: string): string => username.toLowerCase();
 
 /** The form in which an email address is stored, compared and unique. */

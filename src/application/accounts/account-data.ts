@@ -131,7 +131,6 @@ export const listEvents = (deps: Service) => async (caller: Caller, query: PageO
   return { events: events.map(withoutName), next };
 };
 
-/** The same for operators, with their names. */
 export const listEventsAsOperator = (deps: Stores) => async (userId: string, query: PageOfEvents) =>
   pageOfEvents(deps, { ...query, userId: (await existingUser(deps, userId)).id });
 
@@ -143,7 +142,6 @@ const pageOfEvents = async ({ records }: Stores, query: EventsQuery) => {
 type OperatorsQuery = {
   readonly before: string | null;
   readonly limit: number;
-  /** Default: of all kinds. */
   readonly kind?: EventKind | undefined;
   /** The name of an operator. Default: whoever did it. */
   readonly actor?: string | undefined;

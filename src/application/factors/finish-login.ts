@@ -49,11 +49,7 @@ export const showPendingLogin = (deps: Service) => async (pendingLogins: readonl
 };
 
 /** Whether the user of a pending log-in adds a factor instead of presenting one. Somebody with the password alone cannot, if there is one. */
-const mayEnrol = async (
-  { secondFactor }: SecondFactorPolicy,
-  records: Records,
-  { id, secondFactorAt }: User,
-): Promise<boolean> =>
+const mayEnrol = async ({ secondFactor }: SecondFactorPolicy, records: Records, { id, secondFactorAt }: User) =>
   secondFactor === 'required' && secondFactorAt === null && (await passkeysOf(records, id)).length === 0;
 
 /** Makes the secret of an authenticator app for the user of a pending log-in who has to add a factor. Its first code finishes the log-in. */

@@ -51,7 +51,6 @@ export const verifyFactor = async (
   return { method: verified.method, use: (stores) => usePasskey(deps, stores, verified, presentation) };
 };
 
-/** Verifies the first code of an authenticator app that waits for it. */
 export const verifyFirstCode = async (
   deps: Service,
   presented: PresentedFactor,
@@ -93,11 +92,7 @@ export const compareCode = async (
   };
 };
 
-const stepOf = (
-  { secrets, clock }: Service,
-  { secret: encrypted, userId, lastStep }: Factor,
-  code: string,
-): number | null => {
+const stepOf = ({ secrets, clock }: Service, { secret: encrypted, userId, lastStep }: Factor, code: string) => {
   const secret = secrets.factors?.decrypt(encrypted, userId) ?? null;
   if (secret === null) return null;
   const steps = acceptedSteps(clock.now()).filter((step) => step > lastStep);

@@ -113,13 +113,10 @@ export const linkKept = (deps: Service) => {
   };
 };
 
-/** The identities of a user, the oldest first. */
-export const listIdentities =
-  (deps: Core & Stores) =>
-  async (caller: Caller): Promise<Identity[]> => {
-    const { id } = await liveUser(deps, caller);
-    return identitiesOf(deps.records, id);
-  };
+export const listIdentities = (deps: Core & Stores) => async (caller: Caller) => {
+  const { id } = await liveUser(deps, caller);
+  return identitiesOf(deps.records, id);
+};
 
 /** The callback of a provider has no guard of a route, so the step-up is asked for here. */
 const steppedUp = async (deps: Service, stores: Stores, caller: Caller) => {

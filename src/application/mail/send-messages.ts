@@ -78,12 +78,7 @@ type MailWriter = Awaited<ReturnType<typeof loadMailWriter>>;
  * Makes the mail of a message, and stores its links, in a transaction. Links of an earlier attempt are replaced.
  * @returns `null` when there is nothing to send: the user or the message is gone, the message is out of date, or a limit is reached.
  */
-export const prepareMail = async (
-  deps: PrepareMailDeps,
-  stores: Stores,
-  waiting: Message,
-  writer: MailWriter,
-): Promise<Mail | null> => {
+export const prepareMail = async (deps: PrepareMailDeps, stores: Stores, waiting: Message, writer: MailWriter) => {
   if (waiting.kind === 'invitation') return prepareInvitation(deps, stores, waiting, writer);
   if (waiting.kind === 'new-device-code-request' && !waiting.wasVerified) return null;
   const { mailOfMessage, writeMail, templates, deviceName } = writer;

@@ -77,7 +77,6 @@ const signedDevice = ({ secrets }: Service, { id: sessionId, userId, expiresAt }
 
 type DeviceEnding = { readonly reason: SessionEnding; readonly origin: Origin };
 
-/** Forgets one device of a user. @returns whether the user had such a device. */
 const forgetDevice = async (
   deps: Sources,
   stores: Stores,
@@ -90,7 +89,6 @@ const forgetDevice = async (
   return forgotten;
 };
 
-/** Forgets all devices of a user, in a transaction that has locked the user. */
 export const forgetDevices = async (
   deps: Sources,
   stores: Stores,

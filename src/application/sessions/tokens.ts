@@ -75,10 +75,7 @@ export const reusedSessions = (assessed: readonly AssessedToken[]): readonly Ses
 };
 
 /** The presented refresh tokens that verify, in their order. A browser may send several cookies of the same name. */
-export const verifiedTokens = async (
-  { tokens, clock }: Service,
-  presented: readonly string[],
-): Promise<RefreshToken[]> => {
+export const verifiedTokens = async ({ tokens, clock }: Service, presented: readonly string[]) => {
   const now = clock.now();
   const verified = await Promise.all(presented.map((text) => tokens.verifyRefresh(text, now)));
   return verified.flatMap((outcome) => (outcome.ok ? [outcome.token] : []));

@@ -22,12 +22,7 @@ export const factorsOf = async (records: Records, userId: string): Promise<Facto
   (await records.list('factors', { equal: { userId }, order: ['id'] })).map(withoutVersion);
 
 /** Confirms the factor, if it is not. @returns whether the step was used now: neither it nor a later one was used before. */
-export const useStep = async (
-  records: Records,
-  { id, userId }: FactorKey,
-  step: number,
-  now: number,
-): Promise<boolean> => {
+export const useStep = async (records: Records, { id, userId }: FactorKey, step: number, now: number) => {
   const used = await changeRow(records, 'factors', { id, userId }, (row) =>
     row.lastStep < step ? { ...row, lastStep: step, confirmedAt: row.confirmedAt ?? now } : null,
   );
@@ -44,7 +39,6 @@ export const storeCodes = async (records: Records, userId: string, hashes: reado
 export const useCode = async (records: Records, userId: string, hash: string): Promise<boolean> =>
   (await removeRow(records, 'recoveryCodes', { userId, hash })) !== null;
 
-/** The hashes of the recovery codes of a user. */
 export const codesOf = async (records: Records, userId: string): Promise<string[]> =>
   (await records.list('recoveryCodes', { equal: { userId } })).map(({ hash }) => hash);
 
@@ -105,36 +99,21 @@ export const putLink = async (records: Records, link: Link): Promise<void> => {
   await insertOrChangeRow(records, 'links', { userId, purpose, since }, keyName(TABLES.links), () => link);
 };
 
-export const linkByToken = async (
-  records: Records,
-  purpose: LinkPurpose,
-  tokenHash: string,
-  now: number,
-): Promise<Link | null> => {
+export const linkByToken = async (records: Records, purpose: LinkPurpose, tokenHash: string, now: number) => {
   const link = await findRow(records, 'links', { tokenHash, purpose });
   return link !== null && isLive(link, now) ? withoutVersion(link) : null;
 };
 
 /** Removes a live link and returns it; `null` when there is none. One of several concurrent callers gets it. */
-export const takeLink = (
-  records: Records,
-  purpose: LinkPurpose,
-  tokenHash: string,
-  now: number,
-): Promise<Link | null> => removeRow(records, 'links', { tokenHash, purpose }, (row) => isLive(row, now));
+export const takeLink = (records: Records, purpose: LinkPurpose, tokenHash: string, now: number) =>
+  removeRow(records, 'links', { tokenHash, purpose }, (row) => isLive(row, now));
 
 /** The live links of all users about an address, in canonical form. */
-export const linksAbout = async (
-  records: Records,
-  purpose: LinkPurpose,
-  email: string,
-  now: number,
-): Promise<Link[]> => {
+export const linksAbout = async (records: Records, purpose: LinkPurpose, email: string, now: number) => {
   const links = await records.list('links', { equal: { email, purpose } });
   return links.filter((link) => isLive(link, now)).map(withoutVersion);
 };
 
-/** The live links of a user. */
 export const linksOf = async (records: Records, userId: string, now: number): Promise<Link[]> => {
   const links = await records.list('links', { equal: { userId }, order: ['purpose'] });
   return links.filter((link) => isLive(link, now)).map(withoutVersion);
@@ -151,11 +130,7 @@ export const putInvitation = async (records: Records, invitation: Invitation): P
 };
 
 /** The live invitation of an address, or of a token. */
-export const findInvitation = async (
-  records: Records,
-  by: Equal<'invitations'>,
-  now: number,
-): Promise<Invitation | null> => {
+export const findInvitation = async (records: Records, by: Equal<'invitations'>, now: number) => {
   const found = await findRow(records, 'invitations', by);
   return found !== null && isLive(found, now) ? withoutVersion(found) : null;
 };

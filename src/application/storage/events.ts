@@ -180,7 +180,6 @@ export const allEvents = async (records: Records, { before, limit }: AllEventsQu
     .slice(0, limit);
 };
 
-/** What an operator did, the latest first. */
 export const eventsBy = async (records: Records, actor: string, { before, limit }: AllEventsQuery) => {
   const place = before !== null && { range: ['id', '<', before.id] as const };
   const query = { equal: { actor }, ...place, order: ['id'], descending: true, limit } as const;
@@ -201,10 +200,7 @@ export const countEvents = async (records: Records, userId: string, kind: EventK
  * Takes the events with an actor that were added and not taken yet, the earliest first, for the audit log of the service: operators add them in
  * other processes. They stay in the list.
  */
-export const takeOperated = async (
-  { records, tell }: Pick<Stores, 'records' | 'tell'>,
-  limit: number,
-): Promise<AccountEvent[]> => {
+export const takeOperated = async ({ records, tell }: Pick<Stores, 'records' | 'tell'>, limit: number) => {
   const removed = await records.remove('operations', await records.list('operations', { order: ['id'], limit }));
   const events = removed.map(({ event }) => event).sort(byId);
   if (events.length > 0) tell(({ onEvents, onOperated = onEvents }) => onOperated?.(events));

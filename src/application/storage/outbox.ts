@@ -83,10 +83,7 @@ type Claim = {
  * Claims messages that are due, and counts an attempt of each. A message is due from `dueAt`, or from the end of its last lease or
  * of `postponeMessage`; those due first come first. No other caller gets them before `until`. Times are epoch milliseconds.
  */
-export const claimMessages = async (
-  records: Records,
-  { now, lastPolledAt = now, until, limit }: Claim,
-): Promise<Message[]> => {
+export const claimMessages = async (records: Records, { now, lastPolledAt = now, until, limit }: Claim) => {
   const listDue = (equal: Equal<'outbox'>, last: number) =>
     records.list('outbox', { equal, range: ['nextAttemptAt', '<=', last], order: ['nextAttemptAt', 'id'], limit });
   const due = [
@@ -116,7 +113,6 @@ export const identifyMessage = async (
   return identified !== null;
 };
 
-/** Lets it be claimed again at a time. */
 export const postponeMessage = async (records: Records, id: string, until: number): Promise<void> => {
   await changeRow(records, 'outbox', { id }, (row) => ({ ...row, nextAttemptAt: until }));
 };
@@ -125,7 +121,6 @@ export const deleteMessages = async (records: Records, ids: readonly string[]): 
   for (const id of ids) await removeRow(records, 'outbox', { id });
 };
 
-/** The messages about a user. */
 export const messagesOf = async (records: Records, userId: string): Promise<Message[]> =>
   (await records.list('outbox', { equal: { userId }, order: ['id'] })).map(toMessage);
 

@@ -26,7 +26,6 @@ type RowQuery<Row> = {
   readonly contains?: string;
   /** By these columns, the lowest value first; without it, in any order. */
   readonly order?: readonly ColumnOf<Row>[];
-  /** Turns the order round. */
   readonly descending?: boolean;
   /** How many of the first rows are left out. With a limit of 1, it tells whether there are more, and reads no others. */
   readonly skip?: number;

@@ -14,10 +14,8 @@ export const untilDone = async <Result>(attempt: () => Promise<Result | undefine
   throw new AppError('DB_QUERY_FAILED', { reason: 'others have changed the same row again and again' });
 };
 
-export const withoutVersion = <Row extends object>({
-  version: _version,
-  ...row
-}: Row & { readonly version: number }): Row => row as unknown as Row;
+export const withoutVersion = <Row extends object>({ version: _version, ...row }: Row & { readonly version: number }) =>
+  row as unknown as Row;
 
 export const findRow = async <Name extends TableName>(
   records: Records,
@@ -132,9 +130,7 @@ const LONGEST_STEP = 2 ** 17;
  * How many rows there are. No store has to count: rows are skipped, in steps that get shorter at the end.
  * @param skipTo the id of a row, so many rows after another one; `undefined`: there are fewer.
  */
-export const countRows = async (
-  skipTo: (after: string | null, skip: number) => Promise<string | undefined>,
-): Promise<number> => {
+export const countRows = async (skipTo: (after: string | null, skip: number) => Promise<string | undefined>) => {
   let [count, after]: [number, string | null] = [0, null];
   for (let step = LONGEST_STEP; step >= 1; ) {
     const last = await skipTo(after, step - 1);

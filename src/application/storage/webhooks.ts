@@ -95,13 +95,9 @@ export const listWebhooks = async (records: Records): Promise<Webhook[]> =>
   (await records.list('webhooks', { order: ['id'] })).map((row) => withoutVersion<Webhook>(row));
 
 /** @returns the webhook after the change; `null` if there is none. */
-export const changeWebhook = (
-  records: Records,
-  id: string,
-  change: Partial<Omit<Webhook, 'id'>>,
-): Promise<Webhook | null> => changeRow(records, 'webhooks', { id }, (row) => ({ ...row, ...change }));
+export const changeWebhook = (records: Records, id: string, change: Partial<Omit<Webhook, 'id'>>) =>
+  changeRow(records, 'webhooks', { id }, (row) => ({ ...row, ...change }));
 
-/** Removes a webhook with its deliveries. */
 export const deleteWebhook = async (records: Records, id: string): Promise<void> => {
   await removeRow(records, 'webhooks', { id });
   await removeAll(records, id);
@@ -115,10 +111,7 @@ type Claim = {
 };
 
 /** Takes deliveries that are due, the earliest first. They are due again at `until`. */
-export const claimDeliveries = async (
-  records: Records,
-  { webhookId, now, until, limit }: Claim,
-): Promise<Delivery[]> => {
+export const claimDeliveries = async (records: Records, { webhookId, now, until, limit }: Claim) => {
   const due = await records.list('deliveries', {
     equal: { webhookId },
     range: ['nextAttemptAt', '<=', now],
@@ -133,7 +126,6 @@ export const claimDeliveries = async (
   return claimed;
 };
 
-/** @param lastError why it has failed. */
 export const postponeDelivery = async (
   records: Records,
   delivery: Delivery,
@@ -165,12 +157,7 @@ export const settleDelivery = async (
  * @param after the user of the call before; `''` for the first one.
  * @returns the user; `null` when there is none left.
  */
-export const replayDeliveries = async (
-  records: Records,
-  webhookId: string,
-  after: string,
-  now: number,
-): Promise<string | null> => {
+export const replayDeliveries = async (records: Records, webhookId: string, after: string, now: number) => {
   const next = { equal: { webhookId }, range: ['userId', '>', after], order: ['userId'], limit: 1 } as const;
   const [lane] = await records.list('deliveries', next);
   if (lane === undefined) return null;

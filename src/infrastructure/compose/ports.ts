@@ -87,12 +87,10 @@ const HASHING_WAIT = 1 / 3;
 type PortOptions = {
   readonly overrides: NonNullable<Overrides['ports']>;
   readonly storage: Storage;
-  /** That of the storage. */
   readonly clock: Clock;
   readonly observeHook?: ObserveHook | undefined;
 } & Pick<Limits, 'counts' | 'hashOf'>;
 
-/** Opens the ports that the caller does not override. */
 export const openPorts = async (config: Config, logger: Logger, opened: PortOptions) => {
   const { storage, counts, hashOf } = opened;
   const given = opened.overrides;

@@ -60,7 +60,6 @@ export const settingsOf = (of: Values) => {
   const mail = mailOf(of);
   return {
     environment: of.NODE_ENV,
-    /** Processes that serve requests. */
     workers: of.WORKERS,
     host: of.HOST,
     /** 0 is any free port. */

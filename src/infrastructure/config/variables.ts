@@ -31,7 +31,6 @@ export const VARIABLE_NAMES = Object.keys(VARIABLES) as VariableName[];
 export const defaultText = ({ default: text }: Variable, environment: Environment): string | undefined =>
   typeof text === 'object' ? text[environment] : text;
 
-/** The default, as the documentation shows it. */
 export const shownDefault = ({ default: text, unset }: Variable): string => {
   if (unset !== undefined) return unset;
   if (typeof text !== 'object') return text || 'none';

@@ -22,7 +22,6 @@ export type CopyOptions = {
   readonly database: SqliteOptions;
   /** Where the keys are. */
   readonly dataDir: string;
-  /** The backup. */
   readonly file: string;
   readonly withKeys: boolean;
 };

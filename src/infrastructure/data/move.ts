@@ -139,10 +139,7 @@ const changed = (): Error =>
   );
 
 /** @returns how many rows were copied. */
-const copyTable = async <Name extends TableName>(
-  table: Name,
-  { source, target, onProgress }: Copying,
-): Promise<number> => {
+const copyTable = async <Name extends TableName>(table: Name, { source, target, onProgress }: Copying) => {
   let batch: Stored<Name>[] = [];
   let copied = 0;
   const insertBatch = async (): Promise<void> => {

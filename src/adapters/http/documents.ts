@@ -110,18 +110,16 @@ export const documentRoute = (
   { name, tag = 'pages', summary, path, text = '…', request = {}, errorPages, ...document }: Document,
   read: () => string | Promise<string | CachedDocument>,
 ): Route =>
-  route(
-    {
-      ...{ ...PUBLIC_READ, name, tag, summary, path, request, ...(errorPages && { errorPages }) },
-      response: {
-        data: typeof text === 'string' ? textLike(text) : text,
-        unwrapped: { cacheControl: PAGE_CACHE_CONTROL, ...document },
-      },
+  route({
+    ...{ ...PUBLIC_READ, name, tag, summary, at: `GET ${path}`, request, ...(errorPages && { errorPages }) },
+    response: {
+      data: typeof text === 'string' ? textLike(text) : text,
+      unwrapped: { cacheControl: PAGE_CACHE_CONTROL, ...document },
     },
-    async (_input, ctx) => {
+    handler: async (_input, ctx) => {
       const content = await read();
       if (typeof content === 'string') return content;
       ctx.etag = content.etag;
       return content.text;
     },
-  );
+  });

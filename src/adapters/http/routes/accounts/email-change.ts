@@ -29,55 +29,50 @@ export const EmailChangePreviewJson = v.pipe(
 
 /** Needs mail. ADR 0010. */
 export const emailChangeRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
-  route(
-    {
-      ...ACCOUNT,
-      name: 'change-email',
-      summary: 'Send a link that changes the email address to the new one',
-      method: 'PUT',
-      path: '/users/me/email',
-      stepUp: { assurance: 'aal2-if-enrolled' },
-      request: { body: deps.passwords === 'optional' ? ShortChangeEmailBody : ChangeEmailBody },
-      response: { status: 202 },
-      errors: [
-        ...(['AUTH_CREDENTIALS_INVALID', 'AUTH_REGISTRATION_REFUSED', 'SYS_HOOK_UNAVAILABLE'] as const),
-        ...confirmationErrors(deps),
-      ],
-    },
-    ({ claims, caller, body, signal }, ctx) => {
+  route({
+    ...ACCOUNT,
+    name: 'change-email',
+    summary: 'Send a link that changes the email address to the new one',
+    at: 'PUT /users/me/email',
+    stepUp: { assurance: 'aal2-if-enrolled' },
+    request: { body: deps.passwords === 'optional' ? ShortChangeEmailBody : ChangeEmailBody },
+    response: { status: 202 },
+    errors: [
+      ...(['AUTH_CREDENTIALS_INVALID', 'AUTH_REGISTRATION_REFUSED', 'SYS_HOOK_UNAVAILABLE'] as const),
+      ...confirmationErrors(deps),
+    ],
+    handler: ({ claims, caller, body, signal }, ctx) => {
       const change = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
       return requestEmailChange(deps)(change, signal);
     },
-  ),
+  }),
   previewRoute(
     {
       name: 'preview-email-change',
       summary: 'Return whose email address a link changes, without using it up',
-      path: '/auth/email-change/preview',
+      at: 'POST /auth/email-change/preview',
     },
     EmailChangePreviewJson,
     previewEmailChange(deps),
   ),
-  route(
-    {
-      ...BY_MAIL,
-      name: 'confirm-email-change',
-      summary: 'Change the email address with the link that was sent to the new one, and a session or the password',
-      path: '/auth/email-change/confirm',
-      auth: 'optional',
-      cookie: { writes: 'may-set' },
-      request: { body: ConfirmEmailChangeBody },
-      response: { data: v.nullable(RefreshResult) },
-      errors: [
-        ...(['AUTH_LINK_INVALID', 'AUTH_CREDENTIALS_INVALID', 'AUTH_TOKEN_INVALID', 'AUTH_STEP_UP_REQUIRED'] as const),
-        ...(['AUTH_REGISTRATION_REFUSED', 'AUTH_USER_DUPLICATE', 'DB_QUERY_FAILED'] as const),
-      ],
-    },
-    async ({ caller, body, signal }, ctx) => {
+  route({
+    ...BY_MAIL,
+    name: 'confirm-email-change',
+    summary: 'Change the email address with the link that was sent to the new one, and a session or the password',
+    at: 'POST /auth/email-change/confirm',
+    auth: 'optional',
+    cookie: { writes: 'may-set' },
+    request: { body: ConfirmEmailChangeBody },
+    response: { data: v.nullable(RefreshResult) },
+    errors: [
+      ...(['AUTH_LINK_INVALID', 'AUTH_CREDENTIALS_INVALID', 'AUTH_TOKEN_INVALID', 'AUTH_STEP_UP_REQUIRED'] as const),
+      ...(['AUTH_REGISTRATION_REFUSED', 'AUTH_USER_DUPLICATE', 'DB_QUERY_FAILED'] as const),
+    ],
+    handler: async ({ caller, body, signal }, ctx) => {
       const session = caller && { id: caller.sessionId, userId: caller.userId };
       const from = { networks: clientNetworks(ctx), locales: acceptedLocales(ctx), origin: originOf(ctx) };
       const pair = await confirmEmailChange(deps)({ ...body, ...from, session }, signal);
       return pair && cookie.set(ctx, pair);
     },
-  ),
+  }),
 ];

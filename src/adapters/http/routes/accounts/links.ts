@@ -17,25 +17,23 @@ import type { PasswordLimits } from '../../../../domain/password.ts';
 import { AddressBody, LinkBody, LinkToken, newPassword } from '../../../json/fields.ts';
 import { acceptedLocales, originOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
-import { type Route, redirectRoute, route } from '../../routing/define-route.ts';
+import { type Route, type RouteHead, redirectRoute, route } from '../../routing/define-route.ts';
 
-type Head = Pick<Route, 'name' | 'summary' | 'path'>;
+type Head = Pick<RouteHead, 'name' | 'summary' | 'at'>;
 
 /** What the routes have in common for those who have a link from a mail, or ask for one: no session is needed. */
-export const BY_MAIL = { tag: 'account', method: 'POST', auth: 'public', throttle: 'strict' } as const;
+export const BY_MAIL = { tag: 'account', auth: 'public', throttle: 'strict' } as const;
 
 /** A route that sends a link to an address, if it has an account: its answer does not say whether. */
 const addressRoute = (head: Head, send: (email: string, origin: Origin) => Promise<unknown>): Route =>
-  route(
-    {
-      ...BY_MAIL,
-      ...head,
-      request: { body: AddressBody },
-      response: { status: 202 },
-      errors: ['DB_QUERY_FAILED'],
-    },
-    ({ body }, ctx) => send(body.email, originOf(ctx)),
-  );
+  route({
+    ...BY_MAIL,
+    ...head,
+    request: { body: AddressBody },
+    response: { status: 202 },
+    errors: ['DB_QUERY_FAILED'],
+    handler: ({ body }, ctx) => send(body.email, originOf(ctx)),
+  });
 
 type LinkRoute = Head & {
   readonly errors?: readonly ErrorCode[];
@@ -46,31 +44,27 @@ type UsedLink = { readonly token: string; readonly locales: readonly string[]; r
 
 /** A route that uses up a link from a mail. The token of the link is enough. */
 const linkRoute = ({ errors = [], ...rest }: LinkRoute, use: (link: UsedLink, ctx: Context) => Promise<void>): Route =>
-  route(
-    {
-      ...BY_MAIL,
-      ...rest,
-      request: { body: LinkBody },
-      errors: ['AUTH_LINK_INVALID', ...errors, 'DB_QUERY_FAILED'],
-    },
-    ({ body }, ctx) => use({ token: body.token, locales: acceptedLocales(ctx), origin: originOf(ctx) }, ctx),
-  );
+  route({
+    ...BY_MAIL,
+    ...rest,
+    request: { body: LinkBody },
+    errors: ['AUTH_LINK_INVALID', ...errors, 'DB_QUERY_FAILED'],
+    handler: ({ body }, ctx) => use({ token: body.token, locales: acceptedLocales(ctx), origin: originOf(ctx) }, ctx),
+  });
 
 export const previewRoute = <Data extends v.GenericSchema>(
   head: Head,
   data: Data,
   preview: (token: string) => Promise<v.InferInput<Data>>,
 ): Route =>
-  route(
-    {
-      ...BY_MAIL,
-      ...head,
-      request: { body: LinkBody },
-      response: { data },
-      errors: ['AUTH_LINK_INVALID', 'DB_QUERY_FAILED'],
-    },
-    ({ body }) => preview(body.token),
-  );
+  route({
+    ...BY_MAIL,
+    ...head,
+    request: { body: LinkBody },
+    response: { data },
+    errors: ['AUTH_LINK_INVALID', 'DB_QUERY_FAILED'],
+    handler: ({ body }) => preview(body.token),
+  });
 
 /** Verifying email addresses, and undoing changes of an account. They need mail. ADR 0010. */
 export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
@@ -78,7 +72,7 @@ export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
     {
       name: 'request-email-verification',
       summary: 'Send another link that verifies an email address, if it has an account',
-      path: '/auth/email-verification',
+      at: 'POST /auth/email-verification',
     },
     requestEmailVerification(deps),
   ),
@@ -86,7 +80,7 @@ export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
     {
       name: 'confirm-email',
       summary: 'Verify an email address with the link that was sent to it',
-      path: '/auth/email-verification/confirm',
+      at: 'POST /auth/email-verification/confirm',
       cookie: { reads: 'optional' },
     },
     (link, ctx) => confirmEmail(deps)({ ...link, refreshTokens: cookie.readOwn(ctx) }),
@@ -95,7 +89,7 @@ export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
     {
       name: 'remove-unverified-account',
       summary: 'Remove the account that somebody else registered with an email address',
-      path: '/auth/email-verification/not-me',
+      at: 'POST /auth/email-verification/not-me',
     },
     ({ token, origin }) => removeUnverifiedAccount(deps)(token, origin),
   ),
@@ -103,7 +97,7 @@ export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
     {
       name: 'undo-email-change',
       summary: 'Take the email address back with the link that was sent to the former one',
-      path: '/auth/email-change/undo',
+      at: 'POST /auth/email-change/undo',
       errors: ['AUTH_USER_DUPLICATE'],
     },
     takeAccountBack(deps, 'email-change-undo'),
@@ -112,7 +106,7 @@ export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
     {
       name: 'undo-factors',
       summary: 'Remove the factors that were added since the change that a mail has reported, and end all sessions',
-      path: '/auth/factors/undo',
+      at: 'POST /auth/factors/undo',
       errors: ['AUTH_USER_DUPLICATE'],
     },
     takeAccountBack(deps, 'factors-undo'),
@@ -133,7 +127,7 @@ export const passwordResetRoutes = (deps: Service, cookie: SessionCookies): Rout
           {
             name: 'request-password-reset',
             summary: 'Send a link to the address of an account, if there is one',
-            path: '/auth/password-reset',
+            at: 'POST /auth/password-reset',
           },
           requestPasswordReset(deps),
         ),
@@ -142,26 +136,24 @@ export const passwordResetRoutes = (deps: Service, cookie: SessionCookies): Rout
     {
       name: 'preview-password-reset',
       summary: 'Return whose password a link sets, without using it up',
-      path: '/auth/password-reset/preview',
+      at: 'POST /auth/password-reset/preview',
     },
     PasswordResetPreviewJson,
     previewPasswordReset(deps),
   ),
-  route(
-    {
-      ...BY_MAIL,
-      name: 'confirm-password-reset',
-      summary: 'Set a new password with the link, and end all sessions',
-      path: '/auth/password-reset/confirm',
-      cookie: { reads: 'optional' },
-      request: { body: confirmPasswordResetBody(deps.passwordLimits) },
-      errors: ['AUTH_LINK_INVALID', 'DB_QUERY_FAILED'],
-    },
-    ({ body, signal }, ctx) => {
+  route({
+    ...BY_MAIL,
+    name: 'confirm-password-reset',
+    summary: 'Set a new password with the link, and end all sessions',
+    at: 'POST /auth/password-reset/confirm',
+    cookie: { reads: 'optional' },
+    request: { body: confirmPasswordResetBody(deps.passwordLimits) },
+    errors: ['AUTH_LINK_INVALID', 'DB_QUERY_FAILED'],
+    handler: ({ body, signal }, ctx) => {
       const from = { refreshTokens: cookie.readOwn(ctx), locales: acceptedLocales(ctx), origin: originOf(ctx) };
       return resetPassword(deps)({ ...body, ...from }, signal);
     },
-  ),
+  }),
 ];
 
 /** Where the links in mails of version 1.0 lead: some of them are valid for days after an update. Browsers keep the fragment. */
@@ -172,7 +164,7 @@ export const formerLinkRoutes = (pagesUrl: string): Route[] =>
         name: `former-${purpose}-page`,
         tag: 'pages',
         summary: 'Lead to the page of a link in a mail',
-        path: `/account/${purpose}`,
+        at: `GET /account/${purpose}`,
       },
       `${pagesUrl}/${purpose}`,
     ),

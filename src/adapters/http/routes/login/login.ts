@@ -44,7 +44,6 @@ export const handOver = async (
 
 export const OPENS_SESSION = {
   tag: 'tokens',
-  method: 'POST',
   cookie: { reads: 'optional', writes: 'opens' },
   auth: 'public',
   throttle: 'strict',
@@ -66,20 +65,18 @@ export const loginErrors = (
 
 export const loginRoute = (deps: Service, access: DeviceAccess): Route => {
   const logIn = login(deps);
-  return route(
-    {
-      ...OPENS_SESSION,
-      name: 'login',
-      summary: 'Log in and open a session',
-      path: '/auth/login',
-      request: { body: LoginBody },
-      errors: loginErrors(deps, 'AUTH_CREDENTIALS_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED'),
-    },
-    async ({ body, signal }, ctx) => {
+  return route({
+    ...OPENS_SESSION,
+    name: 'login',
+    summary: 'Log in and open a session',
+    at: 'POST /auth/login',
+    request: { body: LoginBody },
+    errors: loginErrors(deps, 'AUTH_CREDENTIALS_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED'),
+    handler: async ({ body, signal }, ctx) => {
       const source = loginSourceOf(ctx, access, body.proof);
       return handOver(ctx, access, await logIn({ ...body, ...source }, signal));
     },
-  );
+  });
 };
 
 const AdoptBody = v.object({
@@ -93,20 +90,18 @@ const AdoptBody = v.object({
  * @param endsAt epoch milliseconds; `null`: never.
  */
 export const adoptRoute = (deps: AdoptDeps, access: DeviceAccess, endsAt: number | null): Route =>
-  route(
-    {
-      ...OPENS_SESSION,
-      name: 'adopt',
-      summary: 'Open a session for a user for whom the former system vouches',
-      path: '/auth/adopt',
-      throttle: 'global',
-      request: { body: AdoptBody },
-      errors: loginErrors(deps, 'AUTH_ASSERTION_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED'),
-      httpStatuses: [404],
-    },
-    async ({ body, signal }, ctx) => {
+  route({
+    ...OPENS_SESSION,
+    name: 'adopt',
+    summary: 'Open a session for a user for whom the former system vouches',
+    at: 'POST /auth/adopt',
+    throttle: 'global',
+    request: { body: AdoptBody },
+    errors: loginErrors(deps, 'AUTH_ASSERTION_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED'),
+    httpStatuses: [404],
+    handler: async ({ body, signal }, ctx) => {
       if (endsAt !== null && deps.clock.now() >= endsAt) throw httpFailure(404, { reason: 'ADOPTION_ENDS has passed' });
       const input = { ...body, ...loginSourceOf(ctx, access, body.proof) };
       return handOver(ctx, access, await adopt(deps)(input, signal));
     },
-  );
+  });

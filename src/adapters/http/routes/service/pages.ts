@@ -45,24 +45,22 @@ const Home = v.object({
 export const pageRoutes = (routes: () => readonly Route[], settings: Settings): Route[] => {
   const { baseUrl, version, allowedOriginsSetting, has } = settings;
   return [
-    route(
-      {
-        name: 'home',
-        tag: 'pages',
-        summary: 'Say what this service is, and where to go next',
-        ...PUBLIC_READ,
-        path: '/',
-        response: {
-          data: Home,
-          page: async ({ links, origin }) =>
-            (await import('../../pages/home.ts')).homePage(
-              settings,
-              links,
-              origin && { ...origin, allowedOriginsSetting },
-            ),
-        },
+    route({
+      name: 'home',
+      tag: 'pages',
+      summary: 'Say what this service is, and where to go next',
+      ...PUBLIC_READ,
+      at: 'GET /',
+      response: {
+        data: Home,
+        page: async ({ links, origin }) =>
+          (await import('../../pages/home.ts')).homePage(
+            settings,
+            links,
+            origin && { ...origin, allowedOriginsSetting },
+          ),
       },
-      (_, ctx) => ({
+      handler: (_, ctx) => ({
         name: 'Tandem',
         version,
         origin: visitorOf(ctx, settings),
@@ -77,7 +75,7 @@ export const pageRoutes = (routes: () => readonly Route[], settings: Settings): 
           ),
         },
       }),
-    ),
+    }),
     documentRoute(
       {
         name: 'docs',

@@ -39,25 +39,22 @@ export const continueRoutes = (
 ): Route[] => {
   const run = continueNavigation(deps);
   return [
-    route(
-      {
-        name: 'continue',
-        tag: 'tokens',
-        summary: 'For navigations: renew both tokens, and go on to a page, or to the page that logs in',
-        method: 'GET',
-        path: '/auth/continue',
-        cookie: { reads: 'optional', writes: 'may-set' },
-        auth: 'public',
-        request: { query: v.looseObject({ to: Target(settings) }) },
-        response: {
-          data: HTML_TEXT,
-          unwrapped: { type: HTML_TYPE, cacheControl: NO_STORE, contentSecurityPolicy: settings.contentSecurityPolicy },
-          redirects: true,
-        },
-        errorPages: true,
-        errors: ['DB_QUERY_FAILED'],
+    route({
+      name: 'continue',
+      tag: 'tokens',
+      summary: 'For navigations: renew both tokens, and go on to a page, or to the page that logs in',
+      at: 'GET /auth/continue',
+      cookie: { reads: 'optional', writes: 'may-set' },
+      auth: 'public',
+      request: { query: v.looseObject({ to: Target(settings) }) },
+      response: {
+        data: HTML_TEXT,
+        unwrapped: { type: HTML_TYPE, cacheControl: NO_STORE, contentSecurityPolicy: settings.contentSecurityPolicy },
+        redirects: true,
       },
-      async ({ query, signal }, ctx) => {
+      errorPages: true,
+      errors: ['DB_QUERY_FAILED'],
+      handler: async ({ query, signal }, ctx) => {
         if (!isNavigation(ctx)) throw httpFailure(400, { reason: 'the request is no navigation of a browser' });
         const presented = device(ctx, undefined);
         const tokens = cookie.read(ctx);
@@ -76,7 +73,7 @@ export const continueRoutes = (
         ctx.state.location = to;
         return '';
       },
-    ),
+    }),
     documentRoute(
       {
         name: 'continue-page-script',
@@ -96,24 +93,21 @@ export const accessTokenRoute = (
   { cookie }: Pick<DeviceAccess, 'cookie'>,
   pageServers: readonly PageServer[],
 ): Route =>
-  route(
-    {
-      name: 'access-token',
-      tag: 'tokens',
-      summary: 'For servers that render pages: return an access token of the visitor. It rotates nothing',
-      method: 'POST',
-      path: '/auth/access-token',
-      cookie: { reads: 'required' },
-      auth: 'public',
-      pageServers,
-      response: { data: RefreshResult },
-      errors: [
-        ...(['AUTH_PAGE_SERVER_UNKNOWN', 'AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN'] as const),
-        ...(['DB_QUERY_FAILED', 'SYS_HOOK_UNAVAILABLE'] as const),
-      ],
-    },
-    async (_input, ctx) => {
+  route({
+    name: 'access-token',
+    tag: 'tokens',
+    summary: 'For servers that render pages: return an access token of the visitor. It rotates nothing',
+    at: 'POST /auth/access-token',
+    cookie: { reads: 'required' },
+    auth: 'public',
+    pageServers,
+    response: { data: RefreshResult },
+    errors: [
+      ...(['AUTH_PAGE_SERVER_UNKNOWN', 'AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN'] as const),
+      ...(['DB_QUERY_FAILED', 'SYS_HOOK_UNAVAILABLE'] as const),
+    ],
+    handler: async (_input, ctx) => {
       if (ctx.state.pageServer === undefined) throw new AppError('AUTH_PAGE_SERVER_UNKNOWN');
       return { accessToken: await mintAccessToken(deps)(cookie.read(ctx), originOf(ctx)) };
     },
-  );
+  });

@@ -6,11 +6,11 @@ import {
 } from '../../../../application/accounts/change-email.ts';
 import type { Service } from '../../../../application/service.ts';
 import { CurrentPassword, Email, LinkToken, RefreshResult, Timestamp } from '../../../json/fields.ts';
-import { acceptedLocales, clientNetworks, originOf } from '../../request/client.ts';
+import { clientContext, clientNetworks, originOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { ACCOUNT, CONFIRMATION, confirmationErrors } from './account.ts';
-import { BY_MAIL, previewRoute } from './links.ts';
+import { BY_MAIL, WITH_LINK } from './links.ts';
 
 const ChangeEmailBody = v.object({ email: Email, password: CurrentPassword });
 
@@ -46,15 +46,14 @@ export const emailChangeRoutes = (deps: Service, cookie: SessionCookies): Route[
       return requestEmailChange(deps)(change, signal);
     },
   }),
-  previewRoute(
-    {
-      name: 'preview-email-change',
-      summary: 'Return whose email address a link changes, without using it up',
-      at: 'POST /auth/email-change/preview',
-    },
-    EmailChangePreviewJson,
-    previewEmailChange(deps),
-  ),
+  route({
+    ...WITH_LINK,
+    name: 'preview-email-change',
+    summary: 'Return whose email address a link changes, without using it up',
+    at: 'POST /auth/email-change/preview',
+    response: { data: EmailChangePreviewJson },
+    handler: ({ body }) => previewEmailChange(deps)(body.token),
+  }),
   route({
     ...BY_MAIL,
     name: 'confirm-email-change',
@@ -70,7 +69,7 @@ export const emailChangeRoutes = (deps: Service, cookie: SessionCookies): Route[
     ],
     handler: async ({ caller, body, signal }, ctx) => {
       const session = caller && { id: caller.sessionId, userId: caller.userId };
-      const from = { networks: clientNetworks(ctx), locales: acceptedLocales(ctx), origin: originOf(ctx) };
+      const from = { ...clientContext(ctx), networks: clientNetworks(ctx) };
       const pair = await confirmEmailChange(deps)({ ...body, ...from, session }, signal);
       return pair && cookie.set(ctx, pair);
     },

@@ -74,16 +74,14 @@ export const continueRoutes = (
         return '';
       },
     }),
-    documentRoute(
-      {
-        name: 'continue-page-script',
-        summary: 'Return the script of the page that renews a session whose device has a key',
-        path: '/continue-page.js',
-        type: SCRIPT_TYPE,
-        text: "import { createAuthClient } from './client.js';…",
-      },
-      () => script,
-    ),
+    documentRoute({
+      name: 'continue-page-script',
+      summary: 'Return the script of the page that renews a session whose device has a key',
+      path: '/continue-page.js',
+      type: SCRIPT_TYPE,
+      text: "import { createAuthClient } from './client.js';…",
+      read: () => script,
+    }),
   ];
 };
 

@@ -97,18 +97,15 @@ export const exportOneAtATime = <Input extends unknown[], Output>(run: (...input
 
 export const exportRoute = (deps: Service): Route => {
   const run = exportOneAtATime(exportAccount(deps));
-  return route(
-    {
-      ...ACCOUNT,
-      name: 'export-account',
-      summary: 'Return everything that is stored about the user',
-      description: 'Five times a minute. An instance makes one at a time: 503, if it would wait too long.',
-      method: 'GET',
-      path: '/users/me/export',
-      requestsPerUser: 5,
-      stepUp: FACTOR_CHANGE,
-      response: { data: ExportJson },
-    },
-    ({ caller, signal }, ctx) => run(caller, originOf(ctx), signal),
-  );
+  return route({
+    ...ACCOUNT,
+    name: 'export-account',
+    summary: 'Return everything that is stored about the user',
+    description: 'Five times a minute. An instance makes one at a time: 503, if it would wait too long.',
+    at: 'GET /users/me/export',
+    requestsPerUser: 5,
+    stepUp: FACTOR_CHANGE,
+    response: { data: ExportJson },
+    handler: ({ caller, signal }, ctx) => run(caller, originOf(ctx), signal),
+  });
 };

@@ -10,7 +10,7 @@ import { isOperator, isScope, type OperatorRule } from '../../../../domain/opera
 import { IdParams } from '../../../json/fields.ts';
 import { validationFailure } from '../../errors/exceptions.ts';
 import type { ActForm, PageView } from '../../pages/office/view.ts';
-import { NO_DATA, type QuerySchema, type Route, route } from '../../routing/define-route.ts';
+import { NO_DATA, type QuerySchema, type Route, type RouteHead, route } from '../../routing/define-route.ts';
 
 /** What the acts of operators need. */
 export type ActDeps = Core & {
@@ -33,11 +33,7 @@ type Declaration<
   Data extends Schema,
   Params extends Schema,
   Query extends QuerySchema | undefined,
-> = {
-  /** A `GET` needs the scope that reads, all others the one that writes. */
-  readonly at: `${Route['method']} ${Route['path']}`;
-  readonly summary: string;
-  readonly description?: string;
+> = Omit<RouteHead, 'name'> & {
   /** Default: the id of the user, if the path has one. */
   readonly params?: Params;
   readonly query?: Query;
@@ -136,34 +132,20 @@ export const perform = async (act: Act, deps: ActDeps, given: CheckedInput, orig
   return act.run(deps, given as never, origin);
 };
 
-/** The routes for programs. */
+/** The routes for programs. A `GET` needs the scope that reads, all others the one that writes. */
 export const actRoutes = (acts: Readonly<Record<string, Act>>, deps: ActDeps): Route[] =>
   Object.entries(acts).flatMap(([name, declared]) => {
-    const {
-      at,
-      summary,
-      description,
-      params = IdParams,
-      query,
-      body,
-      data,
-      status = 200,
-      errors = [],
-      needs,
-    } = declared;
+    const { at, summary, description, params = IdParams, query, body, data, errors = [], needs } = declared;
     if (needs === 'mail' && !deps.hasMail) return [];
-    const [method, path] = at.split(' ') as [Route['method'], Route['path']];
-    return route(
-      {
-        ...{ name: `operators-${name}`, tag: 'back-office', method, path, summary, errors },
-        auth: method === 'GET' ? 'users:read' : 'users:write',
-        ...(description !== undefined && { description }),
-        request: { ...(path.includes(':') && { params }), ...(query && { query }), ...(body && { body }) },
-        response: { status, data },
-      },
-      ({ params, query, body }, ctx) =>
+    return route({
+      ...{ name: `operators-${name}`, tag: 'back-office', at, summary, errors },
+      auth: at.startsWith('GET ') ? 'users:read' : 'users:write',
+      ...(description !== undefined && { description }),
+      request: { ...(at.includes(':') && { params }), ...(query && { query }), ...(body && { body }) },
+      response: { status: declared.status ?? 200, data },
+      handler: ({ params, query, body }, ctx) =>
         perform(declared, deps, { ...(params as object), query, body }, originOfOperator(ctx)),
-    );
+    });
   });
 
 /** A call of a program, for the audit log. */

@@ -41,17 +41,15 @@ const List = v.pipe(
 
 /** Access tokens that other services are to refuse before they expire. ADR 0029. */
 export const endedSessionsRoute = (feed: EndedFeed, requestTimeout: number): Route =>
-  route(
-    {
-      name: 'ended-sessions',
-      tag: 'documents',
-      summary: 'Return the sessions that ended early, and the users who were disabled or deleted, as a signed list',
-      ...PUBLIC_READ,
-      path: '/.well-known/ended-sessions',
-      request: { query: v.strictObject({ wait: v.optional(Wait) }) },
-      response: { data: List, unwrapped: { type: 'application/jwt', cacheControl: 'public, max-age=1' } },
-    },
-    async ({ query: { wait = 0 }, signal }, ctx) => {
+  route({
+    name: 'ended-sessions',
+    tag: 'documents',
+    summary: 'Return the sessions that ended early, and the users who were disabled or deleted, as a signed list',
+    ...PUBLIC_READ,
+    at: 'GET /.well-known/ended-sessions',
+    request: { query: v.strictObject({ wait: v.optional(Wait) }) },
+    response: { data: List, unwrapped: { type: 'application/jwt', cacheControl: 'public, max-age=1' } },
+    handler: async ({ query: { wait = 0 }, signal }, ctx) => {
       const { bytes, etag } = await feed
         .list({
           has: (tag) => hasTag(ctx, tag),
@@ -66,7 +64,7 @@ export const endedSessionsRoute = (feed: EndedFeed, requestTimeout: number): Rou
       delete ctx.headers['cache-control'];
       return bytes;
     },
-  );
+  });
 
 const unavailable = (cause: unknown): never => {
   if (!(cause instanceof AppError)) throw cause;

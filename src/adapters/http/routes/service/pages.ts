@@ -45,24 +45,22 @@ const Home = v.object({
 export const pageRoutes = (routes: () => readonly Route[], settings: Settings): Route[] => {
   const { baseUrl, version, allowedOriginsSetting, has } = settings;
   return [
-    route(
-      {
-        name: 'home',
-        tag: 'pages',
-        summary: 'Say what this service is, and where to go next',
-        ...PUBLIC_READ,
-        path: '/',
-        response: {
-          data: Home,
-          page: async ({ links, origin }) =>
-            (await import('../../pages/home.ts')).homePage(
-              settings,
-              links,
-              origin && { ...origin, allowedOriginsSetting },
-            ),
-        },
+    route({
+      name: 'home',
+      tag: 'pages',
+      summary: 'Say what this service is, and where to go next',
+      ...PUBLIC_READ,
+      at: 'GET /',
+      response: {
+        data: Home,
+        page: async ({ links, origin }) =>
+          (await import('../../pages/home.ts')).homePage(
+            settings,
+            links,
+            origin && { ...origin, allowedOriginsSetting },
+          ),
       },
-      (_, ctx) => ({
+      handler: (_, ctx) => ({
         name: 'Tandem',
         version,
         origin: visitorOf(ctx, settings),
@@ -77,32 +75,28 @@ export const pageRoutes = (routes: () => readonly Route[], settings: Settings): 
           ),
         },
       }),
-    ),
-    documentRoute(
-      {
-        name: 'docs',
-        summary: 'Describe every route on a page',
-        path: '/docs',
-        type: HTML_TYPE,
-        contentSecurityPolicy: DOCS_POLICY,
-        errorPages: true,
-      },
-      cachedDocument(async () => (await import('../../pages/docs.ts')).docsPage(routes(), settings)),
-    ),
+    }),
+    documentRoute({
+      name: 'docs',
+      summary: 'Describe every route on a page',
+      path: '/docs',
+      type: HTML_TYPE,
+      contentSecurityPolicy: DOCS_POLICY,
+      errorPages: true,
+      read: cachedDocument(async () => (await import('../../pages/docs.ts')).docsPage(routes(), settings)),
+    }),
     fileRoute('docs-filter', '/docs-filter.js', SCRIPT_TYPE, 'the script that filters the routes on the page'),
-    documentRoute(
-      {
-        name: 'user-pages-stylesheet',
-        summary: 'Return the stylesheet of the pages for users, with the look of the product',
-        path: '/user-pages.css',
-        type: CSS_TYPE,
-      },
-      cachedDocument(async () => {
+    documentRoute({
+      name: 'user-pages-stylesheet',
+      summary: 'Return the stylesheet of the pages for users, with the look of the product',
+      path: '/user-pages.css',
+      type: CSS_TYPE,
+      read: cachedDocument(async () => {
         const style = await readFile(new URL('../../pages/user-pages.css', import.meta.url), 'utf8');
         const { brandStyle } = await import('../../pages/layout.ts');
         return style + brandStyle(settings.brand) + (await settings.ownStyle());
       }),
-    ),
+    }),
     ...styleRoutes(),
   ];
 };
@@ -118,10 +112,13 @@ export const officeStyle = (): Route =>
 
 /** @param path also of the file, in the folder of the pages. */
 const fileRoute = (name: string, path: `/${string}`, type: string, what: string): Route =>
-  documentRoute(
-    { name, summary: `Return ${what}`, path, type },
-    cachedDocument(() => readFile(new URL(`../../pages${path}`, import.meta.url), 'utf8')),
-  );
+  documentRoute({
+    name,
+    summary: `Return ${what}`,
+    path,
+    type,
+    read: cachedDocument(() => readFile(new URL(`../../pages${path}`, import.meta.url), 'utf8')),
+  });
 
 /** More than a host name has. */
 const ORIGIN_MAX_LENGTH = 300;

@@ -21,21 +21,19 @@ export const KEY_SET_MAX_AGE = 300;
 
 /** The keys with which third parties verify access tokens: RFC 7517 §5, §8.5.2. */
 export const keySetRoute = (keySet: v.InferInput<typeof KeySet>): Route =>
-  route(
-    {
-      ...PUBLIC_READ,
-      name: 'key-set',
-      tag: 'documents',
-      summary: 'Return the public keys of access tokens as a JWK Set',
-      description: 'The current key comes first. Keep them for five minutes at most.',
-      path: '/.well-known/jwks.json',
-      response: {
-        data: KeySet,
-        unwrapped: { type: 'application/jwk-set+json', cacheControl: `public, max-age=${KEY_SET_MAX_AGE}` },
-      },
+  route({
+    ...PUBLIC_READ,
+    name: 'key-set',
+    tag: 'documents',
+    summary: 'Return the public keys of access tokens as a JWK Set',
+    description: 'The current key comes first. Keep them for five minutes at most.',
+    at: 'GET /.well-known/jwks.json',
+    response: {
+      data: KeySet,
+      unwrapped: { type: 'application/jwk-set+json', cacheControl: `public, max-age=${KEY_SET_MAX_AGE}` },
     },
-    () => keySet,
-  );
+    handler: () => keySet,
+  });
 
 /** The service has no endpoint of OAuth, so it supports no response type and no grant type. */
 const authorizationServer = (issuer: string, baseUrl: string, isBinding: boolean) => ({
@@ -63,17 +61,15 @@ const KEPT_JSON = { type: 'application/json', cacheControl: `public, max-age=${M
  * @param isBinding whether tokens may be bound to keys: RFC 9449 §5.1
  */
 export const authorizationServerRoute = (issuer: string, baseUrl: string, isBinding: boolean): Route =>
-  route(
-    {
-      ...PUBLIC_READ,
-      name: 'authorization-server',
-      tag: 'documents',
-      summary: 'Return the issuer of access tokens, and where its keys are',
-      path: '/.well-known/oauth-authorization-server',
-      response: { data: AuthorizationServer, unwrapped: KEPT_JSON },
-    },
-    () => authorizationServer(issuer, baseUrl, isBinding),
-  );
+  route({
+    ...PUBLIC_READ,
+    name: 'authorization-server',
+    tag: 'documents',
+    summary: 'Return the issuer of access tokens, and where its keys are',
+    at: 'GET /.well-known/oauth-authorization-server',
+    response: { data: AuthorizationServer, unwrapped: KEPT_JSON },
+    handler: () => authorizationServer(issuer, baseUrl, isBinding),
+  });
 
 const PasskeyEndpoints = v.object({ enroll: v.string(), manage: v.string() });
 
@@ -85,25 +81,23 @@ export const changePasswordRoute = (page: string): Route =>
       tag: 'documents',
       summary: 'Lead to the page on which users set a new password',
       description: 'For password managers, at the host of the log-in page.',
-      path: '/.well-known/change-password',
+      at: 'GET /.well-known/change-password',
     },
     page,
   );
 
 /** W3C "A Well-Known URL for Relying Party Passkey Endpoints". */
 export const passkeyEndpointsRoute = (page: string): Route =>
-  route(
-    {
-      ...PUBLIC_READ,
-      name: 'passkey-endpoints',
-      tag: 'documents',
-      summary: 'Return the page on which users add and remove passkeys',
-      description: 'For password managers, at the domain WEBAUTHN_RP_ID.',
-      path: '/.well-known/passkey-endpoints',
-      response: { data: PasskeyEndpoints, unwrapped: KEPT_JSON },
-    },
-    () => ({ enroll: page, manage: page }),
-  );
+  route({
+    ...PUBLIC_READ,
+    name: 'passkey-endpoints',
+    tag: 'documents',
+    summary: 'Return the page on which users add and remove passkeys',
+    description: 'For password managers, at the domain WEBAUTHN_RP_ID.',
+    at: 'GET /.well-known/passkey-endpoints',
+    response: { data: PasskeyEndpoints, unwrapped: KEPT_JSON },
+    handler: () => ({ enroll: page, manage: page }),
+  });
 
 /**
  * What the systems of phones fetch, to know which apps use the passkeys of the domain and claim its links.
@@ -129,14 +123,12 @@ export const appRoutes = (apps: readonly string[], paths: readonly string[]): Ro
 };
 
 const fileRoute = (file: string, data: object): Route =>
-  route(
-    {
-      ...PUBLIC_READ,
-      name: file.replace('.json', ''),
-      tag: 'documents',
-      summary: 'Return the apps that use the passkeys',
-      path: `/.well-known/${file}`,
-      response: { data: v.pipe(v.unknown(), v.examples([data])), unwrapped: KEPT_JSON },
-    },
-    () => data,
-  );
+  route({
+    ...PUBLIC_READ,
+    name: file.replace('.json', ''),
+    tag: 'documents',
+    summary: 'Return the apps that use the passkeys',
+    at: `GET /.well-known/${file}`,
+    response: { data: v.pipe(v.unknown(), v.examples([data])), unwrapped: KEPT_JSON },
+    handler: () => data,
+  });

@@ -17,7 +17,7 @@ import { type StageApp, stageApp, throwing, upload } from '../support/http/stage
 const foreignHttpError = (status: number, more: object = {}) =>
   Object.assign(new Error('made elsewhere'), { status, statusCode: status, expose: status < 500, ...more });
 
-/** As stage 6 throws it. */
+/** As koa-ratelimit throws it. */
 const exceeded = createHttpError(429, { headers: { 'Retry-After': 7 } });
 
 class OwnError extends AppError {}

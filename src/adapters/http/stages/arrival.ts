@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
+import cors from '@koa/cors';
 import { parseCookie } from 'cookie';
 import type { Context, Middleware } from 'koa';
 import helmet from 'koa-helmet';
@@ -135,31 +136,45 @@ export const crossOrigin = ({
   hosts,
 }: HttpDeps): Middleware => {
   const allowed = new Set(allowedOrigins);
-  /** SPEC "CORS response headers": also where there is no preflight. */
+  const allowMethods = 'GET, POST, PUT, DELETE, PATCH, OPTIONS';
+  const allowHeaders = ['Content-Type', 'Authorization', REQUEST_ID_HEADER, ...allowedHeaders].join(', ');
+  const maxAge = '86400';
+  const setCorsHeaders = cors({
+    origin: (ctx) => {
+      const origin = originOfPage(ctx);
+      if (origin === '' || allowed.has(origin)) return origin;
+      throw httpFailure(403, { reason: `origin ${loggable(origin)} is not in ${allowedOriginsSetting}` });
+    },
+    credentials: true,
+    allowMethods,
+    allowHeaders,
+    maxAge,
+    exposeHeaders: [REQUEST_ID_HEADER, 'Retry-After', 'WWW-Authenticate'],
+    keepHeadersOnError: false,
+  });
+  /** SPEC "CORS response headers" also has these where there is no preflight, to which the library restricts them. */
   const ofEveryAllowed = {
-    'Access-Control-Allow-Methods': 'GET, POST, PUT, DELETE, PATCH, OPTIONS',
-    'Access-Control-Allow-Headers': ['Content-Type', 'Authorization', REQUEST_ID_HEADER, ...allowedHeaders].join(', '),
+    'Access-Control-Allow-Methods': allowMethods,
+    'Access-Control-Allow-Headers': allowHeaders,
     'Access-Control-Allow-Credentials': 'true',
-    'Access-Control-Max-Age': '86400',
+    'Access-Control-Max-Age': maxAge,
   };
-  const exposed = [REQUEST_ID_HEADER, 'Retry-After', 'WWW-Authenticate'].join(', ');
   return function crossOrigin(ctx, next) {
     if (hosts !== undefined && !isFor(ctx.get('Host'), hosts))
       throw httpFailure(403, { reason: 'the Host is another one', level: 'warn' });
     if (ctx.method === 'POST' && postedCallbacks.has(ctx.url)) return next();
     const origin = originOfPage(ctx);
-    const isPreflight = ctx.method === 'OPTIONS';
-    ctx.vary('Origin');
-    if (origin === '' && !isPreflight) return next();
-    if (origin !== '' && !allowed.has(origin))
-      throw httpFailure(403, { reason: `origin ${loggable(origin)} is not in ${allowedOriginsSetting}` });
-    ctx.set(ofEveryAllowed);
-    if (origin !== '') ctx.set('Access-Control-Allow-Origin', origin);
-    if (isPreflight) {
-      ctx.status = 204;
-      return Promise.resolve();
+    if (origin === '' && ctx.method !== 'OPTIONS') {
+      // All that the library does then.
+      ctx.vary('Origin');
+      return next();
     }
-    ctx.set('Access-Control-Expose-Headers', exposed);
-    return next();
+    return setCorsHeaders(ctx, async () => {
+      if (ctx.method === 'OPTIONS' || origin !== '') ctx.set(ofEveryAllowed);
+      // The library leaves it out where an OPTIONS is no preflight.
+      if (origin !== '') ctx.set('Access-Control-Allow-Origin', origin);
+      if (ctx.method === 'OPTIONS') ctx.status = 204;
+      else await next();
+    });
   };
 };

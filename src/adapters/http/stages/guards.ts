@@ -1,9 +1,12 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import createHttpError from 'http-errors';
+import type { Redis } from 'ioredis';
 import type { Context, Middleware } from 'koa';
+import ratelimit from 'koa-ratelimit';
 import type { AdmitOperator } from '../../../application/ports/proofs.ts';
 import { AppError } from '../../../domain/errors/app-error.ts';
 import { isScope, type Operator, type Scope } from '../../../domain/operator.ts';
+import { systemClock } from '../../clock/system.ts';
+import type { Counts } from '../../limits/counts.ts';
 import { HttpFailure } from '../errors/exceptions.ts';
 import type { HttpDeps, Limit } from '../http-deps.ts';
 import { clientKey, presentedProof } from '../request/client.ts';
@@ -116,18 +119,24 @@ export type RateLimits = {
 
 const USER_WINDOW = 60_000;
 
-/** Each route has its own counts. @throws HttpError 429 with `Retry-After`, in whole seconds */
+/** Each route has its own counts. They throw 429 with `Retry-After`. */
 export const rateLimits = ({ rateLimits: tiers, counts }: Pick<HttpDeps, 'rateLimits' | 'counts'>) => {
-  const stage = (limit: Limit, namespace: string, keyOf: (ctx: Context) => string): Middleware[] => {
-    if (limit === null) return [];
-    const ratelimit: Middleware = async (ctx, next) => {
-      const { count, left } = await counts.countRequest(`${namespace}:${keyOf(ctx)}`, limit.window);
-      if (count > limit.requests)
-        throw createHttpError(429, { headers: { 'Retry-After': String(Math.ceil(left / 1000)) } });
-      await next();
-    };
-    return [ratelimit];
-  };
+  const db = databaseOf(counts);
+  const stage = (limit: Limit, namespace: string, id: (ctx: Context) => string): Middleware[] =>
+    limit === null
+      ? []
+      : [
+          ratelimit({
+            driver: 'redis',
+            db,
+            duration: limit.window,
+            max: limit.requests,
+            namespace,
+            id,
+            disableHeader: true,
+            throw: true,
+          }),
+        ];
   return ({ name, throttle, requestsPerUser }: Route): RateLimits => ({
     ofClient: stage(throttle === 'none' ? null : tiers[throttle], `tandem:requests:${throttle}:${name}`, clientKey),
     ofUser:
@@ -139,3 +148,25 @@ export const rateLimits = ({ rateLimits: tiers, counts }: Pick<HttpDeps, 'rateLi
 
 /** Only routes that require a token, or an assertion, count users. */
 const userKey = ({ request, state }: Context): string => request.jwtClaim?.sub ?? state.operator?.name ?? 'unknown';
+
+/** The only command of the driver: how many requests are left including this one, the end of the window in epoch seconds, and the limit. */
+type Database = {
+  ratelimiter(key: string, now: number, window: number, max: number): Promise<[left: number, end: number, max: number]>;
+};
+
+/**
+ * The database of koa-ratelimit's driver. Its own command counts by the clock of each instance: one that is ahead removes what the others
+ * counted.
+ */
+const databaseOf = (counts: Pick<Counts, 'countRequest'>): Redis => {
+  const database: Database = {
+    async ratelimiter(key, _now, window, max) {
+      const { count, left } = await counts.countRequest(key, window);
+      // The middleware subtracts the time, and rounds down.
+      const end = Math.ceil(systemClock.now() / 1000) + Math.ceil(left / 1000);
+      return [Math.max(0, max + 1 - count), end, max];
+    },
+  };
+  // The driver calls nothing else.
+  return database as unknown as Redis;
+};

@@ -104,7 +104,9 @@ describe('docs/security.md and docs/assessments.md', () => {
 
 describe('the comments `// Proves …` of tests', () => {
   it('name rows that exist, whose ids are unique', () => {
-    const ids = [coverage, security, assessments].flatMap((page) => rowsOf(page).flatMap(({ cells: [first = ''] }) => idsOf(first)));
+    const ids = [coverage, security, assessments].flatMap((page) =>
+      rowsOf(page).flatMap(({ cells: [first = ''] }) => idsOf(first)),
+    );
     expect(ids.length).toBe(new Set(ids).size);
     expect([...tests.keys()].filter((id) => !ids.includes(id))).toEqual([]);
   });

@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
-import { countUsers, listAllEvents, listUsers } from '../../src/application/accounts/account-data.ts';
+import { listAllEvents } from '../../src/application/accounts/account-data.ts';
+import { countUsers, listUsers } from '../../src/application/accounts/list-users.ts';
 import { TABLES } from '../../src/application/storage/tables.ts';
 import { type Config, parseConfig } from '../../src/infrastructure/config.ts';
 import { openSql } from '../../src/infrastructure/open-sql.ts';

@@ -105,20 +105,25 @@ const plain = (paragraph: string, textFor: (name: string) => string): string =>
     .map((line) => (linkOf(line) === null ? wrapped(filledText(line, textFor)) : filledText(line.trim(), textFor)))
     .join('\n');
 
-/** The HTML of paragraphs. The line before a link is its label. */
-const markupOf = (body: readonly string[], textFor: (name: string) => string): string =>
-  body
-    .map((paragraph) => {
+/** The HTML of paragraphs. The line before a link is its label. The first link is what most readers come for. */
+const markupOf = (body: readonly string[], textFor: (name: string) => string): string => {
+  const links = body.map((paragraph) => linkOf(paragraph.split('\n').at(-1) ?? ''));
+  const first = links.findIndex((link) => link !== null);
+  return body
+    .map((paragraph, at) => {
       const lines = paragraph.split('\n').map((line) => filledText(line, textFor));
-      const link = linkOf(paragraph.split('\n').at(-1) ?? '');
+      const link = links[at] ?? null;
+      if (placeholderOf(paragraph) === 'code') return html`<p class="code">${lines}</p>`.text;
       if (link === null) return html`<p>${lines.map((line, at) => html`${at === 0 ? '' : BREAK}${line}`)}</p>`.text;
       const label = lines
         .slice(0, -1)
         .join(' ')
         .replace(/\s*[:：]$/, '');
-      return html`<p><a href="${textFor(link)}">${label || textFor(link)}</a></p>`.text;
+      const kind = at === first ? html` class="button"` : '';
+      return html`<p><a href="${textFor(link)}"${kind}>${label || textFor(link)}</a></p>`.text;
     })
     .join('\n');
+};
 const BREAK = new Html('<br>\n');
 
 const SECOND = 1_000;

@@ -63,7 +63,7 @@ describe("one's own templates", () => {
     expect(mail.text).toBe(
       `Hier:\n${LINK}\n\nDiese Nachricht wurde von Tom & Jerry gesendet. Antworten darauf liest\nniemand.\n`,
     );
-    expect(mail.html).toContain(`<p><a href="${LINK}">Hier</a></p>`);
+    expect(mail.html).toContain(`<p><a href="${LINK}" class="button">Hier</a></p>`);
     expect(mail.html).toContain('<title>Neu bei Tom &#38; Jerry</title>');
     expect(resetMail(own).subject).toMatch(/^Reset your/);
   });
@@ -75,7 +75,7 @@ describe("one's own templates", () => {
       templates: new Map([['layout', layout]]),
     };
     expect(resetMail({}, {}, templates).html).toBe(
-      `<!doctype html><html lang="en" dir="ltr"><title>S</title><p><a href="${LINK}">${LINK}</a></p>`,
+      `<!doctype html><html lang="en" dir="ltr"><title>S</title><p><a href="${LINK}" class="button">${LINK}</a></p>`,
     );
   });
 

@@ -132,7 +132,7 @@ export const madeUpValues = (name: MailName, pagesUrl: string): Readonly<Record<
     undoFor: { duration: UNDO_LIFETIME },
     undoUntil: { time },
     time: { time },
-    device: ['Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0'],
+    device: ['Firefox 153 on Linux'],
     network: '203.0.113.0/24',
     passkeys: ['Phone', 'Security key'],
     signIns: ['google ada@gmail.com'],

@@ -41,6 +41,7 @@ ${panel('What happened', html`${timelineOf(view, events)}${events.length === 0 ?
 ${panel('Account', accountOf(data))}
 ${panel('Devices', devicesOf(view, data))}
 ${panel('Ways in', waysOf(view, data))}
+${panel('Links and mails', mailsOf(data))}
 ${panel(
   'What you can do',
   html`${foldedForms(view, offered, filled)}
@@ -51,7 +52,7 @@ ${panel(
   });
 };
 
-const accountOf = ({ user, links, messages }: AccountData): Html => {
+const accountOf = ({ user }: AccountData): Html => {
   const since = (at: number | null, otherwise: string) => (at === null ? html`${otherwise}` : timeOf(at));
   const facts: readonly (readonly [string, Html])[] = [
     ['Registered', timeOf(user.createdAt)],
@@ -61,8 +62,6 @@ const accountOf = ({ user, links, messages }: AccountData): Html => {
     ['Second factor', since(user.secondFactorAt, 'no')],
     ['Language', html`${user.locale ?? 'the default'}`],
     ['Attributes', html`<code>${JSON.stringify(user.attributes)}</code>`],
-    ...links.map(({ purpose, expiresAt }) => [`Link (${purpose})`, html`valid until ${timeOf(expiresAt)}`] as const),
-    ...messages.map(({ kind, createdAt }) => [`Mail (${kind})`, html`waits since ${timeOf(createdAt)}`] as const),
   ];
   return html`<dl class="facts">${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>\n`)}</dl>`;
 };
@@ -87,18 +86,19 @@ const devicesOf = (view: PageView, { sessions, rememberedDevices }: AccountData)
     'Logged in nowhere.',
   );
 
-const waysOf = (view: PageView, { factors, recoveryCodes, passkeys, identities }: AccountData): Html => {
-  const way = (name: string, details: Html, button = NOTHING) =>
-    html`<div>${name}<br><small>${details}</small></div>${button}`;
-  return listOf(
+const entryOf = (name: string, details: Html, button = NOTHING): Html =>
+  html`<div>${name}<br><small>${details}</small></div>${button}`;
+
+const waysOf = (view: PageView, { factors, recoveryCodes, passkeys, identities }: AccountData): Html =>
+  listOf(
     [
-      ...passkeys.map(({ name, createdAt }) => way(`Passkey “${name}”`, html`added ${timeOf(createdAt)}`)),
+      ...passkeys.map(({ name, createdAt }) => entryOf(`Passkey “${name}”`, html`added ${timeOf(createdAt)}`)),
       ...factors.map(({ createdAt, confirmedAt }) =>
-        way('Authenticator app', html`added ${timeOf(createdAt)}${confirmedAt === null ? ', not confirmed' : ''}`),
+        entryOf('Authenticator app', html`added ${timeOf(createdAt)}${confirmedAt === null ? ', not confirmed' : ''}`),
       ),
-      ...(recoveryCodes.left > 0 ? [way('Recovery codes', html`${recoveryCodes.left} left`)] : []),
+      ...(recoveryCodes.left > 0 ? [entryOf('Recovery codes', html`${recoveryCodes.left} left`)] : []),
       ...identities.map(({ id, provider, email, createdAt }) =>
-        way(
+        entryOf(
           `${provider}${email === null ? '' : ` (${email})`}`,
           html`linked ${timeOf(createdAt)}`,
           buttonOf(view, 'unlink-identity', 'identityId', id),
@@ -107,4 +107,12 @@ const waysOf = (view: PageView, { factors, recoveryCodes, passkeys, identities }
     ],
     'No passkey, second factor or provider.',
   );
-};
+
+const mailsOf = ({ links, messages }: AccountData): Html =>
+  listOf(
+    [
+      ...links.map(({ purpose, expiresAt }) => entryOf(purpose, html`link, valid until ${timeOf(expiresAt)}`)),
+      ...messages.map(({ kind, createdAt }) => entryOf(kind, html`mail, waits since ${timeOf(createdAt)}`)),
+    ],
+    'No link is valid, no mail waits.',
+  );

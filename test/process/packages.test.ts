@@ -309,7 +309,7 @@ describe('tandem-client', () => {
       export const modules = [createAccountClient({ baseUrl }), createPasskeyClient({ baseUrl, auth }), createServerAuth({ baseUrl }), AuthError];
       export const inVue: string | undefined = useInVue(auth).value?.username;
       export const inSvelte: () => void = useInSvelte(auth).subscribe((user) => void user?.username);`;
-    const [component = ''] = codeBelow('docs/browser.md', 'React', 'tsx');
+    const [component = ''] = codeBelow('docs/browser.md', 'In React, Vue and Svelte', 'tsx');
     const [auth = ''] = codeBelow('docs/browser.md', 'In React, Vue and Svelte', 'ts');
     project.write('plain/auth.ts', auth);
     for (const [name, text] of [

@@ -1,8 +1,30 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { defineConfig } from 'vitepress';
-import { groups } from '../groups.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+
+const pages = join(import.meta.dirname, '../pages');
+
+/** What the sidebar and `llms.txt` have: the lists of `docs/README.md`, one for each reader, and the reference. */
+export const groups = () => [
+  ...readFileSync(join(pages, 'docs/index.md'), 'utf8')
+    .split(/^## /m)
+    .slice(1)
+    .map((section) => ({
+      text: section.split('\n')[0] ?? '',
+      items: [...section.matchAll(/\[([^\]]+)\]\(([^)#]+)\.md\)/g)].map(([, text = '', target = '']) => ({
+        text: text.charAt(0).toUpperCase() + text.slice(1),
+        link: join('/docs', target).replace(/\/index$/, '/'),
+      })),
+    })),
+  {
+    text: 'Routes',
+    items: globSync('reference/*.md', { cwd: pages })
+      .toSorted()
+      .map((path) => ({ text: basename(path, '.md'), link: `/${path.slice(0, -3)}` })),
+  },
+];
 
 /** As GitHub derives anchors from headings. */
 const slugify = (heading: string) =>
@@ -16,7 +38,6 @@ export default defineConfig({
   description: 'A dual-token authentication service',
   srcDir: 'pages',
   outDir: 'dist',
-  base: (process.env.SITE_BASE ?? '/') as '/',
   cleanUrls: true,
   ignoreDeadLinks: 'localhostLinks',
   markdown: {

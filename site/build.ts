@@ -1,18 +1,17 @@
 /** `npm run site`: renders the documentation as a site, in `site/dist`. `npm run site -- /1.0.0/` makes one for that path of a host. */
-import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { build } from 'vitepress';
+import { ROOT, readText } from '../test/support/checkout/repository.ts';
 import { groups } from './.vitepress/config.ts';
 import { catalogSections, referencePages } from './reference.ts';
 
-const ROOT = join(import.meta.dirname, '..');
 const OUTPUT = join(import.meta.dirname, 'pages');
 const OPENAPI = 'docs/openapi.json';
 const REPOSITORY = 'https://github.com/tandem/tandem/blob/main';
 const PAGES = globSync(['*.md', 'docs/**/*.md', 'bench/*.md', 'client/*.md', 'examples/*/README.md'], { cwd: ROOT });
 const COMPILED_WITH = /^<!-- compiled with\n[\s\S]*?^-->\n/gm;
 
-const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const asIndex = (path: string) => path.replace(/README\.md$/, 'index.md');
 const write = (path: string, text: string) => {
   mkdirSync(dirname(join(OUTPUT, path)), { recursive: true });
@@ -34,12 +33,12 @@ const withLinks = (page: string, text: string) =>
 
 rmSync(OUTPUT, { recursive: true, force: true });
 for (const page of PAGES) {
-  const text = read(page).replaceAll(COMPILED_WITH, '').replace('<!-- catalog -->', catalogSections);
+  const text = readText(page).replaceAll(COMPILED_WITH, '').replace('<!-- catalog -->', catalogSections);
   write(asIndex(page), withLinks(page, text));
 }
-for (const [tag, text] of referencePages(JSON.parse(read(OPENAPI)))) write(`reference/${tag}.md`, text);
+for (const [tag, text] of referencePages(JSON.parse(readText(OPENAPI)))) write(`reference/${tag}.md`, text);
 cpSync(join(ROOT, 'docs/images'), join(OUTPUT, 'docs/images'), { recursive: true });
-write('public/openapi.json', read(OPENAPI));
+write('public/openapi.json', readText(OPENAPI));
 write(
   'public/llms.txt',
   `# Tandem\n\n> A dual-token authentication service.\n${groups()

@@ -6,13 +6,10 @@ type Json = Record<string, any>;
 
 /** The pages of the reference: one for each tag of the OpenAPI document, by its name. */
 export const referencePages = (document: Json): Map<string, string> => {
-  const resolve = ({ $ref, ...value }: Json): Json =>
-    $ref === undefined
-      ? value
-      : $ref
-          .slice(2)
-          .split('/')
-          .reduce((at: Json, name: string) => at[name], document);
+  const resolve = ({ $ref = '', ...value }: Json): Json => {
+    const [, , kind, name] = $ref.split('/');
+    return name === undefined ? value : document.components[kind][name];
+  };
 
   const typeOf = (schema: Json): string => {
     const { type, enum: values, const: only, format, anyOf } = resolve(schema);
@@ -32,10 +29,14 @@ export const referencePages = (document: Json): Map<string, string> => {
       ]),
     ];
   };
-  const codesOf = ({ responses }: Json): string[] =>
-    Object.entries<Json>(responses).flatMap(([status, response]) =>
-      Object.keys(resolve(response).content?.['application/json']?.examples ?? {}).map((each) => `${status} ${each}`),
-    );
+  /** `CODE (400, 503)` */
+  const codesOf = ({ responses }: Json): string[] => {
+    const statuses = new Map<string, string[]>();
+    for (const [status, response] of Object.entries<Json>(responses))
+      for (const each of Object.keys(resolve(response).content?.['application/json']?.examples ?? {}))
+        statuses.set(each, [...(statuses.get(each) ?? []), status]);
+    return [...statuses].map(([each, all]) => `[${each}](../docs/errors.md#${each.toLowerCase()}) (${all.join(', ')})`);
+  };
 
   const operations = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
     Object.entries<Json>(item).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
@@ -63,7 +64,7 @@ export const referencePages = (document: Json): Map<string, string> => {
       `**${status}**, \`${type}\``,
       schema && table(isEnveloped ? 'Data' : 'Response', rowsOf(isEnveloped ? schema.properties.data : schema)),
       example && typeof example !== 'string' && block(isEnveloped ? example.data : example),
-      codes.length > 0 && `Errors: ${codes.map(errorLink).join(', ')}`,
+      codes.length > 0 && `Errors: ${codes.join(', ')}`,
     ]
       .filter(Boolean)
       .join('\n\n');
@@ -71,7 +72,7 @@ export const referencePages = (document: Json): Map<string, string> => {
   return new Map(
     document.tags.map(({ name, description }: Json) => [
       name,
-      `# Routes: ${name}\n\n${description} Any of them may also answer ${common.map(errorLink).join(', ')}.\n\n${operations
+      `# Routes: ${name}\n\n${description} Any of them may also answer ${common.join(', ')}.\n\n${operations
         .filter(({ tags }) => tags.includes(name))
         .map(section)
         .join('\n\n')}\n`,
@@ -83,21 +84,11 @@ const code = (value: unknown) => `\`${value}\``;
 const block = (value: unknown) => `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
 const table = (title: string, rows: readonly string[]) =>
   rows.length > 0 && `| ${title} | Type | Rules |\n|---|---|---|\n${rows.join('\n')}`;
-const errorLink = (each: string) => `[${each}](../docs/errors.md#${each.split(' ')[1]?.toLowerCase()})`;
 
-const BOUNDS = {
-  minLength: 'at least $ characters',
-  maxLength: 'at most $ characters',
-  minimum: 'at least $',
-  maximum: 'at most $',
-};
-const rulesOf = (schema: Json): string =>
-  [
-    schema.description,
-    ...Object.entries(BOUNDS).map(([name, text]) => name in schema && text.replace('$', schema[name])),
-  ]
+const rulesOf = ({ description, minLength, maxLength }: Json): string =>
+  [description, minLength && `from ${minLength} characters`, maxLength && `up to ${maxLength} characters`]
     .filter(Boolean)
-    .join('; ')
+    .join(' ')
     .replaceAll('|', '\\|');
 
 /** The catalog of errors, a section for each code. */

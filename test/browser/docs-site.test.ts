@@ -18,7 +18,7 @@ const serveSite = () => {
     const file = [`${path}.html`, path].find(existsSync);
     if (file === undefined) return response.writeHead(404).end();
     const type = TYPES[extname(file)];
-    return response.writeHead(200, type && { 'Content-Type': `${type}; charset=utf-8` }).end(readFileSync(file));
+    return response.writeHead(200, type ? { 'Content-Type': `${type}; charset=utf-8` } : {}).end(readFileSync(file));
   });
   return listenOnLoopback(server);
 };

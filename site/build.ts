@@ -1,20 +1,24 @@
-/** `npm run site`: renders the documentation as a site, in `site/dist`. With `SITE_BASE=/1.0.0/`, below that path. */
-import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+/** `npm run site`: renders the documentation as a site, in `site/dist`. `npm run site -- /1.0.0/` makes one for that path of a host. */
+import { cpSync, existsSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { build } from 'vitepress';
-import { groups } from './groups.ts';
+import { ROOT, readText } from '../test/support/checkout/repository.ts';
+import { groups } from './.vitepress/config.ts';
 import { catalogSections, referencePages } from './reference.ts';
 
-const SITE = fileURLToPath(new URL('.', import.meta.url));
-const ROOT = join(SITE, '..');
+const OUTPUT = join(import.meta.dirname, 'pages');
 const OPENAPI = 'docs/openapi.json';
 const REPOSITORY = 'https://github.com/tandem/tandem/blob/main';
 const PAGES = globSync(['*.md', 'docs/**/*.md', 'bench/*.md', 'client/*.md', 'examples/*/README.md'], { cwd: ROOT });
-const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
-const asIndex = (path: string) => path.replace(/README\.md$/, 'index.md');
+const COMPILED_WITH = /^<!-- compiled with\n[\s\S]*?^-->\n/gm;
 
-/** Links to pages stay, those to the OpenAPI document lead to the reference, those to other files into the repository. */
+const asIndex = (path: string) => path.replace(/README\.md$/, 'index.md');
+const write = (path: string, text: string) => {
+  mkdirSync(dirname(join(OUTPUT, path)), { recursive: true });
+  writeFileSync(join(OUTPUT, path), text);
+};
+
+/** Links to pages stay, those to the OpenAPI document lead to the reference, and those to other files into the repository. */
 const withLinks = (page: string, text: string) =>
   text.replaceAll(
     /\]\((?![a-z]+:|#)((?:[^()#\s]|\([^()\s]*\))+)(#[^)\s]+)?\)/g,
@@ -27,28 +31,25 @@ const withLinks = (page: string, text: string) =>
     },
   );
 
-const write = (path: string, text: string) => {
-  mkdirSync(dirname(join(SITE, 'pages', path)), { recursive: true });
-  writeFileSync(join(SITE, 'pages', path), text);
-};
-
-rmSync(join(SITE, 'pages'), { recursive: true, force: true });
-const COMPILED_WITH = /^<!-- compiled with\n[\s\S]*?^-->\n/gm;
+rmSync(OUTPUT, { recursive: true, force: true });
 for (const page of PAGES) {
-  write(
-    asIndex(page),
-    withLinks(page, read(page).replaceAll(COMPILED_WITH, '').replace('<!-- catalog -->', catalogSections)),
-  );
+  const text = readText(page).replaceAll(COMPILED_WITH, '').replace('<!-- catalog -->', catalogSections);
+  write(asIndex(page), withLinks(page, text));
 }
-for (const [tag, text] of referencePages(JSON.parse(read(OPENAPI)))) write(`reference/${tag}.md`, text);
-cpSync(join(ROOT, 'docs/images'), join(SITE, 'pages/docs/images'), { recursive: true });
-const links = groups().map(
-  ({ text, items }) => `## ${text}\n\n${items.map((each) => `- [${each.text}](${each.link}.md)`).join('\n')}\n`,
+for (const [tag, text] of referencePages(JSON.parse(readText(OPENAPI)))) write(`reference/${tag}.md`, text);
+cpSync(join(ROOT, 'docs/images'), join(OUTPUT, 'docs/images'), { recursive: true });
+write('public/openapi.json', readText(OPENAPI));
+write(
+  'public/llms.txt',
+  `# Tandem\n\n> A dual-token authentication service.\n${groups()
+    .map(
+      ({ text, items }) =>
+        `\n## ${text}\n\n${items.map(({ text, link }) => `- [${text}](${link.replace(/\/$/, '/index')}.md)\n`).join('')}`,
+    )
+    .join('')}`,
 );
-write('public/llms.txt', `# Tandem\n\n> ${read('README.md').split('\n\n')[1]}\n\n${links.join('\n')}`);
-write('public/openapi.json', read(OPENAPI));
-await build(SITE);
-cpSync(join(SITE, 'pages'), join(SITE, 'dist'), {
+await build(import.meta.dirname, { base: process.argv[2] ?? '/' });
+cpSync(OUTPUT, join(import.meta.dirname, 'dist'), {
   recursive: true,
-  filter: (path) => !/\.(?:webp|txt|json)$|public/.test(path),
+  filter: (path) => !/\.webp$|\bpublic\b/.test(path),
 });

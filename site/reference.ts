@@ -1,79 +1,70 @@
 import { ADVICE } from '../src/adapters/http/pages/advice.ts';
 import { CATALOG, type ErrorCode } from '../src/domain/errors/catalog.ts';
 
+// biome-ignore lint/suspicious/noExplicitAny: the members of an OpenAPI document
 type Json = Record<string, any>;
-
-const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
 /** The pages of the reference: one for each tag of the OpenAPI document, by its name. */
 export const referencePages = (document: Json): Map<string, string> => {
-  const resolve = (value: Json): Json =>
-    value.$ref
-      ? value.$ref
-          .slice(2)
-          .split('/')
-          .reduce((at: Json, name: string) => at[name.replaceAll('~1', '/')], document)
-      : value;
-  const operations = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
-    METHODS.filter((method) => item[method]).map(
-      (method) => ({ method: method.toUpperCase(), path, ...item[method] }) as Json,
-    ),
-  );
-  const codesOf = ({ responses }: Json): string[] =>
-    Object.entries<Json>(responses).flatMap(([status, response]) =>
-      Object.keys(resolve(response).content?.['application/json']?.examples ?? {}).map((code) => `${status} ${code}`),
-    );
-  const common = codesOf(operations[0]!).filter((code) => operations.every((each) => codesOf(each).includes(code)));
+  const resolve = ({ $ref = '', ...value }: Json): Json => {
+    const [, , kind, name] = $ref.split('/');
+    return name === undefined ? value : document.components[kind][name];
+  };
 
+  const typeOf = (schema: Json): string => {
+    const { type, enum: values, const: only, format, anyOf } = resolve(schema);
+    if (anyOf) return anyOf.map(typeOf).join(' or ');
+    return (values ?? (only === undefined ? undefined : [only]))?.map(code).join(', ') ?? format ?? type ?? 'any';
+  };
+  const row = (name: string, required: boolean, schema: Json) =>
+    `| \`${name}\`${required ? '' : ', optional'} | ${typeOf(schema)} | ${rulesOf(resolve(schema))} |`;
   /** A row for each member, also of objects and lists in it. */
-  const members = (schema: Json, prefix = ''): string[] => {
-    const { properties = {}, required = [], anyOf, items } = resolve(schema);
-    if (anyOf) return anyOf.flatMap((each: Json) => members(each, prefix));
-    if (items) return members(items, prefix.replace(/\.$/, '[].'));
-    return Object.entries<Json>(properties).flatMap(([name, value]) => [
-      `| \`${prefix}${name}\`${required.includes(name) ? '' : '?'} | ${typeOf(resolve(value))} | ${rulesOf(resolve(value))} |`,
-      ...members(value, `${prefix}${name}.`),
-    ]);
+  const rowsOf = (schema: Json, prefix = ''): string[] => {
+    const { properties = {}, required = [], anyOf = [], items } = resolve(schema);
+    return [
+      ...[...anyOf, ...(items ? [items] : [])].flatMap((each) => rowsOf(each, prefix)),
+      ...Object.entries<Json>(properties).flatMap(([name, member]) => [
+        row(prefix + name, required.includes(name), member),
+        ...rowsOf(member, `${prefix}${name}.`),
+      ]),
+    ];
   };
-  const typeOf = ({ type, enum: values, const: only, format, anyOf }: Json): string => {
-    if (anyOf) return anyOf.map((each: Json) => typeOf(resolve(each))).join(' or ');
-    return only !== undefined
-      ? code(only)
-      : values
-        ? values.map(code).join(', ')
-        : (format ?? [type ?? 'any'].flat().join(' or '));
+  /** `CODE (400, 503)` */
+  const codesOf = ({ responses }: Json): string[] => {
+    const statuses = new Map<string, string[]>();
+    for (const [status, response] of Object.entries<Json>(responses))
+      for (const each of Object.keys(resolve(response).content?.['application/json']?.examples ?? {}))
+        statuses.set(each, [...(statuses.get(each) ?? []), status]);
+    return [...statuses].map(([each, all]) => `[${each}](../docs/errors.md#${each.toLowerCase()}) (${all.join(', ')})`);
   };
-  const table = (title: string, rows: string[]) =>
-    rows.length === 0 ? '' : `| ${title} | Type | Rules |\n|---|---|---|\n${rows.join('\n')}\n`;
-  const parameters = (operation: Json, place: string) =>
-    operation.parameters
-      .map(resolve)
-      .filter((each: Json) => each.in === place && each.name !== 'svc-request-id')
-      .map(
-        (each: Json) =>
-          `| \`${each.name}\`${each.required ? '' : '?'} | ${typeOf(resolve(each.schema))} | ${rulesOf(resolve(each.schema))} |`,
-      );
+
+  const operations = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
+    Object.entries<Json>(item).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
+  ) as Json[];
+  const common = codesOf(operations[0] ?? {}).filter((each) => operations.every((it) => codesOf(it).includes(each)));
 
   const section = (operation: Json): string => {
     const { method, path, summary, description = '', security, requestBody } = operation;
     const body = requestBody?.content['application/json'];
-    const [status, success] = Object.entries<Json>(operation.responses)[0]!;
-    const [type = '', answer] = Object.entries<Json>(resolve(success).content ?? {})[0] ?? [];
-    const data = resolve(answer?.schema ?? {}).properties?.data ?? answer?.schema ?? {};
-    const example = answer?.example?.success === true ? answer.example.data : answer?.example;
-    const own = codesOf(operation).filter((each) => !common.includes(each));
+    const parameters = operation.parameters.map(resolve).filter(({ in: place }: Json) => place !== 'header');
+    const [status, success] = Object.entries<Json>(operation.responses)[0] ?? ['', {}];
+    const [type, { schema, example } = {} as Json] = Object.entries<Json>(success.content ?? {})[0] ?? [];
+    const isEnveloped = schema?.properties?.success !== undefined;
+    const codes = codesOf(operation).filter((each) => !common.includes(each));
     return [
       `## ${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
       `${summary}. ${description}`,
-      `Token: ${tokens(security)}. Limit: ${operation['x-rate-limit'] ?? 'none'}.`,
-      table('Path', parameters(operation, 'path')),
-      table('Query', parameters(operation, 'query')),
-      body && table('Body', members(body.schema)),
-      body?.example && json(body.example),
-      `**${status}**${type === 'application/json' ? '' : `, \`${type}\``}`,
-      table('Data', members(data)),
-      example !== undefined && typeof example !== 'string' ? json(example) : '',
-      own.length > 0 && `Errors: ${own.map((each) => errorLink(each)).join(', ')}`,
+      `Token: ${security.map((each: Json) => Object.keys(each).join(' and ') || 'none').join(', or ') || 'none'}. Limit: ${operation['x-rate-limit']}.`,
+      table(
+        'Parameter',
+        parameters.map((each: Json) => row(each.name, each.required, each.schema)),
+      ),
+      body && table('Body', rowsOf(body.schema)),
+      example && body?.example && block(body.example),
+      `**${status}**, \`${type}\``,
+      schema && table(isEnveloped ? 'Data' : 'Response', rowsOf(isEnveloped ? schema.properties.data : schema)),
+      example && typeof example !== 'string' && block(isEnveloped ? example.data : example),
+      codes.length > 0 && `Errors: ${codes.join(', ')}`,
     ]
       .filter(Boolean)
       .join('\n\n');
@@ -81,7 +72,7 @@ export const referencePages = (document: Json): Map<string, string> => {
   return new Map(
     document.tags.map(({ name, description }: Json) => [
       name,
-      `# ${name.charAt(0).toUpperCase() + name.slice(1)}\n\n${description} Every route may also answer ${common.map((each) => errorLink(each)).join(', ')}.\n\n${operations
+      `# Routes: ${name}\n\n${description} Any of them may also answer ${common.join(', ')}.\n\n${operations
         .filter(({ tags }) => tags.includes(name))
         .map(section)
         .join('\n\n')}\n`,
@@ -90,26 +81,20 @@ export const referencePages = (document: Json): Map<string, string> => {
 };
 
 const code = (value: unknown) => `\`${value}\``;
-const json = (value: unknown) => `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
-const errorLink = (each: string) => `[${each}](../docs/errors.md#${each.split(' ')[1]?.toLowerCase()})`;
-const tokens = (security: Json[]) => security.map((each) => Object.keys(each)[0] ?? 'none').join(' or ') || 'none';
+const block = (value: unknown) => `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
+const table = (title: string, rows: readonly string[]) =>
+  rows.length > 0 && `| ${title} | Type | Rules |\n|---|---|---|\n${rows.join('\n')}`;
 
-const RULES = {
-  minLength: 'at least $ characters',
-  maxLength: 'at most $ characters',
-  minimum: 'at least $',
-  maximum: 'at most $',
-};
-const rulesOf = (schema: Json): string =>
-  [
-    ...(schema.description ? [schema.description.replaceAll('|', '\\|')] : []),
-    ...Object.entries(RULES).flatMap(([name, text]) => (name in schema ? [text.replace('$', schema[name])] : [])),
-  ].join('; ');
+const rulesOf = ({ description, minLength, maxLength }: Json): string =>
+  [description, minLength && `from ${minLength} characters`, maxLength && `up to ${maxLength} characters`]
+    .filter(Boolean)
+    .join(' ')
+    .replaceAll('|', '\\|');
 
 /** The catalog of errors, a section for each code. */
 export const catalogSections = (): string =>
   Object.entries(CATALOG)
-    .toSorted(([one], [other]) => one.localeCompare(other))
+    .toSorted()
     .map(
       ([name, { status, retryable, description }]) =>
         `### ${name}\n\n${status}${retryable ? ', retryable' : ''}. ${description}\n\n${ADVICE[name as ErrorCode]}\n`,

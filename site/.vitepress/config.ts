@@ -1,27 +1,42 @@
-import { readFileSync } from 'node:fs';
+import { globSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { defineConfig } from 'vitepress';
-import { groups } from '../groups.ts';
+import { anchorOf, ROOT, readText } from '../../test/support/checkout/repository.ts';
 
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+const { version } = JSON.parse(readText('package.json'));
+const icon = encodeURIComponent(readText('src/adapters/http/pages/icon.svg'));
 
-/** As GitHub derives anchors from headings. */
-const slugify = (heading: string) =>
-  heading
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-    .replaceAll(/\s/g, '-');
+/** What the sidebar and `llms.txt` have: the lists of `docs/README.md`, one for each reader, and the reference. */
+export const groups = () => [
+  ...readText('site/pages/docs/index.md')
+    .split(/^## /m)
+    .slice(1)
+    .map((section) => ({
+      text: section.split('\n')[0] ?? '',
+      // What stands behind a semicolon is beside the subject.
+      items: [...section.replaceAll(/;.*/g, '').matchAll(/\[([^\]]+)\]\(([^)#]+)\.md\)/g)].map(
+        ([, text = '', target = '']) => ({ text, link: join('/docs', target).replace(/\/index$/, '/') }),
+      ),
+    })),
+  {
+    text: 'Routes',
+    items: globSync('reference/*.md', { cwd: `${ROOT}site/pages` })
+      .toSorted()
+      .map((path) => ({ text: basename(path, '.md'), link: `/${path.slice(0, -3)}` })),
+  },
+];
 
 export default defineConfig({
   title: 'Tandem',
   description: 'A dual-token authentication service',
+  head: [['link', { rel: 'icon', href: `data:image/svg+xml,${icon}` }]],
   srcDir: 'pages',
   outDir: 'dist',
-  base: (process.env.SITE_BASE ?? '/') as '/',
   cleanUrls: true,
   ignoreDeadLinks: 'localhostLinks',
   markdown: {
     html: false,
-    anchor: { slugify },
+    anchor: { slugify: anchorOf },
     // Placeholders of templates are no expressions of Vue.
     config: (md) =>
       md.core.ruler.push('verbatim', ({ tokens }) => {

@@ -11,7 +11,7 @@ import { WEBHOOK_TYPES } from '../../src/domain/webhook.ts';
 import { CONFIG_VARIABLES } from '../../src/infrastructure/config.ts';
 import { alertRules } from '../support/checkout/observed.ts';
 import { flowDrawing } from '../support/checkout/page-flow.ts';
-import { ROOT, readText, tableBelow } from '../support/checkout/repository.ts';
+import { anchorOf, ROOT, readText, tableBelow } from '../support/checkout/repository.ts';
 import { waysTable } from '../support/checkout/ways-in.ts';
 import { declaredRoutes } from '../support/http/service.ts';
 import { currentRoutes } from '../support/openapi/current-document.ts';
@@ -88,12 +88,6 @@ it('docs/observe.md lists the alerts', () => {
   expect(listed).toEqual(alertRules().map(({ alert }) => alert));
 });
 
-/** The anchor that GitHub derives from a heading. */
-const anchorOf = (heading: string): string =>
-  heading
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
-    .replace(/\s/g, '-');
 const anchorsOf = (page: string): string[] =>
   [...readText(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
 

@@ -219,10 +219,10 @@ export const AttributesJson = v.record(v.string(), v.unknown());
 export const CurrentUserJson = v.pipe(
   v.object({
     ...PublicUserJson.entries,
-    emailVerified: v.boolean(),
+    emailVerified: v.pipe(v.boolean(), v.description('Whether the owner of the address has proven it.')),
     attributes: AttributesJson,
     locale: v.nullable(v.string()),
-    secondFactor: v.boolean(),
+    secondFactor: v.pipe(v.boolean(), v.description('Whether log-ins with the password need a second factor.')),
     passkeys: v.number(),
   }),
   v.title('CurrentUser'),

@@ -22,8 +22,7 @@ import { can, canAutofill, create, get, isAvailable, signalAccepted, signalUnkno
 const SILENCE = 15_000;
 
 /**
- * The passkeys of the user of an AuthClient, and log-ins with them. Every failure is an AuthError; if you abort a call, it rejects with your
- * reason.
+ * The passkeys of the user of an AuthClient, and log-ins with them. Every failure is an AuthError; if you abort a call, it rejects with your reason.
  */
 export const createPasskeyClient = ({ baseUrl, auth }: PasskeyClientOptions) => {
   const ask = asking({ baseUrl, fetch: auth.fetch });

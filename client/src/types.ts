@@ -405,10 +405,9 @@ export type AuthClientOptions = {
    */
   readonly ignoreHint?: boolean | undefined;
   /**
-   * Called when a response says that the user has to show more: `recent`, the password or a passkey again; `second-factor`, a code or a passkey.
-   * The request is repeated when it has settled, so a form that was filled in is not lost. If both are missing, it is called for one after the
-   * other. If it rejects, the request does. Requests at once share a call. What it
-   * requests itself must not need a step-up: that would wait for it.
+   * Called when a response says that the user has to show more: `recent`, the password or a passkey again; `second-factor`, a code or a passkey. The
+   * request is repeated when it has settled, so a form that was filled in is not lost. If both are missing, it is called for one after the other. If
+   * it rejects, the request does. Requests at once share a call. What it requests itself must not need a step-up: that would wait for it.
    */
   readonly onStepUp?: ((reason: StepUpReason) => Promise<unknown>) | undefined;
 };
@@ -458,9 +457,7 @@ export type AuthClient = {
     /** Logs in at another path than that of `login`. For modules, such as that of passkeys. `seen` gets the whole answer. */
     (path: string, body: object, seen?: (result: object) => void): Promise<User>;
   };
-  /**
-   * Leads to a provider, by its name in `OIDC_PROVIDERS`, and back. Then `ready` has the user. Rejects if the provider cannot be reached.
-   */
+  /** Leads to a provider, by its name in `OIDC_PROVIDERS`, and back. Then `ready` has the user. Rejects if the provider cannot be reached. */
   readonly logInWith: (provider: string, options?: SignInOptions) => Promise<void>;
   /** The address of a page of the service, for a link. */
   readonly linkTo: (page: UserPage, options?: Return) => string;

@@ -55,10 +55,7 @@ export const notifiesFormerAddress = (deps: Core): boolean => sendsNotice(deps, 
 
 type Owner = Pick<User, 'id' | 'email'>;
 
-/**
- * Whether a log-in needs no notice: an earlier one had the same network and user agent, or notices are off. Called before the log-in is
- * stored.
- */
+/** Whether a log-in needs no notice: an earlier one had the same network and user agent, or notices are off. Called before the log-in is stored. */
 export const isUsualLogin = async (deps: Core, { records }: Stores, { id }: Owner, origin: Origin): Promise<boolean> =>
   !sendsNotice(deps, 'new-device') || knowsDevice(deps, records, id, origin);
 

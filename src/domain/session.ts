@@ -121,8 +121,7 @@ export const byLastUse = (a: Session, b: Session): number => b.rotatedAt - a.rot
 export const isLive = ({ expiresAt }: Pick<Session, 'expiresAt'>, now: number): boolean => now < expiresAt;
 
 /**
- * Whether this rotation is the first of a burst. Also when it repeats the first one, which was reverted: the burst then begins with
- * the repetition.
+ * Whether this rotation is the first of a burst. Also when it repeats the first one, which was reverted: the burst then begins with the repetition.
  */
 const beginsBurst = ({ burstFirst }: Session, { continuesBurst, number }: Rotation): boolean =>
   !continuesBurst || number === burstFirst;

@@ -45,10 +45,7 @@ const POLL_INTERVAL = 5_000;
 const GRACE = 5_000;
 
 export type DeliveryDeps = {
-  /**
-   * Begins at most so many attempts, which never reject. @param lastPolledAt epoch milliseconds
-   * @throws Error when the store cannot be read
-   */
+  /** Begins at most so many attempts, which never reject. @param lastPolledAt epoch milliseconds @throws Error when the store cannot be read */
   readonly send: (room: number, lastPolledAt: number) => Promise<readonly Promise<void>[]>;
   /** How many attempts run at the same time at most. */
   readonly concurrency: number;

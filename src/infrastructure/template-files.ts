@@ -126,10 +126,7 @@ export const examineMails = async ({ mailTemplates, defaultLocale }: Omit<Templa
   return { templates, locales, problems: [...problems, ...missing] };
 };
 
-/**
- * Opens the templates of the configuration. Those of pages that are of the service alone are read with the first page.
- * @throws ConfigError
- */
+/** Opens the templates of the configuration. Those of pages that are of the service alone are read with the first page. @throws ConfigError */
 export const openTemplates = async (config: TemplateConfig) => {
   const { templates: mails, locales, problems } = await examineMails(config);
   const pages = config.pageTemplates === null ? null : await PAGE_FILES.examine(config.pageTemplates);
@@ -142,10 +139,7 @@ export const openTemplates = async (config: TemplateConfig) => {
   };
 };
 
-/**
- * Writes files by their names to a directory.
- * @throws Error when one of them exists
- */
+/** Writes files by their names to a directory. @throws Error when one of them exists */
 export const writeFiles = async (directory: string, files: Files): Promise<void> => {
   const made = await mkdir(directory, { recursive: true });
   // They are no secret, and the service may run as another user. A directory that was there stays as it is.

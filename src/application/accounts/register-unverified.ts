@@ -129,9 +129,7 @@ const notifyOwner = async (deps: Service, stores: Stores, { id: userId, email }:
   await enqueue(deps, stores, origin, [{ kind: 'address-taken', userId, to: email }]);
 };
 
-/**
- * Hides the duration of work: the result comes after `step` milliseconds, or after a multiple of it when the work takes longer.
- */
+/** Hides the duration of work: the result comes after `step` milliseconds, or after a multiple of it when the work takes longer. */
 export const padResponseTime = async <Result>(pause: Pause, step: number, work: () => Promise<Result>) => {
   let isDone = false;
   const end = () => {

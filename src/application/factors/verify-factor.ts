@@ -20,10 +20,7 @@ export type PresentedFactor =
 
 export type VerifiedFactor = {
   readonly method: Extract<Method, 'totp' | 'recovery-code' | 'passkey' | 'verified-passkey'>;
-  /**
-   * Uses it up, in a transaction that has locked the user.
-   * @throws AppError AUTH_SECOND_FACTOR_INVALID or AUTH_PASSKEY_INVALID when it was used.
-   */
+  /** Uses it up, in a transaction that has locked the user. @throws AppError AUTH_SECOND_FACTOR_INVALID or AUTH_PASSKEY_INVALID when it was used. */
   readonly use: (stores: Stores) => Promise<void>;
 };
 
@@ -70,10 +67,7 @@ const verifyCode = async (
   return { method: 'totp', use: await compareCode(deps, code, apps, attempts) };
 };
 
-/**
- * Compares a code with those of authenticator apps. It counts as wrong if its step was used.
- * @returns what uses its step up.
- */
+/** Compares a code with those of authenticator apps. It counts as wrong if its step was used. @returns what uses its step up. */
 export const compareCode = async (
   deps: Service,
   code: string,

@@ -109,10 +109,7 @@ export interface SessionRepository {
    * gets the next number, and other rotations of `from` have to expect that. Waits for a rotation in progress. Idempotent. ADR 0003.
    */
   revert(rotation: Rotation): Promise<void>;
-  /**
-   * Uses a proof without a rotation, in one atomic step.
-   * @returns `false` when it may have been used before, or the session has another key.
-   */
+  /** Uses a proof without a rotation, in one atomic step. @returns `false` when it may have been used before, or the session has another key. */
   useProof(key: SessionKey, proof: DeviceProof): Promise<boolean>;
   /** Gives a session the key of a page, in place of all keys that it has. The used proofs stay used. @returns whether there was such a session. */
   bindPage(key: SessionKey, deviceKey: string): Promise<boolean>;
@@ -125,13 +122,8 @@ export interface SessionRepository {
   listByUser(userId: string, now: number): Promise<Session[]>;
   /** @param after `null`: from the first one on. */
   listAll(after: string | null, limit: number): Promise<Session[]>;
-  /**
-   * @param isMeant which of them are ended. Default: all.
-   * @returns the ids of the sessions that were ended.
-   */
+  /** @param isMeant which of them are ended. Default: all. @returns the ids of the sessions that were ended. */
   endByUser(userId: string, isMeant?: (session: Session) => boolean): Promise<readonly string[]>;
-  /**
-   * Deletes expired sessions, at most `limit`, those first that expired first. @returns their keys.
-   */
+  /** Deletes expired sessions, at most `limit`, those first that expired first. @returns their keys. */
   purge(now: number, limit: number): Promise<readonly SessionKey[]>;
 }

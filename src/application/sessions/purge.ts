@@ -6,7 +6,7 @@ import { COUNTS_KEPT, countHour } from '../overview.ts';
 import { type Core, record, type Sources } from '../service.ts';
 import { addEnded } from '../storage/events.ts';
 import type { Records, Storage } from '../storage/records.ts';
-import { changeRow, purgeRows, removeRow, untilDone, withoutVersion } from '../storage/rows.ts';
+import { changeRow, purgeRows, removeRow, untilDone, usersInOrder, withoutVersion } from '../storage/rows.ts';
 import type { Column, TableName } from '../storage/tables.ts';
 import { purgeDeliveries } from '../storage/webhooks.ts';
 import { sessionEvents } from './end-sessions.ts';
@@ -56,8 +56,7 @@ export const removeEnded = (deps: Pick<Core, 'transactions'> & Sources) => (limi
     const isMeant = (session: Session) => isCovered(session, ending) && (isLast || ids.has(session.id));
     const origin = { ...NO_ORIGIN, actor };
     let removed = 0;
-    // In the order in which everybody locks several.
-    for (const userId of [...new Set(due.map((session) => session.userId))].toSorted()) {
+    for (const userId of usersInOrder(due)) {
       const ended = await stores.sessions.endByUser(userId, isMeant);
       // The list of ended sessions has one entry for all.
       await record(deps, stores, origin, sessionEvents(userId, ended, 'operator', note), false);

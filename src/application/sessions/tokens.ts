@@ -26,10 +26,7 @@ export type AssessedToken = {
 
 const keyOf = ({ sessionId, claims }: RefreshToken): SessionKey => ({ id: sessionId, userId: claims.sub });
 
-/**
- * Looks up the session of each token.
- * @param evidence what the request proves of its device: nothing by default.
- */
+/** Looks up the session of each token. @param evidence what the request proves of its device: nothing by default. */
 export const assessTokens = (
   { sessions, clock, replayPolicy: policy, deviceBinding }: Service,
   verified: readonly RefreshToken[],
@@ -113,10 +110,7 @@ type CurrentToken = TokenSession & Pick<Session, 'userId' | 'currentTokenId' | '
 export const refusedTokens = (): AppError =>
   new AppError('AUTH_FAILED', { reason: 'the user does not exist, or is disabled' });
 
-/**
- * Signs a new access token, and the session's current refresh token.
- * @throws AppError AUTH_FAILED when the user may not have tokens.
- */
+/** Signs a new access token, and the session's current refresh token. @throws AppError AUTH_FAILED when the user may not have tokens. */
 export const issueTokenPair = async (
   deps: Service,
   user: ClaimedUser | null,
@@ -145,10 +139,7 @@ export const issueAccess = async (
   return deps.accessCookie == null ? { accessToken } : { accessToken, cookieToken: await unbound() };
 };
 
-/**
- * The access token alone, for a server if it is bound to no key.
- * @throws AppError AUTH_FAILED when the user may not have tokens.
- */
+/** The access token alone, for a server if it is bound to no key. @throws AppError AUTH_FAILED when the user may not have tokens. */
 export const issueAccessToken = async (
   { tokens, ids, accessLifetime: lifetime, authenticationClaims, sessionClaim = false }: Service,
   user: ClaimedUser | null,

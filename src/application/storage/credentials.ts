@@ -6,20 +6,20 @@ import type { RememberedDevice } from '../../domain/remembered-device.ts';
 import type { Factor, FactorKey } from '../../domain/second-factor.ts';
 import type { Equal, Records } from './records.ts';
 import {
+  byId,
   changeRow,
-  findRow,
   inOrder,
   insertOrChangeRow,
   insertUnlessPresent,
   removeRow,
   removeRows,
-  withoutVersion,
+  rowOf,
+  rowsOf,
 } from './rows.ts';
-import { keyName, TABLES } from './tables.ts';
 
 /** The authenticator apps of a user, the oldest first. */
-export const factorsOf = async (records: Records, userId: string): Promise<Factor[]> =>
-  (await records.list('factors', { equal: { userId }, order: ['id'] })).map(withoutVersion);
+export const factorsOf = (records: Records, userId: string): Promise<Factor[]> =>
+  rowsOf(records, 'factors', { equal: { userId }, order: ['id'] });
 
 /** Confirms the factor, if it is not. @returns whether the step was used now: neither it nor a later one was used before. */
 export const useStep = async (records: Records, { id, userId }: FactorKey, step: number, now: number) => {
@@ -42,14 +42,12 @@ export const useCode = async (records: Records, userId: string, hash: string): P
 export const codesOf = async (records: Records, userId: string): Promise<string[]> =>
   (await records.list('recoveryCodes', { equal: { userId } })).map(({ hash }) => hash);
 
-export const findPasskey = async (records: Records, credentialId: string): Promise<Passkey | null> => {
-  const passkey = await findRow(records, 'passkeys', { credentialId });
-  return passkey && withoutVersion(passkey);
-};
+export const findPasskey = (records: Records, credentialId: string): Promise<Passkey | null> =>
+  rowOf(records, 'passkeys', { credentialId });
 
-/** The passkeys of a user, the oldest first. */
-export const passkeysOf = async (records: Records, userId: string): Promise<Passkey[]> =>
-  (await records.list('passkeys', { equal: { userId }, order: ['id'] })).map(withoutVersion);
+/** The oldest first. */
+export const passkeysOf = (records: Records, userId: string): Promise<Passkey[]> =>
+  rowsOf(records, 'passkeys', { equal: { userId }, order: ['id'] });
 
 /** Never lowers the counter. @returns whether the user had such a passkey. */
 export const recordPasskeyUse = async (
@@ -67,28 +65,23 @@ export const recordPasskeyUse = async (
   return used !== null;
 };
 
-export const findIdentity = async (records: Records, { issuer, subject }: IdentityKey): Promise<Identity | null> => {
-  const identity = await findRow(records, 'identities', { issuer, subject });
-  return identity && withoutVersion(identity);
-};
+export const findIdentity = (records: Records, { issuer, subject }: IdentityKey): Promise<Identity | null> =>
+  rowOf(records, 'identities', { issuer, subject });
 
-/** The identities of a user, the oldest first. */
-export const identitiesOf = async (records: Records, userId: string): Promise<Identity[]> =>
-  (await records.list('identities', { equal: { userId }, order: ['id'] })).map(withoutVersion);
-
-const byAge = (a: RememberedDevice, b: RememberedDevice): number => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
+/** The oldest first. */
+export const identitiesOf = (records: Records, userId: string): Promise<Identity[]> =>
+  rowsOf(records, 'identities', { equal: { userId }, order: ['id'] });
 
 /** The live devices of a user on which the second factor is not asked for again, the oldest first. */
 export const devicesOf = async (records: Records, userId: string, now: number): Promise<RememberedDevice[]> => {
   const [endings, devices] = await inOrder(
     records,
     () => records.list('massEndings', { order: ['id'] }),
-    () => records.list('rememberedDevices', { equal: { userId } }),
+    () => rowsOf(records, 'rememberedDevices', { equal: { userId } }),
   );
   return devices
-    .filter(({ createdAt, expiresAt }) => now < expiresAt && !endings.some(({ at }) => createdAt <= at))
-    .map(withoutVersion)
-    .sort(byAge);
+    .filter((device) => isLive(device, now) && !endings.some(({ at }) => device.createdAt <= at))
+    .sort((a, b) => a.createdAt - b.createdAt || byId(a, b));
 };
 
 const isLive = ({ expiresAt }: { readonly expiresAt: number }, now: number): boolean => now < expiresAt;
@@ -96,12 +89,12 @@ const isLive = ({ expiresAt }: { readonly expiresAt: number }, now: number): boo
 /** Replaces the link of the same user and purpose that undoes from the same time on. */
 export const putLink = async (records: Records, link: Link): Promise<void> => {
   const { userId, purpose, since } = link;
-  await insertOrChangeRow(records, 'links', { userId, purpose, since }, keyName(TABLES.links), () => link);
+  await insertOrChangeRow(records, 'links', { userId, purpose, since }, () => link);
 };
 
 export const linkByToken = async (records: Records, purpose: LinkPurpose, tokenHash: string, now: number) => {
-  const link = await findRow(records, 'links', { tokenHash, purpose });
-  return link !== null && isLive(link, now) ? withoutVersion(link) : null;
+  const link = await rowOf(records, 'links', { tokenHash, purpose });
+  return link !== null && isLive(link, now) ? link : null;
 };
 
 /** Removes a live link and returns it; `null` when there is none. One of several concurrent callers gets it. */
@@ -109,15 +102,11 @@ export const takeLink = (records: Records, purpose: LinkPurpose, tokenHash: stri
   removeRow(records, 'links', { tokenHash, purpose }, (row) => isLive(row, now));
 
 /** The live links of all users about an address, in canonical form. */
-export const linksAbout = async (records: Records, purpose: LinkPurpose, email: string, now: number) => {
-  const links = await records.list('links', { equal: { email, purpose } });
-  return links.filter((link) => isLive(link, now)).map(withoutVersion);
-};
+export const linksAbout = async (records: Records, purpose: LinkPurpose, email: string, now: number) =>
+  (await rowsOf(records, 'links', { equal: { email, purpose } })).filter((link) => isLive(link, now));
 
-export const linksOf = async (records: Records, userId: string, now: number): Promise<Link[]> => {
-  const links = await records.list('links', { equal: { userId }, order: ['purpose'] });
-  return links.filter((link) => isLive(link, now)).map(withoutVersion);
-};
+export const linksOf = async (records: Records, userId: string, now: number): Promise<Link[]> =>
+  (await rowsOf(records, 'links', { equal: { userId }, order: ['purpose'] })).filter((link) => isLive(link, now));
 
 export const deleteLinks = async (records: Records, userId: string, purposes: readonly LinkPurpose[]) => {
   await removeRows(records, 'links', { userId }, ({ purpose }) => purposes.includes(purpose));
@@ -125,14 +114,13 @@ export const deleteLinks = async (records: Records, userId: string, purposes: re
 
 /** Replaces the invitation of the same address. */
 export const putInvitation = async (records: Records, invitation: Invitation): Promise<void> => {
-  const { email } = invitation;
-  await insertOrChangeRow(records, 'invitations', { email }, keyName(TABLES.invitations), () => invitation);
+  await insertOrChangeRow(records, 'invitations', { email: invitation.email }, () => invitation);
 };
 
 /** The live invitation of an address, or of a token. */
 export const findInvitation = async (records: Records, by: Equal<'invitations'>, now: number) => {
-  const found = await findRow(records, 'invitations', by);
-  return found !== null && isLive(found, now) ? withoutVersion(found) : null;
+  const found = await rowOf(records, 'invitations', by);
+  return found !== null && isLive(found, now) ? found : null;
 };
 
 /** Removes a live invitation that was found, unless it was replaced. @returns whether this caller did so: one of several concurrent ones does. */
@@ -143,11 +131,8 @@ export const takeInvitation = async (
 ): Promise<boolean> =>
   (await removeRow(records, 'invitations', { email, tokenHash }, (row) => isLive(row, now))) !== null;
 
-/** The live invitations, in the order of their addresses. */
-export const listInvitations = async (records: Records, now: number, limit: number): Promise<Invitation[]> => {
-  const rows = await records.list('invitations', { order: ['email'], limit });
-  return rows.filter((row) => isLive(row, now)).map(withoutVersion);
-};
+export const listInvitations = async (records: Records, now: number, limit: number): Promise<Invitation[]> =>
+  (await rowsOf(records, 'invitations', { order: ['email'], limit })).filter((row) => isLive(row, now));
 
 /**
  * Remembers a value that is accepted once, such as the id of a token or a proof.
@@ -156,4 +141,4 @@ export const listInvitations = async (records: Records, now: number, limit: numb
  * @returns whether this is the first use: true for one of several concurrent callers.
  */
 export const useOnce = (records: Records, id: string, expiresAt: number): Promise<boolean> =>
-  insertUnlessPresent(records, 'usedValues', { id }, keyName(TABLES.usedValues), { id, expiresAt });
+  insertUnlessPresent(records, 'usedValues', { id }, { id, expiresAt });

@@ -10,7 +10,7 @@ import {
 } from '../../domain/event.ts';
 import type { RandomSecrets } from '../ports/secrets.ts';
 import type { Records, Stored, Stores } from './records.ts';
-import { findRow, inOrder, insertOrChangeRow, withoutVersion } from './rows.ts';
+import { byId, findRow, inOrder, insertOrChangeRow, rowsOf, usersInOrder } from './rows.ts';
 import type { Tables } from './tables.ts';
 import { addDeliveries, webhooksFor } from './webhooks.ts';
 
@@ -38,18 +38,16 @@ export const toRow = (deps: Hashing, event: AccountEvent): Row => {
 const toEvent = ({ device: _device, countedBy: _by, version: _version, ...event }: Stored<'events'>): AccountEvent =>
   event;
 
-const byId = (a: AccountEvent, b: AccountEvent): number => (a.id < b.id ? -1 : 1);
-
 /** @returns whether there is one more row. */
 const store = async (records: Records, row: Row): Promise<boolean> => {
   const { userId, countedBy } = row;
   let isNew = true;
+  const counting = (counted: Row | null) => {
+    isNew = counted === null;
+    return counted === null ? row : mergedEvents<Row>(counted, row);
+  };
   if (countedBy === null) await records.insert('events', row);
-  else
-    await insertOrChangeRow(records, 'events', { userId, countedBy }, 'events_counted', (counted) => {
-      isNew = counted === null;
-      return counted === null ? row : mergedEvents<Row>(counted, row);
-    });
+  else await insertOrChangeRow(records, 'events', { userId, countedBy }, counting, 'events_counted');
   return isNew;
 };
 
@@ -73,8 +71,7 @@ const storeAll = async (
   events: readonly AccountEvent[],
 ): Promise<readonly AccountEvent[]> => {
   const stored: AccountEvent[] = [];
-  // In the order in which everybody locks several.
-  for (const userId of [...new Set(events.map((event) => event.userId))].toSorted()) {
+  for (const userId of usersInOrder(events)) {
     // So that the user is not removed meanwhile, and transactions that add events of one user take turns.
     if ((await users.lock(userId)) === null) continue;
     const added = events.filter((event) => event.userId === userId);
@@ -214,8 +211,5 @@ export const addEnded = async ({ records, tell }: Pick<Stores, 'records' | 'tell
 };
 
 /** What has ended since a time, the latest first. */
-export const listEnded = async (records: Records, since: number, limit: number): Promise<Ended[]> => {
-  const order = ['at', 'id'] as const;
-  const rows = await records.list('endedSessions', { range: ['at', '>=', since], order, descending: true, limit });
-  return rows.map(withoutVersion);
-};
+export const listEnded = (records: Records, since: number, limit: number): Promise<Ended[]> =>
+  rowsOf(records, 'endedSessions', { range: ['at', '>=', since], order: ['at', 'id'], descending: true, limit });

@@ -1,7 +1,7 @@
 import { dueAt, isRequest, type Message, requestKey, waitsForPoll } from '../../domain/message.ts';
 import type { Equal, Query, Records, Stored, Stores } from './records.ts';
-import { changeRow, insertOrChangeRow, insertUnlessPresent, removeRow } from './rows.ts';
-import { keyName, TABLES, type Tables } from './tables.ts';
+import { byId, changeRow, insertOrChangeRow, insertUnlessPresent, removeRow } from './rows.ts';
+import type { Tables } from './tables.ts';
 
 /** How many requests may wait to be claimed. Anybody can make one without an account, so more are dropped. */
 export const REQUESTS_WAITING = 1_000;
@@ -37,7 +37,6 @@ const claimed = (row: Row, until: number): Row => {
 };
 
 const byTime = (a: Row, b: Row): number => a.nextAttemptAt - b.nextAttemptAt || byId(a, b);
-const byId = (a: Pick<Row, 'id'>, b: Pick<Row, 'id'>): number => (a.id < b.id ? -1 : 1);
 
 /** All requests that wait: only they have a network. */
 const REQUESTS: Query<'outbox'> = { range: ['network', '>=', ''] };
@@ -50,7 +49,7 @@ const addRequest = async (records: Records, row: Row, request: string, network: 
   const isHalfFull = await hasAtLeast(records, REQUESTS_WAITING / 2, REQUESTS);
   if (isHalfFull && (await hasAtLeast(records, REQUESTS_WAITING, REQUESTS))) return true;
   if (await hasAtLeast(records, REQUESTS_PER_NETWORK, { equal: { network } })) return isHalfFull;
-  await insertUnlessPresent(records, 'outbox', { request }, 'outbox_request', row);
+  await insertUnlessPresent(records, 'outbox', { request }, row, 'outbox_request');
   return isHalfFull;
 };
 
@@ -142,7 +141,7 @@ type Admission = {
 
 /** Counts a mail to a mailbox, if it may get one: as many at once as the burst, and then one in each interval. @returns whether it may. */
 export const admitMail = (records: Records, { mailbox, now, burst, interval }: Admission): Promise<boolean> =>
-  insertOrChangeRow(records, 'mailboxes', { mailbox }, keyName(TABLES.mailboxes), (before) => {
+  insertOrChangeRow(records, 'mailboxes', { mailbox }, (before) => {
     const refilledAt = Math.max(before?.refilledAt ?? now, now);
     return refilledAt > now + (burst - 1) * interval ? null : { mailbox, refilledAt: refilledAt + interval };
   });

@@ -54,9 +54,8 @@ export interface OwnRecords<All extends AnyRows = AnyRows> {
     rows: readonly StoredRow<All[Name]>[],
   ): Promise<StoredRow<All[Name]>[]>;
   /**
-   * Reads a row by its key. In a unit, it is locked until the end: units that lock or replace it wait, and then see the changes, and
-   * `replace` and `remove` outside of units find that it has changed. Outside of a unit, and in a store that runs units one after the other,
-   * it is read only.
+   * Reads a row by its key. In a unit, it is locked until the end: units that lock or replace it wait, and then see the changes, and `replace` and
+   * `remove` outside of units find that it has changed. Outside of a unit, and in a store that runs units one after the other, it is read only.
    */
   lock<Name extends keyof All & string>(table: Name, key: EqualRow<All[Name]>): Promise<StoredRow<All[Name]> | null>;
 }

@@ -27,9 +27,7 @@ type DeliverDeps = Pick<Stores, 'records'> & {
   readonly report?: Report;
 };
 
-/**
- * Sends what webhooks are to be told, at least once each, and in order for each user. What this instance cannot sign is left to one that can.
- */
+/** Sends what webhooks are to be told, at least once each, and in order for each user. What this instance cannot sign is left to one that can. */
 export const deliverWebhooks = (deps: DeliverDeps) => {
   const { records, clock } = deps;
   const running = new Map<string, number>();
@@ -57,10 +55,7 @@ export const deliverWebhooks = (deps: DeliverDeps) => {
   return {
     /** Whether there was a webhook to send to at the last look. */
     isNeeded: (): boolean => isNeeded,
-    /**
-     * Begins to send the deliveries that are due.
-     * @returns a promise for each attempt, which never rejects
-     */
+    /** Begins to send the deliveries that are due. @returns a promise for each attempt, which never rejects */
     async begin(): Promise<readonly Promise<void>[]> {
       const enabled = (await listWebhooks(records)).filter(({ disabledAt }) => disabledAt === null);
       const own = new Map<string, SendWebhook>();

@@ -42,9 +42,7 @@ export const NOT_PERMITTED = 'the user may not run a command that counting needs
 
 const PROBE_TTL_MS = 1_000;
 
-/**
- * Counts as the service does, with the same scripts and so with the same rights, and takes it back. Rejects if that is impossible.
- */
+/** Counts as the service does, with the same scripts and so with the same rights, and takes it back. Rejects if that is impossible. */
 const probeCounts = async (redis: RedisClient): Promise<void> => {
   const key = `tandem:probe:${randomSecrets.random()}`;
   const { countRequest, replace } = redisCounts(redis);

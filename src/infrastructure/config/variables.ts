@@ -79,9 +79,8 @@ const OF_PROVIDERS = /^(OIDC_[A-Z\d_]{1,80}_(?:CLIENT_SECRET|PRIVATE_KEY))_FILE$
 const KNOWN = new Set<string>([...VARIABLE_NAMES, ...FILES]);
 
 /**
- * The environment with the contents of the files that `<name>_FILE` names, without the line breaks at their ends; and a line for each
- * name or file that cannot be read. `docker run --env-file` and `kubectl create secret --from-env-file` keep quotes around values, which
- * no variable needs.
+ * The environment with the contents of the files that `<name>_FILE` names, without the line breaks at their ends; and a line for each name or file
+ * that cannot be read. `docker run --env-file` and `kubectl create secret --from-env-file` keep quotes around values, which no variable needs.
  */
 export const readEnvironment = (given: Env): { readonly env: Env; readonly problems: readonly string[] } => {
   const env: Record<string, string | undefined> = { ...given };

@@ -113,9 +113,7 @@ export const createLogger = (options: LoggerOptions, mixin = (): object => ({}))
 const shown = (_name: string, value: unknown): unknown =>
   typeof value === 'string' ? value.split('\n').map(printable).join('\n') : value;
 
-/**
- * Makes a line of the log text for a developer's terminal. Its library is imported when it is used.
- */
+/** Makes a line of the log text for a developer's terminal. Its library is imported when it is used. */
 export const terminalText = async (): Promise<(line: string) => string> => {
   const { prettyFactory } = await import('pino-pretty');
   const pretty = prettyFactory({

@@ -116,10 +116,3 @@ describe('a copied refresh cookie at the pages', () => {
     expect((await thief.open('/auth/account/export')).headers.location).toMatch(/^\/auth\/step-up/);
   });
 });
-
-it('every page of the account has a way to log out', async () => {
-  const member = await registeredVisitor(service);
-  const pages = ['', '/factors', '/history', '/delete'].map((page) => `/auth/account${page}`);
-  for (const page of [...pages, '/auth/step-up', '/auth/recovery-codes'])
-    expect((await member.open(page)).text).toContain('href="/auth/log-out"');
-});

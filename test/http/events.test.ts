@@ -1,9 +1,11 @@
 // Proves ASVS 16.2.5; theft-5
 
 import { beforeEach, describe, expect, it } from 'vitest';
+import { anEvent } from '../support/builders.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { heldFrom, opened, signUp } from '../support/http/auth-http.ts';
 import { hasher, startService } from '../support/http/service.ts';
+import { storeEvents } from '../support/stored-events.ts';
 
 const NOW = Date.UTC(2026, 0, 1, 12);
 const clock = fixedClock(NOW);
@@ -47,6 +49,17 @@ describe('GET /users/me/events', () => {
       { kind: 'logged-in', reason: null, sessionId: sessionOf(phone), ...ON_PHONE },
       { kind: 'registered', reason: null, sessionId: sessionOf(registered), count: 1, ...ON_LAPTOP },
     ]);
+  });
+
+  it('lists 50 events unless another number is asked for', async () => {
+    const ada = await signUp(service);
+    await storeEvents(
+      service.ports,
+      Array.from({ length: 50 }, () => anEvent({ id: service.ports.ids.next(), userId: ada.user.id })),
+    );
+    const { events, next } = await eventsOf(ada);
+    expect(events).toHaveLength(50);
+    expect(next).toBe(events.at(-1).id);
   });
 });
 

@@ -16,26 +16,24 @@ const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
 const mailer = memoryMailer();
 const service = await start({ ...WITH_OFFICE, LOGIN_BY_CODE: 'on' }, () => ({ clock, mailer }));
 
-describe('an address that a stranger keeps', () => {
-  it('is taken over with an open invitation, with its id and without what the stranger has', async () => {
-    const { email, invitation, ...person } = await invitedPerson(service, { plan: 'gold' });
-    const stranger = await signUp(service, { ...aPerson(), email, password: 'the horse of a stranger' });
-    const { body } = await service.http
-      .post('/auth/register')
-      .send({ ...person, email, invitation })
-      .expect(201);
-    expect(body.data.user).toMatchObject({ id: stranger.user.id, username: person.username });
-    expect(await service.ports.users.findByEmail(email)).toMatchObject({ attributes: { plan: 'gold' } });
-    await refreshWith(service, stranger.cookie).expect(401);
-    for (const [password, status] of [
-      [stranger.person.password, 401],
-      [person.password, 200],
-    ] as const)
-      await service.http
-        .post('/auth/login')
-        .send({ account: email, password: `${password}` })
-        .expect(status);
-  });
+it('an address that a stranger keeps is taken over with an open invitation, with its id and without what the stranger has', async () => {
+  const { email, invitation, ...person } = await invitedPerson(service, { plan: 'gold' });
+  const stranger = await signUp(service, { ...aPerson(), email, password: 'the horse of a stranger' });
+  const { body } = await service.http
+    .post('/auth/register')
+    .send({ ...person, email, invitation })
+    .expect(201);
+  expect(body.data.user).toMatchObject({ id: stranger.user.id, username: person.username });
+  expect(await service.ports.users.findByEmail(email)).toMatchObject({ attributes: { plan: 'gold' } });
+  await refreshWith(service, stranger.cookie).expect(401);
+  for (const [password, status] of [
+    [stranger.person.password, 401],
+    [person.password, 200],
+  ] as const)
+    await service.http
+      .post('/auth/login')
+      .send({ account: email, password: `${password}` })
+      .expect(status);
 });
 
 describe('an imported user whose address nobody has proven', () => {

@@ -496,14 +496,12 @@ describe('linking', () => {
 });
 
 // Last: the others have the keys of before.
-describe('keys that the provider has replaced', () => {
-  it('are read by services that have read none, and refused for a minute by the others', async () => {
-    const own = await start(environment());
-    provider.switches.account = aStranger();
-    await comeBack(await walk(own), own).expect(303);
-    await provider.replaceKeys();
-    const again = await start(environment());
-    await userOf(await comeBack(await walk(again), again).expect(303), again);
-    expect(errorIn(await comeBack(await walk(own), own).expect(303))).toBe('AUTH_IDENTITY_UNPROVEN');
-  });
+it('keys that the provider has replaced are read by services that have read none, and refused for a minute by the others', async () => {
+  const own = await start(environment());
+  provider.switches.account = aStranger();
+  await comeBack(await walk(own), own).expect(303);
+  await provider.replaceKeys();
+  const again = await start(environment());
+  await userOf(await comeBack(await walk(again), again).expect(303), again);
+  expect(errorIn(await comeBack(await walk(own), own).expect(303))).toBe('AUTH_IDENTITY_UNPROVEN');
 });

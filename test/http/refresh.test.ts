@@ -31,15 +31,13 @@ const expectRefused = (response: Response): void => {
 const rotate = async (cookie: string, at: TestService = service): Promise<string> =>
   heldFrom(await refreshWith(at, cookie).expect(200)).cookie;
 
-describe('POST /auth/refresh-token', () => {
-  it.each([
-    ['text/plain', '{ no json'],
-    ['application/x-www-form-urlencoded', 'proof=x'],
-    ['application/json', ''],
-  ])('needs no body and ignores one of type %s: %j', async (type, body) => {
-    const { cookie } = await signUp(service);
-    await refreshWith(service, cookie).set('Content-Type', type).send(body).expect(200);
-  });
+it.each([
+  ['text/plain', '{ no json'],
+  ['application/x-www-form-urlencoded', 'proof=x'],
+  ['application/json', ''],
+])('POST /auth/refresh-token needs no body and ignores one of type %s: %j', async (type, body) => {
+  const { cookie } = await signUp(service);
+  await refreshWith(service, cookie).set('Content-Type', type).send(body).expect(200);
 });
 
 describe('a refresh token that is refused', () => {
@@ -62,24 +60,22 @@ describe('a refresh token that is refused', () => {
   });
 });
 
-describe('a reuse of the previous token', () => {
-  it.each([
-    ['0', 0, 1],
-    ['30s', 30 * SECOND, 30 * SECOND + 1],
-  ])('is a race within JWT_REFRESH_RACE_WINDOW=%s', async (window, race, theft) => {
-    const time = fixedClock(NOW);
-    const other = await start({ JWT_REFRESH_RACE_WINDOW: window }, () => ({ clock: time }));
-    const { cookie } = await signUp(other);
-    const next = await rotate(cookie, other);
-    time.set(NOW + race);
-    expectRefused(await refreshWith(other, cookie));
-    const { header, claims } = opened(tokenIn(next));
-    const key = { id: String(header.sid), userId: String(claims.sub) };
-    expect(await other.ports.sessions.find(key)).not.toBeNull();
-    time.set(NOW + theft);
-    expectRefused(await refreshWith(other, cookie));
-    expectRefused(await refreshWith(other, next));
-  });
+it.each([
+  ['0', 0, 1],
+  ['30s', 30 * SECOND, 30 * SECOND + 1],
+])('a reuse of the previous token is a race within JWT_REFRESH_RACE_WINDOW=%s', async (window, race, theft) => {
+  const time = fixedClock(NOW);
+  const other = await start({ JWT_REFRESH_RACE_WINDOW: window }, () => ({ clock: time }));
+  const { cookie } = await signUp(other);
+  const next = await rotate(cookie, other);
+  time.set(NOW + race);
+  expectRefused(await refreshWith(other, cookie));
+  const { header, claims } = opened(tokenIn(next));
+  const key = { id: String(header.sid), userId: String(claims.sub) };
+  expect(await other.ports.sessions.find(key)).not.toBeNull();
+  time.set(NOW + theft);
+  expectRefused(await refreshWith(other, cookie));
+  expectRefused(await refreshWith(other, next));
 });
 
 describe('a refresh from a page of another site', () => {

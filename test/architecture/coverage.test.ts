@@ -118,17 +118,13 @@ describe('the comments `// Proves …` of tests', () => {
   ])('are what %s says (npm run docs)', (_page, text) => expect(withTests(text)).toBe(text));
 });
 
-describe('the inventory of cryptography', () => {
-  it('lists every source file that imports some, and those that choose it by a URL', () => {
-    const linked = tableBelow(assessments, 'Inventory of cryptography').flatMap(([, , where = '']) =>
-      [...where.matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => join('docs', link)),
-    );
-    const using = globSync('src/**/*.ts', { cwd: ROOT }).filter((path) =>
-      /from '(?:node:crypto|jose|bcrypt)'/.test(readText(path)),
-    );
-    const byUrl = ['mailer/smtp.ts', 'mikro-orm/postgresql.ts', 'redis/connect.ts'].map(
-      (file) => `src/adapters/${file}`,
-    );
-    expect([...new Set(linked)].toSorted()).toEqual([...using, ...byUrl].toSorted());
-  });
+it('the inventory of cryptography lists every source file that imports some, and those that choose it by a URL', () => {
+  const linked = tableBelow(assessments, 'Inventory of cryptography').flatMap(([, , where = '']) =>
+    [...where.matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => join('docs', link)),
+  );
+  const using = globSync('src/**/*.ts', { cwd: ROOT }).filter((path) =>
+    /from '(?:node:crypto|jose|bcrypt)'/.test(readText(path)),
+  );
+  const byUrl = ['mailer/smtp.ts', 'mikro-orm/postgresql.ts', 'redis/connect.ts'].map((file) => `src/adapters/${file}`);
+  expect([...new Set(linked)].toSorted()).toEqual([...using, ...byUrl].toSorted());
 });

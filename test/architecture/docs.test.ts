@@ -37,10 +37,8 @@ it('docs/openapi.json names the strategy and the tier of each route', async () =
   }
 });
 
-describe('docs/security.md', () => {
-  it('has the table of ways in and acts', () => {
-    expect(readText('docs/security.md')).toContain(waysTable());
-  });
+it('docs/security.md has the table of ways in and acts', () => {
+  expect(readText('docs/security.md')).toContain(waysTable());
 });
 
 describe('docs/errors.md', () => {

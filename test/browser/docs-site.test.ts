@@ -33,7 +33,10 @@ describe.runIf(canBrowse())('the site of the documentation', () => {
     const faults = await watchFaults(tab);
     const requested = new Set<string>();
     tab.on('request', (request) => requested.add(new URL(request.url()).origin));
-    tab.on('response', (response) => response.status() >= 400 && faults.push(`${response.status()}: ${response.url()}`));
+    tab.on(
+      'response',
+      (response) => response.status() >= 400 && faults.push(`${response.status()}: ${response.url()}`),
+    );
     tab.on('console', (message) => ['error', 'warning'].includes(message.type()) && faults.push(message.text()));
 
     await tab.goto(site);

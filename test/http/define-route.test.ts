@@ -22,28 +22,24 @@ const ALWAYS = [
 const OF_CALLERS = ['AUTH_TOKEN_INVALID', 'AUTH_TOKEN_MISSING', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'];
 const sorted = (codes: Iterable<string>) => [...codes].sort();
 
-describe('a route', () => {
-  it('requires authentication, is of the tier global and answers 200 by default', () => {
-    const declared = route(minimal);
-    expect(declared).toMatchObject({
-      name: 'probe',
-      method: 'GET',
-      path: '/probe',
-      auth: 'required',
-      throttle: 'global',
-    });
-    expect(Object.keys(declared.request)).toEqual(['query']);
-    expect(declared.response.status).toBe(200);
+it('a route requires authentication, is of the tier global and answers 200 by default', () => {
+  const declared = route(minimal);
+  expect(declared).toMatchObject({
+    name: 'probe',
+    method: 'GET',
+    path: '/probe',
+    auth: 'required',
+    throttle: 'global',
   });
+  expect(Object.keys(declared.request)).toEqual(['query']);
+  expect(declared.response.status).toBe(200);
 });
 
-describe('a route without a response', () => {
-  it('sends null, whatever its handler returns', () => {
-    const { response } = route({ ...minimal, response: { status: 202 }, handler: () => 'a secret' });
-    expect(response.status).toBe(202);
-    expect(v.parse(response.data, 'a secret')).toBeNull();
-    expect(v.parse(response.data, undefined)).toBeNull();
-  });
+it('a route without a response sends null, whatever its handler returns', () => {
+  const { response } = route({ ...minimal, response: { status: 202 }, handler: () => 'a secret' });
+  expect(response.status).toBe(202);
+  expect(v.parse(response.data, 'a secret')).toBeNull();
+  expect(v.parse(response.data, undefined)).toBeNull();
 });
 
 describe('the error codes of a route', () => {

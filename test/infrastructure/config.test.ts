@@ -158,14 +158,12 @@ it.each([
   expect(parseConfig({ MAIL_URL: `${url}?requireTLS=false` }).mail).toMatchObject({ url, requireTls: false });
 });
 
-describe('the error', () => {
-  it('reports every problem at once, a line each, and says what is valid', () => {
-    const names = NAMES.filter((name) => name !== 'NODE_ENV');
-    const env = Object.fromEntries(names.map((name) => [name, REFUSED[name]?.split('|')[0] ?? 'none']));
-    expect(blamed({ ...env, NODE_ENV: 'production' }).sort()).toEqual(names.sort());
-    expect(() => parseConfig(env)).toThrow(new RegExp(`^${'.+\\n'.repeat(names.length)}.+$`));
-    expect(problemsOf({ PORT: 'http' })).toEqual(['PORT: expected a whole number from 0 to 65535']);
-  });
+it('the error reports every problem at once, a line each, and says what is valid', () => {
+  const names = NAMES.filter((name) => name !== 'NODE_ENV');
+  const env = Object.fromEntries(names.map((name) => [name, REFUSED[name]?.split('|')[0] ?? 'none']));
+  expect(blamed({ ...env, NODE_ENV: 'production' }).sort()).toEqual(names.sort());
+  expect(() => parseConfig(env)).toThrow(new RegExp(`^${'.+\\n'.repeat(names.length)}.+$`));
+  expect(problemsOf({ PORT: 'http' })).toEqual(['PORT: expected a whole number from 0 to 65535']);
 });
 
 describe('.env.example', () => {

@@ -1,13 +1,5 @@
 import * as v from 'valibot';
-import {
-  confirmEmail,
-  previewPasswordReset,
-  removeUnverifiedAccount,
-  requestEmailVerification,
-  requestPasswordReset,
-  resetPassword,
-  takeAccountBack,
-} from '../../../../application/accounts/mail-links.ts';
+import * as links from '../../../../application/accounts/mail-links.ts';
 import type { Service } from '../../../../application/service.ts';
 import { PAGE_PURPOSES } from '../../../../domain/link.ts';
 import type { PasswordLimits } from '../../../../domain/password.ts';
@@ -38,7 +30,7 @@ export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
     name: 'request-email-verification',
     summary: 'Send another link that verifies an email address, if it has an account',
     at: 'POST /auth/email-verification',
-    handler: ({ body }, ctx) => requestEmailVerification(deps)(body.email, originOf(ctx)),
+    handler: ({ body }, ctx) => links.requestEmailVerification(deps)(body.email, originOf(ctx)),
   }),
   route({
     ...WITH_LINK,
@@ -47,14 +39,14 @@ export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
     at: 'POST /auth/email-verification/confirm',
     cookie: { reads: 'optional' },
     handler: ({ body }, ctx) =>
-      confirmEmail(deps)({ ...body, ...clientContext(ctx), refreshTokens: cookie.readOwn(ctx) }),
+      links.confirmEmail(deps)({ ...body, ...clientContext(ctx), refreshTokens: cookie.readOwn(ctx) }),
   }),
   route({
     ...WITH_LINK,
     name: 'remove-unverified-account',
     summary: 'Remove the account that somebody else registered with an email address',
     at: 'POST /auth/email-verification/not-me',
-    handler: ({ body }, ctx) => removeUnverifiedAccount(deps)(body.token, originOf(ctx)),
+    handler: ({ body }, ctx) => links.removeUnverifiedAccount(deps)(body.token, originOf(ctx)),
   }),
   route({
     ...WITH_LINK,
@@ -62,7 +54,7 @@ export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
     summary: 'Take the email address back with the link that was sent to the former one',
     at: 'POST /auth/email-change/undo',
     errors: [...WITH_LINK.errors, 'AUTH_USER_DUPLICATE'],
-    handler: ({ body }, ctx) => takeAccountBack(deps, 'email-change-undo')({ ...body, ...clientContext(ctx) }),
+    handler: ({ body }, ctx) => links.takeAccountBack(deps, 'email-change-undo')({ ...body, ...clientContext(ctx) }),
   }),
   route({
     ...WITH_LINK,
@@ -70,7 +62,7 @@ export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
     summary: 'Remove the factors that were added since the change that a mail has reported, and end all sessions',
     at: 'POST /auth/factors/undo',
     errors: [...WITH_LINK.errors, 'AUTH_USER_DUPLICATE'],
-    handler: ({ body }, ctx) => takeAccountBack(deps, 'factors-undo')({ ...body, ...clientContext(ctx) }),
+    handler: ({ body }, ctx) => links.takeAccountBack(deps, 'factors-undo')({ ...body, ...clientContext(ctx) }),
   }),
 ];
 
@@ -89,7 +81,7 @@ export const passwordResetRoutes = (deps: Service, cookie: SessionCookies): Rout
           name: 'request-password-reset',
           summary: 'Send a link to the address of an account, if there is one',
           at: 'POST /auth/password-reset',
-          handler: ({ body }, ctx) => requestPasswordReset(deps)(body.email, originOf(ctx)),
+          handler: ({ body }, ctx) => links.requestPasswordReset(deps)(body.email, originOf(ctx)),
         }),
       ]),
   route({
@@ -98,7 +90,7 @@ export const passwordResetRoutes = (deps: Service, cookie: SessionCookies): Rout
     summary: 'Return whose password a link sets, without using it up',
     at: 'POST /auth/password-reset/preview',
     response: { data: PasswordResetPreviewJson },
-    handler: ({ body }) => previewPasswordReset(deps)(body.token),
+    handler: ({ body }) => links.previewPasswordReset(deps)(body.token),
   }),
   route({
     ...WITH_LINK,
@@ -108,7 +100,7 @@ export const passwordResetRoutes = (deps: Service, cookie: SessionCookies): Rout
     cookie: { reads: 'optional' },
     request: { body: confirmPasswordResetBody(deps.passwordLimits) },
     handler: ({ body, signal }, ctx) =>
-      resetPassword(deps)({ ...body, ...clientContext(ctx), refreshTokens: cookie.readOwn(ctx) }, signal),
+      links.resetPassword(deps)({ ...body, ...clientContext(ctx), refreshTokens: cookie.readOwn(ctx) }, signal),
   }),
 ];
 

@@ -1,12 +1,5 @@
 import * as v from 'valibot';
-import {
-  accountData,
-  existingUser,
-  exportAccountAsOperator,
-  listAllEvents,
-  listEventsAsOperator,
-  userData,
-} from '../../../../application/accounts/account-data.ts';
+import * as accounts from '../../../../application/accounts/account-data.ts';
 import { countUsers, listUsers, USER_FILTER } from '../../../../application/accounts/list-users.ts';
 import { overview, RANGES, type Range } from '../../../../application/overview.ts';
 import type { Core } from '../../../../application/service.ts';
@@ -107,7 +100,7 @@ export const READS = {
     at: 'GET /users/:id',
     summary: 'Return a user',
     data: UserOfOperatorsJson,
-    run: async (deps, { id }) => userData(await existingUser(deps, id)),
+    run: async (deps, { id }) => accounts.userData(await accounts.existingUser(deps, id)),
   }),
   'user-events': act({
     at: 'GET /users/:id/events',
@@ -115,13 +108,13 @@ export const READS = {
     query: EventsQuery,
     data: pageOf('events', EventOfOperatorsJson),
     run: (deps, { id, query: { before = null, limit = DEFAULT_LIMIT } }) =>
-      listEventsAsOperator(deps)(id, { before, limit }),
+      accounts.listEventsAsOperator(deps)(id, { before, limit }),
   }),
   sessions: act({
     at: 'GET /users/:id/sessions',
     summary: 'List the sessions of a user',
     data: v.object({ sessions: SessionsJson }),
-    run: async (deps, { id }) => accountData(deps, await existingUser(deps, id), deps.clock.now()),
+    run: async (deps, { id }) => accounts.accountData(deps, await accounts.existingUser(deps, id), deps.clock.now()),
   }),
   // After `/users/:id`: of the routes that match `/users/count`, the router prefers the last one.
   users: act({
@@ -134,7 +127,7 @@ export const READS = {
     async run(deps, { query: { contains = null, only, newest, cursor = null, limit = DEFAULT_LIMIT } }) {
       const page = { contains, only, after: cursor, newestFirst: newest !== 'false', limit };
       const { users, next } = await listUsers(deps)(page);
-      return { users: users.map(userData), next };
+      return { users: users.map(accounts.userData), next };
     },
     page: { path: '/office/users', name: 'Users', show: usersPage },
   }),
@@ -152,7 +145,7 @@ export const READS = {
     query: AllEventsQuery,
     data: pageOf('events', v.object({ userId: v.string(), ...EventOfOperatorsJson.entries })),
     run: (deps, { query: { before = null, limit = DEFAULT_LIMIT, ...only } }) =>
-      listAllEvents(deps)({ before, limit, ...only }),
+      accounts.listAllEvents(deps)({ before, limit, ...only }),
     page: { path: '/office/events', name: 'Events', show: eventsPage },
   }),
   invitations: act({
@@ -193,7 +186,7 @@ export const settingsRead = (settings: Settings) =>
 
 /** It waits for other exports. */
 export const exportUser = (deps: Pick<Core, 'clock'> & Stores) => {
-  const exported = exportOneAtATime(exportAccountAsOperator(deps));
+  const exported = exportOneAtATime(accounts.exportAccountAsOperator(deps));
   return act({
     at: 'GET /users/:id/export',
     summary: 'Return everything that is stored about a user, to hand over to them',

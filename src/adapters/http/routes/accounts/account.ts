@@ -27,8 +27,6 @@ const DeleteAccountBody = v.object({ password: fields.CurrentPassword });
 
 /** With PASSWORDS=optional: one of them. */
 export const CONFIRMATION = { password: v.optional(fields.CurrentPassword), code: v.optional(fields.MailCode) };
-
-/** With PASSWORDS=optional. */
 export const ShortDeleteAccountBody = v.pipe(v.object(CONFIRMATION), v.examples([{ code: '48151623' }]));
 
 /** Besides those of a password. */

@@ -6,6 +6,7 @@ import { endAllSessions } from '../../../../application/sessions/purge.ts';
 import { listWebhooks, replayWebhook } from '../../../../application/storage/webhooks.ts';
 import { AppError, duplicateUser } from '../../../../domain/errors/app-error.ts';
 import { assertMayRegister, INVITATIONS_AT_MOST } from '../../../../domain/registration.ts';
+import { InvitationJson } from '../../../json/back-office.ts';
 import { AddressBody, Email, Id, Locale, Timestamp, Username } from '../../../json/fields.ts';
 import { USERNAME } from '../../pages/office/view.ts';
 import { type Act, act } from './act.ts';
@@ -18,7 +19,7 @@ export const ACTS = {
     at: 'POST /invitations',
     summary: 'Send a link of seven days that registers with an address, in place of an earlier one',
     body: v.object({ email: Email, attributes: v.optional(json.Attributes), locale: v.optional(Locale) }),
-    data: json.InvitationJson,
+    data: InvitationJson,
     status: 201,
     errors: ['AUTH_USER_DUPLICATE', 'AUTH_REGISTRATION_CLOSED', 'AUTH_REGISTRATION_REFUSED'],
     needs: 'mail',

@@ -9,6 +9,7 @@ import { listWebhooks, undelivered } from '../../../../application/storage/webho
 import { EVENT_KINDS } from '../../../../domain/event.ts';
 import { INVITATIONS_AT_MOST } from '../../../../domain/registration.ts';
 import { EMAIL_MAX_LENGTH } from '../../../../domain/user.ts';
+import { InvitationJson, SettingJson, WebhookJson } from '../../../json/back-office.ts';
 import { DEFAULT_LIMIT, Limit, Timestamp } from '../../../json/fields.ts';
 import { eventsPage, invitationsPage, settingsPage, webhooksPage } from '../../pages/office/lists.ts';
 import { overviewPage } from '../../pages/office/overview.ts';
@@ -16,9 +17,13 @@ import { usersPage } from '../../pages/office/users.ts';
 import { EventsQuery } from '../accounts/account.ts';
 import { ExportJson, exportOneAtATime, SessionsJson } from '../accounts/export.ts';
 import { type Act, act } from './act.ts';
-import { EventOfOperatorsJson, InvitationJson, UserOfOperatorsJson } from './fields.ts';
+import { EventOfOperatorsJson, UserOfOperatorsJson } from './fields.ts';
 
 const AN_ID = '01M805M0DQRNB7PKSRES70K5MB';
+
+/** Where a page begins that is not the first. */
+const cursor = (form: RegExp, example: string) =>
+  v.optional(v.pipe(v.string(), v.regex(form, 'must be `next` of the page before'), v.examples([example])));
 
 const UsersQuery = v.strictObject({
   contains: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(EMAIL_MAX_LENGTH), v.examples(['example.org']))),
@@ -30,26 +35,14 @@ const UsersQuery = v.strictObject({
       v.examples(['disabled', 'provider:google']),
     ),
   ),
-  cursor: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^(?:\d{1,15}-)?[0-9A-Z]{26}$/, 'must be `next` of the page before'),
-      v.examples([AN_ID]),
-    ),
-  ),
+  cursor: cursor(/^(?:\d{1,15}-)?[0-9A-Z]{26}$/, AN_ID),
   limit: v.optional(Limit),
 });
 
 const AllEventsQuery = v.strictObject({
   kind: v.optional(v.picklist(EVENT_KINDS)),
   actor: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(80), v.examples(['support']))),
-  before: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^\d{1,15}-[0-9A-Z]{26}$/, 'must be `next` of the page before'),
-      v.examples([`1795687427000-${AN_ID}`]),
-    ),
-  ),
+  before: cursor(/^\d{1,15}-[0-9A-Z]{26}$/, `1795687427000-${AN_ID}`),
   limit: v.optional(Limit),
 });
 
@@ -64,24 +57,6 @@ const OverviewJson = v.object({
   waitingMails: WaitingJson,
   waitingWebhooks: WaitingJson,
   steps: v.array(v.object({ at: Timestamp, counts: v.array(CountJson) })),
-});
-
-const WebhookJson = v.object({
-  ...{ id: v.string(), url: v.string(), types: v.nullable(v.array(v.string())) },
-  ...{ createdAt: Timestamp, disabledAt: v.nullable(Timestamp), waiting: v.number(), givenUp: v.number() },
-  failures: v.array(
-    v.object({
-      ...{ userId: v.string(), type: v.string(), attempts: v.number() },
-      ...{ lastError: v.nullable(v.string()), nextAttemptAt: v.nullable(Timestamp) },
-    }),
-  ),
-});
-
-const SettingJson = v.object({
-  name: v.string(),
-  value: v.nullable(v.string()),
-  isSet: v.boolean(),
-  meaning: v.string(),
 });
 
 /** What operators may know: one user, all of them, and what happened to them. ADR 0031. */

@@ -130,40 +130,37 @@ export const Id = v.pipe(
 
 export const IdParams = v.object({ id: Id });
 
-const MAX_LIMIT = 100;
-export const DEFAULT_LIMIT = 50;
+/** A number of a query, from 1 on. */
+export const numberUpTo = (most: number, described: { readonly default?: number } = {}) =>
+  v.pipe(
+    v.string(),
+    v.regex(new RegExp(`^\\d{1,${`${most}`.length}}$`), 'must be a whole number'),
+    // Before the transformation, after which the document of a request knows nothing.
+    v.metadata({ jsonSchema: { type: 'integer', minimum: 1, maximum: most, ...described } }),
+    v.transform(Number),
+    v.minValue(1),
+    v.maxValue(most),
+  );
 
-export const Limit = v.pipe(
-  v.string(),
-  v.regex(/^\d{1,3}$/, 'must be a whole number'),
-  // Before the transformation, after which the document of a request knows nothing.
-  v.metadata({ jsonSchema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT } }),
-  v.transform(Number),
-  v.minValue(1),
-  v.maxValue(MAX_LIMIT),
-);
+export const DEFAULT_LIMIT = 50;
+export const Limit = numberUpTo(100, { default: DEFAULT_LIMIT });
 
 /** Longer than a recovery code with a blank or a hyphen between all characters. */
 export const TYPED_CODE_MAX = 40;
 
-export const Code = v.pipe(
-  v.string(),
-  v.description('Six digits of an authenticator app.'),
-  v.examples(['287082']),
-  v.maxLength(TYPED_CODE_MAX),
-  v.transform(typedCode),
-  v.regex(CODE_PATTERN, 'must have six digits'),
-);
+const codeOf = (form: RegExp, message: string, example: string, description: string) =>
+  v.pipe(
+    v.string(),
+    v.description(description),
+    v.examples([example]),
+    v.maxLength(TYPED_CODE_MAX),
+    v.transform(typedCode),
+    v.regex(form, message),
+  );
 
+export const Code = codeOf(CODE_PATTERN, 'must have six digits', '287082', 'Six digits of an authenticator app.');
 /** A code of a mail. */
-export const MailCode = v.pipe(
-  v.string(),
-  v.description('Eight digits of a mail.'),
-  v.examples(['48151623']),
-  v.maxLength(TYPED_CODE_MAX),
-  v.transform(typedCode),
-  v.regex(LOGIN_CODE_PATTERN, 'must have eight digits'),
-);
+export const MailCode = codeOf(LOGIN_CODE_PATTERN, 'must have eight digits', '48151623', 'Eight digits of a mail.');
 
 /** More than the 43 characters that a token has. */
 const LINK_TOKEN_MAX = 100;
@@ -202,17 +199,13 @@ export const FromTimestamp = v.pipe(
   v.integer(NO_TIMESTAMP),
 );
 
+const publicUser = <Time extends v.GenericSchema>(time: Time) => ({
+  ...v.entriesFromList(['id', 'username', 'email'], v.string()),
+  ...{ createdAt: time, updatedAt: time },
+});
+
 /** The domain's public user → JSON. Drops unknown members, so that no other member of a user is sent. */
-export const PublicUserJson = v.pipe(
-  v.object({
-    id: v.string(),
-    username: v.string(),
-    email: v.string(),
-    createdAt: Timestamp,
-    updatedAt: Timestamp,
-  }),
-  v.title('User'),
-);
+export const PublicUserJson = v.pipe(v.object(publicUser(Timestamp)), v.title('User'));
 
 export const AttributesJson = v.record(v.string(), v.unknown());
 
@@ -229,13 +222,7 @@ export const CurrentUserJson = v.pipe(
 );
 
 /** JSON → the domain's public user. Refuses unknown members. */
-export const PublicUserFromJson = v.strictObject({
-  id: v.string(),
-  username: v.string(),
-  email: v.string(),
-  createdAt: FromTimestamp,
-  updatedAt: FromTimestamp,
-});
+export const PublicUserFromJson = v.strictObject(publicUser(FromTimestamp));
 
 const AccessToken = v.pipe(v.string(), v.examples(['eyJhbGciOiJFUzI1NiIs…']));
 

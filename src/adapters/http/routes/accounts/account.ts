@@ -9,38 +9,24 @@ import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import type { PasswordLimits } from '../../../../domain/password.ts';
 import { EventsPage } from '../../../json/account.ts';
 import { deviceNames } from '../../../json/device-names.ts';
-import {
-  CurrentPassword,
-  CurrentUserJson,
-  DEFAULT_LIMIT,
-  Id,
-  Limit,
-  Locale,
-  MailCode,
-  newPassword,
-  PublicUserJson,
-  RefreshResult,
-  Username,
-} from '../../../json/fields.ts';
+import * as fields from '../../../json/fields.ts';
 import { originOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 
-export const EventsQuery = v.strictObject({ before: v.optional(Id), limit: v.optional(Limit) });
+export const EventsQuery = v.strictObject({ before: v.optional(fields.Id), limit: v.optional(fields.Limit) });
 
-export const LocaleBody = v.object({ locale: Locale });
+export const LocaleBody = v.object({ locale: fields.Locale });
 
 export const changePasswordBody = (limits: PasswordLimits) =>
-  v.object({ currentPassword: CurrentPassword, newPassword: newPassword(limits) });
+  v.object({ currentPassword: fields.CurrentPassword, newPassword: fields.newPassword(limits) });
 
-export const ChangeUsernameBody = v.object({ username: Username });
+export const ChangeUsernameBody = v.object({ username: fields.Username });
 
-const DeleteAccountBody = v.object({ password: CurrentPassword });
+const DeleteAccountBody = v.object({ password: fields.CurrentPassword });
 
 /** With PASSWORDS=optional: one of them. */
-export const CONFIRMATION = { password: v.optional(CurrentPassword), code: v.optional(MailCode) };
-
-/** With PASSWORDS=optional. */
+export const CONFIRMATION = { password: v.optional(fields.CurrentPassword), code: v.optional(fields.MailCode) };
 export const ShortDeleteAccountBody = v.pipe(v.object(CONFIRMATION), v.examples([{ code: '48151623' }]));
 
 /** Besides those of a password. */
@@ -59,7 +45,7 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
       '`attributes` is what an operator has stated about the user. `locale` is null for that of the service.',
     stepUp: null,
     at: 'GET /users/me',
-    response: { data: CurrentUserJson },
+    response: { data: fields.CurrentUserJson },
     handler: ({ caller }) => getCurrentUser(deps)(caller),
   }),
   route({
@@ -69,7 +55,7 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
     stepUp: null,
     at: 'PATCH /users/me',
     request: { body: LocaleBody },
-    response: { data: CurrentUserJson },
+    response: { data: fields.CurrentUserJson },
     handler: ({ caller, body }, ctx) => changeLocale(deps)(caller, body.locale, originOf(ctx)),
   }),
   route({
@@ -81,7 +67,7 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
     at: 'PUT /users/me/password',
     cookie: { writes: 'sets' },
     request: { body: changePasswordBody(deps.passwordLimits) },
-    response: { data: RefreshResult },
+    response: { data: fields.RefreshResult },
     errors: ['AUTH_CREDENTIALS_INVALID', 'AUTH_STEP_UP_REQUIRED'],
     handler: async ({ claims, caller, body, signal }, ctx) => {
       const change = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
@@ -97,7 +83,7 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
     at: 'PUT /users/me/username',
     stepUp: FACTOR_CHANGE,
     request: { body: ChangeUsernameBody },
-    response: { data: PublicUserJson },
+    response: { data: fields.PublicUserJson },
     errors: ['AUTH_USER_DUPLICATE'],
     handler: ({ caller, body }, ctx) => changeUsername(deps)(caller, body.username, originOf(ctx)),
   }),
@@ -140,7 +126,7 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
     at: 'GET /users/me/events',
     request: { query: EventsQuery },
     response: { data: EventsPage },
-    handler: async ({ caller, query: { before = null, limit = DEFAULT_LIMIT } }) => {
+    handler: async ({ caller, query: { before = null, limit = fields.DEFAULT_LIMIT } }) => {
       const { events, next } = await listEvents(deps)(caller, { before, limit });
       const nameOf = await deviceNames();
       return { events: events.map((event) => ({ ...event, deviceName: nameOf(event.userAgent) })), next };

@@ -1,13 +1,5 @@
 import * as v from 'valibot';
-import {
-  confirmEmail,
-  previewPasswordReset,
-  removeUnverifiedAccount,
-  requestEmailVerification,
-  requestPasswordReset,
-  resetPassword,
-  takeAccountBack,
-} from '../../../../application/accounts/mail-links.ts';
+import * as links from '../../../../application/accounts/mail-links.ts';
 import type { Service } from '../../../../application/service.ts';
 import { PAGE_PURPOSES } from '../../../../domain/link.ts';
 import type { PasswordLimits } from '../../../../domain/password.ts';
@@ -39,7 +31,7 @@ export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
     summary: 'Send another link that verifies an email address, if it has an account',
     description: 'The same answer for every address. A mail is sent only to one that is not verified.',
     at: 'POST /auth/email-verification',
-    handler: ({ body }, ctx) => requestEmailVerification(deps)(body.email, originOf(ctx)),
+    handler: ({ body }, ctx) => links.requestEmailVerification(deps)(body.email, originOf(ctx)),
   }),
   route({
     ...WITH_LINK,
@@ -50,7 +42,7 @@ export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
     at: 'POST /auth/email-verification/confirm',
     cookie: { reads: 'optional' },
     handler: ({ body }, ctx) =>
-      confirmEmail(deps)({ ...body, ...clientContext(ctx), refreshTokens: cookie.readOwn(ctx) }),
+      links.confirmEmail(deps)({ ...body, ...clientContext(ctx), refreshTokens: cookie.readOwn(ctx) }),
   }),
   route({
     ...WITH_LINK,
@@ -58,7 +50,7 @@ export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
     summary: 'Remove the account that somebody else registered with an email address',
     description: 'By the second link of the mail. An account whose address was verified stays.',
     at: 'POST /auth/email-verification/not-me',
-    handler: ({ body }, ctx) => removeUnverifiedAccount(deps)(body.token, originOf(ctx)),
+    handler: ({ body }, ctx) => links.removeUnverifiedAccount(deps)(body.token, originOf(ctx)),
   }),
   route({
     ...WITH_LINK,
@@ -68,7 +60,7 @@ export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
       'Within seven days. All sessions end, the password stops working, and the restored address gets a link for a new one. Factors that were added since the week before the change are removed.',
     at: 'POST /auth/email-change/undo',
     errors: [...WITH_LINK.errors, 'AUTH_USER_DUPLICATE'],
-    handler: ({ body }, ctx) => takeAccountBack(deps, 'email-change-undo')({ ...body, ...clientContext(ctx) }),
+    handler: ({ body }, ctx) => links.takeAccountBack(deps, 'email-change-undo')({ ...body, ...clientContext(ctx) }),
   }),
   route({
     ...WITH_LINK,
@@ -78,7 +70,7 @@ export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
       'Within seven days. All sessions end, and the password stops working: the address gets a link for a new one. Later changes are undone, too.',
     at: 'POST /auth/factors/undo',
     errors: [...WITH_LINK.errors, 'AUTH_USER_DUPLICATE'],
-    handler: ({ body }, ctx) => takeAccountBack(deps, 'factors-undo')({ ...body, ...clientContext(ctx) }),
+    handler: ({ body }, ctx) => links.takeAccountBack(deps, 'factors-undo')({ ...body, ...clientContext(ctx) }),
   }),
 ];
 
@@ -99,7 +91,7 @@ export const passwordResetRoutes = (deps: Service, cookie: SessionCookies): Rout
           description:
             'The same answer for every address. The link lives for 30 minutes; another one is sent after five minutes at the earliest.',
           at: 'POST /auth/password-reset',
-          handler: ({ body }, ctx) => requestPasswordReset(deps)(body.email, originOf(ctx)),
+          handler: ({ body }, ctx) => links.requestPasswordReset(deps)(body.email, originOf(ctx)),
         }),
       ]),
   route({
@@ -108,7 +100,7 @@ export const passwordResetRoutes = (deps: Service, cookie: SessionCookies): Rout
     summary: 'Return whose password a link sets, without using it up',
     at: 'POST /auth/password-reset/preview',
     response: { data: PasswordResetPreviewJson },
-    handler: ({ body }) => previewPasswordReset(deps)(body.token),
+    handler: ({ body }) => links.previewPasswordReset(deps)(body.token),
   }),
   route({
     ...WITH_LINK,
@@ -120,7 +112,7 @@ export const passwordResetRoutes = (deps: Service, cookie: SessionCookies): Rout
     cookie: { reads: 'optional' },
     request: { body: confirmPasswordResetBody(deps.passwordLimits) },
     handler: ({ body, signal }, ctx) =>
-      resetPassword(deps)({ ...body, ...clientContext(ctx), refreshTokens: cookie.readOwn(ctx) }, signal),
+      links.resetPassword(deps)({ ...body, ...clientContext(ctx), refreshTokens: cookie.readOwn(ctx) }, signal),
   }),
 ];
 

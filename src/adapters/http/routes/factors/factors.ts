@@ -1,12 +1,6 @@
 import * as v from 'valibot';
 import type { StartedApp } from '../../../../application/factors/enrol-app.ts';
-import {
-  confirmApp,
-  listFactors,
-  makeRecoveryCodes,
-  removeApp,
-  startApp,
-} from '../../../../application/factors/manage-factors.ts';
+import * as factors from '../../../../application/factors/manage-factors.ts';
 import { listPasskeys } from '../../../../application/factors/passkeys.ts';
 import { listIdentities, unlinkIdentity } from '../../../../application/identities/at-provider.ts';
 import type { Service } from '../../../../application/service.ts';
@@ -46,7 +40,7 @@ export const factorRoutes = (deps: Service, site: UserSite): Route[] => [
     at: 'GET /users/me/factors',
     response: { data: FactorsJson },
     handler: async ({ caller }) => {
-      const { apps, recoveryCodes } = await listFactors(deps)(caller);
+      const { apps, recoveryCodes } = await factors.listFactors(deps)(caller);
       return { passkeys: (await listPasskeys(deps)(caller)).map(shownPasskey), totp: [...apps], recoveryCodes };
     },
   }),
@@ -59,7 +53,9 @@ export const factorRoutes = (deps: Service, site: UserSite): Route[] => [
     at: 'POST /users/me/factors/recovery-codes',
     throttle: 'strict',
     response: { data: RecoveryCodesJson },
-    handler: async ({ caller }, ctx) => ({ recoveryCodes: await makeRecoveryCodes(deps)(caller, originOf(ctx)) }),
+    handler: async ({ caller }, ctx) => ({
+      recoveryCodes: await factors.makeRecoveryCodes(deps)(caller, originOf(ctx)),
+    }),
   }),
   route({
     ...FACTORS,
@@ -68,7 +64,7 @@ export const factorRoutes = (deps: Service, site: UserSite): Route[] => [
     description: 'With the last one go the recovery codes, and log-ins need no second factor.',
     at: 'DELETE /users/me/factors/:id',
     request: { params: IdParams },
-    handler: ({ caller, params }, ctx) => removeApp(deps)(caller, params.id, originOf(ctx)),
+    handler: ({ caller, params }, ctx) => factors.removeApp(deps)(caller, params.id, originOf(ctx)),
   }),
 ];
 
@@ -87,7 +83,7 @@ const enrolmentRoutes = (deps: Service, { brand }: UserSite): Route[] => {
       throttle: 'strict',
       response: { status: 201, data: StartedAppJson },
       errors: ['AUTH_SECOND_FACTOR_INVALID', 'DB_UNIQUE_VIOLATION'],
-      handler: async ({ caller }) => appJson(await startApp(deps, factorSecrets)(caller), brand.name),
+      handler: async ({ caller }) => appJson(await factors.startApp(deps, factorSecrets)(caller), brand.name),
     }),
     route({
       ...FACTORS,
@@ -101,7 +97,7 @@ const enrolmentRoutes = (deps: Service, { brand }: UserSite): Route[] => {
       errors: ['AUTH_SECOND_FACTOR_INVALID', 'DB_UNIQUE_VIOLATION'],
       handler: async ({ claims, caller, body }, ctx) => {
         const confirmation = { ...caller, tokenIssuedAt: claims.iat, ...body, origin: originOf(ctx) };
-        return { recoveryCodes: await confirmApp(deps)(confirmation) };
+        return { recoveryCodes: await factors.confirmApp(deps)(confirmation) };
       },
     }),
   ];

@@ -3,15 +3,7 @@ import { finishLogin, showPendingLogin, startPendingApp } from '../../../../appl
 import { stepUp } from '../../../../application/factors/step-up.ts';
 import type { Service } from '../../../../application/service.ts';
 import { PendingLoginJson, StartedAppJson } from '../../../json/factors.ts';
-import {
-  Code,
-  CurrentPassword,
-  LoginResult,
-  MailCode,
-  Proof,
-  RefreshResult,
-  TYPED_CODE_MAX,
-} from '../../../json/fields.ts';
+import * as fields from '../../../json/fields.ts';
 import { requestOptions, UsedCredential } from '../../../json/passkeys.ts';
 import { validationFailure } from '../../errors/exceptions.ts';
 import type { UserSite } from '../../pages/layout.ts';
@@ -32,18 +24,18 @@ const shownFactor = <Members extends object>(members: Members): OneOf<Members> =
 
 export const SecondFactorBody = v.pipe(
   v.object({
-    code: v.optional(Code),
-    recoveryCode: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(TYPED_CODE_MAX))),
+    code: v.optional(fields.Code),
+    recoveryCode: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(fields.TYPED_CODE_MAX))),
     credential: v.optional(UsedCredential),
-    mailCode: v.optional(MailCode),
+    mailCode: v.optional(fields.MailCode),
     remember: v.optional(v.boolean()),
-    proof: v.optional(Proof),
+    proof: v.optional(fields.Proof),
   }),
   v.examples([{ code: '287082', remember: true }]),
 );
 
 const FinishedLoginJson = v.object({
-  ...LoginResult.entries,
+  ...fields.LoginResult.entries,
   recoveryCodes: v.optional(RecoveryCodesJson.entries.recoveryCodes),
 });
 
@@ -110,10 +102,10 @@ export const secondFactorRoutes = (deps: Service, access: DeviceAccess, { brand 
 /** The handler accepts exactly one of the members, besides the proof. */
 const StepUpBody = v.pipe(
   v.object({
-    password: v.optional(CurrentPassword),
-    code: v.optional(Code),
+    password: v.optional(fields.CurrentPassword),
+    code: v.optional(fields.Code),
     credential: v.optional(UsedCredential),
-    proof: v.optional(Proof),
+    proof: v.optional(fields.Proof),
   }),
   v.examples([{ password: 'correct horse' }]),
 );
@@ -130,7 +122,7 @@ export const stepUpRoute = (deps: Service, { cookie, device }: DeviceAccess): Ro
     throttle: 'strict',
     cookie: { reads: 'optional', writes: 'may-set' },
     request: { body: StepUpBody },
-    response: { data: RefreshResult },
+    response: { data: fields.RefreshResult },
     errors: [
       ...(['AUTH_CREDENTIALS_INVALID', 'AUTH_SECOND_FACTOR_INVALID', 'AUTH_PASSKEY_INVALID'] as const),
       ...PROOF_ERRORS,

@@ -1,11 +1,6 @@
 import * as v from 'valibot';
 import type { Service } from '../../../../application/service.ts';
-import {
-  endAllSessions,
-  endOtherSessions,
-  endOwnSession,
-  listSessions,
-} from '../../../../application/sessions/manage-sessions.ts';
+import * as own from '../../../../application/sessions/manage-sessions.ts';
 import { RECENTLY } from '../../../../domain/assurance.ts';
 import { SessionJson } from '../../../json/account.ts';
 import { deviceNames } from '../../../json/device-names.ts';
@@ -26,7 +21,7 @@ export const sessionRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
     at: 'GET /auth/sessions',
     response: { data: v.array(SessionJson) },
     handler: async ({ caller }) => {
-      const sessions = await listSessions(deps)(caller);
+      const sessions = await own.listSessions(deps)(caller);
       const nameOf = await deviceNames();
       return sessions.map((session) => ({ ...session, name: nameOf(session.userAgent) }));
     },
@@ -46,12 +41,12 @@ export const sessionRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
     errors: ['AUTH_FAILED'],
     handler: async ({ caller, query, signal }, ctx) => {
       if (query.except === undefined) {
-        await endAllSessions(deps)(caller, originOf(ctx));
+        await own.endAllSessions(deps)(caller, originOf(ctx));
         cookie.clearAccess(ctx);
         return null;
       }
       const ending = { ...caller, presented: cookie.read(ctx), origin: originOf(ctx) };
-      const pair = await endOtherSessions(deps)(ending, signal);
+      const pair = await own.endOtherSessions(deps)(ending, signal);
       return pair && cookie.set(ctx, pair);
     },
   }),
@@ -64,7 +59,7 @@ export const sessionRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
     cookie: { writes: 'access' },
     request: { params: IdParams },
     handler: async ({ caller, params }, ctx) => {
-      await endOwnSession(deps)(caller, params.id, originOf(ctx));
+      await own.endOwnSession(deps)(caller, params.id, originOf(ctx));
       if (params.id === caller.sessionId) cookie.clearAccess(ctx);
     },
   }),

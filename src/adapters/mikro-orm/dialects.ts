@@ -169,9 +169,6 @@ export const SQLITE: SqlDialect = {
 
 /** ER_UNKNOWN_COM_ERROR, of a node that its Galera cluster is without. It carries out no statement. */
 export const NOT_READY = 1047;
-/** Of a node whose read did not get what was committed elsewhere, by the number of ER_LOCK_WAIT_TIMEOUT. */
-export const isNotSynchronous = (error: unknown): boolean =>
-  field(error, 'errno') === 1205 && String(field(error, 'sqlMessage')).startsWith('Synchronous wait failed');
 /**
  * Error numbers of MariaDB and MySQL: ER_CHECKREAD, ER_LOCK_DEADLOCK (also of a commit that came after another one at a node of a cluster). After
  * ER_LOCK_WAIT_TIMEOUT, the rest of the transaction is still there.
@@ -184,7 +181,7 @@ const mysqlFailure = (error: unknown): Failure => {
   const number = field(error, 'errno');
   const [, index] = (number === 1062 && MYSQL_DUPLICATE.exec(String(field(error, 'sqlMessage')))) || [];
   if (index !== undefined) return { kind: 'violation', index };
-  return { kind: MYSQL_CONFLICTS.includes(number) || isNotSynchronous(error) ? 'conflict' : 'other' };
+  return { kind: MYSQL_CONFLICTS.includes(number) ? 'conflict' : 'other' };
 };
 
 export const MARIADB: SqlDialect = {

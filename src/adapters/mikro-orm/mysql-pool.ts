@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { MysqlPool, MysqlPoolConnection } from 'kysely';
 import { withTimeout } from '../limits/response-timeout.ts';
 import { LoggableError } from '../log/redact-error.ts';
-import { isNotSynchronous, NOT_READY } from './dialects.ts';
+import { NOT_READY } from './dialects.ts';
 import { field } from './failures.ts';
 import type { PoolState } from './options.ts';
 
@@ -175,7 +175,7 @@ const limitedQuery = (driver: DriversConnection, limit: number, leave: (error: u
     }, limit);
     driver.query(sql, values, (error, result) => {
       clearTimeout(timer);
-      const isUnfit = UNFIT.includes(field(error, 'errno')) || isNotSynchronous(error);
+      const isUnfit = UNFIT.includes(field(error, 'errno'));
       if (isUnfit) driver.destroy();
       if (isUnfit || field(error, 'fatal') === true) leave(error);
       callback(error, result);

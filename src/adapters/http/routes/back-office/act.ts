@@ -45,19 +45,19 @@ type Declaration<
   /** What it cannot do without. */
   readonly needs?: 'mail' | 'attempts';
   /** When it sends a mail, and the member of the body that prevents it by this value. */
-  readonly mails?: { readonly if: (body: Output<Body>) => boolean; readonly unless: readonly [string, boolean] };
+  readonly mails?: { if(body: Output<Body>): boolean; readonly unless: readonly [string, boolean] };
   /** Whether operators do it to each other as well: it gives nobody what is theirs. */
   readonly onOperators?: true;
   /** What refuses it before anything is done. @throws AppError */
-  readonly check?: (deps: ActDeps, given: ActInput<Body, Params, Query>) => void | Promise<void>;
-  readonly run: (deps: ActDeps, given: ActInput<Body, Params, Query>, origin: Origin) => Promise<v.InferInput<Data>>;
+  check?(deps: ActDeps, given: ActInput<Body, Params, Query>): void | Promise<void>;
+  run(deps: ActDeps, given: ActInput<Body, Params, Query>, origin: Origin): Promise<v.InferInput<Data>>;
   /** Of the pages for people. Without one, they cannot do it. */
   readonly form?: ActForm;
   /** The page of what is read, and its name in the navigation. */
   readonly page?: {
     readonly path: `/office${string}`;
     readonly name: string;
-    readonly show: (view: PageView, data: v.InferInput<Data>, query: Output<Query>) => string;
+    show(view: PageView, data: v.InferInput<Data>, query: Output<Query>): string;
   };
   /** Of `users`. Without one, it has none. */
   readonly command?: ActCommand;
@@ -74,20 +74,7 @@ type ActCommand = {
 };
 
 /** What an operator can do. Its route, its form, and its command follow from it. */
-export type Act = Omit<
-  Declaration<Schema | undefined, Schema, Schema, QuerySchema | undefined>,
-  'data' | 'mails' | 'check' | 'run' | 'page'
-> & {
-  readonly data: Schema;
-  readonly mails?: { readonly if: (body: never) => boolean; readonly unless: readonly [string, boolean] };
-  readonly check?: (deps: ActDeps, given: never) => void | Promise<void>;
-  readonly run: (deps: ActDeps, given: never, origin: Origin) => Promise<unknown>;
-  readonly page?: {
-    readonly path: `/office${string}`;
-    readonly name: string;
-    readonly show: (view: PageView, data: never, query: never) => string;
-  };
-};
+export type Act = Declaration<Schema | undefined, Schema, Schema, QuerySchema | undefined> & { readonly data: Schema };
 
 export const act = <
   Data extends Schema = typeof NO_DATA,
@@ -98,18 +85,18 @@ export const act = <
   declared: Declaration<Body, Data, Params, Query>,
 ): Act => ({ data: NO_DATA, ...declared });
 
-type CheckedInput = { readonly [param: string]: unknown; readonly body: unknown };
+type CheckedInput = Parameters<Act['run']>[1] & { readonly [param: string]: unknown };
 
 /** Refuses what would fail, or send a mail without mail. @param given input that the schemas have checked @throws AppError */
 export const assertPossible = async (act: Act, deps: ActDeps, given: CheckedInput): Promise<void> => {
   const { mails, check } = act;
-  if (!deps.hasMail && mails?.if(given.body as never)) {
+  if (!deps.hasMail && mails?.if(given.body)) {
     const [field, value] = mails.unless;
     const details = [{ field, code: 'invalid_value', message: `must be ${value}: the service sends no mail` }] as const;
     throw validationFailure(details);
   }
   await assertNotAboutOperator(act, deps, given);
-  await check?.(deps, given as never);
+  await check?.(deps, given);
 };
 
 /** Whoever may write could make somebody an operator, or take the account of one over. @throws AppError 403 */
@@ -129,7 +116,7 @@ const assertNotAboutOperator = async (
 /** @throws AppError */
 export const perform = async (act: Act, deps: ActDeps, given: CheckedInput, origin: Origin): Promise<unknown> => {
   await assertPossible(act, deps, given);
-  return act.run(deps, given as never, origin);
+  return act.run(deps, given, origin);
 };
 
 /** The routes for programs. A `GET` needs the scope that reads, all others the one that writes. */

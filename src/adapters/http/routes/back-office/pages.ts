@@ -76,7 +76,7 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
       handler: async ({ query: { said, ...given } }, ctx) => {
         const asked = { ...(membersOf(query).includes('limit') && { limit: PAGE_SIZE }), ...given };
         const data = await perform(read, deps, { query: asked, body: undefined }, originOfOperator(ctx));
-        return page.show(await viewOf(ctx, said as string | undefined), data as never, given as never);
+        return page.show(await viewOf(ctx, said as string | undefined), data, given);
       },
     });
   });

@@ -7,6 +7,7 @@ import { groups } from './.vitepress/config.ts';
 import { catalogSections, referencePages } from './reference.ts';
 
 const OUTPUT = join(import.meta.dirname, 'pages');
+const BASE = process.argv[2] ?? '/';
 const OPENAPI = 'docs/openapi.json';
 const REPOSITORY = 'https://github.com/tandem/tandem/blob/main';
 const PAGES = globSync(['*.md', 'docs/**/*.md', 'bench/*.md', 'client/*.md', 'examples/*/README.md'], { cwd: ROOT });
@@ -41,14 +42,14 @@ cpSync(join(ROOT, 'docs/images'), join(OUTPUT, 'docs/images'), { recursive: true
 write('public/openapi.json', readText(OPENAPI));
 write(
   'public/llms.txt',
-  `# Tandem\n\n> A dual-token authentication service.\n${groups()
+  `# Tandem\n\n> A dual-token authentication service.\n${groups
     .map(
       ({ text, items }) =>
-        `\n## ${text}\n\n${items.map(({ text, link }) => `- [${text}](${link.replace(/\/$/, '/index')}.md)\n`).join('')}`,
+        `\n## ${text}\n\n${items.map(({ text, link }) => `- [${text}](${BASE}${link.slice(1).replace(/\/$/, '/index')}.md)\n`).join('')}`,
     )
     .join('')}`,
 );
-await build(import.meta.dirname, { base: process.argv[2] ?? '/' });
+await build(import.meta.dirname, { base: BASE });
 cpSync(OUTPUT, join(import.meta.dirname, 'dist'), {
   recursive: true,
   filter: (path) => !/\.webp$|\bpublic\b/.test(path),

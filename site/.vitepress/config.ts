@@ -1,28 +1,26 @@
-import { globSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { defineConfig } from 'vitepress';
-import { anchorOf, ROOT, readText } from '../../test/support/checkout/repository.ts';
+import { anchorOf, readText } from '../../test/support/checkout/repository.ts';
 
 const { version } = JSON.parse(readText('package.json'));
+const openApi = JSON.parse(readText('docs/openapi.json'));
 const icon = encodeURIComponent(readText('src/adapters/http/pages/icon.svg'));
 
 /** What the sidebar and `llms.txt` have: the lists of `docs/README.md`, one for each reader, and the reference. */
-export const groups = () => [
-  ...readText('site/pages/docs/index.md')
+export const groups = [
+  ...readText('docs/README.md')
     .split(/^## /m)
     .slice(1)
     .map((section) => ({
       text: section.split('\n')[0] ?? '',
       // What stands behind a semicolon is beside the subject.
       items: [...section.replaceAll(/;.*/g, '').matchAll(/\[([^\]]+)\]\(([^)#]+)\.md\)/g)].map(
-        ([, text = '', target = '']) => ({ text, link: join('/docs', target).replace(/\/index$/, '/') }),
+        ([, text = '', target = '']) => ({ text, link: join('/docs', target).replace(/README$/, '') }),
       ),
     })),
   {
     text: 'Routes',
-    items: globSync('reference/*.md', { cwd: `${ROOT}site/pages` })
-      .toSorted()
-      .map((path) => ({ text: basename(path, '.md'), link: `/${path.slice(0, -3)}` })),
+    items: openApi.tags.map(({ name }: { name: string }) => ({ text: name, link: `/reference/${name}` })),
   },
 ];
 
@@ -53,6 +51,6 @@ export default defineConfig({
       { text: 'Reference', link: '/reference/tokens' },
       { text: version, link: '/CHANGELOG' },
     ],
-    sidebar: groups(),
+    sidebar: groups,
   },
 });

@@ -89,21 +89,22 @@ describe.runIf(canStartGalera())('three instances, each at its own node of a Gal
 
   it('a lock holds at every node', async () => {
     const { userId } = await signUpAt(at(0));
-    let readers = 0;
-    const bothHaveRead = Promise.withResolvers<void>();
+    let writers = 0;
+    const bothHaveWritten = Promise.withResolvers<void>();
     /** Adds a code unless there is one. */
     const addOne = ({ records }: Database, hash: string) =>
       records.unit(async (inside) => {
         await inside.lock('users', { id: userId });
         const found = await inside.list('recoveryCodes', { equal: { userId } });
-        readers += 1;
-        if (readers === 2) bothHaveRead.resolve();
-        await bothHaveRead.promise;
-        if (found.length === 0) await inside.insert('recoveryCodes', { userId, hash });
+        if (found.length > 0) return;
+        await inside.insert('recoveryCodes', { userId, hash });
+        writers += 1;
+        if (writers === 2) bothHaveWritten.resolve();
+        await bothHaveWritten.promise;
       });
     await Promise.all([addOne(database(0), 'one'), addOne(database(1), 'two')]);
     expect(await database(2).records.list('recoveryCodes', { equal: { userId } })).toHaveLength(1);
-    expect(readers).toBe(3);
+    expect(writers).toBe(2);
   });
 
   it('migrations are applied once, by all at the same time', async () => {
@@ -161,7 +162,7 @@ describe.runIf(canStartGalera())('three instances, each at its own node of a Gal
     };
   };
   const isolated = (is: 0 | 1) => database(0).em.execute(`set global wsrep_provider_options = 'gmcast.isolate=${is}'`);
-  const rotationsAtNode = async () => {
+  const changesAtNode = async () => {
     const [row] = await database(0).em.execute<{ Value: string }[]>(`show global status like 'Com_update'`);
     return Number(row?.Value);
   };
@@ -170,34 +171,21 @@ describe.runIf(canStartGalera())('three instances, each at its own node of a Gal
     ['killed, and joins again by a transfer of the state', (node) => node.kill(), (node) => node.restart()],
     ['frozen, and goes on', (node) => node.freeze(), (node) => node.thaw()],
     ['cut off from the others, and joins again', () => isolated(1), () => isolated(0)],
-  ])('a node is %s: nobody is logged out, and nothing acknowledged is lost', async (how, strike, mend) => {
+  ])('a node is %s: nobody is logged out, and nothing acknowledged is lost', async (_, strike, mend) => {
     const node = nodes[0] ?? expect.unreachable();
     const { holders, people, codes, untilAllRefreshed, stop } = await load();
-    const times: number[] = [];
     try {
       await untilAllRefreshed();
-      times.push(performance.now());
       await strike(node);
       await untilAllRefreshed();
-      times.push(performance.now());
       await mend(node);
       // The first instance goes back to its node by itself.
-      const before = await vi.waitFor(rotationsAtNode, PATIENCE);
-      times.push(performance.now());
-      await vi.waitFor(async () => expect(await rotationsAtNode()).toBeGreaterThan(before + CLIENTS), PATIENCE);
-      times.push(performance.now());
+      const before = await vi.waitFor(changesAtNode, PATIENCE);
+      await vi.waitFor(async () => expect(await changesAtNode()).toBeGreaterThan(before + CLIENTS), PATIENCE);
       await untilAllRefreshed();
     } finally {
       await stop();
     }
-    const failures = holders.flatMap((holder) => holder.failures);
-    console.log(
-      how,
-      times.map((t) => Math.round(t - (times[0] ?? 0))),
-      failures.length,
-      people.length,
-      holders.reduce((s, { refreshes }) => s + refreshes(), 0),
-    );
     for (const code of codes()) expect(code).toBe('DB_QUERY_FAILED');
     for (const [index, { refresh }] of holders.entries())
       expect(await refresh(at(index))).toMatchObject({ status: 200 });

@@ -58,12 +58,13 @@ describe.runIf(canStartMariadb())('on MariaDB', () => {
     };
   });
 
-  // MySQL itself does not run here: what its dialect leaves out is not used.
-  describeRecords('mikroOrmRecords without delete … returning', async () => {
+  // Neither MySQL nor a cluster runs here: what the dialect of one leaves out, and how the nodes of the other lock.
+  const OTHER = { ...MYSQL, rowLock: 'write' } as const;
+  describeRecords('mikroOrmRecords that lock by a change, without delete … returning', async () => {
     await empty();
     return {
-      records: mikroOrmRecords(() => opened().em.getKysely(), MYSQL),
-      another: async () => mikroOrmRecords(() => opened(other).em.getKysely(), MYSQL),
+      records: mikroOrmRecords(() => opened().em.getKysely(), OTHER),
+      another: async () => mikroOrmRecords(() => opened(other).em.getKysely(), OTHER),
       failing: async () => failingRecords(),
       untilOneWaits,
     };

@@ -29,30 +29,23 @@ export const provideGalera = async (): Promise<GaleraProgram> => {
 /** Three nodes. */
 export type GaleraCluster = { readonly nodes: readonly TestServer[]; readonly stop: () => Promise<void> };
 
+const PASSWORD = 'word';
 type Ports = { readonly sql: number; readonly group: number; readonly state: number; readonly changes: number };
+const freePorts = async (): Promise<Ports> => ({
+  ...{ sql: await freePort(), group: await freePort() },
+  ...{ state: await freePort(), changes: await freePort() },
+});
 
-/** @param settings of Galera. */
-export const launchGalera = async (
-  program: GaleraProgram,
-  settings: Readonly<Record<string, string>> = {},
-): Promise<GaleraCluster> => {
-  const password = 'word';
-  const ports: Ports[] = [];
-  while (ports.length < 3)
-    ports.push({
-      sql: await freePort(),
-      group: await freePort(),
-      state: await freePort(),
-      changes: await freePort(),
-    });
+/** The first node begins the cluster, and the others join it one after the other, by a transfer of its state. */
+export const launchGalera = async (program: GaleraProgram): Promise<GaleraCluster> => {
+  const ports = [await freePorts(), await freePorts(), await freePorts()];
   const members = ports.map(({ group }) => `127.0.0.1:${group}`).join();
   const nodes: TestServer[] = [];
   const stop = async () => {
     await Promise.all(nodes.map((node) => node.stop()));
   };
   try {
-    for (const own of ports)
-      nodes.push(await launchNode(program, own, { settings, members, password }, nodes.length === 0));
+    for (const own of ports) nodes.push(await launchNode(program, own, members, nodes.length === 0));
   } catch (error) {
     await stop();
     throw error;
@@ -63,21 +56,17 @@ export const launchGalera = async (
 const launchNode = async (
   { mariadb, provider, paths }: GaleraProgram,
   { sql, group, state, changes }: Ports,
-  cluster: { readonly settings: Readonly<Record<string, string>>; readonly members: string; readonly password: string },
+  members: string,
   isFirst: boolean,
 ): Promise<TestServer> => {
   // What transfers a state gives the files to another user than root.
   const owner = unprivileged();
   const directory = serverDirectory('galera', owner);
   const data = join(directory, 'data');
-  const options = {
-    base_host: '127.0.0.1',
-    base_port: group,
-    'gmcast.listen_addr': `tcp://127.0.0.1:${group}`,
-    'ist.recv_addr': `127.0.0.1:${changes}`,
-    'gcache.size': '32M',
-    ...cluster.settings,
-  };
+  const options = [
+    ...['base_host=127.0.0.1', `base_port=${group}`, `gmcast.listen_addr=tcp://127.0.0.1:${group}`],
+    ...[`ist.recv_addr=127.0.0.1:${changes}`, 'gcache.size=32M'],
+  ];
   const common = [
     ...['--no-defaults', `--basedir=${mariadb.base}`, `--datadir=${data}`, `--tmpdir=${directory}`],
     ...['--innodb-flush-log-at-trx-commit=2', '--innodb-buffer-pool-size=32M'],
@@ -85,16 +74,14 @@ const launchNode = async (
   const args = [
     ...[...common, '--bind-address=127.0.0.1', `--port=${sql}`, '--socket=', '--skip-name-resolve'],
     ...['--binlog-format=ROW', '--innodb-autoinc-lock-mode=2', '--wsrep-on=ON', `--wsrep-provider=${provider}`],
-    ...[`--wsrep-cluster-address=gcomm://${cluster.members}`, `--wsrep-node-address=127.0.0.1:${group}`],
+    ...[`--wsrep-cluster-address=gcomm://${members}`, `--wsrep-node-address=127.0.0.1:${group}`],
     ...['--wsrep-sst-method=rsync', `--wsrep-sst-receive-address=127.0.0.1:${state}`],
-    `--wsrep-provider-options=${Object.entries(options)
-      .map((option) => option.join('='))
-      .join(';')}`,
+    `--wsrep-provider-options=${options.join(';')}`,
     // Only once: later, it joins the others.
     ...(isFirst ? ['--wsrep-new-cluster'] : []),
   ];
   const node = await launch({
-    url: `mariadb://tandem:${cluster.password}@127.0.0.1:${sql}/`,
+    url: `mariadb://tandem:${PASSWORD}@127.0.0.1:${sql}/`,
     directory,
     command: commandOf(mariadb),
     args,
@@ -104,7 +91,7 @@ const launchNode = async (
     prepare: async () => {
       mkdirSync(data);
       if (owner.uid !== undefined && owner.gid !== undefined) chownSync(data, owner.uid, owner.gid);
-      if (isFirst) await bootstrap(mariadb, [...common, '--bootstrap'], cluster.password, owner);
+      if (isFirst) await bootstrap(mariadb, [...common, '--bootstrap'], PASSWORD, owner);
     },
   });
   if (isFirst) args.pop();

@@ -57,9 +57,8 @@ export const startMariadb = (settings?: Readonly<Record<string, string>>): Promi
 /** Whether a Galera cluster can be started; it always can in CI. */
 export const canStartGalera = (): boolean => (inject('galera') ?? null) !== null;
 
-/** Starts a Galera cluster for one test file, which may kill or freeze its nodes. @param settings of Galera. */
-export const startGalera = (settings?: Readonly<Record<string, string>>): Promise<GaleraCluster> =>
-  untilTheEnd(launchGalera(needed(inject('galera')), settings));
+/** Starts a Galera cluster for one test file, which may kill or freeze its nodes. */
+export const startGalera = (): Promise<GaleraCluster> => untilTheEnd(launchGalera(needed(inject('galera'))));
 
 /** Starts a Redis Cluster for one test, which may kill or freeze its nodes. */
 export const startRedisCluster = (): Promise<RedisCluster> =>

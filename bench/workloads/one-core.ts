@@ -31,8 +31,8 @@ const actorOf = (workload: Fast, calls: Calls): ((credentials: Credentials) => A
 type Runner = PreparedSystem & { readonly server: Server };
 
 /**
- * All systems run on the same core, and each in its turn has work for a second, after a quarter of a minute in which V8 compiles what it runs. They are
- * started anew in each round: processes of one system differ by a tenth.
+ * All systems run on the same core, and each in its turn has work for a second, after thousands of requests in which V8 compiles what
+ * it runs. They are started anew in each round: processes of one system differ by up to a third.
  */
 export const measureOnOneCore = async (
   prepared: readonly PreparedSystem[],
@@ -72,7 +72,7 @@ export const measureOnOneCore = async (
 const measureInTurns = async (
   workload: Fast,
   running: readonly Runner[],
-  { fast }: Spans,
+  { fast, compiling }: Spans,
   record: RecordSample,
   attempt: Attempt,
 ): Promise<void> => {
@@ -83,7 +83,9 @@ const measureInTurns = async (
       const { origin, pid } = server;
       const loggedIn = await logInAll(origin, calls, people);
       const group = { origin, actors: loggedIn.map(actorOf(workload, calls)) };
-      await load([group], { warmUp: 0, duration: fast.warmUp });
+      let made = 0;
+      do made += (await load([group], { warmUp: 0, duration: fast.warmUp }))[0]?.count ?? 0;
+      while (made < compiling);
       const take = async () => {
         const { perSecond, cpu } = await loadWithCost([group], [pid], { ...fast, warmUp: SETTLING });
         record(name, workload, perSecond);

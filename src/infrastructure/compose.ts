@@ -186,20 +186,8 @@ const forOwnRoutes = (ports: Ports): ServiceWith<OwnTables> => {
 };
 
 /** The settings that use cases and HTTP get: no keys, and no URLs with passwords. */
-const withoutSecrets = (config: Config) => {
-  const {
-    keys,
-    factorKeys,
-    hookBeforeRegister,
-    verifyPasswords,
-    hookPrivateKey,
-    admin,
-    mail,
-    redisUrls,
-    database,
-    providers,
-    ...settings
-  } = config;
+const withoutSecrets = ({ keys, factorKeys, hookPrivateKey, hookBeforeRegister, admin, ...config }: Config) => {
+  const { verifyPasswords, mail, redisUrls, database, providers, ...settings } = config;
   return settings;
 };
 

@@ -6,11 +6,9 @@ import {
   type Env,
   readEnvironment,
   readVariables,
-  shownDefault,
   shownSettings,
   unknownVariables,
   VARIABLE_NAMES,
-  VARIABLES,
   type Values,
   type VariableName,
 } from './config/variables.ts';
@@ -37,13 +35,6 @@ export class ConfigError extends Error {
     this.problems = problems;
   }
 }
-
-/** Every variable, its default and its meaning, for `.env.example` and the tables of the documentation. */
-export const CONFIG_VARIABLES = VARIABLE_NAMES.map((name) => ({
-  name,
-  default: shownDefault(VARIABLES[name]),
-  meaning: VARIABLES[name].meaning,
-}));
 
 /**
  * Parses the environment (SPEC; ADR 0020). An empty variable counts as unset.

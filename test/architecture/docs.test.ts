@@ -7,11 +7,11 @@ import { FALLBACK } from '../../src/adapters/http/stages/dispatch.ts';
 import { FIELD_CODES } from '../../src/domain/errors/app-error.ts';
 import { CATALOG, type ErrorCode } from '../../src/domain/errors/catalog.ts';
 import { WEBHOOK_TYPES } from '../../src/domain/webhook.ts';
-import { CONFIG_VARIABLES } from '../../src/infrastructure/config.ts';
 import { alertRules } from '../support/checkout/observed.ts';
 import { flowDrawing } from '../support/checkout/page-flow.ts';
 import { ROOT, readText, tableBelow } from '../support/checkout/repository.ts';
 import { routesTable } from '../support/checkout/routes.ts';
+import { CONFIG_VARIABLES } from '../support/checkout/variables.ts';
 import { waysTable } from '../support/checkout/ways-in.ts';
 import { declaredRoutes } from '../support/http/service.ts';
 

@@ -51,7 +51,6 @@ export type DeliveryDeps = {
   readonly concurrency: number;
   /** What is read, for the log. */
   readonly store: string;
-  /** Signalled when something was added. */
   readonly wakeUp: WakeUpSignal;
   /** Makes attempts in progress fail. */
   readonly abandon: () => void;
@@ -148,9 +147,7 @@ const randomPolls = (clock: Clock, interval: number) => {
       next = monotonicTime() + interval * (0.2 + 0.8 * random());
       return last;
     },
-    /** Milliseconds until the next one. */
     untilNext,
-    /** Lets the next one be now. */
     next(): void {
       next = monotonicTime();
     },

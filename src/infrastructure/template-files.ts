@@ -16,9 +16,7 @@ import { readTextFile } from './texts.ts';
 type Files = ReadonlyMap<string, string>;
 
 type Kind = {
-  /** That names the directory of the operator. */
   readonly variable: 'MAIL_TEMPLATES' | 'PAGE_TEMPLATES';
-  /** The directory of the service. */
   readonly directory: URL;
   /** Loads what finds problems: no start without a directory of the operator needs it (ADR 0021). */
   readonly loadCheck: () => Promise<(own: Files, builtIn: Files) => string[]>;

@@ -2,7 +2,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { PING_TIMEOUT } from '../../src/adapters/http/routes/service/health.ts';
-import { CONFIG_VARIABLES, parseConfig } from '../../src/infrastructure/config.ts';
+import { VARIABLE_NAMES } from '../../src/infrastructure/config/variables.ts';
+import { parseConfig } from '../../src/infrastructure/config.ts';
 import { KEEP_ALIVE_TIMEOUT } from '../../src/infrastructure/http-server/server.ts';
 import { readText } from '../support/checkout/repository.ts';
 import { NO_WARNINGS, PRODUCTION } from '../support/processes/environments.ts';
@@ -68,7 +69,7 @@ describe('compose.yaml', () => {
 
   it('has several instances, and uses only variables of the service', () => {
     expect(instances.length).toBeGreaterThan(1);
-    const known = ['PGPASSWORD', ...CONFIG_VARIABLES.map(({ name }) => name)];
+    const known = ['PGPASSWORD', ...VARIABLE_NAMES];
     const named = instances.flatMap(([, { environment = {} }]) => Object.keys(environment));
     const advised = [...text.matchAll(/^ +# ([A-Z_]+): /gm)].map(([, name = '']) => name);
     expect(advised).toContain('JWT_REFRESH_REPLAY_WINDOW');
@@ -128,7 +129,7 @@ describe('kubernetes.yaml', () => {
 
   it('sets variables of the service alone, and all that production requires', () => {
     const names = settings.map(({ name }) => name);
-    const known = CONFIG_VARIABLES.flatMap(({ name }) => [name, `${name}_FILE`]);
+    const known = VARIABLE_NAMES.flatMap((name) => [name, `${name}_FILE`]);
     expect(names.filter((name) => !known.includes(name))).toEqual([]);
     const given = names.map((name) => name.replace(/_FILE$/, ''));
     expect(given).toEqual(expect.arrayContaining(Object.keys(PRODUCTION).filter((name) => name.startsWith('JWT_'))));

@@ -11,15 +11,15 @@ import {
   inOrder,
   insertOrChangeRow,
   insertUnlessPresent,
+  readRow,
+  readRows,
   removeRow,
   removeRows,
-  rowOf,
-  rowsOf,
 } from './rows.ts';
 
 /** The authenticator apps of a user, the oldest first. */
 export const factorsOf = (records: Records, userId: string): Promise<Factor[]> =>
-  rowsOf(records, 'factors', { equal: { userId }, order: ['id'] });
+  readRows(records, 'factors', { equal: { userId }, order: ['id'] });
 
 /** Confirms the factor, if it is not. @returns whether the step was used now: neither it nor a later one was used before. */
 export const useStep = async (records: Records, { id, userId }: FactorKey, step: number, now: number) => {
@@ -43,11 +43,11 @@ export const codesOf = async (records: Records, userId: string): Promise<string[
   (await records.list('recoveryCodes', { equal: { userId } })).map(({ hash }) => hash);
 
 export const findPasskey = (records: Records, credentialId: string): Promise<Passkey | null> =>
-  rowOf(records, 'passkeys', { credentialId });
+  readRow(records, 'passkeys', { credentialId });
 
 /** The oldest first. */
 export const passkeysOf = (records: Records, userId: string): Promise<Passkey[]> =>
-  rowsOf(records, 'passkeys', { equal: { userId }, order: ['id'] });
+  readRows(records, 'passkeys', { equal: { userId }, order: ['id'] });
 
 /** Never lowers the counter. @returns whether the user had such a passkey. */
 export const recordPasskeyUse = async (
@@ -66,18 +66,18 @@ export const recordPasskeyUse = async (
 };
 
 export const findIdentity = (records: Records, { issuer, subject }: IdentityKey): Promise<Identity | null> =>
-  rowOf(records, 'identities', { issuer, subject });
+  readRow(records, 'identities', { issuer, subject });
 
 /** The oldest first. */
 export const identitiesOf = (records: Records, userId: string): Promise<Identity[]> =>
-  rowsOf(records, 'identities', { equal: { userId }, order: ['id'] });
+  readRows(records, 'identities', { equal: { userId }, order: ['id'] });
 
 /** The live devices of a user on which the second factor is not asked for again, the oldest first. */
 export const devicesOf = async (records: Records, userId: string, now: number): Promise<RememberedDevice[]> => {
   const [endings, devices] = await inOrder(
     records,
     () => records.list('massEndings', { order: ['id'] }),
-    () => rowsOf(records, 'rememberedDevices', { equal: { userId } }),
+    () => readRows(records, 'rememberedDevices', { equal: { userId } }),
   );
   return devices
     .filter((device) => isLive(device, now) && !endings.some(({ at }) => device.createdAt <= at))
@@ -93,7 +93,7 @@ export const putLink = async (records: Records, link: Link): Promise<void> => {
 };
 
 export const linkByToken = async (records: Records, purpose: LinkPurpose, tokenHash: string, now: number) => {
-  const link = await rowOf(records, 'links', { tokenHash, purpose });
+  const link = await readRow(records, 'links', { tokenHash, purpose });
   return link !== null && isLive(link, now) ? link : null;
 };
 
@@ -103,10 +103,10 @@ export const takeLink = (records: Records, purpose: LinkPurpose, tokenHash: stri
 
 /** The live links of all users about an address, in canonical form. */
 export const linksAbout = async (records: Records, purpose: LinkPurpose, email: string, now: number) =>
-  (await rowsOf(records, 'links', { equal: { email, purpose } })).filter((link) => isLive(link, now));
+  (await readRows(records, 'links', { equal: { email, purpose } })).filter((link) => isLive(link, now));
 
 export const linksOf = async (records: Records, userId: string, now: number): Promise<Link[]> =>
-  (await rowsOf(records, 'links', { equal: { userId }, order: ['purpose'] })).filter((link) => isLive(link, now));
+  (await readRows(records, 'links', { equal: { userId }, order: ['purpose'] })).filter((link) => isLive(link, now));
 
 export const deleteLinks = async (records: Records, userId: string, purposes: readonly LinkPurpose[]) => {
   await removeRows(records, 'links', { userId }, ({ purpose }) => purposes.includes(purpose));
@@ -119,7 +119,7 @@ export const putInvitation = async (records: Records, invitation: Invitation): P
 
 /** The live invitation of an address, or of a token. */
 export const findInvitation = async (records: Records, by: Equal<'invitations'>, now: number) => {
-  const found = await rowOf(records, 'invitations', by);
+  const found = await readRow(records, 'invitations', by);
   return found !== null && isLive(found, now) ? found : null;
 };
 
@@ -132,7 +132,7 @@ export const takeInvitation = async (
   (await removeRow(records, 'invitations', { email, tokenHash }, (row) => isLive(row, now))) !== null;
 
 export const listInvitations = async (records: Records, now: number, limit: number): Promise<Invitation[]> =>
-  (await rowsOf(records, 'invitations', { order: ['email'], limit })).filter((row) => isLive(row, now));
+  (await readRows(records, 'invitations', { order: ['email'], limit })).filter((row) => isLive(row, now));
 
 /**
  * Remembers a value that is accepted once, such as the id of a token or a proof.

@@ -10,7 +10,7 @@ import {
 } from '../../domain/event.ts';
 import type { RandomSecrets } from '../ports/secrets.ts';
 import type { Records, Stored, Stores } from './records.ts';
-import { byId, findRow, inOrder, insertOrChangeRow, rowsOf, usersInOrder } from './rows.ts';
+import { byId, findRow, inOrder, insertOrChangeRow, readRows, usersInOrder } from './rows.ts';
 import type { Tables } from './tables.ts';
 import { addDeliveries, webhooksFor } from './webhooks.ts';
 
@@ -212,4 +212,4 @@ export const addEnded = async ({ records, tell }: Pick<Stores, 'records' | 'tell
 
 /** What has ended since a time, the latest first. */
 export const listEnded = (records: Records, since: number, limit: number): Promise<Ended[]> =>
-  rowsOf(records, 'endedSessions', { range: ['at', '>=', since], order: ['at', 'id'], descending: true, limit });
+  readRows(records, 'endedSessions', { range: ['at', '>=', since], order: ['at', 'id'], descending: true, limit });

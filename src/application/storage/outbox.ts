@@ -1,6 +1,6 @@
 import { dueAt, isRequest, type Message, requestKey, waitsForPoll } from '../../domain/message.ts';
 import type { Equal, Query, Records, Stored, Stores } from './records.ts';
-import { byId, changeRow, insertOrChangeRow, insertUnlessPresent, removeRow } from './rows.ts';
+import { byId, changeRow, insertOrChangeRow, insertUnlessPresent, removeRow, without } from './rows.ts';
 import type { Tables } from './tables.ts';
 
 /** How many requests may wait to be claimed. Anybody can make one without an account, so more are dropped. */
@@ -20,14 +20,8 @@ const toRow = (message: Message): Row => ({
   network: isRequest(message) ? (message.origin.address ?? '') : null,
 });
 
-const toMessage = ({
-  nextAttemptAt: _next,
-  waitsForPoll: _waits,
-  request: _request,
-  network: _network,
-  version: _version,
-  ...message
-}: Row & Partial<Stored<'outbox'>>): Message => message;
+const toMessage = (row: Row & Partial<Stored<'outbox'>>): Message =>
+  without(row, 'nextAttemptAt', 'waitsForPoll', 'request', 'network', 'version');
 
 /** A claimed request makes room for the next one of its address, before it is answered. */
 const claimed = (row: Row, until: number): Row => {

@@ -17,6 +17,10 @@ export const untilDone = async <Result>(attempt: () => Promise<Result | undefine
 export const withoutVersion = <Row extends object>({ version: _version, ...row }: Row & { readonly version: number }) =>
   row as unknown as Row;
 
+/** A row without some of its columns. */
+export const without = <Row extends object, Name extends keyof Row>(row: Row, ...names: readonly Name[]) =>
+  Object.fromEntries(Object.entries(row).filter(([name]) => !names.some((each) => each === name))) as Omit<Row, Name>;
+
 export const findRow = async <Name extends TableName>(
   records: Records,
   table: Name,
@@ -24,11 +28,11 @@ export const findRow = async <Name extends TableName>(
 ): Promise<Stored<Name> | null> => (await records.list(table, { equal, limit: 1 }))[0] ?? null;
 
 /** Rows as they are, without their versions. */
-export const rowsOf = async <Name extends TableName>(records: Records, table: Name, query: Query<Name>) =>
+export const readRows = async <Name extends TableName>(records: Records, table: Name, query: Query<Name>) =>
   (await records.list(table, query)).map((row) => withoutVersion<Tables[Name]>(row));
 
-export const rowOf = async <Name extends TableName>(records: Records, table: Name, equal: Equal<Name>) =>
-  (await rowsOf(records, table, { equal, limit: 1 }))[0] ?? null;
+export const readRow = async <Name extends TableName>(records: Records, table: Name, equal: Equal<Name>) =>
+  (await readRows(records, table, { equal, limit: 1 }))[0] ?? null;
 
 /**
  * Changes the row with these values by a rule, also if others change it meanwhile.

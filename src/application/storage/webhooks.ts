@@ -2,7 +2,7 @@ import type { AccountEvent } from '../../domain/event.ts';
 import { type Delivery, isSubscribed, type Webhook, webhookTypeOf } from '../../domain/webhook.ts';
 import type { Clock } from '../ports/clock-and-ids.ts';
 import type { Records, Storage, Stored, Stores } from './records.ts';
-import { changeRow, insertOrChangeRow, removeRow, rowsOf, usersInOrder, withoutVersion } from './rows.ts';
+import { changeRow, insertOrChangeRow, readRows, removeRow, usersInOrder, without, withoutVersion } from './rows.ts';
 import type { Tables } from './tables.ts';
 
 type Row = Stored<'deliveries'>;
@@ -11,13 +11,8 @@ type Lane = Pick<Delivery, 'webhookId' | 'userId'>;
 const BATCH = 500;
 const COUNTED_AT_MOST = 1_000;
 
-const toDelivery = ({
-  isWaiting: _isWaiting,
-  lastError: _error,
-  nextAttemptAt: _next,
-  version: _version,
-  ...delivery
-}: Tables['deliveries'] & Partial<Row>): Delivery => delivery;
+const toDelivery = (row: Tables['deliveries'] & Partial<Row>): Delivery =>
+  without(row, 'isWaiting', 'lastError', 'nextAttemptAt', 'version');
 
 const keyOf = ({ webhookId, userId, sequence }: Delivery) => ({ webhookId, userId, sequence });
 
@@ -91,7 +86,7 @@ const removeOrphans = async (records: Records): Promise<void> => {
 };
 
 /** In the order in which they were added. */
-export const listWebhooks = (records: Records): Promise<Webhook[]> => rowsOf(records, 'webhooks', { order: ['id'] });
+export const listWebhooks = (records: Records): Promise<Webhook[]> => readRows(records, 'webhooks', { order: ['id'] });
 
 /** @returns the webhook after the change; `null` if there is none. */
 export const changeWebhook = (records: Records, id: string, change: Partial<Omit<Webhook, 'id'>>) =>

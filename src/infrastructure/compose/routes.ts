@@ -63,7 +63,6 @@ type RouteOptions = {
   /** Whether links in mail lead to pages of the service. */
   readonly hasAccountPages: boolean;
   readonly pageFiles: () => Promise<UserPageFiles>;
-  /** Those of the application. */
   readonly own: readonly Route[];
 };
 

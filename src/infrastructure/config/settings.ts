@@ -212,7 +212,6 @@ const ownOriginsOf = (of: Values): string[] => {
 
 export const hasUserPages = (of: Values): boolean => (of.ACCOUNT_PAGES ?? (isProduction(of) ? 'off' : 'on')) === 'on';
 
-/** The page that logs in; `null`: there is none. */
 export const loginPageOf = (of: Values): string | null =>
   of.LOGIN_PAGE_URL ?? (hasUserPages(of) ? `${baseUrlOf(of)}/auth/log-in` : null);
 

@@ -31,13 +31,6 @@ export const VARIABLE_NAMES = Object.keys(VARIABLES) as VariableName[];
 export const defaultText = ({ default: text }: Variable, environment: Environment): string | undefined =>
   typeof text === 'object' ? text[environment] : text;
 
-export const shownDefault = ({ default: text, unset }: Variable): string => {
-  if (unset !== undefined) return unset;
-  if (typeof text !== 'object') return text || 'none';
-  const others = (['production', 'test'] as const).filter((environment) => text[environment] !== text.development);
-  return `${text.development} (${others.map((environment) => `${environment}: ${text[environment]}`).join(', ')})`;
-};
-
 /** The values of the valid variables, and a line for each invalid one. An empty variable counts as unset. */
 export const readVariables = (env: Env): { readonly values: Partial<Values>; readonly invalid: readonly string[] } => {
   const environment = env.NODE_ENV === 'production' || env.NODE_ENV === 'test' ? env.NODE_ENV : 'development';

@@ -37,7 +37,6 @@ const SECRETS: ReadonlySet<string> = new Set(SECRET_NAMES.map((name) => name.toL
 
 const bounded = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text);
 
-/** The log message of an error that is logged without one. */
 const messageOf = (error: Error): string => {
   const { message, type } = redactError(error);
   return bounded(message ?? type);

@@ -2,16 +2,22 @@
 import createHttpError from 'http-errors';
 import { describe, expect, it } from 'vitest';
 import { listErrors } from '../../../src/application/browse-catalog.ts';
-import { AppError } from '../../../src/domain/errors/app-error.ts';
+import { AppError, type AppErrorOptions } from '../../../src/domain/errors/app-error.ts';
 import { CATALOG, type ErrorCode } from '../../../src/domain/errors/catalog.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
 import { probe, type StageApp, stageApp, throwing } from '../../support/http/stage-app.ts';
 
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12, 30, 15, 7));
 
+/** What these codes never come without. */
+const BESIDE: Readonly<Record<string, AppErrorOptions>> = {
+  CLIENT_PARAMS_VALIDATION_FAILED: { details: [{ field: 'a', message: 'is required', code: 'required' }] },
+  CLIENT_REQUEST_RATE_LIMIT_EXCEEDED: { retryAfter: 1 },
+};
+
 describe('the error envelope', () => {
   it.each(listErrors(CATALOG))('of $code has exactly the specified members', async ({ code, status, message }) => {
-    const { http } = await stageApp([throwing(new AppError(code as ErrorCode))], { clock });
+    const { http } = await stageApp([throwing(new AppError(code as ErrorCode, BESIDE[code]))], { clock });
     const response = await http.get('/probe').set('svc-request-id', 'mine').expect(status);
     expect(response.body).toEqual({
       success: false,
@@ -20,7 +26,7 @@ describe('the error envelope', () => {
       type: `https://auth.example.org/errors/${code}`,
       timestamp: '2026-01-01T12:30:15.007Z',
       context: { requestId: 'mine', version: '1.2.3' },
-      details: null,
+      details: BESIDE[code]?.details ?? null,
     });
     expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
     expect(response.headers['cache-control']).toBe('no-store');

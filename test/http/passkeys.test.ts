@@ -1,4 +1,4 @@
-// Proves ASVS 6.7.2; nist-2, nist-3, nist-4, nist-10, nist-12
+// Proves SPEC 20.14; ASVS 6.7.2; nist-2, nist-3, nist-4, nist-10, nist-12
 
 import { describe, expect, it } from 'vitest';
 import { passkeysOf } from '../../src/application/storage/credentials.ts';

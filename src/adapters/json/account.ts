@@ -1,49 +1,36 @@
 import * as v from 'valibot';
 import { LOGIN_METHOD_NAMES } from '../../domain/assurance.ts';
 import { EVENT_KINDS, SESSION_ENDINGS } from '../../domain/event.ts';
-import { Timestamp } from './fields.ts';
+import { flags, nullableTexts, nullableTimes, Timestamp, texts, times } from './fields.ts';
 
 /** Without the ids of its tokens. */
 export const SessionJson = v.pipe(
   v.object({
     id: v.string(),
-    createdAt: Timestamp,
-    lastUsedAt: Timestamp,
+    ...times('createdAt', 'lastUsedAt'),
     name: v.nullable(v.pipe(v.string(), v.examples(['Firefox on Windows']))),
-    userAgent: v.nullable(v.string()),
-    address: v.nullable(v.string()),
+    ...nullableTexts('userAgent', 'address'),
     binding: v.picklist(['none', 'device', 'browser']),
-    current: v.boolean(),
-    remembered: v.boolean(),
+    ...flags('current', 'remembered'),
   }),
   v.title('Session'),
 );
 
 const identity = {
-  id: v.string(),
-  provider: v.string(),
-  email: v.nullable(v.string()),
-  createdAt: Timestamp,
-  lastUsedAt: v.nullable(Timestamp),
+  ...{ ...texts('id', 'provider'), ...nullableTexts('email') },
+  ...{ ...times('createdAt'), ...nullableTimes('lastUsedAt') },
 };
 
 /** With the names that the provider has for its user and itself. */
-export const StoredIdentityJson = v.object({ ...identity, issuer: v.string(), subject: v.string() });
+export const StoredIdentityJson = v.object({ ...identity, ...texts('issuer', 'subject') });
 
 export const IdentityJson = v.pipe(v.object(identity), v.title('Identity'));
 
 const stored = {
-  id: v.string(),
-  kind: v.picklist(EVENT_KINDS),
-  at: Timestamp,
-  sessionId: v.nullable(v.string()),
+  ...{ id: v.string(), kind: v.picklist(EVENT_KINDS), at: Timestamp, count: v.number() },
   reason: v.nullable(v.picklist(SESSION_ENDINGS)),
   method: v.nullable(v.picklist(LOGIN_METHOD_NAMES)),
-  count: v.number(),
-  requestId: v.nullable(v.string()),
-  userAgent: v.nullable(v.string()),
-  address: v.nullable(v.string()),
-  note: v.nullable(v.string()),
+  ...nullableTexts('sessionId', 'requestId', 'userAgent', 'address', 'note'),
   actor: v.nullable(v.literal('operator')),
 };
 

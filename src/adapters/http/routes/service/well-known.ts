@@ -50,10 +50,7 @@ const AuthorizationServer = v.object({
 const MAX_AGE = 3_600;
 const KEPT_JSON = { type: 'application/json', cacheControl: `public, max-age=${MAX_AGE}` };
 
-/**
- * RFC 8414 §2, for gateways that look up by the issuer where the keys are.
- * @param isBinding whether tokens may be bound to keys: RFC 9449 §5.1
- */
+/** RFC 8414 §2, for gateways that look up by the issuer where the keys are. @param isBinding whether tokens may be bound to keys: RFC 9449 §5.1 */
 export const authorizationServerRoute = (issuer: string, baseUrl: string, isBinding: boolean): Route =>
   route({
     ...PUBLIC_READ,

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { LOGIN_METHOD_NAMES } from '../../domain/assurance.ts';
 import { EVENT_KINDS, SESSION_ENDINGS } from '../../domain/event.ts';
-import { Timestamp } from './fields.ts';
+import { flags, nullableTexts, nullableTimes, Timestamp, texts, times } from './fields.ts';
 
 const Text = v.nullable(v.string());
 const UserAgent = v.pipe(Text, v.description('`User-Agent` of the last request, at most 200 bytes.'));
@@ -11,8 +11,7 @@ const Address = v.pipe(Text, v.description('Its network: /24 of IPv4, /48 of IPv
 export const SessionJson = v.pipe(
   v.object({
     id: v.string(),
-    createdAt: Timestamp,
-    lastUsedAt: Timestamp,
+    ...times('createdAt', 'lastUsedAt'),
     name: v.nullable(v.pipe(v.string(), v.examples(['Firefox on Windows']))),
     userAgent: UserAgent,
     address: Address,
@@ -30,15 +29,12 @@ export const SessionJson = v.pipe(
 );
 
 const identity = {
-  id: v.string(),
-  provider: v.string(),
-  email: v.nullable(v.string()),
-  createdAt: Timestamp,
-  lastUsedAt: v.nullable(Timestamp),
+  ...{ ...texts('id', 'provider'), ...nullableTexts('email') },
+  ...{ ...times('createdAt'), ...nullableTimes('lastUsedAt') },
 };
 
 /** With the names that the provider has for its user and itself. */
-export const StoredIdentityJson = v.object({ ...identity, issuer: v.string(), subject: v.string() });
+export const StoredIdentityJson = v.object({ ...identity, ...texts('issuer', 'subject') });
 
 export const IdentityJson = v.pipe(v.object(identity), v.title('Identity'));
 

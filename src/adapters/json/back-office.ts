@@ -1,15 +1,13 @@
 import * as v from 'valibot';
-import { AttributesJson, Timestamp } from './fields.ts';
+import { AttributesJson, nullableTexts, nullableTimes, numbers, texts, times } from './fields.ts';
 
 /** What the back office shows besides users. */
 
 export const InvitationJson = v.pipe(
   v.object({
-    id: v.string(),
-    email: v.string(),
+    ...texts('id', 'email'),
     attributes: AttributesJson,
-    createdAt: Timestamp,
-    expiresAt: Timestamp,
+    ...times('createdAt', 'expiresAt'),
   }),
   v.title('Invitation'),
   v.examples([
@@ -21,20 +19,20 @@ export const InvitationJson = v.pipe(
 );
 
 export const WebhookJson = v.object({
-  ...{ id: v.string(), url: v.string(), types: v.nullable(v.array(v.string())) },
-  ...{ createdAt: Timestamp, disabledAt: v.nullable(Timestamp), waiting: v.number(), givenUp: v.number() },
+  ...texts('id', 'url'),
+  types: v.nullable(v.array(v.string())),
+  ...{ ...times('createdAt'), ...nullableTimes('disabledAt'), ...numbers('waiting', 'givenUp') },
   failures: v.array(
     v.object({
-      ...{ userId: v.string(), type: v.string(), attempts: v.number() },
-      ...{ lastError: v.nullable(v.string()), nextAttemptAt: v.nullable(Timestamp) },
+      ...{ ...texts('userId', 'type'), ...numbers('attempts') },
+      ...{ ...nullableTexts('lastError'), ...nullableTimes('nextAttemptAt') },
     }),
   ),
 });
 
 export const SettingJson = v.object({
-  name: v.string(),
+  ...texts('name', 'meaning'),
   /** `null`: it is a secret. */
   value: v.nullable(v.string()),
   isSet: v.boolean(),
-  meaning: v.string(),
 });

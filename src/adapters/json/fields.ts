@@ -199,8 +199,19 @@ export const FromTimestamp = v.pipe(
   v.integer(NO_TIMESTAMP),
 );
 
+type Names = readonly string[];
+/** Members of an answer by the kind of their values. */
+export const texts = <const Each extends Names>(...names: Each) => v.entriesFromList(names, v.string());
+export const nullableTexts = <const Each extends Names>(...names: Each) =>
+  v.entriesFromList(names, v.nullable(v.string()));
+export const numbers = <const Each extends Names>(...names: Each) => v.entriesFromList(names, v.number());
+export const flags = <const Each extends Names>(...names: Each) => v.entriesFromList(names, v.boolean());
+export const times = <const Each extends Names>(...names: Each) => v.entriesFromList(names, Timestamp);
+export const nullableTimes = <const Each extends Names>(...names: Each) =>
+  v.entriesFromList(names, v.nullable(Timestamp));
+
 const publicUser = <Time extends v.GenericSchema>(time: Time) => ({
-  ...v.entriesFromList(['id', 'username', 'email'], v.string()),
+  ...texts('id', 'username', 'email'),
   ...{ createdAt: time, updatedAt: time },
 });
 

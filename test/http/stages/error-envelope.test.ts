@@ -1,4 +1,4 @@
-// Proves SPEC 1.9, 1.10, 6.1, 6.2, 6.4, 6.5, 6.6, 6.8, 6.10, 12.4, 19.1, 19.3, 20.1, 25.4; ASVS 4.1.1, 16.2.4, 16.3.2, 16.3.4
+// Proves SPEC 1.9, 1.10, 6.1, 6.2, 6.4, 6.5, 6.6, 6.8, 6.10, 12.4, 19.1, 19.3, 20.1, 20.14, 25.4; ASVS 4.1.1, 16.2.4, 16.3.2, 16.3.4
 import createHttpError from 'http-errors';
 import { describe, expect, it } from 'vitest';
 import { listErrors } from '../../../src/application/browse-catalog.ts';

@@ -309,9 +309,7 @@ const impliedErrors = (auth: Strategy, stepUp: Route['stepUp'], { writes }: Cook
   'SYS_UNEXPECTED_ERROR',
 ];
 
-/**
- * A refused origin, a busy service, and what the HTTP server refuses before a route is reached. With a body, also its media type.
- */
+/** A refused origin, a busy service, and what the HTTP server refuses before a route is reached. With a body, also its media type. */
 const impliedStatuses = ({ body }: RequestSchemas<unknown, unknown, unknown>): number[] => [
   ...[400, 403, 408, 413, 431, 503],
   ...(body === undefined ? [] : [415]),

@@ -10,7 +10,7 @@ import { EVENT_KINDS } from '../../../../domain/event.ts';
 import { INVITATIONS_AT_MOST } from '../../../../domain/registration.ts';
 import { EMAIL_MAX_LENGTH } from '../../../../domain/user.ts';
 import { InvitationJson, SettingJson, WebhookJson } from '../../../json/back-office.ts';
-import { DEFAULT_LIMIT, Limit, Timestamp } from '../../../json/fields.ts';
+import { DEFAULT_LIMIT, Limit, nullableTimes, numbers, Timestamp, texts } from '../../../json/fields.ts';
 import { eventsPage, invitationsPage, settingsPage, webhooksPage } from '../../pages/office/lists.ts';
 import { overviewPage } from '../../pages/office/overview.ts';
 import { usersPage } from '../../pages/office/users.ts';
@@ -49,8 +49,8 @@ const AllEventsQuery = v.strictObject({
 const pageOf = <Name extends string, Item extends v.GenericSchema>(name: Name, item: Item) =>
   v.object({ ...v.entriesFromList([name], v.array(item)), next: v.nullable(v.string()) });
 
-const WaitingJson = v.object({ count: v.number(), since: v.nullable(Timestamp) });
-const CountJson = v.object({ kind: v.string(), detail: v.string(), count: v.number() });
+const WaitingJson = v.object({ ...numbers('count'), ...nullableTimes('since') });
+const CountJson = v.object({ ...texts('kind', 'detail'), ...numbers('count') });
 const OverviewJson = v.object({
   users: v.nullable(v.number()),
   sessions: v.nullable(v.number()),

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Context } from 'koa';
 import * as v from 'valibot';
+import { texts } from '../../../json/fields.ts';
 import { CSS_TYPE, cachedDocument, documentRoute, HTML_TYPE, PAGE_POLICY, SCRIPT_TYPE } from '../../documents.ts';
 import { PAGES } from '../../forms/flow.ts';
 import type { UserSite } from '../../pages/layout.ts';
@@ -29,11 +30,7 @@ const Home = v.object({
   name: v.pipe(v.string(), v.examples(['Tandem'])),
   version: v.string(),
   links: v.object({
-    documentation: v.string(),
-    openapi: v.string(),
-    errors: v.string(),
-    keys: v.string(),
-    client: v.string(),
+    ...texts('documentation', 'openapi', 'errors', 'keys', 'client'),
     ...v.partial(v.object(v.entriesFromList(Object.keys(OPTIONAL) as (keyof typeof OPTIONAL)[], v.string()))).entries,
   }),
   origin: v.nullable(

@@ -1,16 +1,12 @@
 import * as v from 'valibot';
+import { texts } from '../../../json/fields.ts';
 import { PUBLIC_READ, type Route, redirectRoute, route } from '../../routing/define-route.ts';
 
 /** RFC 7518 §6.2.1. Public members only, so that a private key is never sent. */
 const PublicJwk = v.pipe(
   v.object({
-    kty: v.literal('EC'),
-    crv: v.literal('P-256'),
-    x: v.string(),
-    y: v.string(),
-    kid: v.string(),
-    use: v.literal('sig'),
-    alg: v.literal('ES256'),
+    ...{ kty: v.literal('EC'), crv: v.literal('P-256'), use: v.literal('sig'), alg: v.literal('ES256') },
+    ...texts('x', 'y', 'kid'),
   }),
   v.title('PublicKey'),
 );
@@ -45,8 +41,7 @@ const authorizationServer = (issuer: string, baseUrl: string, isBinding: boolean
 });
 
 const AuthorizationServer = v.object({
-  issuer: v.string(),
-  jwks_uri: v.string(),
+  ...texts('issuer', 'jwks_uri'),
   response_types_supported: v.array(v.string()),
   grant_types_supported: v.array(v.string()),
   dpop_signing_alg_values_supported: v.optional(v.array(v.string())),
@@ -56,10 +51,7 @@ const AuthorizationServer = v.object({
 const MAX_AGE = 3_600;
 const KEPT_JSON = { type: 'application/json', cacheControl: `public, max-age=${MAX_AGE}` };
 
-/**
- * RFC 8414 §2, for gateways that look up by the issuer where the keys are.
- * @param isBinding whether tokens may be bound to keys: RFC 9449 §5.1
- */
+/** RFC 8414 §2, for gateways that look up by the issuer where the keys are. @param isBinding whether tokens may be bound to keys: RFC 9449 §5.1 */
 export const authorizationServerRoute = (issuer: string, baseUrl: string, isBinding: boolean): Route =>
   route({
     ...PUBLIC_READ,
@@ -71,7 +63,7 @@ export const authorizationServerRoute = (issuer: string, baseUrl: string, isBind
     handler: () => authorizationServer(issuer, baseUrl, isBinding),
   });
 
-const PasskeyEndpoints = v.object({ enroll: v.string(), manage: v.string() });
+const PasskeyEndpoints = v.object(texts('enroll', 'manage'));
 
 /** W3C "A Well-Known URL for Changing Passwords". Who does not know the present one gets a link on the way. */
 export const changePasswordRoute = (page: string): Route =>

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { LOGIN_METHOD_NAMES } from '../../domain/assurance.ts';
 import { EVENT_KINDS, SESSION_ENDINGS } from '../../domain/event.ts';
-import { flags, nullableTexts, nullableTimes, Timestamp, texts, times } from './fields.ts';
+import { nullableTexts, nullableTimes, Timestamp, texts, times } from './fields.ts';
 
 const Text = v.nullable(v.string());
 const UserAgent = v.pipe(Text, v.description('`User-Agent` of the last request, at most 200 bytes.'));

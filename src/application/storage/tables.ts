@@ -1,5 +1,5 @@
 import type { Ended } from '../../domain/ended-session.ts';
-import type { AccountEvent } from '../../domain/event.ts';
+import type { AccountEvent, StoredEvent } from '../../domain/event.ts';
 import type { Identity } from '../../domain/identity.ts';
 import type { Link } from '../../domain/link.ts';
 import type { Message } from '../../domain/message.ts';
@@ -21,12 +21,7 @@ export type Tables = {
     /** When the purge checks the session next: at its expiry or before. Refreshes do not change it (ADR 0019). */
     readonly purgeCheckAt: number;
   };
-  readonly events: AccountEvent & {
-    /** A hash of the device of a log-in or a registration; `null` for other kinds. */
-    readonly device: string | null;
-    /** The same text for the events of a user that are counted in one row; `null` for others. */
-    readonly countedBy: string | null;
-  };
+  readonly events: StoredEvent;
   /** The events of operators that the service has not logged yet. They outlive their users. */
   readonly operations: { readonly id: string; readonly event: AccountEvent };
   /** The same, for `EVENTS_RETENTION`: what each operator did. They outlive their users. */

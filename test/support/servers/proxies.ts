@@ -22,11 +22,25 @@ type Proxy = {
 };
 
 /** Each replacement has to apply. @throws Error that names one that does not */
-const replaced = (text: string, ...replacements: readonly (readonly [RegExp, string])[]): string =>
+export const replaced = (text: string, ...replacements: readonly (readonly [RegExp, string])[]): string =>
   replacements.reduce((before, [pattern, value]) => {
     if (!pattern.test(before)) throw new Error(`the documented configuration has no ${pattern}`);
     return before.replace(pattern, value);
   }, text);
+
+/** A whole configuration, with what is within `http`. */
+export const inNginx = (directory: string, text: string): string => {
+  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${join(directory, name)};`,
+  );
+  return `daemon off; pid ${join(directory, 'nginx.pid')}; events {} http { ${paths.join(' ')}\n${text}}`;
+};
+
+export const NGINX: Omit<Proxy, 'configured'> = {
+  packageName: 'nginx-light',
+  program: 'usr/sbin/nginx',
+  args: (file) => ['-c', file, '-e', '/dev/null'],
+};
 
 /** The proxies that the documents have a configuration for. */
 export const PROXIES: Readonly<Record<string, Proxy>> = {
@@ -45,8 +59,7 @@ export const PROXIES: Readonly<Record<string, Proxy>> = {
     args: (file) => ['run', '--adapter', 'caddyfile', '--config', file],
   },
   nginx: {
-    packageName: 'nginx-light',
-    program: 'usr/sbin/nginx',
+    ...NGINX,
     configured: ({ directory, port, instances }) => {
       const text = replaced(
         readText('docs/proxies/nginx.conf'),
@@ -56,12 +69,8 @@ export const PROXIES: Readonly<Record<string, Proxy>> = {
         [/\n *ssl_certificate_key .*/, ''],
         [/access_log \S+/, `access_log ${join(directory, 'access.log')}`],
       );
-      const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-        (name) => `${name}_temp_path ${join(directory, name)};`,
-      );
-      return `daemon off; pid ${join(directory, 'nginx.pid')}; events {} http { ${paths.join(' ')}\n${text}}`;
+      return inNginx(directory, text);
     },
-    args: (file) => ['-c', file, '-e', '/dev/null'],
   },
   HAProxy: {
     packageName: 'haproxy',

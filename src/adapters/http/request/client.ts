@@ -165,7 +165,7 @@ export const loginSourceOf = (ctx: Context, access: DeviceAccess, proof: string 
 const MAX_LENGTH = 1_000;
 
 /** The language that was chosen on a page, then those of `Accept-Language` (RFC 9110 §12.5.4), canonical, unless the header is too long. */
-export const acceptedLocales = (ctx: Context): string[] => {
+const acceptedLocales = (ctx: Context): string[] => {
   const accepted = ctx.get('Accept-Language').length > MAX_LENGTH ? [] : ctx.acceptsLanguages();
   const chosen = ctx.request.cookies.get(PAGE_LOCALE_COOKIE) ?? [];
   return [...chosen, ...accepted].flatMap((language) => canonicalLocale(language) ?? []);

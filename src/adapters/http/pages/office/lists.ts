@@ -95,33 +95,21 @@ ${buttonOf(view, 'replay-webhook', 'id', webhook.id)}`,
 type Setting = v.InferInput<typeof SettingJson>;
 
 export const settingsPage = (view: PageView, { settings }: { readonly settings: readonly Setting[] }): string => {
-  const listOf = (caption: string, listed: readonly Setting[]) =>
-    tableOf(
-      caption,
-      ['Variable', 'Value', 'Meaning'],
-      listed.map(({ name, value, isSet, meaning }) => [
-        html`<code>${breakable(name)}</code>`,
-        value === null ? badge('quiet', isSet ? 'set, and secret' : 'not set') : html`<code>${value}</code>`,
-        prose(meaning),
-      ]),
-    );
+  const panelOf = (title: string, caption: string, listed: readonly Setting[]) => {
+    const rows = listed.map(({ name, value, isSet, meaning }) => [
+      html`<code>${breakable(name)}</code>`,
+      value === null ? badge('quiet', isSet ? 'set, and secret' : 'not set') : html`<code>${value}</code>`,
+      prose(meaning),
+    ]);
+    return panel(title, tableOf(caption, ['Variable', 'Value', 'Meaning'], rows));
+  };
+  const set = settings.filter(({ isSet }) => isSet);
+  const defaults = settings.filter(({ isSet }) => !isSet);
   return officePage(view, {
     path: '/office/settings',
     title: 'Settings',
     lead: 'What this instance was started with. Secrets are not shown.',
-    main: html`${panel(
-      'Set',
-      listOf(
-        'By its environment',
-        settings.filter(({ isSet }) => isSet),
-      ),
-    )}
-${panel(
-  'Defaults',
-  listOf(
-    'All others',
-    settings.filter(({ isSet }) => !isSet),
-  ),
-)}`,
+    main: html`${panelOf('Set', 'By its environment', set)}
+${panelOf('Defaults', 'All others', defaults)}`,
   });
 };

@@ -4,7 +4,8 @@ import { Kysely, MysqlDialect } from 'kysely';
 import { reasonOf } from '../log/redact-error.ts';
 import { MARIADB, MYSQL } from './dialects.ts';
 import { field } from './failures.ts';
-import { type DriversPool, preparingPool } from './mysql-pool.ts';
+import type { DriversPool } from './mysql-pool.ts';
+import { poolOfServers } from './mysql-servers.ts';
 import type { Connected, DatabaseKind, ServerOptions, Types } from './options.ts';
 import { anyConnection } from './statements.ts';
 
@@ -110,7 +111,7 @@ export const connectBy = async (
   };
   const pools = (await Promise.all(servers.map(open))) as DriversPool[];
   const limits = { statement: statementTimeout, connection: connectionTimeout };
-  const pool = preparingPool(pools, session, limits);
+  const pool = poolOfServers(pools, session, limits);
   const connection = anyConnection(new Kysely({ dialect: new MysqlDialect({ pool }) }));
   return { ...connection, connections: pool.state, isCluster: pool.isCluster };
 };

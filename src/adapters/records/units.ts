@@ -67,6 +67,8 @@ export type Transact = <Result>(work: (inside: Calls) => Promise<Result>) => Pro
 /** One run of the work of a unit. */
 type Run = {
   isOver: boolean;
+  /** Nothing is sent behind a call that was refused: MariaDB and MySQL may have undone the transaction, and would keep it by itself. */
+  hasRefused: boolean;
   /** The first call that was refused. The transaction has failed, whatever the work makes of that. */
   failure: AppError | undefined;
   hasConflict: boolean;
@@ -75,7 +77,7 @@ type Run = {
   readonly inTurn: <Result>(call: () => Promise<Result>) => Promise<Result>;
 };
 
-const NEW_RUN = { isOver: false, failure: undefined, hasConflict: false, rejection: undefined };
+const NEW_RUN = { isOver: false, hasRefused: false, failure: undefined, hasConflict: false, rejection: undefined };
 const atOnce: Run['inTurn'] = (call) => call();
 
 const MOST_RUNS = 10;
@@ -168,8 +170,14 @@ const outcomeOf = async <Result>(call: () => Promise<Result>, run: Run): Promise
   const goesOnAfterViolation = run.failure?.code === 'DB_UNIQUE_VIOLATION';
   try {
     return await run.inTurn(async () => {
-      if (run.failure === undefined) return call();
-      throw new AppError('DB_QUERY_FAILED', { reason: 'an earlier call of the transaction was refused' });
+      if (run.hasRefused)
+        throw new AppError('DB_QUERY_FAILED', { reason: 'an earlier call of the transaction was refused' });
+      try {
+        return await call();
+      } catch (error) {
+        run.hasRefused = true;
+        throw error;
+      }
     });
   } catch (error) {
     await Promise.allSettled(earlier);

@@ -224,10 +224,13 @@ describe.runIf(canStartMariadb())('on MariaDB', () => {
         await promise;
         await untilOneWaits();
       }
-      await inside.lock('users', { id: second.id });
+      // What is sent behind the conflict would be outside of the transaction.
+      const behind = { id: `of run ${seen.length}`, expiresAt: NOW };
+      await Promise.all([inside.lock('users', { id: second.id }), inside.insert('usedValues', behind)]);
     });
     await over;
     expect(seen).toEqual([first.locale, 'de']);
+    expect(await records.list('usedValues', { equal: { id: 'of run 1' } })).toEqual([]);
     expect(await records.list('usedValues', { equal: { id: 'of a unit' } })).toHaveLength(1);
   });
 

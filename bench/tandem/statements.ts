@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
-import { countUsers, listAllEvents, listUsers } from '../../src/application/accounts/account-data.ts';
+import { listAllEvents } from '../../src/application/accounts/account-data.ts';
+import { countUsers, listUsers } from '../../src/application/accounts/list-users.ts';
 import { TABLES } from '../../src/application/storage/tables.ts';
 import { type Config, parseConfig } from '../../src/infrastructure/config.ts';
 import { openSql } from '../../src/infrastructure/open-sql.ts';
@@ -57,9 +58,9 @@ const askAsOperator = async ({ database }: Config, begin: (of: string) => void):
   const { users, records, close } = await openSql(database, { migrate: false });
   const page = { contains: null, after: null, newestFirst: true, limit: 20 };
   begin('newest users');
-  await listUsers({ users })(page);
+  await listUsers({ users, records })(page);
   begin('two characters');
-  await listUsers({ users })({ ...page, contains: 'zq' });
+  await listUsers({ users, records })({ ...page, contains: 'zq' });
   begin('number of users');
   await countUsers({ users })();
   begin('latest events of all');

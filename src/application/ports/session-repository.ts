@@ -1,9 +1,8 @@
 import type { Authenticated } from '../../domain/assurance.ts';
 import type { DeviceProof } from '../../domain/device-binding.ts';
-import type { Device } from '../../domain/event.ts';
+import type { AccountEvent, Device } from '../../domain/event.ts';
 import type { PartWithUser, Rotation, RotationOutcome, Session, SessionKey } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
-import type { Tables } from '../storage/tables.ts';
 
 export type UserInSession = {
   readonly user: User;
@@ -16,7 +15,8 @@ export type UserInSession = {
 export type PlainLogin = {
   readonly user: User;
   readonly session: Session;
-  readonly event: Tables['events'];
+  /** As it is stored. */
+  readonly event: AccountEvent & { readonly device: string | null; readonly countedBy: string | null };
   /** It needs a notice on an unknown device, or after so many refused log-ins since a time; `null`: it needs none. */
   readonly notice: { readonly since: number; readonly refused: number } | null;
 };

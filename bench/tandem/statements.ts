@@ -58,9 +58,9 @@ const askAsOperator = async ({ database }: Config, begin: (of: string) => void):
   const { users, records, close } = await openSql(database, { migrate: false });
   const page = { contains: null, after: null, newestFirst: true, limit: 20 };
   begin('newest users');
-  await listUsers({ users })(page);
+  await listUsers({ users, records })(page);
   begin('two characters');
-  await listUsers({ users })({ ...page, contains: 'zq' });
+  await listUsers({ users, records })({ ...page, contains: 'zq' });
   begin('number of users');
   await countUsers({ users })();
   begin('latest events of all');

@@ -40,17 +40,11 @@ for (const page of PAGES) {
 for (const [tag, text] of referencePages(JSON.parse(readText(OPENAPI)))) write(`reference/${tag}.md`, text);
 cpSync(join(ROOT, 'docs/images'), join(OUTPUT, 'docs/images'), { recursive: true });
 write('public/openapi.json', readText(OPENAPI));
-write(
-  'public/llms.txt',
-  `# Tandem\n\n> A dual-token authentication service.\n${groups
-    .map(
-      ({ text, items }) =>
-        `\n## ${text}\n\n${items.map(({ text, link }) => `- [${text}](${BASE}${link.slice(1).replace(/\/$/, '/index')}.md)\n`).join('')}`,
-    )
-    .join('')}`,
-);
+const lists = groups.flatMap(({ text, items }) => [
+  `\n## ${text}\n`,
+  ...items.map(({ text, link }) => `- [${text}](${BASE}${link.slice(1).replace(/\/$/, '/index')}.md)`),
+]);
+write('public/llms.txt', `# Tandem\n\n> A dual-token authentication service.\n${lists.join('\n')}\n`);
 await build(import.meta.dirname, { base: BASE });
-cpSync(OUTPUT, join(import.meta.dirname, 'dist'), {
-  recursive: true,
-  filter: (path) => !/\.webp$|\bpublic\b/.test(path),
-});
+const filter = (path: string) => !/\.webp$|\bpublic\b/.test(path);
+cpSync(OUTPUT, join(import.meta.dirname, 'dist'), { recursive: true, filter });

@@ -18,6 +18,7 @@ export const referencePages = (document: Json): Map<string, string> => {
   };
   const row = (name: string, required: boolean, schema: Json) =>
     `| \`${name}\`${required ? '' : ', optional'} | ${typeOf(schema)} | ${rulesOf(resolve(schema))} |`;
+  const rowOf = ({ name, required, schema }: Json) => row(name, required, schema);
   /** A row for each member, also of objects and lists in it. */
   const rowsOf = (schema: Json, prefix = ''): string[] => {
     const { properties = {}, required = [], anyOf = [], items } = resolve(schema);
@@ -46,7 +47,7 @@ export const referencePages = (document: Json): Map<string, string> => {
   const section = (operation: Json): string => {
     const { method, path, summary, description = '', security, requestBody } = operation;
     const body = requestBody?.content['application/json'];
-    const parameters = operation.parameters.map(resolve).filter(({ in: place }: Json) => place !== 'header');
+    const parameters = operation.parameters.map(resolve).filter((each: Json) => each.in !== 'header');
     const [status, success] = Object.entries<Json>(operation.responses)[0] ?? ['', {}];
     const [type, { schema, example } = {} as Json] = Object.entries<Json>(success.content ?? {})[0] ?? [];
     const isEnveloped = schema?.properties?.success !== undefined;
@@ -55,12 +56,9 @@ export const referencePages = (document: Json): Map<string, string> => {
       `## ${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
       `${summary}. ${description}`,
       `Token: ${security.map((each: Json) => Object.keys(each).join(' and ') || 'none').join(', or ') || 'none'}. Limit: ${operation['x-rate-limit']}.`,
-      table(
-        'Parameter',
-        parameters.map((each: Json) => row(each.name, each.required, each.schema)),
-      ),
+      table('Parameter', parameters.map(rowOf)),
       body && table('Body', rowsOf(body.schema)),
-      example && body?.example && block(body.example),
+      body?.example && block(body.example),
       `**${status}**, \`${type}\``,
       schema && table(isEnveloped ? 'Data' : 'Response', rowsOf(isEnveloped ? schema.properties.data : schema)),
       example && typeof example !== 'string' && block(isEnveloped ? example.data : example),
@@ -69,15 +67,12 @@ export const referencePages = (document: Json): Map<string, string> => {
       .filter(Boolean)
       .join('\n\n');
   };
-  return new Map(
-    document.tags.map(({ name, description }: Json) => [
-      name,
-      `# Routes: ${name}\n\n${description} Any of them may also answer ${common.join(', ')}.\n\n${operations
-        .filter(({ tags }) => tags.includes(name))
-        .map(section)
-        .join('\n\n')}\n`,
-    ]),
-  );
+  const pageOf = ({ name, description }: Json): [string, string] => {
+    const sections = operations.filter(({ tags }) => tags.includes(name)).map(section);
+    const head = `# Routes: ${name}\n\n${description} Any of them may also answer ${common.join(', ')}.`;
+    return [name, `${[head, ...sections].join('\n\n')}\n`];
+  };
+  return new Map(document.tags.map(pageOf));
 };
 
 const code = (value: unknown) => `\`${value}\``;

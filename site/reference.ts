@@ -30,19 +30,19 @@ export const referencePages = (document: Json): Map<string, string> => {
       ]),
     ];
   };
-  /** `CODE (400, 503)` */
-  const codesOf = ({ responses }: Json): string[] => {
+  /** The statuses of each code. */
+  const codesOf = ({ responses }: Json): Map<string, string[]> => {
     const statuses = new Map<string, string[]>();
     for (const [status, response] of Object.entries<Json>(responses))
       for (const each of Object.keys(resolve(response).content?.['application/json']?.examples ?? {}))
         statuses.set(each, [...(statuses.get(each) ?? []), status]);
-    return [...statuses].map(([each, all]) => `[${each}](../docs/errors.md#${each.toLowerCase()}) (${all.join(', ')})`);
+    return statuses;
   };
 
   const operations = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
     Object.entries<Json>(item).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
   ) as Json[];
-  const common = codesOf(operations[0] ?? {}).filter((each) => operations.every((it) => codesOf(it).includes(each)));
+  const common = CODES.filter((each) => operations.every((operation) => codesOf(operation).has(each)));
 
   const section = (operation: Json): string => {
     const { method, path, summary, description = '', security, requestBody } = operation;
@@ -51,7 +51,7 @@ export const referencePages = (document: Json): Map<string, string> => {
     const [status, success] = Object.entries<Json>(operation.responses)[0] ?? ['', {}];
     const [type, { schema, example } = {} as Json] = Object.entries<Json>(success.content ?? {})[0] ?? [];
     const isEnveloped = schema?.properties?.success !== undefined;
-    const codes = codesOf(operation).filter((each) => !common.includes(each));
+    const codes = [...codesOf(operation)].filter(([each]) => !common.includes(each));
     return [
       `## ${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
       `${summary}. ${description}`,
@@ -62,29 +62,28 @@ export const referencePages = (document: Json): Map<string, string> => {
       `**${status}**, \`${type}\``,
       schema && table(isEnveloped ? 'Data' : 'Response', rowsOf(isEnveloped ? schema.properties.data : schema)),
       example && typeof example !== 'string' && block(isEnveloped ? example.data : example),
-      codes.length > 0 && `Errors: ${codes.join(', ')}`,
+      codes.length > 0 && `Errors: ${codes.map(([each, all]) => `${all.join(', ')} ${linkTo(each)}`).join(', ')}`,
     ]
       .filter(Boolean)
       .join('\n\n');
   };
   const pageOf = ({ name, description }: Json): [string, string] => {
     const sections = operations.filter(({ tags }) => tags.includes(name)).map(section);
-    const head = `# Routes: ${name}\n\n${description} Any of them may also answer ${common.join(', ')}.`;
+    const head = `# Routes: ${name}\n\n${description} Any of them may also answer ${common.map(linkTo).join(', ')}.`;
     return [name, `${[head, ...sections].join('\n\n')}\n`];
   };
   return new Map(document.tags.map(pageOf));
 };
 
+const CODES = Object.keys(CATALOG).toSorted();
+const linkTo = (each: string) => `[${each}](../docs/errors.md#${each.toLowerCase()})`;
 const code = (value: unknown) => `\`${value}\``;
 const block = (value: unknown) => `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
 const table = (title: string, rows: readonly string[]) =>
   rows.length > 0 && `| ${title} | Type | Rules |\n|---|---|---|\n${rows.join('\n')}`;
 
-const rulesOf = ({ description, minLength, maxLength }: Json): string =>
-  [description, minLength && `from ${minLength} characters`, maxLength && `up to ${maxLength} characters`]
-    .filter(Boolean)
-    .join(' ')
-    .replaceAll('|', '\\|');
+const rulesOf = ({ description = '', minLength = 0, maxLength }: Json): string =>
+  `${description}${maxLength ? ` ${minLength} to ${maxLength} characters.` : ''}`.trim().replaceAll('|', '\\|');
 
 /** The catalog of errors, a section for each code. */
 export const catalogSections = (): string =>

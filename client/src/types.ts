@@ -392,9 +392,7 @@ export type EmailChange = {
 /** A page of events: those before the one with this id. */
 export type EventsPage = { readonly before?: string | undefined; readonly limit?: number | undefined };
 
-export type AuthClientOptions = {
-  /** The address of the service, with `http://` or `https://`, and its path if it has one. */
-  readonly baseUrl: string;
+export type AuthClientOptions = Pick<AccountClientOptions, 'baseUrl'> & {
   /** Other origins that `fetch` may send the access token to. */
   readonly origins?: readonly string[] | undefined;
   /** Instead of the global one. */
@@ -698,19 +696,13 @@ export type ServerAuth = {
   readonly signedInFetch: (request: Request, input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 };
 
-export type EndedSessionsOptions = {
-  /** The address of the service. */
-  readonly baseUrl: string;
-  /** Its `JWT_ISSUER`. */
-  readonly issuer?: string | undefined;
+export type EndedSessionsOptions = Pick<ServerAuthOptions, 'baseUrl' | 'issuer' | 'fetch'> & {
   /** What becomes of tokens while the list is stale: `stale-ok`, the default, believes the last one; `refuse` believes no token. */
   readonly whenStale?: 'stale-ok' | 'refuse' | undefined;
   /** Seconds without an answer of the service until the list is stale. 60 by default. */
   readonly staleAfter?: number | undefined;
   /** For each request that has failed. It is repeated. */
   readonly onError?: ((error: Error) => void) | undefined;
-  /** Instead of the global one. */
-  readonly fetch?: typeof fetch | undefined;
 };
 
 /** The sessions that have ended, and the users who were disabled or deleted, while their access tokens are valid. */

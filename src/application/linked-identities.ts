@@ -31,8 +31,11 @@ export const removeIdentity = async (deps: Core, stores: Stores, key: Pick<Ident
 /** How many removed identities of a user are remembered: the latest. */
 const REMOVED_AT_MOST = 200;
 
-export const isBlocked = (deps: Core, { removedIdentities }: Pick<User, 'removedIdentities'>, identity: IdentityKey) =>
-  removedIdentities?.includes(markOf(deps, identity)) ?? false;
+export const isBlocked = (
+  deps: Core,
+  { removedIdentities }: Pick<User, 'removedIdentities'>,
+  identity: IdentityKey,
+): boolean => removedIdentities?.includes(markOf(deps, identity)) ?? false;
 
 /**
  * Remembers that identities were removed, or forgets it, since their owner has linked them in a session. In a transaction that has locked the user.

@@ -78,8 +78,7 @@ export const unlinkIdentityAsOperator = (deps: Core) => (userId: string, id: str
 
 /** Forgets the wrong passwords and codes of a user, so that log-ins need not wait. */
 export const unlockAccount =
-  (deps: Core & { readonly attempts: Pick<LoginAttempts, 'forget'> }) =>
-  async (userId: string, origin: Origin): Promise<void> => {
+  (deps: Core & { readonly attempts: Pick<LoginAttempts, 'forget'> }) => async (userId: string, origin: Origin) => {
     const user = await deps.transactions.run(async (stores) => {
       const locked = await lockedUser(stores, userId);
       await record(deps, stores, origin, [{ userId, kind: 'unlocked' }]);

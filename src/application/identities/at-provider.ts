@@ -56,8 +56,7 @@ export const startAtProvider = (deps: Service) => async (purpose: Purpose, isAga
 };
 
 /** The starts of a browser that are not over. @param texts as it presents them. */
-export const openStarts = (deps: Service, texts: readonly string[]): Start[] =>
-  openSealed<[Start]>(deps, texts, KIND).flat();
+export const openStarts = (deps: Service, texts: readonly string[]) => openSealed<[Start]>(deps, texts, KIND).flat();
 
 export const unprovenIdentity = (reason: string): AppError => new AppError('AUTH_IDENTITY_UNPROVEN', { reason });
 

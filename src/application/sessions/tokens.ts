@@ -59,8 +59,7 @@ export const mostFavorable = (assessed: readonly AssessedToken[]): AssessedToken
  * Whether a request that can prove no key has a token of a session with one. It is not answered by the token of another session: a page has
  * to prove the key first.
  */
-export const hasUnproven = (assessed: readonly AssessedToken[]): boolean =>
-  assessed.some(({ status }) => status === 'unproven');
+export const hasUnproven = (assessed: readonly AssessedToken[]) => assessed.some(({ status }) => status === 'unproven');
 
 /** The sessions of reused tokens. A favorable token excuses the reused ones of its own session only. ADR 0002. */
 export const reusedSessions = (assessed: readonly AssessedToken[]): readonly Session[] => {

@@ -42,8 +42,7 @@ export const useCode = async (records: Records, userId: string, hash: string): P
 export const codesOf = async (records: Records, userId: string): Promise<string[]> =>
   (await records.list('recoveryCodes', { equal: { userId } })).map(({ hash }) => hash);
 
-export const findPasskey = (records: Records, credentialId: string): Promise<Passkey | null> =>
-  readRow(records, 'passkeys', { credentialId });
+export const findPasskey = (records: Records, credentialId: string) => readRow(records, 'passkeys', { credentialId });
 
 /** The oldest first. */
 export const passkeysOf = (records: Records, userId: string): Promise<Passkey[]> =>
@@ -128,8 +127,7 @@ export const takeInvitation = async (
   records: Records,
   { email, tokenHash }: Pick<Invitation, 'email' | 'tokenHash'>,
   now: number,
-): Promise<boolean> =>
-  (await removeRow(records, 'invitations', { email, tokenHash }, (row) => isLive(row, now))) !== null;
+) => (await removeRow(records, 'invitations', { email, tokenHash }, (row) => isLive(row, now))) !== null;
 
 export const listInvitations = async (records: Records, now: number, limit: number): Promise<Invitation[]> =>
   (await readRows(records, 'invitations', { order: ['email'], limit })).filter((row) => isLive(row, now));

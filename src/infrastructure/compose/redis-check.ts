@@ -59,5 +59,4 @@ const probeCounts = async (redis: RedisClient): Promise<void> => {
 /** The replies to a user without a right: to the command of a client, and to one of a script in Redis 7 and 6. */
 const REFUSALS = [/^NOPERM /, /ACL failure in script/, /can't run this command/];
 
-const isRefusal = (error: unknown): boolean =>
-  error instanceof Error && REFUSALS.some((refusal) => refusal.test(error.message));
+const isRefusal = (error: unknown) => error instanceof Error && REFUSALS.some((refusal) => refusal.test(error.message));

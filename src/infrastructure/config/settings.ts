@@ -249,8 +249,7 @@ const keysOf = (of: Values): TokenKeys | null => {
 };
 
 /** SPEC "Token scheme": 15 minutes, or the lifetime of the refresh token if that is shorter. */
-const accessLifetimeOf = (of: Values): number =>
-  of.JWT_ACCESS_EXPIRES_IN ?? Math.min(15 * MINUTE, of.JWT_REFRESH_EXPIRES_IN);
+const accessLifetimeOf = (of: Values) => of.JWT_ACCESS_EXPIRES_IN ?? Math.min(15 * MINUTE, of.JWT_REFRESH_EXPIRES_IN);
 
 export const raceWindowOf = (of: Values): number =>
   of.JWT_REFRESH_RACE_WINDOW ?? Math.min(10_000, Math.floor(of.JWT_REFRESH_EXPIRES_IN / 10));
@@ -268,8 +267,7 @@ export const cookiePathOf = (of: Values): string =>
   of.JWT_REFRESH_COOKIE_PATH ?? (of.JWT_REFRESH_COOKIE_PREFIX === '__Host-Http-' ? '/' : authPathOf(of));
 
 /** Whether browsers send a cookie with its path to refresh and log-out (RFC 6265 §5.1.4). */
-export const cookieCoversAuth = (of: Values): boolean =>
-  withSlash(authPathOf(of)).startsWith(withSlash(cookiePathOf(of)));
+export const cookieCoversAuth = (of: Values) => withSlash(authPathOf(of)).startsWith(withSlash(cookiePathOf(of)));
 
 /** Browsers hold the prefixes to their promises (RFC 6265bis §4.1.3): no other host, and no page over http, can have set the cookie. */
 const accessCookieOf = (of: Values): AccessCookieSettings => {

@@ -48,8 +48,7 @@ export const readVariables = (env: Env): { readonly values: Partial<Values>; rea
 };
 
 /** Hashes of secrets, too. */
-const isHidden = (name: VariableName): boolean =>
-  (VARIABLES[name] as Variable).secret === true || name === 'PAGE_SERVERS';
+const isHidden = (name: VariableName) => (VARIABLES[name] as Variable).secret === true || name === 'PAGE_SERVERS';
 
 /** What the service is set to, without secrets: URLs with a password are refused where they are none. */
 export const shownSettings = (env: Env) => {

@@ -49,8 +49,8 @@ type Declaration<
   /** Whether operators do it to each other as well: it gives nobody what is theirs. */
   readonly onOperators?: true;
   /** What refuses it before anything is done. @throws AppError */
-  check?(deps: ActDeps, given: ActInput<Body, Params, Query>): void | Promise<void>;
-  run(deps: ActDeps, given: ActInput<Body, Params, Query>, origin: Origin): Promise<v.InferInput<Data>>;
+  check?(deps: ActDeps, input: ActInput<Body, Params, Query>): void | Promise<void>;
+  run(deps: ActDeps, input: ActInput<Body, Params, Query>, origin: Origin): Promise<v.InferInput<Data>>;
   /** Of the pages for people. Without one, they cannot do it. */
   readonly form?: ActForm;
   /** The page of what is read, and its name in the navigation. */
@@ -82,21 +82,21 @@ export const act = <
   Params extends Schema = typeof IdParams,
   Query extends QuerySchema | undefined = undefined,
 >(
-  declared: Declaration<Body, Data, Params, Query>,
-): Act => ({ data: NO_DATA, ...declared });
+  declaration: Declaration<Body, Data, Params, Query>,
+): Act => ({ data: NO_DATA, ...declaration });
 
 type CheckedInput = Parameters<Act['run']>[1] & { readonly [param: string]: unknown };
 
-/** Refuses what would fail, or send a mail without mail. @param given input that the schemas have checked @throws AppError */
-export const assertPossible = async (act: Act, deps: ActDeps, given: CheckedInput): Promise<void> => {
+/** Refuses what would fail, or send a mail without mail. @param input that the schemas have checked @throws AppError */
+export const assertPossible = async (act: Act, deps: ActDeps, input: CheckedInput): Promise<void> => {
   const { mails, check } = act;
-  if (!deps.hasMail && mails?.if(given.body)) {
+  if (!deps.hasMail && mails?.if(input.body)) {
     const [field, value] = mails.unless;
     const details = [{ field, code: 'invalid_value', message: `must be ${value}: the service sends no mail` }] as const;
     throw validationFailure(details);
   }
-  await assertNotAboutOperator(act, deps, given);
-  await check?.(deps, given);
+  await assertNotAboutOperator(act, deps, input);
+  await check?.(deps, input);
 };
 
 /** Whoever may write could make somebody an operator, or take the account of one over. @throws AppError 403 */
@@ -114,24 +114,24 @@ const assertNotAboutOperator = async (
 };
 
 /** @throws AppError */
-export const perform = async (act: Act, deps: ActDeps, given: CheckedInput, origin: Origin): Promise<unknown> => {
-  await assertPossible(act, deps, given);
-  return act.run(deps, given, origin);
+export const perform = async (act: Act, deps: ActDeps, input: CheckedInput, origin: Origin): Promise<unknown> => {
+  await assertPossible(act, deps, input);
+  return act.run(deps, input, origin);
 };
 
 /** The routes for programs. A `GET` needs the scope that reads, all others the one that writes. */
 export const actRoutes = (acts: Readonly<Record<string, Act>>, deps: ActDeps): Route[] =>
-  Object.entries(acts).flatMap(([name, declared]) => {
-    const { at, summary, description, params = IdParams, query, body, data, errors = [], needs } = declared;
+  Object.entries(acts).flatMap(([name, declaration]) => {
+    const { at, summary, description, params = IdParams, query, body, data, errors = [], needs } = declaration;
     if (needs === 'mail' && !deps.hasMail) return [];
     return route({
       ...{ name: `operators-${name}`, tag: 'back-office', at, summary, errors },
       auth: at.startsWith('GET ') ? 'users:read' : 'users:write',
       ...(description !== undefined && { description }),
       request: { ...(at.includes(':') && { params }), ...(query && { query }), ...(body && { body }) },
-      response: { status: declared.status ?? 200, data },
+      response: { status: declaration.status ?? 200, data },
       handler: ({ params, query, body }, ctx) =>
-        perform(declared, deps, { ...(params as object), query, body }, originOfOperator(ctx)),
+        perform(declaration, deps, { ...(params as object), query, body }, originOfOperator(ctx)),
     });
   });
 

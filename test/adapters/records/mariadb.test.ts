@@ -60,7 +60,7 @@ describe.runIf(canStartMariadb())('on MariaDB', () => {
 
   // Neither MySQL nor a cluster runs here: what the dialect of one leaves out, and how the nodes of the other lock.
   const OTHER = { ...MYSQL, rowLock: 'write' } as const;
-  describeRecords('mikroOrmRecords that lock by a change, without delete … returning', async () => {
+  describeRecords('mikroOrmRecords that lock by a change without delete … returning', async () => {
     await empty();
     return {
       records: mikroOrmRecords(() => opened().em.getKysely(), OTHER),

@@ -13,9 +13,9 @@ import { type Chance, type Entry, kernel, START } from './kernel.ts';
  * on how busy the machine is.
  */
 
-/** Where real waits came from, since the last look. */
+/** Where real waits came from, and may come from, since the last look. */
 export const realWaits = new Set<string>();
-const begun = new Map<number, Error>();
+export const begun = new Map<number, Error>();
 createHook({
   trackPromises: false,
   /** Node's own resources have names in capitals; those of packages do not. What is done at once begins, and calls nobody back. */

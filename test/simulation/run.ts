@@ -8,7 +8,7 @@ import { Chance, expect, HOUR, kernel, MINUTE, SECOND, START, story, tell, withi
 import { disableAll } from './operators.ts';
 import { ALL_WELL, outside } from './outside.ts';
 import { live } from './people.ts';
-import { keeping, keptByModules, realWaits } from './process.ts';
+import { begun, keeping, keptByModules, realWaits } from './process.ts';
 import type { Rule } from './rules.ts';
 import { beginDeployment, instances, openInstance } from './service.ts';
 import { steal } from './thief.ts';
@@ -24,7 +24,7 @@ export type Result = Awaited<ReturnType<typeof runWorld>>;
 /** @returns what decides what happens in it */
 const begin = async (seed: number, { days, trace }: Options): Promise<Chance> => {
   await kernel.begin(seed);
-  realWaits.clear();
+  for (const each of [begun, realWaits]) each.clear();
   keeping.now = null;
   const chance = new Chance(seed);
   Object.assign(story, { judged: new Set<Rule>(), violation: undefined, trace });

@@ -43,7 +43,7 @@ export const measureInTurn = async (
       const recordIts = (metric: Metric, value: number) => record(name, metric, value);
       await attempt(name, () => measureOnAllCores(each, parts, options, spans, recordIts));
     }
+    await measureOnOneCore(prepared, parts, options, spans, record, attempt);
   }
   await measureLogIns(prepared, parts, options, spans, recordAs('log-ins'), attempt);
-  await measureOnOneCore(prepared, parts, options, spans, recordAs('one core'), attempt);
 };

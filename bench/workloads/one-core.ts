@@ -30,11 +30,14 @@ const actorOf = (workload: Fast, calls: Calls): ((credentials: Credentials) => A
 
 type Runner = PreparedSystem & { readonly server: Server };
 
-/** All systems run on the same core, and each in its turn has work for a second, after a quarter of a minute in which V8 compiles what it runs. */
+/**
+ * All systems run on the same core, and each in its turn has work for a second, after thousands of requests in which V8 compiles what
+ * it runs. They are started anew in each round: processes of one system differ by up to a third.
+ */
 export const measureOnOneCore = async (
   prepared: readonly PreparedSystem[],
   parts: Parts,
-  { rounds, wants }: Options,
+  { wants }: Options,
   spans: Spans,
   record: RecordSample,
   attempt: Attempt,
@@ -53,7 +56,7 @@ export const measureOnOneCore = async (
   try {
     for (const workload of WORKLOADS) {
       const having = running.filter(({ system }) => wanted(system).includes(workload));
-      await measureInTurns(workload, having, rounds * TURNS, spans, record, attempt);
+      await measureInTurns(workload, having, spans, record, attempt);
     }
     for (const { system, server } of running) {
       // The others have done more by the end of what runs on all cores.
@@ -69,8 +72,7 @@ export const measureOnOneCore = async (
 const measureInTurns = async (
   workload: Fast,
   running: readonly Runner[],
-  count: number,
-  { fast }: Spans,
+  { fast, compiling }: Spans,
   record: RecordSample,
   attempt: Attempt,
 ): Promise<void> => {
@@ -81,7 +83,9 @@ const measureInTurns = async (
       const { origin, pid } = server;
       const loggedIn = await logInAll(origin, calls, people);
       const group = { origin, actors: loggedIn.map(actorOf(workload, calls)) };
-      await load([group], { warmUp: 0, duration: fast.warmUp });
+      let made = 0;
+      do made += (await load([group], { warmUp: 0, duration: fast.warmUp }))[0]?.count ?? 0;
+      while (made < compiling);
       const take = async () => {
         const { perSecond, cpu } = await loadWithCost([group], [pid], { ...fast, warmUp: SETTLING });
         record(name, workload, perSecond);
@@ -90,5 +94,5 @@ const measureInTurns = async (
       turns.push({ name, take });
     });
   }
-  await takeTurns(turns, count, attempt);
+  await takeTurns(turns, TURNS, attempt);
 };

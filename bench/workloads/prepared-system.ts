@@ -2,14 +2,14 @@ import { ALL, move } from '../machine/cores.ts';
 import type { Parts, Storage } from '../parts/parts.ts';
 import { type Server, startServer } from '../parts/server.ts';
 import type { Person, System } from '../systems/system.ts';
-import { CLIENTS, newPeople, registerAll } from './clients.ts';
+import { newPeople, PEOPLE, registerAll } from './clients.ts';
 
 /** A system with databases of its own, which it has migrated, and people whom it knows. */
 export type PreparedSystem = { readonly system: System; readonly storage: Storage; readonly people: readonly Person[] };
 
 export const prepare = async (system: System, parts: Parts): Promise<PreparedSystem> => {
   const storage = await parts.fresh();
-  const people = newPeople(CLIENTS);
+  const people = newPeople(PEOPLE);
   const server = await startServer(system.program, { ...system.env, ...storage }, ALL);
   try {
     if (system.workloads.includes('register')) await registerAll(server.origin, system.calls, people);

@@ -1,12 +1,6 @@
 import { AuthError } from "./client.js";
 import { EmbeddedJWK, base64url, calculateJwkThumbprint, createRemoteJWKSet, customFetch, errors, jwtVerify } from "jose";
 
-// src/base-url.ts
-const baseOf = (baseUrl) => {
-	if (!/^https?:\/\//i.test(baseUrl)) throw new TypeError(`No http:// or https:// in baseUrl: ${baseUrl}`);
-	return new URL(baseUrl).href.replace(/\/+$/, "");
-};
-
 // src/host.ts
 const browser = () => globalThis.document && globalThis;
 const sleep = (milliseconds, isIdle) => new Promise((resolve) => {
@@ -68,38 +62,6 @@ ${form ?? ""}${form && byScript ? `\n<script type="module" src="${base}/continue
 	};
 };
 
-// src/there-and-back.ts
-const MARK$1 = /[?&](?:(?:tandem_code=([\w.-]+)?&)?tandem=(logged-(?:in|out)|%2F[\w%-]*)|error=[A-Z_]+)(?=#|$)/;
-const wayBack = ({ to } = {}, here = browser()?.location.href) => (to ?? here) && new URL(to ?? here, here).href.replace(MARK$1, "");
-const wayBackIn = (options, here) => {
-	const back = wayBack(options, here);
-	if (!back || !browser()?.navigator.vendor?.startsWith("Apple")) return back;
-	const url = new URL(back);
-	url.search += `${url.search ? "&" : "?"}tandem_code=`;
-	return url.href;
-};
-const userPage = (base, page, options, here) => {
-	const back = (/^(log-in|reg)/.test(page) ? wayBackIn : wayBack)(options, here);
-	return `${base}/auth/${page}${back ? `?to=${encodeURIComponent(back)}` : ""}`;
-};
-
-// src/proof.ts
-const TOLERANCE = 60;
-const isProven = async ({ headers, method }, url, { token, jkt }) => {
-	try {
-		const { payload, protectedHeader } = await jwtVerify(headers.get("DPoP") ?? "", EmbeddedJWK, {
-			algorithms: ["ES256"],
-			typ: "dpop+jwt",
-			requiredClaims: ["iat", "jti"]
-		});
-		const { htm, htu, ath, iat = 0 } = payload;
-		const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token)));
-		return htm === method && new URL(String(htu)).href === url && ath === base64url.encode(digest) && Math.abs(Date.now() / 1e3 - iat) <= TOLERANCE && await calculateJwkThumbprint(protectedHeader.jwk ?? {}) === jkt;
-	} catch {
-		return false;
-	}
-};
-
 // src/response.ts
 const bodyOf = async (response) => await response.json().catch(ignore) ?? {};
 const dataOf = async (response) => {
@@ -133,6 +95,42 @@ const withLimit = (detail) => {
 		...detail,
 		[name]: Number.parseInt(detail.message.replace(/\D+/, ""), 10)
 	} : detail;
+};
+const baseOf = (baseUrl) => {
+	if (!/^https?:\/\//i.test(baseUrl)) throw new TypeError(`No http:// or https:// in baseUrl: ${baseUrl}`);
+	return new URL(baseUrl).href.replace(/\/+$/, "");
+};
+
+// src/there-and-back.ts
+const MARK$1 = /[?&](?:(?:tandem_code=([\w.-]+)?&)?tandem=(logged-(?:in|out)|%2F[\w%-]*)|error=[A-Z_]+)(?=#|$)/;
+const wayBack = ({ to } = {}, here = browser()?.location.href) => (to ?? here) && new URL(to ?? here, here).href.replace(MARK$1, "");
+const wayBackIn = (options, here) => {
+	const back = wayBack(options, here);
+	if (!back || !browser()?.navigator.vendor?.startsWith("Apple")) return back;
+	const url = new URL(back);
+	url.search += `${url.search ? "&" : "?"}tandem_code=`;
+	return url.href;
+};
+const userPage = (base, page, options, here) => {
+	const back = (/^(log-in|reg)/.test(page) ? wayBackIn : wayBack)(options, here);
+	return `${base}/auth/${page}${back ? `?to=${encodeURIComponent(back)}` : ""}`;
+};
+
+// src/proof.ts
+const TOLERANCE = 60;
+const isProven = async ({ headers, method }, url, { token, jkt }) => {
+	try {
+		const { payload, protectedHeader } = await jwtVerify(headers.get("DPoP") ?? "", EmbeddedJWK, {
+			algorithms: ["ES256"],
+			typ: "dpop+jwt",
+			requiredClaims: ["iat", "jti"]
+		});
+		const { htm, htu, ath, iat = 0 } = payload;
+		const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(token)));
+		return htm === method && new URL(String(htu)).href === url && ath === base64url.encode(digest) && Math.abs(Date.now() / 1e3 - iat) <= TOLERANCE && await calculateJwkThumbprint(protectedHeader.jwk ?? {}) === jkt;
+	} catch {
+		return false;
+	}
 };
 
 // src/visitors.ts

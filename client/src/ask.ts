@@ -1,6 +1,5 @@
 import { AuthError } from './auth-error.ts';
-import { baseOf } from './base-url.ts';
-import { dataOf } from './response.ts';
+import { baseOf, dataOf } from './response.ts';
 import type { AccountClientOptions } from './types.ts';
 
 /** The requests of a module beside the AuthClient. Every answer that is an error rejects with an AuthError. */

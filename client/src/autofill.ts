@@ -1,5 +1,5 @@
 import { browser, ignore, sleep } from './host.ts';
-import type { PasskeyCredential, PasskeyRequestOptions } from './types.ts';
+import type { PasskeyRequestOptions } from './types.ts';
 import { get } from './webauthn.ts';
 
 type Ask = () => Promise<PasskeyRequestOptions>;
@@ -8,11 +8,7 @@ type Ask = () => Promise<PasskeyRequestOptions>;
 const CHECK_INTERVAL = 10_000;
 
 /** Waits until a passkey is chosen in the form, with another challenge before one expires. */
-export const chosen = async (
-  ask: Ask,
-  first: PasskeyRequestOptions,
-  signal: AbortSignal,
-): Promise<PasskeyCredential> => {
+export const chosen = async (ask: Ask, first: PasskeyRequestOptions, signal: AbortSignal) => {
   for (let options = first; ; ) {
     const round = new AbortController();
     const next = successor(ask, options, round.signal);

@@ -5,24 +5,15 @@ import { service } from './service.ts';
 import { session } from './session.ts';
 import { userPage, wayBack, wayBackIn } from './there-and-back.ts';
 import { type Token, userOf } from './token.ts';
-import type {
-  AuthClient,
-  AuthClientOptions,
-  LoginResult,
-  RefreshResult,
-  Return,
-  SessionInfo,
-  StepUpReason,
-  User,
-} from './types.ts';
+import type * as Api from './types.ts';
 
 /** What a challenge says is missing (RFC 9470), in the order in which the user is asked. */
-const missingIn = (challenge: string): StepUpReason[] => [
+const missingIn = (challenge: string): Api.StepUpReason[] => [
   ...(challenge.includes('max_age') ? (['recent'] as const) : []),
   ...(challenge.includes('acr_values') ? (['second-factor'] as const) : []),
 ];
 
-export const createAuthClient = (options: AuthClientOptions): AuthClient => {
+export const createAuthClient = (options: Api.AuthClientOptions): Api.AuthClient => {
   const http = service(options);
   const { origin, isOurs } = http;
   const origins = options.origins?.map((url) => new URL(url).origin);
@@ -38,9 +29,9 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
     return current();
   };
 
-  const prompts: { [Reason in StepUpReason]?: Promise<unknown> } = {};
+  const prompts: { [Reason in Api.StepUpReason]?: Promise<unknown> } = {};
   /** Calls at once share a prompt, and one prompt waits for the other. */
-  const prompt = (reason: StepUpReason): Promise<unknown> => {
+  const prompt = (reason: Api.StepUpReason): Promise<unknown> => {
     prompts[reason] ??= Promise.resolve(prompts[reason === 'recent' ? 'second-factor' : 'recent'])
       .catch(ignore)
       .then(() => options.onStepUp?.(reason))
@@ -59,7 +50,7 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
       return transport(copy);
     };
     /** @param asked for what the user was asked for this request. */
-    const attempt = async (asked: readonly StepUpReason[]): Promise<Response> => {
+    const attempt = async (asked: readonly Api.StepUpReason[]): Promise<Response> => {
       const first = await fresh();
       // A body can be read once, so all attempts but the last get a copy.
       const copy = request.clone();
@@ -93,14 +84,14 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
     let response: Response | undefined;
     await enter(async () => {
       response = await http.send(request);
-      return (await bodyOf(response.clone())).data as RefreshResult | null;
+      return (await bodyOf(response.clone())).data as Api.RefreshResult | null;
     }, 'refresh');
     return response as Response;
   };
 
-  const signIn = (path: string, body: object, seen?: (result: LoginResult) => void): Promise<User | null> =>
+  const signIn = (path: string, body: object, seen?: (result: Api.LoginResult) => void): Promise<Api.User | null> =>
     enter(async () => {
-      const signedIn = await http.proven<LoginResult | null>(path, body);
+      const signedIn = await http.proven<Api.LoginResult | null>(path, body);
       if (signedIn) seen?.(signedIn);
       // On another host the browser may drop the cookie without a word. A renewal shows it at once, not when the token expires.
       // If the service gives no answer, the token of the log-in is used.
@@ -118,13 +109,13 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
     },
     ...members,
     register: (registration) => signIn('/auth/register', registration),
-    login: (credentials) => signIn('/auth/login', credentials) as Promise<User>,
+    login: (credentials) => signIn('/auth/login', credentials) as Promise<Api.User>,
     requestCode: (account) => ask('POST', '/auth/login/code', { account }),
-    logInWithCode: (code) => signIn('/auth/login/code/confirm', { code }) as Promise<User>,
-    logInAt: ((at?: string | Return, body?: object, seen?: Parameters<typeof signIn>[2]) =>
+    logInWithCode: (code) => signIn('/auth/login/code/confirm', { code }) as Promise<Api.User>,
+    logInAt: ((at?: string | Api.Return, body?: object, seen?: Parameters<typeof signIn>[2]) =>
       body
         ? signIn(at as string, body, seen)
-        : browser()?.location.assign(userPage(http.base, 'log-in', at as Return))) as AuthClient['logInAt'],
+        : browser()?.location.assign(userPage(http.base, 'log-in', at as Api.Return))) as Api.AuthClient['logInAt'],
     logInWith: async (provider, { to, link, ...more } = {}) => {
       const path = `/auth/oidc/${provider}${link ? '/link' : ''}`;
       const { url } = await ask<{ readonly url: string }>('POST', path, {
@@ -139,7 +130,7 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
     refresh: () => renew(current()?.value),
     changePassword: (change) => ask('PUT', '/users/me/password', change, alone),
     sessions: {
-      list: () => ask<readonly SessionInfo[]>('GET', '/auth/sessions'),
+      list: () => ask<readonly Api.SessionInfo[]>('GET', '/auth/sessions'),
       end: (id) =>
         id === current()?.sid ? members.logout() : ask('DELETE', `/auth/sessions/${encodeURIComponent(id)}`),
       endOthers: () => ask('DELETE', '/auth/sessions?except=current', undefined, alone),

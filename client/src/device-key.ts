@@ -8,27 +8,11 @@ import { sleep } from './host.ts';
 
 /** The only requests that proofs are for. */
 const PATHS = [
-  ...[
-    '/auth/login',
-    '/auth/login/code/confirm',
-    '/auth/login/second-factor',
-    '/auth/passkey',
-    '/auth/register',
-    '/auth/adopt',
-  ],
-  ...['/auth/refresh-token', '/auth/step-up'],
+  ...['login', 'login/code/confirm', 'login/second-factor', 'passkey', 'register', 'adopt', 'refresh-token', 'step-up'],
   // The forms of the service's own pages.
-  ...[
-    '/auth/log-in',
-    '/auth/log-in/passkey',
-    '/auth/code',
-    '/auth/link/invitation',
-    '/auth/second-factor',
-    '/auth/second-factor/recovery',
-    '/auth/second-factor/mail-code',
-  ],
-  ...['/auth/second-factor/passkey', '/auth/step-up/code', '/auth/step-up/passkey', '/auth/prove', '/auth/app'],
-];
+  ...['log-in', 'log-in/passkey', 'code', 'link/invitation', 'second-factor', 'second-factor/recovery', 'prove', 'app'],
+  ...['second-factor/mail-code', 'second-factor/passkey', 'step-up/code', 'step-up/passkey'],
+].map((path) => `/auth/${path}`);
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const STORE = 'keys';
 const NAME = 'device';

@@ -1,7 +1,7 @@
 import { createRemoteJWKSet, customFetch, type JWTVerifyOptions, jwtVerify } from 'jose';
 import { AuthError } from './auth-error.ts';
-import { baseOf } from './base-url.ts';
 import { sleep } from './host.ts';
+import { baseOf } from './response.ts';
 import type { EndedSessions, EndedSessionsOptions } from './types.ts';
 
 /** Seconds that clocks may differ, and that a list may be old: the service signs it anew every minute. */

@@ -2,34 +2,20 @@ import { asking } from './ask.ts';
 import { AuthError } from './auth-error.ts';
 import { chosen } from './autofill.ts';
 import { ignore } from './host.ts';
-import type {
-  AcceptedPasskeys,
-  AddedPasskey,
-  NewPasskeyCredential,
-  Passkey,
-  PasskeyAddition,
-  PasskeyClientOptions,
-  PasskeyCreationOptions,
-  PasskeyCredential,
-  PasskeyLogin,
-  PasskeyRequestOptions,
-  PasskeyUse,
-  User,
-} from './types.ts';
+import type * as Api from './types.ts';
 import { can, canAutofill, create, get, isAvailable, signalAccepted, signalUnknown, signalUser } from './webauthn.ts';
 
 /** Milliseconds. Browsers say that they will not make a passkey at the end of the time-out only. */
 const SILENCE = 15_000;
 
 /**
- * The passkeys of the user of an AuthClient, and log-ins with them. Every failure is an AuthError; if you abort a call, it rejects with your
- * reason.
+ * The passkeys of the user of an AuthClient, and log-ins with them. Every failure is an AuthError; if you abort a call, it rejects with your reason.
  */
-export const createPasskeyClient = ({ baseUrl, auth }: PasskeyClientOptions) => {
+export const createPasskeyClient = ({ baseUrl, auth }: Api.PasskeyClientOptions) => {
   const ask = asking({ baseUrl, fetch: auth.fetch });
-  const requestOptions = () => ask<PasskeyRequestOptions>('POST', '/auth/passkey/options');
-  const creationOptions = () => ask<PasskeyCreationOptions>('POST', '/users/me/passkeys/options');
-  const store = (body: object) => ask<AddedPasskey>('POST', '/users/me/passkeys', body);
+  const requestOptions = () => ask<Api.PasskeyRequestOptions>('POST', '/auth/passkey/options');
+  const creationOptions = () => ask<Api.PasskeyCreationOptions>('POST', '/users/me/passkeys/options');
+  const store = (body: object) => ask<Api.AddedPasskey>('POST', '/users/me/passkeys', body);
 
   let current = new AbortController();
   /** Ends what waits for a passkey, since a browser asks for one at a time. */
@@ -41,10 +27,10 @@ export const createPasskeyClient = ({ baseUrl, auth }: PasskeyClientOptions) => 
   };
 
   /** With what the device has; `undefined`: it has nothing, or its user does not want to. */
-  const atOnce = (options: PasskeyRequestOptions, signal: AbortSignal) =>
+  const atOnce = (options: Api.PasskeyRequestOptions, signal: AbortSignal) =>
     get(options, signal, { uiMode: 'immediate' }).catch(() => signal.throwIfAborted());
 
-  const logIn = async ({ autofill, immediate }: PasskeyLogin, signal: AbortSignal): Promise<User | null> => {
+  const logIn = async ({ autofill, immediate }: Api.PasskeyLogin, signal: AbortSignal): Promise<Api.User | null> => {
     if ((autofill && !(await canAutofill())) || (immediate && !(await can('immediateGet')))) return null;
     const options = await requestOptions();
     const ask = immediate ? atOnce : get;
@@ -59,26 +45,26 @@ export const createPasskeyClient = ({ baseUrl, auth }: PasskeyClientOptions) => 
   return {
     /** Whether the browser can make and show passkeys. */
     isAvailable,
-    list: async (): Promise<readonly Passkey[]> =>
-      (await ask<{ readonly passkeys: readonly Passkey[] }>('GET', '/users/me/factors')).passkeys,
+    list: async (): Promise<readonly Api.Passkey[]> =>
+      (await ask<{ readonly passkeys: readonly Api.Passkey[] }>('GET', '/users/me/factors')).passkeys,
     /** Lets the user make a passkey. */
-    add: async ({ name, signal: given }: PasskeyAddition = {}): Promise<AddedPasskey> => {
+    add: async ({ name, signal: given }: Api.PasskeyAddition = {}): Promise<Api.AddedPasskey> => {
       const { signal } = begin(given);
-      const credential: NewPasskeyCredential = await create(await creationOptions(), signal);
+      const credential: Api.NewPasskeyCredential = await create(await creationOptions(), signal);
       return store({ credential, name });
     },
     rename: (id: string, name: string) =>
-      ask<Passkey>('PATCH', `/users/me/passkeys/${encodeURIComponent(id)}`, { name }),
+      ask<Api.Passkey>('PATCH', `/users/me/passkeys/${encodeURIComponent(id)}`, { name }),
     /** Removes a passkey, and has the browser forget it. */
     remove: async (id: string): Promise<void> => {
-      await signalAccepted(await ask<AcceptedPasskeys>('DELETE', `/users/me/passkeys/${encodeURIComponent(id)}`));
+      await signalAccepted(await ask<Api.AcceptedPasskeys>('DELETE', `/users/me/passkeys/${encodeURIComponent(id)}`));
     },
     /**
      * Logs in with a passkey of any user. `null`: nobody, because another call of this client has taken its place. With `autofill` also when
      * somebody logs in otherwise, here or in another tab, and where the browser has no autofill. With `immediate` also when the browser has nothing
      * to show at once: then show the form.
      */
-    logInWithPasskey: async (login: PasskeyLogin = {}): Promise<User | null> => {
+    logInWithPasskey: async (login: Api.PasskeyLogin = {}): Promise<Api.User | null> => {
       const { autofill, signal: given } = login;
       const { own, signal } = begin(given);
       const unlisten = auth.onChange((user) => autofill && user && own.abort());
@@ -108,7 +94,7 @@ export const createPasskeyClient = ({ baseUrl, auth }: PasskeyClientOptions) => 
       await signalUser(await creationOptions());
     },
     /** Lets the user show a passkey, for a step-up or a second factor. */
-    passkeyCredential: async ({ options, signal: given }: PasskeyUse = {}): Promise<PasskeyCredential> => {
+    passkeyCredential: async ({ options, signal: given }: Api.PasskeyUse = {}): Promise<Api.PasskeyCredential> => {
       const { signal } = begin(given);
       return get(options ?? (await requestOptions()), signal);
     },

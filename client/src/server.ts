@@ -1,7 +1,7 @@
 import { AuthError } from './auth-error.ts';
-import { baseOf } from './base-url.ts';
 import { sleep } from './host.ts';
 import { isOwnForm, keptForm } from './kept-form.ts';
+import { baseOf } from './response.ts';
 import { userPage } from './there-and-back.ts';
 import type { ServerAuth, ServerAuthOptions } from './types.ts';
 import { visitors } from './visitors.ts';

@@ -1,9 +1,8 @@
 import { AuthError } from './auth-error.ts';
-import { baseOf } from './base-url.ts';
 import { device } from './device.ts';
 import { diagnosis } from './diagnosis.ts';
 import { browser, sleep } from './host.ts';
-import { bodyOf, dataOf } from './response.ts';
+import { baseOf, bodyOf, dataOf } from './response.ts';
 import type { Token } from './token.ts';
 import type { AuthClientOptions, Binding, RefreshResult } from './types.ts';
 

@@ -19,7 +19,6 @@ const SOON = 2;
 /** The same, after more of them. */
 const LATER = 30;
 
-/** What a client has of its session. */
 type Session = Pick<AuthClient, 'ready' | 'onChange' | 'logout' | 'dispose'> & {
   readonly token: () => Token | null | undefined;
   readonly renew: (stale?: string) => Promise<User | null>;

@@ -22,8 +22,7 @@ export const tabs = (base: string, hear: (news: News) => void) => {
   let hint = Number(!!host);
 
   /**
-   * The hint, after it has been changed if a value is given: above 0 if there may be a session. Where nothing can be stored, this page
-   * remembers it.
+   * The hint, after it has been changed if a value is given: above 0 if there may be a session. Where nothing can be stored, this page remembers it.
    */
   const stored = (value?: number): number => {
     hint = value ?? hint;

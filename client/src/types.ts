@@ -392,9 +392,7 @@ export type EmailChange = {
 /** A page of events: those before the one with this id. */
 export type EventsPage = { readonly before?: string | undefined; readonly limit?: number | undefined };
 
-export type AuthClientOptions = {
-  /** The address of the service, with `http://` or `https://`, and its path if it has one. */
-  readonly baseUrl: string;
+export type AuthClientOptions = Pick<AccountClientOptions, 'baseUrl'> & {
   /** Other origins that `fetch` may send the access token to. */
   readonly origins?: readonly string[] | undefined;
   /** Instead of the global one. */
@@ -405,10 +403,9 @@ export type AuthClientOptions = {
    */
   readonly ignoreHint?: boolean | undefined;
   /**
-   * Called when a response says that the user has to show more: `recent`, the password or a passkey again; `second-factor`, a code or a passkey.
-   * The request is repeated when it has settled, so a form that was filled in is not lost. If both are missing, it is called for one after the
-   * other. If it rejects, the request does. Requests at once share a call. What it
-   * requests itself must not need a step-up: that would wait for it.
+   * Called when a response says that the user has to show more: `recent`, the password or a passkey again; `second-factor`, a code or a passkey. The
+   * request is repeated when it has settled, so a form that was filled in is not lost. If both are missing, it is called for one after the other. If
+   * it rejects, the request does. Requests at once share a call. What it requests itself must not need a step-up: that would wait for it.
    */
   readonly onStepUp?: ((reason: StepUpReason) => Promise<unknown>) | undefined;
 };
@@ -458,9 +455,7 @@ export type AuthClient = {
     /** Logs in at another path than that of `login`. For modules, such as that of passkeys. `seen` gets the whole answer. */
     (path: string, body: object, seen?: (result: object) => void): Promise<User>;
   };
-  /**
-   * Leads to a provider, by its name in `OIDC_PROVIDERS`, and back. Then `ready` has the user. Rejects if the provider cannot be reached.
-   */
+  /** Leads to a provider, by its name in `OIDC_PROVIDERS`, and back. Then `ready` has the user. Rejects if the provider cannot be reached. */
   readonly logInWith: (provider: string, options?: SignInOptions) => Promise<void>;
   /** The address of a page of the service, for a link. */
   readonly linkTo: (page: UserPage, options?: Return) => string;
@@ -701,19 +696,13 @@ export type ServerAuth = {
   readonly signedInFetch: (request: Request, input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 };
 
-export type EndedSessionsOptions = {
-  /** The address of the service. */
-  readonly baseUrl: string;
-  /** Its `JWT_ISSUER`. */
-  readonly issuer?: string | undefined;
+export type EndedSessionsOptions = Pick<ServerAuthOptions, 'baseUrl' | 'issuer' | 'fetch'> & {
   /** What becomes of tokens while the list is stale: `stale-ok`, the default, believes the last one; `refuse` believes no token. */
   readonly whenStale?: 'stale-ok' | 'refuse' | undefined;
   /** Seconds without an answer of the service until the list is stale. 60 by default. */
   readonly staleAfter?: number | undefined;
   /** For each request that has failed. It is repeated. */
   readonly onError?: ((error: Error) => void) | undefined;
-  /** Instead of the global one. */
-  readonly fetch?: typeof fetch | undefined;
 };
 
 /** The sessions that have ended, and the users who were disabled or deleted, while their access tokens are valid. */

@@ -1,12 +1,6 @@
 import { AuthError } from './auth-error.ts';
 import { ignore } from './host.ts';
-import type {
-  AcceptedPasskeys,
-  NewPasskeyCredential,
-  PasskeyCreationOptions,
-  PasskeyCredential,
-  PasskeyRequestOptions,
-} from './types.ts';
+import type * as Api from './types.ts';
 
 type Mediation = 'conditional' | 'optional';
 type Signal = (details: Readonly<Record<string, string>>) => Promise<void>;
@@ -21,19 +15,19 @@ type Made<Json> = { readonly toJSON: () => Json } | null;
 /** What a browser offers for passkeys (WebAuthn Level 3). The signals and the capabilities are newer than the rest. */
 type WebAuthn = {
   readonly PublicKeyCredential?: {
-    readonly parseCreationOptionsFromJSON: (options: PasskeyCreationOptions) => unknown;
-    readonly parseRequestOptionsFromJSON: (options: PasskeyRequestOptions) => unknown;
+    readonly parseCreationOptionsFromJSON: (options: Api.PasskeyCreationOptions) => unknown;
+    readonly parseRequestOptionsFromJSON: (options: Api.PasskeyRequestOptions) => unknown;
     readonly isConditionalMediationAvailable?: () => Promise<boolean>;
     readonly isUserVerifyingPlatformAuthenticatorAvailable?: () => Promise<boolean>;
     readonly getClientCapabilities?: () => Promise<Readonly<Record<string, boolean>>>;
-    readonly signalAllAcceptedCredentials?: (accepted: AcceptedPasskeys) => Promise<void>;
+    readonly signalAllAcceptedCredentials?: (accepted: Api.AcceptedPasskeys) => Promise<void>;
     readonly signalUnknownCredential?: Signal;
     readonly signalCurrentUserDetails?: Signal;
   };
   readonly navigator: {
     readonly credentials: {
-      readonly create: (prompt: Prompt) => Promise<Made<NewPasskeyCredential>>;
-      readonly get: (prompt: Prompt) => Promise<Made<PasskeyCredential>>;
+      readonly create: (prompt: Prompt) => Promise<Made<Api.NewPasskeyCredential>>;
+      readonly get: (prompt: Prompt) => Promise<Made<Api.PasskeyCredential>>;
     };
   };
 };
@@ -63,7 +57,7 @@ const prompted = async <Json>(signal: AbortSignal, prompt: () => Promise<Made<Js
   }
 };
 
-export const create = (options: PasskeyCreationOptions, signal: AbortSignal, mediation: Mediation = 'optional') =>
+export const create = (options: Api.PasskeyCreationOptions, signal: AbortSignal, mediation: Mediation = 'optional') =>
   prompted(signal, async () =>
     host.navigator.credentials.create({
       publicKey: passkeys()?.parseCreationOptionsFromJSON(options),
@@ -73,7 +67,7 @@ export const create = (options: PasskeyCreationOptions, signal: AbortSignal, med
   );
 
 export const get = (
-  options: PasskeyRequestOptions,
+  options: Api.PasskeyRequestOptions,
   signal: AbortSignal,
   how: Pick<Prompt, 'mediation' | 'uiMode'> = {},
 ) =>
@@ -82,11 +76,11 @@ export const get = (
   );
 
 /** Browsers that can forget a passkey do so. What becomes of it is not for pages to know. */
-export const signalAccepted = (accepted: AcceptedPasskeys) =>
+export const signalAccepted = (accepted: Api.AcceptedPasskeys) =>
   passkeys()?.signalAllAcceptedCredentials?.(accepted).catch(ignore);
 export const signalUnknown = (rpId: string, credentialId: string) =>
   passkeys()?.signalUnknownCredential?.({ rpId, credentialId }).catch(ignore);
-export const signalUser = ({ rp, user: { id, ...names } }: Pick<PasskeyCreationOptions, 'rp' | 'user'>) =>
+export const signalUser = ({ rp, user: { id, ...names } }: Pick<Api.PasskeyCreationOptions, 'rp' | 'user'>) =>
   passkeys()
     ?.signalCurrentUserDetails?.({ rpId: rp.id, userId: id, ...names })
     .catch(ignore);

@@ -17,7 +17,6 @@ import { changeRow, removeRow } from './storage/rows.ts';
 
 /** The identities that are linked to users, and the marks of those that were removed (ADR 0026). */
 
-/** How an identity is remembered that was removed. */
 const markOf = ({ secrets }: Core, { issuer, subject }: IdentityKey): string =>
   secrets.hashOf(JSON.stringify([issuer, subject]));
 

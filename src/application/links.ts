@@ -23,7 +23,6 @@ export const invalidLink = (reason: string): AppError => new AppError('AUTH_LINK
 
 const NOT_LIVE = 'there is no such link any more';
 
-/** Finds the link of a token that has one of the purposes, without using it. */
 export const findLink = async (
   { secrets, clock }: Core,
   { records }: Stores,
@@ -98,7 +97,6 @@ export const reservationOf = async (deps: Core, stores: Stores, userId: string):
   return undos.find(({ purpose }) => purpose === 'email-change-undo') ?? null;
 };
 
-/** Removes the links of a user that undo changes and match. */
 export const removeUndos = async (deps: Core, stores: Stores, userId: string, matches: (undo: Link) => boolean) => {
   for (const undo of (await undosOf(deps, stores, userId)).filter(matches))
     await takeLink(stores.records, undo.purpose, undo.tokenHash, deps.clock.now());

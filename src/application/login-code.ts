@@ -57,7 +57,6 @@ export type CodeSecrets = { readonly secrets: Pick<Secrets, 'sign' | 'hashOf' | 
 export const hashOfCode = ({ secrets }: CodeSecrets, userId: string, code: string): string =>
   secrets.hashOf(secrets.sign({ purpose: 'confirmation-code', userId, sessionId: '', value: code, expiresAt: 0 }));
 
-/** A new code that confirms a change, and the hash that is stored of it. */
 export const newConfirmationCode = (deps: CodeSecrets, { id }: Pick<User, 'id'>) => {
   const code = loginCodeOf(deps.secrets.random());
   return { code, tokenHash: hashOfCode(deps, id, code) };

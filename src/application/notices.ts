@@ -55,10 +55,7 @@ export const notifiesFormerAddress = (deps: Core): boolean => sendsNotice(deps, 
 
 type Owner = Pick<User, 'id' | 'email'>;
 
-/**
- * Whether a log-in needs no notice: an earlier one had the same network and user agent, or notices are off. Called before the log-in is
- * stored.
- */
+/** Whether a log-in needs no notice: an earlier one had the same network and user agent, or notices are off. Called before the log-in is stored. */
 export const isUsualLogin = async (deps: Core, { records }: Stores, { id }: Owner, origin: Origin): Promise<boolean> =>
   !sendsNotice(deps, 'new-device') || knowsDevice(deps, records, id, origin);
 
@@ -86,12 +83,17 @@ const devicesOf = (logins: readonly AccountEvent[]): readonly AccountEvent[] =>
 /** Log-ins that failed within an hour: more than an owner mistypes. */
 const MANY_FAILURES = 10;
 
+/** When a log-in on a known device needs a notice: after so many that failed since a time; `null`: notices are off. */
+export const loginNotice = (deps: Core): { readonly since: number; readonly refused: number } | null =>
+  sendsNotice(deps, 'new-device') ? { since: deps.clock.now() - HOUR, refused: MANY_FAILURES } : null;
+
 /** Notifies a user of a log-in on a known device after many that failed: once a day at most. */
 export const notifyOfFailures = async (deps: Core, stores: Stores, { user, origin }: Omit<Login, 'sessionId'>) => {
   const { id: userId, email: to } = user;
   const now = deps.clock.now();
-  if (!sendsNotice(deps, 'new-device')) return;
-  if ((await countEvents(stores.records, userId, 'login-refused', now - HOUR)) < MANY_FAILURES) return;
+  const notice = loginNotice(deps);
+  if (notice === null) return;
+  if ((await countEvents(stores.records, userId, 'login-refused', notice.since)) < notice.refused) return;
   if (await useOnce(stores.records, `login-after-failures ${userId}`, now + DAY))
     await enqueue(deps, stores, origin, [{ kind: 'login-after-failures', userId, to }]);
 };

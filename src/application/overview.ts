@@ -9,7 +9,6 @@ import { waitingDeliveries } from './storage/webhooks.ts';
 
 /** How much happened, for operators. Events are summed once their hour is over, in the background; those since then when somebody looks. */
 
-/** The kinds of events that are counted. */
 const COUNTED: readonly string[] = ['registered', 'logged-in', 'login-refused', 'session-ended'];
 
 type Count = Tables['hourlyCounts'];

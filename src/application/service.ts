@@ -116,12 +116,6 @@ export const openSealed = <Content extends readonly unknown[]>(
 export const findByAccount = ({ users }: { readonly users: UserRepository }, account: string): Promise<User | null> =>
   accountKind(account) === 'email' ? users.findByEmail(account) : users.findByUsername(account);
 
-/** A page of a list that was asked for one more. @returns also its last item, if there is a next page. */
-export const pageOf = <Item>(found: readonly Item[], limit: number) => {
-  const page = found.slice(0, limit);
-  return { page, last: found.length > limit ? page.at(-1) : undefined };
-};
-
 /** These fields and no others: a new one is private until it is named. */
 export const pick = <Row, Name extends keyof Row>(row: Row, ...names: readonly Name[]): Pick<Row, Name> =>
   Object.fromEntries(names.map((name) => [name, row[name]])) as Pick<Row, Name>;

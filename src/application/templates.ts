@@ -34,7 +34,6 @@ const escaped = (text: string): string => text.replaceAll(/[&<>"'`]/g, (characte
 
 export type TextTree = { readonly [name: string]: string | readonly string[] | TextTree };
 
-/** Texts by their languages. */
 type TextsByLocale<Texts> = { readonly get: (locale: string) => Texts | undefined };
 
 /** Templates by their names, and texts in languages. Those of a language are read when they are first needed. */
@@ -54,11 +53,7 @@ export const filledText = (text: string, textFor: (name: string) => string): str
   text.replaceAll(PLACEHOLDER, (_all, name: string) => textFor(name));
 
 /** The texts of a language, over those of the more general ones and of the last one: `de-AT` over `de` over `en`. */
-export const textsIn = <Texts extends object>(
-  texts: TextsByLocale<Texts>,
-  locale: string,
-  last: string = locale,
-): Texts =>
+export const textsIn = <Texts extends object>(texts: TextsByLocale<Texts>, locale: string, last: string = locale) =>
   fallbacksOf(locale, last)
     .reverse()
     .reduce<TextTree>((others, each) => textsOver(others, (texts.get(each) ?? {}) as TextTree), {}) as Texts;

@@ -16,11 +16,7 @@ const CLAIMS = [
 /** Names with a meaning in JavaScript, which a program that copies objects may set. At any depth. */
 const DANGEROUS = ['__proto__', 'constructor', 'prototype'];
 
-/**
- * The attributes in a text. `{}` are none.
- * @param maxBytes of UTF-8 as JSON.
- * @throws Error that says what is wrong, without the text.
- */
+/** The attributes in a text. `{}` are none. @param maxBytes of UTF-8 as JSON. @throws Error that says what is wrong, without the text. */
 export const readAttributes = (text: string, maxBytes = ATTRIBUTES_MAX_BYTES): Attributes => {
   const value = parsed(text);
   if (!isObject(value)) throw new Error('The attributes have to be a JSON object.');

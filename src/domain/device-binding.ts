@@ -32,7 +32,6 @@ export type Evidence = {
 /** For sessions that are judged by their tokens alone. */
 export const NOT_REQUIRED: Evidence = { required: false, proof: null, browserKey: null };
 
-/** What a request without a proof proves: nothing. */
 export const noEvidence = (binding: DeviceBinding): Evidence =>
   binding === 'enforce' ? { ...NOT_REQUIRED, required: true } : NOT_REQUIRED;
 

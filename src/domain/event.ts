@@ -97,6 +97,13 @@ export type AccountEvent = Origin & {
   readonly count: number;
 };
 
+export type StoredEvent = AccountEvent & {
+  /** A hash of the device of a log-in or a registration; `null` for other kinds. */
+  readonly device: string | null;
+  /** The same text for the events of a user that are counted in one row; `null` for others. */
+  readonly countedBy: string | null;
+};
+
 /** An event as a use case states it. `record` adds the id, the time and the origin. */
 export type DomainEvent = Pick<AccountEvent, 'userId' | 'kind'> &
   Partial<Pick<AccountEvent, 'sessionId' | 'reason' | 'method' | 'note'>>;

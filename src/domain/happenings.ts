@@ -88,7 +88,6 @@ type Happenings = typeof HAPPENINGS;
 export type ChangeNotice = {
   [Kind in keyof Happenings]: Happenings[Kind] extends { readonly notice: Notice } ? Kind : never;
 }[keyof Happenings];
-/** Those of them that a link in the mail undoes. */
 type Undoable = {
   [Kind in ChangeNotice]: Happenings[Kind] extends { readonly undo: true } ? Kind : never;
 }[ChangeNotice];
@@ -173,6 +172,5 @@ export const SENT_MAILS = MAIL_NAMES.filter(
   (name): name is SentMail => isChangeNotice(name) || !('insteadOf' in MAILS[name]),
 );
 
-/** How its mails to an address are limited. */
 export const limitsOf = (kind: SentMail): { readonly burst?: number; readonly every?: number } =>
   Object(isChangeNotice(kind) ? HAPPENINGS[kind] : MAILS[kind]);

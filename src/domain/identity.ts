@@ -48,7 +48,6 @@ const HOSTED: Readonly<Record<string, readonly string[]>> = {
   'https://appleid.apple.com': ['icloud.com', 'me.com', 'mac.com', 'privaterelay.appleid.com'],
 };
 
-/** Whether the provider of an identity hosts the mailbox of its address. */
 export const hostsMailbox = ({ issuer, email }: Pick<VerifiedIdentity, 'issuer' | 'email'>): boolean =>
   HOSTED[issuer]?.some((domain) => addressOf({ email })?.endsWith(`@${domain}`)) ?? false;
 

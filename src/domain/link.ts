@@ -54,8 +54,7 @@ export const survivesUndo = (
 ): boolean => keeps?.includes(id) ?? createdAt < since;
 
 /**
- * How long a change can be undone by mail, and how long an email address that was given up is reserved for its former user. Milliseconds: seven
- * days.
+ * How long a change can be undone by mail, and how long an email address that was given up is reserved for its former user. Milliseconds: seven days.
  */
 export const UNDO_LIFETIME = 7 * 86_400_000;
 

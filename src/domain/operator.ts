@@ -11,7 +11,6 @@ export type Operator = { readonly name: string; readonly scopes: readonly Scope[
 /** Users who are operators: those with an attribute that is this value, or a list with it. */
 export type OperatorRule = { readonly attribute: string; readonly value: string; readonly scopes: readonly Scope[] };
 
-/** What the attributes of a user let them do at the back office. */
 export const scopesOf = (rules: readonly OperatorRule[] | undefined, attributes: Attributes): readonly Scope[] => {
   const own = (rules ?? []).filter(({ attribute, value }) => [attributes[attribute]].flat().includes(value));
   return SCOPES.filter((scope) => own.some(({ scopes }) => scopes.includes(scope)));

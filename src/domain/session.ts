@@ -106,7 +106,6 @@ export type PartWithUser = Pick<Session, 'expiresAt' | 'deviceKey' | 'browserKey
 /** A session that was rotated, as the claims of its new tokens need it. */
 export type RotatedSession = PartWithUser & { readonly user: UserInTokens };
 
-/** The result of a rotation: the session with its user, or why it was not rotated. */
 export type RotationOutcome =
   | RotatedSession
   /** Nothing was changed: another token is current, the session is not live, or its device is not proven. */
@@ -117,14 +116,12 @@ export const partWithUser = (session: Session): PartWithUser => {
   return { expiresAt, deviceKey, browserKey, authenticatedAt, amr, knownAt, heldAt };
 };
 
-/** The order of a user's sessions: the most recently used first. */
 export const byLastUse = (a: Session, b: Session): number => b.rotatedAt - a.rotatedAt || (a.id < b.id ? 1 : -1);
 
 export const isLive = ({ expiresAt }: Pick<Session, 'expiresAt'>, now: number): boolean => now < expiresAt;
 
 /**
- * Whether this rotation is the first of a burst. Also when it repeats the first one, which was reverted: the burst then begins with
- * the repetition.
+ * Whether this rotation is the first of a burst. Also when it repeats the first one, which was reverted: the burst then begins with the repetition.
  */
 const beginsBurst = ({ burstFirst }: Session, { continuesBurst, number }: Rotation): boolean =>
   !continuesBurst || number === burstFirst;

@@ -58,10 +58,7 @@ export type ClaimedUser = PublicUser & Pick<User, 'attributes' | 'disabledAt'>;
 export const mayHaveTokens = <Stored extends Pick<User, 'disabledAt'>>(user: Stored | null): user is Stored =>
   user !== null && user.disabledAt === null;
 
-/**
- * @param lifetime in milliseconds.
- * @param authenticated `null`: no claims about it.
- */
+/** @param lifetime in milliseconds. @param authenticated `null`: no claims about it. */
 export const accessClaims = (input: {
   user: ClaimedUser;
   tokenId: string;
@@ -127,8 +124,7 @@ export type ReplayPolicy = {
   /** Milliseconds. Up to this age, a replay counts as a race, not as theft. */
   readonly raceWindow: number;
   /**
-   * Milliseconds; 0 disables it. Below this age, a replay gets the current token again. So does the current token itself, if it replaced
-   * another one.
+   * Milliseconds; 0 disables it. Below this age, a replay gets the current token again. So does the current token itself, if it replaced another one.
    */
   readonly replayWindow: number;
 };

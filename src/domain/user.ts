@@ -24,7 +24,6 @@ export const EMAIL_PATTERN =
 
 export const ACCOUNT_MAX_LENGTH = Math.max(USERNAME_MAX_LENGTH, EMAIL_MAX_LENGTH);
 
-/** The form in which a username is compared and unique. */
 export const canonicalUsername = (username: string): string => username.toLowerCase();
 
 /** The form in which an email address is stored, compared and unique. */
@@ -83,8 +82,7 @@ export type ComparableFields = Pick<
 >;
 
 /** Whether a user has come from another system. A storage of one's own may know nothing of it. */
-export const isImported = ({ importedFactors }: Pick<User, 'importedFactors'>): boolean =>
-  (importedFactors ?? null) !== null;
+export const isImported = ({ importedFactors }: Pick<User, 'importedFactors'>) => (importedFactors ?? null) !== null;
 
 /** Whether an invitation to the address takes the account over: nobody has proven the address, and anybody can have registered with it. */
 export const isClaimable = (user: Pick<User, 'emailVerifiedAt' | 'disabledAt' | 'importedFactors'>): boolean =>

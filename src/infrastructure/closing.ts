@@ -4,7 +4,6 @@ export type Closing = ReturnType<typeof closing>;
 export const closing = () => {
   const open: (() => unknown)[] = [];
   return {
-    /** @param close closes what was opened last. */
     add: (close: () => unknown): void => void open.push(close),
     /** Closes every part once, even if one of them fails. @throws the first error */
     closeAll: async (): Promise<void> => {

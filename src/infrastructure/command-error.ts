@@ -25,7 +25,6 @@ export const invalidArguments = (message: string): CommandError => new CommandEr
 const OTHER_TABLES = /\b42(?:P01|703)\b|ER_(?:NO_SUCH_TABLE|BAD_FIELD_ERROR)|no such (?:table|column)/;
 const NO_TABLES = 'The database has no tables of this version. Start the service once, or run `npx tandem migrate`.';
 
-/** What a command says of an error. */
 export const failureOf = (error: unknown, failed: Status = 1): Pick<CommandError, 'status' | 'code' | 'message'> => {
   if (error instanceof CommandError) return error;
   if (error instanceof ConfigError) return { status: 2, code: 'configuration', message: error.message };

@@ -6,7 +6,7 @@ import { createApp } from '../adapters/http/app.ts';
 import { repeatedRequests } from '../adapters/http/forms/repeated-requests.ts';
 import type { HttpDeps } from '../adapters/http/http-deps.ts';
 import { logSampling, withoutSampling } from '../adapters/http/logging/log-sampling.ts';
-import type { EndedFeed } from '../adapters/http/routes/service/ended-sessions.ts';
+import { type EndedFeed, endedFeed as feedOf } from '../adapters/http/routes/service/ended-sessions.ts';
 import { areUp, oneAtATime } from '../adapters/http/routes/service/health.ts';
 import type { Counts } from '../adapters/limits/counts.ts';
 import { auditLog } from '../adapters/log/lines.ts';
@@ -16,10 +16,11 @@ import { assertSteppedUp } from '../application/factors/step-up.ts';
 import type { SenderFor } from '../application/ports/hooks.ts';
 import type { Ports, Service } from '../application/service.ts';
 import { authenticateRequest } from '../application/sessions/current-user.ts';
+import { listEnded } from '../application/storage/events.ts';
 import type { Stores } from '../application/storage/records.ts';
+import { endedList, listedSince, MOST_LISTED } from '../domain/ended-session.ts';
 import type { Notice } from '../domain/happenings.ts';
 import { type Closing, closing } from './closing.ts';
-import { openEndedFeed } from './compose/ended-feed.ts';
 import { openHooks } from './compose/hooks.ts';
 import { openLimits } from './compose/limits.ts';
 import { userFailures } from './compose/pages.ts';
@@ -176,6 +177,19 @@ const build = async (config: Config, logger: Logger, overrides: ServiceOverrides
   return { http, routes, backOffice, ports, deps, metrics, mail, webhooks, announceStop, close: opened.closeAll };
 };
 
+/** The list of ended sessions; `null` with a signer of the caller that does not sign it. */
+const openEndedFeed = ({ records, tokens, clock }: Ports, { accessLifetime }: Config): EndedFeed | null => {
+  const sign = tokens.signEnded?.bind(tokens);
+  if (sign === undefined) return null;
+  return feedOf({
+    read: async () => {
+      const ended = await listEnded(records, listedSince(clock.now(), accessLifetime), MOST_LISTED + 1);
+      return { list: endedList(ended, accessLifetime), ids: ended.map(({ id }) => id) };
+    },
+    sign: (list) => sign(list, clock.now()),
+  });
+};
+
 const forOwnRoutes = (ports: Ports): ServiceWith<OwnTables> => {
   const own = ({ records, ...stores }: Stores) => ({ ...stores, records: ownRecords(records) });
   return {
@@ -186,20 +200,8 @@ const forOwnRoutes = (ports: Ports): ServiceWith<OwnTables> => {
 };
 
 /** The settings that use cases and HTTP get: no keys, and no URLs with passwords. */
-const withoutSecrets = (config: Config) => {
-  const {
-    keys,
-    factorKeys,
-    hookBeforeRegister,
-    verifyPasswords,
-    hookPrivateKey,
-    admin,
-    mail,
-    redisUrls,
-    database,
-    providers,
-    ...settings
-  } = config;
+const withoutSecrets = ({ keys, factorKeys, hookPrivateKey, hookBeforeRegister, admin, ...config }: Config) => {
+  const { verifyPasswords, mail, redisUrls, database, providers, ...settings } = config;
   return settings;
 };
 

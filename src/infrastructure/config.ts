@@ -2,18 +2,7 @@ import type { ProviderSettings } from '../adapters/oidc/settings.ts';
 import { readProviders } from './config/providers.ts';
 import { REFUSALS, type Rules } from './config/refusals.ts';
 import { isProduction, settingsOf } from './config/settings.ts';
-import {
-  type Env,
-  readEnvironment,
-  readVariables,
-  shownDefault,
-  shownSettings,
-  unknownVariables,
-  VARIABLE_NAMES,
-  VARIABLES,
-  type Values,
-  type VariableName,
-} from './config/variables.ts';
+import * as variables from './config/variables.ts';
 import { databaseWarnings, WARNINGS } from './config/warnings.ts';
 
 export type Config = Readonly<ReturnType<typeof settingsOf>> & {
@@ -22,7 +11,7 @@ export type Config = Readonly<ReturnType<typeof settingsOf>> & {
   /** Settings that are allowed, but risky or probably a mistake: one line each. */
   readonly warnings: readonly string[];
   /** What it is set to, for operators. A `value` of `null` is a secret. */
-  readonly shownSettings: ReturnType<typeof shownSettings>;
+  readonly shownSettings: ReturnType<typeof variables.shownSettings>;
   /** The same about the database, for a service that opens it. */
   readonly databaseWarnings: readonly string[];
 };
@@ -38,13 +27,6 @@ export class ConfigError extends Error {
   }
 }
 
-/** Every variable, its default and its meaning, for `.env.example` and the tables of the documentation. */
-export const CONFIG_VARIABLES = VARIABLE_NAMES.map((name) => ({
-  name,
-  default: shownDefault(VARIABLES[name]),
-  meaning: VARIABLES[name].meaning,
-}));
-
 /**
  * Parses the environment (SPEC; ADR 0020). An empty variable counts as unset.
  * @throws ConfigError
@@ -52,7 +34,7 @@ export const CONFIG_VARIABLES = VARIABLE_NAMES.map((name) => ({
  * @example
  * const config = parseConfig({ ...process.env, PORT: '3001' });
  */
-export const parseConfig = (env: Env): Config => {
+export const parseConfig = (env: variables.Env): Config => {
   const { config, problems } = readConfig(env);
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
@@ -61,11 +43,11 @@ export const parseConfig = (env: Env): Config => {
 export type ReadConfig = ReturnType<typeof readConfig>;
 
 /** Parses an environment as far as it is valid. Reads the files that `<name>_FILE` names. */
-export const readConfig = (given: Env) => {
-  const { env, problems } = readEnvironment(given);
-  const { values: valid, invalid } = readVariables(env);
+export const readConfig = (given: variables.Env) => {
+  const { env, problems } = variables.readEnvironment(given);
+  const { values: valid, invalid } = variables.readVariables(env);
   // All defaults are valid, so no variable is missing.
-  const values = { ...readVariables({ NODE_ENV: valid.NODE_ENV }).values, ...valid } as Values;
+  const values = { ...variables.readVariables({ NODE_ENV: valid.NODE_ENV }).values, ...valid } as variables.Values;
   const ofProviders =
     'OIDC_PROVIDERS' in valid
       ? readProviders(env, values.OIDC_PROVIDERS ?? [], isProduction(values))
@@ -74,28 +56,28 @@ export const readConfig = (given: Env) => {
   const config: Config = {
     ...settingsOf(values),
     providers: ofProviders.providers,
-    warnings: [...applying(WARNINGS, valid), ...unknownVariables(env)],
-    shownSettings: shownSettings(env),
+    warnings: [...applying(WARNINGS, valid), ...variables.unknownVariables(env)],
+    shownSettings: variables.shownSettings(env),
     databaseWarnings: applying(databaseWarnings(env), valid),
   };
   return {
     config,
     problems: [...problems, ...invalid, ...ofProviders.problems, ...applying(REFUSALS, valid)],
-    invalidNames: new Set<VariableName>(VARIABLE_NAMES.filter((name) => !(name in valid))),
+    invalidNames: new Set<variables.VariableName>(variables.VARIABLE_NAMES.filter((name) => !(name in valid))),
   };
 };
 
 class InvalidVariable extends Error {}
 
 /** The lines of the rules that apply. A rule that reads an invalid variable does not: that one is reported already. */
-const applying = (rules: Rules, valid: Partial<Values>): string[] => {
+const applying = (rules: Rules, valid: Partial<variables.Values>): string[] => {
   const values = new Proxy(valid, {
     get: (all, name) => {
       if (name in all) return Reflect.get(all, name);
       throw new InvalidVariable();
     },
     // The proxy has every variable, or throws.
-  }) as Values;
+  }) as variables.Values;
   return Object.keys(rules).filter((text) => {
     try {
       return rules[text]?.(values);

@@ -45,16 +45,12 @@ const POLL_INTERVAL = 5_000;
 const GRACE = 5_000;
 
 export type DeliveryDeps = {
-  /**
-   * Begins at most so many attempts, which never reject. @param lastPolledAt epoch milliseconds
-   * @throws Error when the store cannot be read
-   */
+  /** Begins at most so many attempts, which never reject. @param lastPolledAt epoch milliseconds @throws Error when the store cannot be read */
   readonly send: (room: number, lastPolledAt: number) => Promise<readonly Promise<void>[]>;
   /** How many attempts run at the same time at most. */
   readonly concurrency: number;
   /** What is read, for the log. */
   readonly store: string;
-  /** Signalled when something was added. */
   readonly wakeUp: WakeUpSignal;
   /** Makes attempts in progress fail. */
   readonly abandon: () => void;
@@ -151,9 +147,7 @@ const randomPolls = (clock: Clock, interval: number) => {
       next = monotonicTime() + interval * (0.2 + 0.8 * random());
       return last;
     },
-    /** Milliseconds until the next one. */
     untilNext,
-    /** Lets the next one be now. */
     next(): void {
       next = monotonicTime();
     },

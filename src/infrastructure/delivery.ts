@@ -128,7 +128,6 @@ export const openMailer = async (
   return fileMailer({ directory: join(dataDir, 'mail'), from, onWritten });
 };
 
-/** Posts to a URL with the key of the hooks. */
 export const signedPost = async (url: string, keys: Pick<Config, 'hookPrivateKey' | 'dataDir'>) =>
   postSigned.bind(null, url, await loadOrCreateHookKey(keys));
 
@@ -137,7 +136,6 @@ type DeliveryOptions = Reporting & {
   readonly templates: () => Promise<MailTemplates>;
 };
 
-/** How mail is sent in the background. */
 export const mailDelivery = (
   { brand, defaultLocale, accountPagesUrl: pagesUrl, codePageUrl: codePage }: Config,
   ports: Omit<Parameters<typeof sendMessages>[0], 'mailContext' | 'random' | 'report'>,

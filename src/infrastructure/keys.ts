@@ -9,7 +9,6 @@ import { hookKeyOf, pairOf, secretKey, shareKey } from './config/keys.ts';
 import type { Config } from './config.ts';
 import { keepPrivate } from './private-data.ts';
 
-/** A file of a secret key. */
 export type KeyFile<Key> = {
   /** Its path below DATA_DIR. */
   readonly file: string;
@@ -89,7 +88,6 @@ type HookKeySettings = Pick<Config, 'hookPrivateKey' | 'dataDir'>;
 export const loadOrCreateHookKey = async ({ hookPrivateKey, dataDir }: HookKeySettings): Promise<KeyObject> =>
   hookPrivateKey ?? (await loadOrCreate(dataDir, HOOKS));
 
-/** The key of `loadOrCreateHookKey`, if there is one. */
 export const existingHookKey = async ({ hookPrivateKey, dataDir }: HookKeySettings): Promise<KeyObject | null> =>
   hookPrivateKey ?? hookKeyOf((await readIfAny(join(dataDir, HOOKS.file))) ?? '');
 
@@ -117,7 +115,6 @@ const readOrCreate = async (path: string, make: () => string): Promise<string> =
   return await readFile(path, 'utf8');
 };
 
-/** @returns `null` without the file. */
 export const readIfAny = (path: string): Promise<string | null> =>
   readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;

@@ -48,7 +48,6 @@ const clockOf = async (readTime: () => Promise<number>) => {
   return { clock, stop: keepReading(clock) };
 };
 
-/** Brings a database up to date. */
 export const migrateSql = async (options: DatabaseOptions, tables?: OwnTables): Promise<void> => {
   const { close } = await openSql(options, { migrate: true, tables: withOwnTables(tables, options.tablePrefix) });
   await close();

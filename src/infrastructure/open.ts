@@ -55,7 +55,6 @@ export const open = async <const Own extends OwnTables = Record<never, never>>(
       logIn: async (body: v.InferInput<typeof LoginBody>) => enter(checked(LoginBody, body)),
       /** @returns another pair of tokens. The given one is used up. */
       refresh: (refreshToken: string) => renew([refreshToken]),
-      /** Ends the session of the token. */
       logOut: (refreshToken: string) => end([refreshToken]),
       close: opened.closeAll,
     };

@@ -16,9 +16,7 @@ import { readTextFile } from './texts.ts';
 type Files = ReadonlyMap<string, string>;
 
 type Kind = {
-  /** That names the directory of the operator. */
   readonly variable: 'MAIL_TEMPLATES' | 'PAGE_TEMPLATES';
-  /** The directory of the service. */
   readonly directory: URL;
   /** Loads what finds problems: no start without a directory of the operator needs it (ADR 0021). */
   readonly loadCheck: () => Promise<(own: Files, builtIn: Files) => string[]>;
@@ -126,10 +124,7 @@ export const examineMails = async ({ mailTemplates, defaultLocale }: Omit<Templa
   return { templates, locales, problems: [...problems, ...missing] };
 };
 
-/**
- * Opens the templates of the configuration. Those of pages that are of the service alone are read with the first page.
- * @throws ConfigError
- */
+/** Opens the templates of the configuration. Those of pages that are of the service alone are read with the first page. @throws ConfigError */
 export const openTemplates = async (config: TemplateConfig) => {
   const { templates: mails, locales, problems } = await examineMails(config);
   const pages = config.pageTemplates === null ? null : await PAGE_FILES.examine(config.pageTemplates);
@@ -142,10 +137,7 @@ export const openTemplates = async (config: TemplateConfig) => {
   };
 };
 
-/**
- * Writes files by their names to a directory.
- * @throws Error when one of them exists
- */
+/** Writes files by their names to a directory. @throws Error when one of them exists */
 export const writeFiles = async (directory: string, files: Files): Promise<void> => {
   const made = await mkdir(directory, { recursive: true });
   // They are no secret, and the service may run as another user. A directory that was there stays as it is.

@@ -36,7 +36,6 @@ export const readTextFile = async (path: string): Promise<string> => {
 /** Characters that a terminal may take for commands, or that change the order of what it shows. */
 const COMMANDS = /[\p{Cc}\p{Cf}]/gu;
 
-/** The text without characters that a terminal may take for commands. */
 export const printable = (text: string): string => text.replace(COMMANDS, '\ufffd');
 
 /** JSON on one line, with such characters escaped. */

@@ -2,7 +2,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { PING_TIMEOUT } from '../../src/adapters/http/routes/service/health.ts';
-import { CONFIG_VARIABLES, parseConfig } from '../../src/infrastructure/config.ts';
+import { VARIABLE_NAMES } from '../../src/infrastructure/config/variables.ts';
+import { parseConfig } from '../../src/infrastructure/config.ts';
 import { KEEP_ALIVE_TIMEOUT } from '../../src/infrastructure/http-server/server.ts';
 import { readText } from '../support/checkout/repository.ts';
 import { NO_WARNINGS, PRODUCTION } from '../support/processes/environments.ts';
@@ -34,7 +35,6 @@ const SECRETS: Readonly<Record<string, string>> = {
 };
 
 const text = readText('compose.yaml');
-const deploy = readText('docs/deploy.md');
 const { services, networks, configs }: Compose = parse(text, { merge: true });
 const instances = Object.entries(services).filter(([name]) => name.startsWith('tandem'));
 
@@ -69,7 +69,7 @@ describe('compose.yaml', () => {
 
   it('has several instances, and uses only variables of the service', () => {
     expect(instances.length).toBeGreaterThan(1);
-    const known = ['PGPASSWORD', ...CONFIG_VARIABLES.map(({ name }) => name)];
+    const known = ['PGPASSWORD', ...VARIABLE_NAMES];
     const named = instances.flatMap(([, { environment = {} }]) => Object.keys(environment));
     const advised = [...text.matchAll(/^ +# ([A-Z_]+): /gm)].map(([, name = '']) => name);
     expect(advised).toContain('JWT_REFRESH_REPLAY_WINDOW');
@@ -105,7 +105,7 @@ describe('a proxy of the documentation', () => {
   it.each([
     ['Caddy', () => seconds(/keepalive (\d+)s/, configs.proxy?.content ?? '')],
     // 60 s unless `keepalive_timeout` of the upstream says otherwise.
-    ['nginx', () => seconds(/keepalive_timeout (\d+)s/, deploy) || 60],
+    ['nginx', () => seconds(/keepalive_timeout (\d+)s/, readText('docs/proxies/nginx.conf')) || 60],
   ])('%s closes idle connections to the service before the service does', (_proxy, idle) => {
     expect(idle()).toBeGreaterThan(0);
     expect(idle() * 1000).toBeLessThan(KEEP_ALIVE_TIMEOUT);
@@ -113,7 +113,7 @@ describe('a proxy of the documentation', () => {
 
   it.each([
     ['Caddy', () => seconds(/health_timeout (\d+)s/, configs.proxy?.content ?? '')],
-    ['HAProxy', () => seconds(/timeout check (\d+)s/, deploy)],
+    ['HAProxy', () => seconds(/timeout check (\d+)s/, readText('docs/proxies/haproxy.cfg'))],
     ['Kubernetes', () => seconds(/\/health\/ready.*timeoutSeconds: (\d+)/, readText('kubernetes.yaml'))],
   ])('%s waits for the answer of a service whose database does not respond', (_proxy, timeout) => {
     expect(timeout() * 1000).toBeGreaterThan(PING_TIMEOUT.required);
@@ -129,7 +129,7 @@ describe('kubernetes.yaml', () => {
 
   it('sets variables of the service alone, and all that production requires', () => {
     const names = settings.map(({ name }) => name);
-    const known = CONFIG_VARIABLES.flatMap(({ name }) => [name, `${name}_FILE`]);
+    const known = VARIABLE_NAMES.flatMap((name) => [name, `${name}_FILE`]);
     expect(names.filter((name) => !known.includes(name))).toEqual([]);
     const given = names.map((name) => name.replace(/_FILE$/, ''));
     expect(given).toEqual(expect.arrayContaining(Object.keys(PRODUCTION).filter((name) => name.startsWith('JWT_'))));

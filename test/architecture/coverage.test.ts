@@ -3,7 +3,7 @@ import { globSync } from 'node:fs';
 import { join, matchesGlob } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { NPM_TEST } from '../../vitest.config.ts';
-import { provingTests, withTests } from '../support/checkout/proving-tests.ts';
+import { idsOf, numbersIn, provingTests, withTests } from '../support/checkout/proving-tests.ts';
 import { ROOT, readText, tableBelow } from '../support/checkout/repository.ts';
 
 type Row = { readonly section: string; readonly cells: readonly string[] };
@@ -39,10 +39,8 @@ const missingRows = (specification: string, coverage: string): Row[] => {
 const specification = readText('docs/specification.md');
 const coverage = readText('docs/spec-coverage.md');
 const security = readText('docs/security.md');
+const assessments = readText('docs/assessments.md');
 const tests = provingTests();
-
-/** The id of a row, such as `theft-1`, or the first one of a range. */
-const idOf = ([cell = '']: readonly string[]) => /^(?:[a-z]+-\d+|\d+\.\d+(?:\.\d+)?)\b/.exec(cell)?.[0];
 
 describe('docs/spec-coverage.md', () => {
   it('has every section and every row of the specification', () => {
@@ -77,19 +75,13 @@ const LEVELS = {
   ...{ '10.5': '22222', '10.6': '22', '10.7': '222' },
 };
 
-/** The numbers in a text, with those of its ranges. */
-const numbersIn = (text: string): string[] =>
-  [...text.matchAll(/(\d+\.\d+)\.(\d+)(?:–\1\.(\d+))?/g)].flatMap(([, section, first, last = first]) =>
-    Array.from({ length: Number(last) - Number(first) + 1 }, (_, at) => `${section}.${Number(first) + at}`),
-  );
-
-describe('docs/security.md', () => {
+describe('docs/security.md and docs/assessments.md', () => {
   it('has every requirement of four chapters of ASVS once, with its level, or says that it does not apply', () => {
     const ASVS = 'OWASP ASVS 5.0.0';
-    const assessed = rowsOf(security)
+    const assessed = rowsOf(assessments)
       .filter(({ section }) => section === ASVS)
       .flatMap(({ cells: [numbers = '', level] }) => numbersIn(numbers).map((number) => `${number} ${level}`));
-    const [, below = ''] = security.split(`## ${ASVS}\n`);
+    const [, below = ''] = assessments.split(`## ${ASVS}\n`);
     const inapplicable = numbersIn(/^Not applicable.*?\n\n/ms.exec(below)?.[0] ?? '');
     const required = Object.entries(LEVELS).flatMap(([section, levels]) =>
       [...levels].map((level, at) => `${section}.${at + 1} ${level}`),
@@ -101,9 +93,9 @@ describe('docs/security.md', () => {
   });
 
   it('has a test for each attack that is stopped, and each requirement that is met', () => {
-    const claimed = rowsOf(security).flatMap(({ cells }) => {
+    const claimed = [security, assessments].flatMap(rowsOf).flatMap(({ cells }) => {
       const isClaimed = cells.length === 5 ? !cells[2]?.startsWith('Nothing: ') : cells.includes('met');
-      return isClaimed ? (idOf(cells) ?? []) : [];
+      return isClaimed ? idsOf(cells[0] ?? '') : [];
     });
     expect(claimed.length).toBeGreaterThan(100);
     expect(claimed.filter((id) => !tests.has(id))).toEqual([]);
@@ -112,7 +104,9 @@ describe('docs/security.md', () => {
 
 describe('the comments `// Proves …` of tests', () => {
   it('name rows that exist, whose ids are unique', () => {
-    const ids = [coverage, security].flatMap((page) => rowsOf(page).flatMap(({ cells }) => idOf(cells) ?? []));
+    const ids = [coverage, security, assessments].flatMap((page) =>
+      rowsOf(page).flatMap(({ cells: [first = ''] }) => idsOf(first)),
+    );
     expect(ids.length).toBe(new Set(ids).size);
     expect([...tests.keys()].filter((id) => !ids.includes(id))).toEqual([]);
   });
@@ -120,20 +114,17 @@ describe('the comments `// Proves …` of tests', () => {
   it.each([
     ['docs/spec-coverage.md', coverage],
     ['docs/security.md', security],
+    ['docs/assessments.md', assessments],
   ])('are what %s says (npm run docs)', (_page, text) => expect(withTests(text)).toBe(text));
 });
 
-describe('the inventory of cryptography', () => {
-  it('lists every source file that imports some, and those that choose it by a URL', () => {
-    const linked = tableBelow(security, 'Inventory of cryptography').flatMap(([, , where = '']) =>
-      [...where.matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => join('docs', link)),
-    );
-    const using = globSync('src/**/*.ts', { cwd: ROOT }).filter((path) =>
-      /from '(?:node:crypto|jose|bcrypt)'/.test(readText(path)),
-    );
-    const byUrl = ['mailer/smtp.ts', 'mikro-orm/postgresql.ts', 'redis/connect.ts'].map(
-      (file) => `src/adapters/${file}`,
-    );
-    expect([...new Set(linked)].toSorted()).toEqual([...using, ...byUrl].toSorted());
-  });
+it('the inventory of cryptography lists every source file that imports some, and those that choose it by a URL', () => {
+  const linked = tableBelow(assessments, 'Inventory of cryptography').flatMap(([, , where = '']) =>
+    [...where.matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => join('docs', link)),
+  );
+  const using = globSync('src/**/*.ts', { cwd: ROOT }).filter((path) =>
+    /from '(?:node:crypto|jose|bcrypt)'/.test(readText(path)),
+  );
+  const byUrl = ['mailer/smtp.ts', 'mikro-orm/postgresql.ts', 'redis/connect.ts'].map((file) => `src/adapters/${file}`);
+  expect([...new Set(linked)].toSorted()).toEqual([...using, ...byUrl].toSorted());
 });

@@ -4,7 +4,7 @@ import { readText } from '../support/checkout/repository.ts';
 type Manifest = Readonly<Record<'dependencies' | 'devDependencies', Readonly<Record<string, string>>>>;
 const manifest = (path: string): Manifest => JSON.parse(readText(path));
 
-it.each(['react', 'hono', 'sveltekit'])(
+it.each(['react', 'hono', 'sveltekit', 'oauth-server'])(
   'examples/%s names the versions that it is tested with, which the root has for its tests only',
   (example) => {
     const { dependencies, devDependencies } = manifest(`examples/${example}/package.json`);

@@ -153,7 +153,7 @@ describe('conditions over the name of a page or a form', () => {
     const files = ['forms', 'pages'].flatMap((folder) =>
       readdirSync(join(ROOT, 'src/adapters/http', folder)).map((path) => `src/adapters/http/${folder}/${path}`),
     );
-    const sources = files.filter((path) => path.endsWith('.ts') && !path.endsWith('/flow.ts'));
+    const sources = files.filter((path) => path.endsWith('.ts'));
     expect(sources.length).toBeGreaterThan(15);
     expect(sources.filter((path) => COMPARED.test(readText(path)))).toEqual([]);
   });

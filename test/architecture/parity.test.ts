@@ -61,7 +61,7 @@ const RUNS: readonly string[] = [
   'adapters/mailer/contract: Mailer memoryMailer',
   'adapters/mailer/contract: Mailer smtpMailer',
   'adapters/records/mariadb: Records mikroOrmRecords',
-  'adapters/records/mariadb: Records mikroOrmRecords without delete … returning',
+  'adapters/records/mariadb: Records mikroOrmRecords that lock by a change without delete … returning',
   'adapters/records/memory: Records memoryRecords',
   'adapters/records/memory: Storage over records in memory',
   'adapters/records/one-statement-sessions: SessionRepository postgresqlSessions',

@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ROOT, readText, tableBelow } from '../support/checkout/repository.ts';
 
 const ROWS = tableBelow(readText('docs/adr/0034-what-is-private-to-others.md'), 'Used');
@@ -9,11 +9,9 @@ const installed = (name: string): string =>
     ? process.versions.node
     : JSON.parse(readFileSync(`${ROOT}node_modules/${name}/package.json`, 'utf8')).version;
 
-describe('what is private to a package', () => {
-  it.each(ROWS)('%s %s: %s', (name, version, _what, where) => {
-    const [major, minor] = installed(name).split('.');
-    // Look at what the new version does, run the tests of the file, and change the row.
-    expect(`${major}.${minor}`).toBe(version);
-    expect(globSync(where, { cwd: ROOT })).not.toEqual([]);
-  });
+it.each(ROWS)('what is private to a package %s %s: %s', (name, version, _what, where) => {
+  const [major, minor] = installed(name).split('.');
+  // Look at what the new version does, run the tests of the file, and change the row.
+  expect(`${major}.${minor}`).toBe(version);
+  expect(globSync(where, { cwd: ROOT })).not.toEqual([]);
 });

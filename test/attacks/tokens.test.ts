@@ -82,12 +82,10 @@ const FORGERIES: Readonly<Record<string, (material: Material) => string>> = {
     token === victim.accessToken ? tokenIn(victim.cookie) : victim.accessToken,
 };
 
-describe('the unchanged tokens', () => {
-  it('are accepted, so that an attack fails because of its change', async () => {
-    await me(`Bearer ${resigned({})(materialOf('access'))}`).expect(200);
-    const outcome = await service.ports.tokens.verifyRefresh(resigned({})(materialOf('refresh')), Date.now());
-    expect(outcome.ok).toBe(true);
-  });
+it('the unchanged tokens are accepted, so that an attack fails because of its change', async () => {
+  await me(`Bearer ${resigned({})(materialOf('access'))}`).expect(200);
+  const outcome = await service.ports.tokens.verifyRefresh(resigned({})(materialOf('refresh')), Date.now());
+  expect(outcome.ok).toBe(true);
 });
 
 describe.each(Object.entries(FORGERIES))('a token %s is refused', (_what, forge) => {
@@ -147,39 +145,35 @@ describe('a token in another place', () => {
   });
 });
 
-describe('the header Authorization', () => {
-  it.each([
-    ['a forged token before the valid one', ['forged', 'valid']],
-    ['the valid token before a forged one', ['valid', 'forged']],
-    ['the valid token twice', ['valid', 'valid']],
-    ['another scheme before the valid token', ['basic', 'valid']],
-  ])('is refused when it is sent twice: %s', async (_what, which) => {
-    const forged = resigned({ alg: 'none' }, () => () => Buffer.alloc(0))(materialOf('access'));
-    const values: Readonly<Record<string, string>> = {
-      ...{ valid: `Bearer ${victim.accessToken}`, forged: `Bearer ${forged}`, basic: 'Basic YWRhOnNlY3JldA==' },
-    };
-    const lines = which.map((name) => `Authorization: ${values[name]}\r\n`).join('');
-    const request = head('GET /users/me', { Connection: 'close' }).replace(/\r\n$/, `${lines}\r\n`);
-    const answer = await exchangeRaw(service.url, request);
-    expect(answer.status).toBe(401);
-    expect(JSON.parse(answer.body).code).toMatch(/^AUTH_TOKEN_(INVALID|MISSING)$/);
-  });
+it.each([
+  ['a forged token before the valid one', ['forged', 'valid']],
+  ['the valid token before a forged one', ['valid', 'forged']],
+  ['the valid token twice', ['valid', 'valid']],
+  ['another scheme before the valid token', ['basic', 'valid']],
+])('the header Authorization is refused when it is sent twice: %s', async (_what, which) => {
+  const forged = resigned({ alg: 'none' }, () => () => Buffer.alloc(0))(materialOf('access'));
+  const values: Readonly<Record<string, string>> = {
+    ...{ valid: `Bearer ${victim.accessToken}`, forged: `Bearer ${forged}`, basic: 'Basic YWRhOnNlY3JldA==' },
+  };
+  const lines = which.map((name) => `Authorization: ${values[name]}\r\n`).join('');
+  const request = head('GET /users/me', { Connection: 'close' }).replace(/\r\n$/, `${lines}\r\n`);
+  const answer = await exchangeRaw(service.url, request);
+  expect(answer.status).toBe(401);
+  expect(JSON.parse(answer.body).code).toMatch(/^AUTH_TOKEN_(INVALID|MISSING)$/);
 });
 
 /** The order of the group of P-256 (SEC 2 §2.4.2). */
 const ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
 
-describe('the mirrored signature (r, n − s), which anybody can compute', () => {
-  it('makes a token that is equal to the valid one, and does not allow a second use of a refresh token', async () => {
-    const holder = await signUp(service);
-    const [header, payload, text] = partsOf(tokenIn(holder.cookie));
-    const signature = Buffer.from(text, 'base64url');
-    const s = (ORDER - BigInt(`0x${signature.toString('hex', 32)}`)).toString(16).padStart(64, '0');
-    const mirror = `${header}.${payload}.${Buffer.from(signature.toString('hex', 0, 32) + s, 'hex').toString('base64url')}`;
-    const { cookie } = heldFrom(await refreshWith(service, cookieOf(mirror)).expect(200));
-    await refreshWith(service, holder.cookie).expect(401);
-    await refreshWith(service, cookie).expect(200);
-  });
+it('the mirrored signature (r, n − s), which anybody can compute makes a token that is equal to the valid one, and does not allow a second use of a refresh token', async () => {
+  const holder = await signUp(service);
+  const [header, payload, text] = partsOf(tokenIn(holder.cookie));
+  const signature = Buffer.from(text, 'base64url');
+  const s = (ORDER - BigInt(`0x${signature.toString('hex', 32)}`)).toString(16).padStart(64, '0');
+  const mirror = `${header}.${payload}.${Buffer.from(signature.toString('hex', 0, 32) + s, 'hex').toString('base64url')}`;
+  const { cookie } = heldFrom(await refreshWith(service, cookieOf(mirror)).expect(200));
+  await refreshWith(service, holder.cookie).expect(401);
+  await refreshWith(service, cookie).expect(200);
 });
 
 describe('after all attacks', () => {

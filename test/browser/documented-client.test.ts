@@ -7,7 +7,7 @@ import { readText } from '../support/checkout/repository.ts';
 const exampleIn = (text = ''): string => /```js\n([\s\S]*?)```/.exec(text)?.[1] ?? '';
 const EXAMPLES = [
   ['docs/browser.md', exampleIn(readText('docs/browser.md'))],
-  ['README.md', exampleIn(readText('README.md').split('## From a browser\n')[1])],
+  ['docs/start.md', exampleIn(readText('docs/start.md').split('## From a browser\n')[1])],
 ] as const;
 
 describe.runIf(canBrowse()).each(EXAMPLES)('the example in %s', (_page, example) => {

@@ -790,12 +790,10 @@ describe('an error', () => {
   });
 });
 
-describe('in Node', () => {
-  it('sends nothing by itself, and renews when asked: its `fetch` keeps the cookie', async () => {
-    const { fetch, sent } = fakeTransport({ [REFRESH]: [renewed] });
-    const auth = aClient({ fetch });
-    expect(await auth.ready).toBeNull();
-    expect(sent()).toEqual([]);
-    expect((await auth.refresh())?.username).toBe('ada');
-  });
+it('in Node sends nothing by itself, and renews when asked: its `fetch` keeps the cookie', async () => {
+  const { fetch, sent } = fakeTransport({ [REFRESH]: [renewed] });
+  const auth = aClient({ fetch });
+  expect(await auth.ready).toBeNull();
+  expect(sent()).toEqual([]);
+  expect((await auth.refresh())?.username).toBe('ada');
 });

@@ -62,20 +62,18 @@ describe('a client that is disposed of', () => {
   });
 });
 
-describe('a page that was frozen for an hour in the middle of a renewal', () => {
-  it('tries again soon when it is refused, since another tab was faster', async () => {
-    let frozenFor = 0;
-    const now = performance.now.bind(performance);
-    vi.spyOn(performance, 'now').mockImplementation(() => now() + frozenFor);
-    const refused = () => {
-      frozenFor = 3_600_000;
-      return refusal('AUTH_FAILED', 401);
-    };
-    const { auth, changes } = await adasPage({ [REFRESH]: [renewedAs('ada'), refused, renewedAs('ada')] });
-    auth.refresh();
-    await seconds(20);
-    expect(changes).toEqual([['ada', 'refresh']]);
-  });
+it('a page that was frozen for an hour in the middle of a renewal tries again soon when it is refused, since another tab was faster', async () => {
+  let frozenFor = 0;
+  const now = performance.now.bind(performance);
+  vi.spyOn(performance, 'now').mockImplementation(() => now() + frozenFor);
+  const refused = () => {
+    frozenFor = 3_600_000;
+    return refusal('AUTH_FAILED', 401);
+  };
+  const { auth, changes } = await adasPage({ [REFRESH]: [renewedAs('ada'), refused, renewedAs('ada')] });
+  auth.refresh();
+  await seconds(20);
+  expect(changes).toEqual([['ada', 'refresh']]);
 });
 
 describe('a service that says when to come back', () => {
@@ -159,13 +157,11 @@ describe('another user who has logged in elsewhere', () => {
   });
 });
 
-describe('a page that is seen again', () => {
-  it('sends nothing when it has heard all news', async () => {
-    const { page, sent } = await adasPage();
-    page.storage.set(`tandem:${BASE_URL}`, '3');
-    page.hears({ value: anAccessToken(), own: 3, at: Date.now(), why: 'refresh' });
-    page.happens('visibilitychange');
-    await seconds(0);
-    expect(sent()).toEqual([`POST ${REFRESH}`]);
-  });
+it('a page that is seen again sends nothing when it has heard all news', async () => {
+  const { page, sent } = await adasPage();
+  page.storage.set(`tandem:${BASE_URL}`, '3');
+  page.hears({ value: anAccessToken(), own: 3, at: Date.now(), why: 'refresh' });
+  page.happens('visibilitychange');
+  await seconds(0);
+  expect(sent()).toEqual([`POST ${REFRESH}`]);
 });

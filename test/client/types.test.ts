@@ -127,19 +127,15 @@ describe('the types of second factors', () => {
   });
 });
 
-describe('the types of passkeys', () => {
-  it('are those of the routes', () => {
-    expectTypeOf<Plain<Passkey>>().toEqualTypeOf<v.InferOutput<typeof json.PasskeyJson>>();
-    expectTypeOf<Plain<PasskeyCreationOptions>>().toEqualTypeOf<
-      Plain<v.InferOutput<typeof json.CreationOptionsJson>>
-    >();
-    expectTypeOf<Plain<PasskeyRequestOptions>>().toEqualTypeOf<v.InferOutput<typeof json.RequestOptionsJson>>();
-    expectTypeOf<Plain<AcceptedPasskeys>>().toEqualTypeOf<v.InferOutput<typeof passkeys.AcceptedPasskeysJson>>();
-    expectTypeOf<Plain<NewPasskeyCredential>>().toEqualTypeOf<
-      Plain<v.InferInput<typeof passkeys.NewPasskeyBody>['credential']>
-    >();
-    expectTypeOf<Plain<PasskeyCredential>>().toEqualTypeOf<Plain<v.InferInput<typeof passkeys.UsedCredential>>>();
-  });
+it('the types of passkeys are those of the routes', () => {
+  expectTypeOf<Plain<Passkey>>().toEqualTypeOf<v.InferOutput<typeof json.PasskeyJson>>();
+  expectTypeOf<Plain<PasskeyCreationOptions>>().toEqualTypeOf<Plain<v.InferOutput<typeof json.CreationOptionsJson>>>();
+  expectTypeOf<Plain<PasskeyRequestOptions>>().toEqualTypeOf<v.InferOutput<typeof json.RequestOptionsJson>>();
+  expectTypeOf<Plain<AcceptedPasskeys>>().toEqualTypeOf<v.InferOutput<typeof passkeys.AcceptedPasskeysJson>>();
+  expectTypeOf<Plain<NewPasskeyCredential>>().toEqualTypeOf<
+    Plain<v.InferInput<typeof passkeys.NewPasskeyBody>['credential']>
+  >();
+  expectTypeOf<Plain<PasskeyCredential>>().toEqualTypeOf<Plain<v.InferInput<typeof passkeys.UsedCredential>>>();
 });
 
 describe('the requests of the client', async () => {

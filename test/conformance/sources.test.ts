@@ -40,23 +40,19 @@ describe('every check', () => {
   });
 });
 
-describe('the catalog of the suite', () => {
-  it('is that of the specification, without AUTH_FAILED', () => {
-    const rows = tableBelow(specification, 'Catalog').filter(([code]) => code !== 'AUTH_FAILED');
-    const published = rows.map(([code, status, retryable]) => [
-      code,
-      { status: Number(status), retryable: retryable === 'yes' },
-    ]);
-    expect(PUBLISHED).toEqual(Object.fromEntries(published));
-  });
+it('the catalog of the suite is that of the specification, without AUTH_FAILED', () => {
+  const rows = tableBelow(specification, 'Catalog').filter(([code]) => code !== 'AUTH_FAILED');
+  const published = rows.map(([code, status, retryable]) => [
+    code,
+    { status: Number(status), retryable: retryable === 'yes' },
+  ]);
+  expect(PUBLISHED).toEqual(Object.fromEntries(published));
 });
 
-describe('the suite', () => {
-  it('imports nothing of the service', () => {
-    const imports = globSync('conformance/**/*.ts', { cwd: ROOT }).flatMap((file) =>
-      [...readText(file).matchAll(/from '([^']+)'/g)].map(([, from = '']) => from),
-    );
-    expect(imports.length).toBeGreaterThan(20);
-    expect(imports.filter((from) => !/^(?:node:|jose$|\.\.?\/(?!.*\b(?:src|test)\/))/.test(from))).toEqual([]);
-  });
+it('the suite imports nothing of the service', () => {
+  const imports = globSync('conformance/**/*.ts', { cwd: ROOT }).flatMap((file) =>
+    [...readText(file).matchAll(/from '([^']+)'/g)].map(([, from = '']) => from),
+  );
+  expect(imports.length).toBeGreaterThan(20);
+  expect(imports.filter((from) => !/^(?:node:|jose$|\.\.?\/(?!.*\b(?:src|test)\/))/.test(from))).toEqual([]);
 });

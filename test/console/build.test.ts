@@ -21,10 +21,8 @@ describe('console/page/console.js', () => {
   });
 });
 
-describe('console/page/console.html', () => {
-  it('has no script, style or handler in it', () => {
-    const page = readText('console/page/console.html');
-    expect(page).not.toMatch(/<style|\sstyle=|\son\w+=|javascript:/i);
-    expect([...page.matchAll(/<script[^>]*>([^<]*)<\/script>/g)].map(([, code]) => code)).toEqual(['']);
-  });
+it('console/page/console.html has no script, style or handler in it', () => {
+  const page = readText('console/page/console.html');
+  expect(page).not.toMatch(/<style|\sstyle=|\son\w+=|javascript:/i);
+  expect([...page.matchAll(/<script[^>]*>([^<]*)<\/script>/g)].map(([, code]) => code)).toEqual(['']);
 });

@@ -50,11 +50,9 @@ describe('an email address', () => {
   });
 });
 
-describe('an account', () => {
-  it('is an email address when it contains an @, otherwise a username', () => {
-    expect(accountKind('ada@example.org')).toBe('email');
-    expect(accountKind('@')).toBe('email');
-    expect(accountKind('ada')).toBe('username');
-    expect(accountKind('')).toBe('username');
-  });
+it('an account is an email address when it contains an @, otherwise a username', () => {
+  expect(accountKind('ada@example.org')).toBe('email');
+  expect(accountKind('@')).toBe('email');
+  expect(accountKind('ada')).toBe('username');
+  expect(accountKind('')).toBe('username');
 });

@@ -2,27 +2,25 @@
 import { describe, expect, it } from 'vitest';
 import { isHashable, isOwnName, passwordProblem } from '../../src/domain/password.ts';
 
-describe('passwordProblem', () => {
-  it.each([
-    ['8 characters', '12345678', null],
-    ['7 characters', '1234567', 'too_short'],
-    ['nothing', '', 'too_short'],
-    ['8 code points of 2 code units', '🔑'.repeat(8), null],
-    ['7 code points in 14 code units', '🔑'.repeat(7), 'too_short'],
-    ['72 bytes of one-byte characters', 'x'.repeat(72), null],
-    ['73 bytes of one-byte characters', 'x'.repeat(73), 'too_long'],
-    ['72 bytes of two-byte characters', 'é'.repeat(36), null],
-    ['74 bytes of two-byte characters', 'é'.repeat(37), 'too_long'],
-    ['72 bytes of three-byte characters', '码'.repeat(24), null],
-    ['75 bytes of three-byte characters', '码'.repeat(25), 'too_long'],
-    ['72 bytes of four-byte characters', '🔑'.repeat(18), null],
-    ['76 bytes of four-byte characters', '🔑'.repeat(19), 'too_long'],
-    ['only spaces', ' '.repeat(8), null],
-    ['a NUL', 'pass\0word', 'invalid_characters'],
-    ['a lone surrogate', 'password\ud83d', 'invalid_characters'],
-  ])('returns the problem of %s', (_, password, problem) => {
-    expect(passwordProblem(password, { minLength: 8, maxBytes: 72 })).toBe(problem);
-  });
+it.each([
+  ['8 characters', '12345678', null],
+  ['7 characters', '1234567', 'too_short'],
+  ['nothing', '', 'too_short'],
+  ['8 code points of 2 code units', '🔑'.repeat(8), null],
+  ['7 code points in 14 code units', '🔑'.repeat(7), 'too_short'],
+  ['72 bytes of one-byte characters', 'x'.repeat(72), null],
+  ['73 bytes of one-byte characters', 'x'.repeat(73), 'too_long'],
+  ['72 bytes of two-byte characters', 'é'.repeat(36), null],
+  ['74 bytes of two-byte characters', 'é'.repeat(37), 'too_long'],
+  ['72 bytes of three-byte characters', '码'.repeat(24), null],
+  ['75 bytes of three-byte characters', '码'.repeat(25), 'too_long'],
+  ['72 bytes of four-byte characters', '🔑'.repeat(18), null],
+  ['76 bytes of four-byte characters', '🔑'.repeat(19), 'too_long'],
+  ['only spaces', ' '.repeat(8), null],
+  ['a NUL', 'pass\0word', 'invalid_characters'],
+  ['a lone surrogate', 'password\ud83d', 'invalid_characters'],
+])('passwordProblem returns the problem of %s', (_, password, problem) => {
+  expect(passwordProblem(password, { minLength: 8, maxBytes: 72 })).toBe(problem);
 });
 
 describe('isHashable', () => {

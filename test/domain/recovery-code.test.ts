@@ -1,4 +1,4 @@
-// Proves ASVS 6.5.2, 6.5.3; nist-7
+// Proves ASVS 6.5.2, 6.5.3, 6.5.4; nist-7
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { canonicalRecoveryCode, recoveryCodeFrom } from '../../src/domain/second-factor.ts';

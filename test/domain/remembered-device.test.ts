@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { UNKNOWN_DEVICE } from '../../src/domain/event.ts';
 import { newRememberedDevice, REMEMBERED_FOR, remembers } from '../../src/domain/remembered-device.ts';
 
@@ -6,15 +6,13 @@ const NOW = 1_000_000;
 const device = newRememberedDevice({ id: 'D', userId: 'U' }, UNKNOWN_DEVICE, NOW);
 const user = { passwordChangedAt: NOW, secondFactorAt: NOW };
 
-describe('a remembered device', () => {
-  it.each([
-    ['is remembered from the moment on', device, user, NOW, true],
-    ['is remembered for 30 days', device, user, NOW + REMEMBERED_FOR - 1, true],
-    ['is not remembered after them', device, user, NOW + REMEMBERED_FOR, false],
-    ['is of the password of that time', device, { ...user, passwordChangedAt: NOW + 1 }, NOW + 1, false],
-    ['is of the second factor of that time', device, { ...user, secondFactorAt: NOW + 1 }, NOW + 1, false],
-    ['is of no use without a second factor', device, { ...user, secondFactorAt: null }, NOW, false],
-  ])('%s', (_what, remembered, owner, now, expected) => {
-    expect(remembers(remembered, owner, now)).toBe(expected);
-  });
+it.each([
+  ['is remembered from the moment on', device, user, NOW, true],
+  ['is remembered for 30 days', device, user, NOW + REMEMBERED_FOR - 1, true],
+  ['is not remembered after them', device, user, NOW + REMEMBERED_FOR, false],
+  ['is of the password of that time', device, { ...user, passwordChangedAt: NOW + 1 }, NOW + 1, false],
+  ['is of the second factor of that time', device, { ...user, secondFactorAt: NOW + 1 }, NOW + 1, false],
+  ['is of no use without a second factor', device, { ...user, secondFactorAt: null }, NOW, false],
+])('a remembered device %s', (_what, remembered, owner, now, expected) => {
+  expect(remembers(remembered, owner, now)).toBe(expected);
 });

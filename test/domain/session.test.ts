@@ -34,34 +34,30 @@ const at = (time: number, step: Partial<Rotation> = {}): Rotation => ({
   ...step,
 });
 
-describe('newSession', () => {
-  it('begins with its first token, which has no predecessor', () => {
-    expect(SESSION).toEqual({
-      id: 's1',
-      userId: 'u1',
-      currentTokenId: 't1',
-      ...NO_KEYS,
-      previousTokenId: null,
-      rotatedAt: START,
-      rotation: 0,
-      burstStartedAt: START,
-      burstFirst: 0,
-      createdAt: START,
-      expiresAt: START + LIFETIME,
-      ...DEVICE,
-      authenticatedAt: START,
-      amr: ['pwd'],
-      knownAt: START,
-      heldAt: null,
-    });
+it('newSession begins with its first token, which has no predecessor', () => {
+  expect(SESSION).toEqual({
+    id: 's1',
+    userId: 'u1',
+    currentTokenId: 't1',
+    ...NO_KEYS,
+    previousTokenId: null,
+    rotatedAt: START,
+    rotation: 0,
+    burstStartedAt: START,
+    burstFirst: 0,
+    createdAt: START,
+    expiresAt: START + LIFETIME,
+    ...DEVICE,
+    authenticatedAt: START,
+    amr: ['pwd'],
+    knownAt: START,
+    heldAt: null,
   });
 });
 
-describe('isLive', () => {
-  it('is true up to the last millisecond before the session expires', () => {
-    expect(isLive(SESSION, SESSION.expiresAt - 1)).toBe(true);
-    expect(isLive(SESSION, SESSION.expiresAt)).toBe(false);
-  });
+it('isLive is true up to the last millisecond before the session expires', () => {
+  expect(isLive(SESSION, SESSION.expiresAt - 1)).toBe(true);
+  expect(isLive(SESSION, SESSION.expiresAt)).toBe(false);
 });
 
 describe('rotated', () => {

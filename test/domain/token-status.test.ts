@@ -26,15 +26,13 @@ const token = (jti: string, rotation: number, issuedAt: number) => ({
   rotation,
 });
 
-describe('the states of a token', () => {
-  it('are the table of the README, the best first', () => {
-    const rows = Object.entries(TOKEN_STATES).map(
-      ([state, { when, action }]) => `| \`${state}\` | ${when} | ${action} |`,
-    );
-    expect(readText('src/application/sessions/README.md')).toContain(
-      `| State | When | A refresh |\n|---|---|---|\n${rows.join('\n')}\n`,
-    );
-  });
+it('the states of a token are the table of the README, the best first', () => {
+  const rows = Object.entries(TOKEN_STATES).map(
+    ([state, { when, action }]) => `| \`${state}\` | ${when} | ${action} |`,
+  );
+  expect(readText('src/application/sessions/README.md')).toContain(
+    `| State | When | A refresh |\n|---|---|---|\n${rows.join('\n')}\n`,
+  );
 });
 
 describe('tokenStatus', () => {

@@ -10,17 +10,15 @@ const NOW = Date.UTC(2026, 0, 1) + 999;
 const SECOND = Date.UTC(2026, 0, 1) / 1000;
 const LIFETIME = 604_800_000;
 
-describe('accessClaims', () => {
-  it('contain the user without the hash, and times in whole seconds that never exceed the lifetime', () => {
-    const user = newUser({ id: 'u1', username: 'Ada', email: 'ada@example.org', passwordHash: 'hash', now: NOW });
-    expect(accessClaims({ user, tokenId: 't1', now: NOW, lifetime: 900_000, authenticated: null })).toEqual({
-      sub: 'u1',
-      iat: SECOND,
-      exp: SECOND + 900,
-      jti: 't1',
-      tokenType: 'access',
-      user: { id: 'u1', username: 'Ada', email: 'ada@example.org', createdAt: NOW, updatedAt: NOW },
-    });
+it('accessClaims contain the user without the hash, and times in whole seconds that never exceed the lifetime', () => {
+  const user = newUser({ id: 'u1', username: 'Ada', email: 'ada@example.org', passwordHash: 'hash', now: NOW });
+  expect(accessClaims({ user, tokenId: 't1', now: NOW, lifetime: 900_000, authenticated: null })).toEqual({
+    sub: 'u1',
+    iat: SECOND,
+    exp: SECOND + 900,
+    jti: 't1',
+    tokenType: 'access',
+    user: { id: 'u1', username: 'Ada', email: 'ada@example.org', createdAt: NOW, updatedAt: NOW },
   });
 });
 

@@ -72,26 +72,24 @@ describe('the CAPTCHA', () => {
   });
 });
 
-describe('the CRM', () => {
-  it('gets a contact for each account, by its id, and loses it with the account', async () => {
-    const calls: unknown[] = [];
-    const url = await standIn(({ method, url: path, headers }, body, response) => {
-      calls.push([method, path, headers.authorization, body]);
-      response.end();
-    });
-    const service = await start({}, () => ({ hooks: { afterCommit: crm(url, 't0ken') } }));
-    const { user, person, accessToken } = await signUp(service);
-    await service.http
-      .delete('/users/me')
-      .set('Authorization', `Bearer ${accessToken}`)
-      .send({ password: person.password })
-      .expect(200);
-    await vi.waitFor(() => expect(calls).toHaveLength(2));
-    expect(calls).toEqual([
-      ['PUT', `/contacts/${user.id}`, 'Bearer t0ken', { since: expect.stringMatching(/^\d{4}-.*Z$/) }],
-      ['DELETE', `/contacts/${user.id}`, 'Bearer t0ken', {}],
-    ]);
+it('the CRM gets a contact for each account, by its id, and loses it with the account', async () => {
+  const calls: unknown[] = [];
+  const url = await standIn(({ method, url: path, headers }, body, response) => {
+    calls.push([method, path, headers.authorization, body]);
+    response.end();
   });
+  const service = await start({}, () => ({ hooks: { afterCommit: crm(url, 't0ken') } }));
+  const { user, person, accessToken } = await signUp(service);
+  await service.http
+    .delete('/users/me')
+    .set('Authorization', `Bearer ${accessToken}`)
+    .send({ password: person.password })
+    .expect(200);
+  await vi.waitFor(() => expect(calls).toHaveLength(2));
+  expect(calls).toEqual([
+    ['PUT', `/contacts/${user.id}`, 'Bearer t0ken', { since: expect.stringMatching(/^\d{4}-.*Z$/) }],
+    ['DELETE', `/contacts/${user.id}`, 'Bearer t0ken', {}],
+  ]);
 });
 
 describe('the receiver', () => {

@@ -1,5 +1,5 @@
 import { memoryStorage, parseConfig, serve } from 'tandem';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../support/servers/free-port.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
@@ -23,16 +23,14 @@ const startInMemory = async () => {
     });
 };
 
-describe('the service over memory, in a test of an application', () => {
-  it('registers and refreshes, and knows nobody of another test', async () => {
-    const post = await startInMemory();
-    const registered = await post('/auth/register', { body: ADA });
-    expect(registered.status).toBe(201);
-    const [cookie = ''] = registered.headers.getSetCookie();
-    const [pair = ''] = cookie.split(';');
-    expect((await post('/auth/refresh-token', { headers: { Cookie: pair } })).status).toBe(200);
-    expect((await post('/auth/register', { body: ADA })).status).toBe(409);
-    const another = await startInMemory();
-    expect((await another('/auth/register', { body: ADA })).status).toBe(201);
-  });
+it('the service over memory, in a test of an application registers and refreshes, and knows nobody of another test', async () => {
+  const post = await startInMemory();
+  const registered = await post('/auth/register', { body: ADA });
+  expect(registered.status).toBe(201);
+  const [cookie = ''] = registered.headers.getSetCookie();
+  const [pair = ''] = cookie.split(';');
+  expect((await post('/auth/refresh-token', { headers: { Cookie: pair } })).status).toBe(200);
+  expect((await post('/auth/register', { body: ADA })).status).toBe(409);
+  const another = await startInMemory();
+  expect((await another('/auth/register', { body: ADA })).status).toBe(201);
 });

@@ -40,7 +40,6 @@ import { openDatabase } from '../support/storage/open-database.ts';
 import { storeEvents } from '../support/stored-events.ts';
 
 const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-const WAITING_FOR_EVENTS = `select pid from pg_locks where not granted and relation = 'events'::regclass`;
 const secrets = secretsOf({ signing: testKeyPair().privateKey, factors: null });
 const ENDING = { reason: 'logout', origin: NO_ORIGIN } as const;
 const MAIL_CONTEXT = {
@@ -94,8 +93,25 @@ const setUp = async () => {
     going.resolve();
     return Promise.all([begun, later]);
   };
-  return { stores, user, transactions, interleave, runs: () => runs };
+  /** The same with the work of two transactions. */
+  const interleaved = (first: (stop: () => Promise<void>) => Work, second: Work) =>
+    interleave(
+      (stop) => transactions.run(first(stop)),
+      () => transactions.run(second),
+    );
+  return { stores, user, transactions, interleave, interleaved, runs: () => runs };
 };
+
+const resetting = (stores: Stores, transactions: Transactions) =>
+  resetPassword({
+    ...application(),
+    ...stores,
+    ...PREPARING,
+    ...ASSESSING,
+    transactions,
+    hasher: plainPasswordHasher(),
+    isCommonPassword: null,
+  });
 
 /** The same stores, which stop after a call. */
 const stoppingAfter = (
@@ -115,7 +131,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
   'two transactions about one user, neither of which blocks the other',
   () => {
     it('end one session, and all', async () => {
-      const { stores, user, transactions, interleave, runs } = await setUp();
+      const { stores, user, interleaved, runs } = await setUp();
       const [one, other] = [aSession({ userId: user.id }), aSession({ userId: user.id })];
       for (const session of [one, other]) await stores.sessions.add(session);
       const endOne =
@@ -128,10 +144,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
           };
           return endSession(RECORDING, { ...inside, sessions: { ...inside.sessions, end } }, one, ENDING);
         };
-      const results = await interleave(
-        (stop) => transactions.run(endOne(stop)),
-        () => transactions.run((inside) => endSessionsOf(RECORDING, inside, user.id, ENDING)),
-      );
+      const results = await interleaved(endOne, (inside) => endSessionsOf(RECORDING, inside, user.id, ENDING));
       expect(results).toEqual([true, 1]);
       expect(runs()).toBe(2);
     });
@@ -163,7 +176,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
     });
 
     it('change the password and end all sessions, and log in beside many sessions', async () => {
-      const { stores, user, transactions, interleave, runs } = await setUp();
+      const { stores, user, interleaved, runs } = await setUp();
       for (let count = 1; count < SESSIONS_PER_USER; count += 1)
         await stores.sessions.add(aSession({ userId: user.id }));
       // The event locks the user a little, as the first of several sessions does; the one beside many others locks more.
@@ -178,10 +191,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
         await inside.users.setPasswordHash(user.id, { passwordHash: 'new', isOfNewPassword: true, now: NOW });
         return endSessionsOf(RECORDING, inside, user.id, ENDING);
       };
-      const [, ended] = await interleave(
-        (stop) => transactions.run(logIn(stop)),
-        () => transactions.run(change),
-      );
+      const [, ended] = await interleaved(logIn, change);
       expect(ended).toBe(SESSIONS_PER_USER);
       expect(runs()).toBe(2);
     });
@@ -196,18 +206,9 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
         (stop: () => Promise<void>): Work =>
         (inside) =>
           prepareMail(PREPARING, stoppingAfter(inside, ['replace', 'outbox'], stop), message, writing);
-      const reset = resetPassword({
-        ...application(),
-        ...stores,
-        ...PREPARING,
-        ...ASSESSING,
-        transactions,
-        hasher: plainPasswordHasher(),
-        isCommonPassword: null,
-      });
       const [mail] = await interleave(
         (stop) => transactions.run(prepare(stop)),
-        () => reset({ token, newPassword: 'a new correct horse' }),
+        () => resetting(stores, transactions)({ token, newPassword: 'a new correct horse' }),
       );
       expect(mail).toMatchObject({ to: 'new@example.org' });
       expect(await linksOf(stores.records, user.id, NOW)).toEqual([]);
@@ -215,7 +216,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
     });
 
     it('change the address, and answer a request for a link to the former one, with nothing', async () => {
-      const { stores, user, transactions, interleave, runs } = await setUp();
+      const { stores, user, interleaved, runs } = await setUp();
       const request = aMessage({ kind: 'password-reset-request', userId: null, to: user.email });
       await addMessages(stores, [request]);
       const change =
@@ -224,10 +225,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
           await inside.users.update(user.id, { email: 'new@example.org', now: NOW });
           await stop();
         };
-      const [, mail] = await interleave(
-        (stop) => transactions.run(change(stop)),
-        () => transactions.run((inside) => prepareMail(PREPARING, inside, request, writing)),
-      );
+      const [, mail] = await interleaved(change, (inside) => prepareMail(PREPARING, inside, request, writing));
       expect(mail).toBeNull();
       expect(await linksOf(stores.records, user.id, NOW)).toEqual([]);
       expect(runs()).toBe(2);
@@ -240,17 +238,8 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
       const stopping = (stop: () => Promise<void>): Transactions => ({
         run: (work) => transactions.run((inside) => work(stoppingAfter(inside, ['remove', 'links'], stop))),
       });
-      const deps = {
-        ...application(),
-        ...stores,
-        ...PREPARING,
-        ...ASSESSING,
-        hasher: plainPasswordHasher(),
-        isCommonPassword: null,
-      };
       await interleave(
-        (stop) =>
-          resetPassword({ ...deps, transactions: stopping(stop) })({ token, newPassword: 'a new correct horse' }),
+        (stop) => resetting(stores, stopping(stop))({ token, newPassword: 'a new correct horse' }),
         () =>
           transactions.run(async (inside) => {
             await inside.users.lock(user.id);
@@ -265,7 +254,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
 
 describe.runIf(TEST_DATABASE_URL !== undefined)('two transactions about webhooks', () => {
   it('end all sessions, and purge what webhooks were not told of', async () => {
-    const { stores, user, transactions, interleave, runs } = await setUp();
+    const { stores, user, interleaved, runs } = await setUp();
     await stores.records.insert('webhooks', aWebhook());
     const other = aUser();
     await stores.users.add(other);
@@ -281,27 +270,24 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('two transactions about webhooks
         await stop();
         await tell(inside, second);
       };
-    const [, purged] = await interleave(
-      (stop) => transactions.run(endAll(stop)),
-      () => transactions.run((inside) => purgeDeliveries(inside, NOW, 9, NOW)),
-    );
+    const [, purged] = await interleaved(endAll, (inside) => purgeDeliveries(inside, NOW, 9, NOW));
     expect(purged).toBe(2);
     expect(runs()).toBe(2);
   });
 
   it('store an event that has waited for its user, and add a webhook meanwhile: it is kept for that one', async () => {
-    const { stores, user, transactions, interleave } = await setUp();
+    const { stores, user, interleaved } = await setUp();
     const [isWaiting, isAdded] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const adding = isWaiting.promise.then(() => stores.records.insert('webhooks', aWebhook())).then(isAdded.resolve);
-    await interleave(
+    await interleaved(
       (stop) =>
-        transactions.run(async ({ users }) => {
+        async ({ users }) => {
           await users.lock(user.id);
           await stop();
           isWaiting.resolve();
           await isAdded.promise;
-        }),
-      () => transactions.run((inside) => storeEvents(inside, [anEvent({ userId: user.id })])),
+        },
+      (inside) => storeEvents(inside, [anEvent({ userId: user.id })]),
     );
     await adding;
     expect(await waitingDeliveries(stores.records)).toMatchObject({ count: 1 });
@@ -343,14 +329,13 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('a change of the password among 
       vi.waitFor(async () => expect(await database.em.execute(WAITING)).toHaveLength(count), SOON);
 
     const answers = await inTransaction(database, async (send) => {
-      await send('lock table events in exclusive mode');
+      await send('select id from users for no key update');
       const before = logInAt(service);
       await untilWaiting(1);
       const changed = change();
       await untilWaiting(2);
       const later = logInAt(another);
       await untilWaiting(3);
-      expect(await database.em.execute(WAITING_FOR_EVENTS)).toHaveLength(1);
       return [before, changed, later];
     });
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 401]);

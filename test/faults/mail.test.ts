@@ -47,17 +47,15 @@ const aDatabase = async (): Promise<string> => {
   return url;
 };
 
-describe.runIf(canStartServers())('mail', () => {
-  it('does not keep a process from stopping', async () => {
-    const reached = Promise.withResolvers<void>();
-    const hanging = await openSmtpServer({ onData: () => reached.resolve(), closeTimeout: 0 });
-    const service = await run(environment(await aDatabase(), hanging.port));
-    await askAt(service.url);
-    await reached.promise;
-    expect(await service.stop()).toEqual({ code: 0, signal: null });
-    // The message was put back: it is tried again after seconds, not after the lease.
-    expect(service.stdout.join('\n')).toContain('a mail could not be sent and is tried again');
-  });
+it.runIf(canStartServers())('mail does not keep a process from stopping', async () => {
+  const reached = Promise.withResolvers<void>();
+  const hanging = await openSmtpServer({ onData: () => reached.resolve(), closeTimeout: 0 });
+  const service = await run(environment(await aDatabase(), hanging.port));
+  await askAt(service.url);
+  await reached.promise;
+  expect(await service.stop()).toEqual({ code: 0, signal: null });
+  // The message was put back: it is tried again after seconds, not after the lease.
+  expect(service.stdout.join('\n')).toContain('a mail could not be sent and is tried again');
 });
 
 describe.runIf(canStartServers())('a request for a link', () => {

@@ -1,5 +1,5 @@
-// Proves SPEC 1.4, 1.6, 1.13, 2.8, 2.9, 3.1, 4.1, 8.1, 8.9, 9.1, 9.19, 9.20, 9.21, 10.2, 10.4, 11.8, 11.9, 11.10, 11.11, 13.9, 20.1, 20.7, 20.8, 20.10, 20.12
-// Proves SPEC 20.13; script-1, bcp-9
+// Proves SPEC 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.13, 2.2, 2.3, 2.8, 2.9, 3.1, 4.1, 8.1, 8.3, 8.9, 9.1, 9.2, 9.3, 9.6, 9.7, 9.8, 9.10, 9.11, 9.12, 9.14, 9.15, 9.19, 9.20, 9.21, 10.2
+// Proves SPEC 10.4, 11.4, 11.8, 11.9, 11.10, 11.11, 13.9, 14.1, 20.1, 20.7, 20.8, 20.10, 20.12, 20.13; script-1, bcp-9
 import { describe, expect, it } from 'vitest';
 import { ALLOWED_ORIGIN, conformanceOf } from '../support/conformance.ts';
 import { startService } from '../support/http/service.ts';

@@ -8,9 +8,9 @@ const minimal = {
   name: 'probe',
   tag: 'health',
   summary: 'A test',
-  method: 'GET',
-  path: '/probe',
+  at: 'GET /probe',
   response: { data: v.null() },
+  handler: () => null,
 } as const;
 const ALWAYS = [
   'CLIENT_PARAMS_VALIDATION_FAILED',
@@ -22,36 +22,38 @@ const ALWAYS = [
 const OF_CALLERS = ['AUTH_TOKEN_INVALID', 'AUTH_TOKEN_MISSING', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'];
 const sorted = (codes: Iterable<string>) => [...codes].sort();
 
-describe('a route', () => {
-  it('requires authentication, is of the tier global and answers 200 by default', () => {
-    const declared = route(minimal, () => null);
-    expect(declared).toMatchObject({ ...minimal, auth: 'required', throttle: 'global' });
-    expect(Object.keys(declared.request)).toEqual(['query']);
-    expect(declared.response.status).toBe(200);
+it('a route requires authentication, is of the tier global and answers 200 by default', () => {
+  const declared = route(minimal);
+  expect(declared).toMatchObject({
+    name: 'probe',
+    method: 'GET',
+    path: '/probe',
+    auth: 'required',
+    throttle: 'global',
   });
+  expect(Object.keys(declared.request)).toEqual(['query']);
+  expect(declared.response.status).toBe(200);
 });
 
-describe('a route without a response', () => {
-  it('sends null, whatever its handler returns', () => {
-    const { response } = route({ ...minimal, response: { status: 202 } }, () => 'a secret');
-    expect(response.status).toBe(202);
-    expect(v.parse(response.data, 'a secret')).toBeNull();
-    expect(v.parse(response.data, undefined)).toBeNull();
-  });
+it('a route without a response sends null, whatever its handler returns', () => {
+  const { response } = route({ ...minimal, response: { status: 202 }, handler: () => 'a secret' });
+  expect(response.status).toBe(202);
+  expect(v.parse(response.data, 'a secret')).toBeNull();
+  expect(v.parse(response.data, undefined)).toBeNull();
 });
 
 describe('the error codes of a route', () => {
   it.each(['public', 'optional'] as const)('are those of every route when it is %s', (auth) => {
-    expect(sorted(route({ ...minimal, auth }, () => null).errors)).toEqual(sorted(ALWAYS));
+    expect(sorted(route({ ...minimal, auth }).errors)).toEqual(sorted(ALWAYS));
   });
 
   it('include those of the guard and of the session when authentication is required', () => {
-    expect(sorted(route(minimal, () => null).errors)).toEqual(sorted([...ALWAYS, ...OF_CALLERS]));
+    expect(sorted(route(minimal).errors)).toEqual(sorted([...ALWAYS, ...OF_CALLERS]));
   });
 
   it('include those that it declares, each once', () => {
     const errors = ['AUTH_USER_DUPLICATE', 'SYS_UNEXPECTED_ERROR'] as const;
-    expect(sorted(route({ ...minimal, auth: 'public', errors }, () => null).errors)).toEqual(
+    expect(sorted(route({ ...minimal, auth: 'public', errors }).errors)).toEqual(
       sorted([...ALWAYS, 'AUTH_USER_DUPLICATE']),
     );
   });
@@ -62,47 +64,45 @@ const Data = v.object({ name: v.string(), tags: v.array(v.string()) });
 describe('the compiler', () => {
   it('refuses a payload that does not match its schema', () => {
     // @ts-expect-error: a member is missing
-    route({ ...minimal, response: { data: Data } }, () => ({ name: 'ada' }));
+    route({ ...minimal, response: { data: Data }, handler: () => ({ name: 'ada' }) });
     // @ts-expect-error: a member is missing, asynchronously
-    route({ ...minimal, response: { data: Data } }, async () => ({ name: 'ada' }));
+    route({ ...minimal, response: { data: Data }, handler: async () => ({ name: 'ada' }) });
     // @ts-expect-error: a member has another type
-    route({ ...minimal, response: { data: Data } }, () => ({ name: 'ada', tags: [1] }));
+    route({ ...minimal, response: { data: Data }, handler: () => ({ name: 'ada', tags: [1] }) });
     // @ts-expect-error: there is no payload
-    route({ ...minimal, response: { data: v.null() } }, () => undefined);
+    route({ ...minimal, response: { data: v.null() }, handler: () => undefined });
   });
 
   it('refuses a query schema that ignores unknown parameters', () => {
-    route({ ...minimal, request: { query: v.strictObject({ page: v.optional(v.string()) }) } }, () => null);
-    route({ ...minimal, request: { query: v.unknown() } }, () => null);
+    route({ ...minimal, request: { query: v.strictObject({ page: v.optional(v.string()) }) } });
+    route({ ...minimal, request: { query: v.unknown() } });
     // Of a page.
-    route({ ...minimal, request: { query: v.looseObject({}) } }, () => null);
+    route({ ...minimal, request: { query: v.looseObject({}) } });
     // @ts-expect-error: unknown parameters would be ignored
-    route({ ...minimal, request: { query: v.object({ page: v.optional(v.string()) }) } }, () => null);
+    route({ ...minimal, request: { query: v.object({ page: v.optional(v.string()) }) } });
   });
 
   it('refuses codes, methods, tiers and strategies that do not exist', () => {
     // @ts-expect-error: no such code
-    route({ ...minimal, errors: ['AUTH_USER_UNKNOWN'] }, () => null);
+    route({ ...minimal, errors: ['AUTH_USER_UNKNOWN'] });
     // @ts-expect-error: no such method
-    route({ ...minimal, method: 'FETCH' }, () => null);
+    route({ ...minimal, at: 'FETCH /probe' });
     // @ts-expect-error: no such tier
-    route({ ...minimal, throttle: 'lenient' }, () => null);
+    route({ ...minimal, throttle: 'lenient' });
     // @ts-expect-error: no such strategy
-    route({ ...minimal, auth: 'private' }, () => null);
+    route({ ...minimal, auth: 'private' });
     // @ts-expect-error: a path begins with a slash
-    route({ ...minimal, path: 'probe' }, () => null);
+    route({ ...minimal, at: 'GET probe' });
   });
 
   it('knows the types of the input of a handler', () => {
-    route(
-      {
-        ...minimal,
-        request: {
-          body: v.object({ a: v.pipe(v.string(), v.transform(Number)) }),
-          params: v.object({ id: v.string() }),
-        },
+    route({
+      ...minimal,
+      request: {
+        body: v.object({ a: v.pipe(v.string(), v.transform(Number)) }),
+        params: v.object({ id: v.string() }),
       },
-      ({ body, query, params, claims, signal }) => {
+      handler: ({ body, query, params, claims, signal }) => {
         expectTypeOf(body).toEqualTypeOf<{ a: number }>();
         expectTypeOf(query).toEqualTypeOf<undefined>();
         expectTypeOf(params).toEqualTypeOf<{ id: string }>();
@@ -110,14 +110,22 @@ describe('the compiler', () => {
         expectTypeOf(signal).toEqualTypeOf<AbortSignal>();
         return null;
       },
-    );
-    route({ ...minimal, auth: 'optional' }, ({ claims }) => {
-      expectTypeOf(claims).toEqualTypeOf<AccessClaims | undefined>();
-      return null;
     });
-    route({ ...minimal, auth: 'public' }, ({ claims }) => {
-      expectTypeOf(claims).toEqualTypeOf<undefined>();
-      return null;
+    route({
+      ...minimal,
+      auth: 'optional',
+      handler: ({ claims }) => {
+        expectTypeOf(claims).toEqualTypeOf<AccessClaims | undefined>();
+        return null;
+      },
+    });
+    route({
+      ...minimal,
+      auth: 'public',
+      handler: ({ claims }) => {
+        expectTypeOf(claims).toEqualTypeOf<undefined>();
+        return null;
+      },
     });
   });
 });

@@ -75,13 +75,11 @@ describe('the address of a proof', () => {
   );
 });
 
-describe('the body of a refresh', () => {
-  it('is ignored if it is of another type', async () => {
-    const { cookie } = heldFrom(await service.http.post('/auth/register').send(aPerson()).expect(201));
-    const { key, cookie: bound } = await boundUser();
-    const text = JSON.stringify({ proof: await proofFor(key) });
-    const sendText = (held: string) => service.http.post(REFRESH).set('Cookie', held).type('text/plain').send(text);
-    expect(codeOf(await sendText(cookie))).toEqual([200, undefined]);
-    expect(codeOf(await sendText(bound))).toEqual(UNPROVEN);
-  });
+it('the body of a refresh is ignored if it is of another type', async () => {
+  const { cookie } = heldFrom(await service.http.post('/auth/register').send(aPerson()).expect(201));
+  const { key, cookie: bound } = await boundUser();
+  const text = JSON.stringify({ proof: await proofFor(key) });
+  const sendText = (held: string) => service.http.post(REFRESH).set('Cookie', held).type('text/plain').send(text);
+  expect(codeOf(await sendText(cookie))).toEqual([200, undefined]);
+  expect(codeOf(await sendText(bound))).toEqual(UNPROVEN);
 });

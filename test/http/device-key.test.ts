@@ -76,14 +76,12 @@ describe('the page that holds the key of a device', () => {
   );
 });
 
-describe('its script', () => {
-  it('is a module for pages of the service, which no page of another origin may load', async () => {
-    const { http } = await start();
-    const { text, headers } = await http.get(SCRIPT).expect(200);
-    expect(text).toBe(readText('client/dist/device-key.js'));
-    expect(headers).toMatchObject({
-      'content-type': 'text/javascript; charset=utf-8',
-      'cross-origin-resource-policy': 'same-origin',
-    });
+it('its script is a module for pages of the service, which no page of another origin may load', async () => {
+  const { http } = await start();
+  const { text, headers } = await http.get(SCRIPT).expect(200);
+  expect(text).toBe(readText('client/dist/device-key.js'));
+  expect(headers).toMatchObject({
+    'content-type': 'text/javascript; charset=utf-8',
+    'cross-origin-resource-policy': 'same-origin',
   });
 });

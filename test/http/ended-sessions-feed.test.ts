@@ -145,13 +145,11 @@ describe('GET /.well-known/ended-sessions?wait=', () => {
   });
 });
 
-describe('JWT_SESSION_CLAIM', () => {
-  it('names the session in a claim, too', async () => {
-    const { claims } = opened((await signUp(service)).accessToken);
-    expect(claims).not.toHaveProperty('sid');
-    const naming = await start({ JWT_SESSION_CLAIM: 'true' });
-    const ada = await signUp(naming);
-    expect(opened(ada.accessToken).claims.sid).toBe(sessionOf(ada));
-    await naming.http.get('/users/me').set('Authorization', `Bearer ${ada.accessToken}`).expect(200);
-  });
+it('JWT_SESSION_CLAIM names the session in a claim, too', async () => {
+  const { claims } = opened((await signUp(service)).accessToken);
+  expect(claims).not.toHaveProperty('sid');
+  const naming = await start({ JWT_SESSION_CLAIM: 'true' });
+  const ada = await signUp(naming);
+  expect(opened(ada.accessToken).claims.sid).toBe(sessionOf(ada));
+  await naming.http.get('/users/me').set('Authorization', `Bearer ${ada.accessToken}`).expect(200);
 });

@@ -100,13 +100,11 @@ describe.each(required.filter(({ stepUp }) => stepUp).map((route) => ({ route })
   });
 });
 
-describe('GET /auth/session', () => {
-  it('says what is in the token, until its session has ended', async () => {
-    const ada = await signUp(service);
-    const ask = async () =>
-      (await service.http.get('/auth/session').set('Authorization', `Bearer ${ada.accessToken}`).expect(200)).body.data;
-    expect(await ask()).toStrictEqual({ authenticated: true, user: ada.user });
-    await logOut(ada);
-    await expect.poll(ask, { timeout: 10_000 }).toStrictEqual({ authenticated: false, user: null });
-  });
+it('GET /auth/session says what is in the token, until its session has ended', async () => {
+  const ada = await signUp(service);
+  const ask = async () =>
+    (await service.http.get('/auth/session').set('Authorization', `Bearer ${ada.accessToken}`).expect(200)).body.data;
+  expect(await ask()).toStrictEqual({ authenticated: true, user: ada.user });
+  await logOut(ada);
+  await expect.poll(ask, { timeout: 10_000 }).toStrictEqual({ authenticated: false, user: null });
 });

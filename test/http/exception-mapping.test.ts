@@ -76,18 +76,16 @@ const MAPPING: readonly (readonly [what: string, thrown: unknown, status: number
 /** The log lines about an exception: those with a code. */
 const exceptionLines = ({ logs }: StageApp) => logs.filter(({ code }) => code !== undefined);
 
-describe('an exception', () => {
-  it.each(MAPPING)('is mapped: %s', async (_what, thrown, status, code, level) => {
-    const app = await stageApp([throwing(thrown)]);
-    const { body } = await app.http.get('/probe').expect(status);
-    expect(body).toMatchObject({
-      success: false,
-      code,
-      message: expect.stringMatching(/./),
-      type: `https://auth.example.org/errors/${code}`,
-    });
-    expect(exceptionLines(app)).toEqual([expect.objectContaining({ code, level, requestId: body.context.requestId })]);
+it.each(MAPPING)('an exception is mapped: %s', async (_what, thrown, status, code, level) => {
+  const app = await stageApp([throwing(thrown)]);
+  const { body } = await app.http.get('/probe').expect(status);
+  expect(body).toMatchObject({
+    success: false,
+    code,
+    message: expect.stringMatching(/./),
+    type: `https://auth.example.org/errors/${code}`,
   });
+  expect(exceptionLines(app)).toEqual([expect.objectContaining({ code, level, requestId: body.context.requestId })]);
 });
 
 describe('an HTTP error', () => {

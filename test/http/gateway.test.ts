@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 
 const { start } = servicesOverOneDatabase();
@@ -9,11 +9,9 @@ const asked = (token?: string) => {
   return token === undefined ? request : request.set('Authorization', `Bearer ${token}`);
 };
 
-describe('GET /auth/gateway', () => {
-  it('names the user and the session of a valid token', async () => {
-    const { user, accessToken } = await signUp(service);
-    const { headers } = await asked(accessToken).expect(200);
-    const [session] = await service.ports.sessions.listByUser(user.id, service.ports.clock.now());
-    expect(headers).toMatchObject({ 'x-user-id': user.id, 'x-session-id': session?.id });
-  });
+it('GET /auth/gateway names the user and the session of a valid token', async () => {
+  const { user, accessToken } = await signUp(service);
+  const { headers } = await asked(accessToken).expect(200);
+  const [session] = await service.ports.sessions.listByUser(user.id, service.ports.clock.now());
+  expect(headers).toMatchObject({ 'x-user-id': user.id, 'x-session-id': session?.id });
 });

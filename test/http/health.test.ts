@@ -191,24 +191,22 @@ describe('GET /health/ready', () => {
   });
 });
 
-describe('a check that is asked once at a time', () => {
-  it('has one outcome for all who ask meanwhile, and is asked again afterwards, also after a failure', async () => {
-    const asked: PromiseWithResolvers<void>[] = [];
-    const check = oneAtATime({
-      name: 'database',
-      required: true,
-      ping: () => {
-        const ping = Promise.withResolvers<void>();
-        asked.push(ping);
-        return ping.promise;
-      },
-    });
-    const first = Promise.allSettled([check.ping(), check.ping(), check.ping()]);
-    asked[0]?.reject(new Error('away'));
-    expect((await first).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
-    const second = Promise.all([check.ping(), check.ping()]);
-    asked[1]?.resolve();
-    await second;
-    expect(asked).toHaveLength(2);
+it('a check that is asked once at a time has one outcome for all who ask meanwhile, and is asked again afterwards, also after a failure', async () => {
+  const asked: PromiseWithResolvers<void>[] = [];
+  const check = oneAtATime({
+    name: 'database',
+    required: true,
+    ping: () => {
+      const ping = Promise.withResolvers<void>();
+      asked.push(ping);
+      return ping.promise;
+    },
   });
+  const first = Promise.allSettled([check.ping(), check.ping(), check.ping()]);
+  asked[0]?.reject(new Error('away'));
+  expect((await first).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  const second = Promise.all([check.ping(), check.ping()]);
+  asked[1]?.resolve();
+  await second;
+  expect(asked).toHaveLength(2);
 });

@@ -105,13 +105,11 @@ describe('beforeRegister', () => {
   });
 });
 
-describe('HOOK_BEFORE_REGISTER', () => {
-  it('is refused at the start beside a function', async () => {
-    const env = { HOOK_BEFORE_REGISTER: 'https://hooks.example.com/' };
-    await expect(startWith({ beforeRegister: () => ({ decision: 'allow' }) }, env)).rejects.toThrow(
-      /^HOOK_BEFORE_REGISTER: must not be set beside hooks\.beforeRegister/,
-    );
-  });
+it('HOOK_BEFORE_REGISTER is refused at the start beside a function', async () => {
+  const env = { HOOK_BEFORE_REGISTER: 'https://hooks.example.com/' };
+  await expect(startWith({ beforeRegister: () => ({ decision: 'allow' }) }, env)).rejects.toThrow(
+    /^HOOK_BEFORE_REGISTER: must not be set beside hooks\.beforeRegister/,
+  );
 });
 
 it('a misspelt hook is refused at the start, since it would let everybody in', async () => {

@@ -68,47 +68,43 @@ const expectAnswered = async (app: StageApp, code = 'SYS_UNEXPECTED_ERROR') => {
   expect(app.logs.filter(({ msg }) => msg === 'request answered')).toHaveLength(1);
 };
 
-describe('an exception that is hard to inspect', () => {
-  it.each([
-    ['a proxy that throws', throwingProxy()],
-    ['an error without a prototype', Object.setPrototypeOf(new Error('a bug'), null)],
-    ['an error whose message throws', withGetter('message')],
-    ['an error whose stack throws', withGetter('stack')],
-    ['an error whose name throws', withGetter('name')],
-    ['an error whose status throws', Object.assign(withGetter('status'), { expose: true })],
-    ['an error whose stack is a number', Object.assign(new Error('a bug'), { stack: 1 })],
-    ['an error whose name is a symbol', Object.assign(new Error('a bug'), { name: Symbol('a') })],
-    ['an error with a cause that throws', new Error('a bug', { cause: throwingProxy() })],
-    ['a symbol', Symbol('a')],
-    ['a function', () => 1],
-  ])('is answered and logged: %s', async (_what, thrown) => {
-    await expectAnswered(await stageApp([throwing(thrown)]));
-  });
+it.each([
+  ['a proxy that throws', throwingProxy()],
+  ['an error without a prototype', Object.setPrototypeOf(new Error('a bug'), null)],
+  ['an error whose message throws', withGetter('message')],
+  ['an error whose stack throws', withGetter('stack')],
+  ['an error whose name throws', withGetter('name')],
+  ['an error whose status throws', Object.assign(withGetter('status'), { expose: true })],
+  ['an error whose stack is a number', Object.assign(new Error('a bug'), { stack: 1 })],
+  ['an error whose name is a symbol', Object.assign(new Error('a bug'), { name: Symbol('a') })],
+  ['an error with a cause that throws', new Error('a bug', { cause: throwingProxy() })],
+  ['a symbol', Symbol('a')],
+  ['a function', () => 1],
+])('an exception that is hard to inspect is answered and logged: %s', async (_what, thrown) => {
+  await expectAnswered(await stageApp([throwing(thrown)]));
 });
 
-describe('a payload that cannot be serialized', () => {
-  it.each([
-    ['a bigint', () => 1n],
-    ['a cycle', cycle],
-    [
-      'a toJSON that throws',
-      () => ({
-        toJSON: () => {
-          throw new Error('no');
-        },
-      }),
-    ],
-    [
-      'a toJSON that throws null',
-      () => ({
-        toJSON: () => {
-          throw null;
-        },
-      }),
-    ],
-  ])('is SYS_SERIALIZATION_ERROR: %s', async (_what, payload) => {
-    await expectAnswered(await stageApp([probe(payload)]), 'SYS_SERIALIZATION_ERROR');
-  });
+it.each([
+  ['a bigint', () => 1n],
+  ['a cycle', cycle],
+  [
+    'a toJSON that throws',
+    () => ({
+      toJSON: () => {
+        throw new Error('no');
+      },
+    }),
+  ],
+  [
+    'a toJSON that throws null',
+    () => ({
+      toJSON: () => {
+        throw null;
+      },
+    }),
+  ],
+])('a payload that cannot be serialized is SYS_SERIALIZATION_ERROR: %s', async (_what, payload) => {
+  await expectAnswered(await stageApp([probe(payload)]), 'SYS_SERIALIZATION_ERROR');
 });
 
 describe('an exception in stage 13', () => {

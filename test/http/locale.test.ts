@@ -28,12 +28,7 @@ const subjectTo = async ({ user }: { user: { email: string } }): Promise<string 
 
 describe('the language of a user', () => {
   it.each([
-    ['de-AT,de;q=0.9,en;q=0.8', 'de-AT'],
-    ['fr-CA, de;q=0.5', 'fr-CA'],
-    ['fi-FI, de;q=0.5', 'de'],
-    ['fi-FI, hu;q=0.5', 'fi-FI'],
-    ['en;q=0.1, de;q=0.2', 'de'],
-    ['*', null],
+    ['fi-FI, en;q=0.1, de;q=0.2', 'de'],
     ['de;q=0, *', null],
     ['_, ../../etc, \u00e4', null],
     [`${'a,'.repeat(1_000)}de`, null],

@@ -1,4 +1,4 @@
-// Proves ASVS 6.3.6, 6.6.2
+// Proves ASVS 6.3.6, 6.6.2, 6.6.3
 import { describe, expect, it } from 'vitest';
 import { unseal } from '../../src/application/login/asked-code.ts';
 import { codeFor } from '../../src/application/login-code.ts';

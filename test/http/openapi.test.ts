@@ -57,20 +57,17 @@ describe('GET /openapi.json', () => {
 
 describe('an answer', () => {
   const ok = { 'svc-request-id': 'id', 'cache-control': 'no-store', 'content-type': 'application/json; charset=utf-8' };
-  const declared = route(
-    {
-      name: 'thing',
-      tag: 'health',
-      summary: 'A test',
-      method: 'GET',
-      path: '/things/:id',
-      auth: 'public',
-      request: { params: v.object({ id: v.string() }) },
-      response: { data: v.object({ name: v.string() }) },
-      errors: ['DB_RECORD_NOT_FOUND'],
-    },
-    ({ params }) => ({ name: params.id }),
-  );
+  const declared = route({
+    name: 'thing',
+    tag: 'health',
+    summary: 'A test',
+    at: 'GET /things/:id',
+    auth: 'public',
+    request: { params: v.object({ id: v.string() }) },
+    response: { data: v.object({ name: v.string() }) },
+    errors: ['DB_RECORD_NOT_FOUND'],
+    handler: ({ params }) => ({ name: params.id }),
+  });
   const check = answerCheckOf([declared]);
   const success = (data: unknown, more: Json = {}) =>
     JSON.stringify({

@@ -17,27 +17,31 @@ import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 const GONE = { status: 404, message: 'There is no such order.', description: 'The order was removed.' };
 const BROKEN = { status: 503, message: 'The shop is closed.', description: 'Try later.', retryable: true };
 
-const order = route(
-  {
-    name: 'order',
-    summary: 'Return an order',
-    method: 'GET',
-    path: '/orders/:id',
-    throttle: 'strict',
-    request: { params: v.object({ id: v.pipe(v.string(), v.maxLength(5)) }) },
-    response: { data: v.object({ id: v.string(), of: v.string() }) },
-    errors: { SHOP_ORDER_NOT_FOUND: GONE, SHOP_STOCK_CLOSED: BROKEN, DB_UNIQUE_VIOLATION: true },
-  },
-  ({ params: { id }, claims }) => {
+const order = route({
+  name: 'order',
+  summary: 'Return an order',
+  at: 'GET /orders/:id',
+  throttle: 'strict',
+  request: { params: v.object({ id: v.pipe(v.string(), v.maxLength(5)) }) },
+  response: { data: v.object({ id: v.string(), of: v.string() }) },
+  errors: { SHOP_ORDER_NOT_FOUND: GONE, SHOP_STOCK_CLOSED: BROKEN, DB_UNIQUE_VIOLATION: true },
+  handler: ({ params: { id }, claims }) => {
     if (id === 'gone') throw new AppError('SHOP_ORDER_NOT_FOUND', { reason: 'why' });
     if (id === 'busy') throw new AppError('SHOP_STOCK_CLOSED', { retryAfter: 7, reason: 'closed' });
     if (id === 'twice') throw new AppError('DB_UNIQUE_VIOLATION');
     return { id, of: claims.user.username, secret: 'not in the schema' };
   },
-);
+});
 
 const open = (name: string, path: Route['path'], handler: () => null = () => null) =>
-  route({ name, summary: 'A test', method: 'GET', path, auth: 'public', response: { data: v.null() } }, handler);
+  route({
+    name,
+    summary: 'A test',
+    at: `GET ${path}`,
+    auth: 'public',
+    response: { data: v.null() },
+    handler,
+  });
 
 const person = aPerson();
 const service = await startService({}, { routes: ({ clock }) => (clock ? [order] : []) });
@@ -117,14 +121,12 @@ describe('routes of an application', () => {
 describe('routes over a table of an application', () => {
   const tables = { orders: { columns: { id: 'text', note: 'text?' }, key: ['id'] } } as const;
   const routes: Overrides<typeof tables>['routes'] = ({ records, transactions }) => [
-    route(
-      {
-        ...{ name: 'place', summary: 'A test', method: 'POST', path: '/orders', auth: 'public' },
-        request: { body: v.object({ id: v.string() }) },
-        response: { data: v.number() },
-        errors: { DB_UNIQUE_VIOLATION: true },
-      },
-      async ({ body: { id } }) => {
+    route({
+      ...{ name: 'place', summary: 'A test', at: 'POST /orders', auth: 'public' },
+      request: { body: v.object({ id: v.string() }) },
+      response: { data: v.number() },
+      errors: { DB_UNIQUE_VIOLATION: true },
+      handler: async ({ body: { id } }) => {
         await transactions.run((stores) => stores.records.insert('orders', { id, note: null }));
         // @ts-expect-error there is no such column
         const all = (): unknown => records.list('orders', { order: ['title'] });
@@ -133,7 +135,7 @@ describe('routes over a table of an application', () => {
         expect([all, others]).toHaveLength(2);
         return (await records.list('orders', { order: ['id'] })).length;
       },
-    ),
+    }),
   ];
   const own = { tables, routes: routes as Overrides['routes'] & {} };
 
@@ -169,8 +171,13 @@ describe('routes over a table of an application', () => {
 
 describe('a service does not start', () => {
   const twice = (given: typeof GONE) => {
-    const declaration = { name: 'other', summary: 'A test', method: 'GET', path: '/other' } as const;
-    return route({ ...declaration, response: { data: v.null() }, errors: { SHOP_ORDER_NOT_FOUND: given } }, () => null);
+    const declaration = { name: 'other', summary: 'A test', at: 'GET /other' } as const;
+    return route({
+      ...declaration,
+      response: { data: v.null() },
+      errors: { SHOP_ORDER_NOT_FOUND: given },
+      handler: () => null,
+    });
   };
 
   it.each([

@@ -1,4 +1,4 @@
-// Proves ASVS 6.7.2; nist-2, nist-3, nist-4, nist-10, nist-12
+// Proves SPEC 20.14; ASVS 6.7.2; nist-2, nist-3, nist-4, nist-10, nist-12
 
 import { describe, expect, it } from 'vitest';
 import { passkeysOf } from '../../src/application/storage/credentials.ts';
@@ -247,9 +247,7 @@ describe('POST /auth/passkey', () => {
   });
 });
 
-describe('GET /.well-known/webauthn', () => {
-  it('lists the origins of the service and of its applications', async () => {
-    const { body } = await service.http.get('/.well-known/webauthn').expect(200);
-    expect(body).toEqual({ origins: ['https://auth.example.org', ORIGIN] });
-  });
+it('GET /.well-known/webauthn lists the origins of the service and of its applications', async () => {
+  const { body } = await service.http.get('/.well-known/webauthn').expect(200);
+  expect(body).toEqual({ origins: ['https://auth.example.org', ORIGIN] });
 });

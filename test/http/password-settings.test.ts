@@ -13,34 +13,30 @@ const directory = temporaryDirectory();
 const problemOf = ({ body }: { body: { details?: readonly { field: string; code: string; message: string }[] } }) =>
   body.details?.map(({ field, code, message }) => `${field} ${code} ${message}`);
 
-describe('PASSWORD_MIN_LENGTH', () => {
-  it('holds for registration and in the OpenAPI document', async () => {
-    const { http } = await startService({ PASSWORD_MIN_LENGTH: '15' });
-    const short = await http.post('/auth/register').send({ ...aPerson(), password: 'correct horse ' });
-    expect([short.status, problemOf(short)]).toEqual([400, ['password too_short must have at least 15 characters']]);
-    await http
-      .post('/auth/register')
-      .send({ ...aPerson(), password: 'correct horse!!' })
-      .expect(201);
-    const { body } = await http.get('/openapi.json');
-    expect(JSON.stringify(body)).toContain('"minLength":15,"maxLength":72');
-  });
+it('PASSWORD_MIN_LENGTH holds for registration and in the OpenAPI document', async () => {
+  const { http } = await startService({ PASSWORD_MIN_LENGTH: '15' });
+  const short = await http.post('/auth/register').send({ ...aPerson(), password: 'correct horse ' });
+  expect([short.status, problemOf(short)]).toEqual([400, ['password too_short must have at least 15 characters']]);
+  await http
+    .post('/auth/register')
+    .send({ ...aPerson(), password: 'correct horse!!' })
+    .expect(201);
+  const { body } = await http.get('/openapi.json');
+  expect(JSON.stringify(body)).toContain('"minLength":15,"maxLength":72');
 });
 
-describe('PASSWORD_HASH=argon2id', () => {
-  it('takes passwords of more than 72 bytes, and all of each counts', async () => {
-    const { http, ports } = await startService(
-      { PASSWORD_HASH: 'argon2id' },
-      { hasher: passwordHasher({ scheme: 'argon2id', cost: 4 }) },
-    );
-    const person = { ...aPerson(), password: 'пароль из многих слов '.repeat(10) };
-    await http.post('/auth/register').send(person).expect(201);
-    const { passwordHash } = (await ports.users.findByUsername(person.username)) ?? expect.unreachable();
-    expect(passwordHash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
-    const logIn = (password: string) => http.post('/auth/login').send({ account: person.username, password });
-    expect((await logIn(person.password)).status).toBe(200);
-    expect((await logIn(person.password.slice(0, -1))).status).toBe(401);
-  });
+it('PASSWORD_HASH=argon2id takes passwords of more than 72 bytes, and all of each counts', async () => {
+  const { http, ports } = await startService(
+    { PASSWORD_HASH: 'argon2id' },
+    { hasher: passwordHasher({ scheme: 'argon2id', cost: 4 }) },
+  );
+  const person = { ...aPerson(), password: 'пароль из многих слов '.repeat(10) };
+  await http.post('/auth/register').send(person).expect(201);
+  const { passwordHash } = (await ports.users.findByUsername(person.username)) ?? expect.unreachable();
+  expect(passwordHash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+  const logIn = (password: string) => http.post('/auth/login').send({ account: person.username, password });
+  expect((await logIn(person.password)).status).toBe(200);
+  expect((await logIn(person.password.slice(0, -1))).status).toBe(401);
 });
 
 describe('LEAKED_PASSWORDS_FILE', () => {
@@ -65,10 +61,8 @@ describe('LEAKED_PASSWORDS_FILE', () => {
   });
 });
 
-describe('LEAKED_PASSWORDS_URL', () => {
-  it('lets a password pass while nobody answers there, with one line of the log', async () => {
-    const { http, logs } = await startService({ LEAKED_PASSWORDS_URL: 'http://127.0.0.1:9/range' });
-    for (const person of [aPerson(), aPerson()]) await http.post('/auth/register').send(person).expect(201);
-    expect(logs.filter(({ msg }) => /leaked/.test(`${msg}`))).toHaveLength(1);
-  });
+it('LEAKED_PASSWORDS_URL lets a password pass while nobody answers there, with one line of the log', async () => {
+  const { http, logs } = await startService({ LEAKED_PASSWORDS_URL: 'http://127.0.0.1:9/range' });
+  for (const person of [aPerson(), aPerson()]) await http.post('/auth/register').send(person).expect(201);
+  expect(logs.filter(({ msg }) => /leaked/.test(`${msg}`))).toHaveLength(1);
 });

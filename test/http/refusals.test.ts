@@ -1,4 +1,4 @@
-// Proves SPEC 20.4
+// Proves SPEC 8.2, 20.4
 import * as v from 'valibot';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { isDescribed, type Route } from '../../src/adapters/http/routing/define-route.ts';

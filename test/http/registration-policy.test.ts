@@ -83,19 +83,17 @@ describe('a change of the email', () => {
   });
 });
 
-describe('the pages, with REGISTRATION=closed', () => {
-  it('say so after a form that was open before', async () => {
-    const [before, service] = [visitorOf(open), await start({ REGISTRATION: 'closed' })];
-    expect((await before.open('/auth/log-in')).text).toContain('href="/auth/register"');
-    const visitor = visitorOf(service);
-    await visitor.open('/auth/register');
-    const { username, email, password } = aPerson();
-    const { status } = await visitor.post('/auth/register', { username, email, password, once: 'x'.repeat(43) });
-    expect(status).toBe(303);
-    const page = await visitor.follow();
-    expect(page.status).toBe(403);
-    expect(page.text).toContain('role="alert"');
-    expect(page.text).toContain('Registration is closed.');
-    expect(await service.ports.users.findByUsername(username)).toBeNull();
-  });
+it('the pages, with REGISTRATION=closed say so after a form that was open before', async () => {
+  const [before, service] = [visitorOf(open), await start({ REGISTRATION: 'closed' })];
+  expect((await before.open('/auth/log-in')).text).toContain('href="/auth/register"');
+  const visitor = visitorOf(service);
+  await visitor.open('/auth/register');
+  const { username, email, password } = aPerson();
+  const { status } = await visitor.post('/auth/register', { username, email, password, once: 'x'.repeat(43) });
+  expect(status).toBe(303);
+  const page = await visitor.follow();
+  expect(page.status).toBe(403);
+  expect(page.text).toContain('role="alert"');
+  expect(page.text).toContain('Registration is closed.');
+  expect(await service.ports.users.findByUsername(username)).toBeNull();
 });

@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest';
 import { memoryCounts } from '../../src/adapters/limits/counts.ts';
 import { countAttempts } from '../../src/adapters/limits/login-attempts.ts';
-import { REMEMBERED_FOR } from '../../src/domain/remembered-device.ts';
 import { codeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { cookieAttributes, heldFrom, opened, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
@@ -82,20 +81,6 @@ describe('a remembered device', () => {
     });
   });
 
-  it('needs no code to log in, for 30 days from then on', async () => {
-    const ada = await enrolled();
-    const { device } = await logInWithCode(ada, { remember: true });
-    const days = REMEMBERED_FOR / 86_400_000;
-    expect(days).toBe(30);
-    clock.advance(REMEMBERED_FOR / 2);
-    const response = await logIn(ada.person, [device]).expect(200);
-    expect(cookieOf(response.get('Set-Cookie'), 'remembered_device')).toBeUndefined();
-    clock.advance(REMEMBERED_FOR / 2 - STEP - 1);
-    await logIn(ada.person, [device]).expect(200);
-    clock.advance(1);
-    await logIn(ada.person, [device]).expect(401);
-  });
-
   it('is no factor: the session has shown the password, and a step-up needs a code', async () => {
     const ada = await enrolled();
     const { device } = await logInWithCode(ada, { remember: true });
@@ -126,17 +111,6 @@ describe('a remembered device', () => {
     await logIn(ada.person, [changed]).expect(401);
     await logIn(ada.person, [device], { 'Sec-Fetch-Site': 'cross-site' }).expect(401);
     await logIn(ada.person, [changed, device]).expect(200);
-  });
-
-  it('is forgotten after the end of the second factor, also for a later one', async () => {
-    const ada = await enrolled();
-    const { response, device } = await logInWithCode(ada, { remember: true });
-    const { accessToken } = heldFrom(response);
-    expect(await listed(accessToken)).toHaveLength(1);
-    await as(accessToken)('delete', `/users/me/factors/${ada.id}`).expect(200);
-    expect(await listed(accessToken)).toEqual([]);
-    await addApp(as(accessToken));
-    expect((await logIn(ada.person, [device]).expect(401)).body.code).toBe('AUTH_SECOND_FACTOR_REQUIRED');
   });
 
   it('is replaced when it is remembered again', async () => {

@@ -147,25 +147,21 @@ describe('the path in the log line of a request', () => {
   });
 });
 
-describe('the log line of a refused request', () => {
-  it('contains code and reason when detailed logging is on', async () => {
-    const app = await stageApp([probe(() => null)], { environment: 'development' });
-    await app.http.get('/nowhere');
-    await app.http.get('/probe?a=b');
-    await app.http.get('/probe').set('Origin', 'http://127.0.0.1:4210');
-    expect(answered(app).map(({ code, reason }) => [code, reason])).toEqual([
-      ['SYS_HTTP_UNEXPECTED_ERROR', 'no route has this path'],
-      ['CLIENT_PARAMS_VALIDATION_FAILED', 'a is unknown'],
-      ['SYS_HTTP_UNEXPECTED_ERROR', 'origin http://127.0.0.1:4210 is not in ALLOWED_ORIGINS_DEV'],
-    ]);
-  });
+it('the log line of a refused request contains code and reason when detailed logging is on', async () => {
+  const app = await stageApp([probe(() => null)], { environment: 'development' });
+  await app.http.get('/nowhere');
+  await app.http.get('/probe?a=b');
+  await app.http.get('/probe').set('Origin', 'http://127.0.0.1:4210');
+  expect(answered(app).map(({ code, reason }) => [code, reason])).toEqual([
+    ['SYS_HTTP_UNEXPECTED_ERROR', 'no route has this path'],
+    ['CLIENT_PARAMS_VALIDATION_FAILED', 'a is unknown'],
+    ['SYS_HTTP_UNEXPECTED_ERROR', 'origin http://127.0.0.1:4210 is not in ALLOWED_ORIGINS_DEV'],
+  ]);
 });
 
-describe('in development', () => {
-  it('every request is logged, without sampling', async () => {
-    const service = await startService({ NODE_ENV: 'development', REDIS_URL: '' }, { storage: memoryStorage() });
-    for (let times = 0; times < 12; times++) await service.http.get('/nowhere').set('Origin', 'http://127.0.0.1:4210');
-    await service.close();
-    expect(answered(service)).toHaveLength(12);
-  });
+it('in development every request is logged, without sampling', async () => {
+  const service = await startService({ NODE_ENV: 'development', REDIS_URL: '' }, { storage: memoryStorage() });
+  for (let times = 0; times < 12; times++) await service.http.get('/nowhere').set('Origin', 'http://127.0.0.1:4210');
+  await service.close();
+  expect(answered(service)).toHaveLength(12);
 });

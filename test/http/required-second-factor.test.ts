@@ -140,30 +140,26 @@ describe('with SECOND_FACTOR=required', () => {
   });
 });
 
-describe('with SECOND_FACTOR=optional', () => {
-  it('nobody starts an app in a pending log-in', async () => {
-    await before.http.post('/auth/login/pending/totp').expect(401);
-    const { accessToken, person } = await signUp(before);
-    const me = (path: string, body: object = {}) =>
-      before.http.post(path).set('Authorization', `Bearer ${accessToken}`).send(body);
-    const { id, secret } = (await me('/users/me/factors/totp').expect(201)).body.data;
-    await me('/users/me/factors/totp/confirm', { id, ...now(secret) }).expect(200);
-    const response = await before.http
-      .post('/auth/login')
-      .send({ account: person.username, password: person.password })
-      .expect(401);
-    const started = await before.http
-      .post('/auth/login/pending/totp')
-      .set('Cookie', pairOf(response.get('Set-Cookie')?.[0]))
-      .expect(401);
-    expect(started.body.code).toBe('AUTH_SECOND_FACTOR_INVALID');
-  });
+it('with SECOND_FACTOR=optional nobody starts an app in a pending log-in', async () => {
+  await before.http.post('/auth/login/pending/totp').expect(401);
+  const { accessToken, person } = await signUp(before);
+  const me = (path: string, body: object = {}) =>
+    before.http.post(path).set('Authorization', `Bearer ${accessToken}`).send(body);
+  const { id, secret } = (await me('/users/me/factors/totp').expect(201)).body.data;
+  await me('/users/me/factors/totp/confirm', { id, ...now(secret) }).expect(200);
+  const response = await before.http
+    .post('/auth/login')
+    .send({ account: person.username, password: person.password })
+    .expect(401);
+  const started = await before.http
+    .post('/auth/login/pending/totp')
+    .set('Cookie', pairOf(response.get('Set-Cookie')?.[0]))
+    .expect(401);
+  expect(started.body.code).toBe('AUTH_SECOND_FACTOR_INVALID');
 });
 
-describe('SECOND_FACTOR', () => {
-  it('is not required where nobody can add an authenticator app', async () => {
-    await expect(start({ SECOND_FACTOR: 'required' }, () => ({ secrets: { factors: null } }))).rejects.toThrow(
-      'SECOND_FACTOR: must not be required without FACTOR_KEYS',
-    );
-  });
+it('SECOND_FACTOR is not required where nobody can add an authenticator app', async () => {
+  await expect(start({ SECOND_FACTOR: 'required' }, () => ({ secrets: { factors: null } }))).rejects.toThrow(
+    'SECOND_FACTOR: must not be required without FACTOR_KEYS',
+  );
 });

@@ -1,4 +1,4 @@
-// Proves ASVS 7.5.2; theft-5
+// Proves ASVS 7.5.2, 10.4.9; theft-5
 import { describe, expect, it } from 'vitest';
 import { MINUTE } from '../support/application.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
@@ -106,14 +106,12 @@ describe('GET /auth/sessions', () => {
   });
 });
 
-describe('DELETE /auth/sessions/:id', () => {
-  it('ends nothing when the id is missing', async () => {
-    const { ada, phone } = await onTwoDevices();
-    for (const path of ['/auth/sessions/', '/auth/sessions//', '/auth/sessions/?except=current']) {
-      await as('delete', path, ada).expect(404);
-    }
-    expect([await refreshes(ada), await refreshes(phone)]).toEqual([true, true]);
-  });
+it('DELETE /auth/sessions/:id ends nothing when the id is missing', async () => {
+  const { ada, phone } = await onTwoDevices();
+  for (const path of ['/auth/sessions/', '/auth/sessions//', '/auth/sessions/?except=current']) {
+    await as('delete', path, ada).expect(404);
+  }
+  expect([await refreshes(ada), await refreshes(phone)]).toEqual([true, true]);
 });
 
 describe('DELETE /auth/sessions', () => {

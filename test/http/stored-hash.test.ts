@@ -52,15 +52,13 @@ describe('an imported hash', () => {
   });
 });
 
-describe('the hash that registering stores', () => {
-  it('is a bcrypt hash of cost 10 that matches only the password', async () => {
-    const service = await startService();
-    const person = aPerson();
-    await service.http.post('/auth/register').send(person).expect(201);
-    const hash = (await service.ports.users.findByUsername(person.username))?.passwordHash ?? '';
-    await service.close();
-    expect(bcrypt.getRounds(hash)).toBe(10);
-    expect(await bcrypt.compare(person.password, hash)).toBe(true);
-    expect(await bcrypt.compare(person.password.toUpperCase(), hash)).toBe(false);
-  });
+it('the hash that registering stores is a bcrypt hash of cost 10 that matches only the password', async () => {
+  const service = await startService();
+  const person = aPerson();
+  await service.http.post('/auth/register').send(person).expect(201);
+  const hash = (await service.ports.users.findByUsername(person.username))?.passwordHash ?? '';
+  await service.close();
+  expect(bcrypt.getRounds(hash)).toBe(10);
+  expect(await bcrypt.compare(person.password, hash)).toBe(true);
+  expect(await bcrypt.compare(person.password.toUpperCase(), hash)).toBe(false);
 });

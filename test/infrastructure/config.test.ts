@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { CONFIG_VARIABLES, parseConfig } from '../../src/infrastructure/config.ts';
+import { VARIABLE_NAMES as NAMES } from '../../src/infrastructure/config/variables.ts';
+import { parseConfig } from '../../src/infrastructure/config.ts';
 import { envExample } from '../support/checkout/variables.ts';
 import { ACCEPTED, DEFAULT_FILE, REFUSED } from '../support/config-forms.ts';
 import { blamed, problemsOf } from '../support/config-problems.ts';
 import { NO_WARNINGS } from '../support/processes/environments.ts';
 
-const NAMES = CONFIG_VARIABLES.map(({ name }) => name);
 const KEY_NAMES = NAMES.filter((name) => /^JWT_.*_KEY$/.test(name));
 /** Without what an operator reads of the variables themselves. */
 const behaviourOf = (env: Readonly<Record<string, string | undefined>>) => {
@@ -158,14 +158,12 @@ it.each([
   expect(parseConfig({ MAIL_URL: `${url}?requireTLS=false` }).mail).toMatchObject({ url, requireTls: false });
 });
 
-describe('the error', () => {
-  it('reports every problem at once, a line each, and says what is valid', () => {
-    const names = NAMES.filter((name) => name !== 'NODE_ENV');
-    const env = Object.fromEntries(names.map((name) => [name, REFUSED[name]?.split('|')[0] ?? 'none']));
-    expect(blamed({ ...env, NODE_ENV: 'production' }).sort()).toEqual(names.sort());
-    expect(() => parseConfig(env)).toThrow(new RegExp(`^${'.+\\n'.repeat(names.length)}.+$`));
-    expect(problemsOf({ PORT: 'http' })).toEqual(['PORT: expected a whole number from 0 to 65535']);
-  });
+it('the error reports every problem at once, a line each, and says what is valid', () => {
+  const names = NAMES.filter((name) => name !== 'NODE_ENV');
+  const env = Object.fromEntries(names.map((name) => [name, REFUSED[name]?.split('|')[0] ?? 'none']));
+  expect(blamed({ ...env, NODE_ENV: 'production' }).sort()).toEqual(names.sort());
+  expect(() => parseConfig(env)).toThrow(new RegExp(`^${'.+\\n'.repeat(names.length)}.+$`));
+  expect(problemsOf({ PORT: 'http' })).toEqual(['PORT: expected a whole number from 0 to 65535']);
 });
 
 describe('.env.example', () => {

@@ -31,13 +31,13 @@ it('the configuration for production in docs/configuration.md is accepted, witho
   expect(config).toMatchObject({ environment: 'production', databaseWarnings: [], warnings: [] });
 });
 
-it('the statement of docs/operate.md for an incident ends the sessions of all users', async () => {
+it('the statement of docs/databases.md for a restore ends the sessions of all users', async () => {
   const { em, records } = await openEmbedded();
   const { users, sessions } = storageOver(records);
   const user = aUser();
   await users.add(user);
   await sessions.add(aSession({ userId: user.id, createdAt: NOW, rotatedAt: NOW, expiresAt: NOW + 1 }));
-  const statements = [...readText('docs/operate.md').matchAll(/--command=["'](delete from sessions\b.*)["']$/gm)];
+  const statements = [...readText('docs/databases.md').matchAll(/--command=["'](delete from sessions\b.*)["']$/gm)];
   const [, statement = ''] = statements[0] ?? [];
   await em.execute(statement);
   expect(await sessions.listByUser(user.id, NOW)).toEqual([]);

@@ -109,15 +109,13 @@ describe.runIf(canStartServers())('a Redis Cluster', () => {
   });
 });
 
-describe.runIf(canStartServers())('a Redis that does not permit INFO', () => {
-  it('is used as a single server', async () => {
-    vi.spyOn(console, 'warn').mockImplementation(() => undefined);
-    const server = await startRedis();
-    const admin = closedAfterTest(new Redis(server.url));
-    await admin.call('ACL', 'SETUSER', 'limited', 'on', '>secret', '~*', '+@all', '-info');
-    const { host } = new URL(server.url);
-    const redis = closedAfterTest(await openRedis([`redis://limited:secret@${host}`], logger));
-    expect(redis).toBeInstanceOf(Redis);
-    await pingRedis(redis);
-  });
+it.runIf(canStartServers())('a Redis that does not permit INFO is used as a single server', async () => {
+  vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+  const server = await startRedis();
+  const admin = closedAfterTest(new Redis(server.url));
+  await admin.call('ACL', 'SETUSER', 'limited', 'on', '>secret', '~*', '+@all', '-info');
+  const { host } = new URL(server.url);
+  const redis = closedAfterTest(await openRedis([`redis://limited:secret@${host}`], logger));
+  expect(redis).toBeInstanceOf(Redis);
+  await pingRedis(redis);
 });

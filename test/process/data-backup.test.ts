@@ -186,17 +186,15 @@ describe('data that is killed', () => {
   });
 });
 
-describe('data', () => {
-  it('refuses a DATABASE_URL that is not for the command, and an invalid configuration', async () => {
-    const server = { DATABASE_URL: 'postgresql://127.0.0.1:1/x' };
-    for (const [env, why] of [
-      [server, 'pg_dump'],
-      [{ PORT: 'http' }, 'PORT: '],
-    ] as const)
-      for (const command of ['backup', 'restore'])
-        expect(await runHere(['data', command, newPath('a')], env)).toMatchObject({
-          status: 2,
-          stderr: expect.stringContaining(why),
-        });
-  });
+it('data refuses a DATABASE_URL that is not for the command, and an invalid configuration', async () => {
+  const server = { DATABASE_URL: 'postgresql://127.0.0.1:1/x' };
+  for (const [env, why] of [
+    [server, 'pg_dump'],
+    [{ PORT: 'http' }, 'PORT: '],
+  ] as const)
+    for (const command of ['backup', 'restore'])
+      expect(await runHere(['data', command, newPath('a')], env)).toMatchObject({
+        status: 2,
+        stderr: expect.stringContaining(why),
+      });
 });

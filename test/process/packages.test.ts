@@ -138,37 +138,33 @@ describe('the archives', () => {
   });
 });
 
-describe('npx tandem', () => {
-  it('starts the service, which sends all it has and keeps its data in .data, and runs the commands', async () => {
-    const running = await runService({ HOME: project.path }, npx);
-    // npx does not hand on SIGTERM to the program; a terminal sends Ctrl-C to both.
-    const { pid, revision }: { readonly pid: number; readonly revision: string } = JSON.parse(running.stdout[0] ?? '');
-    expect(revision).toBe(COMMIT);
-    onTestFinished(() => {
-      if (running.child.exitCode !== 0) process.kill(pid, 'SIGKILL');
-    });
-    const { username } = await signUp(running.url);
-    const { paths } = JSON.parse(await (await fetch(`${running.url}/openapi.json`)).text());
-    for (const path of Object.keys(paths).filter((path) => 'get' in paths[path] && !path.includes('{')))
-      expect([200, 303, 401], path).toContain((await fetch(running.url + path, { redirect: 'manual' })).status);
-    process.kill(pid, 'SIGTERM');
-    expect(await running.outcome).toMatchObject({ code: 0 });
-    expect(readdirSync(join(project.path, '.data')).sort()).toEqual(
-      expect.arrayContaining(['database.sqlite', 'keys']),
-    );
-
-    const help = await project.run('npx', '--no', '--', 'tandem', 'users', '--help');
-    expect(help).toMatch(/^npx tandem users find USER /);
-    const tandem = (...args: string[]) => project.runInstalled('tandem', ...args);
-    expect(await tandem('users', 'find', username)).toContain(username);
-    expect(await tandem('keys', 'generate')).toContain('JWT_ACCESS_PRIVATE_KEY');
-    expect(await tandem('templates', '--locale', 'de')).toContain('pages and mails in de');
-    expect(await tandem('migrate')).toBe('');
-    expect(JSON.parse(await tandem('doctor', '--json'))).toMatchObject({ counts: { problem: 0 } });
-    await tandem('data', 'backup', 'backup.tar');
-    expect(existsSync(join(project.path, 'backup.tar'))).toBe(true);
-    expect(readdirSync(join(project.path, 'node_modules/.cache/tandem/compile'))).not.toEqual([]);
+it('npx tandem starts the service, which sends all it has and keeps its data in .data, and runs the commands', async () => {
+  const running = await runService({ HOME: project.path }, npx);
+  // npx does not hand on SIGTERM to the program; a terminal sends Ctrl-C to both.
+  const { pid, revision }: { readonly pid: number; readonly revision: string } = JSON.parse(running.stdout[0] ?? '');
+  expect(revision).toBe(COMMIT);
+  onTestFinished(() => {
+    if (running.child.exitCode !== 0) process.kill(pid, 'SIGKILL');
   });
+  const { username } = await signUp(running.url);
+  const { paths } = JSON.parse(await (await fetch(`${running.url}/openapi.json`)).text());
+  for (const path of Object.keys(paths).filter((path) => 'get' in paths[path] && !path.includes('{')))
+    expect([200, 303, 401], path).toContain((await fetch(running.url + path, { redirect: 'manual' })).status);
+  process.kill(pid, 'SIGTERM');
+  expect(await running.outcome).toMatchObject({ code: 0 });
+  expect(readdirSync(join(project.path, '.data')).sort()).toEqual(expect.arrayContaining(['database.sqlite', 'keys']));
+
+  const help = await project.run('npx', '--no', '--', 'tandem', 'users', '--help');
+  expect(help).toMatch(/^npx tandem users find USER /);
+  const tandem = (...args: string[]) => project.runInstalled('tandem', ...args);
+  expect(await tandem('users', 'find', username)).toContain(username);
+  expect(await tandem('keys', 'generate')).toContain('JWT_ACCESS_PRIVATE_KEY');
+  expect(await tandem('templates', '--locale', 'de')).toContain('pages and mails in de');
+  expect(await tandem('migrate')).toBe('');
+  expect(JSON.parse(await tandem('doctor', '--json'))).toMatchObject({ counts: { problem: 0 } });
+  await tandem('data', 'backup', 'backup.tar');
+  expect(existsSync(join(project.path, 'backup.tar'))).toBe(true);
+  expect(readdirSync(join(project.path, 'node_modules/.cache/tandem/compile'))).not.toEqual([]);
 });
 
 describe("import { serve } from 'tandem'", () => {
@@ -197,35 +193,33 @@ describe("import { serve } from 'tandem'", () => {
   });
 });
 
-describe('the example of a table and routes of one’s own', () => {
-  it('runs from the packages, in at most 60 lines that compile', async () => {
-    const program = readText('examples/own-route/main.ts');
-    expect(program.split('\n').length - 1).toBeLessThanOrEqual(60);
-    project.write('own-route/main.ts', program);
-    const compilerOptions = { module: 'nodenext', target: 'es2024', strict: true, noEmit: true, types: ['node'] };
-    project.write(
-      'own-route/tsconfig.json',
-      JSON.stringify({ compilerOptions: { ...compilerOptions, skipLibCheck: true } }),
-    );
-    expect(await compile('own-route')).toBe('');
-    const running = await runService({ ...DEVELOPMENT, DATA_DIR: 'data-of-shop' }, inProject, 'own-route/main.ts');
-    const call = async (path: string, body: object | null, token = '') => {
-      const headers = { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) };
-      const sent = body && { method: 'POST', body: JSON.stringify(body) };
-      const response = await fetch(running.url + path, { headers, ...sent });
-      return { status: response.status, ...JSON.parse(await response.text()) };
-    };
-    const [one, other] = [await call('/auth/register', aPerson()), await call('/auth/register', aPerson())];
-    const { accessToken } = one.data;
-    const { status, data: order } = await call('/orders', { title: 'A lamp' }, accessToken);
-    expect({ status, order }).toMatchObject({ status: 201, order: { title: 'A lamp' } });
-    expect(await call(`/orders/${order.id}`, null, accessToken)).toMatchObject({ status: 200, data: order });
-    expect(await call(`/orders/${order.id}`, null, other.data.accessToken)).toMatchObject({
-      status: 404,
-      code: 'SHOP_ORDER_NOT_FOUND',
-    });
-    expect(await running.stop()).toEqual({ code: 0, signal: null });
+it('the example of a table and routes of one’s own runs from the packages, in at most 60 lines that compile', async () => {
+  const program = readText('examples/own-route/main.ts');
+  expect(program.split('\n').length - 1).toBeLessThanOrEqual(60);
+  project.write('own-route/main.ts', program);
+  const compilerOptions = { module: 'nodenext', target: 'es2024', strict: true, noEmit: true, types: ['node'] };
+  project.write(
+    'own-route/tsconfig.json',
+    JSON.stringify({ compilerOptions: { ...compilerOptions, skipLibCheck: true } }),
+  );
+  expect(await compile('own-route')).toBe('');
+  const running = await runService({ ...DEVELOPMENT, DATA_DIR: 'data-of-shop' }, inProject, 'own-route/main.ts');
+  const call = async (path: string, body: object | null, token = '') => {
+    const headers = { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) };
+    const sent = body && { method: 'POST', body: JSON.stringify(body) };
+    const response = await fetch(running.url + path, { headers, ...sent });
+    return { status: response.status, ...JSON.parse(await response.text()) };
+  };
+  const [one, other] = [await call('/auth/register', aPerson()), await call('/auth/register', aPerson())];
+  const { accessToken } = one.data;
+  const { status, data: order } = await call('/orders', { title: 'A lamp' }, accessToken);
+  expect({ status, order }).toMatchObject({ status: 201, order: { title: 'A lamp' } });
+  expect(await call(`/orders/${order.id}`, null, accessToken)).toMatchObject({ status: 200, data: order });
+  expect(await call(`/orders/${order.id}`, null, other.data.accessToken)).toMatchObject({
+    status: 404,
+    code: 'SHOP_ORDER_NOT_FOUND',
   });
+  expect(await running.stop()).toEqual({ code: 0, signal: null });
 });
 
 describe('tests in vitest', () => {
@@ -309,7 +303,7 @@ describe('tandem-client', () => {
       export const modules = [createAccountClient({ baseUrl }), createPasskeyClient({ baseUrl, auth }), createServerAuth({ baseUrl }), AuthError];
       export const inVue: string | undefined = useInVue(auth).value?.username;
       export const inSvelte: () => void = useInSvelte(auth).subscribe((user) => void user?.username);`;
-    const [component = ''] = codeBelow('docs/browser.md', 'React', 'tsx');
+    const [component = ''] = codeBelow('docs/browser.md', 'In React, Vue and Svelte', 'tsx');
     const [auth = ''] = codeBelow('docs/browser.md', 'In React, Vue and Svelte', 'ts');
     project.write('plain/auth.ts', auth);
     for (const [name, text] of [

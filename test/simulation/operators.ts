@@ -36,7 +36,7 @@ const act = async (name: keyof typeof ACTS, id: string, body?: object): Promise<
   const instance = instances.find(({ isUp }) => isUp());
   if (instance === undefined) return null;
   const deps = { ...instance.service.deps, hasMail: true, accountPagesUrl: `${BASE}/auth/link` };
-  const done = perform(ACTS[name], deps, { id, body }, NO_ORIGIN);
+  const done = perform(ACTS[name], deps, { id, body, query: undefined }, NO_ORIGIN);
   const outcome = done.catch((error: { code?: string }) => ({ code: error.code }));
   return Promise.race([outcome, kernel.sleep(MINUTE)]);
 };

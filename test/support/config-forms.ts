@@ -100,6 +100,11 @@ export const ACCEPTED: readonly (readonly [name: string, text: string, config: o
     'postgres://db/x?uselibpqcompat=true&sslmode=require',
   ].map((url) => ['DATABASE_URL', url, { database: { kind: 'postgresql' } }] as const),
   ['DATABASE_URL', 'mariadb://db/x?ssl=true', { database: { kind: 'mariadb', url: 'mariadb://db/x?ssl=true' } }],
+  [
+    'DATABASE_URL',
+    'mysql://u:p%2C@a:3307,b, [::1]:3306/x',
+    { database: { url: 'mysql://u:p%2C@a:3307/x', others: ['mysql://u:p%2C@b/x', 'mysql://u:p%2C@[::1]:3306/x'] } },
+  ],
   ['DATABASE_URL', 'sqlite:/x.sqlite?synchronous=full', { database: { path: '/x.sqlite', synchronous: 'full' } }],
   ['DATABASE_URL', 'sqlite:///var/lib/x y.sqlite', { database: { path: '/var/lib/x y.sqlite' } }],
   ['DATABASE_TABLE_PREFIX', 'auth_', { database: { tablePrefix: 'auth_' } }],
@@ -257,6 +262,7 @@ export const REFUSED: Readonly<Record<string, string>> = {
     'postgres://db/x?dbname=y|postgres://db/x?connect_timeout=5|postgres://db/x?sslmode=require&channel_binding=require',
     'postgres://db/x?client_encoding=LATIN1|postgres://db/x?replication=1|postgres://db/x?sslmode=disable&sslmode=require',
     'mariadb://db/x?sslmode=verify-full|mysql://db/x?ssl=false',
+    'mysql://a,/x|mysql://a,b:port/x|mysql://a%2Cb/x|mysql://a,b/x?ssl=no',
     // Several hosts.
     'postgresql://one,other/x|postgresql://one:5432,other:5432/x|postgresql:///x?host=one,other|postgresql://one%2Cother/x',
   ].join('|'),

@@ -1,7 +1,4 @@
-/**
- * The clock of a server, extrapolated between readings by the monotonic clock of this process: steps of this machine's clock do not
- * affect it.
- */
+/** The clock of a server, extrapolated between readings by the monotonic clock of this process: steps of this machine's clock do not affect it. */
 export type ServerClock = {
   /** The time on the server's clock, in epoch milliseconds, off by one round trip at most; before the first reading, that of this machine. */
   now(): number;

@@ -93,6 +93,7 @@ type Document = Pick<Route, 'name' | 'summary' | 'path'> &
     readonly text?: string | v.GenericSchema<string, string>;
     readonly request?: { readonly query?: v.UnknownSchema };
     readonly errorPages?: boolean;
+    readonly read: () => string | Promise<string | CachedDocument>;
   };
 
 const textLike = (example: string) => v.pipe(v.string(), v.examples([example]));
@@ -106,22 +107,19 @@ export const pageResponse = (contentSecurityPolicy: string) => ({
 });
 
 /** Declares a public text that is sent as it is. */
-export const documentRoute = (
-  { name, tag = 'pages', summary, path, text = '…', request = {}, errorPages, ...document }: Document,
-  read: () => string | Promise<string | CachedDocument>,
-): Route =>
-  route(
-    {
-      ...{ ...PUBLIC_READ, name, tag, summary, path, request, ...(errorPages && { errorPages }) },
-      response: {
-        data: typeof text === 'string' ? textLike(text) : text,
-        unwrapped: { cacheControl: PAGE_CACHE_CONTROL, ...document },
-      },
+export const documentRoute = (declared: Document): Route => {
+  const { name, tag = 'pages', summary, path, text = '…', request = {}, errorPages, read, ...document } = declared;
+  return route({
+    ...{ ...PUBLIC_READ, name, tag, summary, at: `GET ${path}`, request, ...(errorPages && { errorPages }) },
+    response: {
+      data: typeof text === 'string' ? textLike(text) : text,
+      unwrapped: { cacheControl: PAGE_CACHE_CONTROL, ...document },
     },
-    async (_input, ctx) => {
+    handler: async (_input, ctx) => {
       const content = await read();
       if (typeof content === 'string') return content;
       ctx.etag = content.etag;
       return content.text;
     },
-  );
+  });
+};

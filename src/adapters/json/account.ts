@@ -1,34 +1,40 @@
 import * as v from 'valibot';
 import { LOGIN_METHOD_NAMES } from '../../domain/assurance.ts';
 import { EVENT_KINDS, SESSION_ENDINGS } from '../../domain/event.ts';
-import { Timestamp } from './fields.ts';
+import { nullableTexts, nullableTimes, Timestamp, texts, times } from './fields.ts';
+
+const Text = v.nullable(v.string());
+const UserAgent = v.pipe(Text, v.description('`User-Agent` of the last request, at most 200 bytes.'));
+const Address = v.pipe(Text, v.description('Its network: /24 of IPv4, /48 of IPv6.'));
 
 /** Without the ids of its tokens. */
 export const SessionJson = v.pipe(
   v.object({
     id: v.string(),
-    createdAt: Timestamp,
-    lastUsedAt: Timestamp,
+    ...times('createdAt', 'lastUsedAt'),
     name: v.nullable(v.pipe(v.string(), v.examples(['Firefox on Windows']))),
-    userAgent: v.nullable(v.string()),
-    address: v.nullable(v.string()),
-    binding: v.picklist(['none', 'device', 'browser']),
-    current: v.boolean(),
-    remembered: v.boolean(),
+    userAgent: UserAgent,
+    address: Address,
+    binding: v.pipe(
+      v.picklist(['none', 'device', 'browser']),
+      v.description('What holds the key of its device: a page or an app (`device`), or the browser itself.'),
+    ),
+    current: v.pipe(v.boolean(), v.description('Whether the access token of the request belongs to it.')),
+    remembered: v.pipe(
+      v.boolean(),
+      v.description('Whether it is no session, but a device on which the password is enough.'),
+    ),
   }),
   v.title('Session'),
 );
 
 const identity = {
-  id: v.string(),
-  provider: v.string(),
-  email: v.nullable(v.string()),
-  createdAt: Timestamp,
-  lastUsedAt: v.nullable(Timestamp),
+  ...{ ...texts('id', 'provider'), ...nullableTexts('email') },
+  ...{ ...times('createdAt'), ...nullableTimes('lastUsedAt') },
 };
 
 /** With the names that the provider has for its user and itself. */
-export const StoredIdentityJson = v.object({ ...identity, issuer: v.string(), subject: v.string() });
+export const StoredIdentityJson = v.object({ ...identity, ...texts('issuer', 'subject') });
 
 export const IdentityJson = v.pipe(v.object(identity), v.title('Identity'));
 
@@ -36,14 +42,14 @@ const stored = {
   id: v.string(),
   kind: v.picklist(EVENT_KINDS),
   at: Timestamp,
-  sessionId: v.nullable(v.string()),
-  reason: v.nullable(v.picklist(SESSION_ENDINGS)),
-  method: v.nullable(v.picklist(LOGIN_METHOD_NAMES)),
-  count: v.number(),
+  sessionId: v.pipe(Text, v.description('The session, or the remembered device, that it is about.')),
+  reason: v.pipe(v.nullable(v.picklist(SESSION_ENDINGS)), v.description('Why it ended.')),
+  method: v.pipe(v.nullable(v.picklist(LOGIN_METHOD_NAMES)), v.description('How the log-in was made.')),
+  count: v.pipe(v.number(), v.description('How often it happened within an hour.')),
   requestId: v.nullable(v.string()),
-  userAgent: v.nullable(v.string()),
-  address: v.nullable(v.string()),
-  note: v.nullable(v.string()),
+  userAgent: UserAgent,
+  address: Address,
+  note: v.pipe(Text, v.description('What the operator says about it.')),
   actor: v.nullable(v.literal('operator')),
 };
 
@@ -51,4 +57,7 @@ export const StoredEventJson = v.object(stored);
 
 export const EventJson = v.pipe(v.object({ ...stored, deviceName: v.nullable(v.string()) }), v.title('Event'));
 
-export const EventsPage = v.object({ events: v.array(EventJson), next: v.nullable(v.string()) });
+export const EventsPage = v.object({
+  events: v.array(EventJson),
+  next: v.pipe(Text, v.description('What continues the list, as `before`.')),
+});

@@ -1,13 +1,10 @@
 import * as v from 'valibot';
+import { texts } from './fields.ts';
 
 export const CatalogEntry = v.pipe(
   v.object({
-    code: v.string(),
-    statusCode: v.number(),
-    retryable: v.boolean(),
-    message: v.string(),
-    description: v.string(),
-    type: v.string(),
+    ...texts('code', 'message', 'description', 'type'),
+    ...{ statusCode: v.number(), retryable: v.boolean() },
   }),
   v.title('CatalogEntry'),
 );

@@ -1,16 +1,11 @@
 import * as v from 'valibot';
-import { Timestamp } from './fields.ts';
+import { flags, nullableTimes, Timestamp, texts, times } from './fields.ts';
 
 export const PasskeyJson = v.pipe(
   v.object({
-    id: v.string(),
-    credentialId: v.string(),
-    name: v.string(),
-    aaguid: v.string(),
-    synced: v.boolean(),
-    backedUp: v.boolean(),
-    createdAt: Timestamp,
-    lastUsedAt: v.nullable(Timestamp),
+    ...texts('id', 'credentialId', 'name', 'aaguid'),
+    ...flags('synced', 'backedUp'),
+    ...{ ...times('createdAt'), ...nullableTimes('lastUsedAt') },
   }),
   v.title('Passkey'),
 );
@@ -26,7 +21,7 @@ export const FactorsJson = v.object({
   recoveryCodes: v.number(),
 });
 
-export const StartedAppJson = v.object({ id: v.string(), secret: v.string(), uri: v.string(), qr: v.string() });
+export const StartedAppJson = v.object(texts('id', 'secret', 'uri', 'qr'));
 
 const Descriptor = v.object({
   type: v.literal('public-key'),
@@ -37,7 +32,7 @@ const Descriptor = v.object({
 export const CreationOptionsJson = v.pipe(
   v.object({
     rp: v.object({ id: v.string(), name: v.pipe(v.string(), v.examples(['Example'])) }),
-    user: v.object({ id: v.string(), name: v.string(), displayName: v.string() }),
+    user: v.object(texts('id', 'name', 'displayName')),
     challenge: v.string(),
     pubKeyCredParams: v.array(v.object({ type: v.literal('public-key'), alg: v.number() })),
     timeout: v.number(),

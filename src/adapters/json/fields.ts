@@ -37,6 +37,7 @@ export const textRule = fieldRule<string>;
 
 export const Username = v.pipe(
   v.string(),
+  v.description('3 to 32 of `A–Z`, `a–z`, `0–9`, `.`, `_` and `-`, but no ULID. Unique, whatever the letter case.'),
   v.transform(typedName),
   v.minLength(USERNAME_MIN_LENGTH),
   v.maxLength(USERNAME_MAX_LENGTH),
@@ -48,6 +49,9 @@ export const Username = v.pipe(
 
 export const Email = v.pipe(
   v.string(),
+  v.description(
+    'At most 254 characters. It becomes lower case, and an international domain its form in ASCII. Unique.',
+  ),
   v.transform(typedAccount),
   v.maxLength(EMAIL_MAX_LENGTH),
   v.regex(EMAIL_PATTERN, 'must be an email address'),
@@ -101,6 +105,7 @@ export const Extra = v.pipe(
     v.pipe(v.string(), v.maxLength(4_096)),
   ),
   v.maxEntries(10),
+  v.description('For a hook of the operator, such as the answer of a CAPTCHA.'),
 );
 
 /** A proof for a URL of 1,000 characters fits. */
@@ -111,6 +116,7 @@ export const Proof = v.pipe(
   v.string(),
   v.maxLength(PROOF_MAX_LENGTH),
   v.regex(/^[\w-]+\.[\w-]+\.[\w-]+$/, 'must be a JWT in compact serialization'),
+  v.description('A proof of the key of the device (RFC 9449).'),
 );
 
 /** What the log-in at a page of the service has put into the address that it has led back to. */
@@ -124,44 +130,48 @@ export const Id = v.pipe(
 
 export const IdParams = v.object({ id: Id });
 
-const MAX_LIMIT = 100;
-export const DEFAULT_LIMIT = 50;
+/** A number of a query, from 1 on. */
+export const numberUpTo = (most: number, described: { readonly default?: number } = {}) =>
+  v.pipe(
+    v.string(),
+    v.regex(new RegExp(`^\\d{1,${`${most}`.length}}$`), 'must be a whole number'),
+    // Before the transformation, after which the document of a request knows nothing.
+    v.metadata({ jsonSchema: { type: 'integer', minimum: 1, maximum: most, ...described } }),
+    v.transform(Number),
+    v.minValue(1),
+    v.maxValue(most),
+  );
 
-export const Limit = v.pipe(
-  v.string(),
-  v.regex(/^\d{1,3}$/, 'must be a whole number'),
-  // Before the transformation, after which the document of a request knows nothing.
-  v.metadata({ jsonSchema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT } }),
-  v.transform(Number),
-  v.minValue(1),
-  v.maxValue(MAX_LIMIT),
-);
+export const DEFAULT_LIMIT = 50;
+export const Limit = numberUpTo(100, { default: DEFAULT_LIMIT });
 
 /** Longer than a recovery code with a blank or a hyphen between all characters. */
 export const TYPED_CODE_MAX = 40;
 
-export const Code = v.pipe(
-  v.string(),
-  v.examples(['287082']),
-  v.maxLength(TYPED_CODE_MAX),
-  v.transform(typedCode),
-  v.regex(CODE_PATTERN, 'must have six digits'),
-);
+const codeOf = (form: RegExp, message: string, example: string, description: string) =>
+  v.pipe(
+    v.string(),
+    v.description(description),
+    v.examples([example]),
+    v.maxLength(TYPED_CODE_MAX),
+    v.transform(typedCode),
+    v.regex(form, message),
+  );
 
+export const Code = codeOf(CODE_PATTERN, 'must have six digits', '287082', 'Six digits of an authenticator app.');
 /** A code of a mail. */
-export const MailCode = v.pipe(
-  v.string(),
-  v.examples(['48151623']),
-  v.maxLength(TYPED_CODE_MAX),
-  v.transform(typedCode),
-  v.regex(LOGIN_CODE_PATTERN, 'must have eight digits'),
-);
+export const MailCode = codeOf(LOGIN_CODE_PATTERN, 'must have eight digits', '48151623', 'Eight digits of a mail.');
 
 /** More than the 43 characters that a token has. */
 const LINK_TOKEN_MAX = 100;
 
 /** The token of a link. One of another form is not found. */
-export const LinkToken = v.pipe(v.string(), v.minLength(1), v.maxLength(LINK_TOKEN_MAX));
+export const LinkToken = v.pipe(
+  v.string(),
+  v.minLength(1),
+  v.maxLength(LINK_TOKEN_MAX),
+  v.description('The text after `#token=` in the link.'),
+);
 
 export const LinkBody = v.object({ token: LinkToken });
 
@@ -189,40 +199,41 @@ export const FromTimestamp = v.pipe(
   v.integer(NO_TIMESTAMP),
 );
 
+type Names = readonly string[];
+/** Members of an answer by the kind of their values. */
+export const texts = <const Each extends Names>(...names: Each) => v.entriesFromList(names, v.string());
+export const nullableTexts = <const Each extends Names>(...names: Each) =>
+  v.entriesFromList(names, v.nullable(v.string()));
+export const numbers = <const Each extends Names>(...names: Each) => v.entriesFromList(names, v.number());
+export const flags = <const Each extends Names>(...names: Each) => v.entriesFromList(names, v.boolean());
+export const times = <const Each extends Names>(...names: Each) => v.entriesFromList(names, Timestamp);
+export const nullableTimes = <const Each extends Names>(...names: Each) =>
+  v.entriesFromList(names, v.nullable(Timestamp));
+
+const publicUser = <Time extends v.GenericSchema>(time: Time) => ({
+  ...texts('id', 'username', 'email'),
+  ...{ createdAt: time, updatedAt: time },
+});
+
 /** The domain's public user → JSON. Drops unknown members, so that no other member of a user is sent. */
-export const PublicUserJson = v.pipe(
-  v.object({
-    id: v.string(),
-    username: v.string(),
-    email: v.string(),
-    createdAt: Timestamp,
-    updatedAt: Timestamp,
-  }),
-  v.title('User'),
-);
+export const PublicUserJson = v.pipe(v.object(publicUser(Timestamp)), v.title('User'));
 
 export const AttributesJson = v.record(v.string(), v.unknown());
 
 export const CurrentUserJson = v.pipe(
   v.object({
     ...PublicUserJson.entries,
-    emailVerified: v.boolean(),
+    emailVerified: v.pipe(v.boolean(), v.description('Whether the owner of the address has proven it.')),
     attributes: AttributesJson,
     locale: v.nullable(v.string()),
-    secondFactor: v.boolean(),
+    secondFactor: v.pipe(v.boolean(), v.description('Whether log-ins with the password need a second factor.')),
     passkeys: v.number(),
   }),
   v.title('CurrentUser'),
 );
 
 /** JSON → the domain's public user. Refuses unknown members. */
-export const PublicUserFromJson = v.strictObject({
-  id: v.string(),
-  username: v.string(),
-  email: v.string(),
-  createdAt: FromTimestamp,
-  updatedAt: FromTimestamp,
-});
+export const PublicUserFromJson = v.strictObject(publicUser(FromTimestamp));
 
 const AccessToken = v.pipe(v.string(), v.examples(['eyJhbGciOiJFUzI1NiIs…']));
 

@@ -20,9 +20,7 @@ type SmtpOptions = {
 /** Milliseconds. Some servers delay their greeting to unknown clients. */
 const SMTP_TIMEOUT = 60_000;
 
-/**
- * Sends mail over SMTP, with a connection for each. nodemailer has 39 modules, so it is loaded with the first mail (ADR 0021).
- */
+/** Sends mail over SMTP, with a connection for each. nodemailer has 39 modules, so it is loaded with the first mail (ADR 0021). */
 export const smtpMailer = ({ from, ...options }: SmtpOptions): Mailer => {
   const { timeout = SMTP_TIMEOUT } = options;
   const connection = connectionOf({ ...options, timeout });

@@ -40,6 +40,43 @@ const MAIL_OUTCOMES = ['sent', 'refused', 'failed', 'given-up'] as const;
 
 const LATENCY_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3, 10, 30];
 
+/** What each metric means. */
+const HELP = {
+  tandem_account_events_total: 'What happened to accounts, by kind, and by the reason for the end of a session.',
+  tandem_build_info: 'The version of the service, and the commit that it was built from: always 1.',
+  tandem_clock_offset_seconds:
+    "By how much the database's clock, which the service goes by, is ahead of this machine's.",
+  tandem_database_connections: 'Connections of the pool, and requests that are waiting for one.',
+  tandem_database_connections_max: 'The most connections that the pool opens.',
+  tandem_database_failures_total: 'Statements and transactions of PostgreSQL that failed, by class.',
+  tandem_degraded: 'Whether a part is down without which most requests succeed, as GET /health/ready responds: 1 or 0.',
+  tandem_ended_sessions:
+    'What is on the list of ended sessions, as this instance has last read it, and requests that wait for it.',
+  tandem_hook_calls_total:
+    'Calls of hooks, by hook and outcome. dropped: not called, since too many calls were running or waiting.',
+  tandem_http_request_duration_seconds: 'Duration of requests since their arrival, by route and status.',
+  tandem_http_unreadable_requests_total: 'Responses to what is not HTTP or did not arrive in time, by status.',
+  tandem_log_lines_lost_total: 'Lines of the log that were dropped, since they could not be written.',
+  tandem_mail_attempts_total: 'Attempts to send a mail, by outcome.',
+  tandem_mail_waiting: 'Messages that wait to be sent.',
+  tandem_mail_waiting_seconds: 'How long the oldest message has been waiting.',
+  tandem_password_hashes: 'Passwords that are being hashed, and that are waiting.',
+  tandem_purge_done_timestamp_seconds:
+    'When a purge last left nothing that was due, by what is purged; at first, the start.',
+  tandem_rate_limit_mode: 'Where requests are counted for the rate limits: 1 for the current mode.',
+  tandem_ready: 'Whether requests should be sent to this instance, as GET /health/ready responds: 1 or 0.',
+  tandem_redis_fallbacks_total:
+    'Steps of counting requests and log-ins that this instance made for itself because Redis is unavailable.',
+  tandem_redis_up: 'Whether the check `redis` of GET /health/ready is up: 1 or 0.',
+  tandem_refreshes_total: 'Refreshes with a verified token, by outcome.',
+  tandem_spans_lost_total: 'Spans of traces that the collector did not take, or that there was no room for.',
+  tandem_webhook_attempts_total:
+    'Attempts to tell webhooks of events, by outcome. given-up, disabled: nothing more is tried.',
+  tandem_webhook_deliveries_waiting: 'Events that webhooks are still to be told of, at most 1000.',
+  tandem_webhook_deliveries_waiting_seconds: 'How long the oldest of these events has been waiting.',
+} as const;
+type Name = keyof typeof HELP;
+
 /**
  * The service's metrics for Prometheus. Labels are names of routes, statuses and outcomes: a client can't create new ones.
  * @param build the version of the service, and the commit that it was built from, if that is known
@@ -48,87 +85,41 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  const counter = (name: string, help: string, ...labelNames: string[]) =>
-    new Counter({ name, help, labelNames, registers });
+  const described = (name: Name, ...labelNames: string[]) => ({ name, help: HELP[name], labelNames, registers });
+  const counter = (name: Name, ...labels: string[]) => new Counter(described(name, ...labels));
   /** Counts by one label. All its values are exported as 0 from the start, so that the first one is an increase. */
-  const counted = (name: string, help: string, label: string, values: readonly string[]) => {
-    const counts = counter(name, help, label);
+  const counted = (name: Name, label: string, values: readonly string[]) => {
+    const counts = counter(name, label);
     for (const value of values) counts.inc({ [label]: value }, 0);
     return (value: string): void => counts.inc({ [label]: value });
   };
-  new Gauge({
-    ...{ name: 'tandem_build_info', labelNames: ['version', 'revision'], aggregator: 'first', registers },
-    help: 'The version of the service, and the commit that it was built from: always 1.',
-  }).set({ version: build.version, revision: build.revision ?? '' }, 1);
+  const info = new Gauge({ ...described('tandem_build_info', 'version', 'revision'), aggregator: 'first' });
+  info.set({ version: build.version, revision: build.revision ?? '' }, 1);
   const requests = new Histogram({
-    ...{ name: 'tandem_http_request_duration_seconds', labelNames: ['route', 'status'], registers },
-    help: 'Duration of requests since their arrival, by route and status.',
+    ...described('tandem_http_request_duration_seconds', 'route', 'status'),
     buckets: LATENCY_BUCKETS_SECONDS,
   });
-  const unreadable = counter(
-    'tandem_http_unreadable_requests_total',
-    'Responses to what is not HTTP or did not arrive in time, by status.',
-    'status',
-  );
-  const fallbacks = counter(
-    'tandem_redis_fallbacks_total',
-    'Steps of counting requests and log-ins that this instance made for itself because Redis is unavailable.',
-  );
-  const lostSpans = counter(
-    'tandem_spans_lost_total',
-    'Spans of traces that the collector did not take, or that there was no room for.',
-  );
-  const events = counter(
-    'tandem_account_events_total',
-    'What happened to accounts, by kind, and by the reason for the end of a session.',
-    'kind',
-    'reason',
-  );
+  const unreadable = counter('tandem_http_unreadable_requests_total', 'status');
+  const fallbacks = counter('tandem_redis_fallbacks_total');
+  const lostSpans = counter('tandem_spans_lost_total');
+  const events = counter('tandem_account_events_total', 'kind', 'reason');
   for (const kind of EVENT_KINDS)
     for (const reason of kind === 'session-ended' ? SESSION_ENDINGS : ['']) events.inc({ kind, reason }, 0);
-  const hooks = counter(
-    'tandem_hook_calls_total',
-    'Calls of hooks, by hook and outcome. dropped: not called, since too many calls were running or waiting.',
-    'hook',
-    'outcome',
-  );
+  const hooks = counter('tandem_hook_calls_total', 'hook', 'outcome');
   for (const hook of HOOKS) for (const outcome of HOOK_OUTCOMES) hooks.inc({ hook, outcome }, 0);
-  const rounds = new Gauge({
-    ...{ name: 'tandem_purge_done_timestamp_seconds', labelNames: ['rows'], aggregator: 'max', registers },
-    help: 'When a purge last left nothing that was due, by what is purged; at first, the start.',
-  });
+  const rounds = new Gauge({ ...described('tandem_purge_done_timestamp_seconds', 'rows'), aggregator: 'max' });
   for (const rows of ROUNDS) rounds.setToCurrentTime({ rows });
   return {
     /** @param duration milliseconds. */
     observeRequest: (route: string, status: number, duration: number): void =>
       requests.observe({ route, status }, duration / 1000),
     observeUnreadable: (status: number): void => unreadable.inc({ status }),
-    observeRefresh: counted(
-      'tandem_refreshes_total',
-      'Refreshes with a verified token, by outcome.',
-      'outcome',
-      OUTCOMES,
-    ),
-    observeMail: counted(
-      'tandem_mail_attempts_total',
-      'Attempts to send a mail, by outcome.',
-      'outcome',
-      MAIL_OUTCOMES,
-    ),
+    observeRefresh: counted('tandem_refreshes_total', 'outcome', OUTCOMES),
+    observeMail: counted('tandem_mail_attempts_total', 'outcome', MAIL_OUTCOMES),
     observeLostSpans: (count: number): void => lostSpans.inc(count),
-    observeWebhook: counted(
-      'tandem_webhook_attempts_total',
-      'Attempts to tell webhooks of events, by outcome. given-up, disabled: nothing more is tried.',
-      'outcome',
-      WEBHOOK_OUTCOMES,
-    ),
+    observeWebhook: counted('tandem_webhook_attempts_total', 'outcome', WEBHOOK_OUTCOMES),
     observeFallback: (): void => fallbacks.inc(),
-    observeDatabaseFailure: counted(
-      'tandem_database_failures_total',
-      'Statements and transactions of PostgreSQL that failed, by class.',
-      'class',
-      DATABASE_FAILURES,
-    ),
+    observeDatabaseFailure: counted('tandem_database_failures_total', 'class', DATABASE_FAILURES),
     observeEvent: ({ kind, reason, count }: AccountEvent): void => events.inc({ kind, reason: reason ?? '' }, count),
     observeHook: ((hook, outcome) => hooks.inc({ hook, outcome })) satisfies ObserveHook,
     observePurged: (rows: Round): void => rounds.setToCurrentTime({ rows }),
@@ -136,8 +127,7 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
     /** @param lost how many lines of the log were dropped so far. */
     watchLog: (lost: () => number): void => {
       new Counter({
-        ...{ name: 'tandem_log_lines_lost_total', registers },
-        help: 'Lines of the log that were dropped, since they could not be written.',
+        ...described('tandem_log_lines_lost_total'),
         collect() {
           this.reset();
           this.inc(lost());
@@ -167,85 +157,34 @@ type Aggregator = 'sum' | 'min' | 'max' | 'average';
 
 const watch = (readings: Readings, registers: Registry[]): void => {
   const { isRedisUp, isReady, isDegraded, waitingMail, waitingWebhooks, maxDatabaseConnections } = readings;
-  const gauge = (name: string, aggregator: Aggregator, help: string, read: () => number | Promise<number>) =>
+  const gauge = (name: Name, aggregator: Aggregator, read: () => number | Promise<number>) =>
     new Gauge({
-      ...{ name, help, aggregator, registers },
+      ...{ name, help: HELP[name], aggregator, registers },
       async collect() {
         this.set(await read());
       },
     });
-  const gaugeBy = (label: string, name: string, help: string, read: () => object, aggregator: Aggregator = 'sum') =>
+  const gaugeBy = (label: string, name: Name, read: () => object, aggregator: Aggregator = 'sum') =>
     new Gauge({
-      ...{ name, help, aggregator, registers },
-      labelNames: [label],
+      ...{ name, help: HELP[name], aggregator, registers, labelNames: [label] },
       collect() {
         for (const [value, count] of Object.entries(read())) this.set({ [label]: value }, count);
       },
     });
-  gaugeBy(
-    'state',
-    'tandem_password_hashes',
-    'Passwords that are being hashed, and that are waiting.',
-    readings.passwordHashes,
-  );
-  gaugeBy(
-    'state',
-    'tandem_database_connections',
-    'Connections of the pool, and requests that are waiting for one.',
-    () => readings.databaseConnections() ?? {},
-  );
-  if (maxDatabaseConnections !== null)
-    gauge(
-      'tandem_database_connections_max',
-      'sum',
-      'The most connections that the pool opens.',
-      () => maxDatabaseConnections,
-    );
-  gauge(
-    'tandem_ready',
-    'min',
-    'Whether requests should be sent to this instance, as GET /health/ready responds: 1 or 0.',
-    async () => Number(await isReady()),
-  );
-  gauge(
-    'tandem_degraded',
-    'max',
-    'Whether a part is down without which most requests succeed, as GET /health/ready responds: 1 or 0.',
-    async () => Number(await isDegraded()),
-  );
-  gauge(
-    'tandem_clock_offset_seconds',
-    'average',
-    "By how much the database's clock, which the service goes by, is ahead of this machine's.",
-    () => readings.clockOffset() / 1000,
-  );
-  gaugeBy(
-    'mode',
-    'tandem_rate_limit_mode',
-    'Where requests are counted for the rate limits: 1 for the current mode.',
-    () => Object.fromEntries(MODES.map((mode) => [mode, Number(readings.rateLimits() === mode)])),
-    'max',
-  );
-  if (isRedisUp !== null)
-    gauge('tandem_redis_up', 'min', 'Whether the check `redis` of GET /health/ready is up: 1 or 0.', async () =>
-      Number(await isRedisUp()),
-    );
-  gaugeBy(
-    'state',
-    'tandem_ended_sessions',
-    'What is on the list of ended sessions, as this instance has last read it, and requests that wait for it.',
-    readings.endedSessions,
-  );
-  const waits = (name: string, help: string, oldest: string, read: () => Waiting) => {
-    gauge(name, 'max', help, () => read().count);
-    gauge(`${name}_seconds`, 'max', `How long ${oldest} has been waiting.`, () => read().seconds);
+  gaugeBy('state', 'tandem_password_hashes', readings.passwordHashes);
+  gaugeBy('state', 'tandem_database_connections', () => readings.databaseConnections() ?? {});
+  if (maxDatabaseConnections !== null) gauge('tandem_database_connections_max', 'sum', () => maxDatabaseConnections);
+  gauge('tandem_ready', 'min', async () => Number(await isReady()));
+  gauge('tandem_degraded', 'max', async () => Number(await isDegraded()));
+  gauge('tandem_clock_offset_seconds', 'average', () => readings.clockOffset() / 1000);
+  const modes = () => Object.fromEntries(MODES.map((mode) => [mode, Number(readings.rateLimits() === mode)]));
+  gaugeBy('mode', 'tandem_rate_limit_mode', modes, 'max');
+  if (isRedisUp !== null) gauge('tandem_redis_up', 'min', async () => Number(await isRedisUp()));
+  gaugeBy('state', 'tandem_ended_sessions', readings.endedSessions);
+  const waits = (name: 'tandem_webhook_deliveries_waiting' | 'tandem_mail_waiting', read: () => Waiting) => {
+    gauge(name, 'max', () => read().count);
+    gauge(`${name}_seconds`, 'max', () => read().seconds);
   };
-  waits(
-    'tandem_webhook_deliveries_waiting',
-    'Events that webhooks are still to be told of, at most 1000.',
-    'the oldest of these events',
-    waitingWebhooks,
-  );
-  if (waitingMail === null) return;
-  waits('tandem_mail_waiting', 'Messages that wait to be sent.', 'the oldest message', waitingMail);
+  waits('tandem_webhook_deliveries_waiting', waitingWebhooks);
+  if (waitingMail !== null) waits('tandem_mail_waiting', waitingMail);
 };

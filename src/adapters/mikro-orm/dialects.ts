@@ -167,8 +167,13 @@ export const SQLITE: SqlDialect = {
   failureOf: sqliteFailure,
 };
 
-/** Error numbers of MariaDB and MySQL: ER_CHECKREAD, ER_LOCK_DEADLOCK. After ER_LOCK_WAIT_TIMEOUT, the rest of the transaction is still there. */
-const MYSQL_CONFLICTS: readonly unknown[] = [1020, 1213];
+/** ER_UNKNOWN_COM_ERROR, of a node that its Galera cluster is without. It carries out no statement. */
+export const NOT_READY = 1047;
+/**
+ * Error numbers of MariaDB and MySQL: ER_CHECKREAD, ER_LOCK_DEADLOCK (also of a commit that came after another one at a node of a cluster). After
+ * ER_LOCK_WAIT_TIMEOUT, the rest of the transaction is still there.
+ */
+const MYSQL_CONFLICTS: readonly unknown[] = [1020, 1213, NOT_READY];
 /** ER_DUP_ENTRY ends with the name of the index, in MySQL after that of its table. The value before it may contain anything. */
 const MYSQL_DUPLICATE = / for key '(?:[^'.]+\.)?([^'.]+)'$/;
 

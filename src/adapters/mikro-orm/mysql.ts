@@ -4,7 +4,8 @@ import { Kysely, MysqlDialect } from 'kysely';
 import { reasonOf } from '../log/redact-error.ts';
 import { MARIADB, MYSQL } from './dialects.ts';
 import { field } from './failures.ts';
-import { type DriversPool, preparingPool } from './mysql-pool.ts';
+import type { DriversPool } from './mysql-pool.ts';
+import { poolOfServers } from './mysql-servers.ts';
 import type { Connected, DatabaseKind, ServerOptions, Types } from './options.ts';
 import { anyConnection } from './statements.ts';
 
@@ -36,7 +37,7 @@ export const installed = async <Module>(name: string, load: () => Promise<Module
  * The options of MikroORM. With `?ssl=true` the connection has TLS, and the certificate and the name of the host are verified.
  * @throws Error if the URL names no database
  */
-export const mysqlOptions = ({ url, ...pool }: ServerOptions): Partial<Options> => {
+export const mysqlOptions = ({ url, others = [], ...pool }: ServerOptions): Partial<Options> => {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url);
   const dbName = decodeURIComponent(pathname.slice(1));
   if (dbName === '') throw new Error('DATABASE_URL names no database');
@@ -47,7 +48,8 @@ export const mysqlOptions = ({ url, ...pool }: ServerOptions): Partial<Options> 
     user: decodeURIComponent(username),
     password: decodeURIComponent(password),
     driverOptions: {
-      connectTimeout: pool.connectionTimeout,
+      // All servers can be tried while a request waits.
+      connectTimeout: Math.ceil(pool.connectionTimeout / (1 + others.length)),
       connectionLimit: pool.poolSize,
       maxIdle: pool.poolSize - 1,
       idleTimeout: pool.idleTimeout,
@@ -88,26 +90,30 @@ const mariadbSession = (limit: number): string[] => [
   `set session max_statement_time = ${limit / 1_000}, idle_transaction_timeout = 10`,
 ];
 
-/** Connects by MikroORM, whose package brings the driver. */
+/** Connects by MikroORM, whose package brings the driver. @param servers their options, the preferred one first */
 export const connectBy = async (
-  options: Partial<Options>,
+  servers: readonly Partial<Options>[],
   session: readonly string[],
   { statementTimeout, connectionTimeout }: ServerOptions,
 ): Promise<Connected> => {
   const { MikroORM } = await import('@mikro-orm/sql');
-  const { em } = new MikroORM({
-    ...options,
-    entities: [],
-    discovery: { warnWhenNoEntities: false },
-    // It would send something by a connection that is not prepared.
-    ensureDatabase: false,
-    logger: () => undefined,
-  });
-  // That of MariaDB is one of MySQL, too.
-  const native: object = await (em.getConnection() as MySqlConnection).getNativeClient();
+  const open = (options: Partial<Options>): Promise<object> => {
+    const { em } = new MikroORM({
+      ...options,
+      entities: [],
+      discovery: { warnWhenNoEntities: false },
+      // It would send something by a connection that is not prepared.
+      ensureDatabase: false,
+      logger: () => undefined,
+    });
+    // That of MariaDB is one of MySQL, too.
+    return (em.getConnection() as MySqlConnection).getNativeClient();
+  };
+  const pools = (await Promise.all(servers.map(open))) as DriversPool[];
   const limits = { statement: statementTimeout, connection: connectionTimeout };
-  const pool = preparingPool(native as DriversPool, session, limits);
-  return { ...anyConnection(new Kysely({ dialect: new MysqlDialect({ pool }) })), connections: pool.state };
+  const pool = poolOfServers(pools, session, limits);
+  const connection = anyConnection(new Kysely({ dialect: new MysqlDialect({ pool }) }));
+  return { ...connection, connections: pool.state, isCluster: pool.isCluster };
 };
 
 type Differing = Pick<DatabaseKind, 'dialect'> & {
@@ -120,7 +126,14 @@ type Differing = Pick<DatabaseKind, 'dialect'> & {
 const kindOf = ({ name, dialect, driver, collation, session }: Differing, options: ServerOptions): DatabaseKind => ({
   dialect,
   types: typesOf(collation),
-  connect: () => connectBy({ driver, ...mysqlOptions(options) }, session, options),
+  connect() {
+    const urls = [options.url, ...(options.others ?? [])];
+    return connectBy(
+      urls.map((url) => ({ driver, ...mysqlOptions({ ...options, url }) })),
+      session,
+      options,
+    );
+  },
   orm: async () => ({ driver, ...mysqlOptions(options) }),
   settings: [],
   probe: `select _utf8mb4 'a' collate ${collation}`,

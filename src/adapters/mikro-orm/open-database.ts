@@ -3,6 +3,7 @@ import type { Records } from '../../application/storage/records.ts';
 import { TABLES } from '../../application/storage/tables.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { OWN_PREFIX } from '../records/own-tables.ts';
+import type { SqlDialect } from './dialects.ts';
 import { translatedBy } from './failures.ts';
 import { mariadbKind, mysqlKind } from './mysql.ts';
 import type { DatabaseKind, DatabaseOptions, PoolState } from './options.ts';
@@ -55,7 +56,7 @@ export const openDatabase = async (options: DatabaseOptions, opening: Opening): 
 /** A database that responds. */
 export const connect = async (options: DatabaseOptions, { migrate, tables = TABLES }: Opening) => {
   const [kind, prefix] = [await kindOf(options), options.tablePrefix];
-  const { db, execute, connections } = await kind.connect();
+  const { db, execute, connections, isCluster } = await kind.connect();
   let isClosed = false;
   const kysely = (): Sql => {
     if (isClosed) throw new LoggableError('the database is closed');
@@ -70,7 +71,8 @@ export const connect = async (options: DatabaseOptions, { migrate, tables = TABL
     const [row] = await kind.dialect.repeated(() => sendTo(db)(kind.probe));
     if (typeof row?.unfit === 'string') throw new SchemaError(row.unfit);
     if (migrate) await bringUpToDate({ db, kind, prefix, tables });
-    return { kind, prefix, tables, kysely, execute, connections, close };
+    const dialect: SqlDialect = isCluster?.() ? { ...kind.dialect, rowLock: 'write' } : kind.dialect;
+    return { kind, dialect, prefix, tables, kysely, execute, connections, close };
   } catch (error) {
     await close().catch(() => undefined);
     throw error instanceof SchemaError ? error : new Error(kind.openFailure(error));
@@ -78,8 +80,8 @@ export const connect = async (options: DatabaseOptions, { migrate, tables = TABL
 };
 
 export const databaseOver = (opened: Awaited<ReturnType<typeof connect>>): Database => {
-  const { kind, prefix, tables, kysely, execute, connections, close } = opened;
-  const { dialect, time } = kind;
+  const { kind, dialect, prefix, tables, kysely, execute, connections, close } = opened;
+  const { time } = kind;
   const translated = translatedBy(dialect.failureOf);
   const ask = async (text: string) => (await sendTo(kysely())(text))[0];
   const writeNothing = (names: readonly string[]) => () =>

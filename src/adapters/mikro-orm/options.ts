@@ -14,6 +14,8 @@ export type SqliteOptions = {
 export type ServerOptions = {
   readonly kind: 'postgresql' | 'mariadb' | 'mysql';
   readonly url: string;
+  /** Those of the other nodes of a cluster, in the order in which they are tried. */
+  readonly others?: readonly string[];
   readonly poolSize: number;
   /** Milliseconds that a request waits for a connection. */
   readonly connectionTimeout: number;
@@ -46,6 +48,8 @@ export type Types = {
 export type Connected = Connection & {
   /** The current state of the pool; `null` without one. */
   readonly connections: () => PoolState | null;
+  /** Whether other nodes write the same tables, which know nothing of the locks of this one. */
+  readonly isCluster?: () => boolean;
 };
 
 /** How the service opens one kind of database. */

@@ -2,6 +2,7 @@ import { type CompiledQuery, Kysely, PostgresDialect, type QueryResult } from 'k
 import { reasonOf } from '../log/redact-error.ts';
 import { POSTGRESQL } from './dialects.ts';
 import { field } from './failures.ts';
+import { postgresqlLogin } from './one-statement-login.ts';
 import { postgresqlSessions } from './one-statement-sessions.ts';
 import type { DatabaseKind, ServerOptions } from './options.ts';
 import { openPool, type Pool, type PooledConnection } from './postgresql-pool.ts';
@@ -111,7 +112,10 @@ export const postgresqlKind = (options: ServerOptions): DatabaseKind => {
     where relkind in ('r', 'p', 'v', 'm', 'f') and pg_table_is_visible(pg_class.oid)`,
     // Pages of sessions keep room for new versions of their rows, so that a refresh writes no index (ADR 0019).
     schema: (statements) => [...statements, `alter table "${options.tablePrefix}sessions" set (fillfactor = 85)`],
-    sessions: postgresqlSessions,
+    sessions: (connection, plain, prefix) => ({
+      ...postgresqlSessions(connection, plain, prefix),
+      ...postgresqlLogin(connection, prefix),
+    }),
     time: `select extract(epoch from clock_timestamp())::float8 * 1000 as now`,
     about: `select 'PostgreSQL ' || current_setting('server_version') as version,
     coalesce(has_schema_privilege(current_schema(), 'create'), false) and not current_setting('transaction_read_only')::boolean as may_create`,

@@ -20,6 +20,7 @@ import {
   selectRows,
   sqlTables,
   toRow,
+  touchRow,
   updateRow,
 } from './statements.ts';
 
@@ -108,7 +109,11 @@ const callsOver = (
       }
       return rows.filter((row) => removed.has(JSON.stringify(table.key.map(({ member }) => Reflect.get(row, member)))));
     },
-    lock: async (name, key) => (await select(name, { equal: key }, rowLock))[0] ?? null,
+    async lock(name, key) {
+      if (rowLock === 'write' && Object.values(key).every(isStorable))
+        await send(touchRow(tables(name), key, booleans));
+      return (await select(name, { equal: key }, rowLock))[0] ?? null;
+    },
   };
 };
 

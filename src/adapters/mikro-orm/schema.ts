@@ -42,7 +42,7 @@ export const sendTo =
 export const bringUpToDate = async (opened: SchemaContext): Promise<void> => {
   try {
     if (await isPending(opened)) {
-      await inTransaction(opened);
+      await opened.kind.dialect.repeated(() => inTransaction(opened));
       await applyApart(opened);
     }
   } catch (error) {
@@ -77,7 +77,7 @@ const assertComplete = async ({ db, prefix, tables = TABLES }: SchemaContext): P
     // The statement has no values.
     const why = error instanceof Error ? error.message : String(error);
     throw new SchemaError(
-      `The tables of the database are those of no version that was released: ${why}. Restore a backup, or move the users to an empty database: docs/operate.md.`,
+      `The tables of the database are those of no version that was released: ${why}. Restore a backup, or move the users to an empty database: docs/databases.md.`,
     );
   }
 };
@@ -141,14 +141,23 @@ const inTransaction = async (opened: SchemaContext): Promise<void> => {
     for (const migration of migrations) {
       if (!pending.includes(migration.name) || isApart(opened, migration)) continue;
       if (!pending.includes(`${prefix}${migration.table}`))
-        await migration.up(transaction, { parts: partsOf(kind.types), prefix, search });
-      await note(migration.name);
+        await migration.up(transaction, { parts: partsOf(kind.types), prefix, search }).catch(unlessThere);
+      await note(migration.name).catch(unlessThere);
     }
     for (const statement of schema) {
       const [, table = ''] = OF_TABLE.exec(statement) ?? [];
       if (pending.includes(table)) await send(statement);
     }
   });
+};
+
+/**
+ * ER_DUP_FIELDNAME, ER_DUP_KEYNAME, ER_DUP_ENTRY: where each statement is a transaction of its own, and at the nodes of a cluster, another process may do
+ * the same at the same time, or was interrupted.
+ */
+const THERE: readonly unknown[] = [1060, 1061, 1062];
+const unlessThere = (error: unknown): void => {
+  if (!THERE.includes(field(error, 'errno'))) throw error;
 };
 
 /** The table of a statement of the schema. */

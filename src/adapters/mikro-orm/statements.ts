@@ -120,8 +120,8 @@ export type Statement<Result> = {
   readonly build: (db: Sql, values: readonly unknown[]) => Result;
 };
 
-/** How rows are locked that are read; `null` for not at all. */
-export type RowLock = 'no key update' | 'update' | null;
+/** How rows are locked that are read; `null` for not at all. `write`: by a change of their version, which is a conflict at every node. */
+export type RowLock = 'no key update' | 'update' | 'write' | null;
 
 export const selectRows = <Name extends TableName>(
   table: SqlTable,
@@ -148,7 +148,7 @@ export const selectRows = <Name extends TableName>(
       for (const member of order) query = query.orderBy(table.column(member).name, direction);
       if (limit !== undefined) query = query.limit(most);
       if (skip !== undefined) query = query.offset(first);
-      if (lock === 'update') return query.forUpdate();
+      if (lock === 'update' || lock === 'write') return query.forUpdate();
       return lock === 'no key update' ? query.forNoKeyUpdate() : query;
     },
   } satisfies Statement<unknown>;
@@ -178,6 +178,21 @@ export const updateRow = (table: SqlTable, before: Row, after: Row, booleans: Bo
         .updateTable(table.name)
         .set(Object.fromEntries(names.map((name, at) => [name, given[at]])))
         .where(isRow(table, given.slice(names.length))),
+  } satisfies Statement<unknown>;
+};
+
+/** Changes the version of a row. */
+export const touchRow = (table: SqlTable, key: Row, booleans: Booleans) => {
+  const columns = Object.keys(key).map(table.column);
+  return {
+    table,
+    shape: `touch ${table.name}`,
+    values: columns.map((column) => toSql(column, key[column.member], booleans)),
+    build: (db: Sql, given: readonly unknown[]) =>
+      db
+        .updateTable(table.name)
+        .set((eb) => ({ [VERSION]: eb(VERSION, '+', 1) }))
+        .where((eb) => eb.and(columns.map(({ name }, at) => eb(name, '=', given[at])))),
   } satisfies Statement<unknown>;
 };
 

@@ -34,9 +34,7 @@ const failed = ({ status, headers }: Response): Error => {
   return isLimited ? new Unreachable(`${text}, by its limit of requests`) : new LoggableError(text);
 };
 
-/**
- * GitHub has OAuth 2.0 alone: no ID token, and so no signature. What its API answers over TLS to the access token of this sign-in is believed.
- */
+/** GitHub has OAuth 2.0 alone: no ID token, and so no signature. What its API answers over TLS to the access token of this sign-in is believed. */
 export const gitHub = ({ issuer, clientId, clientSecret }: ProviderSettings): Protocol => {
   const configuration = new client.Configuration({ issuer, ...URLS }, clientId, {
     ...CLIENT_METADATA,

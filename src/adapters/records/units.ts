@@ -34,7 +34,10 @@ const CLASSES = [
   ['capacity', /\b(?:53\w{3}|ER_CON_COUNT_ERROR|ER_DISK_FULL|ER_RECORD_FILE_FULL)\b|disk is full/],
   ['timeout', /\b(?:57014|55P03|ER_LOCK_WAIT_TIMEOUT|1969|ER_QUERY_TIMEOUT)\b/],
   ['conflict', /\b(?:40\w{3}|ER_LOCK_DEADLOCK|ER_CHECKREAD)\b|is locked/],
-  ['connection', /\b(?:08\w{3}|57P0\d|PROTOCOL_CONNECTION_LOST|E[A-Z]{4,}|EAI_AGAIN)\b|[Cc]onnect|queryable|closed/],
+  [
+    'connection',
+    /\b(?:08\w{3}|57P0\d|PROTOCOL_CONNECTION_LOST|ER_UNKNOWN_COM_ERROR|E[A-Z]{4,}|EAI_AGAIN)\b|[Cc]onnect|queryable|closed/,
+  ],
 ] as const;
 
 export const DATABASE_FAILURES = [...CLASSES.map(([name]) => name), 'other'] as const;
@@ -64,6 +67,8 @@ export type Transact = <Result>(work: (inside: Calls) => Promise<Result>) => Pro
 /** One run of the work of a unit. */
 type Run = {
   isOver: boolean;
+  /** Nothing is sent behind a call that was refused: MariaDB and MySQL may have undone the transaction, and would keep it by itself. */
+  hasRefused: boolean;
   /** The first call that was refused. The transaction has failed, whatever the work makes of that. */
   failure: AppError | undefined;
   hasConflict: boolean;
@@ -72,7 +77,7 @@ type Run = {
   readonly inTurn: <Result>(call: () => Promise<Result>) => Promise<Result>;
 };
 
-const NEW_RUN = { isOver: false, failure: undefined, hasConflict: false, rejection: undefined };
+const NEW_RUN = { isOver: false, hasRefused: false, failure: undefined, hasConflict: false, rejection: undefined };
 const atOnce: Run['inTurn'] = (call) => call();
 
 const MOST_RUNS = 10;
@@ -165,8 +170,14 @@ const outcomeOf = async <Result>(call: () => Promise<Result>, run: Run): Promise
   const goesOnAfterViolation = run.failure?.code === 'DB_UNIQUE_VIOLATION';
   try {
     return await run.inTurn(async () => {
-      if (run.failure === undefined) return call();
-      throw new AppError('DB_QUERY_FAILED', { reason: 'an earlier call of the transaction was refused' });
+      if (run.hasRefused)
+        throw new AppError('DB_QUERY_FAILED', { reason: 'an earlier call of the transaction was refused' });
+      try {
+        return await call();
+      } catch (error) {
+        run.hasRefused = true;
+        throw error;
+      }
     });
   } catch (error) {
     await Promise.allSettled(earlier);
@@ -178,11 +189,9 @@ const outcomeOf = async <Result>(call: () => Promise<Result>, run: Run): Promise
 
 /** The same calls of a unit, which does not read again what it has locked and not changed since. */
 const lockingOnce = (inside: Calls): Calls => {
-  const locked = new Map<TableName, Map<string, unknown>>();
-  let changes = 0;
+  const locked = new Map<TableName, Map<string, Promise<unknown>>>();
   // Other rows go with a user.
   const forget = (table: TableName): void => {
-    changes += 1;
     if (table === 'users') locked.clear();
     else locked.delete(table);
   };
@@ -192,14 +201,16 @@ const lockingOnce = (inside: Calls): Calls => {
   };
   return {
     ...inside,
+    insert: (table, ...given) => changing(table, () => inside.insert(table, ...given)),
     replace: (table, ...given) => changing(table, () => inside.replace(table, ...given)),
     remove: (table, ...given) => changing(table, () => inside.remove(table, ...given)),
     async lock<Name extends TableName>(table: Name, key: Equal<Name>) {
       const place = JSON.stringify(key);
-      const known = locked.get(table)?.get(place) as Stored<Name> | undefined;
-      const before = changes;
-      const row = known ?? (await inside.lock(table, key));
-      if (row !== null && changes === before) locked.set(table, (locked.get(table) ?? new Map()).set(place, row));
+      const rows = (locked.get(table) ?? new Map()) as Map<string, Promise<Stored<Name> | null>>;
+      const asked = rows.get(place) ?? inside.lock(table, key);
+      locked.set(table, rows.set(place, asked));
+      const row = await asked;
+      if (row === null) rows.delete(place);
       return structuredClone(row);
     },
   };

@@ -65,10 +65,7 @@ const servesEverySlot = (report: string): boolean => {
   return HEALTHY.every((line) => lines.has(line));
 };
 
-/**
- * A script that could write, but does not. Before it runs, Redis 7 makes the same checks as before a write: NOREPLICAS, READONLY, OOM and
- * MISCONF.
- */
+/** A script that could write, but does not. Before it runs, Redis 7 makes the same checks as before a write: NOREPLICAS, READONLY, OOM and MISCONF. */
 const MAY_WRITE = '#!lua\nreturn 1';
 
 /** Rejects unless the server would accept a write. Of Redis 6, only whether it responds is known. */

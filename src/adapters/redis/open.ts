@@ -20,10 +20,7 @@ const DOCTOR_TIMEOUTS = { timeout: 5_000, commandTimeout: 2_000 };
 export const openOptionalRedis = async (urls: readonly string[], logger: Logger): Promise<RedisClient> =>
   (await open(urls, logger, { timeout: START_TIMEOUT })).redis;
 
-/**
- * Connects to Redis, and waits until it is ready.
- * @throws Error that names REDIS_URL, and the reason.
- */
+/** Connects to Redis, and waits until it is ready. @throws Error that names REDIS_URL, and the reason. */
 export const openRedis = async (urls: readonly string[], logger: Logger): Promise<RedisClient> => {
   const { redis, failure } = await open(urls, logger, DOCTOR_TIMEOUTS);
   if (failure === undefined) return redis;

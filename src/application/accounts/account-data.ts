@@ -4,7 +4,7 @@ import { type AccountEvent, EVENTS_KEPT, type EventKind, NO_ORIGIN, withoutName 
 import { publicUser, type User } from '../../domain/user.ts';
 import { filteredPage } from '../filtered-page.ts';
 import { recordChange } from '../notices.ts';
-import { type Core, NEVER_CANCELLED, pageOf, pick, type Service } from '../service.ts';
+import { type Core, NEVER_CANCELLED, pick, type Service } from '../service.ts';
 import { type Caller, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
 import { codesOf, devicesOf, linksOf } from '../storage/credentials.ts';
 import { allEvents, type EventsQuery, eventsBy, eventsOf, placeIn, placeOf } from '../storage/events.ts';
@@ -131,19 +131,19 @@ export const listEvents = (deps: Service) => async (caller: Caller, query: PageO
   return { events: events.map(withoutName), next };
 };
 
-/** The same for operators, with their names. */
 export const listEventsAsOperator = (deps: Stores) => async (userId: string, query: PageOfEvents) =>
   pageOfEvents(deps, { ...query, userId: (await existingUser(deps, userId)).id });
 
-const pageOfEvents = async ({ records }: Stores, query: EventsQuery) => {
-  const { page, last } = pageOf(await eventsOf(records, { ...query, limit: query.limit + 1 }), query.limit);
-  return { events: page, next: last?.id ?? null };
+const pageOfEvents = async ({ records }: Stores, { userId, before, limit }: EventsQuery) => {
+  const read = (after: string | null, most: number) => eventsOf(records, { userId, before: after, limit: most });
+  const steps = { read, placeOf: ({ id }: AccountEvent) => id, itemOf: (event: AccountEvent) => event };
+  const { items, next } = await filteredPage(steps, { after: before, limit });
+  return { events: items, next };
 };
 
 type OperatorsQuery = {
   readonly before: string | null;
   readonly limit: number;
-  /** Default: of all kinds. */
   readonly kind?: EventKind | undefined;
   /** The name of an operator. Default: whoever did it. */
   readonly actor?: string | undefined;

@@ -74,17 +74,14 @@ export const invite =
       return invitation;
     });
 
-/** Takes an invitation back. @returns it; `null` if the address has none. */
-export const revokeInvitation =
-  (deps: Core) =>
-  (email: string, origin: Origin): Promise<Invitation | null> =>
-    deps.transactions.run(async (stores) => {
-      const now = deps.clock.now();
-      const invitation = await findInvitation(stores.records, { email: canonicalEmail(email) }, now);
-      if (invitation === null || !(await takeInvitation(stores.records, invitation, now))) return null;
-      await record(deps, stores, origin, [{ userId: invitation.id, kind: 'invitation-revoked' }]);
-      return invitation;
-    });
+export const revokeInvitation = (deps: Core) => (email: string, origin: Origin) =>
+  deps.transactions.run(async (stores) => {
+    const now = deps.clock.now();
+    const invitation = await findInvitation(stores.records, { email: canonicalEmail(email) }, now);
+    if (invitation === null || !(await takeInvitation(stores.records, invitation, now))) return null;
+    await record(deps, stores, origin, [{ userId: invitation.id, kind: 'invitation-revoked' }]);
+    return invitation;
+  });
 
 export type RegisterInput = ClientContext & {
   /** Without it, one is derived from the email. */

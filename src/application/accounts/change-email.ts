@@ -145,7 +145,6 @@ type EmailChanged = {
   readonly before: User;
   readonly user: User;
   readonly origin: Origin;
-  /** Whether the former address can take the account back. */
   readonly keepsFormer?: boolean;
 };
 

@@ -4,7 +4,6 @@ import { endSessionsOf } from '../sessions/end-sessions.ts';
 import type { Stores } from '../storage/records.ts';
 import { type Confirmation, confirmedOwner } from './confirm-owner.ts';
 
-/** Removes a user who knows the password, or has a code by mail, with everything that is stored about them. */
 export const deleteAccount =
   (deps: Service) =>
   async (input: Confirmation, cancellation = NEVER_CANCELLED): Promise<void> => {
@@ -21,12 +20,7 @@ export const deleteAccount =
  * Removes a user with everything that is stored about them. Only the audit log keeps that the account was deleted.
  * @returns whether there was such a user: one of several concurrent callers removes the user.
  */
-export const removeAccount = async (
-  deps: Sources,
-  stores: Stores,
-  userId: string,
-  origin: Origin,
-): Promise<boolean> => {
+export const removeAccount = async (deps: Sources, stores: Stores, userId: string, origin: Origin) => {
   // Locks the user.
   const found = await stores.users.update(userId, { now: deps.clock.now() });
   if (found === null) return false;

@@ -6,7 +6,6 @@ import { allEvents, placeIn, placeOf } from '../storage/events.ts';
 import type { Stores } from '../storage/records.ts';
 import { countRows } from '../storage/rows.ts';
 
-/** States by which users are listed. */
 const STATES: Readonly<Record<string, (user: User) => boolean>> = {
   disabled: ({ disabledAt }) => disabledAt !== null,
   unverified: ({ emailVerifiedAt }) => emailVerifiedAt === null,
@@ -16,7 +15,6 @@ const OF_PROVIDER = 'provider:';
 /** In the order of their last log-ins. */
 const LOGGED_IN = 'logged-in';
 
-/** What users can be listed by. */
 export const USER_FILTER = new RegExp(
   `^(?:${[...Object.keys(STATES), LOGGED_IN].join('|')}|${OF_PROVIDER}[\\w-]{1,80})$`,
 );
@@ -102,7 +100,6 @@ const listByLogin = (deps: Pick<Stores, 'users' | 'records'>, query: ListQuery) 
 
 const isFirst = (seen: Set<string>, id: string): boolean => !seen.has(id) && seen.add(id).size > 0;
 
-/** How many users there are. */
 export const countUsers = (deps: Pick<Stores, 'users'>) => (): Promise<number> =>
   countRows(async (after, skip) => {
     const [last] = await listed(deps, { contains: null, after, newestFirst: false, skip, limit: 1 });

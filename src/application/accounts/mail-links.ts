@@ -23,7 +23,6 @@ export const requestPasswordReset =
 
 const RESETS = ['password-reset', 'handed-over'] as const;
 
-/** Shows whose password a link sets, without using the link up. */
 export const previewPasswordReset =
   (deps: Service) =>
   async (token: string): Promise<Pick<User, 'username'>> => {

@@ -20,7 +20,6 @@ import { removeAccount } from './delete-account.ts';
 import { freeUsername } from './import-user.ts';
 import { type EndedWays, endUnproven, endWays } from './ways.ts';
 
-/** Disables an account and ends its sessions. @returns whether it was not disabled before, and how many sessions have ended. */
 export const disableAccount =
   (deps: Core) =>
   (userId: string, origin: Origin, note: string | null = null) =>
@@ -33,40 +32,33 @@ export const disableAccount =
       return { changed, endedSessions: sessions };
     });
 
-/** Enables an account. @returns whether it was disabled. */
-export const enableAccount =
-  (deps: Core) =>
-  (userId: string, origin: Origin): Promise<boolean> =>
-    deps.transactions.run(async (stores) => {
-      const { disabledAt } = await existingUser(stores, userId);
-      if (disabledAt === null) return false;
-      const enabled = await stores.users.update(userId, { disabledAt: null, now: deps.clock.now() }, { disabledAt });
-      if (enabled !== null) await record(deps, stores, origin, [{ userId, kind: 'enabled' }]);
-      return enabled !== null;
-    });
+export const enableAccount = (deps: Core) => (userId: string, origin: Origin) =>
+  deps.transactions.run(async (stores) => {
+    const { disabledAt } = await existingUser(stores, userId);
+    if (disabledAt === null) return false;
+    const enabled = await stores.users.update(userId, { disabledAt: null, now: deps.clock.now() }, { disabledAt });
+    if (enabled !== null) await record(deps, stores, origin, [{ userId, kind: 'enabled' }]);
+    return enabled !== null;
+  });
 
 /**
  * States attributes about a user, in place of the former ones. Access tokens have them from the next log-in or refresh on.
  * @returns whether they are others.
  */
-export const setAttributes =
-  (deps: Core) =>
-  (userId: string, attributes: Attributes, origin: Origin): Promise<boolean> =>
-    deps.transactions.run(async (stores) => {
-      const user = await lockedUser(stores, userId);
-      if (JSON.stringify(user.attributes) === JSON.stringify(attributes)) return false;
-      await stores.users.update(userId, { attributes, now: deps.clock.now() });
-      await record(deps, stores, origin, [{ userId, kind: 'attributes-changed' }]);
-      return true;
-    });
+export const setAttributes = (deps: Core) => (userId: string, attributes: Attributes, origin: Origin) =>
+  deps.transactions.run(async (stores) => {
+    const user = await lockedUser(stores, userId);
+    if (JSON.stringify(user.attributes) === JSON.stringify(attributes)) return false;
+    await stores.users.update(userId, { attributes, now: deps.clock.now() });
+    await record(deps, stores, origin, [{ userId, kind: 'attributes-changed' }]);
+    return true;
+  });
 
-/** Ends all sessions of a user. @param note why, for the user. @returns how many. */
 export const endSessionsAsOperator =
   (deps: Core) =>
   (userId: string, origin: Origin, note: string | null = null): Promise<number> =>
     deps.transactions.run((stores) => endSessionsOf(deps, stores, userId, { reason: 'operator', origin, note }));
 
-/** Ends one session of a user, or forgets one remembered device. @param note why, for the user. */
 export const endSessionAsOperator =
   (deps: Core) =>
   async (userId: string, id: string, origin: Origin, note: string | null = null): Promise<void> => {
@@ -77,19 +69,16 @@ export const endSessionAsOperator =
   };
 
 /** Removes an identity at a provider, also the last way in: `makeResetLink` makes another. */
-export const unlinkIdentityAsOperator =
-  (deps: Core) =>
-  (userId: string, id: string, origin: Origin): Promise<void> =>
-    deps.transactions.run(async (stores) => {
-      const user = await lockedUser(stores, userId);
-      await removeIdentity(deps, stores, { id, userId });
-      await recordChange(deps, stores, { kind: 'identity-unlinked', user, origin, added: [] });
-    });
+export const unlinkIdentityAsOperator = (deps: Core) => (userId: string, id: string, origin: Origin) =>
+  deps.transactions.run(async (stores) => {
+    const user = await lockedUser(stores, userId);
+    await removeIdentity(deps, stores, { id, userId });
+    await recordChange(deps, stores, { kind: 'identity-unlinked', user, origin, added: [] });
+  });
 
 /** Forgets the wrong passwords and codes of a user, so that log-ins need not wait. */
 export const unlockAccount =
-  (deps: Core & { readonly attempts: Pick<LoginAttempts, 'forget'> }) =>
-  async (userId: string, origin: Origin): Promise<void> => {
+  (deps: Core & { readonly attempts: Pick<LoginAttempts, 'forget'> }) => async (userId: string, origin: Origin) => {
     const user = await deps.transactions.run(async (stores) => {
       const locked = await lockedUser(stores, userId);
       await record(deps, stores, origin, [{ userId, kind: 'unlocked' }]);
@@ -147,11 +136,8 @@ export const logOperated =
   (limit: number): Promise<number> =>
     transactions.run(async (stores) => (await takeOperated(stores, limit)).length);
 
-/** Deletes a user with everything that is stored about them. @returns whether there was such a user. */
-export const deleteAccountAsOperator =
-  (deps: Core) =>
-  (userId: string, origin: Origin): Promise<boolean> =>
-    deps.transactions.run((stores) => removeAccount(deps, stores, userId, origin));
+export const deleteAccountAsOperator = (deps: Core) => (userId: string, origin: Origin) =>
+  deps.transactions.run((stores) => removeAccount(deps, stores, userId, origin));
 
 type NewAccount = {
   readonly email: string;
@@ -229,13 +215,11 @@ export const setEmail =
     });
 
 /** Sends the link again that proves the address. @returns whether it is not proven. */
-export const resendVerification =
-  (deps: Core) =>
-  (userId: string, origin: Origin): Promise<boolean> =>
-    deps.transactions.run(async (stores) => {
-      const user = await lockedUser(stores, userId);
-      if (user.emailVerifiedAt !== null) return false;
-      await record(deps, stores, origin, [{ userId, kind: 'email-verification-requested' }]);
-      await enqueue(deps, stores, origin, [{ kind: 'email-verification', userId, to: user.email }]);
-      return true;
-    });
+export const resendVerification = (deps: Core) => (userId: string, origin: Origin) =>
+  deps.transactions.run(async (stores) => {
+    const user = await lockedUser(stores, userId);
+    if (user.emailVerifiedAt !== null) return false;
+    await record(deps, stores, origin, [{ userId, kind: 'email-verification-requested' }]);
+    await enqueue(deps, stores, origin, [{ kind: 'email-verification', userId, to: user.email }]);
+    return true;
+  });

@@ -23,7 +23,6 @@ type ChangePasswordInput = CallerWithToken & {
   readonly origin?: Origin;
 };
 
-/** Changes the password of a user who knows the current one, ends the user's sessions, and opens one for the caller. */
 export const changePassword =
   (deps: Service) =>
   async (input: ChangePasswordInput, cancellation = NEVER_CANCELLED): Promise<TokenPair> => {

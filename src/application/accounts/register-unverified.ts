@@ -58,7 +58,6 @@ const isOnlyRegistered = async ({ clock }: Service, stores: Stores, user: User |
   (await waysNow(stores, user.id, [])).length === 0 &&
   (await stores.sessions.listByUser(user.id, clock.now())).length === 0;
 
-/** Tries again after a concurrent registration of the same username or address. */
 const storeWithRetry = async (deps: Service, registration: Registration): Promise<void> => {
   try {
     await store(deps, registration);
@@ -130,14 +129,8 @@ const notifyOwner = async (deps: Service, stores: Stores, { id: userId, email }:
   await enqueue(deps, stores, origin, [{ kind: 'address-taken', userId, to: email }]);
 };
 
-/**
- * Hides the duration of work: the result comes after `step` milliseconds, or after a multiple of it when the work takes longer.
- */
-export const padResponseTime = async <Result>(
-  pause: Pause,
-  step: number,
-  work: () => Promise<Result>,
-): Promise<Result> => {
+/** Hides the duration of work: the result comes after `step` milliseconds, or after a multiple of it when the work takes longer. */
+export const padResponseTime = async <Result>(pause: Pause, step: number, work: () => Promise<Result>) => {
   let isDone = false;
   const end = () => {
     isDone = true;

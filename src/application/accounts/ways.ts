@@ -107,12 +107,7 @@ type Proof = {
  * proof comes from a session of the account, whose user then has both, the account and the mailbox. In a transaction that has locked the user.
  * @returns the user as stored now.
  */
-export const proveAddress = async (
-  deps: Service,
-  stores: Stores,
-  user: User,
-  { verified = [], ...proof }: Proof,
-): Promise<User> => {
+export const proveAddress = async (deps: Service, stores: Stores, user: User, { verified = [], ...proof }: Proof) => {
   const { id: userId, email: to } = user;
   const now = deps.clock.now();
   const proven = await stores.users.update(userId, { emailVerifiedAt: now, now }, { emailVerifiedAt: null });

@@ -44,18 +44,13 @@ export const addApp = async (
 type Enrolment = {
   /** As stored in this transaction, which has locked the user and used the first code. */
   readonly user: User;
-  /** What is added. */
   readonly appIds: readonly string[];
   readonly sessionId: string;
   readonly origin: Origin;
 };
 
 /** From now on, log-ins need a second factor. @returns recovery codes, if the user had none. */
-export const enrol = async (
-  deps: Service,
-  stores: Stores,
-  { user, appIds, sessionId, origin }: Enrolment,
-): Promise<string[]> => {
+export const enrol = async (deps: Service, stores: Stores, { user, appIds, sessionId, origin }: Enrolment) => {
   const now = deps.clock.now();
   if (user.secondFactorAt === null) await stores.users.update(user.id, { secondFactorAt: now, now });
   const hasCodes = (await codesOf(stores.records, user.id)).length > 0;

@@ -20,7 +20,7 @@ import { rememberDevice } from '../sessions/end-sessions.ts';
 import type { ClientContext } from '../sessions/prove-device.ts';
 import { codesOf, factorsOf, passkeysOf } from '../storage/credentials.ts';
 import type { Records, Stores } from '../storage/records.ts';
-import { addApp, enrol, type StartedApp } from './enrol-app.ts';
+import { addApp, enrol } from './enrol-app.ts';
 import { passkeyChallenge } from './passkeys.ts';
 import { type PresentedFactor, verifyFactor, verifyFirstCode } from './verify-factor.ts';
 
@@ -49,17 +49,12 @@ export const showPendingLogin = (deps: Service) => async (pendingLogins: readonl
 };
 
 /** Whether the user of a pending log-in adds a factor instead of presenting one. Somebody with the password alone cannot, if there is one. */
-const mayEnrol = async (
-  { secondFactor }: SecondFactorPolicy,
-  records: Records,
-  { id, secondFactorAt }: User,
-): Promise<boolean> =>
+const mayEnrol = async ({ secondFactor }: SecondFactorPolicy, records: Records, { id, secondFactorAt }: User) =>
   secondFactor === 'required' && secondFactorAt === null && (await passkeysOf(records, id)).length === 0;
 
 /** Makes the secret of an authenticator app for the user of a pending log-in who has to add a factor. Its first code finishes the log-in. */
 export const startPendingApp =
-  (deps: Service, factorSecrets: FactorSecrets) =>
-  async (pendingLogins: readonly string[]): Promise<StartedApp> => {
+  (deps: Service, factorSecrets: FactorSecrets) => async (pendingLogins: readonly string[]) => {
     const { pending } = await openPendingLogin(deps, pendingLogins);
     return deps.transactions.run(async (stores) => {
       const user = assertSameAccount(pending, await stores.users.lock(pending.userId));

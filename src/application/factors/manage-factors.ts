@@ -10,7 +10,7 @@ import { forgetDevices } from '../sessions/end-sessions.ts';
 import { codesOf, factorsOf, storeCodes } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 import { removeRow } from '../storage/rows.ts';
-import { addApp, enrol, replaceCodes, type StartedApp } from './enrol-app.ts';
+import { addApp, enrol, replaceCodes } from './enrol-app.ts';
 import { raiseSession } from './step-up.ts';
 import { compareCode } from './verify-factor.ts';
 
@@ -20,13 +20,10 @@ export const listFactors = (deps: Service) => async (caller: Caller) => {
   return { apps: factors.filter(isConfirmed), recoveryCodes: codes.length };
 };
 
-/** Makes the secret of an authenticator app, in place of one that was never confirmed. */
-export const startApp =
-  (deps: Service, factorSecrets: FactorSecrets) =>
-  (caller: Caller): Promise<StartedApp> =>
-    deps.transactions.run(async (stores) =>
-      addApp(deps, stores, await lockedFactorOwner(deps, stores, caller), factorSecrets),
-    );
+export const startApp = (deps: Service, factorSecrets: FactorSecrets) => (caller: Caller) =>
+  deps.transactions.run(async (stores) =>
+    addApp(deps, stores, await lockedFactorOwner(deps, stores, caller), factorSecrets),
+  );
 
 type FirstCode = CallerWithToken & {
   readonly id: string;

@@ -62,10 +62,7 @@ const openChallenge = (
  * Uses a challenge up, in the transaction of what it allows: if that is undone, so is this.
  * @throws AppError AUTH_PASSKEY_INVALID when it was used.
  */
-const useChallenge = async (
-  { records }: Stores,
-  { value, expiresAt }: Pick<Challenge, 'value' | 'expiresAt'>,
-): Promise<void> => {
+const useChallenge = async ({ records }: Stores, { value, expiresAt }: Pick<Challenge, 'value' | 'expiresAt'>) => {
   const [id] = value.split('.');
   if (!(await useOnce(records, `passkey-challenge ${id}`, expiresAt))) throw invalidPasskey('the challenge was used');
 };
@@ -118,7 +115,6 @@ export const passkeyChallenge = (deps: Service) => (): NewChallenge =>
 
 type PasskeyLogin = ClientContext & { readonly credential: UsedCredential };
 
-/** Opens a session for a user who presents a passkey, and ends the sessions whose tokens the request presents. */
 export const logInWithPasskey =
   (deps: Service) =>
   async (input: PasskeyLogin, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
@@ -212,7 +208,6 @@ const listedPasskey = (passkey: Passkey) =>
   pick(passkey, 'id', 'credentialId', 'aaguid', 'isSynced', 'isBackedUp', 'name', 'createdAt', 'lastUsedAt');
 export type ListedPasskey = ReturnType<typeof listedPasskey>;
 
-/** The passkeys of a user, the oldest first. */
 export const listPasskeys =
   (deps: Service) =>
   async (caller: Caller): Promise<ListedPasskey[]> => {

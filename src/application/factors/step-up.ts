@@ -19,7 +19,6 @@ import { hookClaimsFor, type IssuedAccess, issueAccess, type TokenPair } from '.
 import type { Stores } from '../storage/records.ts';
 import { type PresentedFactor, verifyFactor } from './verify-factor.ts';
 
-/** Whether the session of an access token has what a route requires. */
 export const assertSteppedUp =
   (deps: Core) =>
   async ({ claims, sessionId }: AccessToken, required: StepUp): Promise<void> => {

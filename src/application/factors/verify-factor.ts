@@ -20,10 +20,7 @@ export type PresentedFactor =
 
 export type VerifiedFactor = {
   readonly method: Extract<Method, 'totp' | 'recovery-code' | 'passkey' | 'verified-passkey'>;
-  /**
-   * Uses it up, in a transaction that has locked the user.
-   * @throws AppError AUTH_SECOND_FACTOR_INVALID or AUTH_PASSKEY_INVALID when it was used.
-   */
+  /** Uses it up, in a transaction that has locked the user. @throws AppError AUTH_SECOND_FACTOR_INVALID or AUTH_PASSKEY_INVALID when it was used. */
   readonly use: (stores: Stores) => Promise<void>;
 };
 
@@ -51,7 +48,6 @@ export const verifyFactor = async (
   return { method: verified.method, use: (stores) => usePasskey(deps, stores, verified, presentation) };
 };
 
-/** Verifies the first code of an authenticator app that waits for it. */
 export const verifyFirstCode = async (
   deps: Service,
   presented: PresentedFactor,
@@ -71,10 +67,7 @@ const verifyCode = async (
   return { method: 'totp', use: await compareCode(deps, code, apps, attempts) };
 };
 
-/**
- * Compares a code with those of authenticator apps. It counts as wrong if its step was used.
- * @returns what uses its step up.
- */
+/** Compares a code with those of authenticator apps. It counts as wrong if its step was used. @returns what uses its step up. */
 export const compareCode = async (
   deps: Service,
   code: string,
@@ -93,11 +86,7 @@ export const compareCode = async (
   };
 };
 
-const stepOf = (
-  { secrets, clock }: Service,
-  { secret: encrypted, userId, lastStep }: Factor,
-  code: string,
-): number | null => {
+const stepOf = ({ secrets, clock }: Service, { secret: encrypted, userId, lastStep }: Factor, code: string) => {
   const secret = secrets.factors?.decrypt(encrypted, userId) ?? null;
   if (secret === null) return null;
   const steps = acceptedSteps(clock.now()).filter((step) => step > lastStep);

@@ -56,8 +56,7 @@ export const startAtProvider = (deps: Service) => async (purpose: Purpose, isAga
 };
 
 /** The starts of a browser that are not over. @param texts as it presents them. */
-export const openStarts = (deps: Service, texts: readonly string[]): Start[] =>
-  openSealed<[Start]>(deps, texts, KIND).flat();
+export const openStarts = (deps: Service, texts: readonly string[]) => openSealed<[Start]>(deps, texts, KIND).flat();
 
 export const unprovenIdentity = (reason: string): AppError => new AppError('AUTH_IDENTITY_UNPROVEN', { reason });
 
@@ -113,13 +112,10 @@ export const linkKept = (deps: Service) => {
   };
 };
 
-/** The identities of a user, the oldest first. */
-export const listIdentities =
-  (deps: Core & Stores) =>
-  async (caller: Caller): Promise<Identity[]> => {
-    const { id } = await liveUser(deps, caller);
-    return identitiesOf(deps.records, id);
-  };
+export const listIdentities = (deps: Core & Stores) => async (caller: Caller) => {
+  const { id } = await liveUser(deps, caller);
+  return identitiesOf(deps.records, id);
+};
 
 /** The callback of a provider has no guard of a route, so the step-up is asked for here. */
 const steppedUp = async (deps: Service, stores: Stores, caller: Caller) => {

@@ -85,12 +85,7 @@ type Decision = {
   readonly isLinked: boolean;
 };
 
-const logIn = async (
-  deps: Service,
-  { user, isLinked }: Decision,
-  input: SignIn,
-  cancellation: Cancellation,
-): Promise<LoginResult> => {
+const logIn = async (deps: Service, { user, isLinked }: Decision, input: SignIn, cancellation: Cancellation) => {
   const { identity, locales = [], rememberedDevices = [] } = input;
   const client = await loginClient(deps, input);
   const { origin, verified } = client;

@@ -10,10 +10,18 @@ import { rememberedDeviceId } from '../sessions/end-sessions.ts';
 import type { OpenedSession } from '../sessions/open-session.ts';
 import type { ClientContext } from '../sessions/prove-device.ts';
 import { codesOf, identitiesOf, useCode } from '../storage/credentials.ts';
-import type { Records, Transactions } from '../storage/records.ts';
-import { assertSamePassword, comparePassword, loginAttempts } from './compare-password.ts';
+import type { Records } from '../storage/records.ts';
+import { comparePassword, loginAttempts } from './compare-password.ts';
 import { askForDeviceCode, codeNeeded } from './new-device-code.ts';
-import { assertMayLogIn, isOwn, type LoginClient, loginClient, openLogin, reportRefusal } from './open-login.ts';
+import {
+  assertMayLogIn,
+  isOwn,
+  type LoginClient,
+  loginClient,
+  openLogin,
+  openPasswordLogin,
+  reportRefusal,
+} from './open-login.ts';
 import { type LoginResult, newPendingLogin } from './pending-login.ts';
 
 type LoginInput = ClientContext & {
@@ -54,20 +62,14 @@ export const login = (deps: Service) => {
       return { pendingLogin: newPendingLogin(deps, current) };
     }
     // Log-ins of one user wait for each other here, and not in the database, where each would hold a connection (ADR 0019).
-    const run: Transactions['run'] = (work) =>
+    const inTurn = <Result>(work: () => Promise<Result>) =>
       oneAtATime(current.id, () => {
         cancellation.throwIfAborted();
-        return deps.transactions.run(work);
+        return work();
       });
     const authentications = [{ method: 'password', at: deps.clock.now() }] as const;
     const opening = { user: current, authentications, cancellation };
-    return openLogin({ ...deps, transactions: { run } }, client, opening, async (stores, store) => {
-      // Again, in the lock: a change of the password has ended only the sessions that were stored before.
-      const locked = await stores.users.lock(current.id);
-      if (locked === null) throw new AppError('AUTH_CREDENTIALS_INVALID', { reason: 'the user was deleted' });
-      assertSamePassword(current, locked);
-      return store(locked, { rememberedDeviceId: deviceId });
-    });
+    return openPasswordLogin(deps, client, opening, deviceId, inTurn);
   };
 };
 

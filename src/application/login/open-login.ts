@@ -8,10 +8,17 @@ import { isUsualLogin, notifyOfFailures, notifyOfLogin } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Cancellation, Service } from '../service.ts';
 import { endPresentedSessions } from '../sessions/end-sessions.ts';
-import { type OpenedSession, type PreparedSession, prepareSession, storeSession } from '../sessions/open-session.ts';
+import {
+  type OpenedSession,
+  type PreparedSession,
+  prepareSession,
+  storeAtOnce,
+  storeSession,
+} from '../sessions/open-session.ts';
 import { type ClientContext, NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import type { Stores } from '../storage/records.ts';
+import { assertSamePassword } from './compare-password.ts';
 
 export const assertMayLogIn = (
   { emailVerification }: Pick<Service, 'emailVerification'>,
@@ -74,16 +81,47 @@ type StoreOptions = {
 export const openLogin = async <Result>(
   deps: Service,
   client: LoginClient,
-  { cancellation, ...login }: Login,
+  login: Login,
   work: (stores: Stores, store: (user: User, options?: StoreOptions) => Promise<OpenedSession>) => Promise<Result>,
 ): Promise<Result> => {
-  assertMayLogIn(deps, login.user);
-  const { origin, keys } = client;
-  const prepared = await prepareSession(deps, { ...login, origin, keys });
-  cancellation.throwIfAborted();
+  const prepared = await prepareLogin(deps, client, login);
   return deps.transactions.run((stores) =>
     work(stores, (user, options) => storeLogin(deps, stores, client, prepared, user, options)),
   );
+};
+
+const prepareLogin = async (deps: Service, { origin, keys }: LoginClient, { cancellation, ...login }: Login) => {
+  assertMayLogIn(deps, login.user);
+  const prepared = await prepareSession(deps, { ...login, origin, keys });
+  cancellation.throwIfAborted();
+  return prepared;
+};
+
+/**
+ * The same for a password, which is not used up: in one step, where that is all.
+ * @param inTurn runs the storing, one after the other for each user.
+ */
+export const openPasswordLogin = async (
+  deps: Service,
+  client: LoginClient,
+  login: Login,
+  rememberedDeviceId: string | null,
+  inTurn: <Result>(work: () => Promise<Result>) => Promise<Result>,
+): Promise<OpenedSession> => {
+  const { user: compared } = login;
+  const prepared = await prepareLogin(deps, client, login);
+  return inTurn(async () => {
+    const isAlone = rememberedDeviceId === null && !client.verified.some(({ claims }) => claims.sub === compared.id);
+    if (isAlone && (await storeAtOnce(deps, prepared.session, { user: compared, origin: client.origin })))
+      return prepared.opened;
+    return deps.transactions.run(async (stores) => {
+      // Again, in the lock: a change of the password has ended only the sessions that were stored before.
+      const user = await stores.users.lock(compared.id);
+      if (user === null) throw new AppError('AUTH_CREDENTIALS_INVALID', { reason: 'the user was deleted' });
+      assertSamePassword(compared, user);
+      return storeLogin(deps, stores, client, prepared, user, { rememberedDeviceId });
+    });
+  });
 };
 
 /**

@@ -18,25 +18,9 @@ import type { Secrets } from '../ports/secrets.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import type { Report } from '../report.ts';
 import { findByAccount, record, type Sources } from '../service.ts';
-import {
-  factorsOf,
-  findInvitation,
-  identitiesOf,
-  linksOf,
-  passkeysOf,
-  putInvitation,
-  putLink,
-  takeInvitation,
-} from '../storage/credentials.ts';
+import * as credentials from '../storage/credentials.ts';
 import { countEvents, knowsDevice } from '../storage/events.ts';
-import {
-  admitMail,
-  claimMessages,
-  deleteMessages,
-  identifyMessage,
-  messagesOf,
-  postponeMessage,
-} from '../storage/outbox.ts';
+import * as outbox from '../storage/outbox.ts';
 import type { Records, Stores, Transactions } from '../storage/records.ts';
 import type { SentMessage, WantedLink, WaysLeft } from './mail-of-message.ts';
 import type { MailSettings, MailTemplates } from './write-mail.ts';
@@ -78,12 +62,7 @@ type MailWriter = Awaited<ReturnType<typeof loadMailWriter>>;
  * Makes the mail of a message, and stores its links, in a transaction. Links of an earlier attempt are replaced.
  * @returns `null` when there is nothing to send: the user or the message is gone, the message is out of date, or a limit is reached.
  */
-export const prepareMail = async (
-  deps: PrepareMailDeps,
-  stores: Stores,
-  waiting: Message,
-  writer: MailWriter,
-): Promise<Mail | null> => {
+export const prepareMail = async (deps: PrepareMailDeps, stores: Stores, waiting: Message, writer: MailWriter) => {
   if (waiting.kind === 'invitation') return prepareInvitation(deps, stores, waiting, writer);
   if (waiting.kind === 'new-device-code-request' && !waiting.wasVerified) return null;
   const { mailOfMessage, writeMail, templates, deviceName } = writer;
@@ -95,7 +74,7 @@ export const prepareMail = async (
     return null;
   const code = hasLoginCode(waiting) ? { id: waiting.id, askedAt: waiting.createdAt } : null;
   const message = code === null ? waiting : { ...waiting, to: user.email };
-  const live = await linksOf(records, user.id, deps.clock.now());
+  const live = await credentials.linksOf(records, user.id, deps.clock.now());
   const { kind } = isRequest(message) ? REQUESTS[message.kind] : (message as SentMessage);
   const held = {
     links: live,
@@ -112,7 +91,7 @@ export const prepareMail = async (
   const isFree = message.kind === 'password-reset' || (message.attempts > 1 && !isRequest(message));
   if (!isFree && !(await mayBeMailed(deps, stores, { ...message, kind }, user))) return null;
   // Locks the message. A password reset, which removes messages and links, waits for this lock and then finds the links.
-  if (!(await identifyMessage(records, message.id, { kind, userId: user.id }))) return null;
+  if (!(await outbox.identifyMessage(records, message.id, { kind, userId: user.id }))) return null;
   if (isRequest(message)) {
     await record(deps, stores, message.origin, [{ userId: user.id, kind: REQUESTS[message.kind].event }]);
   }
@@ -133,7 +112,7 @@ const prepareInvitation = async (
   const { clock, secrets, mailContext } = deps;
   const { id, to: email, locale, attempts, createdAt } = message;
   const now = clock.now();
-  const invitation = await findInvitation(stores.records, { email }, now);
+  const invitation = await credentials.findInvitation(stores.records, { email }, now);
   if (invitation?.createdAt !== createdAt) return null;
   if (
     attempts <= 1 &&
@@ -141,19 +120,21 @@ const prepareInvitation = async (
   )
     return null;
   // One that is revoked or used at this moment must not come back with another token.
-  if (!(await takeInvitation(stores.records, invitation, now))) return null;
+  if (!(await credentials.takeInvitation(stores.records, invitation, now))) return null;
   const token = secrets.random();
   const expiresAt = now + INVITATION_LIFETIME;
-  await putInvitation(stores.records, { ...invitation, tokenHash: secrets.hashOf(token), expiresAt });
+  await credentials.putInvitation(stores.records, { ...invitation, tokenHash: secrets.hashOf(token), expiresAt });
   const link = `${mailContext.pagesUrl}/invitation#token=${token}&email=${encodeURIComponent(email)}`;
   const values = { link, validFor: { duration: INVITATION_LIFETIME } };
   return { id, to: email, ...writeMail(templates, mailContext, { template: 'invitation', values, locale }) };
 };
 
 const waysLeft = async ({ records }: Stores, { id }: User): Promise<WaysLeft> => ({
-  passkeys: (await passkeysOf(records, id)).map(({ name }) => name),
-  apps: `${(await factorsOf(records, id)).filter(isConfirmed).length}`,
-  signIns: (await identitiesOf(records, id)).map(({ provider, email }) => `${provider} ${email ?? ''}`.trim()),
+  passkeys: (await credentials.passkeysOf(records, id)).map(({ name }) => name),
+  apps: `${(await credentials.factorsOf(records, id)).filter(isConfirmed).length}`,
+  signIns: (await credentials.identitiesOf(records, id)).map(({ provider, email }) =>
+    `${provider} ${email ?? ''}`.trim(),
+  ),
 });
 
 /**
@@ -180,7 +161,7 @@ const mayBeMailed = async (
   const isKnownDevice =
     hasLoginCode(message) && id !== undefined && (await knowsDevice(deps, records, id, message.origin));
   for (const { of, ...limit } of mailLimits(message, { isProven, isKnownDevice })) {
-    if (!(await admitMail(records, { mailbox: deps.secrets.hashOf(of), now: deps.clock.now(), ...limit })))
+    if (!(await outbox.admitMail(records, { mailbox: deps.secrets.hashOf(of), now: deps.clock.now(), ...limit })))
       return false;
   }
   return true;
@@ -196,7 +177,7 @@ const isAdmitted = async (
 ) => {
   const { kind, event } = REQUESTS[message.kind];
   if (hasLoginCode({ kind })) return true;
-  const waiting = await messagesOf(records, userId);
+  const waiting = await outbox.messagesOf(records, userId);
   if (waiting.some((other) => other.kind === kind)) return false;
   if (!live.some(({ purpose }) => purpose === kind)) return true;
   return (await countEvents(records, userId, event, clock.now() - LINK_SPACING)) === 0;
@@ -215,7 +196,7 @@ const storeLinks = async (
   for (const { as, purpose, email, since = 0, keeps = null, lifetime = EMAIL_LINK_LIFETIME, ...given } of wanted) {
     const token = secrets.random();
     const { tokenHash = secrets.hashOf(token), expiresAt = createdAt + lifetime } = given;
-    await putLink(records, { userId, purpose, tokenHash, email, since, keeps, createdAt, expiresAt });
+    await credentials.putLink(records, { userId, purpose, tokenHash, email, since, keeps, createdAt, expiresAt });
     urls[as] = `${pagesUrl}/${purpose}#token=${token}`;
   }
   return urls;
@@ -241,7 +222,7 @@ export const sendMessages =
   (deps: SendMessagesDeps) =>
   async (limit: number, lastPolledAt?: number): Promise<readonly Promise<void>[]> => {
     const now = deps.clock.now();
-    const claimed = await claimMessages(deps.records, { now, lastPolledAt, until: now + LEASE, limit });
+    const claimed = await outbox.claimMessages(deps.records, { now, lastPolledAt, until: now + LEASE, limit });
     return claimed.map((message) => attempt(deps, message));
   };
 
@@ -251,7 +232,7 @@ const attempt = async (deps: SendMessagesDeps, message: Message): Promise<void> 
     const writer = await loadMailWriter(deps);
     const mail = await transactions.run((stores) => prepareMail(deps, stores, message, writer));
     const outcome = mail === null ? 'dropped' : await mailer.send(mail);
-    await deleteMessages(records, [message.id]);
+    await outbox.deleteMessages(records, [message.id]);
     report?.('mail', outcome, message);
   } catch (error) {
     await tryAgainLater(deps, message, error);
@@ -263,8 +244,8 @@ const tryAgainLater = async (deps: SendMessagesDeps, message: Message, error: un
   const now = clock.now();
   const outcome = isGivenUp(message, now) ? 'given-up' : 'failed';
   try {
-    if (outcome === 'given-up') await deleteMessages(records, [message.id]);
-    else await postponeMessage(records, message.id, now + retryDelay(message.attempts, random()));
+    if (outcome === 'given-up') await outbox.deleteMessages(records, [message.id]);
+    else await outbox.postponeMessage(records, message.id, now + retryDelay(message.attempts, random()));
   } catch {
     // The store is unavailable. The message is claimed again when its lease ends.
   }

@@ -53,7 +53,6 @@ export type MailSettings = {
 
 export type MailText = Pick<Mail, 'subject' | 'text' | 'html'>;
 
-/** Writes a mail in the language of its reader, or else in the default one. */
 export const writeMail = (
   { templates, texts }: MailTemplates,
   { brand, defaultLocale }: MailSettings,

@@ -1,6 +1,6 @@
 import type { Authenticated } from '../../domain/assurance.ts';
 import type { DeviceProof } from '../../domain/device-binding.ts';
-import type { Device } from '../../domain/event.ts';
+import type { Device, StoredEvent } from '../../domain/event.ts';
 import type { PartWithUser, Rotation, RotationOutcome, Session, SessionKey } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 
@@ -9,6 +9,15 @@ export type UserInSession = {
   readonly session: PartWithUser | null;
   /** How many passkeys the user has, from a store that reads it in the same statement. */
   readonly passkeys?: number;
+};
+
+/** A log-in of a user who is as given, which changes nothing but its session and its event. */
+export type PlainLogin = {
+  readonly user: User;
+  readonly session: Session;
+  readonly event: StoredEvent;
+  /** It needs a notice on an unknown device, or after so many refused log-ins since a time; `null`: it needs none. */
+  readonly notice: { readonly since: number; readonly refused: number } | null;
 };
 
 /**
@@ -81,6 +90,11 @@ export interface SessionRepository {
    * @throws AppError DB_UNIQUE_VIOLATION when the id is taken; DB_QUERY_FAILED when the user is not stored.
    */
   add(session: Session): Promise<readonly string[]>;
+  /**
+   * Adds the session and the event of a log-in in one step, if the store can. @returns `false`, and adds nothing, when the user is not as given, or more has to be
+   * done: because of a webhook, a notice, or a session or an event too many. A transaction does it then.
+   */
+  addLogin?(login: PlainLogin): Promise<boolean>;
   find(key: SessionKey): Promise<Session | null>;
   /** Finds a user and one of their sessions in one round trip. @returns `null` for an unknown user. */
   findWithUser(key: SessionKey): Promise<UserInSession | null>;
@@ -94,10 +108,7 @@ export interface SessionRepository {
    * gets the next number, and other rotations of `from` have to expect that. Waits for a rotation in progress. Idempotent. ADR 0003.
    */
   revert(rotation: Rotation): Promise<void>;
-  /**
-   * Uses a proof without a rotation, in one atomic step.
-   * @returns `false` when it may have been used before, or the session has another key.
-   */
+  /** Uses a proof without a rotation, in one atomic step. @returns `false` when it may have been used before, or the session has another key. */
   useProof(key: SessionKey, proof: DeviceProof): Promise<boolean>;
   /** Gives a session the key of a page, in place of all keys that it has. The used proofs stay used. @returns whether there was such a session. */
   bindPage(key: SessionKey, deviceKey: string): Promise<boolean>;
@@ -110,13 +121,8 @@ export interface SessionRepository {
   listByUser(userId: string, now: number): Promise<Session[]>;
   /** @param after `null`: from the first one on. */
   listAll(after: string | null, limit: number): Promise<Session[]>;
-  /**
-   * @param isMeant which of them are ended. Default: all.
-   * @returns the ids of the sessions that were ended.
-   */
+  /** @param isMeant which of them are ended. Default: all. @returns the ids of the sessions that were ended. */
   endByUser(userId: string, isMeant?: (session: Session) => boolean): Promise<readonly string[]>;
-  /**
-   * Deletes expired sessions, at most `limit`, those first that expired first. @returns their keys.
-   */
+  /** Deletes expired sessions, at most `limit`, those first that expired first. @returns their keys. */
   purge(now: number, limit: number): Promise<readonly SessionKey[]>;
 }

@@ -39,17 +39,15 @@ export const inviteBrowser =
  * otherwise a lost response would lock it out.
  * @returns the identifier of the browser's session, which names the key.
  */
-export const registerBrowser =
-  (deps: Service) =>
-  async (text: string): Promise<string> => {
-    const now = deps.clock.now();
-    const proof = await deps.proofs.verifyBrowser(text, null);
-    const invitation = deps.secrets.unsign(proof?.authorization ?? '', 'registration', now);
-    const challenge = deps.secrets.unsign(proof?.challenge ?? '', 'challenge', now);
-    if (proof === null || invitation === null || challenge?.sessionId !== invitation.sessionId)
-      throw unproven('the registration of the browser is not valid');
-    return sign(deps, 'browser', invitation, proof.key, CHALLENGE_TIME);
-  };
+export const registerBrowser = (deps: Service) => async (text: string) => {
+  const now = deps.clock.now();
+  const proof = await deps.proofs.verifyBrowser(text, null);
+  const invitation = deps.secrets.unsign(proof?.authorization ?? '', 'registration', now);
+  const challenge = deps.secrets.unsign(proof?.challenge ?? '', 'challenge', now);
+  if (proof === null || invitation === null || challenge?.sessionId !== invitation.sessionId)
+    throw unproven('the registration of the browser is not valid');
+  return sign(deps, 'browser', invitation, proof.key, CHALLENGE_TIME);
+};
 
 type RenewalInput = {
   readonly identifier: string;

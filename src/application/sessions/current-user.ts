@@ -38,16 +38,14 @@ export const liveSession = async (
 };
 
 /** For gateways, which let a request pass or not: a deleted user is nobody whom they may tell apart. */
-export const assertLive =
-  (deps: Pick<Core, 'sessions' | 'clock'>) =>
-  async (caller: Caller): Promise<void> => {
-    try {
-      await liveSession(deps, caller);
-    } catch (error) {
-      if (error instanceof AppError && error.code === 'DB_RECORD_NOT_FOUND') throw refused('the user does not exist');
-      throw error;
-    }
-  };
+export const assertLive = (deps: Pick<Core, 'sessions' | 'clock'>) => async (caller: Caller) => {
+  try {
+    await liveSession(deps, caller);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'DB_RECORD_NOT_FOUND') throw refused('the user does not exist');
+    throw error;
+  }
+};
 
 export const liveUser = async (deps: Pick<Core, 'sessions' | 'clock'>, caller: Caller): Promise<User> =>
   (await liveSession(deps, caller)).user;

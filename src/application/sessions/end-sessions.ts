@@ -28,10 +28,7 @@ export const isRemembered = async ({ clock }: Sources, records: Records, user: U
   return device !== undefined && remembers(device, user, now);
 };
 
-/**
- * The id of the device of a request, if it is remembered for the user.
- * @param texts as the browser presents them.
- */
+/** The id of the device of a request, if it is remembered for the user. @param texts as the browser presents them. */
 export const rememberedDeviceId = async (
   deps: Service,
   user: User,
@@ -77,7 +74,6 @@ const signedDevice = ({ secrets }: Service, { id: sessionId, userId, expiresAt }
 
 type DeviceEnding = { readonly reason: SessionEnding; readonly origin: Origin };
 
-/** Forgets one device of a user. @returns whether the user had such a device. */
 const forgetDevice = async (
   deps: Sources,
   stores: Stores,
@@ -90,7 +86,6 @@ const forgetDevice = async (
   return forgotten;
 };
 
-/** Forgets all devices of a user, in a transaction that has locked the user. */
 export const forgetDevices = async (
   deps: Sources,
   stores: Stores,
@@ -163,9 +158,8 @@ type PresentedTokens = {
 };
 
 /**
- * Ends the sessions whose tokens a device presents when it logs out or gets a new session. Afterwards its browser no longer has these
- * tokens, and none could show that one was reused. So such a session ends as `token-replayed`, and its user is notified. The caller has locked
- * the user.
+ * Ends the sessions whose tokens a device presents when it logs out or gets a new session. Afterwards its browser no longer has these tokens, and
+ * none could show that one was reused. So such a session ends as `token-replayed`, and its user is notified. The caller has locked the user.
  */
 export const endPresentedSessions = async (
   deps: Service,

@@ -8,12 +8,15 @@ import {
 } from '../../domain/assurance.ts';
 import { type Binding, bindingOf, type DeviceKeys } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
-import type { Origin } from '../../domain/event.ts';
+import { newEvent, type Origin } from '../../domain/event.ts';
 import { newSession, type Session, type SessionKey } from '../../domain/session.ts';
 import { mayHaveTokens } from '../../domain/tokens.ts';
 import { type PublicUser, publicUser, type User } from '../../domain/user.ts';
+import { loginNotice } from '../notices.ts';
 import { type Cancellation, record, type Service, type Sources } from '../service.ts';
+import { toRow } from '../storage/events.ts';
 import type { Stores, Transactions } from '../storage/records.ts';
+import { inOrder } from '../storage/rows.ts';
 import { endSession, isRemembered, sessionEvents } from './end-sessions.ts';
 import { type HookClaims, issueTokenPair, refusedTokens, type TokenPair } from './tokens.ts';
 
@@ -93,9 +96,36 @@ export const storeSession = async (
   const isExempt = deviceId !== null && (await isRemembered(deps, stores.records, user, deviceId));
   if (lacksSecondFactor(deps, user, session) && !isExempt) throw new AppError('AUTH_SECOND_FACTOR_REQUIRED');
   const { id: sessionId, userId } = session;
-  const evicted = await stores.sessions.add(session);
   const opened = { userId, kind, sessionId, method: kind === 'logged-in' ? loginMethodOf(session.amr) : null };
-  await record(deps, stores, origin, [opened, ...sessionEvents(userId, evicted, 'evicted')]);
+  const [evicted] = await inOrder(
+    stores.records,
+    () => stores.sessions.add(session),
+    () => record(deps, stores, origin, [opened]),
+  );
+  if (evicted.length > 0) await record(deps, stores, origin, sessionEvents(userId, evicted, 'evicted'));
+};
+
+/**
+ * Stores a session with the event of its opening in one step, if the store can, and nothing else has to be done (`addLogin`).
+ * @param user as expected.
+ */
+export const storeAtOnce = async (
+  deps: Service,
+  session: Session,
+  { user, origin }: Pick<Opening, 'user' | 'origin'>,
+): Promise<boolean> => {
+  const { sessions, clock, ids, tell } = deps;
+  if (sessions.addLogin === undefined || lacksSecondFactor(deps, user, session)) return false;
+  const opened = {
+    userId: user.id,
+    kind: 'logged-in',
+    sessionId: session.id,
+    method: loginMethodOf(session.amr),
+  } as const;
+  const event = newEvent(opened, { id: ids.next(), at: clock.now(), origin });
+  const isStored = await sessions.addLogin({ user, session, event: toRow(deps, event), notice: loginNotice(deps) });
+  if (isStored) tell(({ onEvents }) => onEvents?.([event]));
+  return isStored;
 };
 
 type SessionReplacement = {

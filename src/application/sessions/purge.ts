@@ -6,7 +6,7 @@ import { COUNTS_KEPT, countHour } from '../overview.ts';
 import { type Core, record, type Sources } from '../service.ts';
 import { addEnded } from '../storage/events.ts';
 import type { Records, Storage } from '../storage/records.ts';
-import { changeRow, purgeRows, removeRow, untilDone, withoutVersion } from '../storage/rows.ts';
+import { changeRow, purgeRows, removeRow, untilDone, usersInOrder, withoutVersion } from '../storage/rows.ts';
 import type { Column, TableName } from '../storage/tables.ts';
 import { purgeDeliveries } from '../storage/webhooks.ts';
 import { sessionEvents } from './end-sessions.ts';
@@ -16,20 +16,18 @@ import { sessionEvents } from './end-sessions.ts';
  * opened later stay. `removeEnded` removes them, in any instance.
  * @param note why, for the users
  */
-export const endAllSessions =
-  (deps: Core) =>
-  async (origin: Origin, note: string | null): Promise<void> => {
-    const [id, at] = [deps.ids.next(), deps.clock.now()];
-    const ending = { id, at, note, actor: origin.actor ?? null, cursor: null };
-    const told = { userId: null, sessionId: null, reason: 'operator' } as const;
-    await deps.transactions.run(async (stores) => {
-      await stores.records.insert('massEndings', ending);
-      await addEnded(stores, { ...told, id, at });
-    });
-    // Again: a refresh that has not seen it yet may have issued a token meanwhile.
-    const again = { ...told, id: deps.ids.next(), at: deps.clock.now() };
-    await deps.transactions.run((stores) => addEnded(stores, again));
-  };
+export const endAllSessions = (deps: Core) => async (origin: Origin, note: string | null) => {
+  const [id, at] = [deps.ids.next(), deps.clock.now()];
+  const ending = { id, at, note, actor: origin.actor ?? null, cursor: null };
+  const told = { userId: null, sessionId: null, reason: 'operator' } as const;
+  await deps.transactions.run(async (stores) => {
+    await stores.records.insert('massEndings', ending);
+    await addEnded(stores, { ...told, id, at });
+  });
+  // Again: a refresh that has not seen it yet may have issued a token meanwhile.
+  const again = { ...told, id: deps.ids.next(), at: deps.clock.now() };
+  await deps.transactions.run((stores) => addEnded(stores, again));
+};
 
 /** The earliest end of all sessions that is not done, locked until the end of the unit: steps of several instances take turns. */
 const nextEnding = (records: Records): Promise<MassEnding | null> =>
@@ -45,38 +43,35 @@ const nextEnding = (records: Records): Promise<MassEnding | null> =>
 const BEFORE_ALL = '';
 
 /** Removes some of the sessions that ended with all others, and tells their users. @returns how many; `null` when nothing is left. */
-export const removeEnded =
-  (deps: Pick<Core, 'transactions'> & Sources) =>
-  (limit: number): Promise<number | null> =>
-    deps.transactions.run(async (stores) => {
-      const ending = await nextEnding(stores.records);
-      if (ending === null) return null;
-      const { id, at, note, actor, cursor } = ending;
-      const sessions = await stores.sessions.listAll(cursor, limit);
-      const due = sessions.filter((session) => isCovered(session, ending));
-      const ids = new Set(due.map((session) => session.id));
-      // One that has replaced another since it was read comes later, unless this is the last step.
-      const isLast = sessions.length < limit;
-      const isMeant = (session: Session) => isCovered(session, ending) && (isLast || ids.has(session.id));
-      const origin = { ...NO_ORIGIN, actor };
-      let removed = 0;
-      // In the order in which everybody locks several.
-      for (const userId of [...new Set(due.map((session) => session.userId))].toSorted()) {
-        const ended = await stores.sessions.endByUser(userId, isMeant);
-        // The list of ended sessions has one entry for all.
-        await record(deps, stores, origin, sessionEvents(userId, ended, 'operator', note), false);
-        removed += ended.length;
-      }
-      // A device expires so long after it was remembered.
-      const devices = { time: 'expiresAt', until: at + REMEMBERED_FOR, limit } as const;
-      const isDone = isLast && (await purgeRows(stores.records, 'rememberedDevices', devices)) < limit;
-      if (isDone) await removeRow(stores.records, 'massEndings', { id });
-      else {
-        const next = sessions.at(-1)?.id ?? cursor ?? BEFORE_ALL;
-        await changeRow(stores.records, 'massEndings', { id }, (row) => ({ ...row, cursor: next }));
-      }
-      return removed;
-    });
+export const removeEnded = (deps: Pick<Core, 'transactions'> & Sources) => (limit: number) =>
+  deps.transactions.run(async (stores) => {
+    const ending = await nextEnding(stores.records);
+    if (ending === null) return null;
+    const { id, at, note, actor, cursor } = ending;
+    const sessions = await stores.sessions.listAll(cursor, limit);
+    const due = sessions.filter((session) => isCovered(session, ending));
+    const ids = new Set(due.map((session) => session.id));
+    // One that has replaced another since it was read comes later, unless this is the last step.
+    const isLast = sessions.length < limit;
+    const isMeant = (session: Session) => isCovered(session, ending) && (isLast || ids.has(session.id));
+    const origin = { ...NO_ORIGIN, actor };
+    let removed = 0;
+    for (const userId of usersInOrder(due)) {
+      const ended = await stores.sessions.endByUser(userId, isMeant);
+      // The list of ended sessions has one entry for all.
+      await record(deps, stores, origin, sessionEvents(userId, ended, 'operator', note), false);
+      removed += ended.length;
+    }
+    // A device expires so long after it was remembered.
+    const devices = { time: 'expiresAt', until: at + REMEMBERED_FOR, limit } as const;
+    const isDone = isLast && (await purgeRows(stores.records, 'rememberedDevices', devices)) < limit;
+    if (isDone) await removeRow(stores.records, 'massEndings', { id });
+    else {
+      const next = sessions.at(-1)?.id ?? cursor ?? BEFORE_ALL;
+      await changeRow(stores.records, 'massEndings', { id }, (row) => ({ ...row, cursor: next }));
+    }
+    return removed;
+  });
 
 /** What is done every minute: rows that are purged; `mass-endings`, by which sessions end; `operations`, what operators did, which is logged; `counts`, hours that are summed. */
 export const ROUNDS = [

@@ -50,9 +50,8 @@ export class LostRace extends AppError {
 }
 
 /**
- * Renews a session (SPEC "Refresh procedure", RFC 9700 §4.14.2). What happens to a token depends on its state: see `TOKEN_STATES`. If the
- * new tokens cannot be issued, the caller has timed out or the client has hung up, the rotation is reverted, and the token stays current
- * (ADR 0003).
+ * Renews a session (SPEC "Refresh procedure", RFC 9700 §4.14.2). What happens to a token depends on its state: see `TOKEN_STATES`. If the new tokens
+ * cannot be issued, the caller has timed out or the client has hung up, the rotation is reverted, and the token stays current (ADR 0003).
  * @param presented the refresh tokens of the request: a browser may send several.
  * @returns the tokens, and what holds the key of the session.
  */
@@ -173,10 +172,7 @@ const assertConnected = ({ report }: Service, { client }: Pick<Request, 'client'
   }
 };
 
-/**
- * The rotation of a token.
- * @param token `session` as stored; `null` to expect that the token is the current one, and was not rotated before.
- */
+/** The rotation of a token. @param token `session` as stored; `null` to expect that the token is the current one, and was not rotated before. */
 const nextRotation = (
   deps: Service,
   { evidence, origin }: Pick<Request, 'evidence' | 'origin'>,

@@ -26,10 +26,7 @@ export type AssessedToken = {
 
 const keyOf = ({ sessionId, claims }: RefreshToken): SessionKey => ({ id: sessionId, userId: claims.sub });
 
-/**
- * Looks up the session of each token.
- * @param evidence what the request proves of its device: nothing by default.
- */
+/** Looks up the session of each token. @param evidence what the request proves of its device: nothing by default. */
 export const assessTokens = (
   { sessions, clock, replayPolicy: policy, deviceBinding }: Service,
   verified: readonly RefreshToken[],
@@ -62,8 +59,7 @@ export const mostFavorable = (assessed: readonly AssessedToken[]): AssessedToken
  * Whether a request that can prove no key has a token of a session with one. It is not answered by the token of another session: a page has
  * to prove the key first.
  */
-export const hasUnproven = (assessed: readonly AssessedToken[]): boolean =>
-  assessed.some(({ status }) => status === 'unproven');
+export const hasUnproven = (assessed: readonly AssessedToken[]) => assessed.some(({ status }) => status === 'unproven');
 
 /** The sessions of reused tokens. A favorable token excuses the reused ones of its own session only. ADR 0002. */
 export const reusedSessions = (assessed: readonly AssessedToken[]): readonly Session[] => {
@@ -75,10 +71,7 @@ export const reusedSessions = (assessed: readonly AssessedToken[]): readonly Ses
 };
 
 /** The presented refresh tokens that verify, in their order. A browser may send several cookies of the same name. */
-export const verifiedTokens = async (
-  { tokens, clock }: Service,
-  presented: readonly string[],
-): Promise<RefreshToken[]> => {
+export const verifiedTokens = async ({ tokens, clock }: Service, presented: readonly string[]) => {
   const now = clock.now();
   const verified = await Promise.all(presented.map((text) => tokens.verifyRefresh(text, now)));
   return verified.flatMap((outcome) => (outcome.ok ? [outcome.token] : []));
@@ -116,10 +109,7 @@ type CurrentToken = TokenSession & Pick<Session, 'userId' | 'currentTokenId' | '
 export const refusedTokens = (): AppError =>
   new AppError('AUTH_FAILED', { reason: 'the user does not exist, or is disabled' });
 
-/**
- * Signs a new access token, and the session's current refresh token.
- * @throws AppError AUTH_FAILED when the user may not have tokens.
- */
+/** Signs a new access token, and the session's current refresh token. @throws AppError AUTH_FAILED when the user may not have tokens. */
 export const issueTokenPair = async (
   deps: Service,
   user: ClaimedUser | null,
@@ -148,10 +138,7 @@ export const issueAccess = async (
   return deps.accessCookie == null ? { accessToken } : { accessToken, cookieToken: await unbound() };
 };
 
-/**
- * The access token alone, for a server if it is bound to no key.
- * @throws AppError AUTH_FAILED when the user may not have tokens.
- */
+/** The access token alone, for a server if it is bound to no key. @throws AppError AUTH_FAILED when the user may not have tokens. */
 export const issueAccessToken = async (
   { tokens, ids, accessLifetime: lifetime, authenticationClaims, sessionClaim = false }: Service,
   user: ClaimedUser | null,

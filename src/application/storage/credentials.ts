@@ -6,28 +6,23 @@ import type { RememberedDevice } from '../../domain/remembered-device.ts';
 import type { Factor, FactorKey } from '../../domain/second-factor.ts';
 import type { Equal, Records } from './records.ts';
 import {
+  byId,
   changeRow,
-  findRow,
   inOrder,
   insertOrChangeRow,
   insertUnlessPresent,
+  readRow,
+  readRows,
   removeRow,
   removeRows,
-  withoutVersion,
 } from './rows.ts';
-import { keyName, TABLES } from './tables.ts';
 
 /** The authenticator apps of a user, the oldest first. */
-export const factorsOf = async (records: Records, userId: string): Promise<Factor[]> =>
-  (await records.list('factors', { equal: { userId }, order: ['id'] })).map(withoutVersion);
+export const factorsOf = (records: Records, userId: string): Promise<Factor[]> =>
+  readRows(records, 'factors', { equal: { userId }, order: ['id'] });
 
 /** Confirms the factor, if it is not. @returns whether the step was used now: neither it nor a later one was used before. */
-export const useStep = async (
-  records: Records,
-  { id, userId }: FactorKey,
-  step: number,
-  now: number,
-): Promise<boolean> => {
+export const useStep = async (records: Records, { id, userId }: FactorKey, step: number, now: number) => {
   const used = await changeRow(records, 'factors', { id, userId }, (row) =>
     row.lastStep < step ? { ...row, lastStep: step, confirmedAt: row.confirmedAt ?? now } : null,
   );
@@ -44,18 +39,14 @@ export const storeCodes = async (records: Records, userId: string, hashes: reado
 export const useCode = async (records: Records, userId: string, hash: string): Promise<boolean> =>
   (await removeRow(records, 'recoveryCodes', { userId, hash })) !== null;
 
-/** The hashes of the recovery codes of a user. */
 export const codesOf = async (records: Records, userId: string): Promise<string[]> =>
   (await records.list('recoveryCodes', { equal: { userId } })).map(({ hash }) => hash);
 
-export const findPasskey = async (records: Records, credentialId: string): Promise<Passkey | null> => {
-  const passkey = await findRow(records, 'passkeys', { credentialId });
-  return passkey && withoutVersion(passkey);
-};
+export const findPasskey = (records: Records, credentialId: string) => readRow(records, 'passkeys', { credentialId });
 
-/** The passkeys of a user, the oldest first. */
-export const passkeysOf = async (records: Records, userId: string): Promise<Passkey[]> =>
-  (await records.list('passkeys', { equal: { userId }, order: ['id'] })).map(withoutVersion);
+/** The oldest first. */
+export const passkeysOf = (records: Records, userId: string): Promise<Passkey[]> =>
+  readRows(records, 'passkeys', { equal: { userId }, order: ['id'] });
 
 /** Never lowers the counter. @returns whether the user had such a passkey. */
 export const recordPasskeyUse = async (
@@ -73,28 +64,23 @@ export const recordPasskeyUse = async (
   return used !== null;
 };
 
-export const findIdentity = async (records: Records, { issuer, subject }: IdentityKey): Promise<Identity | null> => {
-  const identity = await findRow(records, 'identities', { issuer, subject });
-  return identity && withoutVersion(identity);
-};
+export const findIdentity = (records: Records, { issuer, subject }: IdentityKey): Promise<Identity | null> =>
+  readRow(records, 'identities', { issuer, subject });
 
-/** The identities of a user, the oldest first. */
-export const identitiesOf = async (records: Records, userId: string): Promise<Identity[]> =>
-  (await records.list('identities', { equal: { userId }, order: ['id'] })).map(withoutVersion);
-
-const byAge = (a: RememberedDevice, b: RememberedDevice): number => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
+/** The oldest first. */
+export const identitiesOf = (records: Records, userId: string): Promise<Identity[]> =>
+  readRows(records, 'identities', { equal: { userId }, order: ['id'] });
 
 /** The live devices of a user on which the second factor is not asked for again, the oldest first. */
 export const devicesOf = async (records: Records, userId: string, now: number): Promise<RememberedDevice[]> => {
   const [endings, devices] = await inOrder(
     records,
     () => records.list('massEndings', { order: ['id'] }),
-    () => records.list('rememberedDevices', { equal: { userId } }),
+    () => readRows(records, 'rememberedDevices', { equal: { userId } }),
   );
   return devices
-    .filter(({ createdAt, expiresAt }) => now < expiresAt && !endings.some(({ at }) => createdAt <= at))
-    .map(withoutVersion)
-    .sort(byAge);
+    .filter((device) => isLive(device, now) && !endings.some(({ at }) => device.createdAt <= at))
+    .sort((a, b) => a.createdAt - b.createdAt || byId(a, b));
 };
 
 const isLive = ({ expiresAt }: { readonly expiresAt: number }, now: number): boolean => now < expiresAt;
@@ -102,43 +88,24 @@ const isLive = ({ expiresAt }: { readonly expiresAt: number }, now: number): boo
 /** Replaces the link of the same user and purpose that undoes from the same time on. */
 export const putLink = async (records: Records, link: Link): Promise<void> => {
   const { userId, purpose, since } = link;
-  await insertOrChangeRow(records, 'links', { userId, purpose, since }, keyName(TABLES.links), () => link);
+  await insertOrChangeRow(records, 'links', { userId, purpose, since }, () => link);
 };
 
-export const linkByToken = async (
-  records: Records,
-  purpose: LinkPurpose,
-  tokenHash: string,
-  now: number,
-): Promise<Link | null> => {
-  const link = await findRow(records, 'links', { tokenHash, purpose });
-  return link !== null && isLive(link, now) ? withoutVersion(link) : null;
+export const linkByToken = async (records: Records, purpose: LinkPurpose, tokenHash: string, now: number) => {
+  const link = await readRow(records, 'links', { tokenHash, purpose });
+  return link !== null && isLive(link, now) ? link : null;
 };
 
 /** Removes a live link and returns it; `null` when there is none. One of several concurrent callers gets it. */
-export const takeLink = (
-  records: Records,
-  purpose: LinkPurpose,
-  tokenHash: string,
-  now: number,
-): Promise<Link | null> => removeRow(records, 'links', { tokenHash, purpose }, (row) => isLive(row, now));
+export const takeLink = (records: Records, purpose: LinkPurpose, tokenHash: string, now: number) =>
+  removeRow(records, 'links', { tokenHash, purpose }, (row) => isLive(row, now));
 
 /** The live links of all users about an address, in canonical form. */
-export const linksAbout = async (
-  records: Records,
-  purpose: LinkPurpose,
-  email: string,
-  now: number,
-): Promise<Link[]> => {
-  const links = await records.list('links', { equal: { email, purpose } });
-  return links.filter((link) => isLive(link, now)).map(withoutVersion);
-};
+export const linksAbout = async (records: Records, purpose: LinkPurpose, email: string, now: number) =>
+  (await readRows(records, 'links', { equal: { email, purpose } })).filter((link) => isLive(link, now));
 
-/** The live links of a user. */
-export const linksOf = async (records: Records, userId: string, now: number): Promise<Link[]> => {
-  const links = await records.list('links', { equal: { userId }, order: ['purpose'] });
-  return links.filter((link) => isLive(link, now)).map(withoutVersion);
-};
+export const linksOf = async (records: Records, userId: string, now: number): Promise<Link[]> =>
+  (await readRows(records, 'links', { equal: { userId }, order: ['purpose'] })).filter((link) => isLive(link, now));
 
 export const deleteLinks = async (records: Records, userId: string, purposes: readonly LinkPurpose[]) => {
   await removeRows(records, 'links', { userId }, ({ purpose }) => purposes.includes(purpose));
@@ -146,18 +113,13 @@ export const deleteLinks = async (records: Records, userId: string, purposes: re
 
 /** Replaces the invitation of the same address. */
 export const putInvitation = async (records: Records, invitation: Invitation): Promise<void> => {
-  const { email } = invitation;
-  await insertOrChangeRow(records, 'invitations', { email }, keyName(TABLES.invitations), () => invitation);
+  await insertOrChangeRow(records, 'invitations', { email: invitation.email }, () => invitation);
 };
 
 /** The live invitation of an address, or of a token. */
-export const findInvitation = async (
-  records: Records,
-  by: Equal<'invitations'>,
-  now: number,
-): Promise<Invitation | null> => {
-  const found = await findRow(records, 'invitations', by);
-  return found !== null && isLive(found, now) ? withoutVersion(found) : null;
+export const findInvitation = async (records: Records, by: Equal<'invitations'>, now: number) => {
+  const found = await readRow(records, 'invitations', by);
+  return found !== null && isLive(found, now) ? found : null;
 };
 
 /** Removes a live invitation that was found, unless it was replaced. @returns whether this caller did so: one of several concurrent ones does. */
@@ -165,14 +127,10 @@ export const takeInvitation = async (
   records: Records,
   { email, tokenHash }: Pick<Invitation, 'email' | 'tokenHash'>,
   now: number,
-): Promise<boolean> =>
-  (await removeRow(records, 'invitations', { email, tokenHash }, (row) => isLive(row, now))) !== null;
+) => (await removeRow(records, 'invitations', { email, tokenHash }, (row) => isLive(row, now))) !== null;
 
-/** The live invitations, in the order of their addresses. */
-export const listInvitations = async (records: Records, now: number, limit: number): Promise<Invitation[]> => {
-  const rows = await records.list('invitations', { order: ['email'], limit });
-  return rows.filter((row) => isLive(row, now)).map(withoutVersion);
-};
+export const listInvitations = async (records: Records, now: number, limit: number): Promise<Invitation[]> =>
+  (await readRows(records, 'invitations', { order: ['email'], limit })).filter((row) => isLive(row, now));
 
 /**
  * Remembers a value that is accepted once, such as the id of a token or a proof.
@@ -181,4 +139,4 @@ export const listInvitations = async (records: Records, now: number, limit: numb
  * @returns whether this is the first use: true for one of several concurrent callers.
  */
 export const useOnce = (records: Records, id: string, expiresAt: number): Promise<boolean> =>
-  insertUnlessPresent(records, 'usedValues', { id }, keyName(TABLES.usedValues), { id, expiresAt });
+  insertUnlessPresent(records, 'usedValues', { id }, { id, expiresAt });

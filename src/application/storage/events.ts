@@ -10,7 +10,7 @@ import {
 } from '../../domain/event.ts';
 import type { RandomSecrets } from '../ports/secrets.ts';
 import type { Records, Stored, Stores } from './records.ts';
-import { findRow, inOrder, insertOrChangeRow, withoutVersion } from './rows.ts';
+import { byId, findRow, inOrder, insertOrChangeRow, readRows, usersInOrder } from './rows.ts';
 import type { Tables } from './tables.ts';
 import { addDeliveries, webhooksFor } from './webhooks.ts';
 
@@ -18,14 +18,14 @@ type Row = Tables['events'];
 type Hashing = { readonly secrets: Pick<RandomSecrets, 'hashOf'> };
 
 /** More than are kept, so that the events of a user are not read and removed with each further one. */
-const MOST_EVENTS = EVENTS_KEPT + 100;
+export const MOST_EVENTS = EVENTS_KEPT + 100;
 
 /** Short, since a user agent may be long: 128 bits in base64url. */
 const hashOf = ({ secrets }: Hashing, { userAgent, address }: Device): string =>
   secrets.hashOf(JSON.stringify([userAgent, address])).slice(0, 22);
 
 /** Log-ins on one device by one method, and refused log-ins, are counted by the hour. */
-const toRow = (deps: Hashing, event: AccountEvent): Row => {
+export const toRow = (deps: Hashing, event: AccountEvent): Row => {
   const isLogin = event.kind === 'logged-in';
   const device = isLogin || event.kind === 'registered' ? hashOf(deps, event) : null;
   const isCounted = isLogin || event.kind === 'login-refused';
@@ -38,18 +38,16 @@ const toRow = (deps: Hashing, event: AccountEvent): Row => {
 const toEvent = ({ device: _device, countedBy: _by, version: _version, ...event }: Stored<'events'>): AccountEvent =>
   event;
 
-const byId = (a: AccountEvent, b: AccountEvent): number => (a.id < b.id ? -1 : 1);
-
 /** @returns whether there is one more row. */
 const store = async (records: Records, row: Row): Promise<boolean> => {
   const { userId, countedBy } = row;
   let isNew = true;
+  const counting = (counted: Row | null) => {
+    isNew = counted === null;
+    return counted === null ? row : mergedEvents<Row>(counted, row);
+  };
   if (countedBy === null) await records.insert('events', row);
-  else
-    await insertOrChangeRow(records, 'events', { userId, countedBy }, 'events_counted', (counted) => {
-      isNew = counted === null;
-      return counted === null ? row : mergedEvents<Row>(counted, row);
-    });
+  else await insertOrChangeRow(records, 'events', { userId, countedBy }, counting, 'events_counted');
   return isNew;
 };
 
@@ -73,8 +71,7 @@ const storeAll = async (
   events: readonly AccountEvent[],
 ): Promise<readonly AccountEvent[]> => {
   const stored: AccountEvent[] = [];
-  // In the order in which everybody locks several.
-  for (const userId of [...new Set(events.map((event) => event.userId))].toSorted()) {
+  for (const userId of usersInOrder(events)) {
     // So that the user is not removed meanwhile, and transactions that add events of one user take turns.
     if ((await users.lock(userId)) === null) continue;
     const added = events.filter((event) => event.userId === userId);
@@ -180,7 +177,6 @@ export const allEvents = async (records: Records, { before, limit }: AllEventsQu
     .slice(0, limit);
 };
 
-/** What an operator did, the latest first. */
 export const eventsBy = async (records: Records, actor: string, { before, limit }: AllEventsQuery) => {
   const place = before !== null && { range: ['id', '<', before.id] as const };
   const query = { equal: { actor }, ...place, order: ['id'], descending: true, limit } as const;
@@ -201,10 +197,7 @@ export const countEvents = async (records: Records, userId: string, kind: EventK
  * Takes the events with an actor that were added and not taken yet, the earliest first, for the audit log of the service: operators add them in
  * other processes. They stay in the list.
  */
-export const takeOperated = async (
-  { records, tell }: Pick<Stores, 'records' | 'tell'>,
-  limit: number,
-): Promise<AccountEvent[]> => {
+export const takeOperated = async ({ records, tell }: Pick<Stores, 'records' | 'tell'>, limit: number) => {
   const removed = await records.remove('operations', await records.list('operations', { order: ['id'], limit }));
   const events = removed.map(({ event }) => event).sort(byId);
   if (events.length > 0) tell(({ onEvents, onOperated = onEvents }) => onOperated?.(events));
@@ -218,8 +211,5 @@ export const addEnded = async ({ records, tell }: Pick<Stores, 'records' | 'tell
 };
 
 /** What has ended since a time, the latest first. */
-export const listEnded = async (records: Records, since: number, limit: number): Promise<Ended[]> => {
-  const order = ['at', 'id'] as const;
-  const rows = await records.list('endedSessions', { range: ['at', '>=', since], order, descending: true, limit });
-  return rows.map(withoutVersion);
-};
+export const listEnded = (records: Records, since: number, limit: number): Promise<Ended[]> =>
+  readRows(records, 'endedSessions', { range: ['at', '>=', since], order: ['at', 'id'], descending: true, limit });

@@ -1,7 +1,7 @@
 import { dueAt, isRequest, type Message, requestKey, waitsForPoll } from '../../domain/message.ts';
 import type { Equal, Query, Records, Stored, Stores } from './records.ts';
-import { changeRow, insertOrChangeRow, insertUnlessPresent, removeRow } from './rows.ts';
-import { keyName, TABLES, type Tables } from './tables.ts';
+import { byId, changeRow, insertOrChangeRow, insertUnlessPresent, removeRow, without } from './rows.ts';
+import type { Tables } from './tables.ts';
 
 /** How many requests may wait to be claimed. Anybody can make one without an account, so more are dropped. */
 export const REQUESTS_WAITING = 1_000;
@@ -20,14 +20,8 @@ const toRow = (message: Message): Row => ({
   network: isRequest(message) ? (message.origin.address ?? '') : null,
 });
 
-const toMessage = ({
-  nextAttemptAt: _next,
-  waitsForPoll: _waits,
-  request: _request,
-  network: _network,
-  version: _version,
-  ...message
-}: Row & Partial<Stored<'outbox'>>): Message => message;
+const toMessage = (row: Row & Partial<Stored<'outbox'>>): Message =>
+  without(row, 'nextAttemptAt', 'waitsForPoll', 'request', 'network', 'version');
 
 /** A claimed request makes room for the next one of its address, before it is answered. */
 const claimed = (row: Row, until: number): Row => {
@@ -37,7 +31,6 @@ const claimed = (row: Row, until: number): Row => {
 };
 
 const byTime = (a: Row, b: Row): number => a.nextAttemptAt - b.nextAttemptAt || byId(a, b);
-const byId = (a: Pick<Row, 'id'>, b: Pick<Row, 'id'>): number => (a.id < b.id ? -1 : 1);
 
 /** All requests that wait: only they have a network. */
 const REQUESTS: Query<'outbox'> = { range: ['network', '>=', ''] };
@@ -50,7 +43,7 @@ const addRequest = async (records: Records, row: Row, request: string, network: 
   const isHalfFull = await hasAtLeast(records, REQUESTS_WAITING / 2, REQUESTS);
   if (isHalfFull && (await hasAtLeast(records, REQUESTS_WAITING, REQUESTS))) return true;
   if (await hasAtLeast(records, REQUESTS_PER_NETWORK, { equal: { network } })) return isHalfFull;
-  await insertUnlessPresent(records, 'outbox', { request }, 'outbox_request', row);
+  await insertUnlessPresent(records, 'outbox', { request }, row, 'outbox_request');
   return isHalfFull;
 };
 
@@ -83,10 +76,7 @@ type Claim = {
  * Claims messages that are due, and counts an attempt of each. A message is due from `dueAt`, or from the end of its last lease or
  * of `postponeMessage`; those due first come first. No other caller gets them before `until`. Times are epoch milliseconds.
  */
-export const claimMessages = async (
-  records: Records,
-  { now, lastPolledAt = now, until, limit }: Claim,
-): Promise<Message[]> => {
+export const claimMessages = async (records: Records, { now, lastPolledAt = now, until, limit }: Claim) => {
   const listDue = (equal: Equal<'outbox'>, last: number) =>
     records.list('outbox', { equal, range: ['nextAttemptAt', '<=', last], order: ['nextAttemptAt', 'id'], limit });
   const due = [
@@ -116,7 +106,6 @@ export const identifyMessage = async (
   return identified !== null;
 };
 
-/** Lets it be claimed again at a time. */
 export const postponeMessage = async (records: Records, id: string, until: number): Promise<void> => {
   await changeRow(records, 'outbox', { id }, (row) => ({ ...row, nextAttemptAt: until }));
 };
@@ -125,7 +114,6 @@ export const deleteMessages = async (records: Records, ids: readonly string[]): 
   for (const id of ids) await removeRow(records, 'outbox', { id });
 };
 
-/** The messages about a user. */
 export const messagesOf = async (records: Records, userId: string): Promise<Message[]> =>
   (await records.list('outbox', { equal: { userId }, order: ['id'] })).map(toMessage);
 
@@ -147,7 +135,7 @@ type Admission = {
 
 /** Counts a mail to a mailbox, if it may get one: as many at once as the burst, and then one in each interval. @returns whether it may. */
 export const admitMail = (records: Records, { mailbox, now, burst, interval }: Admission): Promise<boolean> =>
-  insertOrChangeRow(records, 'mailboxes', { mailbox }, keyName(TABLES.mailboxes), (before) => {
+  insertOrChangeRow(records, 'mailboxes', { mailbox }, (before) => {
     const refilledAt = Math.max(before?.refilledAt ?? now, now);
     return refilledAt > now + (burst - 1) * interval ? null : { mailbox, refilledAt: refilledAt + interval };
   });

@@ -26,7 +26,6 @@ type RowQuery<Row> = {
   readonly contains?: string;
   /** By these columns, the lowest value first; without it, in any order. */
   readonly order?: readonly ColumnOf<Row>[];
-  /** Turns the order round. */
   readonly descending?: boolean;
   /** How many of the first rows are left out. With a limit of 1, it tells whether there are more, and reads no others. */
   readonly skip?: number;
@@ -55,9 +54,8 @@ export interface OwnRecords<All extends AnyRows = AnyRows> {
     rows: readonly StoredRow<All[Name]>[],
   ): Promise<StoredRow<All[Name]>[]>;
   /**
-   * Reads a row by its key. In a unit, it is locked until the end: units that lock or replace it wait, and then see the changes, and
-   * `replace` and `remove` outside of units find that it has changed. Outside of a unit, and in a store that runs units one after the other,
-   * it is read only.
+   * Reads a row by its key. In a unit, it is locked until the end: units that lock or replace it wait, and then see the changes, and `replace` and
+   * `remove` outside of units find that it has changed. Outside of a unit, and in a store that runs units one after the other, it is read only.
    */
   lock<Name extends keyof All & string>(table: Name, key: EqualRow<All[Name]>): Promise<StoredRow<All[Name]> | null>;
 }

@@ -1,6 +1,6 @@
 import { AppError } from '../../domain/errors/app-error.ts';
-import { type Equal, type Records, type Stored, violates } from './records.ts';
-import type { Column, TableName, Tables } from './tables.ts';
+import { type Equal, type Query, type Records, type Stored, violates } from './records.ts';
+import { type Column, keyName, TABLES, type TableName, type Tables } from './tables.ts';
 
 /** How often a change is tried that lost against another one of the same row. */
 const MOST_TRIES = 200;
@@ -14,16 +14,25 @@ export const untilDone = async <Result>(attempt: () => Promise<Result | undefine
   throw new AppError('DB_QUERY_FAILED', { reason: 'others have changed the same row again and again' });
 };
 
-export const withoutVersion = <Row extends object>({
-  version: _version,
-  ...row
-}: Row & { readonly version: number }): Row => row as unknown as Row;
+export const withoutVersion = <Row extends object>({ version: _version, ...row }: Row & { readonly version: number }) =>
+  row as unknown as Row;
+
+/** A row without some of its columns. */
+export const without = <Row extends object, Name extends keyof Row>(row: Row, ...names: readonly Name[]) =>
+  Object.fromEntries(Object.entries(row).filter(([name]) => !names.some((each) => each === name))) as Omit<Row, Name>;
 
 export const findRow = async <Name extends TableName>(
   records: Records,
   table: Name,
   equal: Equal<Name>,
 ): Promise<Stored<Name> | null> => (await records.list(table, { equal, limit: 1 }))[0] ?? null;
+
+/** Rows as they are, without their versions. */
+export const readRows = async <Name extends TableName>(records: Records, table: Name, query: Query<Name>) =>
+  (await records.list(table, query)).map((row) => withoutVersion<Tables[Name]>(row));
+
+export const readRow = async <Name extends TableName>(records: Records, table: Name, equal: Equal<Name>) =>
+  (await readRows(records, table, { equal, limit: 1 }))[0] ?? null;
 
 /**
  * Changes the row with these values by a rule, also if others change it meanwhile.
@@ -45,16 +54,16 @@ export const changeRow = <Name extends TableName>(
 
 /**
  * Changes the row with these values by a rule, or inserts one. It looks first, since a violation fails a transaction.
- * @param index the unique index of these values
  * @param rule is given `null` if there is no such row, and returns `null` to leave everything as it is.
+ * @param index the unique index of these values. Default: the key.
  * @returns whether it has changed or inserted the row.
  */
 export const insertOrChangeRow = <Name extends TableName>(
   records: Records,
   table: Name,
   equal: Equal<Name>,
-  index: string,
   rule: (row: Tables[Name] | null) => Tables[Name] | null,
+  index = keyName(TABLES[table]),
 ): Promise<boolean> =>
   untilDone(async () => {
     const before = await findRow(records, table, equal);
@@ -75,9 +84,9 @@ export const insertUnlessPresent = <Name extends TableName>(
   records: Records,
   table: Name,
   equal: Equal<Name>,
-  index: string,
   row: Tables[Name],
-): Promise<boolean> => insertOrChangeRow(records, table, equal, index, (present) => (present === null ? row : null));
+  index?: string,
+): Promise<boolean> => insertOrChangeRow(records, table, equal, (present) => (present === null ? row : null), index);
 
 /** Removes the row with these values, if the condition holds. @returns the row, to one caller; `null` if there is no such row. */
 export const removeRow = <Name extends TableName>(
@@ -119,6 +128,12 @@ export const purgeRows = async <Name extends TableName>(
   return (await records.remove(table, due)).length;
 };
 
+export const byId = (a: { readonly id: string }, b: { readonly id: string }): number => (a.id < b.id ? -1 : 1);
+
+/** The users of rows, in the order in which everybody locks several. */
+export const usersInOrder = (rows: readonly { readonly userId: string }[]): string[] =>
+  [...new Set(rows.map(({ userId }) => userId))].toSorted();
+
 /** Makes two calls of which neither depends on the other's answer. They are carried out in this order; in a unit, the second need not wait. */
 export const inOrder = async <First, Second>(
   { isUnit }: Records,
@@ -132,9 +147,7 @@ const LONGEST_STEP = 2 ** 17;
  * How many rows there are. No store has to count: rows are skipped, in steps that get shorter at the end.
  * @param skipTo the id of a row, so many rows after another one; `undefined`: there are fewer.
  */
-export const countRows = async (
-  skipTo: (after: string | null, skip: number) => Promise<string | undefined>,
-): Promise<number> => {
+export const countRows = async (skipTo: (after: string | null, skip: number) => Promise<string | undefined>) => {
   let [count, after]: [number, string | null] = [0, null];
   for (let step = LONGEST_STEP; step >= 1; ) {
     const last = await skipTo(after, step - 1);

@@ -1,5 +1,5 @@
 import type { Ended } from '../../domain/ended-session.ts';
-import type { AccountEvent } from '../../domain/event.ts';
+import type { AccountEvent, StoredEvent } from '../../domain/event.ts';
 import type { Identity } from '../../domain/identity.ts';
 import type { Link } from '../../domain/link.ts';
 import type { Message } from '../../domain/message.ts';
@@ -21,12 +21,7 @@ export type Tables = {
     /** When the purge checks the session next: at its expiry or before. Refreshes do not change it (ADR 0019). */
     readonly purgeCheckAt: number;
   };
-  readonly events: AccountEvent & {
-    /** A hash of the device of a log-in or a registration; `null` for other kinds. */
-    readonly device: string | null;
-    /** The same text for the events of a user that are counted in one row; `null` for others. */
-    readonly countedBy: string | null;
-  };
+  readonly events: StoredEvent;
   /** The events of operators that the service has not logged yet. They outlive their users. */
   readonly operations: { readonly id: string; readonly event: AccountEvent };
   /** The same, for `EVENTS_RETENTION`: what each operator did. They outlive their users. */
@@ -124,28 +119,22 @@ export type AnyTable = Table<string, Readonly<Record<string, ColumnType>>>;
 /** Its name in SQL is the one that it has here, in snake case, unless it states another. */
 type Declared<Each extends AnyTable> = Omit<Each, 'name'> & Partial<Pick<Each, 'name'>>;
 
-const DEVICE = { userAgent: 'text?', address: 'text?' } as const;
+const columnsOf = <Type extends ColumnType, Name extends string>(type: Type, ...names: readonly Name[]) =>
+  Object.fromEntries(names.map((name) => [name, type])) as Record<Name, Type>;
+
+const DEVICE = columnsOf('text?', 'userAgent', 'address');
 
 type Columns<Name extends TableName> = { readonly [Each in Column<Name>]: ColumnTypeOf<Tables[Name][Each]> };
 
-const DECLARED: { readonly [Name in TableName]: Declared<Table<Column<Name>, Columns<Name>>> } = {
+const DECLARED = {
   users: {
     columns: {
-      id: 'text',
-      username: 'text',
-      usernameKey: 'text',
-      email: 'text',
-      passwordHash: 'text',
-      createdAt: 'integer',
-      updatedAt: 'integer',
-      passwordChangedAt: 'integer',
-      emailVerifiedAt: 'integer?',
-      disabledAt: 'integer?',
-      secondFactorAt: 'integer?',
+      ...columnsOf('text', 'id', 'username', 'usernameKey', 'email', 'passwordHash'),
+      ...columnsOf('integer', 'createdAt', 'updatedAt', 'passwordChangedAt'),
+      ...columnsOf('integer?', 'emailVerifiedAt', 'disabledAt', 'secondFactorAt'),
+      ...columnsOf('json?', 'importedFactors', 'removedIdentities'),
       attributes: 'json',
       locale: 'text?',
-      importedFactors: 'json?',
-      removedIdentities: 'json?',
     },
     key: ['id'],
     unique: { users_username: ['usernameKey'], users_email: ['email'] },
@@ -153,25 +142,13 @@ const DECLARED: { readonly [Name in TableName]: Declared<Table<Column<Name>, Col
   },
   sessions: {
     columns: {
-      id: 'text',
-      userId: 'text',
-      currentTokenId: 'text',
-      previousTokenId: 'text?',
-      rotatedAt: 'integer',
-      rotation: 'integer',
-      burstStartedAt: 'integer',
-      burstFirst: 'integer',
-      createdAt: 'integer',
-      expiresAt: 'integer',
+      ...columnsOf('text', 'id', 'userId', 'currentTokenId'),
+      ...columnsOf('integer', 'rotatedAt', 'rotation', 'burstStartedAt', 'burstFirst', 'createdAt', 'expiresAt'),
+      ...columnsOf('integer', 'authenticatedAt', 'purgeCheckAt'),
+      ...columnsOf('json', 'proofs', 'amr'),
+      ...columnsOf('text?', 'previousTokenId', 'deviceKey', 'browserKey'),
+      ...columnsOf('integer?', 'knownAt', 'heldAt'),
       ...DEVICE,
-      deviceKey: 'text?',
-      browserKey: 'text?',
-      proofs: 'json',
-      authenticatedAt: 'integer',
-      amr: 'json',
-      knownAt: 'integer?',
-      heldAt: 'integer?',
-      purgeCheckAt: 'integer',
     },
     key: ['id'],
     // A refresh changes no column of an index, so PostgreSQL writes to none (ADR 0019).
@@ -180,20 +157,10 @@ const DECLARED: { readonly [Name in TableName]: Declared<Table<Column<Name>, Col
   },
   events: {
     columns: {
-      userId: 'text',
-      id: 'text',
-      kind: 'text',
-      at: 'integer',
-      sessionId: 'text?',
-      reason: 'text?',
-      method: 'text?',
-      note: 'text?',
-      count: 'integer',
-      requestId: 'text?',
+      ...columnsOf('text', 'userId', 'id', 'kind'),
+      ...columnsOf('integer', 'at', 'count'),
+      ...columnsOf('text?', 'sessionId', 'reason', 'method', 'note', 'requestId', 'actor', 'device', 'countedBy'),
       ...DEVICE,
-      actor: 'text?',
-      device: 'text?',
-      countedBy: 'text?',
     },
     key: ['userId', 'id'],
     unique: { events_counted: ['userId', 'countedBy'] },
@@ -217,14 +184,9 @@ const DECLARED: { readonly [Name in TableName]: Declared<Table<Column<Name>, Col
   },
   links: {
     columns: {
-      userId: 'text',
-      purpose: 'text',
-      tokenHash: 'text',
-      email: 'text',
-      since: 'integer',
+      ...columnsOf('text', 'userId', 'purpose', 'tokenHash', 'email'),
+      ...columnsOf('integer', 'since', 'createdAt', 'expiresAt'),
       keeps: 'json?',
-      createdAt: 'integer',
-      expiresAt: 'integer',
     },
     key: ['userId', 'purpose', 'since'],
     unique: { links_token: ['tokenHash'] },
@@ -233,32 +195,20 @@ const DECLARED: { readonly [Name in TableName]: Declared<Table<Column<Name>, Col
   },
   invitations: {
     columns: {
-      email: 'text',
-      id: 'text',
-      tokenHash: 'text',
+      ...columnsOf('text', 'email', 'id', 'tokenHash'),
+      ...columnsOf('integer', 'createdAt', 'expiresAt'),
       attributes: 'json',
-      createdAt: 'integer',
-      expiresAt: 'integer',
     },
     key: ['email'],
     indexes: { invitations_token: ['tokenHash'], invitations_expiry: ['expiresAt'] },
   },
   outbox: {
     columns: {
-      id: 'text',
-      kind: 'text',
-      userId: 'text?',
-      to: 'text',
-      email: 'text?',
-      locale: 'text?',
-      wasVerified: 'boolean',
+      ...columnsOf('text', 'id', 'kind', 'to'),
+      ...columnsOf('integer', 'createdAt', 'attempts', 'nextAttemptAt'),
+      ...columnsOf('boolean', 'wasVerified', 'waitsForPoll'),
+      ...columnsOf('text?', 'userId', 'email', 'locale', 'request', 'network'),
       origin: 'json',
-      createdAt: 'integer',
-      attempts: 'integer',
-      nextAttemptAt: 'integer',
-      waitsForPoll: 'boolean',
-      request: 'text?',
-      network: 'text?',
     },
     key: ['id'],
     unique: { outbox_request: ['request'] },
@@ -281,18 +231,10 @@ const DECLARED: { readonly [Name in TableName]: Declared<Table<Column<Name>, Col
   },
   passkeys: {
     columns: {
-      id: 'text',
-      userId: 'text',
-      credentialId: 'text',
-      publicKey: 'text',
-      userHandle: 'text',
-      counter: 'integer',
+      ...columnsOf('text', 'id', 'userId', 'credentialId', 'publicKey', 'userHandle', 'aaguid', 'name'),
+      ...columnsOf('integer', 'counter', 'createdAt'),
+      ...columnsOf('boolean', 'isSynced', 'isBackedUp'),
       transports: 'json',
-      aaguid: 'text',
-      isSynced: 'boolean',
-      isBackedUp: 'boolean',
-      name: 'text',
-      createdAt: 'integer',
       lastUsedAt: 'integer?',
     },
     key: ['id'],
@@ -302,13 +244,9 @@ const DECLARED: { readonly [Name in TableName]: Declared<Table<Column<Name>, Col
   },
   identities: {
     columns: {
-      issuer: 'text',
-      subject: 'text',
-      id: 'text',
-      userId: 'text',
-      provider: 'text',
-      email: 'text?',
+      ...columnsOf('text', 'issuer', 'subject', 'id', 'userId', 'provider'),
       createdAt: 'integer',
+      email: 'text?',
       lastUsedAt: 'integer?',
     },
     key: ['issuer', 'subject'],
@@ -317,11 +255,8 @@ const DECLARED: { readonly [Name in TableName]: Declared<Table<Column<Name>, Col
   },
   factors: {
     columns: {
-      id: 'text',
-      userId: 'text',
-      secret: 'text',
-      lastStep: 'integer',
-      createdAt: 'integer',
+      ...columnsOf('text', 'id', 'userId', 'secret'),
+      ...columnsOf('integer', 'lastStep', 'createdAt'),
       confirmedAt: 'integer?',
     },
     key: ['id'],
@@ -345,29 +280,22 @@ const DECLARED: { readonly [Name in TableName]: Declared<Table<Column<Name>, Col
   },
   webhooks: {
     columns: {
-      id: 'text',
-      url: 'text',
-      types: 'json?',
-      keyNumber: 'integer',
-      publicKey: 'text',
+      ...columnsOf('text', 'id', 'url', 'publicKey'),
+      ...columnsOf('integer', 'keyNumber', 'createdAt'),
+      ...columnsOf('integer?', 'rotatedAt', 'disabledAt'),
       hasSecret: 'boolean',
-      createdAt: 'integer',
-      rotatedAt: 'integer?',
-      disabledAt: 'integer?',
+      types: 'json?',
     },
     key: ['id'],
   },
   deliveries: {
     name: 'webhook_deliveries',
     columns: {
-      webhookId: 'text',
-      userId: 'text',
-      sequence: 'integer',
-      event: 'json',
-      attempts: 'integer',
-      lastError: 'text?',
-      createdAt: 'integer',
+      ...columnsOf('text', 'webhookId', 'userId'),
+      ...columnsOf('integer', 'sequence', 'attempts', 'createdAt'),
       isWaiting: 'boolean',
+      event: 'json',
+      lastError: 'text?',
       nextAttemptAt: 'integer?',
     },
     key: ['webhookId', 'userId', 'sequence'],
@@ -381,14 +309,17 @@ const DECLARED: { readonly [Name in TableName]: Declared<Table<Column<Name>, Col
     key: ['userId'],
     ofUser: true,
   },
-};
+} satisfies { readonly [Name in TableName]: Declared<Table<Column<Name>, Columns<Name>>> };
 
-/** In snake case. */
+type Surplus = { [Name in TableName]: Exclude<keyof (typeof DECLARED)[Name]['columns'], Column<Name>> }[TableName];
+/** Compiles unless a column is declared that no row has. */
+const NO_SURPLUS: [Surplus] extends [never] ? Readonly<Record<string, Declared<AnyTable>>> : never = DECLARED;
+
 export const nameInSql = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Every table, in an order in which rows can be added: users first. */
 export const TABLES = Object.fromEntries(
-  Object.entries<Declared<AnyTable>>(DECLARED).map(([name, table]) => [name, { name: nameInSql(name), ...table }]),
+  Object.entries(NO_SURPLUS).map(([name, table]) => [name, { name: nameInSql(name), ...table }]),
 ) as Readonly<Record<TableName, AnyTable>>;
 
 /**

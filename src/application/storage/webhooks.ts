@@ -2,8 +2,8 @@ import type { AccountEvent } from '../../domain/event.ts';
 import { type Delivery, isSubscribed, type Webhook, webhookTypeOf } from '../../domain/webhook.ts';
 import type { Clock } from '../ports/clock-and-ids.ts';
 import type { Records, Storage, Stored, Stores } from './records.ts';
-import { changeRow, insertOrChangeRow, removeRow, withoutVersion } from './rows.ts';
-import { keyName, TABLES, type Tables } from './tables.ts';
+import { changeRow, insertOrChangeRow, readRows, removeRow, usersInOrder, without, withoutVersion } from './rows.ts';
+import type { Tables } from './tables.ts';
 
 type Row = Stored<'deliveries'>;
 type Lane = Pick<Delivery, 'webhookId' | 'userId'>;
@@ -11,13 +11,8 @@ type Lane = Pick<Delivery, 'webhookId' | 'userId'>;
 const BATCH = 500;
 const COUNTED_AT_MOST = 1_000;
 
-const toDelivery = ({
-  isWaiting: _isWaiting,
-  lastError: _error,
-  nextAttemptAt: _next,
-  version: _version,
-  ...delivery
-}: Tables['deliveries'] & Partial<Row>): Delivery => delivery;
+const toDelivery = (row: Tables['deliveries'] & Partial<Row>): Delivery =>
+  without(row, 'isWaiting', 'lastError', 'nextAttemptAt', 'version');
 
 const keyOf = ({ webhookId, userId, sequence }: Delivery) => ({ webhookId, userId, sequence });
 
@@ -38,7 +33,7 @@ const lockLane = (records: Records, { userId }: Lane) => records.lock('webhookSe
 
 const nextSequence = async (records: Records, userId: string): Promise<number> => {
   let sequence = 1;
-  await insertOrChangeRow(records, 'webhookSequences', { userId }, keyName(TABLES.webhookSequences), (row) => {
+  await insertOrChangeRow(records, 'webhookSequences', { userId }, (row) => {
     sequence = (row?.sequence ?? 0) + 1;
     return { userId, sequence };
   });
@@ -81,7 +76,7 @@ const removeAll = async (records: Records, webhookId: string): Promise<void> => 
 
 /** An event that is stored while its webhook is removed leaves a delivery behind. */
 const removeOrphans = async (records: Records): Promise<void> => {
-  const list = async () => (await records.list('webhooks', { order: ['id'] })).map(({ id }) => id);
+  const list = async () => (await listWebhooks(records)).map(({ id }) => id);
   for (const after of ['', ...(await list())]) {
     const next = { range: ['webhookId', '>', after], order: ['webhookId'], limit: 1 } as const;
     const [row] = await records.list('deliveries', next);
@@ -91,17 +86,12 @@ const removeOrphans = async (records: Records): Promise<void> => {
 };
 
 /** In the order in which they were added. */
-export const listWebhooks = async (records: Records): Promise<Webhook[]> =>
-  (await records.list('webhooks', { order: ['id'] })).map((row) => withoutVersion<Webhook>(row));
+export const listWebhooks = (records: Records): Promise<Webhook[]> => readRows(records, 'webhooks', { order: ['id'] });
 
 /** @returns the webhook after the change; `null` if there is none. */
-export const changeWebhook = (
-  records: Records,
-  id: string,
-  change: Partial<Omit<Webhook, 'id'>>,
-): Promise<Webhook | null> => changeRow(records, 'webhooks', { id }, (row) => ({ ...row, ...change }));
+export const changeWebhook = (records: Records, id: string, change: Partial<Omit<Webhook, 'id'>>) =>
+  changeRow(records, 'webhooks', { id }, (row) => ({ ...row, ...change }));
 
-/** Removes a webhook with its deliveries. */
 export const deleteWebhook = async (records: Records, id: string): Promise<void> => {
   await removeRow(records, 'webhooks', { id });
   await removeAll(records, id);
@@ -115,10 +105,7 @@ type Claim = {
 };
 
 /** Takes deliveries that are due, the earliest first. They are due again at `until`. */
-export const claimDeliveries = async (
-  records: Records,
-  { webhookId, now, until, limit }: Claim,
-): Promise<Delivery[]> => {
+export const claimDeliveries = async (records: Records, { webhookId, now, until, limit }: Claim) => {
   const due = await records.list('deliveries', {
     equal: { webhookId },
     range: ['nextAttemptAt', '<=', now],
@@ -133,7 +120,6 @@ export const claimDeliveries = async (
   return claimed;
 };
 
-/** @param lastError why it has failed. */
 export const postponeDelivery = async (
   records: Records,
   delivery: Delivery,
@@ -151,12 +137,10 @@ export const settleDelivery = async (
 ): Promise<void> => {
   await lockLane(records, delivery);
   if (outcome === 'delivered') await removeRow(records, 'deliveries', keyOf(delivery));
-  else
-    await changeRow(records, 'deliveries', keyOf(delivery), (row) => ({
-      ...row,
-      isWaiting: false,
-      nextAttemptAt: null,
-    }));
+  else {
+    const givenUp = { isWaiting: false, nextAttemptAt: null };
+    await changeRow(records, 'deliveries', keyOf(delivery), (row) => ({ ...row, ...givenUp }));
+  }
   await goOn(records, delivery, now);
 };
 
@@ -165,12 +149,7 @@ export const settleDelivery = async (
  * @param after the user of the call before; `''` for the first one.
  * @returns the user; `null` when there is none left.
  */
-export const replayDeliveries = async (
-  records: Records,
-  webhookId: string,
-  after: string,
-  now: number,
-): Promise<string | null> => {
+export const replayDeliveries = async (records: Records, webhookId: string, after: string, now: number) => {
   const next = { equal: { webhookId }, range: ['userId', '>', after], order: ['userId'], limit: 1 } as const;
   const [lane] = await records.list('deliveries', next);
   if (lane === undefined) return null;
@@ -242,8 +221,7 @@ export const purgeDeliveries = async (
   const old = { range: ['createdAt', '<', before], order: ['createdAt'], limit } as const;
   const listed = async (isWaiting: boolean) => records.list('deliveries', { equal: { isWaiting }, ...old });
   const rows = [...(await listed(true)), ...(await listed(false))];
-  // In the order in which everybody locks several.
-  for (const id of [...new Set(rows.map(({ userId }) => userId))].toSorted()) await users.lock(id);
+  for (const id of usersInOrder(rows)) await users.lock(id);
   for (const row of rows) await lockLane(records, row);
   const removed = await records.remove('deliveries', rows);
   // Afterwards: it changes the next one, which may be among them.

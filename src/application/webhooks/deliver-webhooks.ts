@@ -3,14 +3,7 @@ import type { Clock } from '../ports/clock-and-ids.ts';
 import type { SenderFor, SendWebhook } from '../ports/hooks.ts';
 import type { Report } from '../report.ts';
 import type { Stores, Transactions } from '../storage/records.ts';
-import {
-  changeWebhook,
-  claimDeliveries,
-  hasDeliveries,
-  listWebhooks,
-  postponeDelivery,
-  settleDelivery,
-} from '../storage/webhooks.ts';
+import * as webhooks from '../storage/webhooks.ts';
 
 /** Requests to one webhook at the same time, so that a slow one takes no room from others. */
 export const AT_ONCE = 10;
@@ -27,9 +20,7 @@ type DeliverDeps = Pick<Stores, 'records'> & {
   readonly report?: Report;
 };
 
-/**
- * Sends what webhooks are to be told, at least once each, and in order for each user. What this instance cannot sign is left to one that can.
- */
+/** Sends what webhooks are to be told, at least once each, and in order for each user. What this instance cannot sign is left to one that can. */
 export const deliverWebhooks = (deps: DeliverDeps) => {
   const { records, clock } = deps;
   const running = new Map<string, number>();
@@ -40,9 +31,9 @@ export const deliverWebhooks = (deps: DeliverDeps) => {
     const before = stuck;
     stuck = new Set();
     for (const { id } of enabled) {
-      if (!(await hasDeliveries(records, id, MOST_DELIVERIES))) continue;
+      if (!(await webhooks.hasDeliveries(records, id, MOST_DELIVERIES))) continue;
       // A receiver that is back gets the time to make them fewer.
-      if (before.has(id) || (await hasDeliveries(records, id, 2 * MOST_DELIVERIES)))
+      if (before.has(id) || (await webhooks.hasDeliveries(records, id, 2 * MOST_DELIVERIES)))
         await disable(deps, { webhookId: id });
       else if (own.has(id)) stuck.add(id);
     }
@@ -57,12 +48,9 @@ export const deliverWebhooks = (deps: DeliverDeps) => {
   return {
     /** Whether there was a webhook to send to at the last look. */
     isNeeded: (): boolean => isNeeded,
-    /**
-     * Begins to send the deliveries that are due.
-     * @returns a promise for each attempt, which never rejects
-     */
+    /** Begins to send the deliveries that are due. @returns a promise for each attempt, which never rejects */
     async begin(): Promise<readonly Promise<void>[]> {
-      const enabled = (await listWebhooks(records)).filter(({ disabledAt }) => disabledAt === null);
+      const enabled = (await webhooks.listWebhooks(records)).filter(({ disabledAt }) => disabledAt === null);
       const own = new Map<string, SendWebhook>();
       for (const webhook of enabled) {
         const send = await deps.senderFor(webhook);
@@ -78,7 +66,7 @@ export const deliverWebhooks = (deps: DeliverDeps) => {
       for (const [webhookId, send] of own) {
         const limit = AT_ONCE - (running.get(webhookId) ?? 0);
         if (limit === 0) continue;
-        const claimed = await claimDeliveries(records, { webhookId, now, until: now + LEASE, limit });
+        const claimed = await webhooks.claimDeliveries(records, { webhookId, now, until: now + LEASE, limit });
         begun.push(...claimed.map((delivery) => run(send, delivery)));
       }
       return begun;
@@ -87,7 +75,7 @@ export const deliverWebhooks = (deps: DeliverDeps) => {
 };
 
 const disable = async ({ records, clock, report }: DeliverDeps, of: Pick<Delivery, 'webhookId'>, status?: number) => {
-  await changeWebhook(records, of.webhookId, { disabledAt: clock.now() });
+  await webhooks.changeWebhook(records, of.webhookId, { disabledAt: clock.now() });
   report?.('webhook', 'disabled', of, status);
 };
 
@@ -116,7 +104,7 @@ const settle = async (
   delivery: Delivery,
   outcome: 'delivered' | 'given-up',
 ) => {
-  await transactions.run((stores) => settleDelivery(stores.records, delivery, outcome, clock.now()));
+  await transactions.run((stores) => webhooks.settleDelivery(stores.records, delivery, outcome, clock.now()));
   report?.('webhook', outcome, delivery);
 };
 
@@ -129,7 +117,7 @@ const tryAgainLater = async (deps: DeliverDeps, delivery: Delivery, { status, er
   report?.('webhook', 'failed', delivery, status, error);
   if (delay === null) await settle(deps, delivery, 'given-up');
   else
-    await postponeDelivery(records, delivery, {
+    await webhooks.postponeDelivery(records, delivery, {
       until: now + delay,
       lastError: `${status ?? Object(error).code ?? 'no answer'}`,
     });

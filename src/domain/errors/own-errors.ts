@@ -24,11 +24,7 @@ export const ownEntry = (code: string, { status, message, description, retryable
   return Object.freeze({ ...DEFAULTS, status, message, description, retryable, level });
 };
 
-/**
- * The catalog with the codes of an application.
- * @param declared the codes of each route.
- * @throws Error when routes declare one code differently.
- */
+/** The catalog with the codes of an application. @param declared the codes of each route. @throws Error when routes declare one code differently. */
 export const extendCatalog = (declared: readonly OwnEntries[]): Catalog => {
   const all: Record<string, CatalogEntry> = { ...CATALOG };
   for (const [code, entry] of declared.flatMap((each) => Object.entries(each))) {

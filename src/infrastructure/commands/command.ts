@@ -41,9 +41,8 @@ export type Command = {
 };
 
 /** An action whose options have their types. */
-export const action = <const Declared extends Options = Readonly<Record<never, never>>>(
-  given: Action<Declared>,
-): Action => given as unknown as Action;
+export const action = <const Declared extends Options = Readonly<Record<never, never>>>(given: Action<Declared>) =>
+  given as unknown as Action;
 
 const signatureOf = (name: string, [of, { args = [], options = {} }]: readonly [string, Action]): string => {
   const flags = Object.entries(options).map(([each, kind]) => `[--${each}${kind === true ? '' : ` ${kind}`}]`);

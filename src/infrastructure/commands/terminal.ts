@@ -48,7 +48,6 @@ export const processTerminal = (): Terminal => ({
   warn,
 });
 
-/** @throws CommandError unless somebody says yes */
 export const assertAgreed = async (question: string, ask: Terminal['ask']): Promise<void> => {
   if (ask === null)
     throw new CommandError('not-confirmed', 'This cannot be undone: without a terminal to ask on, it needs --yes.', 2);

@@ -87,11 +87,7 @@ export const pageStatesOf = ({ secrets, clock }: Pick<Service, 'secrets' | 'cloc
   pageStates({ secrets, clock, cookie: pageCookies(refreshCookie).pageState });
 
 /** The pages for users, over the routes of the API. ADR 0024. */
-export const openPages = (
-  deps: Service,
-  config: Config,
-  { api, script, ofMail, visits, files: read }: PageOptions,
-): Route[] => {
+export const openPages = (deps: Service, config: Config, { api, script, ofMail, visits, files: read }: PageOptions) => {
   const { brand, defaultLocale, allowedOrigins, application } = config;
   const targets = targetsOf(config);
   const site = { baseUrl: config.baseUrl, brand, version: VERSION };

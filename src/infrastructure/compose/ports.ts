@@ -27,11 +27,10 @@ import { loadOrCreateKeys, newPair, openFactorKeys } from '../keys.ts';
 import type { Limits } from './limits.ts';
 
 /**
- * Adapters of ports other than the storage; of `secrets` and `proofs`, those members that are replaced. With `tokens`, the key set of the
- * service is empty: publish the keys yourself. Instances without the keys of the service need `secrets.sign` and `unsign` too, so that each
- * accepts what the others have signed. `hasher` and `attempts` also replace the limits on waiting and on wrong passwords. With `mailer: null`
- * there is no mail. Without `clock`, a storage of the caller's is judged by the clock of this machine: pass that of its server if several
- * machines use it.
+ * Adapters of ports other than the storage; of `secrets` and `proofs`, those members that are replaced. With `tokens`, the key set of the service is
+ * empty: publish the keys yourself. Instances without the keys of the service need `secrets.sign` and `unsign` too, so that each accepts what the
+ * others have signed. `hasher` and `attempts` also replace the limits on waiting and on wrong passwords. With `mailer: null` there is no mail.
+ * Without `clock`, a storage of the caller's is judged by the clock of this machine: pass that of its server if several machines use it.
  */
 export type PortOverrides = Partial<Omit<Ports, keyof Storage | 'secrets' | 'proofs'>> & {
   readonly secrets?: Partial<Secrets>;
@@ -87,12 +86,10 @@ const HASHING_WAIT = 1 / 3;
 type PortOptions = {
   readonly overrides: NonNullable<Overrides['ports']>;
   readonly storage: Storage;
-  /** That of the storage. */
   readonly clock: Clock;
   readonly observeHook?: ObserveHook | undefined;
 } & Pick<Limits, 'counts' | 'hashOf'>;
 
-/** Opens the ports that the caller does not override. */
 export const openPorts = async (config: Config, logger: Logger, opened: PortOptions) => {
   const { storage, counts, hashOf } = opened;
   const given = opened.overrides;

@@ -42,9 +42,7 @@ export const NOT_PERMITTED = 'the user may not run a command that counting needs
 
 const PROBE_TTL_MS = 1_000;
 
-/**
- * Counts as the service does, with the same scripts and so with the same rights, and takes it back. Rejects if that is impossible.
- */
+/** Counts as the service does, with the same scripts and so with the same rights, and takes it back. Rejects if that is impossible. */
 const probeCounts = async (redis: RedisClient): Promise<void> => {
   const key = `tandem:probe:${randomSecrets.random()}`;
   const { countRequest, replace } = redisCounts(redis);
@@ -61,5 +59,4 @@ const probeCounts = async (redis: RedisClient): Promise<void> => {
 /** The replies to a user without a right: to the command of a client, and to one of a script in Redis 7 and 6. */
 const REFUSALS = [/^NOPERM /, /ACL failure in script/, /can't run this command/];
 
-const isRefusal = (error: unknown): boolean =>
-  error instanceof Error && REFUSALS.some((refusal) => refusal.test(error.message));
+const isRefusal = (error: unknown) => error instanceof Error && REFUSALS.some((refusal) => refusal.test(error.message));

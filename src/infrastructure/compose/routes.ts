@@ -63,7 +63,6 @@ type RouteOptions = {
   /** Whether links in mail lead to pages of the service. */
   readonly hasAccountPages: boolean;
   readonly pageFiles: () => Promise<UserPageFiles>;
-  /** Those of the application. */
   readonly own: readonly Route[];
 };
 
@@ -196,8 +195,7 @@ const ownLinksOf = ({ appLinks, baseUrl }: Config): readonly string[] => {
 };
 
 /** A file of the browser client as `npm run client` has built it (ADR 0023). */
-const readClient = (file: string): string =>
-  readFileSync(new URL(`../../../client/dist/${file}`, import.meta.url), 'utf8');
+const readClient = (file: string) => readFileSync(new URL(`../../../client/dist/${file}`, import.meta.url), 'utf8');
 
 const CONSOLE = new URL('../../../console/page/', import.meta.url);
 const readConsole = (name: string): Promise<string> => readFile(new URL(name, CONSOLE), 'utf8');

@@ -182,7 +182,6 @@ const rateLimit = (text: string): RateLimit | undefined => {
   return Number(seconds) <= 86_400 ? { requests: Number(requests), window: Number(seconds) * 1_000 } : undefined;
 };
 
-/** The limits of the tiers that are named. */
 export const rateLimits = formOf<Partial<RateLimits>>(
   'one or more of global, strict and public, each with requests/seconds such as 100/60 (at most 86400 seconds) or off: global=100/60,strict=20/60,public=off; or off',
   (text) => {

@@ -63,7 +63,15 @@ export const mailUrl = formOf<MailUrl>(
 export const withHost = (text: string): string =>
   /[?&]host=/.test(text) ? text.replace(/^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)(?=\/)/, '$1localhost') : text;
 
-type DatabaseUrl = Pick<ServerOptions, 'kind' | 'url'> | Omit<SqliteOptions, 'tablePrefix'>;
+/** The URLs that one stands for which names several hosts, in their order. @param form what is before, and after the hosts */
+const urlsOfNodes = (text: string, form: RegExp): string[] => {
+  const [, beginning = '', hosts, end = ''] = form.exec(text) ?? [];
+  return hosts === undefined ? [text] : itemsOf(hosts).map((host) => `${beginning}${host}${end}`);
+};
+
+const MYSQL_NODES = /^((?:mysql|mariadb):\/\/(?:[^@/?#]*@)?)([^@/?#]*)(.*)$/s;
+
+type DatabaseUrl = Pick<ServerOptions, 'kind' | 'url' | 'others'> | Omit<SqliteOptions, 'tablePrefix'>;
 
 const KINDS = {
   'postgres:': 'postgresql',
@@ -94,17 +102,19 @@ const hasFitParameters = (url: URL): boolean => {
 };
 
 export const databaseUrl = formOf<DatabaseUrl>(
-  `a postgresql:// URL with special characters percent-encoded and with one host (one that follows the primary, such as that of a proxy before several servers, or the directory of a socket as ?host=), with no parameter but ${POSTGRESQL.join(', ')}, each once; a mariadb:// or mysql:// URL with no parameter but ssl=true, which is TLS with a verified certificate; or sqlite: and the path of a file`,
+  `a postgresql:// URL with special characters percent-encoded and with one host (one that follows the primary, such as that of a proxy before several servers, or the directory of a socket as ?host=), with no parameter but ${POSTGRESQL.join(', ')}, each once; a mariadb:// or mysql:// URL, with the hosts of all nodes of a cluster such as a:3306,b:3306, and no parameter but ssl=true, which is TLS with a verified certificate; or sqlite: and the path of a file`,
   (given) => {
     const [, file, synchronous = 'normal'] = SQLITE.exec(given) ?? [];
     if (file !== undefined)
       return file !== ':memory:' && path.parse(file) !== undefined
         ? { kind: 'sqlite', path: file, synchronous: synchronous === 'full' ? 'full' : 'normal' }
         : undefined;
-    const text = withHost(given);
-    const url = urlOf(text, Object.keys(KINDS));
+    const [text = '', ...others] = urlsOfNodes(withHost(given), MYSQL_NODES);
+    const [url, ...further] = [text, ...others].map((each) => urlOf(each, Object.keys(KINDS)));
+    if (url === undefined || !hasFitParameters(url) || !further.every((each) => each && each.hostname !== ''))
+      return undefined;
     // `urlOf` returns only URLs with one of the protocols.
-    return url && hasFitParameters(url) ? { kind: KINDS[url.protocol as keyof typeof KINDS], url: text } : undefined;
+    return { kind: KINDS[url.protocol as keyof typeof KINDS], url: text, ...(others.length > 0 && { others }) };
   },
 );
 
@@ -134,13 +144,13 @@ const SENTINELS = /^(rediss?\+sentinel:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(.*)$/s;
 export const redisUrls = formOf<readonly string[]>(
   'a redis:// or rediss:// URL with special characters percent-encoded and no query parameter except family=4, 6 or 0; the URLs of several nodes of a cluster, separated by commas, that differ only in host and port; or the sentinels and the name of their master in a URL such as redis+sentinel://user:password@host:port,host:port/master/0 (rediss+sentinel:// with TLS), with no query parameter except family, sentinel_username and sentinel_password, each once',
   (text) => {
-    const [, beginning, hosts = '', end] = SENTINELS.exec(text.trim()) ?? [];
-    const texts = beginning === undefined ? itemsOf(text) : itemsOf(hosts).map((host) => `${beginning}${host}${end}`);
-    const urls = texts.map((url) => urlOf(url, beginning === undefined ? ['redis:', 'rediss:'] : SENTINEL));
+    const isSentinels = SENTINELS.test(text.trim());
+    const texts = isSentinels ? urlsOfNodes(text.trim(), SENTINELS) : itemsOf(text);
+    const urls = texts.map((url) => urlOf(url, isSentinels ? SENTINEL : ['redis:', 'rediss:']));
     const known = urls.filter((url) => url !== undefined);
     const ways = new Set(known.map(({ protocol, username, password }) => [protocol, username, password].join(' ')));
     if (known.length < urls.length || ways.size !== 1) return undefined;
-    const [isFit] = beginning !== undefined ? [isSentinel] : known.length === 1 ? [isServer] : [isNode];
+    const [isFit] = isSentinels ? [isSentinel] : known.length === 1 ? [isServer] : [isNode];
     return known.every(isFit) ? texts : undefined;
   },
 );

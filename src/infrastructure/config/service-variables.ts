@@ -95,7 +95,7 @@ export const SERVICE_VARIABLES = {
     form: form.milliseconds(1, 2 ** 31 - 1),
     default: '30000',
     meaning:
-      'The time limit for receiving a request, for handling it and for sending the response, each in milliseconds. A connection to PostgreSQL gets a tenth of it, a statement a sixth.',
+      'The time limit for receiving a request, for handling it and for sending the response, each in milliseconds. A connection to the database gets a tenth of it, a statement a sixth.',
   },
   SHUTDOWN_DELAY: {
     form: form.durationFromZero('1m'),
@@ -112,7 +112,7 @@ export const SERVICE_VARIABLES = {
     form: form.rateLimits,
     default: RATE_LIMITS,
     meaning:
-      'The rate limits, requests/seconds for each client and route: strict of registration, log-in and changes that need the password; public of the error catalog, the key set and the health checks; global of all others. One that is not named keeps its default. off turns one or all off.',
+      'The rate limits, requests/seconds for each client and route: strict of registration, log-in and changes that need the password; public of documents such as the key set, and of the error catalog; none of the health checks; global of all others. One that is not named keeps its default. off turns one or all off.',
   },
   LOG_LEVEL: {
     form: form.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
@@ -159,7 +159,7 @@ export const SERVICE_VARIABLES = {
     secret: true,
     unset: 'a file of SQLite, database.sqlite in DATA_DIR',
     meaning:
-      'The URL of the database: PostgreSQL, MariaDB, MySQL, or a file of SQLite as sqlite:path, with ?synchronous=full if each commit has to survive a loss of power. If a PostgreSQL URL has no password, PGPASSWORD is used.',
+      'The URL of the database: PostgreSQL, MariaDB, MySQL (all nodes of a Galera cluster, separated by commas, the preferred one first), or a file of SQLite as sqlite:path, with ?synchronous=full if each commit has to survive a loss of power. If a PostgreSQL URL has no password, PGPASSWORD is used.',
   },
   DATABASE_TABLE_PREFIX: {
     form: form.tablePrefix,

@@ -60,7 +60,6 @@ export const settingsOf = (of: Values) => {
   const mail = mailOf(of);
   return {
     environment: of.NODE_ENV,
-    /** Processes that serve requests. */
     workers: of.WORKERS,
     host: of.HOST,
     /** 0 is any free port. */
@@ -213,7 +212,6 @@ const ownOriginsOf = (of: Values): string[] => {
 
 export const hasUserPages = (of: Values): boolean => (of.ACCOUNT_PAGES ?? (isProduction(of) ? 'off' : 'on')) === 'on';
 
-/** The page that logs in; `null`: there is none. */
 export const loginPageOf = (of: Values): string | null =>
   of.LOGIN_PAGE_URL ?? (hasUserPages(of) ? `${baseUrlOf(of)}/auth/log-in` : null);
 
@@ -251,8 +249,7 @@ const keysOf = (of: Values): TokenKeys | null => {
 };
 
 /** SPEC "Token scheme": 15 minutes, or the lifetime of the refresh token if that is shorter. */
-const accessLifetimeOf = (of: Values): number =>
-  of.JWT_ACCESS_EXPIRES_IN ?? Math.min(15 * MINUTE, of.JWT_REFRESH_EXPIRES_IN);
+const accessLifetimeOf = (of: Values) => of.JWT_ACCESS_EXPIRES_IN ?? Math.min(15 * MINUTE, of.JWT_REFRESH_EXPIRES_IN);
 
 export const raceWindowOf = (of: Values): number =>
   of.JWT_REFRESH_RACE_WINDOW ?? Math.min(10_000, Math.floor(of.JWT_REFRESH_EXPIRES_IN / 10));
@@ -270,8 +267,7 @@ export const cookiePathOf = (of: Values): string =>
   of.JWT_REFRESH_COOKIE_PATH ?? (of.JWT_REFRESH_COOKIE_PREFIX === '__Host-Http-' ? '/' : authPathOf(of));
 
 /** Whether browsers send a cookie with its path to refresh and log-out (RFC 6265 §5.1.4). */
-export const cookieCoversAuth = (of: Values): boolean =>
-  withSlash(authPathOf(of)).startsWith(withSlash(cookiePathOf(of)));
+export const cookieCoversAuth = (of: Values) => withSlash(authPathOf(of)).startsWith(withSlash(cookiePathOf(of)));
 
 /** Browsers hold the prefixes to their promises (RFC 6265bis §4.1.3): no other host, and no page over http, can have set the cookie. */
 const accessCookieOf = (of: Values): AccessCookieSettings => {

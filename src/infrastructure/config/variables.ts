@@ -31,14 +31,6 @@ export const VARIABLE_NAMES = Object.keys(VARIABLES) as VariableName[];
 export const defaultText = ({ default: text }: Variable, environment: Environment): string | undefined =>
   typeof text === 'object' ? text[environment] : text;
 
-/** The default, as the documentation shows it. */
-export const shownDefault = ({ default: text, unset }: Variable): string => {
-  if (unset !== undefined) return unset;
-  if (typeof text !== 'object') return text || 'none';
-  const others = (['production', 'test'] as const).filter((environment) => text[environment] !== text.development);
-  return `${text.development} (${others.map((environment) => `${environment}: ${text[environment]}`).join(', ')})`;
-};
-
 /** The values of the valid variables, and a line for each invalid one. An empty variable counts as unset. */
 export const readVariables = (env: Env): { readonly values: Partial<Values>; readonly invalid: readonly string[] } => {
   const environment = env.NODE_ENV === 'production' || env.NODE_ENV === 'test' ? env.NODE_ENV : 'development';
@@ -56,8 +48,7 @@ export const readVariables = (env: Env): { readonly values: Partial<Values>; rea
 };
 
 /** Hashes of secrets, too. */
-const isHidden = (name: VariableName): boolean =>
-  (VARIABLES[name] as Variable).secret === true || name === 'PAGE_SERVERS';
+const isHidden = (name: VariableName) => (VARIABLES[name] as Variable).secret === true || name === 'PAGE_SERVERS';
 
 /** What the service is set to, without secrets: URLs with a password are refused where they are none. */
 export const shownSettings = (env: Env) => {
@@ -80,9 +71,8 @@ const OF_PROVIDERS = /^(OIDC_[A-Z\d_]{1,80}_(?:CLIENT_SECRET|PRIVATE_KEY))_FILE$
 const KNOWN = new Set<string>([...VARIABLE_NAMES, ...FILES]);
 
 /**
- * The environment with the contents of the files that `<name>_FILE` names, without the line breaks at their ends; and a line for each
- * name or file that cannot be read. `docker run --env-file` and `kubectl create secret --from-env-file` keep quotes around values, which
- * no variable needs.
+ * The environment with the contents of the files that `<name>_FILE` names, without the line breaks at their ends; and a line for each name or file
+ * that cannot be read. `docker run --env-file` and `kubectl create secret --from-env-file` keep quotes around values, which no variable needs.
  */
 export const readEnvironment = (given: Env): { readonly env: Env; readonly problems: readonly string[] } => {
   const env: Record<string, string | undefined> = { ...given };

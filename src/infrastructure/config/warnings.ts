@@ -114,7 +114,7 @@ export const databaseWarnings = (env: Env): Rules =>
     'DATABASE_URL does not require TLS with a verified certificate: an attacker on the network can read and change the data (use ?ssl=true)':
       ({ DATABASE_URL: url }) =>
         (url?.kind === 'mariadb' || url?.kind === 'mysql') &&
-        isFar(hostOf(new URL(url.url))) &&
+        [url.url, ...(url.others ?? [])].some((each) => isFar(hostOf(new URL(each)))) &&
         !new URL(url.url).searchParams.has('ssl'),
   });
 

@@ -22,7 +22,6 @@ export type CopyOptions = {
   readonly database: SqliteOptions;
   /** Where the keys are. */
   readonly dataDir: string;
-  /** The backup. */
   readonly file: string;
   readonly withKeys: boolean;
 };
@@ -113,14 +112,12 @@ const UNREADABLE: readonly unknown[] = [1, 11, 26];
 const isUnreadable = (error: unknown): boolean =>
   error instanceof Error && UNREADABLE.includes(Number(Reflect.get(error, 'errcode')) & 0xff);
 
-const damaged = (problem: string): CommandError =>
-  new CommandError('not-a-backup', `This is no whole backup: ${problem}.`);
+const damaged = (problem: string) => new CommandError('not-a-backup', `This is no whole backup: ${problem}.`);
 
 /** Writes a new file that only its owner can read, and waits until it is on the disk. */
 const newFile = (path: string) => createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true });
 
-export const pack = (copy: string, file: string): Promise<void> =>
-  pipeline(createReadStream(copy), createGzip(), newFile(file));
+export const pack = (copy: string, file: string) => pipeline(createReadStream(copy), createGzip(), newFile(file));
 
 /** @throws CommandError when the file is not what `pack` has written; Error of the system */
 const unpack = async (file: string, copy: string): Promise<void> => {

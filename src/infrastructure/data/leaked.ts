@@ -65,5 +65,4 @@ async function* linesOf(from: string): AsyncGenerator<{ readonly place: string; 
   }
 }
 
-const invalid = (message: string): CommandError =>
-  new CommandError('leaked-list', `${message}. Nothing was written.`, 2);
+const invalid = (message: string) => new CommandError('leaked-list', `${message}. Nothing was written.`, 2);

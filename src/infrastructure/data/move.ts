@@ -88,10 +88,8 @@ type Copying = {
 const SHOWN = 20 * BATCH;
 
 /**
- * Copies every row that the target has not. What an earlier call has copied stays.
- * 1. Compares all rows, and writes nothing if the target has others than the source.
- * 2. Inserts missing rows, a batch in one unit.
- * 3. Compares all rows again.
+ * Copies every row that the target has not. What an earlier call has copied stays. 1. Compares all rows, and writes nothing if the target has others
+ * than the source. 2. Inserts missing rows, a batch in one unit. 3. Compares all rows again.
  * @returns how many rows each table has, and how many were copied now.
  * @throws CommandError when the target has other rows; Error that names the table of a row that cannot be stored.
  */
@@ -139,10 +137,7 @@ const changed = (): Error =>
   );
 
 /** @returns how many rows were copied. */
-const copyTable = async <Name extends TableName>(
-  table: Name,
-  { source, target, onProgress }: Copying,
-): Promise<number> => {
+const copyTable = async <Name extends TableName>(table: Name, { source, target, onProgress }: Copying) => {
   let batch: Stored<Name>[] = [];
   let copied = 0;
   const insertBatch = async (): Promise<void> => {

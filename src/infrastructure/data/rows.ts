@@ -10,7 +10,6 @@ export const BATCH = 1000;
 /** Every table, users first: the others refer to them. `Object.keys` is typed to return any strings. */
 export const TABLE_NAMES = Object.keys(TABLES) as readonly TableName[];
 
-/** How many rows each table has, by its name. */
 export type RowCounts = Readonly<Partial<Record<TableName, number>>>;
 
 export type Source = Pick<Records, 'list'>;

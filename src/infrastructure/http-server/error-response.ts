@@ -32,9 +32,8 @@ const hostFault = (incoming: IncomingMessage): string | null => {
 };
 
 /**
- * Whether this must be the last request of its connection, because the input after it cannot be trusted. After a request with `Upgrade`,
- * Node's parser drops what came with it, and may take a body for the next request. A chunked body in HTTP/1.0 is faulty framing (RFC 9112
- * §6.1).
+ * Whether this must be the last request of its connection, because the input after it cannot be trusted. After a request with `Upgrade`, Node's
+ * parser drops what came with it, and may take a body for the next request. A chunked body in HTTP/1.0 is faulty framing (RFC 9112 §6.1).
  */
 export const mustBeLast = ({ headers, httpVersion }: IncomingMessage): boolean => {
   const chunked = headers['transfer-encoding'] !== undefined;

@@ -42,10 +42,7 @@ const HIGH_WATER_MARK = 16_384;
 /** Milliseconds for which a connection without a request is kept when the server closes: one may be in transit. */
 const GRACE = 1_000;
 
-/**
- * Opens an HTTP server that limits what one connection can use (ADR 0017).
- * @throws Error that names the settings of the address
- */
+/** Opens an HTTP server that limits what one connection can use (ADR 0017). @throws Error that names the settings of the address */
 export const listen = async (handlers: ServerHandlers, options: Options, settings: Settings = 'HOST and PORT') => {
   const connections: Connections = new Map();
   const state = { closing: false };

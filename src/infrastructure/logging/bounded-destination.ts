@@ -82,7 +82,6 @@ export const boundedDestination = (fd: number) => {
       writeWaiting();
       if (waiting.length > 0) retryAfter(FIRST_RETRY);
     },
-    /** How many lines were dropped so far. */
     lostLines: (): number => lost,
     /** @param given is called when everything can be written again, with how many lines were dropped meanwhile. */
     onRecovery: (given: (lost: number) => void): void => {

@@ -37,7 +37,6 @@ const SECRETS: ReadonlySet<string> = new Set(SECRET_NAMES.map((name) => name.toL
 
 const bounded = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text);
 
-/** The log message of an error that is logged without one. */
 const messageOf = (error: Error): string => {
   const { message, type } = redactError(error);
   return bounded(message ?? type);
@@ -113,9 +112,7 @@ export const createLogger = (options: LoggerOptions, mixin = (): object => ({}))
 const shown = (_name: string, value: unknown): unknown =>
   typeof value === 'string' ? value.split('\n').map(printable).join('\n') : value;
 
-/**
- * Makes a line of the log text for a developer's terminal. Its library is imported when it is used.
- */
+/** Makes a line of the log text for a developer's terminal. Its library is imported when it is used. */
 export const terminalText = async (): Promise<(line: string) => string> => {
   const { prettyFactory } = await import('pino-pretty');
   const pretty = prettyFactory({

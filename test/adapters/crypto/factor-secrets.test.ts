@@ -1,4 +1,4 @@
-// Proves ASVS 11.3.1, 11.3.3; theft-3
+// Proves ASVS 11.3.1, 11.3.2, 11.3.3; theft-3
 import { describe, expect, it } from 'vitest';
 import { factorSecrets } from '../../../src/adapters/crypto/secrets.ts';
 import { anId } from '../../support/builders.ts';

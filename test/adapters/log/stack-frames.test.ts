@@ -49,12 +49,10 @@ describe('the frames of an error', () => {
   );
 });
 
-describe('an error that replaces another', () => {
-  it('keeps its message, and has the stack frames of both', () => {
-    const foreign = withStack('Error: hunter22\n    at query (/app/node_modules/driver/index.js:1:2)');
-    const error = withFramesOf(foreign, new Error('the query failed'));
-    expect(error.message).toBe('the query failed');
-    expect(framesOf(error)).toMatch(/stack-frames\.test\.ts[\s\S]*\n {4}at query \(/);
-    expect(error.stack).not.toContain('hunter22');
-  });
+it('an error that replaces another keeps its message, and has the stack frames of both', () => {
+  const foreign = withStack('Error: hunter22\n    at query (/app/node_modules/driver/index.js:1:2)');
+  const error = withFramesOf(foreign, new Error('the query failed'));
+  expect(error.message).toBe('the query failed');
+  expect(framesOf(error)).toMatch(/stack-frames\.test\.ts[\s\S]*\n {4}at query \(/);
+  expect(error.stack).not.toContain('hunter22');
 });

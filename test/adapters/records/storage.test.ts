@@ -98,23 +98,21 @@ describe('the events of a transaction', () => {
   });
 });
 
-describe('the audit log', () => {
-  it('has a line for each event but sessions that have expired, which are counted nevertheless', () => {
-    const lines: { readonly level: number; readonly reason?: string }[] = [];
-    const counted: AccountEvent[] = [];
-    const logger = pino({}, { write: (line) => lines.push(JSON.parse(line)) });
-    const ended = (reason: 'expired' | 'logout' | 'token-replayed') => ({
-      ...disabled(),
-      kind: 'session-ended' as const,
-      reason,
-    });
-    auditLog(logger, (event) => counted.push(event))([ended('logout'), ended('expired'), ended('token-replayed')]);
-    expect(lines.map(({ level, reason }) => [level, reason])).toEqual([
-      [30, 'logout'],
-      [40, 'token-replayed'],
-    ]);
-    expect(counted.map(({ reason }) => reason)).toEqual(['logout', 'expired', 'token-replayed']);
+it('the audit log has a line for each event but sessions that have expired, which are counted nevertheless', () => {
+  const lines: { readonly level: number; readonly reason?: string }[] = [];
+  const counted: AccountEvent[] = [];
+  const logger = pino({}, { write: (line) => lines.push(JSON.parse(line)) });
+  const ended = (reason: 'expired' | 'logout' | 'token-replayed') => ({
+    ...disabled(),
+    kind: 'session-ended' as const,
+    reason,
   });
+  auditLog(logger, (event) => counted.push(event))([ended('logout'), ended('expired'), ended('token-replayed')]);
+  expect(lines.map(({ level, reason }) => [level, reason])).toEqual([
+    [30, 'logout'],
+    [40, 'token-replayed'],
+  ]);
+  expect(counted.map(({ reason }) => reason)).toEqual(['logout', 'expired', 'token-replayed']);
 });
 
 /** Kinds whose work could be seen in the time of a response, and show that an address has an account. */

@@ -130,20 +130,18 @@ describe('a recorded trace', () => {
   });
 });
 
-describe('which traces are recorded', () => {
-  it.each([
-    ['as the service says, whatever the caller wishes', { ratio: 1 }, '00', true],
-    ['as the service says, whatever the caller wishes', { ratio: 0 }, '01', false],
-    ['as the caller says, if told so', { ratio: 0, followsCaller: true }, '01', true],
-    ['as the caller says, if told so', { ratio: 1, followsCaller: true }, '00', false],
-  ] as const)('%s: %j, %s', async (_what, options, flags, isRecorded) => {
-    const { sent } = await record(options);
-    const { traceparent } = await request(header(flags), () =>
-      span('outer', {}, () => innerSpan('inner', {}, async () => traceHeaders())),
-    );
-    expect((await sent()).length).toBe(isRecorded ? 3 : 0);
-    expect(traceparent).toMatch(new RegExp(`^00-${CALLER.traceId}-.*-${isRecorded ? '01' : '00'}$`));
-  });
+it.each([
+  ['as the service says, whatever the caller wishes', { ratio: 1 }, '00', true],
+  ['as the service says, whatever the caller wishes', { ratio: 0 }, '01', false],
+  ['as the caller says, if told so', { ratio: 0, followsCaller: true }, '01', true],
+  ['as the caller says, if told so', { ratio: 1, followsCaller: true }, '00', false],
+] as const)('which traces are recorded %s: %j, %s', async (_what, options, flags, isRecorded) => {
+  const { sent } = await record(options);
+  const { traceparent } = await request(header(flags), () =>
+    span('outer', {}, () => innerSpan('inner', {}, async () => traceHeaders())),
+  );
+  expect((await sent()).length).toBe(isRecorded ? 3 : 0);
+  expect(traceparent).toMatch(new RegExp(`^00-${CALLER.traceId}-.*-${isRecorded ? '01' : '00'}$`));
 });
 
 it('a receiver that takes Protocol Buffers gets them', async () => {
@@ -155,26 +153,24 @@ it('a receiver that takes Protocol Buffers gets them', async () => {
   expect(others[0]?.body.toString('latin1')).toContain('\n\x0edb.system.name\x12\b\n\x06sqlite');
 });
 
-describe('a collector that', () => {
-  it.each([
-    ['refuses', 503],
-    ['hangs', null],
-    ['never ends its answer', 'slowly'],
-  ] as const)('%s costs a count of the spans, and an end that is bounded', async (_what, answer) => {
-    let lost = 0;
-    const errors: unknown[] = [];
-    const collector = await record({
-      onLost: (count) => {
-        lost += count;
-      },
-      onSent: (error) => errors.push(error),
-    });
-    collector.answers(answer);
-    // More than wait at once.
-    for (let at = 0; at < 5_000; at += 1) await span('work', {}, async () => undefined);
-    await collector.sent();
-    await vi.waitUntil(() => lost === 5_000, 60_000);
-    expect(errors).not.toContain(undefined);
-    expect(collector.spans).toEqual([]);
+it.each([
+  ['refuses', 503],
+  ['hangs', null],
+  ['never ends its answer', 'slowly'],
+] as const)('a collector that %s costs a count of the spans, and an end that is bounded', async (_what, answer) => {
+  let lost = 0;
+  const errors: unknown[] = [];
+  const collector = await record({
+    onLost: (count) => {
+      lost += count;
+    },
+    onSent: (error) => errors.push(error),
   });
+  collector.answers(answer);
+  // More than wait at once.
+  for (let at = 0; at < 5_000; at += 1) await span('work', {}, async () => undefined);
+  await collector.sent();
+  await vi.waitUntil(() => lost === 5_000, 60_000);
+  expect(errors).not.toContain(undefined);
+  expect(collector.spans).toEqual([]);
 });

@@ -78,20 +78,16 @@ describe.each(['asUser', 'asOperator'] as const)('deleting an account %s', (as) 
   });
 });
 
-describe('deleteAccount', () => {
-  it('happens once, also when it is asked for many times at once', async () => {
-    const { remove } = await setUp();
-    const refused = await rejections(Array.from({ length: 20 }, () => remove()));
-    expect(refused).toEqual(Array(19).fill(expect.objectContaining(NO_RECORD)));
-  });
+it('deleteAccount happens once, also when it is asked for many times at once', async () => {
+  const { remove } = await setUp();
+  const refused = await rejections(Array.from({ length: 20 }, () => remove()));
+  expect(refused).toEqual(Array(19).fill(expect.objectContaining(NO_RECORD)));
 });
 
-describe('deleteAccountAsOperator', () => {
-  it('needs no password, deletes a disabled account, too, and says whether there was one', async () => {
-    const { ofAda, setDisabled, asOperator } = await setUp();
-    await setDisabled(1);
-    expect(await asOperator()()).toBe(true);
-    expect(await ofAda()).toEqual(NOTHING);
-    expect(await asOperator()()).toBe(false);
-  });
+it('deleteAccountAsOperator needs no password, deletes a disabled account, too, and says whether there was one', async () => {
+  const { ofAda, setDisabled, asOperator } = await setUp();
+  await setDisabled(1);
+  expect(await asOperator()()).toBe(true);
+  expect(await ofAda()).toEqual(NOTHING);
+  expect(await asOperator()()).toBe(false);
 });

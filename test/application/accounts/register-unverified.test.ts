@@ -55,16 +55,14 @@ const setUp = async ({ pause = briefly }: { readonly pause?: Pause } = {}) => {
   };
 };
 
-describe('registerUnverified, with a free address', () => {
-  it('makes an account without a session, and has a link sent', async () => {
-    const { app, ofEve, register } = await setUp();
-    expect(await register(EVE)).toBeUndefined();
-    const { user, sessions, events, messages } = await ofEve();
-    expect(user).toMatchObject({ username: 'Eve', emailVerifiedAt: null, createdAt: app.clock.now() });
-    expect(sessions).toEqual([]);
-    expect(events).toMatchObject([{ kind: 'registered', sessionId: null, ...ORIGIN }]);
-    expect(messages).toMatchObject([{ kind: 'email-verification', to: EVE.email, origin: ORIGIN }]);
-  });
+it('registerUnverified, with a free address makes an account without a session, and has a link sent', async () => {
+  const { app, ofEve, register } = await setUp();
+  expect(await register(EVE)).toBeUndefined();
+  const { user, sessions, events, messages } = await ofEve();
+  expect(user).toMatchObject({ username: 'Eve', emailVerifiedAt: null, createdAt: app.clock.now() });
+  expect(sessions).toEqual([]);
+  expect(events).toMatchObject([{ kind: 'registered', sessionId: null, ...ORIGIN }]);
+  expect(messages).toMatchObject([{ kind: 'email-verification', to: EVE.email, origin: ORIGIN }]);
 });
 
 describe('registerUnverified, with the address of an account', () => {
@@ -279,19 +277,17 @@ describe('registerUnverified, with the username and the password of an account t
   });
 });
 
-describe('registerUnverified, with a reserved address', () => {
-  it('makes no account, and notifies nobody, as long as it is reserved', async () => {
-    const { app, ofAda, linkIn, findEve, register } = await setUp();
-    const token = await linkIn({ kind: 'email-change', to: 'ada@new.example.org' }, 'email-change');
-    await confirmEmailChange(app)({ token, password: ADA.password });
-    const before = await ofAda();
-    expect(await register({ ...EVE, email: EMAIL })).toBeUndefined();
-    expect(await findEve()).toBeNull();
-    expect(await ofAda()).toEqual(before);
-    app.clock.advance(7 * DAY);
-    await register({ ...EVE, email: EMAIL });
-    expect(await findEve()).toMatchObject({ email: EMAIL });
-  });
+it('registerUnverified, with a reserved address makes no account, and notifies nobody, as long as it is reserved', async () => {
+  const { app, ofAda, linkIn, findEve, register } = await setUp();
+  const token = await linkIn({ kind: 'email-change', to: 'ada@new.example.org' }, 'email-change');
+  await confirmEmailChange(app)({ token, password: ADA.password });
+  const before = await ofAda();
+  expect(await register({ ...EVE, email: EMAIL })).toBeUndefined();
+  expect(await findEve()).toBeNull();
+  expect(await ofAda()).toEqual(before);
+  app.clock.advance(7 * DAY);
+  await register({ ...EVE, email: EMAIL });
+  expect(await findEve()).toMatchObject({ email: EMAIL });
 });
 
 describe('registerUnverified', () => {

@@ -78,20 +78,18 @@ describe('a session', () => {
   });
 });
 
-describe('claims about the authentication', () => {
-  it('are in access tokens only if they are configured', async () => {
-    const without = await setUp();
-    expect((await without.tokenOf(without.accessToken)).claims).not.toHaveProperty('amr');
+it('claims about the authentication are in access tokens only if they are configured', async () => {
+  const without = await setUp();
+  expect((await without.tokenOf(without.accessToken)).claims).not.toHaveProperty('amr');
 
-    const { app, tokenOf, accessToken, refreshToken, step } = await setUp({ authenticationClaims: true });
-    const auth_time = app.clock.now() / 1000;
-    expect((await tokenOf(accessToken)).claims).toMatchObject({ auth_time, amr: ['pwd'], acr: 'aal1' });
-    app.clock.advance(15 * MINUTE);
-    const refreshed = await app.refresh([refreshToken]);
-    expect((await tokenOf(refreshed.accessToken)).claims).toMatchObject({ auth_time, amr: ['pwd'], acr: 'aal1' });
-    const raised = await tokenOf((await step()).accessToken);
-    expect(raised.claims).toMatchObject({ auth_time: auth_time + 900, amr: ['pwd'], acr: 'aal1' });
-  });
+  const { app, tokenOf, accessToken, refreshToken, step } = await setUp({ authenticationClaims: true });
+  const auth_time = app.clock.now() / 1000;
+  expect((await tokenOf(accessToken)).claims).toMatchObject({ auth_time, amr: ['pwd'], acr: 'aal1' });
+  app.clock.advance(15 * MINUTE);
+  const refreshed = await app.refresh([refreshToken]);
+  expect((await tokenOf(refreshed.accessToken)).claims).toMatchObject({ auth_time, amr: ['pwd'], acr: 'aal1' });
+  const raised = await tokenOf((await step()).accessToken);
+  expect(raised.claims).toMatchObject({ auth_time: auth_time + 900, amr: ['pwd'], acr: 'aal1' });
 });
 
 describe('stepUp', () => {

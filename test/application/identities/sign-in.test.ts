@@ -173,6 +173,11 @@ describe('an identity whose address has an account', () => {
   it.each<[string, (ada: Awaited<ReturnType<typeof setUp>>) => Promise<unknown>]>([
     ['a password', async () => undefined],
     [
+      'a password that was ended, by somebody who has proven the mailbox and need not be who signs in now',
+      async ({ app, user }) =>
+        app.users.setPasswordHash(user.id, { passwordHash: NO_PASSWORD, isOfNewPassword: true, now: app.clock.now() }),
+    ],
+    [
       'a passkey',
       async (ada) => {
         await withoutPassword(ada);

@@ -73,13 +73,11 @@ describe('a hash of a lower cost than the configured one', () => {
   });
 });
 
-describe('a hash of the configured cost, or of a higher one', () => {
-  it.each([10, 11])('is not replaced: %i', async (cost) => {
-    const { users, user, hash, stored, logIn } = await setUp();
-    const passwordHash = await plainPasswordHasher(cost).hash(ADA.password);
-    await users.setPasswordHash(user.id, { passwordHash, isOfNewPassword: false, now: 0 });
-    await logIn();
-    expect(hash).not.toHaveBeenCalled();
-    expect(await stored()).toBe(passwordHash);
-  });
+it.each([10, 11])('a hash of the configured cost, or of a higher one is not replaced: %i', async (cost) => {
+  const { users, user, hash, stored, logIn } = await setUp();
+  const passwordHash = await plainPasswordHasher(cost).hash(ADA.password);
+  await users.setPasswordHash(user.id, { passwordHash, isOfNewPassword: false, now: 0 });
+  await logIn();
+  expect(hash).not.toHaveBeenCalled();
+  expect(await stored()).toBe(passwordHash);
 });

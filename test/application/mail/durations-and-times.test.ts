@@ -36,15 +36,13 @@ describe('a time', () => {
   });
 });
 
-describe('a paragraph', () => {
-  it.each([
-    ['', ''],
-    ['short', 'short'],
-    [`${'a'.repeat(76)}`, 'a'.repeat(76)],
-    [`${'a'.repeat(70)} ${'b'.repeat(5)} c`, `${'a'.repeat(70)} ${'b'.repeat(5)}\nc`],
-    ['x'.repeat(200), `${'x'.repeat(67)}\n${'x'.repeat(67)}\n${'x'.repeat(66)}`],
-    [`a ${'👋'.repeat(60)}`, `a ${'👋'.repeat(30)}\n${'👋'.repeat(30)}`],
-  ])('%j has lines that every mail program shows', (text, lines) => {
-    expect(wrapped(text)).toBe(lines);
-  });
+it.each([
+  ['', ''],
+  ['short', 'short'],
+  [`${'a'.repeat(76)}`, 'a'.repeat(76)],
+  [`${'a'.repeat(70)} ${'b'.repeat(5)} c`, `${'a'.repeat(70)} ${'b'.repeat(5)}\nc`],
+  ['x'.repeat(200), `${'x'.repeat(67)}\n${'x'.repeat(67)}\n${'x'.repeat(66)}`],
+  [`a ${'👋'.repeat(60)}`, `a ${'👋'.repeat(30)}\n${'👋'.repeat(30)}`],
+])('a paragraph %j has lines that every mail program shows', (text, lines) => {
+  expect(wrapped(text)).toBe(lines);
 });

@@ -215,9 +215,7 @@ it.each([
   expect(write('login-code', locale).html).toContain(`>${label}</a>`);
 });
 
-describe('a notice', () => {
-  it('has a dash where the device or the network is not known', () => {
-    const values = { ...madeUpValues('new-device', PAGES), device: [], network: '' };
-    expect(write('new-device', null, values).text).toContain('\nDevice: —\nNetwork: —\n');
-  });
+it('a notice has a dash where the device or the network is not known', () => {
+  const values = { ...madeUpValues('new-device', PAGES), device: [], network: '' };
+  expect(write('new-device', null, values).text).toContain('\nDevice: —\nNetwork: —\n');
 });

@@ -52,17 +52,15 @@ const LINKS: Partial<Record<MessageKind, readonly string[]>> = {
 const OTHERS: readonly MessageKind[] = ['email-change-final', 'invitation', 'second-factor-missing'];
 const KINDS = MESSAGE_KINDS.filter((kind) => !OTHERS.includes(kind));
 
-describe('a message about a device', () => {
-  it.each([
-    ['Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0', 'Firefox, Windows'],
-    ['something of its own', 'something of its own'],
-  ])('names %s as %s', async (userAgent, name) => {
-    const { app, user } = await setUp();
-    const origin = { userAgent, address: null, requestId: null };
-    await app.enqueue({ kind: 'new-device', userId: user.id, to: EMAIL }, origin);
-    const [mail] = await app.sendAll();
-    expect(mail?.text).toContain(`\nDevice: "${name}"\n`);
-  });
+it.each([
+  ['Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0', 'Firefox, Windows'],
+  ['something of its own', 'something of its own'],
+])('a message about a device names %s as %s', async (userAgent, name) => {
+  const { app, user } = await setUp();
+  const origin = { userAgent, address: null, requestId: null };
+  await app.enqueue({ kind: 'new-device', userId: user.id, to: EMAIL }, origin);
+  const [mail] = await app.sendAll();
+  expect(mail?.text).toContain(`\nDevice: "${name}"\n`);
 });
 
 describe.each(KINDS)('a message of the kind %s', (kind) => {

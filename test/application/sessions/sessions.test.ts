@@ -81,17 +81,15 @@ describe('endOwnSession', () => {
   });
 });
 
-describe('endAllSessions', () => {
-  it('ends every session of the user, and none of other users', async () => {
-    const { app, caller, laptop, phone, listed } = await setUp();
-    const bob = await app.register(BOB);
-    await app.endAllSessions(caller);
-    expect(await listed()).toEqual([]);
-    for (const { refreshToken } of [laptop, phone]) {
-      await expect(app.refresh([refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED', level: 'info' });
-    }
-    expect(await app.refresh([bob.refreshToken])).toHaveProperty('accessToken');
-  });
+it('endAllSessions ends every session of the user, and none of other users', async () => {
+  const { app, caller, laptop, phone, listed } = await setUp();
+  const bob = await app.register(BOB);
+  await app.endAllSessions(caller);
+  expect(await listed()).toEqual([]);
+  for (const { refreshToken } of [laptop, phone]) {
+    await expect(app.refresh([refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED', level: 'info' });
+  }
+  expect(await app.refresh([bob.refreshToken])).toHaveProperty('accessToken');
 });
 
 describe('endOtherSessions', () => {
@@ -124,13 +122,11 @@ describe('endOtherSessions', () => {
   });
 });
 
-describe('a session that ends all others', () => {
-  it('is not ended by another that does so at the same time, which is refused', async () => {
-    const { app, user, laptop, phone } = await setUp();
-    const ends = [laptop, phone].map(({ sessionId, refreshToken }) =>
-      app.endOtherSessions({ userId: user.id, sessionId, presented: [refreshToken] }),
-    );
-    expect(await rejections(ends)).toEqual([expect.objectContaining(ENDED)]);
-    expect(await app.sessions.listByUser(user.id, app.clock.now())).toHaveLength(1);
-  });
+it('a session that ends all others is not ended by another that does so at the same time, which is refused', async () => {
+  const { app, user, laptop, phone } = await setUp();
+  const ends = [laptop, phone].map(({ sessionId, refreshToken }) =>
+    app.endOtherSessions({ userId: user.id, sessionId, presented: [refreshToken] }),
+  );
+  expect(await rejections(ends)).toEqual([expect.objectContaining(ENDED)]);
+  expect(await app.sessions.listByUser(user.id, app.clock.now())).toHaveLength(1);
 });

@@ -146,14 +146,12 @@ describe.each(FAILURES)('GET %s', (path, status, code) => {
   });
 });
 
-describe('a route without a page', () => {
-  it('answers a browser with JSON, errors included', async () => {
-    const live = await ask('/health/live', 'text/html').expect(200);
-    expect(live.headers).toMatchObject({ 'content-type': JSON_TYPE, vary: 'Origin' });
-    const me = await ask('/users/me', 'text/html').expect(401);
-    expect(me.body).toMatchObject({ success: false, code: 'AUTH_TOKEN_MISSING' });
-    expect(me.headers['content-security-policy']).not.toContain('self');
-  });
+it('a route without a page answers a browser with JSON, errors included', async () => {
+  const live = await ask('/health/live', 'text/html').expect(200);
+  expect(live.headers).toMatchObject({ 'content-type': JSON_TYPE, vary: 'Origin' });
+  const me = await ask('/users/me', 'text/html').expect(401);
+  expect(me.body).toMatchObject({ success: false, code: 'AUTH_TOKEN_MISSING' });
+  expect(me.headers['content-security-policy']).not.toContain('self');
 });
 
 describe('the rate limit of a page', () => {

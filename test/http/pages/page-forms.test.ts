@@ -85,17 +85,15 @@ describe('a form says', () => {
   });
 });
 
-describe('a page for those who are logged in', () => {
-  it('sends others to the log-in in linear time, whatever its address has', async () => {
-    const cost = async (query: string) => {
-      const before = process.cpuUsage();
-      expect((await visitorOf(service).open(`/auth/account?${query}`)).status).toBe(303);
-      return process.cpuUsage(before).user;
-    };
-    await cost('');
-    // Microseconds. In quadratic time, each of these takes several times as long.
-    expect(await cost('a&'.repeat(7_000))).toBeLessThan(250_000);
-  });
+it('a page for those who are logged in sends others to the log-in in linear time, whatever its address has', async () => {
+  const cost = async (query: string) => {
+    const before = process.cpuUsage();
+    expect((await visitorOf(service).open(`/auth/account?${query}`)).status).toBe(303);
+    return process.cpuUsage(before).user;
+  };
+  await cost('');
+  // Microseconds. In quadratic time, each of these takes several times as long.
+  expect(await cost('a&'.repeat(7_000))).toBeLessThan(250_000);
 });
 
 describe('a form that the visitor has to send again', () => {
@@ -271,23 +269,21 @@ describe('the settings', () => {
   });
 });
 
-describe('the export', () => {
-  it('is a file for the visitor alone, and is counted with that of the API', async () => {
-    const member = await memberAt('/auth/account');
-    const { status, headers, body } = await member.open('/auth/account/export?utm_source=mail');
-    expect([status, headers['content-disposition'], headers['cache-control']]).toEqual([
-      200,
-      'attachment; filename="account.json"',
-      'no-store',
-    ]);
-    expect(body.user.username).toBe(member.person.username);
-    const statuses = await Promise.all(
-      Array.from({ length: 5 }, async () => (await member.open('/auth/account/export')).status),
-    );
-    expect(statuses.filter((each) => each === 429)).toHaveLength(1);
-    const nobody = await visitorOf(service).open('/auth/account/export');
-    expect(nobody.headers.location).toBe(pathOfPage('log-in', '/auth/account'));
-  });
+it('the export is a file for the visitor alone, and is counted with that of the API', async () => {
+  const member = await memberAt('/auth/account');
+  const { status, headers, body } = await member.open('/auth/account/export?utm_source=mail');
+  expect([status, headers['content-disposition'], headers['cache-control']]).toEqual([
+    200,
+    'attachment; filename="account.json"',
+    'no-store',
+  ]);
+  expect(body.user.username).toBe(member.person.username);
+  const statuses = await Promise.all(
+    Array.from({ length: 5 }, async () => (await member.open('/auth/account/export')).status),
+  );
+  expect(statuses.filter((each) => each === 429)).toHaveLength(1);
+  const nobody = await visitorOf(service).open('/auth/account/export');
+  expect(nobody.headers.location).toBe(pathOfPage('log-in', '/auth/account'));
 });
 
 it('links to no page that is not there: without mail, nobody can ask for a new password', async () => {

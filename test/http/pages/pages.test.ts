@@ -283,14 +283,12 @@ describe('a page of an error', () => {
   });
 });
 
-describe.each([
+it.each([
   ['/pages.css', 'text/css; charset=utf-8'],
   ['/user-pages.css', 'text/css; charset=utf-8'],
   ['/icon.svg', 'image/svg+xml'],
-])('GET %s', (path, type) => {
-  it('returns the file, with an ETag', async () => {
-    const { headers } = await service.http.get(path).expect(200);
-    expect(headers).toMatchObject({ 'content-type': type, 'cache-control': 'public, max-age=300' });
-    await service.http.get(path).set('If-None-Match', String(headers.etag)).expect(304);
-  });
+])('GET %s returns the file, with an ETag', async (path, type) => {
+  const { headers } = await service.http.get(path).expect(200);
+  expect(headers).toMatchObject({ 'content-type': type, 'cache-control': 'public, max-age=300' });
+  await service.http.get(path).set('If-None-Match', String(headers.etag)).expect(304);
 });

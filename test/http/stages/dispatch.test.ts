@@ -55,19 +55,17 @@ describe('a request target that is not a URL', () => {
   });
 });
 
-describe('a path parameter', () => {
-  it.each([
-    ['percent-decoded', 'a%20b%2Fc', 'a b/c'],
-    ['with non-ASCII characters', '%F0%9F%94%91', '🔑'],
-    ['unchanged when its percent-encoding is malformed', '%E0%A4%A', '%E0%A4%A'],
-    ['unchanged when its percent-encoding is incomplete', '100%', '100%'],
-    ['with the name __proto__', '__proto__', '__proto__'],
-  ])('is passed to the handler %s', async (_what, written, name) => {
-    const { url } = await start();
-    const response = await exchangeRaw(url, head(`GET /things/${written}`, { Connection: 'close' }));
-    expect(response.status).toBe(200);
-    expect(JSON.parse(response.body).data).toBe(name);
-  });
+it.each([
+  ['percent-decoded', 'a%20b%2Fc', 'a b/c'],
+  ['with non-ASCII characters', '%F0%9F%94%91', '🔑'],
+  ['unchanged when its percent-encoding is malformed', '%E0%A4%A', '%E0%A4%A'],
+  ['unchanged when its percent-encoding is incomplete', '100%', '100%'],
+  ['with the name __proto__', '__proto__', '__proto__'],
+])('a path parameter is passed to the handler %s', async (_what, written, name) => {
+  const { url } = await start();
+  const response = await exchangeRaw(url, head(`GET /things/${written}`, { Connection: 'close' }));
+  expect(response.status).toBe(200);
+  expect(JSON.parse(response.body).data).toBe(name);
 });
 
 describe('an unknown path', () => {

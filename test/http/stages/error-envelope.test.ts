@@ -1,24 +1,32 @@
-// Proves SPEC 1.9, 6.1, 12.4; ASVS 4.1.1, 16.2.4, 16.3.2, 16.3.4
+// Proves SPEC 1.9, 1.10, 6.1, 6.2, 6.4, 6.5, 6.6, 6.8, 6.10, 12.4, 19.1, 19.3, 20.1, 20.14, 25.4; ASVS 4.1.1, 16.2.4, 16.3.2, 16.3.4
 import createHttpError from 'http-errors';
 import { describe, expect, it } from 'vitest';
-import { AppError } from '../../../src/domain/errors/app-error.ts';
+import { listErrors } from '../../../src/application/browse-catalog.ts';
+import { AppError, type AppErrorOptions } from '../../../src/domain/errors/app-error.ts';
+import { CATALOG, type ErrorCode } from '../../../src/domain/errors/catalog.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
 import { probe, type StageApp, stageApp, throwing } from '../../support/http/stage-app.ts';
 
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12, 30, 15, 7));
 
+/** What these codes never come without. */
+const BESIDE: Readonly<Record<string, AppErrorOptions>> = {
+  CLIENT_PARAMS_VALIDATION_FAILED: { details: [{ field: 'a', message: 'is required', code: 'required' }] },
+  CLIENT_REQUEST_RATE_LIMIT_EXCEEDED: { retryAfter: 1 },
+};
+
 describe('the error envelope', () => {
-  it('has exactly the specified members', async () => {
-    const { http } = await stageApp([throwing(new AppError('DB_RECORD_NOT_FOUND'))], { clock });
-    const response = await http.get('/probe').set('svc-request-id', 'mine').expect(404);
+  it.each(listErrors(CATALOG))('of $code has exactly the specified members', async ({ code, status, message }) => {
+    const { http } = await stageApp([throwing(new AppError(code as ErrorCode, BESIDE[code]))], { clock });
+    const response = await http.get('/probe').set('svc-request-id', 'mine').expect(status);
     expect(response.body).toEqual({
       success: false,
-      code: 'DB_RECORD_NOT_FOUND',
-      message: 'The record does not exist.',
-      type: 'https://auth.example.org/errors/DB_RECORD_NOT_FOUND',
+      code,
+      message,
+      type: `https://auth.example.org/errors/${code}`,
       timestamp: '2026-01-01T12:30:15.007Z',
       context: { requestId: 'mine', version: '1.2.3' },
-      details: null,
+      details: BESIDE[code]?.details ?? null,
     });
     expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
     expect(response.headers['cache-control']).toBe('no-store');

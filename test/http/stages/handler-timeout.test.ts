@@ -122,17 +122,15 @@ describe('a handler that is in time', () => {
   });
 });
 
-describe('REQUEST_TIMEOUT_MS', () => {
-  it('is used by the service, and an aborted registration stores nothing', async () => {
-    const hashed = Promise.withResolvers<string>();
-    const hasher = { hash: () => hashed.promise, verify: async () => false, needsRehash: () => false };
-    const service = await startService({ REQUEST_TIMEOUT_MS: '100' }, { storage: memoryStorage(), hasher });
-    const person = aPerson();
-    const { body, headers } = await service.http.post('/auth/register').send(person).expect(503);
-    expect(body.code).toBe('SYS_HTTP_UNEXPECTED_ERROR');
-    expect(headers).not.toHaveProperty('set-cookie');
-    hashed.resolve('a hash');
-    for (let turn = 0; turn < 5; turn += 1) await setImmediate();
-    expect(await service.ports.users.findByUsername(person.username)).toBeNull();
-  });
+it('REQUEST_TIMEOUT_MS is used by the service, and an aborted registration stores nothing', async () => {
+  const hashed = Promise.withResolvers<string>();
+  const hasher = { hash: () => hashed.promise, verify: async () => false, needsRehash: () => false };
+  const service = await startService({ REQUEST_TIMEOUT_MS: '100' }, { storage: memoryStorage(), hasher });
+  const person = aPerson();
+  const { body, headers } = await service.http.post('/auth/register').send(person).expect(503);
+  expect(body.code).toBe('SYS_HTTP_UNEXPECTED_ERROR');
+  expect(headers).not.toHaveProperty('set-cookie');
+  hashed.resolve('a hash');
+  for (let turn = 0; turn < 5; turn += 1) await setImmediate();
+  expect(await service.ports.users.findByUsername(person.username)).toBeNull();
 });

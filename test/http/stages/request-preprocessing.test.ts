@@ -59,11 +59,9 @@ describe('the request id', () => {
   });
 });
 
-describe('the version', () => {
-  it('is in the request and in the context of success and error', async () => {
-    const success = await (await stageApp([echo])).http.get('/probe');
-    expect([success.body.data.version, success.body.context.version]).toEqual(['1.2.3', '1.2.3']);
-    const error = await (await stageApp([throwing(new Error('a bug'))])).http.get('/probe').expect(500);
-    expect(error.body.context.version).toBe('1.2.3');
-  });
+it('the version is in the request and in the context of success and error', async () => {
+  const success = await (await stageApp([echo])).http.get('/probe');
+  expect([success.body.data.version, success.body.context.version]).toEqual(['1.2.3', '1.2.3']);
+  const error = await (await stageApp([throwing(new Error('a bug'))])).http.get('/probe').expect(500);
+  expect(error.body.context.version).toBe('1.2.3');
 });

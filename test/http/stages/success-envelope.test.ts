@@ -1,6 +1,7 @@
-// Proves SPEC 1.9, 5.1, 5.2, 5.3, 5.4, 5.5, 12.4, 12.12, 12.28; ASVS 14.2.2, 14.3.2; website-6
+// Proves SPEC 1.9, 5.1, 5.2, 5.3, 5.4, 5.5, 6.9, 12.4, 12.12, 12.28; ASVS 14.2.2, 14.3.2; website-6
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
+import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
 import { probe, stageApp } from '../../support/http/stage-app.ts';
 
@@ -21,11 +22,14 @@ describe('the success envelope', () => {
     expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
   });
 
-  it('contains only id and username of the user of an authenticated request', async () => {
-    const { http } = await stageApp([probe(() => null, { auth: 'required' })], {
+  it.each([
+    [200, () => null],
+    [404, () => Promise.reject(new AppError('DB_RECORD_NOT_FOUND'))],
+  ])('contains only id and username of the user of an authenticated request: %i', async (status, handler) => {
+    const { http } = await stageApp([probe(handler, { auth: 'required' })], {
       authenticate: async () => ({ ok: true, token: { claims, sessionId: 's1' } }),
     });
-    const { body } = await http.get('/probe').set('Authorization', 'Bearer a').expect(200);
+    const { body } = await http.get('/probe').set('Authorization', 'Bearer a').expect(status);
     expect(body.context).toEqual({
       requestId: expect.any(String),
       version: '1.2.3',

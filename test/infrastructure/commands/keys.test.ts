@@ -35,27 +35,23 @@ const same = (keys: readonly KeyObject[], others: readonly KeyObject[]) =>
 
 const directory = temporaryDirectory();
 
-describe('keys page-server', () => {
-  it('prints an id and a secret, and an entry that the service accepts, without the secret', async () => {
-    const { status, stdout, stderr } = await keys(['page-server']);
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    const { PAGE_SERVER_ID: id, PAGE_SERVER_SECRET: secret = '', PAGE_SERVERS = '' } = parseEnv(stdout);
-    expect(secret).toMatch(/^[\w-]{43}$/);
-    expect(PAGE_SERVERS).not.toContain(secret);
-    const secretHash = createHash('sha256').update(secret).digest();
-    expect(parseConfig({ PAGE_SERVERS }).pageServers).toEqual([{ id, secretHash }]);
-  });
+it('keys page-server prints an id and a secret, and an entry that the service accepts, without the secret', async () => {
+  const { status, stdout, stderr } = await keys(['page-server']);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  const { PAGE_SERVER_ID: id, PAGE_SERVER_SECRET: secret = '', PAGE_SERVERS = '' } = parseEnv(stdout);
+  expect(secret).toMatch(/^[\w-]{43}$/);
+  expect(PAGE_SERVERS).not.toContain(secret);
+  const secretHash = createHash('sha256').update(secret).digest();
+  expect(parseConfig({ PAGE_SERVERS }).pageServers).toEqual([{ id, secretHash }]);
 });
 
-describe('keys admin', () => {
-  it('prints a private key for a program, and what the service knows of it', async () => {
-    const { status, stdout } = await keys(['admin']);
-    expect(status).toBe(0);
-    const [, pem = '', ADMIN_KEYS = ''] = /^# admin-private\.pem\n(.*)\n# admin-keys\.json\n(.*)$/s.exec(stdout) ?? [];
-    const [key] = parseConfig({ ADMIN_PORT: '9470', ADMIN_KEYS }).admin?.keys ?? [];
-    expect(key).toMatchObject({ name: 'support', scopes: ['users:read', 'users:write'] });
-    expect(key?.publicKey.equals(createPublicKey(pem))).toBe(true);
-  });
+it('keys admin prints a private key for a program, and what the service knows of it', async () => {
+  const { status, stdout } = await keys(['admin']);
+  expect(status).toBe(0);
+  const [, pem = '', ADMIN_KEYS = ''] = /^# admin-private\.pem\n(.*)\n# admin-keys\.json\n(.*)$/s.exec(stdout) ?? [];
+  const [key] = parseConfig({ ADMIN_PORT: '9470', ADMIN_KEYS }).admin?.keys ?? [];
+  expect(key).toMatchObject({ name: 'support', scopes: ['users:read', 'users:write'] });
+  expect(key?.publicKey.equals(createPublicKey(pem))).toBe(true);
 });
 
 /** The names and values, as programs read them that know neither quotes nor escapes. */

@@ -2,7 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { CONFIG_VARIABLES, parseConfig } from '../../../src/infrastructure/config.ts';
+import { VARIABLE_NAMES } from '../../../src/infrastructure/config/variables.ts';
+import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { problemsOf } from '../../support/config-problems.ts';
 import { DEVELOPMENT, NO_WARNINGS, PRODUCTION } from '../../support/processes/environments.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
@@ -99,7 +100,7 @@ describe('a name that nothing reads', () => {
   it('is not warned of when it may be of others, is empty, or is known', () => {
     const others =
       'HOME PATH POST PORTS GHOST HOSTNAME LOGNAME NODE_OPTIONS BASH_ENV PGPASSWORD PGSSLMODE POSTGRES_PASSWORD SESSION_MANAGER npm_config_registry MAIL MAILCHECK MAIL_SERVICE_HOST MAIL_PORT REDIS_PORT REDIS_PORT_6379_TCP_ADDR REDIS_SERVICE_PORT_CLIENT DATABASE_SERVICE_HOST DATABASE_PORT_5432_TCP_PROTO';
-    const names = CONFIG_VARIABLES.map(({ name }) => [name, ''] as const);
+    const names = VARIABLE_NAMES.map((name) => [name, ''] as const);
     const env = { ...Object.fromEntries(names), ...named(others), [`JWT_${'A'.repeat(100)}`]: 'x', 'JWT_A\nB': 'x' };
     expect(parseConfig({ ...env, JWT_SECRET: '' }).warnings).toEqual([]);
   });

@@ -103,13 +103,11 @@ describe.each(KINDS)('a table that is missing on $on', ({ empty }) => {
   });
 });
 
-describe.each(KINDS)('a start on $on over tables that lack a column', ({ empty }) => {
-  it('is refused, and names the column', async () => {
-    const options = await empty();
-    const { em } = await open(options);
-    await em.execute('alter table sessions drop column held_at');
-    await expect(open(options)).rejects.toThrow(/those of no version that was released: .*held_at/);
-  });
+it.each(KINDS)('a start on $on over tables that lack a column is refused, and names the column', async ({ empty }) => {
+  const options = await empty();
+  const { em } = await open(options);
+  await em.execute('alter table sessions drop column held_at');
+  await expect(open(options)).rejects.toThrow(/those of no version that was released: .*held_at/);
 });
 
 describe.runIf(TEST_DATABASE_URL !== undefined)('a migration of many rows on PostgreSQL', () => {

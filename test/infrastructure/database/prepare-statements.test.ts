@@ -121,14 +121,12 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('on a direct connection to Postg
   });
 });
 
-describe.runIf(canStartPgbouncer())('behind PgBouncer in transaction mode', () => {
-  it('no statement has a name', async () => {
-    const { direct, url } = await behindPgbouncer({ default_pool_size: '1' });
-    const { em, sessions } = await openSingle(url);
-    await sessions.findWithUser(aSession());
-    expect(await em.execute(PREPARED)).toEqual([{ count: 0 }]);
-    expect(direct).not.toBe(url);
-  });
+it.runIf(canStartPgbouncer())('behind PgBouncer in transaction mode no statement has a name', async () => {
+  const { direct, url } = await behindPgbouncer({ default_pool_size: '1' });
+  const { em, sessions } = await openSingle(url);
+  await sessions.findWithUser(aSession());
+  expect(await em.execute(PREPARED)).toEqual([{ count: 0 }]);
+  expect(direct).not.toBe(url);
 });
 
 describe('a server that accepts a connection and is silent from then on', () => {

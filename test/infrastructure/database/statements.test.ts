@@ -6,11 +6,13 @@ import { refresh } from '../../../src/application/sessions/refresh.ts';
 import { NOTICES, type Notice } from '../../../src/domain/happenings.ts';
 import { openSql } from '../../../src/infrastructure/open-sql.ts';
 import { ADA, application, SECOND } from '../../support/application.ts';
+import { aWebhook, NOW } from '../../support/builders.ts';
 import { openPostgresLine } from '../../support/servers/postgres-line.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 
 /** What a statement does to which table, or its first two words. */
 const shortened = (statement: string): string => {
+  if (statement.startsWith('with owner')) return LOG_IN;
   const [, locked] = /^select .* from "(\w+)".* for (?:no key )?update$/.exec(statement) ?? [];
   if (locked !== undefined) return `lock ${locked}`;
   const [, change, table] =
@@ -22,6 +24,8 @@ const shortened = (statement: string): string => {
 /** The clock of the database is read every few seconds, whatever is asked for. */
 const isOfRequest = (statement: string): boolean => !statement.startsWith('select extract(epoch');
 
+/** It stores the session and counts the log-in. */
+const LOG_IN = 'log in';
 const BEGIN = 'begin isolation';
 /** It looks for what is too much as well. */
 const ADD_SESSION = ['insert sessions', 'select sessions'];
@@ -57,7 +61,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the statements that are sent to
       return trips.filter((trip) => trip.length > 0);
     };
     const logIn = () => app.login({ account: 'Ada', password: ADA.password });
-    return { ...app, refreshToken, sentBy, logIn };
+    return { ...app, refreshToken, sentBy, logIn, records: storage.records, line };
   };
 
   it('are few for each request, and few round trips', async () => {
@@ -70,14 +74,10 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the statements that are sent to
     };
     expect(seen).toStrictEqual({
       register: [
-        ...[[BEGIN], ['insert users'], ['select links'], ['lock users'], ADD_SESSION],
-        ...[[...BEFORE_EVENT, 'insert events'], ['commit']],
+        ...[[BEGIN], ['insert users'], ['select links'], ['lock users', 'select webhooks']],
+        ...[[...ADD_SESSION, 'select events', 'insert events'], ['commit']],
       ],
-      // It is counted with the others on its device.
-      login: [
-        ...[['select users'], [BEGIN, 'lock users'], ADD_SESSION],
-        ...[[...BEFORE_EVENT, 'select events'], ['insert events'], ['commit']],
-      ],
+      login: [['select users'], [LOG_IN]],
       refresh: [['update sessions']],
       logout: [
         ...[
@@ -91,11 +91,19 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the statements that are sent to
     });
   });
 
-  it('are two more for a log-in on a device that is known, with notices', async () => {
+  it('are as few for a log-in on a device that is known, with notices', async () => {
     const { sentBy, logIn } = await open(NOTICES);
+    expect(await sentBy(logIn)).toStrictEqual([['select users'], [LOG_IN]]);
+  });
+
+  it('are also those of a transaction for a log-in where there is a webhook', async () => {
+    const { sentBy, logIn, records, line } = await open([]);
+    await records.insert('webhooks', aWebhook({ disabledAt: NOW }));
+    line.take();
     expect(await sentBy(logIn)).toStrictEqual([
-      ...[['select users'], [BEGIN, 'lock users'], ['select events'], ADD_SESSION],
-      ...[[...BEFORE_EVENT, 'select events'], ['insert events'], ['select events'], ['commit']],
+      ...[['select users'], [LOG_IN], [BEGIN, 'lock users']],
+      // It is counted with the others on its device.
+      ...[['select webhooks', ...ADD_SESSION, 'select events', 'select events'], ['insert events'], ['commit']],
     ]);
   });
 });

@@ -116,28 +116,24 @@ describe.each([
   });
 });
 
-describe('the doctor on clocks', () => {
-  it.each([
-    [1_000, 'ok'],
-    [-1_200, 'ok'],
-    [1_300, 'warning'],
-    [-1_300, 'warning'],
-    [300_000, 'warning'],
-  ])('%d ms apart, plus or minus 200', (ahead, severity) => {
-    expect(clockFinding(1_000, 1_200 + ahead, 1_400)).toMatchObject({ severity });
-  });
+it.each([
+  [1_000, 'ok'],
+  [-1_200, 'ok'],
+  [1_300, 'warning'],
+  [-1_300, 'warning'],
+  [300_000, 'warning'],
+])('the doctor on clocks %d ms apart, plus or minus 200', (ahead, severity) => {
+  expect(clockFinding(1_000, 1_200 + ahead, 1_400)).toMatchObject({ severity });
 });
 
-describe('the doctor on a file of SQLite', () => {
-  it.each<[string, Env, Env, string]>([
-    ['not created', {}, {}, 'note database.missing'],
-    ['not created, and never migrated', {}, { MIGRATE_ON_START: 'false' }, 'problem database.missing'],
-    ['no database', { 'database.sqlite': 'secret'.repeat(500) }, {}, 'problem database.unreachable'],
-  ])('%s', async (_what, files, env, expected) => {
-    const seen = await database(setUpOf({ ...env, DATA_DIR: dataDirWith(files) }));
-    expect(brief(seen)).toEqual([expected]);
-    expect(JSON.stringify(seen)).not.toContain('secret');
-  });
+it.each<[string, Env, Env, string]>([
+  ['not created', {}, {}, 'note database.missing'],
+  ['not created, and never migrated', {}, { MIGRATE_ON_START: 'false' }, 'problem database.missing'],
+  ['no database', { 'database.sqlite': 'secret'.repeat(500) }, {}, 'problem database.unreachable'],
+])('the doctor on a file of SQLite %s', async (_what, files, env, expected) => {
+  const seen = await database(setUpOf({ ...env, DATA_DIR: dataDirWith(files) }));
+  expect(brief(seen)).toEqual([expected]);
+  expect(JSON.stringify(seen)).not.toContain('secret');
 });
 
 describe('the doctor on keys', () => {

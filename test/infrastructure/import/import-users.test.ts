@@ -319,27 +319,22 @@ describe.each(ALL_KINDS)('what is imported on $on', ({ empty }) => {
   });
 });
 
-describe('npm run users -- export --all', () => {
-  it('shows no secrets without --yes, leaves out what no key decrypts and says so, and is of the own database', async () => {
-    const { path } = await emptyFile();
-    const env = { DATABASE_URL: `sqlite:${path}`, FACTOR_KEYS: KEY.toString('base64url'), BCRYPT_COST: '4' };
-    await runHere(['migrate'], env);
-    await runHere(
-      ['users', 'import', fileOf({ email: 'ada@example.org', factors: [{ secret: SECRET }] }), '--yes'],
-      env,
-    );
-    const exported = (args: string[], more: object = {}) =>
-      runHere(['users', 'export', ...args], { ...env, ...more }, { isShown: true });
-    expect(await exported(['--all'])).toMatchObject({ status: 2, stdout: '' });
-    const { status, stdout } = await exported(['--all', '--yes']);
-    expect([status, JSON.parse(stdout).factors]).toEqual([0, [{ type: 'totp', secret: SECRET }]]);
-    expect(JSON.parse(stdout)).not.toHaveProperty('passwordHash');
-    const others = { FACTOR_KEYS: Buffer.alloc(32, 8).toString('base64url') };
-    const without = await exported(['--all', '--yes'], others);
-    expect([without.status, JSON.parse(without.stdout).factors]).toEqual([1, undefined]);
-    expect(without.stderr).toContain('no key of FACTOR_KEYS decrypts');
-    const file = fileOf({});
-    expect(await exported(['--all', '--out', file])).toMatchObject({ status: 1 });
-    for (const args of [[], ['ada', '--all']]) expect((await exported(args)).status).toBe(2);
-  });
+it('npm run users -- export --all shows no secrets without --yes, leaves out what no key decrypts and says so, and is of the own database', async () => {
+  const { path } = await emptyFile();
+  const env = { DATABASE_URL: `sqlite:${path}`, FACTOR_KEYS: KEY.toString('base64url'), BCRYPT_COST: '4' };
+  await runHere(['migrate'], env);
+  await runHere(['users', 'import', fileOf({ email: 'ada@example.org', factors: [{ secret: SECRET }] }), '--yes'], env);
+  const exported = (args: string[], more: object = {}) =>
+    runHere(['users', 'export', ...args], { ...env, ...more }, { isShown: true });
+  expect(await exported(['--all'])).toMatchObject({ status: 2, stdout: '' });
+  const { status, stdout } = await exported(['--all', '--yes']);
+  expect([status, JSON.parse(stdout).factors]).toEqual([0, [{ type: 'totp', secret: SECRET }]]);
+  expect(JSON.parse(stdout)).not.toHaveProperty('passwordHash');
+  const others = { FACTOR_KEYS: Buffer.alloc(32, 8).toString('base64url') };
+  const without = await exported(['--all', '--yes'], others);
+  expect([without.status, JSON.parse(without.stdout).factors]).toEqual([1, undefined]);
+  expect(without.stderr).toContain('no key of FACTOR_KEYS decrypts');
+  const file = fileOf({});
+  expect(await exported(['--all', '--out', file])).toMatchObject({ status: 1 });
+  for (const args of [[], ['ada', '--all']]) expect((await exported(args)).status).toBe(2);
 });

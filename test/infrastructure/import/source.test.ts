@@ -7,24 +7,22 @@ import { temporaryDirectory } from '../../support/storage/temporary-directory.ts
 
 const directory = temporaryDirectory();
 
-describe('the lines of a file', () => {
-  it('have the numbers of the file, whatever ends them, and what cannot be read is a problem of its line', async () => {
-    const file = join(directory.path, 'lines');
-    const lines = ['\ufeff{"n":1}\r', '', '{"n":3', '"\xff"', `"${'x'.repeat(2 ** 18)}"`, '{"n":"ä"}'];
-    const bytes = lines.map((line) => Buffer.from(line, line.includes('\xff') ? 'latin1' : 'utf8'));
-    writeFileSync(file, Buffer.concat(bytes.flatMap((line) => [line, Buffer.from('\n')]).slice(0, -1)));
-    const read: unknown[] = [];
-    for await (const line of ownLines({ files: [file, file] })) read.push(line);
-    expect(read).toEqual(
-      [0, 1].flatMap(() => [
-        { file, line: 1, user: { n: 1 } },
-        { file, line: 3, problem: 'is no JSON in UTF-8' },
-        { file, line: 4, problem: 'is no JSON in UTF-8' },
-        { file, line: 5, problem: 'is longer than 262144 bytes' },
-        { file, line: 6, user: { n: 'ä' } },
-      ]),
-    );
-  });
+it('the lines of a file have the numbers of the file, whatever ends them, and what cannot be read is a problem of its line', async () => {
+  const file = join(directory.path, 'lines');
+  const lines = ['\ufeff{"n":1}\r', '', '{"n":3', '"\xff"', `"${'x'.repeat(2 ** 18)}"`, '{"n":"ä"}'];
+  const bytes = lines.map((line) => Buffer.from(line, line.includes('\xff') ? 'latin1' : 'utf8'));
+  writeFileSync(file, Buffer.concat(bytes.flatMap((line) => [line, Buffer.from('\n')]).slice(0, -1)));
+  const read: unknown[] = [];
+  for await (const line of ownLines({ files: [file, file] })) read.push(line);
+  expect(read).toEqual(
+    [0, 1].flatMap(() => [
+      { file, line: 1, user: { n: 1 } },
+      { file, line: 3, problem: 'is no JSON in UTF-8' },
+      { file, line: 4, problem: 'is no JSON in UTF-8' },
+      { file, line: 5, problem: 'is longer than 262144 bytes' },
+      { file, line: 6, user: { n: 'ä' } },
+    ]),
+  );
 });
 
 describe('a line of a user', () => {

@@ -35,17 +35,15 @@ const nameOf = (sample: string) => /^\w+/.exec(sample)?.[0];
 /** Labels whose values are no names of the service. */
 const OPEN = ['status', 'job'];
 
-describe('docs/observe.md', () => {
-  it('lists the metrics of the service, and their labels', async () => {
-    const text = await scraped();
-    const own = [...text.matchAll(/^# TYPE (tandem_\w+) \w+$/gm)].map(([, name]) => name);
-    const listed = tableBelow(page, 'Metrics').map(([name, labels = '']) => ({ name, labels }));
-    expect(listed.map(({ name }) => name).sort()).toEqual(own.toSorted());
-    for (const { name, labels } of listed) {
-      const sample = samplesOf(text).find((line) => [name, `${name}_count`].includes(nameOf(line))) ?? '';
-      expect([...sample.matchAll(/(\w+)="/g)].map(([, label]) => label).join(', '), name).toBe(labels);
-    }
-  });
+it('docs/observe.md lists the metrics of the service, and their labels', async () => {
+  const text = await scraped();
+  const own = [...text.matchAll(/^# TYPE (tandem_\w+) \w+$/gm)].map(([, name]) => name);
+  const listed = tableBelow(page, 'Metrics').map(([name, labels = '']) => ({ name, labels }));
+  expect(listed.map(({ name }) => name).sort()).toEqual(own.toSorted());
+  for (const { name, labels } of listed) {
+    const sample = samplesOf(text).find((line) => [name, `${name}_count`].includes(nameOf(line))) ?? '';
+    expect([...sample.matchAll(/(\w+)="/g)].map(([, label]) => label).join(', '), name).toBe(labels);
+  }
 });
 
 describe('the rules and the dashboard', () => {

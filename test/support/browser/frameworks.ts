@@ -8,6 +8,7 @@ import { codeBelow } from '../checkout/documented-code.ts';
 import { ROOT } from '../checkout/repository.ts';
 
 const PAGE = 'docs/browser.md';
+const HEADING = 'In React, Vue and Svelte';
 
 /** How a page shows the component `Account`, and removes it again. */
 const PROGRAMS = {
@@ -72,10 +73,9 @@ const compileComponents: Plugin = {
 
 /** Writes the component that the documentation has for a framework, and a page that shows it. */
 const plant = (directory: string, framework: Framework, service: string): void => {
-  const name = { react: 'React', vue: 'Vue', svelte: 'Svelte' }[framework];
   const extension = framework === 'react' ? 'tsx' : framework;
-  const [auth = ''] = codeBelow(PAGE, 'In React, Vue and Svelte', 'ts');
-  const [component = ''] = codeBelow(PAGE, name, extension);
+  const [auth = ''] = codeBelow(PAGE, HEADING, 'ts');
+  const [component = ''] = codeBelow(PAGE, HEADING, extension);
   const files = {
     'auth.ts': auth.replace('http://localhost:3000', service),
     [`Account.${extension}`]: component,

@@ -19,7 +19,7 @@ export type WebkitPrograms = { readonly driver: string; readonly display: string
 const PACKAGES = { full: 'chromium', shell: 'chromium-headless-shell' };
 
 /**
- * The Chromium in `TEST_CHROMIUM`, or that on the PATH with its headless shell, if it is there too, or else Debian's of both.
+ * The Chromium in `TEST_CHROMIUM`, or that on the PATH, or else Debian's. The headless shell is Debian's if it is not on the PATH.
  * @throws Error when there is none or it does not run.
  */
 export const provideChromium = async (): Promise<ChromiumPrograms> => {
@@ -63,12 +63,15 @@ const runs = (program: BrowserProgram) =>
 const find = async (): Promise<ChromiumPrograms> => {
   const { TEST_CHROMIUM } = process.env;
   const command = TEST_CHROMIUM ?? onThePath(PACKAGES.full);
-  if (command !== undefined) {
-    const shell = TEST_CHROMIUM ?? onThePath(PACKAGES.shell) ?? command;
-    return { full: { command, unpacked: null }, shell: { command: shell, unpacked: null } };
+  const ofDebian = (name: string, ...others: string[]) => ofPackages(`usr/lib/chromium/${name}`, ...others);
+  if (command === undefined) {
+    const both = Object.values(PACKAGES);
+    return { full: await ofDebian(PACKAGES.full, ...both), shell: await ofDebian(PACKAGES.shell, ...both) };
   }
-  const program = (name: string) => ofPackages(`usr/lib/chromium/${name}`, PACKAGES.full, PACKAGES.shell);
-  return { full: await program(PACKAGES.full), shell: await program(PACKAGES.shell) };
+  const full = { command, unpacked: null };
+  const shell = TEST_CHROMIUM ?? onThePath(PACKAGES.shell);
+  if (shell !== undefined) return { full, shell: { command: shell, unpacked: null } };
+  return { full, shell: await ofDebian(PACKAGES.shell, 'chromium-common', PACKAGES.shell).catch(() => full) };
 };
 
 const onThePath = (name: string): string | undefined =>

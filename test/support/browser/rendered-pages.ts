@@ -18,7 +18,7 @@ import { type Witness, witness } from './witness.ts';
 type Env = Readonly<Record<string, string>>;
 
 /** A copy of an example, as after `npm install`: with the packages of this checkout, and with a link to its client. */
-const installedExample = (name: string) => {
+export const installedExample = (name: string) => {
   const { path, remove } = temporaryDirectory();
   const directory = join(path, name);
   const isSource = (file: string) => !/\/(?:node_modules|build|\.svelte-kit)$/.test(file);

@@ -120,7 +120,7 @@ export type Tab = {
   readonly faults: readonly string[];
   readonly requests: readonly Request[];
   readonly posts: () => readonly Request[];
-  /** The form of the name in `forms/flow.ts`, with that of its page: `log-in.passkey`. */
+  /** The form of the name in `src/adapters/http/flow`, with that of its page: `log-in.passkey`. */
   readonly form: (name: string, where?: string) => Locator;
   readonly open: (path: string) => Promise<void>;
   /** Does what leads to another page, and waits for it. @param lead a click on the button that sends the form, unless given. */

@@ -1,14 +1,14 @@
 import { EVENT_KINDS } from '../../../src/domain/event.ts';
 import { WEBHOOK_TYPES } from '../../../src/domain/webhook.ts';
 
-const typesTable = (): string =>
-  [...WEBHOOK_TYPES]
-    .map(([type, kinds]) => `| \`${type}\` | ${kinds.map((kind) => `\`${kind}\``).join(', ')} |\n`)
+/** The types of webhooks, a line for each subject. */
+export const typesList = (): string =>
+  Object.entries(Object.groupBy(WEBHOOK_TYPES.keys(), (type) => type.replace(/\..*/, '')))
+    .map(([subject, types = []]) => `- ${subject}: ${types.map((type) => `\`${type}\``).join(', ')}\n`)
     .join('');
 
-/** The page `docs/webhooks.md`, with the table of types. */
-export const withTypes = (page: string): string =>
-  page.replace(/(\| Type \|.*\n\|---.*\n)(?:\|.*\n)+/, (_all, head) => `${head}${typesTable()}`);
+/** The page `docs/webhooks.md`, with this list. */
+export const withTypes = (page: string): string => page.replace(/(?:^- \w+: `\w+\..*\n)+/m, typesList);
 
 /** The file `client/src/types.ts`, with the kinds of events. */
 export const withKinds = (source: string): string =>

@@ -20,13 +20,14 @@ export const flowDrawing = (): string => {
   const lines = Object.entries<Page>(PAGES).flatMap(([page, { path, stepUp, skips, forms }]) => {
     const steps = Object.entries(forms).flatMap(([name, form]) => stepsOf(page, name, form));
     const arrows = [...Map.groupBy(steps, ([to]) => to)].map(
-      ([to, those]) => `  ${page} -->|"${those.map(([, label]) => label).join('<br>')}"| ${to}`,
+      ([to, those]) => ` -->|"${those.map(([, label]) => label).join('<br>')}"| ${to}`,
     );
     const around = [
-      ...(stepUp ? [`  ${page} -.->|"not shown lately"| ${skips ? 'target' : 'step-up'}`] : []),
-      ...(Object.values(forms).some(({ offers }) => offers) ? [`  ${page} -.->|"no passkey yet"| new-passkey`] : []),
+      ...(stepUp ? [` -.->|"not shown lately"| ${skips ? 'target' : 'step-up'}`] : []),
+      ...(Object.values(forms).some(({ offers }) => offers) ? [' -.->|"no passkey yet"| new-passkey'] : []),
     ];
-    return [`  ${page}["${path}"]`, ...around, ...arrows];
+    const [first = '', ...others] = [...around, ...arrows];
+    return [`  ${page}["${path}"]${first}`, ...others.map((arrow) => `  ${page}${arrow}`)];
   });
   return ['```mermaid', 'flowchart LR', '  target(["what the visitor came for"])', ...lines, '```\n'].join('\n');
 };

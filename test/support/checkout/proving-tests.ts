@@ -15,14 +15,29 @@ export const provingTests = (): Map<string, string[]> => {
   return files;
 };
 
-/** A row that begins with an id: of an attack, of SPEC (two numbers), of ASVS (three, or the first of a range). */
-const ROW = /^(\| ((?:[a-z]+-\d+|\d+\.\d+(?:\.\d+)?)\b).*\|)[^|]*\|$/gm;
+/** The numbers of ASVS in a text, with those of its ranges. */
+export const numbersIn = (text: string): string[] =>
+  [...text.matchAll(/(\d+\.\d+)\.(\d+)(?:–\1\.(\d+))?/g)].flatMap(([, section, first, last = first]) =>
+    Array.from({ length: Number(last) - Number(first) + 1 }, (_, at) => `${section}.${Number(first) + at}`),
+  );
+
+/** The ids of a row by its first cell: of an attack, such as `theft-1`, of SPEC (two numbers), of ASVS (three, one or more). */
+export const idsOf = (cell: string): string[] => {
+  const [id] = /^(?:[a-z]+-\d+|\d+\.\d+(?:\.\d+)?)\b/.exec(cell) ?? [];
+  if (id === undefined) return [];
+  return /^\d+\.\d+\./.test(id) ? numbersIn(cell) : [id];
+};
+
+const ROW = /^(\| ([^|]+) \|.*\|)[^|]*\|$/gm;
 
 /** The page, with the tests of each such row in its last cell. */
 export const withTests = (page: string): string => {
   const tests = provingTests();
-  return page.replaceAll(ROW, (_row, before: string, id: string) => {
-    const links = (tests.get(id) ?? []).map((file) => `[${basename(file).replace(/\..*$/, '')}](../${file})`);
+  return page.replaceAll(ROW, (row, before: string, cell: string) => {
+    const ids = idsOf(cell);
+    if (ids.length === 0) return row;
+    const files = new Set(ids.flatMap((id) => tests.get(id) ?? []));
+    const links = [...files].map((file) => `[${basename(file).replace(/\..*$/, '')}](../${file})`);
     return [before, links.join(', '), '|'].filter((part) => part !== '').join(' ');
   });
 };

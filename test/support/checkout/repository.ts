@@ -6,6 +6,13 @@ export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 export const readText = (path: string): string => readFileSync(`${ROOT}${path}`, 'utf8');
 
+/** The anchor that GitHub derives from a heading. */
+export const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replace(/\s/g, '-');
+
 /** The cells of the first Markdown table below a heading, without its header row and without backticks. */
 export const tableBelow = (markdown: string, heading: string): string[][] => {
   const start = markdown.search(new RegExp(`^#+ ${heading}$`, 'm'));

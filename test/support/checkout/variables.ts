@@ -1,5 +1,19 @@
-import { defaultText, VARIABLES } from '../../../src/infrastructure/config/variables.ts';
-import { CONFIG_VARIABLES } from '../../../src/infrastructure/config.ts';
+import type { Variable } from '../../../src/infrastructure/config/forms.ts';
+import { defaultText, VARIABLE_NAMES, VARIABLES } from '../../../src/infrastructure/config/variables.ts';
+
+const shownDefault = ({ default: text, unset }: Variable): string => {
+  if (unset !== undefined) return unset;
+  if (typeof text !== 'object') return text || 'none';
+  const others = (['production', 'test'] as const).filter((environment) => text[environment] !== text.development);
+  return `${text.development} (${others.map((environment) => `${environment}: ${text[environment]}`).join(', ')})`;
+};
+
+/** Every variable, with its default as the documentation shows it. */
+export const CONFIG_VARIABLES = VARIABLE_NAMES.map((name) => ({
+  name,
+  default: shownDefault(VARIABLES[name]),
+  meaning: VARIABLES[name].meaning,
+}));
 
 const HEAD = `# Copy this file to .env and uncomment what you want to change. Each line shows the default in development.
 # Never commit a .env file: keys and URLs contain secrets.

@@ -66,9 +66,6 @@ export const invitedPerson = async ({ ports }: TestService, attributes = {}) => 
   return { ...person, invitation };
 };
 
-/** Uses a link, as the page that it leads to does. */
-export const useLink = ({ http }: TestService, path: string, token: string) => http.post(path).send({ token });
-
 /** The messages to a user that wait to be sent, the oldest first. */
 export const messagesTo = async (
   { ports }: TestService,

@@ -120,22 +120,22 @@ const EVERY_ERROR_STATUS = Object.keys(STATUS_CODES)
   .filter((status) => status >= 400);
 
 /** A public route, by default without input, which declares every error code; `GET /probe` by default. */
-export const probe = (handler: (input: HandlerInput, ctx: Context) => unknown, given: Probe = {}): Route =>
-  route(
-    {
-      name: 'probe',
-      tag: 'health',
-      summary: 'A test',
-      method: 'GET',
-      path: '/probe',
-      auth: 'public',
-      response: { data: v.optional(v.unknown(), null) },
-      errors: EVERY_CODE,
-      httpStatuses: EVERY_ERROR_STATUS,
-      ...(given as object),
-    },
+export const probe = (
+  handler: (input: HandlerInput, ctx: Context) => unknown,
+  { method = 'GET', path = '/probe', ...given }: Probe = {},
+): Route =>
+  route({
+    name: 'probe',
+    tag: 'health',
+    summary: 'A test',
+    at: `${method} ${path}`,
+    auth: 'public',
+    response: { data: v.optional(v.unknown(), null) },
+    errors: EVERY_CODE,
+    httpStatuses: EVERY_ERROR_STATUS,
+    ...(given as object),
     handler,
-  );
+  });
 
 /** `POST /upload`, which takes an object. */
 export const upload = (handler?: (input: HandlerInput, ctx: Context) => null): Route =>

@@ -33,8 +33,16 @@ export const ask = async (url: string, init: RequestInit = {}): Promise<Answer &
 export const postJson = (url: string, body: object) =>
   ask(url, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
 
-const refreshAt = (url: string, cookie: string): Promise<Answer> =>
-  ask(`${url}/auth/refresh-token`, { method: 'POST', headers: { Cookie: cookie } });
+const REFRESH = '/auth/refresh-token';
+const refreshAt = async (url: string, cookie: string, proofFor?: ProofFor): Promise<Answer> =>
+  ask(`${url}${REFRESH}`, {
+    method: 'POST',
+    headers: { Cookie: cookie, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ proof: await proofFor?.(REFRESH) }),
+  });
+
+/** Proves the key of a device for a path. */
+type ProofFor = (path: string) => Promise<string>;
 
 /** A browser with a session, which keeps the latest refresh cookie. */
 export type Holder = {
@@ -49,8 +57,10 @@ export type Holder = {
   readonly failures: readonly Answer[];
 };
 
-export const signUpAt = async (url: string, person = aPerson()): Promise<Holder> => {
-  const { cookie: first, status, body } = await postJson(`${url}/auth/register`, person);
+/** @param proofFor of the key that the session is bound to, if it is. */
+export const signUpAt = async (url: string, person = aPerson(), proofFor?: ProofFor): Promise<Holder> => {
+  const proof = await proofFor?.('/auth/register');
+  const { cookie: first, status, body } = await postJson(`${url}/auth/register`, { ...person, proof });
   if (first === undefined) throw new Error(`registering answered ${status}`);
   const { data } = body as { readonly data: { readonly user: { readonly id: string } } };
   const cookies = [first];
@@ -63,7 +73,7 @@ export const signUpAt = async (url: string, person = aPerson()): Promise<Holder>
     cookies: () => cookies,
     refreshes: () => refreshes,
     refresh: async (at) => {
-      const answer = await refreshAt(at, cookie);
+      const answer = await refreshAt(at, cookie, proofFor);
       if (answer.status === 200 && answer.cookie !== undefined) {
         cookie = answer.cookie;
         cookies.push(cookie);

@@ -1,4 +1,5 @@
 import type { TestProject } from 'vitest/node';
+import { provideGalera } from './galera.ts';
 import { provideMariadb } from './mariadb.ts';
 import { missingParts } from './missing-parts.ts';
 import { launchPgbouncer, type PgbouncerProgram, providePgbouncer } from './pgbouncer.ts';
@@ -48,6 +49,7 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
   project.provide('postgresql', isPooled ? { ...direct, url: await pooled(direct.url, await pgbouncer) } : direct);
   project.provide('pgbouncer', await pgbouncer);
   project.provide('mariadb', await mariadb);
+  if (project.name === 'rest-servers') project.provide('galera', await unlessMissing('Galera', provideGalera));
   project.provide('redis', (await redis) ?? { programs: null, url: TEST_REDIS_URL ?? null });
 
   try {

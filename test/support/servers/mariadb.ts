@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { provideDebianPackages } from './debian-package.ts';
 import { freePort } from './free-port.ts';
-import { launch, type TestServer } from './server.ts';
+import { launch, type Owner, type TestServer } from './server.ts';
 import { serverDirectory } from './unprivileged.ts';
 
 /** `/usr`, or that of the unpacked package, and the directories of libraries that the system lacks. */
@@ -23,9 +23,9 @@ export const provideMariadb = async (): Promise<MariadbProgram> => {
   return program;
 };
 
-const commandOf = ({ base }: MariadbProgram): string => join(base, 'sbin/mariadbd');
+export const commandOf = ({ base }: MariadbProgram): string => join(base, 'sbin/mariadbd');
 
-const environmentOf = ({ libraries }: MariadbProgram): Record<string, string> => ({
+export const environmentOf = ({ libraries }: MariadbProgram): Record<string, string> => ({
   PATH: process.env.PATH ?? '',
   LD_LIBRARY_PATH: libraries.join(':'),
 });
@@ -67,7 +67,12 @@ export const launchMariadb = async (
 };
 
 /** Creates the system's tables, as `mariadb-install-db` does, which needs other packages. */
-const bootstrap = async (program: MariadbProgram, args: readonly string[], password: string): Promise<void> => {
+export const bootstrap = async (
+  program: MariadbProgram,
+  args: readonly string[],
+  password: string,
+  owner: Owner = {},
+): Promise<void> => {
   const script = (name: string) => readFileSync(join(program.base, `share/mysql/${name}.sql`), 'utf8');
   // A line is a statement.
   const statements = [
@@ -79,7 +84,7 @@ const bootstrap = async (program: MariadbProgram, args: readonly string[], passw
     `create user tandem@'127.0.0.1' identified by '${password}';`,
     `grant all on *.* to tandem@'127.0.0.1' with grant option;`,
   ];
-  const running = promisify(execFile)(commandOf(program), args, { env: environmentOf(program) });
+  const running = promisify(execFile)(commandOf(program), args, { env: environmentOf(program), ...owner });
   running.child.stdin?.end(`${statements.join('\n')}\n`);
   await running;
 };

@@ -1,6 +1,7 @@
 import { inject } from 'vitest';
 import type { Certificate } from '../certificate.ts';
 import { closing } from '../closing.ts';
+import { type GaleraCluster, launchGalera } from './galera.ts';
 import { launchMariadb } from './mariadb.ts';
 import { launchPgbouncer } from './pgbouncer.ts';
 import { launchPostgres, launchPostgresWithTls, type TlsServer } from './postgres.ts';
@@ -52,6 +53,12 @@ export const canStartMariadb = (): boolean => (inject('mariadb') ?? null) !== nu
 /** Starts a MariaDB for one test file, which may kill or freeze it. */
 export const startMariadb = (settings?: Readonly<Record<string, string>>): Promise<TestServer> =>
   untilTheEnd(launchMariadb(needed(inject('mariadb')), settings));
+
+/** Whether a Galera cluster can be started; it always can in CI. */
+export const canStartGalera = (): boolean => (inject('galera') ?? null) !== null;
+
+/** Starts a Galera cluster for one test file, which may kill or freeze its nodes. */
+export const startGalera = (): Promise<GaleraCluster> => untilTheEnd(launchGalera(needed(inject('galera'))));
 
 /** Starts a Redis Cluster for one test, which may kill or freeze its nodes. */
 export const startRedisCluster = (): Promise<RedisCluster> =>

@@ -1,4 +1,5 @@
 import type { BrowserProgram, ChromiumPrograms, WebkitPrograms } from '../browser/program.ts';
+import type { GaleraProgram } from './galera.ts';
 import type { MariadbProgram } from './mariadb.ts';
 import type { PgbouncerProgram } from './pgbouncer.ts';
 import type { PostgresPrograms } from './postgres.ts';
@@ -19,6 +20,8 @@ declare module 'vitest' {
     /** In the project `pooled`, it is in front of all databases; tests of a pooler start their own. */
     readonly pgbouncer: PgbouncerProgram | null | undefined;
     readonly mariadb: MariadbProgram | null | undefined;
+    /** Present in the project `rest-servers`, if available. */
+    readonly galera: GaleraProgram | null | undefined;
     /** Present in the browser project, if available. */
     readonly chromium: ChromiumPrograms | null | undefined;
     readonly firefox: BrowserProgram | null | undefined;

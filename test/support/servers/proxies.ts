@@ -21,16 +21,26 @@ type Proxy = {
   readonly args: (file: string) => readonly string[];
 };
 
-/** The first block of a language in docs/deploy.md. */
-const documented = (language: string): string =>
-  new RegExp(`\`\`\`${language}\n((?:.|\n)*?)\`\`\``).exec(readText('docs/deploy.md'))?.[1] ?? '';
-
 /** Each replacement has to apply. @throws Error that names one that does not */
-const replaced = (text: string, ...replacements: readonly (readonly [RegExp, string])[]): string =>
+export const replaced = (text: string, ...replacements: readonly (readonly [RegExp, string])[]): string =>
   replacements.reduce((before, [pattern, value]) => {
     if (!pattern.test(before)) throw new Error(`the documented configuration has no ${pattern}`);
     return before.replace(pattern, value);
   }, text);
+
+/** A whole configuration, with what is within `http`. */
+export const inNginx = (directory: string, text: string): string => {
+  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${join(directory, name)};`,
+  );
+  return `daemon off; pid ${join(directory, 'nginx.pid')}; events {} http { ${paths.join(' ')}\n${text}}`;
+};
+
+export const NGINX: Omit<Proxy, 'configured'> = {
+  packageName: 'nginx-light',
+  program: 'usr/sbin/nginx',
+  args: (file) => ['-c', file, '-e', '/dev/null'],
+};
 
 /** The proxies that the documents have a configuration for. */
 export const PROXIES: Readonly<Record<string, Proxy>> = {
@@ -49,30 +59,25 @@ export const PROXIES: Readonly<Record<string, Proxy>> = {
     args: (file) => ['run', '--adapter', 'caddyfile', '--config', file],
   },
   nginx: {
-    packageName: 'nginx-light',
-    program: 'usr/sbin/nginx',
+    ...NGINX,
     configured: ({ directory, port, instances }) => {
       const text = replaced(
-        documented('nginx'),
+        readText('docs/proxies/nginx.conf'),
         [/ *server 10(?:.|\n)*10\.0\.0\.2:3000(.*)/, instances.map((each) => `server ${each}$1`).join('\n')],
         [/listen 443 ssl/, `listen 127.0.0.1:${port}`],
         [/\n *ssl_certificate .*/, ''],
         [/\n *ssl_certificate_key .*/, ''],
         [/access_log \S+/, `access_log ${join(directory, 'access.log')}`],
       );
-      const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-        (name) => `${name}_temp_path ${join(directory, name)};`,
-      );
-      return `daemon off; pid ${join(directory, 'nginx.pid')}; events {} http { ${paths.join(' ')}\n${text}}`;
+      return inNginx(directory, text);
     },
-    args: (file) => ['-c', file, '-e', '/dev/null'],
   },
   HAProxy: {
     packageName: 'haproxy',
     program: 'usr/sbin/haproxy',
     configured: ({ port, instances }) =>
       replaced(
-        documented('haproxy'),
+        readText('docs/proxies/haproxy.cfg'),
         [/server one(?:.|\n)*10\.0\.0\.2:3000/, instances.map((each, at) => `server s${at} ${each}`).join('\n')],
         [/:443 ssl crt \S+/, `127.0.0.1:${port}`],
       ),

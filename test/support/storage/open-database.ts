@@ -21,7 +21,6 @@ export const ROOTS = Object.values<AnyTable>(TABLES)
   .filter(({ ofUser, columns }) => !ofUser || columns.userId === 'text?')
   .map(({ name }) => name);
 
-/** Of tables without a prefix. */
-export const removeAllRows = async ({ em }: Pick<Database, 'em'>): Promise<void> => {
-  for (const table of ROOTS) await em.execute(`delete from ${table}`);
+export const removeAllRows = async ({ em }: Pick<Database, 'em'>, prefix = ''): Promise<void> => {
+  for (const table of ROOTS) await em.execute(`delete from ${prefix}${table}`);
 };

@@ -46,11 +46,20 @@ const SCRYPT_MAX_MEMORY = 2 ** 28;
  * match: bcrypt has cut it there, and the other schemes use all of it.
  */
 export const matchesHash = (password: string, hash: SlowHash): boolean => {
-  const matches =
+  const matches = (text: string): boolean =>
     hash.scheme === 'bcrypt'
-      ? bcrypt.compareSync(bcryptInput(password, hash.digest), hash.hash)
-      : isKey(derivedKey(password, hash), hash.key);
-  return matches && !hasInvalidCharacters(password);
+      ? bcrypt.compareSync(bcryptInput(text, hash.digest), hash.hash)
+      : isKey(derivedKey(text, hash), hash.key);
+  return spellingsOf(password, hash).some(matches) && !hasInvalidCharacters(password);
+};
+
+/** The forms of WordPress hash a password with a backslash before each of these. Its API does not, nor do others with phpass. */
+const SLASHED = /['"\\]/g;
+
+const spellingsOf = (password: string, hash: SlowHash): readonly string[] => {
+  const isOfWordPress = hash.scheme === 'bcrypt' && /^(?:wordpress|phpass)$/.test(hash.digest?.algorithm ?? '');
+  const slashed = isOfWordPress ? password.replaceAll(SLASHED, String.raw`\$&`) : password;
+  return slashed === password ? [password] : [password, slashed];
 };
 
 const isKey = (derived: Buffer | null, key: Buffer): boolean =>

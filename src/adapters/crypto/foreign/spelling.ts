@@ -29,6 +29,12 @@ const aspNetIdentity: Rewrite = (text = '') => {
   return pbkdf2(digest, bytes.readUInt32BE(5), bytes.subarray(13, 13 + saltBytes), bytes.subarray(13 + saltBytes));
 };
 
+/** In one number: the logarithm of N, and a byte each of r and p. */
+const springScrypt: Rewrite = (params = '', salt, key) => {
+  const number = Number.parseInt(params, 16);
+  return `$scrypt$ln=${number >> 16},r=${(number >> 8) & 255},p=${number & 255}$${salt}$${key}`;
+};
+
 /** A digest, and the salt that stood behind the password. */
 const ldapDigest: Rewrite = (name = '', text = '') => {
   const bytes = Buffer.from(text, 'base64');
@@ -56,6 +62,10 @@ const SPELLINGS: readonly (readonly [pattern: RegExp, rewrite: Rewrite])[] = [
   [/^\{argon2(?:@SpringSecurity_v5_[28])?\}(\$argon2.+)$/, (hash = '') => hash],
   [/^\{pbkdf2\}([0-9a-f]{80})$/, (text = '') => pbkdf2Of('sha1', 185_000, 8, hex(text))],
   [/^\{pbkdf2@SpringSecurity_v5_8\}([0-9a-f]{96})$/, (text = '') => pbkdf2Of('sha256', 310_000, 16, hex(text))],
+  [
+    /^\{scrypt(?:@SpringSecurity_v5_8)?\}\$([0-9a-f]{5,6})\$([A-Za-z0-9+/]+={0,2})\$([A-Za-z0-9+/]+={0,2})$/,
+    springScrypt,
+  ],
   // ASP.NET Core Identity, and ASP.NET Identity before it.
   [/^(AQAAAA[A-P][A-Za-z0-9+/]{40,300}={0,2}|A[A-P][A-Za-z0-9+/]{64}==)$/, aspNetIdentity],
   // Werkzeug (Flask).

@@ -77,24 +77,22 @@ const pageRoute = (deps: PagesDeps, at: Locations, name: PageName, shown: readon
   // Some mail programs add parameters to links, which say nothing.
   const isOfLink = page.path.startsWith('/auth/link/');
   const show = showPage(deps, at, name, shown);
-  return route(
-    {
-      name: `${name}-page`,
-      tag: 'pages',
-      summary: `Return the page ${page.path}`,
-      method: 'GET',
-      path: page.path,
-      auth: page.for === 'visitor' ? 'required' : 'optional',
-      visitor: true,
-      stepUp: page.stepUp ? FACTOR_CHANGE : null,
-      request: { query: isOfLink ? v.unknown() : queryOf(at, page) },
-      response: { ...pageResponse(deps.contentSecurityPolicy), redirects: true },
-      errorPages: true,
-      errors: [...new Set([...VISITOR_ERRORS, ...shown.flatMap(({ errors }) => [...errors])])],
-      failed: async (ctx, error) => withoutPage(deps, at, name)(ctx, error),
-    },
-    (input, ctx) => show(input, ctx, (isOfLink ? { [MARK]: readQuery(ctx.url)?.[MARK] } : input.query) as PageQuery),
-  );
+  return route({
+    name: `${name}-page`,
+    tag: 'pages',
+    summary: `Return the page ${page.path}`,
+    at: `GET ${page.path}`,
+    auth: page.for === 'visitor' ? 'required' : 'optional',
+    visitor: true,
+    stepUp: page.stepUp ? FACTOR_CHANGE : null,
+    request: { query: isOfLink ? v.unknown() : queryOf(at, page) },
+    response: { ...pageResponse(deps.contentSecurityPolicy), redirects: true },
+    errorPages: true,
+    errors: [...new Set([...VISITOR_ERRORS, ...shown.flatMap(({ errors }) => [...errors])])],
+    failed: async (ctx, error) => withoutPage(deps, at, name)(ctx, error),
+    handler: (input, ctx) =>
+      show(input, ctx, (isOfLink ? { [MARK]: readQuery(ctx.url)?.[MARK] } : input.query) as PageQuery),
+  });
 };
 
 const showPage =

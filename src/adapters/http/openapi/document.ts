@@ -56,6 +56,7 @@ const operationOf = (route: Route, site: Site, components: Components): Json => 
   tags: [route.tag],
   summary: route.summary,
   ...(route.description !== undefined && { description: route.description }),
+  'x-rate-limit': route.throttle,
   security: securityOf(route, components),
   parameters: parametersOf(route, components),
   ...(route.request.body !== undefined && { requestBody: bodyOf(route.request.body, components) }),
@@ -99,11 +100,12 @@ const securityOf = ({ auth, cookie }: Route, components: Components): Json[] => 
     components.add('securitySchemes', 'assertion', SECURITY_SCHEMES.assertion);
     return [{ assertion: [auth] }];
   }
-  return uses.flatMap(({ scheme, needed }) => {
-    if (needed === undefined) return [];
+  return uses.reduce<Json[]>((alternatives, { scheme, needed }) => {
+    if (needed === undefined) return alternatives;
     components.add('securitySchemes', scheme, SECURITY_SCHEMES[scheme]);
-    return needed === 'required' ? [{ [scheme]: [] }] : [{}, { [scheme]: [] }];
-  });
+    const others = alternatives.length === 0 ? [{}] : alternatives;
+    return [...(needed === 'required' ? [] : others), ...others.map((each) => ({ ...each, [scheme]: [] }))];
+  }, []);
 };
 
 const REQUEST_ID = {

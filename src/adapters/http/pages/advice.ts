@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 
-/** What a client should do about an error. docs/errors.md has the same texts. */
+/** What a client should do about an error. */
 export const ADVICE: Readonly<Record<ErrorCode, string>> = {
   AUTH_CREDENTIALS_INVALID:
     'Show that account or password is wrong, and let the user try again. For a user who is logged in, it is the current password. Do not refresh.',

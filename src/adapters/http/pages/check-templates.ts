@@ -152,10 +152,7 @@ const LINKS = [...Object.keys(PAGES), ...OTHER_LINKS].map((name) => `link.${name
 
 type Files = ReadonlyMap<string, string>;
 
-/**
- * What is wrong with files of templates and texts, a line each, which begins with the file.
- * @param builtIn the files of the service
- */
+/** What is wrong with files of templates and texts, a line each, which begins with the file. @param builtIn the files of the service */
 export const pageProblems = (own: Files, builtIn: Files): string[] => {
   const { pages = {}, common = {} } = JSON.parse(builtIn.get('en.json') ?? '{}');
   return fileProblems(own, builtIn, {

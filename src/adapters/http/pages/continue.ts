@@ -1,4 +1,4 @@
-import { html, NOTHING } from '../../../application/templates.ts';
+import { html } from '../../../application/templates.ts';
 import { pathIn } from './layout.ts';
 import type { PageView } from './page-view.ts';
 import { filledPage, type UserPageFiles } from './user-pages.ts';
@@ -19,8 +19,6 @@ export const continuePage = (
   return filledPage(shown, files, {
     template: 'continue',
     title,
-    isError: false,
-    alert: NOTHING,
     script: html`<script type="module" src="${pathIn(shown.site, '/continue-page.js')}"></script>`,
     variable: (name) => (name === 'list.status' ? status : ''),
   });

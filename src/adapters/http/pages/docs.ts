@@ -44,7 +44,7 @@ const section = (route: Route, common: readonly ErrorRow[], site: Site): Html =>
   const call = CLIENT_CALLS[route.name];
   return html`<article aria-labelledby="${route.name}" data-route="${searchedText(route)}">
 <h3 id="${route.name}">${headOf(route)}</h3>
-<p>${route.summary}. Token: ${tokenOf(route)}.</p>
+<p>${route.summary}. ${prose(route.description ?? '')} Token: ${tokenOf(route)}. Limit: ${route.throttle}.</p>
 <pre><code>${curlOf(route, site, components)}</code></pre>
 ${call === undefined ? NOTHING : html`<p>Browser client: <code>${call}</code></p>`}
 <p>${response.status} ${STATUS_CODES[response.status] ?? ''}${data === undefined ? '.' : ':'}</p>

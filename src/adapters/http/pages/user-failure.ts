@@ -1,4 +1,4 @@
-import { type Html, html, NOTHING } from '../../../application/templates.ts';
+import { type Html, html } from '../../../application/templates.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
 import { pathIn } from './layout.ts';
 import type { PageView } from './page-view.ts';
@@ -30,8 +30,6 @@ export const userFailurePage = (failure: UserFailure, files: UserPageFiles): str
     template: 'failed',
     title,
     isError: true,
-    alert: NOTHING,
-    script: NOTHING,
     variable: (name) => lists[name] ?? of[name.replace('text.', '')] ?? '',
   });
 };

@@ -1,5 +1,6 @@
 import { filledText, type Html, html, NOTHING } from '../../../application/templates.ts';
-import { type Form, hasPasskeys, PAGES, pathOf, takesProof, usedAs } from '../forms/flow.ts';
+import { hasPasskeys } from '../flow/rows.ts';
+import { type Form, PAGES, pathOf, takesProof, usedAs } from '../forms/flow.ts';
 import { pathIn } from './layout.ts';
 import { passkeyMark, providerMark } from './marks.ts';
 import { isOffered, type PageView, type Texts } from './page-view.ts';

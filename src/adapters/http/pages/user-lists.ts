@@ -1,5 +1,7 @@
 import { filledText, Html, html, NOTHING } from '../../../application/templates.ts';
-import { hasAddedPasskey, PAGES, waitsForMail } from '../forms/flow.ts';
+import { hasAddedPasskey } from '../flow/settings.ts';
+import { waitsForMail } from '../flow/ways-in.ts';
+import { PAGES } from '../forms/flow.ts';
 import { startedApp } from '../forms/page-facts.ts';
 import { pathIn } from './layout.ts';
 import { mailboxOf } from './mailboxes.ts';

@@ -109,13 +109,13 @@ const visitorOf = (shown: PageView): Html => {
 type Content = {
   readonly template: string;
   readonly title: string;
-  readonly isError: boolean;
-  readonly alert: Html;
+  readonly isError?: boolean;
+  readonly alert?: Html;
   readonly visitor?: Html;
   /** By default none but its own. */
   readonly languages?: Html;
   /** The element of its script, if it has one. */
-  readonly script: Html;
+  readonly script?: Html;
   readonly variable: (name: string) => Html | string;
 };
 
@@ -123,8 +123,10 @@ type Content = {
 export const filledPage = (
   { site, texts, locale }: Pick<PageView, 'site' | 'texts' | 'locale'>,
   { templates }: UserPageFiles,
-  { template, title, isError, alert, visitor = NOTHING, languages = NOTHING, script, variable }: Content,
+  page: Content,
 ): string => {
+  const { template, title, isError = false, variable } = page;
+  const { alert = NOTHING, visitor = NOTHING, languages = NOTHING, script = NOTHING } = page;
   const { brand } = site;
   const main = filledTemplate(templates.get(template) ?? '', variable);
   const head = html`<link rel="icon" href="${brand.iconUrl ?? pathIn(site, '/icon.svg')}">

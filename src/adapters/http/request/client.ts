@@ -152,9 +152,8 @@ export const PROOF_ERRORS = ['AUTH_DEVICE_UNPROVEN', 'AUTH_PROOF_EXPIRED'] as co
 
 /** Where a log-in comes from. A refresh token of the account identifies a known device. ADR 0008. */
 export const loginSourceOf = (ctx: Context, access: DeviceAccess, proof: string | undefined) => ({
+  ...clientContext(ctx),
   networks: clientNetworks(ctx),
-  locales: acceptedLocales(ctx),
-  origin: originOf(ctx),
   presented: access.device(ctx, proof),
   refreshTokens: access.cookie.readOwn(ctx),
   /** What the browser got earlier in this log-in, and in one before. */
@@ -166,11 +165,14 @@ export const loginSourceOf = (ctx: Context, access: DeviceAccess, proof: string 
 const MAX_LENGTH = 1_000;
 
 /** The language that was chosen on a page, then those of `Accept-Language` (RFC 9110 §12.5.4), canonical, unless the header is too long. */
-export const acceptedLocales = (ctx: Context): string[] => {
+const acceptedLocales = (ctx: Context): string[] => {
   const accepted = ctx.get('Accept-Language').length > MAX_LENGTH ? [] : ctx.acceptsLanguages();
   const chosen = ctx.request.cookies.get(PAGE_LOCALE_COOKIE) ?? [];
   return [...chosen, ...accepted].flatMap((language) => canonicalLocale(language) ?? []);
 };
+
+/** The languages of the client, for a mail to it, and where its request came from. */
+export const clientContext = (ctx: Context) => ({ locales: acceptedLocales(ctx), origin: originOf(ctx) });
 
 /** The language of a page for a user: one of those offered that the browser asks for, or else the default one of the service. */
 export const pageLocale = (ctx: Context, defaultLocale: string, offered: readonly string[]): string =>

@@ -30,6 +30,7 @@ export type Strategy = 'public' | 'optional' | 'required' | Scope;
 /** SPEC "Rate limiting". `none`: for probes, which proxies send to every instance. */
 export type Tier = 'global' | 'strict' | 'public' | 'none';
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type Path = `/${string}`;
 
 type Schema = v.GenericSchema<unknown, unknown>;
 type Output<S> = S extends Schema ? v.InferOutput<S> : undefined;
@@ -76,7 +77,7 @@ export const NO_DATA = v.pipe(
 );
 
 /** Of a route that anybody may read, also often. */
-export const PUBLIC_READ = { method: 'GET', auth: 'public', throttle: 'public' } as const;
+export const PUBLIC_READ = { auth: 'public', throttle: 'public' } as const;
 
 /** The `Cache-Control` of a response that no cache may store. */
 export const NO_STORE = 'no-store';
@@ -114,7 +115,7 @@ type CookieUse = {
 type Head = {
   readonly name: string;
   readonly method: Method;
-  readonly path: `/${string}`;
+  readonly path: Path;
   readonly tag: Tag;
   /** One line, without a full stop. */
   readonly summary: string;
@@ -189,7 +190,13 @@ type Response<Data> = {
 /** Codes of an application's own, with what the catalog says about them; `true` for a code that the catalog has already. */
 type OwnErrors = Readonly<Record<OwnErrorCode, OwnError | true>>;
 
-type Declaration<Body, Query, Params, Data, Auth> = Omit<Head, 'tag'> &
+/** What a route is called, where it is and what it does. */
+export type RouteHead = Omit<Head, 'tag' | 'method' | 'path'> & {
+  /** The method and the path: `GET /orders/:id`. */
+  readonly at: `${Method} ${Path}`;
+};
+
+type Declaration<Body, Query, Params, Data extends Schema, Auth extends Strategy> = RouteHead &
   Partial<
     Pick<
       Route,
@@ -205,6 +212,10 @@ type Declaration<Body, Query, Params, Data, Auth> = Omit<Head, 'tag'> &
     readonly errors?: readonly ErrorCode[] | OwnErrors;
     /** Statuses of SYS_HTTP_UNEXPECTED_ERROR beyond those implied by every route and by a body. */
     readonly httpStatuses?: readonly number[];
+    readonly handler: (
+      input: HandlerInput<Output<Body>, Output<Query>, Output<Params>, ClaimsUnder<Auth>>,
+      ctx: Context,
+    ) => v.InferInput<Data> | Promise<v.InferInput<Data>>;
   };
 
 /**
@@ -212,15 +223,13 @@ type Declaration<Body, Query, Params, Data, Auth> = Omit<Head, 'tag'> &
  * @throws Error when a code of its own has another form, a status that is none of an error, or a domain of the service.
  *
  * @example
- * route(
- *   {
- *     name: 'order', summary: 'Return an order', method: 'GET', path: '/orders/:id',
- *     request: { params: v.object({ id: v.string() }) },
- *     response: { data: v.object({ id: v.string() }) },
- *     errors: { SHOP_ORDER_NOT_FOUND: { status: 404, message: 'There is no such order.', description: 'It was removed.' } },
- *   },
- *   ({ params }) => orders.get(params.id) ?? Promise.reject(new AppError('SHOP_ORDER_NOT_FOUND')),
- * );
+ * route({
+ *   name: 'order', at: 'GET /orders/:id', summary: 'Return an order',
+ *   request: { params: v.object({ id: v.string() }) },
+ *   response: { data: v.object({ id: v.string() }) },
+ *   errors: { SHOP_ORDER_NOT_FOUND: { status: 404, message: 'There is no such order.', description: 'It was removed.' } },
+ *   handler: ({ params }) => orders.get(params.id) ?? Promise.reject(new AppError('SHOP_ORDER_NOT_FOUND')),
+ * });
  */
 export const route = <
   Data extends Schema = typeof NO_DATA,
@@ -228,32 +237,27 @@ export const route = <
   Query extends QuerySchema | undefined = undefined,
   Params extends Schema | undefined = undefined,
   Auth extends Strategy = 'required',
->(
-  {
-    auth,
-    tag = 'application',
-    throttle = 'global',
-    stepUp,
-    request = {},
-    response = {},
-    errors = [],
-    httpStatuses = [],
-    cookie = {},
-    errorPages = response.page !== undefined,
-    ...rest
-  }: Declaration<Body, Query, Params, Data, Auth>,
-  handler: (
-    input: HandlerInput<Output<Body>, Output<Query>, Output<Params>, ClaimsUnder<Auth>>,
-    ctx: Context,
-  ) => v.InferInput<Data> | Promise<v.InferInput<Data>>,
-): Route => {
+>({
+  at,
+  auth,
+  tag = 'application',
+  throttle = 'global',
+  stepUp,
+  request = {},
+  response = {},
+  errors = [],
+  httpStatuses = [],
+  cookie = {},
+  errorPages = response.page !== undefined,
+  handler,
+  ...rest
+}: Declaration<Body, Query, Params, Data, Auth>): Route => {
   const strategy = auth ?? 'required';
+  const [method, path] = at.split(' ') as [Method, Path];
   const { codes, ownErrors } = declaredErrors(errors);
   return {
     ...rest,
-    tag,
-    auth: strategy,
-    throttle,
+    ...{ method, path, tag, auth: strategy, throttle },
     ...(stepUp !== undefined && { stepUp }),
     request: { ...request, query: request.query ?? (errorPages ? v.unknown() : NO_QUERY) },
     // Stage 12 passes the output of this declaration's schema, which the general type can't express.
@@ -269,13 +273,13 @@ export const route = <
 };
 
 /** A route that leads browsers to another address, whatever parameters programs on the way have added to its own. */
-export const redirectRoute = (head: Pick<Route, 'name' | 'tag' | 'summary' | 'path'>, location: string): Route =>
-  route(
-    { ...head, ...PUBLIC_READ, request: { query: v.unknown() }, response: { status: 303, redirects: true } },
-    (_input, ctx) => {
+export const redirectRoute = (head: RouteHead & Pick<Head, 'tag'>, location: string): Route =>
+  route({
+    ...{ ...head, ...PUBLIC_READ, request: { query: v.unknown() }, response: { status: 303, redirects: true } },
+    handler: (_input, ctx) => {
       ctx.state.location = location;
     },
-  );
+  });
 
 const isList = (errors: readonly ErrorCode[] | OwnErrors): errors is readonly ErrorCode[] => Array.isArray(errors);
 
@@ -305,9 +309,7 @@ const impliedErrors = (auth: Strategy, stepUp: Route['stepUp'], { writes }: Cook
   'SYS_UNEXPECTED_ERROR',
 ];
 
-/**
- * A refused origin, a busy service, and what the HTTP server refuses before a route is reached. With a body, also its media type.
- */
+/** A refused origin, a busy service, and what the HTTP server refuses before a route is reached. With a body, also its media type. */
 const impliedStatuses = ({ body }: RequestSchemas<unknown, unknown, unknown>): number[] => [
   ...[400, 403, 408, 413, 431, 503],
   ...(body === undefined ? [] : [415]),

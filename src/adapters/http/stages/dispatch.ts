@@ -61,26 +61,23 @@ export const handle = ({ method, cookie, handler }: Route): Middleware =>
   };
 
 /** The route of every path and method without one. It is a route itself, so that rate limits apply. */
-export const FALLBACK = route(
-  {
-    name: 'fallback',
-    tag: 'errors',
-    summary: 'Refuse a path or a method that no route has',
-    method: 'GET',
-    path: '/*',
-    auth: 'public',
-    request: { query: v.unknown() },
-    response: { redirects: true },
-    errorPages: true,
-    httpStatuses: [404, 405],
-  },
-  (_input, ctx) => {
+export const FALLBACK = route({
+  name: 'fallback',
+  tag: 'errors',
+  summary: 'Refuse a path or a method that no route has',
+  at: 'GET /*',
+  auth: 'public',
+  request: { query: v.unknown() },
+  response: { redirects: true },
+  errorPages: true,
+  httpStatuses: [404, 405],
+  handler: (_input, ctx) => {
     if (ctx.state.location !== undefined) return;
     const methods = matchedMethods(ctx);
     if (methods.length === 0) throw httpFailure(404, { reason: 'no route has this path' });
     throw httpFailure(405, { reason: 'no route has this method', headers: { Allow: methods.join(', ') } });
   },
-);
+});
 
 /** The address of a page with a slash at the end, or with the token of a link behind a `#` that a mail program has encoded. */
 const CHANGED = /^(?<folder>.*\/)(?<name>[\w-]+)(?<slash>\/?)(?:%23(?<token>token=[\w%.&=+-]+))?$/;

@@ -18,7 +18,6 @@ export type Finding = {
   /** The check and a name within it. It stays the same in later versions; several findings may have it. */
   readonly id: string;
   readonly severity: Severity;
-  /** A sentence about what was seen. */
   readonly seen: string;
   /** A sentence about what to do; `null` when it is `ok`. */
   readonly advice: string | null;

@@ -45,7 +45,6 @@ export const mail = async ({ config }: SetUp): Promise<Findings> => {
 
 const CORRECT_TEMPLATES = 'Correct it, or the service does not start: docs/mail-and-pages.md.';
 
-/** Every file of MAIL_TEMPLATES, as a start checks them. */
 export const templates = async ({ config }: SetUp): Promise<Findings> => {
   const { templates, locales, problems } = await examineMails(config);
   if (problems.length > 0) return problems.map((text) => problem('templates.invalid', text, CORRECT_TEMPLATES));

@@ -65,10 +65,7 @@ const missing = (path: string, migrateOnStart: boolean): Finding => {
       );
 };
 
-const findingsOf = async (
-  { examine, ping, pingOthers, readTime }: Database,
-  { migrateOnStart }: Config,
-): Promise<Finding[]> => {
+const findingsOf = async ({ examine, ping, pingOthers, readTime }: Database, { migrateOnStart }: Config) => {
   const { version, mayCreate, schema } = await examine();
   const findings = [ok('database.reachable', `${version} responds.`)];
   if (!schema.pending.includes('tables'))

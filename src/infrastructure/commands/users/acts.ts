@@ -123,7 +123,7 @@ const perform = async (operation: Operation, options: Members, { ask }: Terminal
     ...Object.fromEntries(Object.keys(operation.byPosition).map((name) => [name, { ...body, ...params }[name]])),
   };
   const intent = intentOf(operation);
-  const input = { ...params, body };
+  const input = { ...params, body, query: undefined };
   await assertPossible(act, accounts, input).catch(refuse);
   if (options['dry-run']) {
     const text = `Not done, because of --dry-run: ${intent}${await lossOf(accounts, user)}.\n`;
@@ -134,7 +134,7 @@ const perform = async (operation: Operation, options: Members, { ask }: Terminal
   const data = v.parse(act.data, answer) as Members | null;
   const changed = hasChanged(data, user);
   const as = act.command?.as;
-  const isMailed = act.mails?.if(body as never) ?? false;
+  const isMailed = act.mails?.if(body) ?? false;
   return {
     json: { ...about, changed, ...(as === undefined ? data : { [as]: data }) },
     text: `${changed || isMailed ? 'Done' : 'Nothing had to be changed'}: ${intent}.\n${textOf(operation, changed, isMailed, data)}`,
@@ -174,7 +174,7 @@ const textOf = ({ act, accounts }: Operation, changed: boolean, isMailed: boolea
 
 const assertHas = (accounts: Accounts, { needs, mails }: Act, body: Members | undefined): void => {
   const otherwise = OPTIONS[mails?.unless[0] ?? '']?.[0];
-  if (!accounts.hasMail && (needs === 'mail' || mails?.if(body as never))) {
+  if (!accounts.hasMail && (needs === 'mail' || mails?.if(body))) {
     const advice = otherwise === undefined ? '' : `, or give --${otherwise}`;
     throw new CommandError('no-mail', `It sends a link by mail. Set MAIL_URL${advice}.`, 1);
   }

@@ -163,10 +163,7 @@ const writeUsers = async (users: ReturnType<typeof exportedUsers>, { print, warn
 };
 
 /** Only its owner can read it. What fails leaves none behind. */
-const intoNewFile = async <Result>(
-  path: string,
-  write: (print: Terminal['print']) => Promise<Result>,
-): Promise<Result> => {
+const intoNewFile = async <Result>(path: string, write: (print: Terminal['print']) => Promise<Result>) => {
   const file = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
     throw new CommandError('file-exists', `${path} exists, and is not replaced.`, 1);

@@ -90,8 +90,7 @@ const openAccounts = async (config: Config, { storage: given, ports: overrides =
 };
 
 export const withAccounts =
-  (overrides?: StorageOverrides) =>
-  async (env: Env, work: (accounts: Accounts, config: Config) => Promise<Answer>): Promise<Answer> => {
+  (overrides?: StorageOverrides) => async (env: Env, work: (accounts: Accounts, config: Config) => Promise<Answer>) => {
     const config = parseConfig(env);
     const accounts = await openAccounts(config, overrides);
     return work(accounts, config).finally(accounts.close);

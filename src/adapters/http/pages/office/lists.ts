@@ -1,13 +1,14 @@
+import type * as v from 'valibot';
 import { type Html, html, NOTHING } from '../../../../application/templates.ts';
 import { EVENT_KINDS, type EventKind } from '../../../../domain/event.ts';
-import type { Invitation } from '../../../../domain/registration.ts';
+import type { InvitationJson, SettingJson, WebhookJson } from '../../../json/back-office.ts';
 import { breakable, pathIn, prose } from '../layout.ts';
 import { deviceOf, isFrom, type ShownEvent, whatOf } from './events.ts';
 import { buttonOf, foldedForms } from './forms.ts';
 import { badge, nextPage, numberOf, officePage, panel, selectOf, tableOf, timeOf, userLink, wordsOf } from './frame.ts';
 import type { PageView } from './view.ts';
 
-type InvitationsShown = { readonly invitations: readonly Omit<Invitation, 'tokenHash'>[] };
+type InvitationsShown = { readonly invitations: readonly v.InferInput<typeof InvitationJson>[] };
 
 export const invitationsPage = (view: PageView, { invitations }: InvitationsShown): string => {
   const rows = invitations.map(({ email, createdAt, expiresAt, attributes }) => [
@@ -53,24 +54,7 @@ ${tableOf('The latest first', ['Time', 'What', 'User', 'Device'], rows)}${next =
   });
 };
 
-type WebhooksShown = {
-  readonly webhooks: readonly {
-    readonly id: string;
-    readonly url: string;
-    readonly types: readonly string[] | null;
-    readonly createdAt: number;
-    readonly disabledAt: number | null;
-    readonly waiting: number;
-    readonly givenUp: number;
-    readonly failures: readonly {
-      readonly userId: string;
-      readonly type: string;
-      readonly attempts: number;
-      readonly lastError: string | null;
-      readonly nextAttemptAt: number | null;
-    }[];
-  }[];
-};
+type WebhooksShown = { readonly webhooks: readonly v.InferInput<typeof WebhookJson>[] };
 
 export const webhooksPage = (view: PageView, { webhooks }: WebhooksShown): string => {
   const stateOf = ({ disabledAt, waiting, givenUp }: WebhooksShown['webhooks'][number]): Html =>
@@ -108,42 +92,24 @@ ${buttonOf(view, 'replay-webhook', 'id', webhook.id)}`,
   });
 };
 
-type Setting = {
-  readonly name: string;
-  /** `null`: it is a secret. */
-  readonly value: string | null;
-  readonly isSet: boolean;
-  readonly meaning: string;
-};
+type Setting = v.InferInput<typeof SettingJson>;
 
 export const settingsPage = (view: PageView, { settings }: { readonly settings: readonly Setting[] }): string => {
-  const listOf = (caption: string, listed: readonly Setting[]) =>
-    tableOf(
-      caption,
-      ['Variable', 'Value', 'Meaning'],
-      listed.map(({ name, value, isSet, meaning }) => [
-        html`<code>${breakable(name)}</code>`,
-        value === null ? badge('quiet', isSet ? 'set, and secret' : 'not set') : html`<code>${value}</code>`,
-        prose(meaning),
-      ]),
-    );
+  const panelOf = (title: string, caption: string, listed: readonly Setting[]) => {
+    const rows = listed.map(({ name, value, isSet, meaning }) => [
+      html`<code>${breakable(name)}</code>`,
+      value === null ? badge('quiet', isSet ? 'set, and secret' : 'not set') : html`<code>${value}</code>`,
+      prose(meaning),
+    ]);
+    return panel(title, tableOf(caption, ['Variable', 'Value', 'Meaning'], rows));
+  };
+  const set = settings.filter(({ isSet }) => isSet);
+  const defaults = settings.filter(({ isSet }) => !isSet);
   return officePage(view, {
     path: '/office/settings',
     title: 'Settings',
     lead: 'What this instance was started with. Secrets are not shown.',
-    main: html`${panel(
-      'Set',
-      listOf(
-        'By its environment',
-        settings.filter(({ isSet }) => isSet),
-      ),
-    )}
-${panel(
-  'Defaults',
-  listOf(
-    'All others',
-    settings.filter(({ isSet }) => !isSet),
-  ),
-)}`,
+    main: html`${panelOf('Set', 'By its environment', set)}
+${panelOf('Defaults', 'All others', defaults)}`,
   });
 };

@@ -9,38 +9,24 @@ import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import type { PasswordLimits } from '../../../../domain/password.ts';
 import { EventsPage } from '../../../json/account.ts';
 import { deviceNames } from '../../../json/device-names.ts';
-import {
-  CurrentPassword,
-  CurrentUserJson,
-  DEFAULT_LIMIT,
-  Id,
-  Limit,
-  Locale,
-  MailCode,
-  newPassword,
-  PublicUserJson,
-  RefreshResult,
-  Username,
-} from '../../../json/fields.ts';
+import * as fields from '../../../json/fields.ts';
 import { originOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 
-export const EventsQuery = v.strictObject({ before: v.optional(Id), limit: v.optional(Limit) });
+export const EventsQuery = v.strictObject({ before: v.optional(fields.Id), limit: v.optional(fields.Limit) });
 
-export const LocaleBody = v.object({ locale: Locale });
+export const LocaleBody = v.object({ locale: fields.Locale });
 
 export const changePasswordBody = (limits: PasswordLimits) =>
-  v.object({ currentPassword: CurrentPassword, newPassword: newPassword(limits) });
+  v.object({ currentPassword: fields.CurrentPassword, newPassword: fields.newPassword(limits) });
 
-export const ChangeUsernameBody = v.object({ username: Username });
+export const ChangeUsernameBody = v.object({ username: fields.Username });
 
-const DeleteAccountBody = v.object({ password: CurrentPassword });
+const DeleteAccountBody = v.object({ password: fields.CurrentPassword });
 
 /** With PASSWORDS=optional: one of them. */
-export const CONFIRMATION = { password: v.optional(CurrentPassword), code: v.optional(MailCode) };
-
-/** With PASSWORDS=optional. */
+export const CONFIRMATION = { password: v.optional(fields.CurrentPassword), code: v.optional(fields.MailCode) };
 export const ShortDeleteAccountBody = v.pipe(v.object(CONFIRMATION), v.examples([{ code: '48151623' }]));
 
 /** Besides those of a password. */
@@ -51,109 +37,99 @@ export const ACCOUNT = { tag: 'account', throttle: 'strict' } as const;
 
 /** Users see and change their account, and leave. ADR 0010, ADR 0011. */
 export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
-  route(
-    {
-      name: 'current-user',
-      tag: 'users',
-      summary: 'Return the user as stored now',
-      stepUp: null,
-      method: 'GET',
-      path: '/users/me',
-      response: { data: CurrentUserJson },
-    },
-    ({ caller }) => getCurrentUser(deps)(caller),
-  ),
-  route(
-    {
-      name: 'change-current-user',
-      tag: 'users',
-      summary: "Change the language of the user's mails",
-      stepUp: null,
-      method: 'PATCH',
-      path: '/users/me',
-      request: { body: LocaleBody },
-      response: { data: CurrentUserJson },
-    },
-    ({ caller, body }, ctx) => changeLocale(deps)(caller, body.locale, originOf(ctx)),
-  ),
-  route(
-    {
-      ...ACCOUNT,
-      name: 'change-password',
-      summary: 'Change the password, end all sessions and open a new one for the caller',
-      method: 'PUT',
-      path: '/users/me/password',
-      cookie: { writes: 'sets' },
-      request: { body: changePasswordBody(deps.passwordLimits) },
-      response: { data: RefreshResult },
-      errors: ['AUTH_CREDENTIALS_INVALID', 'AUTH_STEP_UP_REQUIRED'],
-    },
-    async ({ claims, caller, body, signal }, ctx) => {
+  route({
+    name: 'current-user',
+    tag: 'users',
+    summary: 'Return the user as stored now',
+    description:
+      '`attributes` is what an operator has stated about the user. `locale` is null for that of the service.',
+    stepUp: null,
+    at: 'GET /users/me',
+    response: { data: fields.CurrentUserJson },
+    handler: ({ caller }) => getCurrentUser(deps)(caller),
+  }),
+  route({
+    name: 'change-current-user',
+    tag: 'users',
+    summary: "Change the language of the user's mails",
+    stepUp: null,
+    at: 'PATCH /users/me',
+    request: { body: LocaleBody },
+    response: { data: fields.CurrentUserJson },
+    handler: ({ caller, body }, ctx) => changeLocale(deps)(caller, body.locale, originOf(ctx)),
+  }),
+  route({
+    ...ACCOUNT,
+    name: 'change-password',
+    summary: 'Change the password, end all sessions and open a new one for the caller',
+    description:
+      'The session of the access token ends, too: use the new one. A user without a password asks for a link by `POST /auth/password-reset`.',
+    at: 'PUT /users/me/password',
+    cookie: { writes: 'sets' },
+    request: { body: changePasswordBody(deps.passwordLimits) },
+    response: { data: fields.RefreshResult },
+    errors: ['AUTH_CREDENTIALS_INVALID', 'AUTH_STEP_UP_REQUIRED'],
+    handler: async ({ claims, caller, body, signal }, ctx) => {
       const change = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
       return cookie.set(ctx, await changePassword(deps)(change, signal));
     },
-  ),
-  route(
-    {
-      ...ACCOUNT,
-      name: 'change-username',
-      summary: 'Change the username',
-      method: 'PUT',
-      path: '/users/me/username',
-      stepUp: FACTOR_CHANGE,
-      request: { body: ChangeUsernameBody },
-      response: { data: PublicUserJson },
-      errors: ['AUTH_USER_DUPLICATE'],
-    },
-    ({ caller, body }, ctx) => changeUsername(deps)(caller, body.username, originOf(ctx)),
-  ),
-  route(
-    {
-      ...ACCOUNT,
-      name: 'delete-account',
-      summary: 'Delete the user and everything that is stored about them',
-      method: 'DELETE',
-      path: '/users/me',
-      cookie: { writes: 'clears' },
-      stepUp: { assurance: 'aal2-if-enrolled' },
-      request: { body: deps.passwords === 'optional' ? ShortDeleteAccountBody : DeleteAccountBody },
-      errors: ['AUTH_CREDENTIALS_INVALID', ...confirmationErrors(deps), 'SYS_HOOK_UNAVAILABLE'],
-    },
-    async ({ claims, caller, body, signal }, ctx) => {
+  }),
+  route({
+    ...ACCOUNT,
+    name: 'change-username',
+    summary: 'Change the username',
+    description:
+      'Access tokens have the former name until they are refreshed. It is free at once: identify users by `id`.',
+    at: 'PUT /users/me/username',
+    stepUp: FACTOR_CHANGE,
+    request: { body: ChangeUsernameBody },
+    response: { data: fields.PublicUserJson },
+    errors: ['AUTH_USER_DUPLICATE'],
+    handler: ({ caller, body }, ctx) => changeUsername(deps)(caller, body.username, originOf(ctx)),
+  }),
+  route({
+    ...ACCOUNT,
+    name: 'delete-account',
+    summary: 'Delete the user and everything that is stored about them',
+    description:
+      'It cannot be undone. 400 for `body` says that a proxy has dropped it. With PASSWORDS=optional, `code` may stand for the password.',
+    at: 'DELETE /users/me',
+    cookie: { writes: 'clears' },
+    stepUp: { assurance: 'aal2-if-enrolled' },
+    request: { body: deps.passwords === 'optional' ? ShortDeleteAccountBody : DeleteAccountBody },
+    errors: ['AUTH_CREDENTIALS_INVALID', ...confirmationErrors(deps), 'SYS_HOOK_UNAVAILABLE'],
+    handler: async ({ claims, caller, body, signal }, ctx) => {
       const deletion = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
       await deleteAccount(deps)(deletion, signal);
       cookie.clear(ctx);
     },
-  ),
+  }),
   ...(deps.passwords !== 'optional' || deps.mailer === null
     ? []
     : [
-        route(
-          {
-            ...ACCOUNT,
-            name: 'request-confirmation-code',
-            summary: 'Mail a code to the address of the user, with which they change it or delete the account',
-            method: 'POST',
-            path: '/users/me/code',
-            response: { status: 202 },
-          },
-          ({ caller }, ctx) => requestConfirmationCode(deps)(caller, originOf(ctx)),
-        ),
+        route({
+          ...ACCOUNT,
+          name: 'request-confirmation-code',
+          summary: 'Mail a code to the address of the user, with which they change it or delete the account',
+          description: 'With PASSWORDS=optional. It works once, within ten minutes.',
+          at: 'POST /users/me/code',
+          response: { status: 202 },
+          handler: ({ caller }, ctx) => requestConfirmationCode(deps)(caller, originOf(ctx)),
+        }),
       ]),
-  route(
-    {
-      name: 'events',
-      tag: 'account',
-      summary: 'List what happened to the account, the latest first',
-      method: 'GET',
-      path: '/users/me/events',
-      request: { query: EventsQuery },
-      response: { data: EventsPage },
-    },
-    async ({ caller, query: { before = null, limit = DEFAULT_LIMIT } }) => {
+  route({
+    name: 'events',
+    tag: 'account',
+    summary: 'List what happened to the account, the latest first',
+    description:
+      'They are kept for EVENTS_RETENTION. Refused log-ins, and log-ins with one program from one network, are one event an hour with a `count`. Accept kinds and reasons that you do not know.',
+    at: 'GET /users/me/events',
+    request: { query: EventsQuery },
+    response: { data: EventsPage },
+    handler: async ({ caller, query: { before = null, limit = fields.DEFAULT_LIMIT } }) => {
       const { events, next } = await listEvents(deps)(caller, { before, limit });
       const nameOf = await deviceNames();
       return { events: events.map((event) => ({ ...event, deviceName: nameOf(event.userAgent) })), next };
     },
-  ),
+  }),
 ];

@@ -5,16 +5,22 @@ import { AMR_VALUES, FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import { LINK_PURPOSES } from '../../../../domain/link.ts';
 import { MESSAGE_KINDS } from '../../../../domain/message.ts';
 import { StoredEventJson, StoredIdentityJson } from '../../../json/account.ts';
-import { AttributesJson, PublicUserJson, Timestamp } from '../../../json/fields.ts';
+import {
+  AttributesJson,
+  flags,
+  nullableTexts,
+  nullableTimes,
+  PublicUserJson,
+  Timestamp,
+  texts,
+  times,
+} from '../../../json/fields.ts';
 import { boundedQueue } from '../../../limits/bounded-queue.ts';
 import { originOf } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { ACCOUNT } from './account.ts';
 
-const Text = v.nullable(v.string());
-const NullableTimestamp = v.nullable(Timestamp);
-
-const device = { userAgent: Text, address: Text };
+const device = nullableTexts('userAgent', 'address');
 
 export const StoredUserJson = v.object({
   ...PublicUserJson.entries,
@@ -22,26 +28,19 @@ export const StoredUserJson = v.object({
   passwordChangedAt: v.pipe(
     v.number(),
     v.transform((at) => at || null),
-    NullableTimestamp,
+    v.nullable(Timestamp),
     v.metadata({ jsonSchema: { anyOf: [{ type: 'string', format: 'date-time' }, { type: 'null' }] } }),
   ),
-  emailVerifiedAt: NullableTimestamp,
-  disabledAt: NullableTimestamp,
-  secondFactorAt: NullableTimestamp,
-  attributes: AttributesJson,
-  locale: Text,
+  ...nullableTimes('emailVerifiedAt', 'disabledAt', 'secondFactorAt'),
+  ...{ attributes: AttributesJson, ...nullableTexts('locale') },
 });
 
 export const SessionsJson = v.array(
   v.object({
     id: v.string(),
-    createdAt: Timestamp,
-    lastUsedAt: Timestamp,
-    expiresAt: Timestamp,
-    authenticatedAt: Timestamp,
+    ...times('createdAt', 'lastUsedAt', 'expiresAt', 'authenticatedAt'),
     amr: v.array(v.picklist(AMR_VALUES)),
-    knownAt: NullableTimestamp,
-    heldAt: NullableTimestamp,
+    ...nullableTimes('knownAt', 'heldAt'),
     ...device,
     binding: v.picklist(['none', 'device', 'browser']),
   }),
@@ -51,34 +50,26 @@ const Export = v.object({
   exportedAt: Timestamp,
   user: StoredUserJson,
   sessions: SessionsJson,
-  rememberedDevices: v.array(v.object({ id: v.string(), createdAt: Timestamp, expiresAt: Timestamp, ...device })),
+  rememberedDevices: v.array(v.object({ id: v.string(), ...times('createdAt', 'expiresAt'), ...device })),
   events: v.array(StoredEventJson),
   links: v.array(
-    v.object({ purpose: v.picklist(LINK_PURPOSES), email: v.string(), createdAt: Timestamp, expiresAt: Timestamp }),
+    v.object({ purpose: v.picklist(LINK_PURPOSES), email: v.string(), ...times('createdAt', 'expiresAt') }),
   ),
   passkeys: v.array(
     v.object({
-      id: v.string(),
-      credentialId: v.string(),
+      ...texts('id', 'credentialId', 'aaguid', 'name'),
       transports: v.array(v.string()),
-      aaguid: v.string(),
-      isSynced: v.boolean(),
-      isBackedUp: v.boolean(),
-      name: v.string(),
-      createdAt: Timestamp,
-      lastUsedAt: NullableTimestamp,
+      ...flags('isSynced', 'isBackedUp'),
+      ...{ ...times('createdAt'), ...nullableTimes('lastUsedAt') },
     }),
   ),
   identities: v.array(StoredIdentityJson),
-  factors: v.array(v.object({ id: v.string(), createdAt: Timestamp, confirmedAt: NullableTimestamp })),
+  factors: v.array(v.object({ id: v.string(), ...times('createdAt'), ...nullableTimes('confirmedAt') })),
   recoveryCodes: v.object({ left: v.number() }),
   messages: v.array(
     v.object({
-      id: v.string(),
-      kind: v.picklist(MESSAGE_KINDS),
-      to: v.string(),
-      email: Text,
-      origin: v.object({ ...device, requestId: Text }),
+      ...{ ...texts('id', 'to'), kind: v.picklist(MESSAGE_KINDS), ...nullableTexts('email') },
+      origin: v.object({ ...device, ...nullableTexts('requestId') }),
       createdAt: Timestamp,
     }),
   ),
@@ -97,17 +88,15 @@ export const exportOneAtATime = <Input extends unknown[], Output>(run: (...input
 
 export const exportRoute = (deps: Service): Route => {
   const run = exportOneAtATime(exportAccount(deps));
-  return route(
-    {
-      ...ACCOUNT,
-      name: 'export-account',
-      summary: 'Return everything that is stored about the user',
-      method: 'GET',
-      path: '/users/me/export',
-      requestsPerUser: 5,
-      stepUp: FACTOR_CHANGE,
-      response: { data: ExportJson },
-    },
-    ({ caller, signal }, ctx) => run(caller, originOf(ctx), signal),
-  );
+  return route({
+    ...ACCOUNT,
+    name: 'export-account',
+    summary: 'Return everything that is stored about the user',
+    description: 'Five times a minute. An instance makes one at a time: 503, if it would wait too long.',
+    at: 'GET /users/me/export',
+    requestsPerUser: 5,
+    stepUp: FACTOR_CHANGE,
+    response: { data: ExportJson },
+    handler: ({ caller, signal }, ctx) => run(caller, originOf(ctx), signal),
+  });
 };

@@ -1,122 +1,77 @@
-import type { Context } from 'koa';
 import * as v from 'valibot';
-import {
-  confirmEmail,
-  previewPasswordReset,
-  removeUnverifiedAccount,
-  requestEmailVerification,
-  requestPasswordReset,
-  resetPassword,
-  takeAccountBack,
-} from '../../../../application/accounts/mail-links.ts';
+import * as links from '../../../../application/accounts/mail-links.ts';
 import type { Service } from '../../../../application/service.ts';
-import type { ErrorCode } from '../../../../domain/errors/catalog.ts';
-import type { Origin } from '../../../../domain/event.ts';
 import { PAGE_PURPOSES } from '../../../../domain/link.ts';
 import type { PasswordLimits } from '../../../../domain/password.ts';
 import { AddressBody, LinkBody, LinkToken, newPassword } from '../../../json/fields.ts';
-import { acceptedLocales, originOf } from '../../request/client.ts';
+import { clientContext, originOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { type Route, redirectRoute, route } from '../../routing/define-route.ts';
 
-type Head = Pick<Route, 'name' | 'summary' | 'path'>;
-
 /** What the routes have in common for those who have a link from a mail, or ask for one: no session is needed. */
-export const BY_MAIL = { tag: 'account', method: 'POST', auth: 'public', throttle: 'strict' } as const;
+export const BY_MAIL = { tag: 'account', auth: 'public', throttle: 'strict' } as const;
 
-/** A route that sends a link to an address, if it has an account: its answer does not say whether. */
-const addressRoute = (head: Head, send: (email: string, origin: Origin) => Promise<unknown>): Route =>
-  route(
-    {
-      ...BY_MAIL,
-      ...head,
-      request: { body: AddressBody },
-      response: { status: 202 },
-      errors: ['DB_QUERY_FAILED'],
-    },
-    ({ body }, ctx) => send(body.email, originOf(ctx)),
-  );
-
-type LinkRoute = Head & {
-  readonly errors?: readonly ErrorCode[];
-  readonly cookie?: Route['cookie'];
+/** A link is sent to an address, if it has an account: the answer does not say whether. */
+const TO_ADDRESS = {
+  ...BY_MAIL,
+  ...{ request: { body: AddressBody }, response: { status: 202 }, errors: ['DB_QUERY_FAILED'] as const },
 };
 
-type UsedLink = { readonly token: string; readonly locales: readonly string[]; readonly origin: Origin };
-
-/** A route that uses up a link from a mail. The token of the link is enough. */
-const linkRoute = ({ errors = [], ...rest }: LinkRoute, use: (link: UsedLink, ctx: Context) => Promise<void>): Route =>
-  route(
-    {
-      ...BY_MAIL,
-      ...rest,
-      request: { body: LinkBody },
-      errors: ['AUTH_LINK_INVALID', ...errors, 'DB_QUERY_FAILED'],
-    },
-    ({ body }, ctx) => use({ token: body.token, locales: acceptedLocales(ctx), origin: originOf(ctx) }, ctx),
-  );
-
-export const previewRoute = <Data extends v.GenericSchema>(
-  head: Head,
-  data: Data,
-  preview: (token: string) => Promise<v.InferInput<Data>>,
-): Route =>
-  route(
-    {
-      ...BY_MAIL,
-      ...head,
-      request: { body: LinkBody },
-      response: { data },
-      errors: ['AUTH_LINK_INVALID', 'DB_QUERY_FAILED'],
-    },
-    ({ body }) => preview(body.token),
-  );
+/** The token of a link from a mail is enough. */
+export const WITH_LINK = {
+  ...BY_MAIL,
+  ...{ request: { body: LinkBody }, errors: ['AUTH_LINK_INVALID', 'DB_QUERY_FAILED'] as const },
+};
 
 /** Verifying email addresses, and undoing changes of an account. They need mail. ADR 0010. */
 export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
-  addressRoute(
-    {
-      name: 'request-email-verification',
-      summary: 'Send another link that verifies an email address, if it has an account',
-      path: '/auth/email-verification',
-    },
-    requestEmailVerification(deps),
-  ),
-  linkRoute(
-    {
-      name: 'confirm-email',
-      summary: 'Verify an email address with the link that was sent to it',
-      path: '/auth/email-verification/confirm',
-      cookie: { reads: 'optional' },
-    },
-    (link, ctx) => confirmEmail(deps)({ ...link, refreshTokens: cookie.readOwn(ctx) }),
-  ),
-  linkRoute(
-    {
-      name: 'remove-unverified-account',
-      summary: 'Remove the account that somebody else registered with an email address',
-      path: '/auth/email-verification/not-me',
-    },
-    ({ token, origin }) => removeUnverifiedAccount(deps)(token, origin),
-  ),
-  linkRoute(
-    {
-      name: 'undo-email-change',
-      summary: 'Take the email address back with the link that was sent to the former one',
-      path: '/auth/email-change/undo',
-      errors: ['AUTH_USER_DUPLICATE'],
-    },
-    takeAccountBack(deps, 'email-change-undo'),
-  ),
-  linkRoute(
-    {
-      name: 'undo-factors',
-      summary: 'Remove the factors that were added since the change that a mail has reported, and end all sessions',
-      path: '/auth/factors/undo',
-      errors: ['AUTH_USER_DUPLICATE'],
-    },
-    takeAccountBack(deps, 'factors-undo'),
-  ),
+  route({
+    ...TO_ADDRESS,
+    name: 'request-email-verification',
+    summary: 'Send another link that verifies an email address, if it has an account',
+    description: 'The same answer for every address. A mail is sent only to one that is not verified.',
+    at: 'POST /auth/email-verification',
+    handler: ({ body }, ctx) => links.requestEmailVerification(deps)(body.email, originOf(ctx)),
+  }),
+  route({
+    ...WITH_LINK,
+    name: 'confirm-email',
+    summary: 'Verify an email address with the link that was sent to it',
+    description:
+      'It opens no session. What was added to the account before goes, but for the password, unless the request has the refresh cookie of the user.',
+    at: 'POST /auth/email-verification/confirm',
+    cookie: { reads: 'optional' },
+    handler: ({ body }, ctx) =>
+      links.confirmEmail(deps)({ ...body, ...clientContext(ctx), refreshTokens: cookie.readOwn(ctx) }),
+  }),
+  route({
+    ...WITH_LINK,
+    name: 'remove-unverified-account',
+    summary: 'Remove the account that somebody else registered with an email address',
+    description: 'By the second link of the mail. An account whose address was verified stays.',
+    at: 'POST /auth/email-verification/not-me',
+    handler: ({ body }, ctx) => links.removeUnverifiedAccount(deps)(body.token, originOf(ctx)),
+  }),
+  route({
+    ...WITH_LINK,
+    name: 'undo-email-change',
+    summary: 'Take the email address back with the link that was sent to the former one',
+    description:
+      'Within seven days. All sessions end, the password stops working, and the restored address gets a link for a new one. Factors that were added since the week before the change are removed.',
+    at: 'POST /auth/email-change/undo',
+    errors: [...WITH_LINK.errors, 'AUTH_USER_DUPLICATE'],
+    handler: ({ body }, ctx) => links.takeAccountBack(deps, 'email-change-undo')({ ...body, ...clientContext(ctx) }),
+  }),
+  route({
+    ...WITH_LINK,
+    name: 'undo-factors',
+    summary: 'Remove the factors that were added since the change that a mail has reported, and end all sessions',
+    description:
+      'Within seven days. All sessions end, and the password stops working: the address gets a link for a new one. Later changes are undone, too.',
+    at: 'POST /auth/factors/undo',
+    errors: [...WITH_LINK.errors, 'AUTH_USER_DUPLICATE'],
+    handler: ({ body }, ctx) => links.takeAccountBack(deps, 'factors-undo')({ ...body, ...clientContext(ctx) }),
+  }),
 ];
 
 export const confirmPasswordResetBody = (limits: PasswordLimits) =>
@@ -129,52 +84,42 @@ export const passwordResetRoutes = (deps: Service, cookie: SessionCookies): Rout
   ...(deps.mailer === null
     ? []
     : [
-        addressRoute(
-          {
-            name: 'request-password-reset',
-            summary: 'Send a link to the address of an account, if there is one',
-            path: '/auth/password-reset',
-          },
-          requestPasswordReset(deps),
-        ),
+        route({
+          ...TO_ADDRESS,
+          name: 'request-password-reset',
+          summary: 'Send a link to the address of an account, if there is one',
+          description:
+            'The same answer for every address. The link lives for 30 minutes; another one is sent after five minutes at the earliest.',
+          at: 'POST /auth/password-reset',
+          handler: ({ body }, ctx) => links.requestPasswordReset(deps)(body.email, originOf(ctx)),
+        }),
       ]),
-  previewRoute(
-    {
-      name: 'preview-password-reset',
-      summary: 'Return whose password a link sets, without using it up',
-      path: '/auth/password-reset/preview',
-    },
-    PasswordResetPreviewJson,
-    previewPasswordReset(deps),
-  ),
-  route(
-    {
-      ...BY_MAIL,
-      name: 'confirm-password-reset',
-      summary: 'Set a new password with the link, and end all sessions',
-      path: '/auth/password-reset/confirm',
-      cookie: { reads: 'optional' },
-      request: { body: confirmPasswordResetBody(deps.passwordLimits) },
-      errors: ['AUTH_LINK_INVALID', 'DB_QUERY_FAILED'],
-    },
-    ({ body, signal }, ctx) => {
-      const from = { refreshTokens: cookie.readOwn(ctx), locales: acceptedLocales(ctx), origin: originOf(ctx) };
-      return resetPassword(deps)({ ...body, ...from }, signal);
-    },
-  ),
+  route({
+    ...WITH_LINK,
+    name: 'preview-password-reset',
+    summary: 'Return whose password a link sets, without using it up',
+    at: 'POST /auth/password-reset/preview',
+    response: { data: PasswordResetPreviewJson },
+    handler: ({ body }) => links.previewPasswordReset(deps)(body.token),
+  }),
+  route({
+    ...WITH_LINK,
+    name: 'confirm-password-reset',
+    summary: 'Set a new password with the link, and end all sessions',
+    description:
+      'It opens no session. A refused password does not use the link up. If nobody has proven the address before, what was added to the account goes, unless the request has the refresh cookie of the user.',
+    at: 'POST /auth/password-reset/confirm',
+    cookie: { reads: 'optional' },
+    request: { body: confirmPasswordResetBody(deps.passwordLimits) },
+    handler: ({ body, signal }, ctx) =>
+      links.resetPassword(deps)({ ...body, ...clientContext(ctx), refreshTokens: cookie.readOwn(ctx) }, signal),
+  }),
 ];
 
 /** Where the links in mails of version 1.0 lead: some of them are valid for days after an update. Browsers keep the fragment. */
 export const formerLinkRoutes = (pagesUrl: string): Route[] =>
-  PAGE_PURPOSES.map((purpose) => ({
-    ...redirectRoute(
-      {
-        name: `former-${purpose}-page`,
-        tag: 'pages',
-        summary: 'Lead to the page of a link in a mail',
-        path: `/account/${purpose}`,
-      },
-      `${pagesUrl}/${purpose}`,
-    ),
-    visitor: true,
-  }));
+  PAGE_PURPOSES.map((purpose) => {
+    const head = { name: `former-${purpose}-page`, tag: 'pages', at: `GET /account/${purpose}` } as const;
+    const summary = 'Lead to the page of a link in a mail';
+    return { ...redirectRoute({ ...head, summary }, `${pagesUrl}/${purpose}`), visitor: true };
+  });

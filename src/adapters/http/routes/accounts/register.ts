@@ -37,28 +37,27 @@ export const registerRoute = (deps: Service, access: DeviceAccess): Route => {
   const opens = !verifies && !enrols;
   const first = verifies ? 'verifies the email address' : 'adds a second factor';
   const run = registration(deps);
-  return route(
-    {
-      name: 'register',
-      tag: 'tokens',
-      summary: opens ? 'Register a user and open a session' : `Register a user, who ${first} before the first log-in`,
-      method: 'POST',
-      path: '/auth/register',
-      auth: 'public',
-      throttle: 'strict',
-      cookie: { writes: opens ? 'opens' : verifies ? 'may-set' : 'waits' },
-      request: { body: registerBody(deps) },
-      response: {
-        ...(opens ? { status: 201 } : { status: 202, ...(!enrols && { or: 201 }) }),
-        data: opens ? LoginResult : enrols ? v.null() : v.nullable(LoginResult),
-      },
-      errors: [
-        ...(['AUTH_REGISTRATION_CLOSED', 'AUTH_REGISTRATION_REFUSED', 'SYS_HOOK_UNAVAILABLE'] as const),
-        ...(['AUTH_USER_DUPLICATE', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'] as const),
-        ...PROOF_ERRORS,
-      ],
+  return route({
+    name: 'register',
+    tag: 'tokens',
+    summary: opens ? 'Register a user and open a session' : `Register a user, who ${first} before the first log-in`,
+    description:
+      'Where mail is configured, the address gets a link that verifies it. 202 without a session: with EMAIL_VERIFICATION=required, also for an address that has an account, and with SECOND_FACTOR=required, where the user adds an app first. Another registration with the same username and password corrects an address that was not verified. With PASSWORDS=optional, `email` is enough.',
+    at: 'POST /auth/register',
+    auth: 'public',
+    throttle: 'strict',
+    cookie: { writes: opens ? 'opens' : verifies ? 'may-set' : 'waits' },
+    request: { body: registerBody(deps) },
+    response: {
+      ...(opens ? { status: 201 } : { status: 202, ...(!enrols && { or: 201 }) }),
+      data: opens ? LoginResult : enrols ? v.null() : v.nullable(LoginResult),
     },
-    async ({ body: { proof, ...applicant }, signal }, ctx) => {
+    errors: [
+      ...(['AUTH_REGISTRATION_CLOSED', 'AUTH_REGISTRATION_REFUSED', 'SYS_HOOK_UNAVAILABLE'] as const),
+      ...(['AUTH_USER_DUPLICATE', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'] as const),
+      ...PROOF_ERRORS,
+    ],
+    handler: async ({ body: { proof, ...applicant }, signal }, ctx) => {
       const { locales, origin, presented, networks } = loginSourceOf(ctx, access, proof);
       // The language of the body, or those of the browser.
       const asked = applicant.locale === undefined ? locales : [applicant.locale];
@@ -68,5 +67,5 @@ export const registerRoute = (deps: Service, access: DeviceAccess): Route => {
       ctx.state.status = 201;
       return handOver(ctx, access, registered);
     },
-  );
+  });
 };

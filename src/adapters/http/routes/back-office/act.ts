@@ -10,7 +10,7 @@ import { isOperator, isScope, type OperatorRule } from '../../../../domain/opera
 import { IdParams } from '../../../json/fields.ts';
 import { validationFailure } from '../../errors/exceptions.ts';
 import type { ActForm, PageView } from '../../pages/office/view.ts';
-import { NO_DATA, type QuerySchema, type Route, route } from '../../routing/define-route.ts';
+import { NO_DATA, type QuerySchema, type Route, type RouteHead, route } from '../../routing/define-route.ts';
 
 /** What the acts of operators need. */
 export type ActDeps = Core & {
@@ -33,11 +33,7 @@ type Declaration<
   Data extends Schema,
   Params extends Schema,
   Query extends QuerySchema | undefined,
-> = {
-  /** A `GET` needs the scope that reads, all others the one that writes. */
-  readonly at: `${Route['method']} ${Route['path']}`;
-  readonly summary: string;
-  readonly description?: string;
+> = Omit<RouteHead, 'name'> & {
   /** Default: the id of the user, if the path has one. */
   readonly params?: Params;
   readonly query?: Query;
@@ -49,19 +45,19 @@ type Declaration<
   /** What it cannot do without. */
   readonly needs?: 'mail' | 'attempts';
   /** When it sends a mail, and the member of the body that prevents it by this value. */
-  readonly mails?: { readonly if: (body: Output<Body>) => boolean; readonly unless: readonly [string, boolean] };
+  readonly mails?: { if(body: Output<Body>): boolean; readonly unless: readonly [string, boolean] };
   /** Whether operators do it to each other as well: it gives nobody what is theirs. */
   readonly onOperators?: true;
   /** What refuses it before anything is done. @throws AppError */
-  readonly check?: (deps: ActDeps, given: ActInput<Body, Params, Query>) => void | Promise<void>;
-  readonly run: (deps: ActDeps, given: ActInput<Body, Params, Query>, origin: Origin) => Promise<v.InferInput<Data>>;
+  check?(deps: ActDeps, input: ActInput<Body, Params, Query>): void | Promise<void>;
+  run(deps: ActDeps, input: ActInput<Body, Params, Query>, origin: Origin): Promise<v.InferInput<Data>>;
   /** Of the pages for people. Without one, they cannot do it. */
   readonly form?: ActForm;
   /** The page of what is read, and its name in the navigation. */
   readonly page?: {
     readonly path: `/office${string}`;
     readonly name: string;
-    readonly show: (view: PageView, data: v.InferInput<Data>, query: Output<Query>) => string;
+    show(view: PageView, data: v.InferInput<Data>, query: Output<Query>): string;
   };
   /** Of `users`. Without one, it has none. */
   readonly command?: ActCommand;
@@ -78,20 +74,7 @@ type ActCommand = {
 };
 
 /** What an operator can do. Its route, its form, and its command follow from it. */
-export type Act = Omit<
-  Declaration<Schema | undefined, Schema, Schema, QuerySchema | undefined>,
-  'data' | 'mails' | 'check' | 'run' | 'page'
-> & {
-  readonly data: Schema;
-  readonly mails?: { readonly if: (body: never) => boolean; readonly unless: readonly [string, boolean] };
-  readonly check?: (deps: ActDeps, given: never) => void | Promise<void>;
-  readonly run: (deps: ActDeps, given: never, origin: Origin) => Promise<unknown>;
-  readonly page?: {
-    readonly path: `/office${string}`;
-    readonly name: string;
-    readonly show: (view: PageView, data: never, query: never) => string;
-  };
-};
+export type Act = Declaration<Schema | undefined, Schema, Schema, QuerySchema | undefined> & { readonly data: Schema };
 
 export const act = <
   Data extends Schema = typeof NO_DATA,
@@ -99,21 +82,21 @@ export const act = <
   Params extends Schema = typeof IdParams,
   Query extends QuerySchema | undefined = undefined,
 >(
-  declared: Declaration<Body, Data, Params, Query>,
-): Act => ({ data: NO_DATA, ...declared });
+  declaration: Declaration<Body, Data, Params, Query>,
+): Act => ({ data: NO_DATA, ...declaration });
 
-type CheckedInput = { readonly [param: string]: unknown; readonly body: unknown };
+type CheckedInput = Parameters<Act['run']>[1] & { readonly [param: string]: unknown };
 
-/** Refuses what would fail, or send a mail without mail. @param given input that the schemas have checked @throws AppError */
-export const assertPossible = async (act: Act, deps: ActDeps, given: CheckedInput): Promise<void> => {
+/** Refuses what would fail, or send a mail without mail. @param input that the schemas have checked @throws AppError */
+export const assertPossible = async (act: Act, deps: ActDeps, input: CheckedInput): Promise<void> => {
   const { mails, check } = act;
-  if (!deps.hasMail && mails?.if(given.body as never)) {
+  if (!deps.hasMail && mails?.if(input.body)) {
     const [field, value] = mails.unless;
     const details = [{ field, code: 'invalid_value', message: `must be ${value}: the service sends no mail` }] as const;
     throw validationFailure(details);
   }
-  await assertNotAboutOperator(act, deps, given);
-  await check?.(deps, given as never);
+  await assertNotAboutOperator(act, deps, input);
+  await check?.(deps, input);
 };
 
 /** Whoever may write could make somebody an operator, or take the account of one over. @throws AppError 403 */
@@ -131,39 +114,25 @@ const assertNotAboutOperator = async (
 };
 
 /** @throws AppError */
-export const perform = async (act: Act, deps: ActDeps, given: CheckedInput, origin: Origin): Promise<unknown> => {
-  await assertPossible(act, deps, given);
-  return act.run(deps, given as never, origin);
+export const perform = async (act: Act, deps: ActDeps, input: CheckedInput, origin: Origin): Promise<unknown> => {
+  await assertPossible(act, deps, input);
+  return act.run(deps, input, origin);
 };
 
-/** The routes for programs. */
+/** The routes for programs. A `GET` needs the scope that reads, all others the one that writes. */
 export const actRoutes = (acts: Readonly<Record<string, Act>>, deps: ActDeps): Route[] =>
-  Object.entries(acts).flatMap(([name, declared]) => {
-    const {
-      at,
-      summary,
-      description,
-      params = IdParams,
-      query,
-      body,
-      data,
-      status = 200,
-      errors = [],
-      needs,
-    } = declared;
+  Object.entries(acts).flatMap(([name, declaration]) => {
+    const { at, summary, description, params = IdParams, query, body, data, errors = [], needs } = declaration;
     if (needs === 'mail' && !deps.hasMail) return [];
-    const [method, path] = at.split(' ') as [Route['method'], Route['path']];
-    return route(
-      {
-        ...{ name: `operators-${name}`, tag: 'back-office', method, path, summary, errors },
-        auth: method === 'GET' ? 'users:read' : 'users:write',
-        ...(description !== undefined && { description }),
-        request: { ...(path.includes(':') && { params }), ...(query && { query }), ...(body && { body }) },
-        response: { status, data },
-      },
-      ({ params, query, body }, ctx) =>
-        perform(declared, deps, { ...(params as object), query, body }, originOfOperator(ctx)),
-    );
+    return route({
+      ...{ name: `operators-${name}`, tag: 'back-office', at, summary, errors },
+      auth: at.startsWith('GET ') ? 'users:read' : 'users:write',
+      ...(description !== undefined && { description }),
+      request: { ...(at.includes(':') && { params }), ...(query && { query }), ...(body && { body }) },
+      response: { status: declaration.status ?? 200, data },
+      handler: ({ params, query, body }, ctx) =>
+        perform(declaration, deps, { ...(params as object), query, body }, originOfOperator(ctx)),
+    });
   });
 
 /** A call of a program, for the audit log. */

@@ -2,23 +2,15 @@ import * as v from 'valibot';
 import { existingUser, userData } from '../../../../application/accounts/account-data.ts';
 import { invite, revokeInvitation } from '../../../../application/accounts/applicant.ts';
 import * as operate from '../../../../application/accounts/operate-accounts.ts';
-import { createAccount, resendVerification, setEmail } from '../../../../application/accounts/operate-accounts.ts';
 import { endAllSessions } from '../../../../application/sessions/purge.ts';
 import { listWebhooks, replayWebhook } from '../../../../application/storage/webhooks.ts';
 import { AppError, duplicateUser } from '../../../../domain/errors/app-error.ts';
 import { assertMayRegister, INVITATIONS_AT_MOST } from '../../../../domain/registration.ts';
+import { InvitationJson } from '../../../json/back-office.ts';
 import { AddressBody, Email, Id, Locale, Timestamp, Username } from '../../../json/fields.ts';
 import { USERNAME } from '../../pages/office/view.ts';
 import { type Act, act } from './act.ts';
-import {
-  Attributes,
-  Changed,
-  EndedSessions,
-  InvitationJson,
-  ReasonBody,
-  RequiredReason,
-  UserOfOperatorsJson,
-} from './fields.ts';
+import * as json from './fields.ts';
 
 const Flag = v.optional(v.boolean(), false);
 
@@ -26,7 +18,7 @@ export const ACTS = {
   invite: act({
     at: 'POST /invitations',
     summary: 'Send a link of seven days that registers with an address, in place of an earlier one',
-    body: v.object({ email: Email, attributes: v.optional(Attributes), locale: v.optional(Locale) }),
+    body: v.object({ email: Email, attributes: v.optional(json.Attributes), locale: v.optional(Locale) }),
     data: InvitationJson,
     status: 201,
     errors: ['AUTH_USER_DUPLICATE', 'AUTH_REGISTRATION_CLOSED', 'AUTH_REGISTRATION_REFUSED'],
@@ -66,17 +58,17 @@ export const ACTS = {
       emailVerified: Flag,
       sendLink: Flag,
       username: v.optional(Username),
-      attributes: v.optional(Attributes),
+      attributes: v.optional(json.Attributes),
       locale: v.optional(Locale),
     }),
-    data: UserOfOperatorsJson,
+    data: json.UserOfOperatorsJson,
     status: 201,
     errors: ['AUTH_USER_DUPLICATE'],
     mails: { if: ({ sendLink }) => sendLink, unless: ['sendLink', false] },
     async run(deps, { body: { emailVerified, sendLink, ...account } }, origin) {
       const { username = null, attributes = {}, locale = null, email } = account;
       const created = { ...{ email, username, attributes, locale }, isProven: emailVerified, sendsLink: sendLink };
-      return userData(await createAccount(deps)(created, origin));
+      return userData(await operate.createAccount(deps)(created, origin));
     },
     form: {
       button: 'Create a user',
@@ -89,7 +81,7 @@ export const ACTS = {
   'end-all-sessions': act({
     at: 'DELETE /sessions',
     summary: 'End the sessions of all users, which are removed in the background',
-    body: RequiredReason,
+    body: json.RequiredReason,
     status: 202,
     run: (deps, { body }, origin) => endAllSessions(deps)(origin, body.reason),
     form: {
@@ -105,8 +97,8 @@ export const ACTS = {
     at: 'DELETE /users/:id/sessions',
     summary: 'End all sessions of a user',
     onOperators: true,
-    body: ReasonBody,
-    data: EndedSessions,
+    body: json.ReasonBody,
+    data: json.EndedSessions,
     async run(deps, { id, body }, origin) {
       await existingUser(deps, id);
       return { endedSessions: await operate.endSessionsAsOperator(deps)(id, origin, body?.reason) };
@@ -119,7 +111,7 @@ export const ACTS = {
     summary: 'End one session of a user, or forget a remembered device',
     onOperators: true,
     params: v.object({ id: Id, sessionId: Id }),
-    body: ReasonBody,
+    body: json.ReasonBody,
     run: (deps, { id, sessionId, body }, origin) =>
       operate.endSessionAsOperator(deps)(id, sessionId, origin, body?.reason),
     form: { button: 'End', text: 'The device has to log in again.' },
@@ -128,8 +120,8 @@ export const ACTS = {
     at: 'POST /users/:id/disable',
     summary: 'Refuse log-ins of a user, and end all sessions',
     onOperators: true,
-    body: ReasonBody,
-    data: v.object({ ...Changed.entries, ...EndedSessions.entries }),
+    body: json.ReasonBody,
+    data: v.object({ ...json.Changed.entries, ...json.EndedSessions.entries }),
     run: (deps, { id, body }, origin) => operate.disableAccount(deps)(id, origin, body?.reason),
     form: { button: 'Disable', text: 'Log-ins are refused, and all sessions end.' },
     command: { name: 'disable', isFinal: true },
@@ -137,7 +129,7 @@ export const ACTS = {
   'enable-user': act({
     at: 'POST /users/:id/enable',
     summary: 'Allow log-ins of a user again',
-    data: Changed,
+    data: json.Changed,
     run: async (deps, { id }, origin) => ({ changed: await operate.enableAccount(deps)(id, origin) }),
     form: { button: 'Enable', text: 'The user can log in again, by all ways that are left.' },
     command: { name: 'enable' },
@@ -148,11 +140,11 @@ export const ACTS = {
     description:
       'Without `emailVerified`, the address gets a link, and the former one counts until it is used. With `final`, the account goes back to its owner, whose address it is: sessions, password, passkeys and sign-ins end, no former address can take the account back, and the owner gets a link that sets a password.',
     body: v.object({ email: Email, emailVerified: Flag, final: Flag }),
-    data: UserOfOperatorsJson,
+    data: json.UserOfOperatorsJson,
     errors: ['AUTH_USER_DUPLICATE'],
     mails: { if: ({ emailVerified, final }) => !emailVerified && !final, unless: ['emailVerified', true] },
     async run(deps, { id, body: { email, emailVerified, final } }, origin) {
-      await setEmail(deps)(id, { email, isProven: emailVerified, isReturned: final }, origin);
+      await operate.setEmail(deps)(id, { email, isProven: emailVerified, isReturned: final }, origin);
       return userData(await existingUser(deps, id));
     },
     form: {
@@ -164,9 +156,9 @@ export const ACTS = {
   'verify-email': act({
     at: 'POST /users/:id/email/verify',
     summary: 'State that the address of a user is theirs, which ends what was added before',
-    data: Changed,
+    data: json.Changed,
     run: async (deps, { id }, origin) => ({
-      changed: await setEmail(deps)(id, { email: null, isProven: true }, origin),
+      changed: await operate.setEmail(deps)(id, { email: null, isProven: true }, origin),
     }),
     form: {
       button: 'State that the address is theirs',
@@ -179,7 +171,7 @@ export const ACTS = {
     summary: 'Send the link again that proves the address of a user',
     data: v.object({ sent: v.boolean() }),
     needs: 'mail',
-    run: async (deps, { id }, origin) => ({ sent: await resendVerification(deps)(id, origin) }),
+    run: async (deps, { id }, origin) => ({ sent: await operate.resendVerification(deps)(id, origin) }),
     form: { button: 'Send the link again that proves the address', text: 'By mail, to the address of the account.' },
     command: { name: 'resend-verification' },
   }),
@@ -197,8 +189,8 @@ export const ACTS = {
   'set-attributes': act({
     at: 'PUT /users/:id/attributes',
     summary: 'State attributes for the access tokens of a user, in place of the former ones',
-    body: v.object({ attributes: Attributes }),
-    data: Changed,
+    body: v.object({ attributes: json.Attributes }),
+    data: json.Changed,
     run: async (deps, { id, body }, origin) => ({
       changed: await operate.setAttributes(deps)(id, body.attributes, origin),
     }),

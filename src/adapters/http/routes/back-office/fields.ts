@@ -2,29 +2,12 @@ import * as v from 'valibot';
 import { readAttributes } from '../../../../domain/attributes.ts';
 import { isNote } from '../../../../domain/event.ts';
 import { StoredEventJson } from '../../../json/account.ts';
-import { AttributesJson, fieldRule, Timestamp, textRule } from '../../../json/fields.ts';
+import { AttributesJson, fieldRule, textRule } from '../../../json/fields.ts';
 import { StoredUserJson } from '../accounts/export.ts';
 
 /** What routes of the back office share. */
 
 export const UserOfOperatorsJson = v.pipe(StoredUserJson, v.title('StoredUser'));
-
-export const InvitationJson = v.pipe(
-  v.object({
-    id: v.string(),
-    email: v.string(),
-    attributes: AttributesJson,
-    createdAt: Timestamp,
-    expiresAt: Timestamp,
-  }),
-  v.title('Invitation'),
-  v.examples([
-    {
-      ...{ id: '01M805M084GXA5E2JTR4FKH6WN', email: 'grace@example.org', attributes: {} },
-      ...{ createdAt: '2026-11-21T23:03:48.228Z', expiresAt: '2026-11-28T23:03:48.228Z' },
-    },
-  ]),
-);
 
 /** With the name of the operator, which users do not see. */
 export const EventOfOperatorsJson = v.object({ ...StoredEventJson.entries, actor: v.nullable(v.string()) });

@@ -67,27 +67,28 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
   const ofReads = Object.entries(reads).flatMap(([name, read]) => {
     const { page, query } = read;
     if (page === undefined || apiRoute(name) === undefined) return [];
-    const { path } = page;
-    return route(
-      { ...PAGE, name: `office-${name}`, path, summary: page.name, request: { query: pageQuery(query) } },
-      async ({ query: { said, ...given } }, ctx) => {
+    return route({
+      ...PAGE,
+      name: `office-${name}`,
+      at: `GET ${page.path}`,
+      summary: page.name,
+      request: { query: pageQuery(query) },
+      handler: async ({ query: { said, ...given } }, ctx) => {
         const asked = { ...(membersOf(query).includes('limit') && { limit: PAGE_SIZE }), ...given };
         const data = await perform(read, deps, { query: asked, body: undefined }, originOfOperator(ctx));
-        return page.show(await viewOf(ctx, said as string | undefined), data as never, given as never);
+        return page.show(await viewOf(ctx, said as string | undefined), data, given);
       },
-    );
+    });
   });
-  const ofUser = route(
-    {
-      ...{ ...PAGE, name: 'office-user', path: USER, summary: 'Return the page of a user' },
-      request: { params: IdParams, query: v.looseObject({ before: v.optional(Id), said: Sealed }) },
-    },
-    async ({ params: { id }, query: { before = null, said } }, ctx) => {
+  const ofUser = route({
+    ...{ ...PAGE, name: 'office-user', at: `GET ${USER}`, summary: 'Return the page of a user' },
+    request: { params: IdParams, query: v.looseObject({ before: v.optional(Id), said: Sealed }) },
+    handler: async ({ params: { id }, query: { before = null, said } }, ctx) => {
       const data = await accountData(deps, await existingUser(deps, id), deps.clock.now());
       const story = await listEventsAsOperator(deps)(id, { before, limit: PAGE_SIZE });
       return userPage(await viewOf(ctx, said, id), { data, ...story });
     },
-  );
+  });
   return [...ofReads, ofUser, ...exportRoute(apiRoute('export-user')), ...forms.map(({ posted }) => posted)];
 };
 
@@ -121,7 +122,6 @@ const Sealed = v.optional(v.pipe(v.string(), v.maxLength(4_000)));
 
 const PAGE = {
   tag: 'back-office',
-  method: 'GET',
   auth: 'users:read',
   visitor: true,
   errorPages: true,

@@ -92,16 +92,14 @@ export const withLogin = (deps: Service, { baseUrl, adminUrl, officeLink }: Urls
     starts.add(ctx, challenge, secrets.encrypt(JSON.stringify({ verifier, back }), clock.now() + START_LIFETIME));
     return `${baseUrl}${PAGES.app.path}?${new URLSearchParams({ to: `${officeLink}?code_challenge=${challenge}` })}`;
   };
-  const signedIn = route(
-    {
-      ...{ name: 'office-signed-in', tag: 'back-office', method: 'GET', path: '/office/signed-in' },
-      ...{ auth: 'public', visitor: true, errorPages: true },
-      summary: 'End a log-in, and lead back to the page for which it was begun',
-      request: { query: v.looseObject({ code: Sealed, code_challenge: Sealed }) },
-      response: { status: 303, redirects: true },
-      errors: ['AUTH_CODE_INVALID', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
-    },
-    async ({ query: { code, code_challenge: challenge } }, ctx) => {
+  const signedIn = route({
+    ...{ name: 'office-signed-in', tag: 'back-office', at: 'GET /office/signed-in' },
+    ...{ auth: 'public', visitor: true, errorPages: true },
+    summary: 'End a log-in, and lead back to the page for which it was begun',
+    request: { query: v.looseObject({ code: Sealed, code_challenge: Sealed }) },
+    response: { status: 303, redirects: true },
+    errors: ['AUTH_CODE_INVALID', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
+    handler: async ({ query: { code, code_challenge: challenge } }, ctx) => {
       assertHost(ctx, hostname);
       const kept = starts.take(ctx, challenge).map((text) => JSON.parse(secrets.decrypt(text, clock.now()) ?? 'null'));
       const begun = kept.find((each) => each?.back !== undefined);
@@ -110,7 +108,7 @@ export const withLogin = (deps: Service, { baseUrl, adminUrl, officeLink }: Urls
       cookie.set(ctx, await openOffice(deps, { code, verifier: begun.verifier }));
       ctx.state.location = begun.back;
     },
-  );
+  });
   /** A form leads to the log-in as well, which is of another origin. */
   const policyOf = (text = '') => text.replace("form-action 'self'", `form-action 'self' ${new URL(baseUrl).origin}`);
   return {

@@ -1,12 +1,5 @@
 import * as v from 'valibot';
-import {
-  accountData,
-  existingUser,
-  exportAccountAsOperator,
-  listAllEvents,
-  listEventsAsOperator,
-  userData,
-} from '../../../../application/accounts/account-data.ts';
+import * as accounts from '../../../../application/accounts/account-data.ts';
 import { countUsers, listUsers, USER_FILTER } from '../../../../application/accounts/list-users.ts';
 import { overview, RANGES, type Range } from '../../../../application/overview.ts';
 import type { Core } from '../../../../application/service.ts';
@@ -16,16 +9,21 @@ import { listWebhooks, undelivered } from '../../../../application/storage/webho
 import { EVENT_KINDS } from '../../../../domain/event.ts';
 import { INVITATIONS_AT_MOST } from '../../../../domain/registration.ts';
 import { EMAIL_MAX_LENGTH } from '../../../../domain/user.ts';
-import { DEFAULT_LIMIT, Limit, Timestamp } from '../../../json/fields.ts';
+import { InvitationJson, SettingJson, WebhookJson } from '../../../json/back-office.ts';
+import { DEFAULT_LIMIT, Limit, nullableTimes, numbers, Timestamp, texts } from '../../../json/fields.ts';
 import { eventsPage, invitationsPage, settingsPage, webhooksPage } from '../../pages/office/lists.ts';
 import { overviewPage } from '../../pages/office/overview.ts';
 import { usersPage } from '../../pages/office/users.ts';
 import { EventsQuery } from '../accounts/account.ts';
 import { ExportJson, exportOneAtATime, SessionsJson } from '../accounts/export.ts';
 import { type Act, act } from './act.ts';
-import { EventOfOperatorsJson, InvitationJson, UserOfOperatorsJson } from './fields.ts';
+import { EventOfOperatorsJson, UserOfOperatorsJson } from './fields.ts';
 
 const AN_ID = '01M805M0DQRNB7PKSRES70K5MB';
+
+/** Where a page begins that is not the first. */
+const cursor = (form: RegExp, example: string) =>
+  v.optional(v.pipe(v.string(), v.regex(form, 'must be `next` of the page before'), v.examples([example])));
 
 const UsersQuery = v.strictObject({
   contains: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(EMAIL_MAX_LENGTH), v.examples(['example.org']))),
@@ -37,58 +35,28 @@ const UsersQuery = v.strictObject({
       v.examples(['disabled', 'provider:google']),
     ),
   ),
-  cursor: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^(?:\d{1,15}-)?[0-9A-Z]{26}$/, 'must be `next` of the page before'),
-      v.examples([AN_ID]),
-    ),
-  ),
+  cursor: cursor(/^(?:\d{1,15}-)?[0-9A-Z]{26}$/, AN_ID),
   limit: v.optional(Limit),
 });
 
 const AllEventsQuery = v.strictObject({
   kind: v.optional(v.picklist(EVENT_KINDS)),
   actor: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(80), v.examples(['support']))),
-  before: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^\d{1,15}-[0-9A-Z]{26}$/, 'must be `next` of the page before'),
-      v.examples([`1795687427000-${AN_ID}`]),
-    ),
-  ),
+  before: cursor(/^\d{1,15}-[0-9A-Z]{26}$/, `1795687427000-${AN_ID}`),
   limit: v.optional(Limit),
 });
 
 const pageOf = <Name extends string, Item extends v.GenericSchema>(name: Name, item: Item) =>
   v.object({ ...v.entriesFromList([name], v.array(item)), next: v.nullable(v.string()) });
 
-const WaitingJson = v.object({ count: v.number(), since: v.nullable(Timestamp) });
-const CountJson = v.object({ kind: v.string(), detail: v.string(), count: v.number() });
+const WaitingJson = v.object({ ...numbers('count'), ...nullableTimes('since') });
+const CountJson = v.object({ ...texts('kind', 'detail'), ...numbers('count') });
 const OverviewJson = v.object({
   users: v.nullable(v.number()),
   sessions: v.nullable(v.number()),
   waitingMails: WaitingJson,
   waitingWebhooks: WaitingJson,
   steps: v.array(v.object({ at: Timestamp, counts: v.array(CountJson) })),
-});
-
-const WebhookJson = v.object({
-  ...{ id: v.string(), url: v.string(), types: v.nullable(v.array(v.string())) },
-  ...{ createdAt: Timestamp, disabledAt: v.nullable(Timestamp), waiting: v.number(), givenUp: v.number() },
-  failures: v.array(
-    v.object({
-      ...{ userId: v.string(), type: v.string(), attempts: v.number() },
-      ...{ lastError: v.nullable(v.string()), nextAttemptAt: v.nullable(Timestamp) },
-    }),
-  ),
-});
-
-const SettingJson = v.object({
-  name: v.string(),
-  value: v.nullable(v.string()),
-  isSet: v.boolean(),
-  meaning: v.string(),
 });
 
 /** What operators may know: one user, all of them, and what happened to them. ADR 0031. */
@@ -107,7 +75,7 @@ export const READS = {
     at: 'GET /users/:id',
     summary: 'Return a user',
     data: UserOfOperatorsJson,
-    run: async (deps, { id }) => userData(await existingUser(deps, id)),
+    run: async (deps, { id }) => accounts.userData(await accounts.existingUser(deps, id)),
   }),
   'user-events': act({
     at: 'GET /users/:id/events',
@@ -115,13 +83,13 @@ export const READS = {
     query: EventsQuery,
     data: pageOf('events', EventOfOperatorsJson),
     run: (deps, { id, query: { before = null, limit = DEFAULT_LIMIT } }) =>
-      listEventsAsOperator(deps)(id, { before, limit }),
+      accounts.listEventsAsOperator(deps)(id, { before, limit }),
   }),
   sessions: act({
     at: 'GET /users/:id/sessions',
     summary: 'List the sessions of a user',
     data: v.object({ sessions: SessionsJson }),
-    run: async (deps, { id }) => accountData(deps, await existingUser(deps, id), deps.clock.now()),
+    run: async (deps, { id }) => accounts.accountData(deps, await accounts.existingUser(deps, id), deps.clock.now()),
   }),
   // After `/users/:id`: of the routes that match `/users/count`, the router prefers the last one.
   users: act({
@@ -134,7 +102,7 @@ export const READS = {
     async run(deps, { query: { contains = null, only, newest, cursor = null, limit = DEFAULT_LIMIT } }) {
       const page = { contains, only, after: cursor, newestFirst: newest !== 'false', limit };
       const { users, next } = await listUsers(deps)(page);
-      return { users: users.map(userData), next };
+      return { users: users.map(accounts.userData), next };
     },
     page: { path: '/office/users', name: 'Users', show: usersPage },
   }),
@@ -152,7 +120,7 @@ export const READS = {
     query: AllEventsQuery,
     data: pageOf('events', v.object({ userId: v.string(), ...EventOfOperatorsJson.entries })),
     run: (deps, { query: { before = null, limit = DEFAULT_LIMIT, ...only } }) =>
-      listAllEvents(deps)({ before, limit, ...only }),
+      accounts.listAllEvents(deps)({ before, limit, ...only }),
     page: { path: '/office/events', name: 'Events', show: eventsPage },
   }),
   invitations: act({
@@ -193,7 +161,7 @@ export const settingsRead = (settings: Settings) =>
 
 /** It waits for other exports. */
 export const exportUser = (deps: Pick<Core, 'clock'> & Stores) => {
-  const exported = exportOneAtATime(exportAccountAsOperator(deps));
+  const exported = exportOneAtATime(accounts.exportAccountAsOperator(deps));
   return act({
     at: 'GET /users/:id/export',
     summary: 'Return everything that is stored about a user, to hand over to them',

@@ -1,12 +1,6 @@
 import * as v from 'valibot';
 import type { StartedApp } from '../../../../application/factors/enrol-app.ts';
-import {
-  confirmApp,
-  listFactors,
-  makeRecoveryCodes,
-  removeApp,
-  startApp,
-} from '../../../../application/factors/manage-factors.ts';
+import * as factors from '../../../../application/factors/manage-factors.ts';
 import { listPasskeys } from '../../../../application/factors/passkeys.ts';
 import { listIdentities, unlinkIdentity } from '../../../../application/identities/at-provider.ts';
 import type { Service } from '../../../../application/service.ts';
@@ -37,44 +31,41 @@ const FACTORS = { tag: 'factors', stepUp: FACTOR_CHANGE } as const;
 
 /** The second factors of a user. ADR 0009. */
 export const factorRoutes = (deps: Service, site: UserSite): Route[] => [
-  route(
-    {
-      ...FACTORS,
-      name: 'factors',
-      summary: 'Return what the user can log in with besides the password',
-      method: 'GET',
-      path: '/users/me/factors',
-      response: { data: FactorsJson },
-    },
-    async ({ caller }) => {
-      const { apps, recoveryCodes } = await listFactors(deps)(caller);
+  route({
+    ...FACTORS,
+    name: 'factors',
+    summary: 'Return what the user can log in with besides the password',
+    description:
+      'What shows or changes factors needs that the user has authenticated within five minutes, with the second factor if there is one: `POST /auth/step-up`.',
+    at: 'GET /users/me/factors',
+    response: { data: FactorsJson },
+    handler: async ({ caller }) => {
+      const { apps, recoveryCodes } = await factors.listFactors(deps)(caller);
       return { passkeys: (await listPasskeys(deps)(caller)).map(shownPasskey), totp: [...apps], recoveryCodes };
     },
-  ),
+  }),
   ...enrolmentRoutes(deps, site),
-  route(
-    {
-      ...FACTORS,
-      name: 'make-recovery-codes',
-      summary: 'Make new recovery codes in place of the former ones',
-      method: 'POST',
-      path: '/users/me/factors/recovery-codes',
-      throttle: 'strict',
-      response: { data: RecoveryCodesJson },
-    },
-    async ({ caller }, ctx) => ({ recoveryCodes: await makeRecoveryCodes(deps)(caller, originOf(ctx)) }),
-  ),
-  route(
-    {
-      ...FACTORS,
-      name: 'remove-factor',
-      summary: 'Remove an authenticator app',
-      method: 'DELETE',
-      path: '/users/me/factors/:id',
-      request: { params: IdParams },
-    },
-    ({ caller, params }, ctx) => removeApp(deps)(caller, params.id, originOf(ctx)),
-  ),
+  route({
+    ...FACTORS,
+    name: 'make-recovery-codes',
+    summary: 'Make new recovery codes in place of the former ones',
+    description: 'They are shown this once.',
+    at: 'POST /users/me/factors/recovery-codes',
+    throttle: 'strict',
+    response: { data: RecoveryCodesJson },
+    handler: async ({ caller }, ctx) => ({
+      recoveryCodes: await factors.makeRecoveryCodes(deps)(caller, originOf(ctx)),
+    }),
+  }),
+  route({
+    ...FACTORS,
+    name: 'remove-factor',
+    summary: 'Remove an authenticator app',
+    description: 'With the last one go the recovery codes, and log-ins need no second factor.',
+    at: 'DELETE /users/me/factors/:id',
+    request: { params: IdParams },
+    handler: ({ caller, params }, ctx) => factors.removeApp(deps)(caller, params.id, originOf(ctx)),
+  }),
 ];
 
 /** Without the keys of secrets, there are none. The name of the service is that of the brand in authenticator apps. */
@@ -82,62 +73,54 @@ const enrolmentRoutes = (deps: Service, { brand }: UserSite): Route[] => {
   const factorSecrets = deps.secrets.factors;
   if (factorSecrets === null) return [];
   return [
-    route(
-      {
-        ...FACTORS,
-        name: 'start-totp',
-        summary: 'Make a secret for an authenticator app',
-        method: 'POST',
-        path: '/users/me/factors/totp',
-        throttle: 'strict',
-        response: { status: 201, data: StartedAppJson },
-        errors: ['AUTH_SECOND_FACTOR_INVALID', 'DB_UNIQUE_VIOLATION'],
-      },
-      async ({ caller }) => appJson(await startApp(deps, factorSecrets)(caller), brand.name),
-    ),
-    route(
-      {
-        ...FACTORS,
-        name: 'confirm-totp',
-        summary: 'Confirm an authenticator app with its first code, and return recovery codes if the user had none',
-        method: 'POST',
-        path: '/users/me/factors/totp/confirm',
-        throttle: 'strict',
-        request: { body: ConfirmAppBody },
-        response: { data: RecoveryCodesJson },
-        errors: ['AUTH_SECOND_FACTOR_INVALID', 'DB_UNIQUE_VIOLATION'],
-      },
-      async ({ claims, caller, body }, ctx) => {
+    route({
+      ...FACTORS,
+      name: 'start-totp',
+      summary: 'Make a secret for an authenticator app',
+      description:
+        'Shown this once: `secret` in Base32, `uri` (`otpauth:`), and `qr`, the same as SVG. Log-ins stay as they are until the app is confirmed. At most five apps. Not in production without FACTOR_KEYS.',
+      at: 'POST /users/me/factors/totp',
+      throttle: 'strict',
+      response: { status: 201, data: StartedAppJson },
+      errors: ['AUTH_SECOND_FACTOR_INVALID', 'DB_UNIQUE_VIOLATION'],
+      handler: async ({ caller }) => appJson(await factors.startApp(deps, factorSecrets)(caller), brand.name),
+    }),
+    route({
+      ...FACTORS,
+      name: 'confirm-totp',
+      summary: 'Confirm an authenticator app with its first code, and return recovery codes if the user had none',
+      description: 'From now on log-ins need a second factor. The ten recovery codes are shown this once.',
+      at: 'POST /users/me/factors/totp/confirm',
+      throttle: 'strict',
+      request: { body: ConfirmAppBody },
+      response: { data: RecoveryCodesJson },
+      errors: ['AUTH_SECOND_FACTOR_INVALID', 'DB_UNIQUE_VIOLATION'],
+      handler: async ({ claims, caller, body }, ctx) => {
         const confirmation = { ...caller, tokenIssuedAt: claims.iat, ...body, origin: originOf(ctx) };
-        return { recoveryCodes: await confirmApp(deps)(confirmation) };
+        return { recoveryCodes: await factors.confirmApp(deps)(confirmation) };
       },
-    ),
+    }),
   ];
 };
 
 /** The identities of a user at OpenID providers, also those of providers that are not configured any more. ADR 0026. */
 export const identityRoutes = (deps: Service): Route[] => [
-  route(
-    {
-      name: 'identities',
-      tag: 'factors',
-      summary: 'List the identities at providers that the user can log in with, the oldest first',
-      method: 'GET',
-      path: '/users/me/identities',
-      response: { data: v.array(IdentityJson) },
-    },
-    ({ caller }) => listIdentities(deps)(caller),
-  ),
-  route(
-    {
-      ...FACTORS,
-      name: 'unlink-identity',
-      summary: 'Remove an identity at a provider, unless it is the only way into the account',
-      method: 'DELETE',
-      path: '/users/me/identities/:id',
-      request: { params: IdParams },
-      errors: ['AUTH_IDENTITY_CONFLICT'],
-    },
-    ({ caller, params }, ctx) => unlinkIdentity(deps)(caller, params.id, originOf(ctx)),
-  ),
+  route({
+    name: 'identities',
+    tag: 'factors',
+    summary: 'List the identities at providers that the user can log in with, the oldest first',
+    at: 'GET /users/me/identities',
+    response: { data: v.array(IdentityJson) },
+    handler: ({ caller }) => listIdentities(deps)(caller),
+  }),
+  route({
+    ...FACTORS,
+    name: 'unlink-identity',
+    summary: 'Remove an identity at a provider, unless it is the only way into the account',
+    description: 'The address does not link it again: the user does, in a session.',
+    at: 'DELETE /users/me/identities/:id',
+    request: { params: IdParams },
+    errors: ['AUTH_IDENTITY_CONFLICT'],
+    handler: ({ caller, params }, ctx) => unlinkIdentity(deps)(caller, params.id, originOf(ctx)),
+  }),
 ];

@@ -43,98 +43,88 @@ export const passkeyRoutes = (deps: Service, access: DeviceAccess, { brand }: Us
 const PASSKEYS = { tag: 'factors', stepUp: FACTOR_CHANGE } as const;
 
 const ownPasskeyRoutes = (deps: Service, name: string): Route[] => [
-  route(
-    {
-      ...PASSKEYS,
-      name: 'passkey-options',
-      summary: 'Return the options with which a browser makes a passkey',
-      method: 'POST',
-      path: '/users/me/passkeys/options',
-      response: { data: CreationOptionsJson },
-    },
-    async ({ caller }) => creationOptions({ ...deps.webauthn, name }, await invitePasskey(deps)(caller)),
-  ),
-  route(
-    {
-      ...PASSKEYS,
-      name: 'add-passkey',
-      summary: 'Add a passkey that the browser has made',
-      method: 'POST',
-      path: '/users/me/passkeys',
-      throttle: 'strict',
-      request: { body: NewPasskeyBody },
-      response: { status: 201, data: AddedPasskeyJson },
-      errors: ['AUTH_PASSKEY_INVALID', 'DB_UNIQUE_VIOLATION'],
-    },
-    async ({ caller, body }, ctx) => shownPasskey(await addPasskey(deps)(caller, body, originOf(ctx))),
-  ),
-  route(
-    {
-      ...PASSKEYS,
-      name: 'rename-passkey',
-      summary: 'Change the name of a passkey',
-      method: 'PATCH',
-      path: '/users/me/passkeys/:id',
-      request: { params: IdParams, body: PasskeyNameBody },
-      response: { data: PasskeyJson },
-    },
-    async ({ caller, params, body }) => shownPasskey(await renamePasskey(deps)(caller, params.id, body.name)),
-  ),
-  route(
-    {
-      ...PASSKEYS,
-      name: 'remove-passkey',
-      summary: 'Remove a passkey, and return which are left',
-      method: 'DELETE',
-      path: '/users/me/passkeys/:id',
-      request: { params: IdParams },
-      response: { data: AcceptedPasskeysJson },
-    },
-    async ({ caller, params }, ctx) =>
+  route({
+    ...PASSKEYS,
+    name: 'passkey-options',
+    summary: 'Return the options with which a browser makes a passkey',
+    description:
+      'The argument of `PublicKeyCredential.parseCreationOptionsFromJSON`, for ten minutes and this session.',
+    at: 'POST /users/me/passkeys/options',
+    response: { data: CreationOptionsJson },
+    handler: async ({ caller }) => creationOptions({ ...deps.webauthn, name }, await invitePasskey(deps)(caller)),
+  }),
+  route({
+    ...PASSKEYS,
+    name: 'add-passkey',
+    summary: 'Add a passkey that the browser has made',
+    description: 'At most 50. `recoveryCodes` are for a user who has no other way in, and shown this once.',
+    at: 'POST /users/me/passkeys',
+    throttle: 'strict',
+    request: { body: NewPasskeyBody },
+    response: { status: 201, data: AddedPasskeyJson },
+    errors: ['AUTH_PASSKEY_INVALID', 'DB_UNIQUE_VIOLATION'],
+    handler: async ({ caller, body }, ctx) => shownPasskey(await addPasskey(deps)(caller, body, originOf(ctx))),
+  }),
+  route({
+    ...PASSKEYS,
+    name: 'rename-passkey',
+    summary: 'Change the name of a passkey',
+    at: 'PATCH /users/me/passkeys/:id',
+    request: { params: IdParams, body: PasskeyNameBody },
+    response: { data: PasskeyJson },
+    handler: async ({ caller, params, body }) => shownPasskey(await renamePasskey(deps)(caller, params.id, body.name)),
+  }),
+  route({
+    ...PASSKEYS,
+    name: 'remove-passkey',
+    summary: 'Remove a passkey, and return which are left',
+    description:
+      '`data` is the argument of `PublicKeyCredential.signalAllAcceptedCredentials`: the browser stops offering what is gone.',
+    at: 'DELETE /users/me/passkeys/:id',
+    request: { params: IdParams },
+    response: { data: AcceptedPasskeysJson },
+    handler: async ({ caller, params }, ctx) =>
       acceptedPasskeys(deps.webauthn, await removePasskey(deps)(caller, params.id, originOf(ctx))),
-  ),
+  }),
 ];
 
 const passkeyLoginRoutes = (deps: Service, access: DeviceAccess): Route[] => [
-  route(
-    {
-      name: 'passkey-login-options',
-      tag: 'tokens',
-      summary: 'Return the options with which a browser uses a passkey of any user',
-      method: 'POST',
-      path: '/auth/passkey/options',
-      auth: 'public',
-      response: { data: RequestOptionsJson },
-    },
-    () => requestOptions(deps.webauthn, passkeyChallenge(deps)()),
-  ),
-  route(
-    {
-      ...OPENS_SESSION,
-      name: 'passkey-login',
-      summary: 'Log in with a passkey and open a session',
-      path: '/auth/passkey',
-      request: { body: PasskeyLoginBody },
-      errors: loginErrors(deps, 'AUTH_PASSKEY_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED', 'DB_RECORD_NOT_FOUND'),
-    },
-    async ({ body, signal }, ctx) => {
+  route({
+    name: 'passkey-login-options',
+    tag: 'tokens',
+    summary: 'Return the options with which a browser uses a passkey of any user',
+    description:
+      'The argument of `PublicKeyCredential.parseRequestOptionsFromJSON`. Nothing is stored: ask again before `expiresAt`.',
+    at: 'POST /auth/passkey/options',
+    auth: 'public',
+    response: { data: RequestOptionsJson },
+    handler: () => requestOptions(deps.webauthn, passkeyChallenge(deps)()),
+  }),
+  route({
+    ...OPENS_SESSION,
+    name: 'passkey-login',
+    summary: 'Log in with a passkey and open a session',
+    description:
+      'Two factors, if the device has verified its user. After `DB_RECORD_NOT_FOUND`, call `PublicKeyCredential.signalUnknownCredential`.',
+    at: 'POST /auth/passkey',
+    request: { body: PasskeyLoginBody },
+    errors: loginErrors(deps, 'AUTH_PASSKEY_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED', 'DB_RECORD_NOT_FOUND'),
+    handler: async ({ body, signal }, ctx) => {
       const input = { ...body, ...loginSourceOf(ctx, access, body.proof) };
       return handOver(ctx, access, await logInWithPasskey(deps)(input, signal));
     },
-  ),
+  }),
   // Lets applications at other hosts use the passkeys (WebAuthn Level 3 §5.11).
-  route(
-    {
-      ...PUBLIC_READ,
-      name: 'related-origins',
-      tag: 'documents',
-      summary: 'Return the origins whose pages may use the passkeys',
-      path: '/.well-known/webauthn',
-      response: {
-        data: v.object({ origins: v.array(v.string()) }),
-        unwrapped: { type: 'application/json', cacheControl: 'public, max-age=300' },
-      },
+  route({
+    ...PUBLIC_READ,
+    name: 'related-origins',
+    tag: 'documents',
+    summary: 'Return the origins whose pages may use the passkeys',
+    at: 'GET /.well-known/webauthn',
+    response: {
+      data: v.object({ origins: v.array(v.string()) }),
+      unwrapped: { type: 'application/json', cacheControl: 'public, max-age=300' },
     },
-    () => ({ origins: [...deps.webauthn.origins] }),
-  ),
+    handler: () => ({ origins: [...deps.webauthn.origins] }),
+  }),
 ];

@@ -3,15 +3,7 @@ import { finishLogin, showPendingLogin, startPendingApp } from '../../../../appl
 import { stepUp } from '../../../../application/factors/step-up.ts';
 import type { Service } from '../../../../application/service.ts';
 import { PendingLoginJson, StartedAppJson } from '../../../json/factors.ts';
-import {
-  Code,
-  CurrentPassword,
-  LoginResult,
-  MailCode,
-  Proof,
-  RefreshResult,
-  TYPED_CODE_MAX,
-} from '../../../json/fields.ts';
+import * as fields from '../../../json/fields.ts';
 import { requestOptions, UsedCredential } from '../../../json/passkeys.ts';
 import { validationFailure } from '../../errors/exceptions.ts';
 import type { UserSite } from '../../pages/layout.ts';
@@ -32,18 +24,18 @@ const shownFactor = <Members extends object>(members: Members): OneOf<Members> =
 
 export const SecondFactorBody = v.pipe(
   v.object({
-    code: v.optional(Code),
-    recoveryCode: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(TYPED_CODE_MAX))),
+    code: v.optional(fields.Code),
+    recoveryCode: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(fields.TYPED_CODE_MAX))),
     credential: v.optional(UsedCredential),
-    mailCode: v.optional(MailCode),
+    mailCode: v.optional(fields.MailCode),
     remember: v.optional(v.boolean()),
-    proof: v.optional(Proof),
+    proof: v.optional(fields.Proof),
   }),
   v.examples([{ code: '287082', remember: true }]),
 );
 
 const FinishedLoginJson = v.object({
-  ...LoginResult.entries,
+  ...fields.LoginResult.entries,
   recoveryCodes: v.optional(RecoveryCodesJson.entries.recoveryCodes),
 });
 
@@ -52,33 +44,31 @@ export const secondFactorRoutes = (deps: Service, access: DeviceAccess, { brand 
   const { pendingLogin } = access;
   const factorSecrets = deps.secrets.factors;
   return [
-    route(
-      {
-        name: 'pending-login',
-        tag: 'tokens',
-        summary: 'Return what the pending log-in of the browser waits for',
-        method: 'GET',
-        path: '/auth/login/pending',
-        auth: 'public',
-        response: { data: PendingLoginJson },
-        errors: ['AUTH_SECOND_FACTOR_INVALID', 'DB_QUERY_FAILED'],
-      },
-      async (_input, ctx) => {
+    route({
+      name: 'pending-login',
+      tag: 'tokens',
+      summary: 'Return what the pending log-in of the browser waits for',
+      description: 'With `enrol: true` the user has no factor, and adds one by `POST /auth/login/pending/totp`.',
+      at: 'GET /auth/login/pending',
+      auth: 'public',
+      response: { data: PendingLoginJson },
+      errors: ['AUTH_SECOND_FACTOR_INVALID', 'DB_QUERY_FAILED'],
+      handler: async (_input, ctx) => {
         const { challenge, ...pending } = await showPendingLogin(deps)(pendingLogin.read(ctx));
         return { ...pending, passkey: challenge && requestOptions(deps.webauthn, challenge) };
       },
-    ),
-    route(
-      {
-        ...OPENS_SESSION,
-        name: 'second-factor',
-        summary: 'Show the second factor of the pending log-in and open a session',
-        path: '/auth/login/second-factor',
-        request: { body: SecondFactorBody },
-        response: { data: FinishedLoginJson },
-        errors: loginErrors(deps, 'AUTH_SECOND_FACTOR_INVALID', 'AUTH_PASSKEY_INVALID', 'DB_RECORD_NOT_FOUND'),
-      },
-      async ({ body: { code, recoveryCode, credential, mailCode, remember, proof }, signal }, ctx) => {
+    }),
+    route({
+      ...OPENS_SESSION,
+      name: 'second-factor',
+      summary: 'Show the second factor of the pending log-in and open a session',
+      description:
+        'With one of `code`, `recoveryCode`, `credential` and `mailCode`. The log-in waits for five minutes, in one browser. `remember` lets the password alone log in on this device for 30 days.',
+      at: 'POST /auth/login/second-factor',
+      request: { body: SecondFactorBody },
+      response: { data: FinishedLoginJson },
+      errors: loginErrors(deps, 'AUTH_SECOND_FACTOR_INVALID', 'AUTH_PASSKEY_INVALID', 'DB_RECORD_NOT_FOUND'),
+      handler: async ({ body: { code, recoveryCode, credential, mailCode, remember, proof }, signal }, ctx) => {
         const factor = shownFactor({ code, recoveryCode, credential, mailCode });
         const input = { factor, remember, ...loginSourceOf(ctx, access, proof) };
         const { opened, recoveryCodes, rememberedDevice } = await finishLogin(deps)(input, signal);
@@ -86,27 +76,25 @@ export const secondFactorRoutes = (deps: Service, access: DeviceAccess, { brand 
         pendingLogin.clear(ctx);
         return recoveryCodes === null ? result : { ...result, recoveryCodes };
       },
-    ),
+    }),
     // Without the keys of secrets, there is none.
     ...(factorSecrets === null
       ? []
       : [
-          route(
-            {
-              name: 'start-pending-totp',
-              tag: 'tokens',
-              summary:
-                'Make a secret for an authenticator app, for the pending log-in of a user who has to add a factor',
-              method: 'POST',
-              path: '/auth/login/pending/totp',
-              auth: 'public',
-              throttle: 'strict',
-              response: { status: 201, data: StartedAppJson },
-              errors: ['AUTH_SECOND_FACTOR_INVALID', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'],
-            },
-            async (_input, ctx) =>
+          route({
+            name: 'start-pending-totp',
+            tag: 'tokens',
+            summary: 'Make a secret for an authenticator app, for the pending log-in of a user who has to add a factor',
+            description:
+              'With SECOND_FACTOR=required. The first code of the app goes to `POST /auth/login/second-factor`: it confirms the app and opens the session.',
+            at: 'POST /auth/login/pending/totp',
+            auth: 'public',
+            throttle: 'strict',
+            response: { status: 201, data: StartedAppJson },
+            errors: ['AUTH_SECOND_FACTOR_INVALID', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'],
+            handler: async (_input, ctx) =>
               appJson(await startPendingApp(deps, factorSecrets)(pendingLogin.readOwn(ctx)), brand.name),
-          ),
+          }),
         ]),
   ];
 };
@@ -114,34 +102,33 @@ export const secondFactorRoutes = (deps: Service, access: DeviceAccess, { brand 
 /** The handler accepts exactly one of the members, besides the proof. */
 const StepUpBody = v.pipe(
   v.object({
-    password: v.optional(CurrentPassword),
-    code: v.optional(Code),
+    password: v.optional(fields.CurrentPassword),
+    code: v.optional(fields.Code),
     credential: v.optional(UsedCredential),
-    proof: v.optional(Proof),
+    proof: v.optional(fields.Proof),
   }),
   v.examples([{ password: 'correct horse' }]),
 );
 
 /** The user of a session shows something again. RFC 9470, ADR 0009. */
 export const stepUpRoute = (deps: Service, { cookie, device }: DeviceAccess): Route =>
-  route(
-    {
-      name: 'step-up',
-      tag: 'sessions',
-      summary: 'Show the password or a factor again, for a route that requires it',
-      method: 'POST',
-      path: '/auth/step-up',
-      throttle: 'strict',
-      cookie: { reads: 'optional', writes: 'may-set' },
-      request: { body: StepUpBody },
-      response: { data: RefreshResult },
-      errors: [
-        ...(['AUTH_CREDENTIALS_INVALID', 'AUTH_SECOND_FACTOR_INVALID', 'AUTH_PASSKEY_INVALID'] as const),
-        ...PROOF_ERRORS,
-        'DB_UNIQUE_VIOLATION',
-      ],
-    },
-    async ({ claims, caller, body: { password, code, credential, proof }, signal }, ctx) => {
+  route({
+    name: 'step-up',
+    tag: 'sessions',
+    summary: 'Show the password or a factor again, for a route that requires it',
+    description:
+      '`WWW-Authenticate` of the refusal says what is missing: `max_age=300` the password, or a passkey whose device verifies its user; `acr_values="aal2"` a code, or a passkey; both of them in two requests, or by one such passkey. Then repeat the request with the new access token. A `proof` alone gives the session another key.',
+    at: 'POST /auth/step-up',
+    throttle: 'strict',
+    cookie: { reads: 'optional', writes: 'may-set' },
+    request: { body: StepUpBody },
+    response: { data: fields.RefreshResult },
+    errors: [
+      ...(['AUTH_CREDENTIALS_INVALID', 'AUTH_SECOND_FACTOR_INVALID', 'AUTH_PASSKEY_INVALID'] as const),
+      ...PROOF_ERRORS,
+      'DB_UNIQUE_VIOLATION',
+    ],
+    handler: async ({ claims, caller, body: { password, code, credential, proof }, signal }, ctx) => {
       const factor = shownFactor({ password, code, credential });
       const client = await clientCancellation(ctx);
       const evidence = { factor, presented: device(ctx, proof), refreshTokens: cookie.readOwn(ctx) };
@@ -151,4 +138,4 @@ export const stepUpRoute = (deps: Service, { cookie, device }: DeviceAccess): Ro
       else cookie.set(ctx, { ...issued, refreshToken });
       return { accessToken: issued.accessToken };
     },
-  );
+  });

@@ -18,42 +18,39 @@ const UseBody = v.object({
 
 /** Log-in of an app on the device, which has led the user to the pages of the service in the system's browser. ADR 0033. */
 export const appLoginRoute = (deps: Service, access: DeviceAccess): Route =>
-  route(
-    {
-      ...OPENS_SESSION,
-      name: 'app-login',
-      summary: 'Log in an app with the code that its link had, and open a session',
-      path: '/auth/login/app',
-      request: { body: UseBody },
-      errors: loginErrors(deps, 'AUTH_CODE_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED'),
-    },
-    async ({ body, signal }, ctx) => {
+  route({
+    ...OPENS_SESSION,
+    name: 'app-login',
+    summary: 'Log in an app with the code that its link had, and open a session',
+    description:
+      'Only with APP_LINKS. The code works once, within a minute: a second use ends the session that the first has opened.',
+    at: 'POST /auth/login/app',
+    request: { body: UseBody },
+    errors: loginErrors(deps, 'AUTH_CODE_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED'),
+    handler: async ({ body, signal }, ctx) => {
       const input = { ...body, ...loginSourceOf(ctx, access, body.proof) };
       return handOver(ctx, access, await logInWithAppCode(deps)(input, signal));
     },
-  );
+  });
 
 /**
  * For the form of the service's own page alone: a script with an access token could make itself a session that outlives the token. With a step-up:
  * so could a thief with a copied cookie, and no refresh of the owner would end that session.
  */
 export const appCodeRoute = (deps: Service, settings: TargetSettings, device: PresentedDevice): Route =>
-  route(
-    {
-      name: 'make-app-code',
-      tag: 'pages',
-      summary: 'Make a code for the app',
-      method: 'POST',
-      path: '/auth/app',
-      stepUp: FACTOR_CHANGE,
-      throttle: 'strict',
-      request: { body: v.object({ to: AppLink(settings), proof: v.optional(Proof) }) },
-      response: { data: v.object({ url: v.string() }) },
-      errors: PROOF_ERRORS,
-    },
-    async ({ caller, body: { to, proof } }, ctx) => {
+  route({
+    name: 'make-app-code',
+    tag: 'pages',
+    summary: 'Make a code for the app',
+    at: 'POST /auth/app',
+    stepUp: FACTOR_CHANGE,
+    throttle: 'strict',
+    request: { body: v.object({ to: AppLink(settings), proof: v.optional(Proof) }) },
+    response: { data: v.object({ url: v.string() }) },
+    errors: PROOF_ERRORS,
+    handler: async ({ caller, body: { to, proof } }, ctx) => {
       const purpose = to.startsWith(`${settings.officeLink}?`) ? 'office-code' : 'app-code';
       const code = await makeAppCode(deps)(caller, challengeIn(to, settings) ?? '', device(ctx, proof), purpose);
       return { url: withParameter(to, 'code', code) };
     },
-  );
+  });

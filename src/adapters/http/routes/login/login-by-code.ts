@@ -12,41 +12,40 @@ const ConfirmCodeBody = v.object({ code: MailCode, proof: v.optional(Proof) });
 
 /** Log-in by a code from a mail, in place of the password (ADR 0008). The code is good in the browser alone that has asked for it. */
 export const loginByCodeRoutes = (deps: Service, access: DeviceAccess): Route[] => [
-  route(
-    {
-      name: 'request-login-code',
-      tag: 'tokens',
-      summary: 'Send a code to log in with to the address of an account, if there is one',
-      method: 'POST',
-      path: '/auth/login/code',
-      cookie: { writes: 'waits' },
-      auth: 'public',
-      throttle: 'strict',
-      request: { body: RequestCodeBody },
-      response: { status: 202 },
-      errors: ['DB_QUERY_FAILED'],
-    },
-    async ({ body: { account } }, ctx) => {
+  route({
+    name: 'request-login-code',
+    tag: 'tokens',
+    summary: 'Send a code to log in with to the address of an account, if there is one',
+    description:
+      'The same answer for every account. It sets the cookie `login_pending`: the code works once, within ten minutes and five guesses, in the browser that has asked for it.',
+    at: 'POST /auth/login/code',
+    cookie: { writes: 'waits' },
+    auth: 'public',
+    throttle: 'strict',
+    request: { body: RequestCodeBody },
+    response: { status: 202 },
+    errors: ['DB_QUERY_FAILED'],
+    handler: async ({ body: { account } }, ctx) => {
       const asked = access.pendingLogin.readOwn(ctx);
       access.pendingLogin.set(ctx, await requestLoginCode(deps)({ account, asked, origin: originOf(ctx) }));
     },
-  ),
-  route(
-    {
-      ...OPENS_SESSION,
-      name: 'confirm-login-code',
-      summary: 'Log in with the code of a mail and open a session',
-      path: '/auth/login/code/confirm',
-      request: { body: ConfirmCodeBody },
-      // The code proves the address.
-      errors: loginErrors({ emailVerification: 'off' }, 'AUTH_CODE_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED'),
-    },
-    async ({ body: { code, proof }, signal }, ctx) => {
+  }),
+  route({
+    ...OPENS_SESSION,
+    name: 'confirm-login-code',
+    summary: 'Log in with the code of a mail and open a session',
+    description:
+      'The code stands for the password, and proves the address. If nobody has proven it before, what was added to the account until then goes.',
+    at: 'POST /auth/login/code/confirm',
+    request: { body: ConfirmCodeBody },
+    // The code proves the address.
+    errors: loginErrors({ emailVerification: 'off' }, 'AUTH_CODE_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED'),
+    handler: async ({ body: { code, proof }, signal }, ctx) => {
       const source = loginSourceOf(ctx, access, proof);
       const outcome = await logInWithCode(deps)({ code, ...source, asked: source.pendingLogins }, signal);
       const result = await handOver(ctx, access, outcome);
       access.pendingLogin.clear(ctx);
       return result;
     },
-  ),
+  }),
 ];

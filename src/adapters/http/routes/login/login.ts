@@ -44,7 +44,6 @@ export const handOver = async (
 
 export const OPENS_SESSION = {
   tag: 'tokens',
-  method: 'POST',
   cookie: { reads: 'optional', writes: 'opens' },
   auth: 'public',
   throttle: 'strict',
@@ -66,20 +65,20 @@ export const loginErrors = (
 
 export const loginRoute = (deps: Service, access: DeviceAccess): Route => {
   const logIn = login(deps);
-  return route(
-    {
-      ...OPENS_SESSION,
-      name: 'login',
-      summary: 'Log in and open a session',
-      path: '/auth/login',
-      request: { body: LoginBody },
-      errors: loginErrors(deps, 'AUTH_CREDENTIALS_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED'),
-    },
-    async ({ body, signal }, ctx) => {
+  return route({
+    ...OPENS_SESSION,
+    name: 'login',
+    summary: 'Log in and open a session',
+    description:
+      'Send the refresh cookie if there is one: the wrong passwords of others do not delay a known device, and its former session ends. A user has at most 50 sessions: the one used least recently gives way. With NEW_DEVICE_CODE, a new device gets `AUTH_SECOND_FACTOR_REQUIRED` for right and wrong passwords; a code is mailed if it is right.',
+    at: 'POST /auth/login',
+    request: { body: LoginBody },
+    errors: loginErrors(deps, 'AUTH_CREDENTIALS_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED'),
+    handler: async ({ body, signal }, ctx) => {
       const source = loginSourceOf(ctx, access, body.proof);
       return handOver(ctx, access, await logIn({ ...body, ...source }, signal));
     },
-  );
+  });
 };
 
 const AdoptBody = v.object({
@@ -93,20 +92,20 @@ const AdoptBody = v.object({
  * @param endsAt epoch milliseconds; `null`: never.
  */
 export const adoptRoute = (deps: AdoptDeps, access: DeviceAccess, endsAt: number | null): Route =>
-  route(
-    {
-      ...OPENS_SESSION,
-      name: 'adopt',
-      summary: 'Open a session for a user for whom the former system vouches',
-      path: '/auth/adopt',
-      throttle: 'global',
-      request: { body: AdoptBody },
-      errors: loginErrors(deps, 'AUTH_ASSERTION_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED'),
-      httpStatuses: [404],
-    },
-    async ({ body, signal }, ctx) => {
+  route({
+    ...OPENS_SESSION,
+    name: 'adopt',
+    summary: 'Open a session for a user for whom the former system vouches',
+    description:
+      'With ADOPTION_PUBLIC_KEY, until ADOPTION_ENDS. The assertion is a JWT: `typ` is `adoption+jwt`, `alg` ES256 or EdDSA, `aud` BASE_URL, `sub` the id of the user here, `jti` is used once, `iat` and `exp` are at most a minute apart.',
+    at: 'POST /auth/adopt',
+    throttle: 'global',
+    request: { body: AdoptBody },
+    errors: loginErrors(deps, 'AUTH_ASSERTION_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED'),
+    httpStatuses: [404],
+    handler: async ({ body, signal }, ctx) => {
       if (endsAt !== null && deps.clock.now() >= endsAt) throw httpFailure(404, { reason: 'ADOPTION_ENDS has passed' });
       const input = { ...body, ...loginSourceOf(ctx, access, body.proof) };
       return handOver(ctx, access, await adopt(deps)(input, signal));
     },
-  );
+  });

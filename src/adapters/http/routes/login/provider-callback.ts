@@ -36,30 +36,29 @@ export const providerCallbackRoutes = (deps: Service, access: DeviceAccess, sett
 const providerCallback = (deps: Service, access: DeviceAccess, settings: CallbackSettings): Route => {
   const finish = finishAtProvider(deps);
   const { afterSuccess, afterError, ofLateComer } = waysOn(settings);
-  return route(
-    {
-      name: 'provider-callback',
-      tag: 'tokens',
-      summary: 'For browsers that come from a provider: log in or link, and go on to a page',
-      method: 'GET',
-      path: '/auth/oidc/:provider/callback',
-      cookie: { reads: 'optional', writes: 'may-set' },
-      auth: 'public',
-      throttle: 'strict',
-      request: { params: ProviderParams, query: v.unknown() },
-      response: { redirects: true },
-      errorPages: true,
-      errors: [
-        ...(['AUTH_IDENTITY_UNPROVEN', 'AUTH_IDENTITY_CONFLICT', 'SYS_PROVIDER_UNAVAILABLE'] as const),
-        ...(['AUTH_ACCOUNT_DISABLED', 'AUTH_EMAIL_UNVERIFIED', 'AUTH_SECOND_FACTOR_REQUIRED'] as const),
-        ...(['AUTH_REGISTRATION_CLOSED', 'AUTH_REGISTRATION_REFUSED', 'SYS_HOOK_UNAVAILABLE'] as const),
-        ...(['AUTH_STEP_UP_REQUIRED', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND'] as const),
-        ...(['DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'] as const),
-        ...PROOF_ERRORS,
-      ],
-      failed: async (ctx, error) => (ctx.state.start === undefined ? null : afterError(ctx, ctx.state.start, error)),
-    },
-    async ({ params: { provider }, signal }, ctx) => {
+  return route({
+    name: 'provider-callback',
+    tag: 'tokens',
+    summary: 'For browsers that come from a provider: log in or link, and go on to a page',
+    description:
+      'Register this URL at the provider. It goes on to `to` with `tandem=logged-in`, or to `errorTo` with `error`. After `AUTH_IDENTITY_CONFLICT`, a log-in in another way may link the provider for ten minutes.',
+    at: 'GET /auth/oidc/:provider/callback',
+    cookie: { reads: 'optional', writes: 'may-set' },
+    auth: 'public',
+    throttle: 'strict',
+    request: { params: ProviderParams, query: v.unknown() },
+    response: { redirects: true },
+    errorPages: true,
+    errors: [
+      ...(['AUTH_IDENTITY_UNPROVEN', 'AUTH_IDENTITY_CONFLICT', 'SYS_PROVIDER_UNAVAILABLE'] as const),
+      ...(['AUTH_ACCOUNT_DISABLED', 'AUTH_EMAIL_UNVERIFIED', 'AUTH_SECOND_FACTOR_REQUIRED'] as const),
+      ...(['AUTH_REGISTRATION_CLOSED', 'AUTH_REGISTRATION_REFUSED', 'SYS_HOOK_UNAVAILABLE'] as const),
+      ...(['AUTH_STEP_UP_REQUIRED', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND'] as const),
+      ...(['DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'] as const),
+      ...PROOF_ERRORS,
+    ],
+    failed: async (ctx, error) => (ctx.state.start === undefined ? null : afterError(ctx, ctx.state.start, error)),
+    handler: async ({ params: { provider }, signal }, ctx) => {
       const answer = new URL(ctx.url, settings.baseUrl).searchParams;
       const state = answer.get('state') ?? '';
       const own = openStarts(deps, settings.starts.take(ctx, state)).find(
@@ -91,7 +90,7 @@ const providerCallback = (deps: Service, access: DeviceAccess, settings: Callbac
         return afterSuccess(own, code);
       });
     },
-  );
+  });
 };
 
 const waysOn = (settings: CallbackSettings) => {
@@ -134,25 +133,22 @@ const ANSWERS = ['state', 'code', 'iss', 'error'];
  * nothing: the browser comes again by GET, and has the cookie then.
  */
 const postedCallback = (deps: Service): Route =>
-  route(
-    {
-      name: 'posted-provider-callback',
-      tag: 'tokens',
-      summary: 'For browsers that a provider sends back by POST: come again by GET',
-      method: 'POST',
-      path: '/auth/oidc/:provider/callback',
-      auth: 'public',
-      throttle: 'strict',
-      request: { params: ProviderParams },
-      response: { redirects: true },
-      errorPages: true,
-      errors: ['DB_RECORD_NOT_FOUND'],
-      httpStatuses: [415],
-    },
-    async ({ params }, ctx) => {
+  route({
+    name: 'posted-provider-callback',
+    tag: 'tokens',
+    summary: 'For browsers that a provider sends back by POST: come again by GET',
+    at: 'POST /auth/oidc/:provider/callback',
+    auth: 'public',
+    throttle: 'strict',
+    request: { params: ProviderParams },
+    response: { redirects: true },
+    errorPages: true,
+    errors: ['DB_RECORD_NOT_FOUND'],
+    httpStatuses: [415],
+    handler: async ({ params }, ctx) => {
       const { callback } = providerOf(deps, params.provider);
       const form = (await readForm(ctx)) ?? new Map<string, string>();
       const answer = new URLSearchParams([...form].filter(([name]) => ANSWERS.includes(name)));
       ctx.state.location = `${callback.url}?${answer}`;
     },
-  );
+  });

@@ -33,50 +33,46 @@ export const startAtProviderRoutes = (deps: Service, settings: AtProviderSetting
     starts.add(ctx, state, sealed);
     return { url };
   };
-  const logIn = route(
-    {
-      name: 'start-at-provider',
-      tag: 'tokens',
-      summary: 'Begin a log-in at a provider: return the address to which the browser goes',
-      method: 'POST',
-      path: '/auth/oidc/:provider',
-      cookie: { reads: 'optional', writes: 'starts' },
-      auth: 'public',
-      throttle: 'strict',
-      request: {
-        params: ProviderParams,
-        body: v.object({
-          ...Goal.entries,
-          locale: v.optional(Locale),
-          invitation: v.optional(LinkToken),
-          extra: v.optional(Extra),
-        }),
-      },
-      response: { data: Started },
-      errors: ['DB_RECORD_NOT_FOUND', 'SYS_PROVIDER_UNAVAILABLE'],
+  const logIn = route({
+    name: 'start-at-provider',
+    tag: 'tokens',
+    summary: 'Begin a log-in at a provider: return the address to which the browser goes',
+    description:
+      'The browser goes to `url`, and has to come back within ten minutes with the cookie that the response sets. A form with the same fields gets 303.',
+    at: 'POST /auth/oidc/:provider',
+    cookie: { reads: 'optional', writes: 'starts' },
+    auth: 'public',
+    throttle: 'strict',
+    request: {
+      params: ProviderParams,
+      body: v.object({
+        ...Goal.entries,
+        locale: v.optional(Locale),
+        invitation: v.optional(LinkToken),
+        extra: v.optional(Extra),
+      }),
     },
-    ({ params, body }, ctx) => begin({ ...params, ...body }, ctx),
-  );
+    response: { data: Started },
+    errors: ['DB_RECORD_NOT_FOUND', 'SYS_PROVIDER_UNAVAILABLE'],
+    handler: ({ params, body }, ctx) => begin({ ...params, ...body }, ctx),
+  });
   return [
     logIn,
     formOf(logIn),
     ...(settings.appLinks?.length ? [forApps(logIn, AppLink(settings))] : []),
-    route(
-      {
-        name: 'start-link-at-provider',
-        tag: 'factors',
-        summary: 'Begin to link what the user has at a provider: return the address to which the browser goes',
-        method: 'POST',
-        path: '/auth/oidc/:provider/link',
-        cookie: { writes: 'starts' },
-        stepUp: FACTOR_CHANGE,
-        throttle: 'strict',
-        request: { params: ProviderParams, body: Goal },
-        response: { data: Started },
-        errors: ['SYS_PROVIDER_UNAVAILABLE'],
-      },
-      ({ params, body, caller }, ctx) => begin({ ...params, ...body, caller }, ctx),
-    ),
+    route({
+      name: 'start-link-at-provider',
+      tag: 'factors',
+      summary: 'Begin to link what the user has at a provider: return the address to which the browser goes',
+      at: 'POST /auth/oidc/:provider/link',
+      cookie: { writes: 'starts' },
+      stepUp: FACTOR_CHANGE,
+      throttle: 'strict',
+      request: { params: ProviderParams, body: Goal },
+      response: { data: Started },
+      errors: ['SYS_PROVIDER_UNAVAILABLE'],
+      handler: ({ params, body, caller }, ctx) => begin({ ...params, ...body, caller }, ctx),
+    }),
   ];
 };
 

@@ -23,21 +23,19 @@ const DocumentText = v.pipe(
 
 /** Describes all routes, its own among them. ADR 0016. */
 export const openApiRoute = (routes: () => readonly Route[], site: Site, introduction?: string): Route =>
-  documentRoute(
-    {
-      name: 'open-api',
-      tag: 'documents',
-      summary: 'Return this document',
-      path: '/openapi.json',
-      type: 'application/json',
-      text: DocumentText,
-    },
-    cachedDocument(async () => {
+  documentRoute({
+    name: 'open-api',
+    tag: 'documents',
+    summary: 'Return this document',
+    path: '/openapi.json',
+    type: 'application/json',
+    text: DocumentText,
+    read: cachedDocument(async () => {
       // Most processes never need it.
       const { openApiDocument } = await import('../../openapi/document.ts');
       return JSON.stringify(openApiDocument(routes(), site, introduction));
     }),
-  );
+  });
 
 /** By their names. The others import the first. */
 const MODULES = {
@@ -58,20 +56,23 @@ export const clientRoutes = (read: (file: string) => string): Route[] =>
     const text = read(`${name}.js`);
     const [path, exports] = [`/${name}.js` as const, `export { ${exported} };`];
     const about = { name, tag: 'documents', summary, path, text: exports } as const;
-    return documentRoute({ ...about, type: SCRIPT_TYPE, embeddable: true }, () => text);
+    return documentRoute({
+      ...about,
+      type: SCRIPT_TYPE,
+      embeddable: true,
+      read: () => text,
+    });
   });
 
 export const userScriptRoute = (script: string): Route =>
-  documentRoute(
-    {
-      name: 'user-pages-script',
-      summary: 'Return the script of the pages for users',
-      path: '/user-pages.js',
-      type: SCRIPT_TYPE,
-      text: 'addEventListener(…);',
-    },
-    () => script,
-  );
+  documentRoute({
+    name: 'user-pages-script',
+    summary: 'Return the script of the pages for users',
+    path: '/user-pages.js',
+    type: SCRIPT_TYPE,
+    text: 'addEventListener(…);',
+    read: () => script,
+  });
 
 export type ConsoleFiles = Readonly<Record<'page' | 'style' | 'script', () => Promise<string>>>;
 
@@ -83,40 +84,34 @@ const COMMON = { cacheControl: 'no-cache' };
 
 /** A page that shows tokens, sessions and requests to developers: `console/`, ADR 0024. */
 export const consoleRoutes = ({ page, style, script }: ConsoleFiles): Route[] => [
-  documentRoute(
-    {
-      ...COMMON,
-      name: 'console',
-      summary: 'Return the console, a page for developers',
-      path: '/console',
-      // The pages for users lead back to it with a mark, which the client removes.
-      request: { query: v.unknown() },
-      type: HTML_TYPE,
-      contentSecurityPolicy: POLICY,
-      text: '<!doctype html>…',
-    },
-    page,
-  ),
-  documentRoute(
-    {
-      ...COMMON,
-      name: 'console-style',
-      summary: 'Return the style sheet of the console',
-      path: '/console.css',
-      type: CSS_TYPE,
-      text: ':root { color-scheme: light dark; }…',
-    },
-    style,
-  ),
-  documentRoute(
-    {
-      ...COMMON,
-      name: 'console-script',
-      summary: 'Return the script of the console',
-      path: '/console.js',
-      type: SCRIPT_TYPE,
-      text: "import { AuthError, createAuthClient } from './client.js';…",
-    },
-    script,
-  ),
+  documentRoute({
+    ...COMMON,
+    name: 'console',
+    summary: 'Return the console, a page for developers',
+    path: '/console',
+    // The pages for users lead back to it with a mark, which the client removes.
+    request: { query: v.unknown() },
+    type: HTML_TYPE,
+    contentSecurityPolicy: POLICY,
+    text: '<!doctype html>…',
+    read: page,
+  }),
+  documentRoute({
+    ...COMMON,
+    name: 'console-style',
+    summary: 'Return the style sheet of the console',
+    path: '/console.css',
+    type: CSS_TYPE,
+    text: ':root { color-scheme: light dark; }…',
+    read: style,
+  }),
+  documentRoute({
+    ...COMMON,
+    name: 'console-script',
+    summary: 'Return the script of the console',
+    path: '/console.js',
+    type: SCRIPT_TYPE,
+    text: "import { AuthError, createAuthClient } from './client.js';…",
+    read: script,
+  }),
 ];

@@ -4,6 +4,7 @@ import type { AccessToken } from '../../../../application/ports/token-signer.ts'
 import { type EndedList, onList } from '../../../../domain/ended-session.ts';
 import { AppError } from '../../../../domain/errors/app-error.ts';
 import { monotonicTime } from '../../../clock/system.ts';
+import { numberUpTo } from '../../../json/fields.ts';
 import { etagOf } from '../../documents.ts';
 import { httpFailure } from '../../errors/exceptions.ts';
 import { clientKey } from '../../request/client.ts';
@@ -13,15 +14,6 @@ import { PUBLIC_READ, type Route, route } from '../../routing/define-route.ts';
 const MAX_WAIT = 25;
 /** The part of the request time-out in which a request may wait. */
 const WAITING = 0.8;
-
-const Wait = v.pipe(
-  v.string(),
-  v.regex(/^\d{1,2}$/, 'must be a whole number'),
-  v.metadata({ jsonSchema: { type: 'integer', minimum: 1, maximum: MAX_WAIT } }),
-  v.transform(Number),
-  v.minValue(1),
-  v.maxValue(MAX_WAIT),
-);
 
 /** In bytes. */
 const List = v.pipe(
@@ -41,17 +33,15 @@ const List = v.pipe(
 
 /** Access tokens that other services are to refuse before they expire. ADR 0029. */
 export const endedSessionsRoute = (feed: EndedFeed, requestTimeout: number): Route =>
-  route(
-    {
-      name: 'ended-sessions',
-      tag: 'documents',
-      summary: 'Return the sessions that ended early, and the users who were disabled or deleted, as a signed list',
-      ...PUBLIC_READ,
-      path: '/.well-known/ended-sessions',
-      request: { query: v.strictObject({ wait: v.optional(Wait) }) },
-      response: { data: List, unwrapped: { type: 'application/jwt', cacheControl: 'public, max-age=1' } },
-    },
-    async ({ query: { wait = 0 }, signal }, ctx) => {
+  route({
+    name: 'ended-sessions',
+    tag: 'documents',
+    summary: 'Return the sessions that ended early, and the users who were disabled or deleted, as a signed list',
+    ...PUBLIC_READ,
+    at: 'GET /.well-known/ended-sessions',
+    request: { query: v.strictObject({ wait: v.optional(numberUpTo(MAX_WAIT)) }) },
+    response: { data: List, unwrapped: { type: 'application/jwt', cacheControl: 'public, max-age=1' } },
+    handler: async ({ query: { wait = 0 }, signal }, ctx) => {
       const { bytes, etag } = await feed
         .list({
           has: (tag) => hasTag(ctx, tag),
@@ -66,7 +56,7 @@ export const endedSessionsRoute = (feed: EndedFeed, requestTimeout: number): Rou
       delete ctx.headers['cache-control'];
       return bytes;
     },
-  );
+  });
 
 const unavailable = (cause: unknown): never => {
   if (!(cause instanceof AppError)) throw cause;

@@ -17,35 +17,32 @@ export const errorRoutes = (site: Site, catalog: () => Catalog): Route[] => {
     type: errorUri(site.baseUrl, entry.code),
   });
   return [
-    route(
-      {
-        name: 'errors',
-        tag: 'errors',
-        summary: 'List the published error codes',
-        ...PUBLIC_READ,
-        path: '/errors',
-        response: {
-          data: v.array(CatalogEntry),
-          page: async (entries) => (await import('../../pages/errors.ts')).errorListPage(site, entries),
-        },
+    route({
+      name: 'errors',
+      tag: 'errors',
+      summary: 'List the published error codes',
+      ...PUBLIC_READ,
+      at: 'GET /errors',
+      response: {
+        data: v.array(CatalogEntry),
+        page: async (entries) => (await import('../../pages/errors.ts')).errorListPage(site, entries),
       },
-      () => listErrors(catalog()).map(entryOf),
-    ),
-    route(
-      {
-        name: 'error',
-        tag: 'errors',
-        summary: 'Return one published error code',
-        ...PUBLIC_READ,
-        path: '/errors/:code',
-        request: { params: ErrorCodeParams },
-        response: {
-          data: CatalogEntry,
-          page: async (entry) => (await import('../../pages/errors.ts')).errorPage(site, entry),
-        },
-        errors: ['EXCEPTION_CATALOG_CODE_NOT_FOUND'],
+      handler: () => listErrors(catalog()).map(entryOf),
+    }),
+    route({
+      name: 'error',
+      tag: 'errors',
+      summary: 'Return one published error code',
+      ...PUBLIC_READ,
+      at: 'GET /errors/:code',
+      request: { params: ErrorCodeParams },
+      response: {
+        data: CatalogEntry,
+        page: async (entry) => (await import('../../pages/errors.ts')).errorPage(site, entry),
       },
-      ({ params }, ctx) => entryOf(describeError(catalog(), params.code, prefersHtml(ctx) ? 'person' : 'program')),
-    ),
+      errors: ['EXCEPTION_CATALOG_CODE_NOT_FOUND'],
+      handler: ({ params }, ctx) =>
+        entryOf(describeError(catalog(), params.code, prefersHtml(ctx) ? 'person' : 'program')),
+    }),
   ];
 };

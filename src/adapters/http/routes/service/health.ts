@@ -25,7 +25,7 @@ const Readiness = v.object({
   checks: v.record(v.string(), v.picklist(['up', 'down'])),
 });
 
-const PROBE = { method: 'GET', auth: 'public', throttle: 'none' } as const;
+const PROBE = { auth: 'public', throttle: 'none' } as const;
 
 /** Milliseconds. Who asks does not wait long for a part that is not required: proxies take an instance out that does not respond soon. */
 export const PING_TIMEOUT = { required: 2_000, other: 500 };
@@ -41,27 +41,26 @@ const Liveness = v.object({
  * @param revision the commit that it was built from
  */
 export const healthRoutes = (checks: readonly Check[], isStopping: () => boolean, revision: string | null): Route[] => [
-  route(
-    {
-      name: 'live',
-      tag: 'health',
-      summary: 'Respond while the process runs',
-      ...PROBE,
-      path: '/health/live',
-      response: { data: Liveness },
-    },
-    () => ({ status: 'live' as const, revision }),
-  ),
-  route(
-    {
-      name: 'ready',
-      tag: 'health',
-      summary: 'Report whether the service can serve requests',
-      ...PROBE,
-      path: '/health/ready',
-      response: { data: Readiness },
-    },
-    async () => {
+  route({
+    name: 'live',
+    tag: 'health',
+    summary: 'Respond while the process runs',
+    description: '`revision` is the commit from which it was built, or null.',
+    ...PROBE,
+    at: 'GET /health/live',
+    response: { data: Liveness },
+    handler: () => ({ status: 'live' as const, revision }),
+  }),
+  route({
+    name: 'ready',
+    tag: 'health',
+    summary: 'Report whether the service can serve requests',
+    description:
+      '200 with `degraded`: another table is locked (`tables`), or limits are counted for each instance alone (`redis`).',
+    ...PROBE,
+    at: 'GET /health/ready',
+    response: { data: Readiness },
+    handler: async () => {
       if (isStopping()) throw notReady('Not ready; the service is stopping.');
       const outcomes = await Promise.all(checks.map(outcomeOf));
       const down = outcomes.filter(({ up }) => !up);
@@ -74,7 +73,7 @@ export const healthRoutes = (checks: readonly Check[], isStopping: () => boolean
         checks: Object.fromEntries(outcomes.map(({ name, up }) => [name, up ? ('up' as const) : ('down' as const)])),
       };
     },
-  ),
+  }),
 ];
 
 export const areUp = async (checks: readonly Check[]): Promise<boolean> =>

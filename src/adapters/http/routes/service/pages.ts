@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Context } from 'koa';
 import * as v from 'valibot';
+import { texts } from '../../../json/fields.ts';
 import { CSS_TYPE, cachedDocument, documentRoute, HTML_TYPE, PAGE_POLICY, SCRIPT_TYPE } from '../../documents.ts';
 import { PAGES } from '../../forms/flow.ts';
 import type { UserSite } from '../../pages/layout.ts';
@@ -29,11 +30,7 @@ const Home = v.object({
   name: v.pipe(v.string(), v.examples(['Tandem'])),
   version: v.string(),
   links: v.object({
-    documentation: v.string(),
-    openapi: v.string(),
-    errors: v.string(),
-    keys: v.string(),
-    client: v.string(),
+    ...texts('documentation', 'openapi', 'errors', 'keys', 'client'),
     ...v.partial(v.object(v.entriesFromList(Object.keys(OPTIONAL) as (keyof typeof OPTIONAL)[], v.string()))).entries,
   }),
   origin: v.nullable(
@@ -45,24 +42,22 @@ const Home = v.object({
 export const pageRoutes = (routes: () => readonly Route[], settings: Settings): Route[] => {
   const { baseUrl, version, allowedOriginsSetting, has } = settings;
   return [
-    route(
-      {
-        name: 'home',
-        tag: 'pages',
-        summary: 'Say what this service is, and where to go next',
-        ...PUBLIC_READ,
-        path: '/',
-        response: {
-          data: Home,
-          page: async ({ links, origin }) =>
-            (await import('../../pages/home.ts')).homePage(
-              settings,
-              links,
-              origin && { ...origin, allowedOriginsSetting },
-            ),
-        },
+    route({
+      name: 'home',
+      tag: 'pages',
+      summary: 'Say what this service is, and where to go next',
+      ...PUBLIC_READ,
+      at: 'GET /',
+      response: {
+        data: Home,
+        page: async ({ links, origin }) =>
+          (await import('../../pages/home.ts')).homePage(
+            settings,
+            links,
+            origin && { ...origin, allowedOriginsSetting },
+          ),
       },
-      (_, ctx) => ({
+      handler: (_, ctx) => ({
         name: 'Tandem',
         version,
         origin: visitorOf(ctx, settings),
@@ -77,32 +72,28 @@ export const pageRoutes = (routes: () => readonly Route[], settings: Settings): 
           ),
         },
       }),
-    ),
-    documentRoute(
-      {
-        name: 'docs',
-        summary: 'Describe every route on a page',
-        path: '/docs',
-        type: HTML_TYPE,
-        contentSecurityPolicy: DOCS_POLICY,
-        errorPages: true,
-      },
-      cachedDocument(async () => (await import('../../pages/docs.ts')).docsPage(routes(), settings)),
-    ),
+    }),
+    documentRoute({
+      name: 'docs',
+      summary: 'Describe every route on a page',
+      path: '/docs',
+      type: HTML_TYPE,
+      contentSecurityPolicy: DOCS_POLICY,
+      errorPages: true,
+      read: cachedDocument(async () => (await import('../../pages/docs.ts')).docsPage(routes(), settings)),
+    }),
     fileRoute('docs-filter', '/docs-filter.js', SCRIPT_TYPE, 'the script that filters the routes on the page'),
-    documentRoute(
-      {
-        name: 'user-pages-stylesheet',
-        summary: 'Return the stylesheet of the pages for users, with the look of the product',
-        path: '/user-pages.css',
-        type: CSS_TYPE,
-      },
-      cachedDocument(async () => {
+    documentRoute({
+      name: 'user-pages-stylesheet',
+      summary: 'Return the stylesheet of the pages for users, with the look of the product',
+      path: '/user-pages.css',
+      type: CSS_TYPE,
+      read: cachedDocument(async () => {
         const style = await readFile(new URL('../../pages/user-pages.css', import.meta.url), 'utf8');
         const { brandStyle } = await import('../../pages/layout.ts');
         return style + brandStyle(settings.brand) + (await settings.ownStyle());
       }),
-    ),
+    }),
     ...styleRoutes(),
   ];
 };
@@ -118,10 +109,13 @@ export const officeStyle = (): Route =>
 
 /** @param path also of the file, in the folder of the pages. */
 const fileRoute = (name: string, path: `/${string}`, type: string, what: string): Route =>
-  documentRoute(
-    { name, summary: `Return ${what}`, path, type },
-    cachedDocument(() => readFile(new URL(`../../pages${path}`, import.meta.url), 'utf8')),
-  );
+  documentRoute({
+    name,
+    summary: `Return ${what}`,
+    path,
+    type,
+    read: cachedDocument(() => readFile(new URL(`../../pages${path}`, import.meta.url), 'utf8')),
+  });
 
 /** More than a host name has. */
 const ORIGIN_MAX_LENGTH = 300;

@@ -1,16 +1,12 @@
 import * as v from 'valibot';
+import { texts } from '../../../json/fields.ts';
 import { PUBLIC_READ, type Route, redirectRoute, route } from '../../routing/define-route.ts';
 
 /** RFC 7518 §6.2.1. Public members only, so that a private key is never sent. */
 const PublicJwk = v.pipe(
   v.object({
-    kty: v.literal('EC'),
-    crv: v.literal('P-256'),
-    x: v.string(),
-    y: v.string(),
-    kid: v.string(),
-    use: v.literal('sig'),
-    alg: v.literal('ES256'),
+    ...{ kty: v.literal('EC'), crv: v.literal('P-256'), use: v.literal('sig'), alg: v.literal('ES256') },
+    ...texts('x', 'y', 'kid'),
   }),
   v.title('PublicKey'),
 );
@@ -21,20 +17,19 @@ export const KEY_SET_MAX_AGE = 300;
 
 /** The keys with which third parties verify access tokens: RFC 7517 §5, §8.5.2. */
 export const keySetRoute = (keySet: v.InferInput<typeof KeySet>): Route =>
-  route(
-    {
-      ...PUBLIC_READ,
-      name: 'key-set',
-      tag: 'documents',
-      summary: 'Return the public keys of access tokens as a JWK Set',
-      path: '/.well-known/jwks.json',
-      response: {
-        data: KeySet,
-        unwrapped: { type: 'application/jwk-set+json', cacheControl: `public, max-age=${KEY_SET_MAX_AGE}` },
-      },
+  route({
+    ...PUBLIC_READ,
+    name: 'key-set',
+    tag: 'documents',
+    summary: 'Return the public keys of access tokens as a JWK Set',
+    description: 'The current key comes first. Keep them for five minutes at most.',
+    at: 'GET /.well-known/jwks.json',
+    response: {
+      data: KeySet,
+      unwrapped: { type: 'application/jwk-set+json', cacheControl: `public, max-age=${KEY_SET_MAX_AGE}` },
     },
-    () => keySet,
-  );
+    handler: () => keySet,
+  });
 
 /** The service has no endpoint of OAuth, so it supports no response type and no grant type. */
 const authorizationServer = (issuer: string, baseUrl: string, isBinding: boolean) => ({
@@ -46,8 +41,7 @@ const authorizationServer = (issuer: string, baseUrl: string, isBinding: boolean
 });
 
 const AuthorizationServer = v.object({
-  issuer: v.string(),
-  jwks_uri: v.string(),
+  ...texts('issuer', 'jwks_uri'),
   response_types_supported: v.array(v.string()),
   grant_types_supported: v.array(v.string()),
   dpop_signing_alg_values_supported: v.optional(v.array(v.string())),
@@ -57,24 +51,19 @@ const AuthorizationServer = v.object({
 const MAX_AGE = 3_600;
 const KEPT_JSON = { type: 'application/json', cacheControl: `public, max-age=${MAX_AGE}` };
 
-/**
- * RFC 8414 §2, for gateways that look up by the issuer where the keys are.
- * @param isBinding whether tokens may be bound to keys: RFC 9449 §5.1
- */
+/** RFC 8414 §2, for gateways that look up by the issuer where the keys are. @param isBinding whether tokens may be bound to keys: RFC 9449 §5.1 */
 export const authorizationServerRoute = (issuer: string, baseUrl: string, isBinding: boolean): Route =>
-  route(
-    {
-      ...PUBLIC_READ,
-      name: 'authorization-server',
-      tag: 'documents',
-      summary: 'Return the issuer of access tokens, and where its keys are',
-      path: '/.well-known/oauth-authorization-server',
-      response: { data: AuthorizationServer, unwrapped: KEPT_JSON },
-    },
-    () => authorizationServer(issuer, baseUrl, isBinding),
-  );
+  route({
+    ...PUBLIC_READ,
+    name: 'authorization-server',
+    tag: 'documents',
+    summary: 'Return the issuer of access tokens, and where its keys are',
+    at: 'GET /.well-known/oauth-authorization-server',
+    response: { data: AuthorizationServer, unwrapped: KEPT_JSON },
+    handler: () => authorizationServer(issuer, baseUrl, isBinding),
+  });
 
-const PasskeyEndpoints = v.object({ enroll: v.string(), manage: v.string() });
+const PasskeyEndpoints = v.object(texts('enroll', 'manage'));
 
 /** W3C "A Well-Known URL for Changing Passwords". Who does not know the present one gets a link on the way. */
 export const changePasswordRoute = (page: string): Route =>
@@ -83,24 +72,24 @@ export const changePasswordRoute = (page: string): Route =>
       name: 'change-password-page',
       tag: 'documents',
       summary: 'Lead to the page on which users set a new password',
-      path: '/.well-known/change-password',
+      description: 'For password managers, at the host of the log-in page.',
+      at: 'GET /.well-known/change-password',
     },
     page,
   );
 
 /** W3C "A Well-Known URL for Relying Party Passkey Endpoints". */
 export const passkeyEndpointsRoute = (page: string): Route =>
-  route(
-    {
-      ...PUBLIC_READ,
-      name: 'passkey-endpoints',
-      tag: 'documents',
-      summary: 'Return the page on which users add and remove passkeys',
-      path: '/.well-known/passkey-endpoints',
-      response: { data: PasskeyEndpoints, unwrapped: KEPT_JSON },
-    },
-    () => ({ enroll: page, manage: page }),
-  );
+  route({
+    ...PUBLIC_READ,
+    name: 'passkey-endpoints',
+    tag: 'documents',
+    summary: 'Return the page on which users add and remove passkeys',
+    description: 'For password managers, at the domain WEBAUTHN_RP_ID.',
+    at: 'GET /.well-known/passkey-endpoints',
+    response: { data: PasskeyEndpoints, unwrapped: KEPT_JSON },
+    handler: () => ({ enroll: page, manage: page }),
+  });
 
 /**
  * What the systems of phones fetch, to know which apps use the passkeys of the domain and claim its links.
@@ -126,14 +115,12 @@ export const appRoutes = (apps: readonly string[], paths: readonly string[]): Ro
 };
 
 const fileRoute = (file: string, data: object): Route =>
-  route(
-    {
-      ...PUBLIC_READ,
-      name: file.replace('.json', ''),
-      tag: 'documents',
-      summary: 'Return the apps that use the passkeys',
-      path: `/.well-known/${file}`,
-      response: { data: v.pipe(v.unknown(), v.examples([data])), unwrapped: KEPT_JSON },
-    },
-    () => data,
-  );
+  route({
+    ...PUBLIC_READ,
+    name: file.replace('.json', ''),
+    tag: 'documents',
+    summary: 'Return the apps that use the passkeys',
+    at: `GET /.well-known/${file}`,
+    response: { data: v.pipe(v.unknown(), v.examples([data])), unwrapped: KEPT_JSON },
+    handler: () => data,
+  });

@@ -38,19 +38,18 @@ const Instructions = v.pipe(
 /** Called by browsers, not by pages. A browser forgets its session after any 4xx but 403, 407 and 429. */
 export const browserRoute = (deps: Service, refreshCookie: SessionCookies, browser: BrowserSession): Route => {
   const bindDeps = { ...deps, boundCookieLifetime: browser.lifetime };
-  return route(
-    {
-      name: 'bind-browser',
-      tag: 'sessions',
-      summary: 'For browsers: register a key of Device Bound Session Credentials, and renew the cookie that shows it',
-      method: 'POST',
-      path: '/auth/device',
-      cookie: { reads: 'optional', writes: 'binds' },
-      auth: 'public',
-      response: { data: Instructions, unwrapped: { type: 'application/json', cacheControl: NO_STORE } },
-      errors: ['AUTH_DEVICE_UNPROVEN', 'AUTH_FAILED', 'DB_QUERY_FAILED'],
-    },
-    async (_input, ctx) => {
+  return route({
+    name: 'bind-browser',
+    tag: 'sessions',
+    summary: 'For browsers: register a key of Device Bound Session Credentials, and renew the cookie that shows it',
+    description:
+      'The proof is in `Secure-Session-Response`; without one, 403 has a `Secure-Session-Challenge`. Pages do nothing for it.',
+    at: 'POST /auth/device',
+    cookie: { reads: 'optional', writes: 'binds' },
+    auth: 'public',
+    response: { data: Instructions, unwrapped: { type: 'application/json', cacheControl: NO_STORE } },
+    errors: ['AUTH_DEVICE_UNPROVEN', 'AUTH_FAILED', 'DB_QUERY_FAILED'],
+    handler: async (_input, ctx) => {
       const proof = browserText(ctx, 'Secure-Session-Response');
       const identifier = browserText(ctx, 'Sec-Secure-Session-Id');
       if (identifier === '') return browser.instructions(await registerBrowser(bindDeps)(proof));
@@ -66,5 +65,5 @@ export const browserRoute = (deps: Service, refreshCookie: SessionCookies, brows
       browser.cookie.set(ctx, cookie);
       return browser.instructions(identifier);
     },
-  );
+  });
 };

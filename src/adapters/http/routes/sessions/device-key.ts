@@ -25,30 +25,26 @@ const policyFor = ({ script, applications }: DeviceKey): string =>
  * ADR 0023.
  */
 export const deviceKeyRoutes = (deviceKey: DeviceKey): Route[] => [
-  documentRoute(
-    {
-      name: 'device-key',
-      summary: 'Return the page that holds the key of a device, for a hidden frame',
-      path: '/device-key',
-      type: HTML_TYPE,
-      cacheControl: CACHE_CONTROL,
-      embeddable: true,
-      contentSecurityPolicy: policyFor(deviceKey),
-      text: '<!doctype html>…',
-    },
-    () => deviceKeyPage(deviceKey.script, deviceKey.isOn ? ['self', ...deviceKey.applications] : []),
-  ),
-  documentRoute(
-    {
-      name: 'device-key-script',
-      summary: 'Return the script of that page as a JavaScript module, for other pages of the service',
-      path: '/device-key.js',
-      type: SCRIPT_TYPE,
-      cacheControl: CACHE_CONTROL,
-      text: 'export { prove };',
-    },
-    () => deviceKey.script,
-  ),
+  documentRoute({
+    name: 'device-key',
+    summary: 'Return the page that holds the key of a device, for a hidden frame',
+    path: '/device-key',
+    type: HTML_TYPE,
+    cacheControl: CACHE_CONTROL,
+    embeddable: true,
+    contentSecurityPolicy: policyFor(deviceKey),
+    text: '<!doctype html>…',
+    read: () => deviceKeyPage(deviceKey.script, deviceKey.isOn ? ['self', ...deviceKey.applications] : []),
+  }),
+  documentRoute({
+    name: 'device-key-script',
+    summary: 'Return the script of that page as a JavaScript module, for other pages of the service',
+    path: '/device-key.js',
+    type: SCRIPT_TYPE,
+    cacheControl: CACHE_CONTROL,
+    text: 'export { prove };',
+    read: () => deviceKey.script,
+  }),
 ];
 
 /**

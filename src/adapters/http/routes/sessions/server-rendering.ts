@@ -39,25 +39,24 @@ export const continueRoutes = (
 ): Route[] => {
   const run = continueNavigation(deps);
   return [
-    route(
-      {
-        name: 'continue',
-        tag: 'tokens',
-        summary: 'For navigations: renew both tokens, and go on to a page, or to the page that logs in',
-        method: 'GET',
-        path: '/auth/continue',
-        cookie: { reads: 'optional', writes: 'may-set' },
-        auth: 'public',
-        request: { query: v.looseObject({ to: Target(settings) }) },
-        response: {
-          data: HTML_TEXT,
-          unwrapped: { type: HTML_TYPE, cacheControl: NO_STORE, contentSecurityPolicy: settings.contentSecurityPolicy },
-          redirects: true,
-        },
-        errorPages: true,
-        errors: ['DB_QUERY_FAILED'],
+    route({
+      name: 'continue',
+      tag: 'tokens',
+      summary: 'For navigations: renew both tokens, and go on to a page, or to the page that logs in',
+      description:
+        'Only with ACCESS_COOKIE=true, for a server that has got no valid access token. Answers 303 with `to`, a URL of an allowed origin, or with LOGIN_PAGE_URL if nobody is logged in. A session with a key of its device gets a page that proves it and goes on.',
+      at: 'GET /auth/continue',
+      cookie: { reads: 'optional', writes: 'may-set' },
+      auth: 'public',
+      request: { query: v.looseObject({ to: Target(settings) }) },
+      response: {
+        data: HTML_TEXT,
+        unwrapped: { type: HTML_TYPE, cacheControl: NO_STORE, contentSecurityPolicy: settings.contentSecurityPolicy },
+        redirects: true,
       },
-      async ({ query, signal }, ctx) => {
+      errorPages: true,
+      errors: ['DB_QUERY_FAILED'],
+      handler: async ({ query, signal }, ctx) => {
         if (!isNavigation(ctx)) throw httpFailure(400, { reason: 'the request is no navigation of a browser' });
         const presented = device(ctx, undefined);
         const tokens = cookie.read(ctx);
@@ -76,17 +75,15 @@ export const continueRoutes = (
         ctx.state.location = to;
         return '';
       },
-    ),
-    documentRoute(
-      {
-        name: 'continue-page-script',
-        summary: 'Return the script of the page that renews a session whose device has a key',
-        path: '/continue-page.js',
-        type: SCRIPT_TYPE,
-        text: "import { createAuthClient } from './client.js';…",
-      },
-      () => script,
-    ),
+    }),
+    documentRoute({
+      name: 'continue-page-script',
+      summary: 'Return the script of the page that renews a session whose device has a key',
+      path: '/continue-page.js',
+      type: SCRIPT_TYPE,
+      text: "import { createAuthClient } from './client.js';…",
+      read: () => script,
+    }),
   ];
 };
 
@@ -96,24 +93,23 @@ export const accessTokenRoute = (
   { cookie }: Pick<DeviceAccess, 'cookie'>,
   pageServers: readonly PageServer[],
 ): Route =>
-  route(
-    {
-      name: 'access-token',
-      tag: 'tokens',
-      summary: 'For servers that render pages: return an access token of the visitor. It rotates nothing',
-      method: 'POST',
-      path: '/auth/access-token',
-      cookie: { reads: 'required' },
-      auth: 'public',
-      pageServers,
-      response: { data: RefreshResult },
-      errors: [
-        ...(['AUTH_PAGE_SERVER_UNKNOWN', 'AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN'] as const),
-        ...(['DB_QUERY_FAILED', 'SYS_HOOK_UNAVAILABLE'] as const),
-      ],
-    },
-    async (_input, ctx) => {
+  route({
+    name: 'access-token',
+    tag: 'tokens',
+    summary: 'For servers that render pages: return an access token of the visitor. It rotates nothing',
+    description:
+      'Only with PAGE_SERVERS: HTTP Basic with the id and the secret of one, the refresh cookie of the visitor, and in `X-Visitor-Address` the address by which the request is counted. A session with a key of its device needs `GET /auth/continue`.',
+    at: 'POST /auth/access-token',
+    cookie: { reads: 'required' },
+    auth: 'public',
+    pageServers,
+    response: { data: RefreshResult },
+    errors: [
+      ...(['AUTH_PAGE_SERVER_UNKNOWN', 'AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN'] as const),
+      ...(['DB_QUERY_FAILED', 'SYS_HOOK_UNAVAILABLE'] as const),
+    ],
+    handler: async (_input, ctx) => {
       if (ctx.state.pageServer === undefined) throw new AppError('AUTH_PAGE_SERVER_UNKNOWN');
       return { accessToken: await mintAccessToken(deps)(cookie.read(ctx), originOf(ctx)) };
     },
-  );
+  });

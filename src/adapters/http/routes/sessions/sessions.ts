@@ -1,11 +1,6 @@
 import * as v from 'valibot';
 import type { Service } from '../../../../application/service.ts';
-import {
-  endAllSessions,
-  endOtherSessions,
-  endOwnSession,
-  listSessions,
-} from '../../../../application/sessions/manage-sessions.ts';
+import * as own from '../../../../application/sessions/manage-sessions.ts';
 import { RECENTLY } from '../../../../domain/assurance.ts';
 import { SessionJson } from '../../../json/account.ts';
 import { deviceNames } from '../../../json/device-names.ts';
@@ -18,60 +13,54 @@ const Except = v.strictObject({ except: v.optional(v.picklist(['current'])) });
 
 /** Users list and end their own sessions. ADR 0005. */
 export const sessionRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
-  route(
-    {
-      name: 'sessions',
-      tag: 'sessions',
-      summary: 'List the sessions and the remembered devices of the user',
-      method: 'GET',
-      path: '/auth/sessions',
-      response: { data: v.array(SessionJson) },
-    },
-    async ({ caller }) => {
-      const sessions = await listSessions(deps)(caller);
+  route({
+    name: 'sessions',
+    tag: 'sessions',
+    summary: 'List the sessions and the remembered devices of the user',
+    description: 'The one used last comes first. `name` is what the client says of itself: show it as text.',
+    at: 'GET /auth/sessions',
+    response: { data: v.array(SessionJson) },
+    handler: async ({ caller }) => {
+      const sessions = await own.listSessions(deps)(caller);
       const nameOf = await deviceNames();
       return sessions.map((session) => ({ ...session, name: nameOf(session.userAgent) }));
     },
-  ),
-  route(
-    {
-      name: 'end-sessions',
-      tag: 'sessions',
-      summary:
-        'End all sessions of the user and forget the remembered devices, and open a new session for the caller with except=current',
-      method: 'DELETE',
-      path: '/auth/sessions',
-      stepUp: RECENTLY,
-      cookie: { reads: 'optional', writes: 'may-set' },
-      request: { query: Except },
-      response: { data: v.nullable(RefreshResult) },
-      errors: ['AUTH_FAILED'],
-    },
-    async ({ caller, query, signal }, ctx) => {
+  }),
+  route({
+    name: 'end-sessions',
+    tag: 'sessions',
+    summary:
+      'End all sessions of the user and forget the remembered devices, and open a new session for the caller with except=current',
+    description:
+      'With `except=current`, a new session takes the place of that of the token, with new tokens; one that is bound to its device stays, and `data` is null. Without it, call `GET /auth/clear-cookie` as well.',
+    at: 'DELETE /auth/sessions',
+    stepUp: RECENTLY,
+    cookie: { reads: 'optional', writes: 'may-set' },
+    request: { query: Except },
+    response: { data: v.nullable(RefreshResult) },
+    errors: ['AUTH_FAILED'],
+    handler: async ({ caller, query, signal }, ctx) => {
       if (query.except === undefined) {
-        await endAllSessions(deps)(caller, originOf(ctx));
+        await own.endAllSessions(deps)(caller, originOf(ctx));
         cookie.clearAccess(ctx);
         return null;
       }
       const ending = { ...caller, presented: cookie.read(ctx), origin: originOf(ctx) };
-      const pair = await endOtherSessions(deps)(ending, signal);
+      const pair = await own.endOtherSessions(deps)(ending, signal);
       return pair && cookie.set(ctx, pair);
     },
-  ),
-  route(
-    {
-      name: 'end-session',
-      tag: 'sessions',
-      summary: 'End one session of the user, or forget one remembered device',
-      method: 'DELETE',
-      path: '/auth/sessions/:id',
-      stepUp: RECENTLY,
-      cookie: { writes: 'access' },
-      request: { params: IdParams },
-    },
-    async ({ caller, params }, ctx) => {
-      await endOwnSession(deps)(caller, params.id, originOf(ctx));
+  }),
+  route({
+    name: 'end-session',
+    tag: 'sessions',
+    summary: 'End one session of the user, or forget one remembered device',
+    at: 'DELETE /auth/sessions/:id',
+    stepUp: RECENTLY,
+    cookie: { writes: 'access' },
+    request: { params: IdParams },
+    handler: async ({ caller, params }, ctx) => {
+      await own.endOwnSession(deps)(caller, params.id, originOf(ctx));
       if (params.id === caller.sessionId) cookie.clearAccess(ctx);
     },
-  ),
+  }),
 ];

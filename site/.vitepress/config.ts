@@ -1,0 +1,56 @@
+import { join } from 'node:path';
+import { defineConfig } from 'vitepress';
+import { anchorOf, readText } from '../../test/support/checkout/repository.ts';
+
+const { version } = JSON.parse(readText('package.json'));
+const openApi = JSON.parse(readText('docs/openapi.json'));
+const icon = encodeURIComponent(readText('src/adapters/http/pages/icon.svg'));
+
+/** What the sidebar and `llms.txt` have: the lists of `docs/README.md`, one for each reader, and the reference. */
+export const groups = [
+  ...readText('docs/README.md')
+    .split(/^## /m)
+    .slice(1)
+    .map((section) => ({
+      text: section.split('\n')[0] ?? '',
+      // What stands behind a semicolon is beside the subject.
+      items: [...section.replaceAll(/;.*/g, '').matchAll(/\[([^\]]+)\]\(([^)#]+)\.md\)/g)].map(
+        ([, text = '', target = '']) => ({ text, link: join('/docs', target).replace(/README$/, '') }),
+      ),
+    })),
+  {
+    text: 'Routes',
+    items: openApi.tags.map(({ name }: { name: string }) => ({ text: name, link: `/reference/${name}` })),
+  },
+];
+
+export default defineConfig({
+  title: 'Tandem',
+  description: 'A dual-token authentication service',
+  head: [['link', { rel: 'icon', href: `data:image/svg+xml,${icon}` }]],
+  srcDir: 'pages',
+  outDir: 'dist',
+  cleanUrls: true,
+  ignoreDeadLinks: 'localhostLinks',
+  markdown: {
+    html: false,
+    anchor: { slugify: anchorOf },
+    // Placeholders of templates are no expressions of Vue.
+    config: (md) =>
+      md.core.ruler.push('verbatim', ({ tokens }) => {
+        const inline = tokens.flatMap(({ children }) => children ?? []);
+        for (const token of inline) if (token.type === 'code_inline') token.attrSet('v-pre', '');
+      }),
+  },
+  themeConfig: {
+    search: { provider: 'local' },
+    outline: 'deep',
+    nav: [
+      { text: 'Start', link: '/docs/start' },
+      { text: 'Documentation', link: '/docs/' },
+      { text: 'Reference', link: '/reference/tokens' },
+      { text: version, link: '/CHANGELOG' },
+    ],
+    sidebar: groups,
+  },
+});

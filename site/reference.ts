@@ -1,0 +1,96 @@
+import { ADVICE } from '../src/adapters/http/pages/advice.ts';
+import { CATALOG, type ErrorCode } from '../src/domain/errors/catalog.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: the members of an OpenAPI document
+type Json = Record<string, any>;
+
+/** The pages of the reference: one for each tag of the OpenAPI document, by its name. */
+export const referencePages = (document: Json): Map<string, string> => {
+  const resolve = ({ $ref = '', ...value }: Json): Json => {
+    const [, , kind, name] = $ref.split('/');
+    return name === undefined ? value : document.components[kind][name];
+  };
+
+  const typeOf = (schema: Json): string => {
+    const { type, enum: values, const: only, format, anyOf } = resolve(schema);
+    if (anyOf) return anyOf.map(typeOf).join(' or ');
+    return (values ?? (only === undefined ? undefined : [only]))?.map(code).join(', ') ?? format ?? type ?? 'any';
+  };
+  const row = (name: string, required: boolean, schema: Json) =>
+    `| \`${name}\`${required ? '' : ', optional'} | ${typeOf(schema)} | ${rulesOf(resolve(schema))} |`;
+  const rowOf = ({ name, required, schema }: Json) => row(name, required, schema);
+  /** A row for each member, also of objects and lists in it. */
+  const rowsOf = (schema: Json, prefix = ''): string[] => {
+    const { properties = {}, required = [], anyOf = [], items } = resolve(schema);
+    return [
+      ...[...anyOf, ...(items ? [items] : [])].flatMap((each) => rowsOf(each, prefix)),
+      ...Object.entries<Json>(properties).flatMap(([name, member]) => [
+        row(prefix + name, required.includes(name), member),
+        ...rowsOf(member, `${prefix}${name}.`),
+      ]),
+    ];
+  };
+  /** The statuses of each code. */
+  const codesOf = ({ responses }: Json): Map<string, string[]> => {
+    const statuses = new Map<string, string[]>();
+    for (const [status, response] of Object.entries<Json>(responses))
+      for (const each of Object.keys(resolve(response).content?.['application/json']?.examples ?? {}))
+        statuses.set(each, [...(statuses.get(each) ?? []), status]);
+    return statuses;
+  };
+
+  const operations = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
+    Object.entries<Json>(item).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
+  ) as Json[];
+  const common = CODES.filter((each) => operations.every((operation) => codesOf(operation).has(each)));
+
+  const section = (operation: Json): string => {
+    const { method, path, summary, description = '', security, requestBody } = operation;
+    const body = requestBody?.content['application/json'];
+    const parameters = operation.parameters.map(resolve).filter((each: Json) => each.in !== 'header');
+    const [status, success] = Object.entries<Json>(operation.responses)[0] ?? ['', {}];
+    const [type, { schema, example } = {} as Json] = Object.entries<Json>(success.content ?? {})[0] ?? [];
+    const isEnveloped = schema?.properties?.success !== undefined;
+    const codes = [...codesOf(operation)].filter(([each]) => !common.includes(each));
+    return [
+      `## ${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
+      `${summary}. ${description}`,
+      `Token: ${security.map((each: Json) => Object.keys(each).join(' and ') || 'none').join(', or ') || 'none'}. Limit: ${operation['x-rate-limit']}.`,
+      table('Parameter', parameters.map(rowOf)),
+      body && table('Body', rowsOf(body.schema)),
+      body?.example && block(body.example),
+      `**${status}**, \`${type}\``,
+      schema && table(isEnveloped ? 'Data' : 'Response', rowsOf(isEnveloped ? schema.properties.data : schema)),
+      example && typeof example !== 'string' && block(isEnveloped ? example.data : example),
+      codes.length > 0 && `Errors: ${codes.map(([each, all]) => `${all.join(', ')} ${linkTo(each)}`).join(', ')}`,
+    ]
+      .filter(Boolean)
+      .join('\n\n');
+  };
+  const pageOf = ({ name, description }: Json): [string, string] => {
+    const sections = operations.filter(({ tags }) => tags.includes(name)).map(section);
+    const head = `# Routes: ${name}\n\n${description} Any of them may also answer ${common.map(linkTo).join(', ')}.`;
+    return [name, `${[head, ...sections].join('\n\n')}\n`];
+  };
+  return new Map(document.tags.map(pageOf));
+};
+
+const CODES = Object.keys(CATALOG).toSorted();
+const linkTo = (each: string) => `[${each}](../docs/errors.md#${each.toLowerCase()})`;
+const code = (value: unknown) => `\`${value}\``;
+const block = (value: unknown) => `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
+const table = (title: string, rows: readonly string[]) =>
+  rows.length > 0 && `| ${title} | Type | Rules |\n|---|---|---|\n${rows.join('\n')}`;
+
+const rulesOf = ({ description = '', minLength = 0, maxLength }: Json): string =>
+  `${description}${maxLength ? ` ${minLength} to ${maxLength} characters.` : ''}`.trim().replaceAll('|', '\\|');
+
+/** The catalog of errors, a section for each code. */
+export const catalogSections = (): string =>
+  Object.entries(CATALOG)
+    .toSorted()
+    .map(
+      ([name, { status, retryable, description }]) =>
+        `### ${name}\n\n${status}${retryable ? ', retryable' : ''}. ${description}\n\n${ADVICE[name as ErrorCode]}\n`,
+    )
+    .join('\n');

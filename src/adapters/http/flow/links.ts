@@ -1,0 +1,77 @@
+import type { LinkPurpose } from '../../../domain/link.ts';
+import type { PageFacts } from '../forms/page-facts.ts';
+import { type FormRow, NEW_ACCOUNT, type PageTable } from './rows.ts';
+
+/** A form that sends a mail to an address. */
+const TO_ADDRESS = { fields: ['email'], leadsTo: 'check-mail', keeps: ['email'] } as const;
+const RESET = { submits: 'request-password-reset', notice: 'reset', ...TO_ADDRESS } as const;
+const VERIFY = { submits: 'request-email-verification', notice: 'verify', ...TO_ADDRESS } as const;
+/** The same once more. @param after the forms that have sent the first one */
+const again = (...after: readonly string[]) => ({
+  fields: [],
+  paced: true as const,
+  offered: ({ state }: PageFacts) => state?.typed?.email !== undefined && after.includes(state.form),
+  begins: ({ state }: PageFacts) => ({ email: state?.typed?.email ?? '' }),
+});
+
+/** The page of a link in a mail. Its form has the token, which the script finds in the address: a scanner that opens the link changes nothing. */
+const linkPage = <Name extends LinkPurpose | 'invitation'>(
+  name: Name,
+  submits: string,
+  fields: readonly string[] = ['token'],
+  more: Pick<FormRow, 'preview' | 'eases' | 'needs'> = {},
+) => ({
+  path: `/auth/link/${name}` as const,
+  ofMail: true as const,
+  forms: { [name]: { submits, fields, leadsTo: 'done' as const, notice: name, ...more } },
+});
+
+/** Pages that send a mail, and those of the links in mails. */
+export const LINKS = {
+  forgot: { path: '/auth/forgot', ofMail: true, forms: { forgot: RESET } },
+  verify: {
+    path: '/auth/verify',
+    ofMail: true,
+    forms: {
+      verify: {
+        ...VERIFY,
+        // The name with which somebody has logged in whose address is not verified.
+        begins: ({ state }): Readonly<Record<string, string>> =>
+          state?.typed?.account?.includes('@') ? { email: state.typed.account } : {},
+      },
+    },
+  },
+  'check-mail': {
+    ...{ path: '/auth/check-mail', ofMail: true },
+    corrects: 'register',
+    forms: { forgot: { ...RESET, ...again('forgot') }, verify: { ...VERIFY, ...again('verify', 'register') } },
+  },
+  'password-reset': linkPage('password-reset', 'confirm-password-reset', ['token', 'newPassword'], {
+    preview: '/auth/password-reset/preview',
+  }),
+  /** Its form has the address of the invitation, too, which the script finds beside the token. */
+  invitation: {
+    ...linkPage('invitation', 'register', ['username', 'email', 'password', 'invitation'], {
+      needs: 'invitation',
+      eases: NEW_ACCOUNT,
+    }),
+    registers: 'invited',
+  },
+  'email-verification': linkPage('email-verification', 'confirm-email'),
+  'not-me': linkPage('not-me', 'remove-unverified-account'),
+  'email-change': linkPage('email-change', 'confirm-email-change', ['token', 'password'], {
+    preview: '/auth/email-change/preview',
+    eases: {
+      // Unless the link is of another account.
+      password: ({ isVisitor, state }) => {
+        const { code, fields = [] } = state?.error ?? {};
+        const isMissed = code === 'AUTH_CREDENTIALS_INVALID' || fields.some(({ field }) => field === 'password');
+        return isVisitor && !isMissed ? 'left-out' : 'required';
+      },
+    },
+  }),
+  'email-change-undo': linkPage('email-change-undo', 'undo-email-change'),
+  'factors-undo': linkPage('factors-undo', 'undo-factors'),
+  /** What a link in a mail has done. */
+  done: { path: '/auth/link/done', ofMail: true, forms: {} },
+} as const satisfies PageTable;

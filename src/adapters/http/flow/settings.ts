@@ -1,0 +1,108 @@
+import { isStarted, type PageFacts, startedApp } from '../forms/page-facts.ts';
+import { AT_PROVIDER, CODES, ownText, type PageTable } from './rows.ts';
+
+/** A change that the password confirms, or a code where users may have none. */
+const CONFIRMED = {
+  password: ({ passwords }: PageFacts) => passwords,
+  code: ({ passwords }: PageFacts) => (passwords === 'optional' ? 'optional' : 'left-out'),
+} as const;
+
+/** In place of the password, for users who have none. */
+const CONFIRMATION = {
+  ...{ submits: 'request-confirmation-code', fields: [], notice: 'confirmation-code' },
+  offered: ({ passwords }: PageFacts) => passwords === 'optional',
+} as const;
+
+/** Whether the visitor has just added one. */
+export const hasAddedPasskey = ({ state }: Pick<PageFacts, 'state'>): boolean =>
+  state?.form === 'passkey' && state.error === undefined;
+const hasApps = ({ payloads }: PageFacts): boolean => (payloads.factors?.totp.length ?? 0) > 0;
+
+const ENDED = { leadsTo: 'account', notice: 'ended' } as const;
+const SAVED = { leadsTo: 'account', notice: 'saved', behind: 'change' } as const;
+const SAVED_FACTOR = { leadsTo: 'factors', notice: 'saved' } as const;
+const REMOVED_FACTOR = { fields: [], leadsTo: 'factors', notice: 'removed' } as const;
+
+/** The account of a visitor, and the way out. */
+export const SETTINGS = {
+  account: {
+    path: '/auth/account',
+    for: 'visitor',
+    shows: ['current-user', 'sessions', 'passkey-options'],
+    forms: {
+      username: {
+        ...{ submits: 'change-username', fields: ['username'], ...SAVED, begins: ownText('username'), renames: true },
+      },
+      email: {
+        ...{ submits: 'change-email', fields: ['email', 'password', 'code'], ...SAVED, notice: 'email' },
+        ...{ eases: CONFIRMED, begins: ownText('email') },
+      },
+      'confirmation-code': { ...CONFIRMATION, leadsTo: 'account', buttonOf: 'email', keeps: ['email'] },
+      password: {
+        ...{ submits: 'change-password', fields: ['currentPassword', 'newPassword'], ...SAVED, notice: 'password' },
+      },
+      language: { submits: 'change-current-user', fields: ['locale'], ...SAVED, begins: ownText('locale') },
+      session: { submits: 'end-session', fields: [], ...ENDED },
+      sessions: { submits: 'end-sessions', fields: [], ...ENDED, begins: () => ({ except: 'current' }) },
+    },
+  },
+  factors: {
+    ...{ path: '/auth/account/factors', for: 'visitor', stepUp: true },
+    shows: ['current-user', 'factors', 'passkey-options', 'identities'],
+    forms: {
+      /** Its name is that of the device, and is asked for afterwards. */
+      passkey: { submits: 'add-passkey', fields: ['credential'], ...SAVED_FACTOR, notice: 'passkey', shows: CODES },
+      'rename-passkey': { submits: 'rename-passkey', fields: ['name'], behind: 'rename', ...SAVED_FACTOR },
+      'remove-passkey': {
+        ...{ submits: 'remove-passkey', ...REMOVED_FACTOR },
+        shows: { member: 'allAcceptedCredentialIds', on: 'factors' },
+      },
+      'start-app': {
+        ...{ submits: 'start-totp', fields: [] },
+        leadsTo: 'factors',
+        shows: { member: 'secret', on: 'factors' },
+        offered: (facts) => !isStarted(facts) && !hasApps(facts),
+      },
+      // A code is also typed to add an app.
+      app: {
+        ...{ submits: 'confirm-totp', fields: ['code'], ...SAVED_FACTOR },
+        shows: CODES,
+        ...{ offered: isStarted, begins: startedApp },
+      },
+      'remove-app': { submits: 'remove-factor', ...REMOVED_FACTOR },
+      'recovery-codes': {
+        ...{ submits: 'make-recovery-codes', fields: [] },
+        leadsTo: 'factors',
+        shows: CODES,
+        offered: (facts) => hasApps(facts) || (facts.payloads.factors?.recoveryCodes ?? 0) > 0,
+      },
+      link: { ...AT_PROVIDER, submits: 'start-link-at-provider', returns: true },
+      unlink: { submits: 'unlink-identity', ...REMOVED_FACTOR },
+    },
+  },
+  history: { path: '/auth/account/history', for: 'visitor', shows: ['current-user', 'events'], forms: {} },
+  delete: {
+    path: '/auth/account/delete',
+    for: 'visitor',
+    shows: ['current-user'],
+    forms: {
+      delete: {
+        ...{ submits: 'delete-account', fields: ['password', 'code'], eases: CONFIRMED },
+        notice: 'deleted',
+        leadsTo: 'log-in',
+      },
+      'confirmation-code': { ...CONFIRMATION, leadsTo: 'delete', buttonOf: 'delete' },
+    },
+  },
+  'log-out': {
+    path: '/auth/log-out',
+    forms: {
+      'log-out': {
+        ...{ submits: 'clear-cookie', fields: [] },
+        leadsTo: 'target',
+        otherwise: 'log-in',
+        ...{ notice: 'logged-out', tells: 'logged-out' },
+      },
+    },
+  },
+} as const satisfies PageTable;

@@ -1,0 +1,134 @@
+import { isStarted, type PageFacts, startedApp } from '../forms/page-facts.ts';
+import { AT_PROVIDER, BY_CODE, CODES, hasCodes, hasPasskeys, NEW_ACCOUNT, ownText, type PageTable } from './rows.ts';
+
+/** Once a month. */
+const OFFERS = { offers: ({ wasOffered }: PageFacts) => !wasOffered } as const;
+const HALF_WAY = { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor' } as const;
+const typedAccount = ({ state }: PageFacts) => ({ account: state?.typed?.account ?? '' });
+const mayRegister = (facts: PageFacts): boolean => facts.mayRegister;
+
+const SECOND = { submits: 'second-factor', leadsTo: 'target' } as const;
+const STEP_UP = { submits: 'step-up', leadsTo: 'target' } as const;
+const hasMethod = ({ payloads }: PageFacts, name: 'totp' | 'recovery-code' | 'passkey' | 'mail-code'): boolean =>
+  payloads['pending-login']?.methods.includes(name) === true;
+const mayTypeCode = (facts: PageFacts): boolean => hasMethod(facts, 'totp') || isStarted(facts);
+/** Whether the visitor has to show that the mail of the account is theirs, or has typed a wrong password. */
+export const waitsForMail = (facts: PageFacts): boolean => hasMethod(facts, 'mail-code');
+const hasSecondFactor = ({ payloads }: PageFacts): boolean => payloads['current-user']?.secondFactor === true;
+
+/** Pages on which visitors log in, register, and show who they are. */
+export const WAYS_IN = {
+  'log-in': {
+    path: '/auth/log-in',
+    for: 'stranger',
+    forms: {
+      'log-in': {
+        ...{ submits: 'login', fields: ['account', 'password'], recalled: true },
+        leadsTo: 'target',
+        on: { ...HALF_WAY, AUTH_EMAIL_UNVERIFIED: 'verify' },
+        ...OFFERS,
+      },
+      code: { ...BY_CODE, fields: ['account'], buttonOf: 'log-in', offered: hasCodes, recalled: true },
+      passkey: { submits: 'passkey-login', fields: ['credential'], leadsTo: 'target', autofill: true, recalled: true },
+      provider: { ...AT_PROVIDER, recalled: true, ...OFFERS },
+    },
+  },
+  /** Leads on to a provider or an app, with and without a script. */
+  provider: { path: '/auth/provider', leadsOn: 'to-url', forms: {} },
+  /** With a code for a session of the app's own. A click asks for it: any website, and any app, can lead here. */
+  app: {
+    ...{ path: '/auth/app', for: 'visitor', stepUp: true, leadsOn: 'to-app' },
+    shows: ['current-user'],
+    // Where the page cannot have the key of the session, the visitor logs in again.
+    forms: { app: { ...AT_PROVIDER, submits: 'make-app-code', on: { AUTH_DEVICE_UNPROVEN: 'log-in' } } },
+  },
+  /** Takes the code of a mail, in the browser that has asked for it. The link in the mail leads here as well, and does nothing by itself. */
+  code: {
+    path: '/auth/code',
+    forms: {
+      code: { submits: 'confirm-login-code', fields: ['code'], leadsTo: 'target', on: HALF_WAY, begins: typedAccount },
+      again: { ...BY_CODE, fields: ['account'], paced: true, begins: typedAccount },
+    },
+  },
+  register: {
+    path: '/auth/register',
+    for: 'stranger',
+    registers: 'anybody',
+    forms: {
+      register: {
+        ...{ submits: 'register', fields: ['username', 'email', 'password'], notice: 'mailed' },
+        leadsTo: 'target',
+        accepted: { mail: 'check-mail', login: 'second-factor', code: 'log-in' },
+        keeps: ['username', 'email'],
+        eases: NEW_ACCOUNT,
+        offered: mayRegister,
+        // Who has no password needs a passkey more than peace.
+        offers: ({ wasOffered, passwords }) => !wasOffered || passwords === 'optional',
+      },
+      provider: { ...AT_PROVIDER, offered: mayRegister, recalled: true, ...OFFERS },
+    },
+  },
+  /** After a log-in or a registration. */
+  'new-passkey': {
+    ...{ path: '/auth/new-passkey', for: 'visitor', stepUp: true, skips: hasPasskeys },
+    shows: ['current-user', 'passkey-options'],
+    forms: {
+      'new-passkey': {
+        ...{ submits: 'add-passkey', fields: ['credential'], tells: 'logged-in', silent: true },
+        leadsTo: 'target',
+        shows: CODES,
+      },
+    },
+  },
+  'second-factor': {
+    path: '/auth/second-factor',
+    shows: ['pending-login'],
+    forms: {
+      'second-factor': {
+        ...SECOND,
+        ...{ fields: ['code', 'remember'], begins: startedApp, offered: mayTypeCode },
+        shows: CODES,
+      },
+      'mail-code': { ...SECOND, fields: ['mailCode'], offered: waitsForMail },
+      recovery: {
+        ...{ ...SECOND, fields: ['recoveryCode', 'remember'], behind: 'another-way' },
+        offered: (facts) => hasMethod(facts, 'recovery-code'),
+        // The page asks once.
+        eases: { remember: (facts) => (mayTypeCode(facts) ? 'left-out' : 'optional') },
+      },
+      passkey: { ...SECOND, fields: ['credential'], offered: (facts) => hasMethod(facts, 'passkey') },
+      'start-app': {
+        ...{ submits: 'start-pending-totp', fields: [] },
+        leadsTo: 'second-factor',
+        shows: { member: 'secret', on: 'second-factor' },
+        offered: (facts) => facts.payloads['pending-login']?.enrol === true && !isStarted(facts),
+      },
+    },
+  },
+  'recovery-codes': { path: '/auth/recovery-codes', for: 'visitor', shows: ['current-user'], forms: {} },
+  'step-up': {
+    path: '/auth/step-up',
+    for: 'visitor',
+    shows: ['current-user', 'identities'],
+    forms: {
+      'step-up': { ...STEP_UP, fields: ['password'] },
+      code: { ...STEP_UP, fields: ['code'], offered: hasSecondFactor },
+      passkey: { ...STEP_UP, fields: ['credential'], offered: hasPasskeys },
+      /** Users without a password log in again. */
+      provider: { ...AT_PROVIDER, linkedOnly: true },
+      'mail-code': { ...BY_CODE, fields: [], offered: hasCodes, begins: ownText('username', 'account') },
+    },
+  },
+  /** For sessions whose device has a key: only a script can prove it. */
+  prove: {
+    path: '/auth/prove',
+    leadsOn: 'when-proven',
+    forms: {
+      prove: {
+        ...{ submits: 'refresh', fields: [] },
+        leadsTo: 'target',
+        on: { AUTH_DEVICE_UNPROVEN: 'log-in', AUTH_FAILED: 'log-in' },
+      },
+    },
+  },
+} as const satisfies PageTable;

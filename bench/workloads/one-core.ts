@@ -32,7 +32,7 @@ type Runner = PreparedSystem & { readonly server: Server };
 
 /**
  * All systems run on the same core, and each in its turn has work for a second, after thousands of requests in which V8 compiles what
- * it runs. They are started anew in each round: processes of one system differ by up to a third.
+ * it runs. They are started anew in each round: two processes of one system were seen to differ by a third.
  */
 export const measureOnOneCore = async (
   prepared: readonly PreparedSystem[],

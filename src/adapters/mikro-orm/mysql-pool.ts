@@ -27,8 +27,8 @@ const UNFIT: readonly unknown[] = [1290, 1792, 1836, NOT_READY, 1180];
 
 /** In which the server has to end a statement by itself, before its connection is closed. */
 const REPORT_TIME_MS = 500;
-/** Whether the server is a node of a Galera cluster. */
-const IS_NODE = `show global variables where variable_name = 'wsrep_on' and value = 'ON'`;
+/** Whether the server is a node of a Galera cluster, and whether it takes no writes. */
+const STATE = `show global variables where variable_name in ('wsrep_on', 'read_only') and value = 'ON'`;
 /** Each read waits for what was committed at other nodes before. The last one fails at a node without its cluster, and waits at one that is behind. */
 const AS_NODE = ['set session wsrep_sync_wait = 1', 'select 1'];
 
@@ -44,12 +44,14 @@ export type PreparedServer = {
 /**
  * @param session statements. If one is refused, the connection is closed, and what was asked on it fails for that reason.
  * @param limit milliseconds. If a statement takes longer, the connection is closed: a server that hangs would not respond to the next one either.
+ * @param others whether there are others to go to. Then only a node that takes writes is used: between others, a fail-over would lose some.
  * @param onFailure called when the server hangs, has broken a connection, or cannot write.
  */
 export const preparedServer = (
   pool: DriversPool,
   session: readonly string[],
   limit: number,
+  others: boolean,
   onFailure: (error: unknown) => void,
 ): PreparedServer => {
   /** Connections of a stay that is over are closed. */
@@ -60,14 +62,19 @@ export const preparedServer = (
 
   const prepare = async (driver: DriversConnection): Promise<MysqlPoolConnection> => {
     const since = stay;
-    const query = limitedQuery(driver, limit + REPORT_TIME_MS, onFailure);
+    const query = limitedQuery(driver, limit + REPORT_TIME_MS, (error) => {
+      if (stay === since) onFailure(error);
+    });
     const send = (statement: string) =>
       new Promise<readonly unknown[]>((resolve, reject) =>
         query(statement, [], (error, result) => (error ? reject(error) : resolve(result as readonly unknown[]))),
       );
     try {
       for (const statement of session) await send(statement);
-      isNode = (await send(IS_NODE)).length > 0;
+      const on = (await send(STATE)).map((row) => field(row, 'Variable_name'));
+      isNode = on.includes('wsrep_on');
+      if (others && !isNode) throw new LoggableError('one of several servers is no node of a Galera cluster');
+      if (others && on.includes('read_only')) throw new LoggableError('the node is read-only');
       if (isNode) for (const statement of AS_NODE) await send(statement);
     } catch (error) {
       driver.destroy();

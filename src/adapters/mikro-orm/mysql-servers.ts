@@ -21,7 +21,7 @@ export const poolOfServers = (
 ): MysqlPool & { readonly state: () => PoolState; readonly isCluster: () => boolean } => {
   let [current, isReturning, isEnded] = [0, false, false];
   const servers: readonly PreparedServer[] = pools.map((pool, at) =>
-    preparedServer(pool, session, limits.statement, (error) => leave(at, error)),
+    preparedServer(pool, session, limits.statement, pools.length > 1, (error) => leave(at, error)),
   );
   const use = (next: number, error: unknown): void => {
     servers[current]?.leave(error);
@@ -76,7 +76,7 @@ export const poolOfServers = (
     end(callback) {
       isEnded = true;
       const ended = pools.map((pool) => new Promise<unknown>((resolve) => pool.end(resolve)));
-      void Promise.all(ended).then((errors) => callback(errors.find(Boolean)));
+      void Promise.all(ended).then((errors) => callback(errors[current]));
     },
     state: () => ({
       used: sum((pool) => pool._allConnections.length - pool._freeConnections.length),

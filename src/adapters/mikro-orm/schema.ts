@@ -141,8 +141,8 @@ const inTransaction = async (opened: SchemaContext): Promise<void> => {
     for (const migration of migrations) {
       if (!pending.includes(migration.name) || isApart(opened, migration)) continue;
       if (!pending.includes(`${prefix}${migration.table}`))
-        await migration.up(transaction, { parts: partsOf(kind.types), prefix, search }).catch(unlessThere);
-      await note(migration.name).catch(unlessThere);
+        await migration.up(transaction, { parts: partsOf(kind.types), prefix, search }).catch(unless(1060, 1061));
+      await note(migration.name).catch(unless(1062));
     }
     for (const statement of schema) {
       const [, table = ''] = OF_TABLE.exec(statement) ?? [];
@@ -152,13 +152,14 @@ const inTransaction = async (opened: SchemaContext): Promise<void> => {
 };
 
 /**
- * ER_DUP_FIELDNAME, ER_DUP_KEYNAME, ER_DUP_ENTRY: where each statement is a transaction of its own, and at the nodes of a cluster, another process may do
- * the same at the same time, or was interrupted.
+ * ER_DUP_FIELDNAME and ER_DUP_KEYNAME of a change, ER_DUP_ENTRY of its name: where each statement is a transaction of its own, and at the nodes of a
+ * cluster, another process may do the same at the same time, or was interrupted.
  */
-const THERE: readonly unknown[] = [1060, 1061, 1062];
-const unlessThere = (error: unknown): void => {
-  if (!THERE.includes(field(error, 'errno'))) throw error;
-};
+const unless =
+  (...there: readonly unknown[]) =>
+  (error: unknown): void => {
+    if (!there.includes(field(error, 'errno'))) throw error;
+  };
 
 /** The table of a statement of the schema. */
 const OF_TABLE = /(?:table|on)(?: if not exists)? [`"](\w+)/;

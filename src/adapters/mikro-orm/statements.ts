@@ -186,7 +186,7 @@ export const touchRow = (table: SqlTable, key: Row, booleans: Booleans) => {
   const columns = Object.keys(key).map(table.column);
   return {
     table,
-    shape: `touch ${table.name}`,
+    shape: JSON.stringify(['touch', table.name, columns.map(({ name }) => name)]),
     values: columns.map((column) => toSql(column, key[column.member], booleans)),
     build: (db: Sql, given: readonly unknown[]) =>
       db
@@ -241,8 +241,8 @@ type Built = {
   readonly attributes: Attributes;
 };
 
-/** What a statement does, and its table. */
-const SUMMARY = /^(\w+).*?(?<=\b(?:from|into|update) )["`](\w+)/;
+/** What a statement does, and its table. Of one with several parts, what it adds. */
+const SUMMARY = /^(?:with\b.*?\b(?=insert ))?(\w+).*?(?<=\b(?:from|into|update) )["`](\w+)/s;
 
 type Build<Row> = (db: Sql, placeholders: readonly unknown[]) => Compilable<Row>;
 

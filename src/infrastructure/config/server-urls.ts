@@ -69,7 +69,7 @@ const urlsOfNodes = (text: string, form: RegExp): string[] => {
   return hosts === undefined ? [text] : itemsOf(hosts).map((host) => `${beginning}${host}${end}`);
 };
 
-const MYSQL_NODES = /^((?:mysql|mariadb):\/\/(?:[^@/?#]*@)?)([^@/?#]*)(.*)$/s;
+const MYSQL_NODES = /^((?:mysql|mariadb):\/\/(?:[^@/?#]*@)?)([^@/?#]*)((?:[/?#].*)?)$/s;
 
 type DatabaseUrl = Pick<ServerOptions, 'kind' | 'url' | 'others'> | Omit<SqliteOptions, 'tablePrefix'>;
 

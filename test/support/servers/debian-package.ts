@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { existsSync, globSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, globSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -33,6 +33,8 @@ const isThere = (root: string, path: string): boolean =>
 
 const unpackInto = async (root: string, path: string, names: readonly string[]): Promise<void> => {
   mkdirSync(CACHE, { recursive: true });
+  // Of root, servers run as `nobody`.
+  for (const directory of [CACHE, dirname(CACHE)]) chmodSync(directory, 0o755);
   const work = mkdtempSync(`${root}-`);
   mkdirSync(join(work, 'root'));
   try {

@@ -41,7 +41,7 @@ const service = await runInMemory({
   ADMIN_IDENTITY_HEADER: 'Remote-User',
   ADMIN_PROXY_SECRET: SECRET,
 });
-const chromium = await launchChromium({ program: (await provideChromium()).shell });
+const chromium = await launchChromium({ program: (await provideChromium()).full });
 
 const pageIn = async (options: BrowserContextOptions): Promise<Page> => {
   const context = await chromium.browser.browser()?.newContext(options);

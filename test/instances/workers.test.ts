@@ -71,8 +71,9 @@ describe.runIf(server !== undefined)('a service with two workers', { timeout: 2 
     expect([allowed.length, responses.length - allowed.length]).toEqual([LIMIT, 20]);
     expect(responses.filter(({ status }) => status === 429)).toHaveLength(20);
 
-    const answering = new Set(lines().flatMap(({ pid, route }) => (route === undefined ? [] : [pid])));
-    expect([...answering].sort()).toEqual((await workers(2)).sort());
+    const all = (await workers(2)).sort();
+    const answering = () => new Set(lines().flatMap(({ pid, route }) => (route === undefined ? [] : [pid])));
+    await expect.poll(() => [...answering()].sort(), PATIENCE).toEqual(all);
     const requests = 'tandem_http_request_duration_seconds_count{route="errors"';
     await vi.waitFor(async () => expect(await sample(`${requests},status="200"}`)).toMatch(` ${LIMIT}`), PATIENCE);
     expect(await sample('tandem_ready')).toBe('tandem_ready 1');
@@ -90,8 +91,9 @@ describe.runIf(server !== undefined)('a service with two workers', { timeout: 2 
       const statuses = (await Promise.all([call(), call(), call(), call()])).map(({ status }) => status);
       expect(statuses.toSorted()).toEqual([200, 401, 401, 401]);
     }
-    const refusing = lines().flatMap(({ pid, code }) => (code === 'AUTH_TOKEN_INVALID' ? [pid] : []));
-    expect([...new Set(refusing)].toSorted()).toEqual((await workers(2)).toSorted());
+    const all = (await workers(2)).toSorted();
+    const refusing = () => lines().flatMap(({ pid, code }) => (code === 'AUTH_TOKEN_INVALID' ? [pid] : []));
+    await expect.poll(() => [...new Set(refusing())].toSorted(), PATIENCE).toEqual(all);
   });
 
   it('replaces a worker that is killed, while the other one goes on, and nobody waits for the one that is gone', async () => {

@@ -122,8 +122,12 @@ const excuseOf = (token: string): string | false => {
   if (facts.forgotten.some((at) => at >= start && at - 10 * SECOND <= start)) return 'the log-in was forgotten';
   if (facts.touchedByThief.has(id)) return 'touched by a thief';
   if (Number(claimsOf(token)?.exp) * SECOND <= kernel.time + SECOND || reason === 'expired') return 'expired';
+  // A tab waits two seconds for the cookie that another one is getting.
+  const isLate = row?.previousTokenId === claimsOf(token)?.jti && kernel.time > Number(row?.rotatedAt) + 2 * SECOND;
   if (row !== undefined || reason === 'token-replayed')
-    return !(row?.deviceKey || end?.isBound) && facts.unanswered.has(id) && 'an answer was lost';
+    return (
+      !(row?.deviceKey || end?.isBound) && (isLate || facts.unanswered.has(id)) && 'an answer was lost, or is late'
+    );
   return reason !== 'silently' && !isEndedByFailure(id) && `it ended: ${reason}`;
 };
 

@@ -105,6 +105,8 @@ export const ACCEPTED: readonly (readonly [name: string, text: string, config: o
     'mysql://u:p%2C@a:3307,b, [::1]:3306/x',
     { database: { url: 'mysql://u:p%2C@a:3307/x', others: ['mysql://u:p%2C@b/x', 'mysql://u:p%2C@[::1]:3306/x'] } },
   ],
+  // A comma in a password does not make two servers of one.
+  ['DATABASE_URL', 'mysql://u:p@a,b@host/x', { database: { url: 'mysql://u:p@a,b@host/x' } }],
   ['DATABASE_URL', 'sqlite:/x.sqlite?synchronous=full', { database: { path: '/x.sqlite', synchronous: 'full' } }],
   ['DATABASE_URL', 'sqlite:///var/lib/x y.sqlite', { database: { path: '/var/lib/x y.sqlite' } }],
   ['DATABASE_TABLE_PREFIX', 'auth_', { database: { tablePrefix: 'auth_' } }],

@@ -3,12 +3,12 @@ import type { PlainLogin, SessionRepository } from '../../application/ports/sess
 import { MOST_EVENTS } from '../../application/storage/events.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { SESSIONS_PER_USER } from '../../domain/session.ts';
-import { firstVersion, isStorable } from '../records/units.ts';
+import { ConflictError, firstVersion, isInUnit, isStorable } from '../records/units.ts';
 import { POSTGRESQL } from './dialects.ts';
 import { translatedBy } from './failures.ts';
 import { builtStatements, type Connection, type Sql, type SqlTable, sqlTables, toSql, VERSION } from './statements.ts';
 
-const { system, repeated, failureOf, booleans } = POSTGRESQL;
+const { system, failureOf, booleans } = POSTGRESQL;
 const translated = translatedBy(failureOf);
 
 /**
@@ -26,10 +26,12 @@ export const postgresqlLogin = (
   return {
     async addLogin(login) {
       const { values, build } = statementOf(tables, login);
-      if (!values.every(isStorable)) return false;
+      if (isInUnit() || !values.every(isStorable)) return false;
       try {
-        return (await translated(() => repeated(() => send(connection(), 'log in', values, build)))).rows.length > 0;
+        return (await translated(() => send(connection(), 'log in', values, build))).rows.length > 0;
       } catch (error) {
+        // A database that is serializable by default finds conflicts that a transaction, which is READ COMMITTED, does not have.
+        if (error instanceof ConflictError) return false;
         if (error instanceof AppError && error.code === 'DB_UNIQUE_VIOLATION') return false;
         throw error;
       }

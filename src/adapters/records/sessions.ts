@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import type { UserRepository } from '../../application/ports/user-repository.ts';
 import type { Records, Stored } from '../../application/storage/records.ts';
-import { changeRow, inOrder, removeRow, removeRows, untilDone } from '../../application/storage/rows.ts';
+import { changeRow, inOrder, removeRow, removeRows, untilDone, usersInOrder } from '../../application/storage/rows.ts';
 import type { Tables } from '../../application/storage/tables.ts';
 import { withProof } from '../../domain/device-binding.ts';
 import {
@@ -134,8 +134,7 @@ export const sessionRepositoryOver = (
         // The next check of one of them may come before those of the others.
         if (refreshed.length > 0) continue;
         const over = due.slice(0, limit - purged.length);
-        // In the order in which everybody locks several.
-        for (const id of [...new Set(over.map(({ userId }) => userId))].toSorted()) await lockUser(id);
+        for (const id of usersInOrder(over)) await lockUser(id);
         purged.push(...(await records.remove('sessions', over)));
         if (due.length < limit) break;
       }

@@ -10,7 +10,7 @@ import { violates } from '../../../src/application/storage/records.ts';
 import { rejection } from '../../contracts/hooks.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
 import { describeRecords } from '../../contracts/records.contract.ts';
-import { NOW } from '../../support/builders.ts';
+import { anEvent, NOW } from '../../support/builders.ts';
 import { failing, QUOTING } from '../../support/records/statements.ts';
 import { canStartMariadb, startMariadb } from '../../support/servers/of-the-tests.ts';
 import type { TestServer } from '../../support/servers/server.ts';
@@ -68,6 +68,30 @@ describe.runIf(canStartMariadb())('on MariaDB', () => {
       failing: async () => failingRecords(),
       untilOneWaits,
     };
+  });
+
+  it('locks by a change of a row, in whatever order its key is named', async () => {
+    await empty();
+    const records = mikroOrmRecords(() => opened().em.getKysely(), OTHER);
+    const [{ id: userId, ...user }, event] = [aUserRow(), anEvent()];
+    await records.insert('users', { id: userId, ...user });
+    await records.insert('events', { ...event, userId, device: null, countedBy: null });
+    const { id } = event;
+    const versions = [];
+    for (const key of [
+      { userId, id },
+      { id, userId },
+      { userId, id },
+    ])
+      versions.push((await records.unit((inside) => inside.lock('events', key)))?.version ?? 0);
+    const [first = 0] = versions;
+    expect(versions).toEqual([first, first + 1, first + 2]);
+  });
+
+  it('refuses several servers that are no nodes of Galera', async () => {
+    const url = `${server.url}tandem`;
+    const opening = openDatabase({ ...onMariadb(url), tablePrefix: '', others: [url] }, { migrate: false });
+    await expect(opening).rejects.toThrow('no node of a Galera cluster');
   });
 
   it.each([

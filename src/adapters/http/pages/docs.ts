@@ -121,7 +121,7 @@ const adviceOf = (status: number, code: ErrorCode): string =>
   ADVICE[code];
 
 /**
- * The call of the browser client for a route, by its name. `auth` is an AuthClient, `account` an AccountClient (docs/browser.md). Routes
+ * The call of the browser client for a route, by its name. `auth` is an AuthClient, `account` an AccountClient (docs/own-forms.md). Routes
  * that front ends do not call have none.
  */
 export const CLIENT_CALLS: Readonly<Record<string, string>> = {

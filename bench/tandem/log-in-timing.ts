@@ -8,7 +8,7 @@ import { logInAll, newPeople, registerAll } from '../workloads/clients.ts';
 import { prepare, whileRunning } from '../workloads/prepared-system.ts';
 
 /** No account is tried so often that it would have to wait. */
-const ACCOUNTS = 4;
+const ACCOUNTS = 16;
 const WARM_UP = 10;
 /** As many refresh tokens as the service reads of a request, each to verify. They are of others: those of the account count. */
 const COOKIES = 8;

@@ -53,7 +53,7 @@ export type Ports = Storage &
 /** What an operator has decided. Durations are in milliseconds. */
 type Policies = SecondFactorPolicy & {
   readonly passwordLimits: PasswordLimits;
-  /** Names of the product and its host, which are no passwords. */
+  /** Names of the product and its host. Passwords that consist of them are refused. */
   readonly productWords?: readonly string[];
   readonly accessLifetime: number;
   readonly refreshLifetime: number;

@@ -23,7 +23,7 @@ export const isScope = (text: string): text is Scope => SCOPES.some((scope) => s
 
 const NAME_MAX_LENGTH = 64;
 
-/** Whether a text can name who makes a change, in events and in the audit log. */
+/** Whether a text can be the name of an operator in events and in the audit log. */
 export const isOperatorName = (text: string): boolean => isVisibleLine(text, NAME_MAX_LENGTH);
 
 /** Distinguishes people at the pages of the back office from programs and commands of the same name. */

@@ -107,11 +107,7 @@ const PASSWORD_REQUIRED = {
 } as const;
 
 /** @returns the id of the session that confirms the change; `null` when the password does. A wrong one counts as a failed log-in (ADR 0008). */
-const assertOwner = async (
-  deps: Service,
-  { userId }: Link,
-  { session, password, networks }: EmailConfirmation,
-): Promise<string | null> => {
+const assertOwner = async (deps: Service, { userId }: Link, { session, password, networks }: EmailConfirmation) => {
   const own = session?.userId === userId ? await deps.sessions.find(session) : null;
   if (own !== null && isLive(own, deps.clock.now())) return own.id;
   if (password === undefined) throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: [PASSWORD_REQUIRED] });

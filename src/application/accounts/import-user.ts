@@ -21,7 +21,7 @@ export type Arrival = Pick<User, 'id' | 'email' | 'passwordHash' | 'locale' | 'a
   /** Epoch milliseconds; `null` if it is not known. */
   readonly createdAt: number | null;
   readonly identities: readonly Pick<Identity, 'issuer' | 'subject' | 'provider' | 'email'>[];
-  /** Of authenticator apps, in Base32. */
+  /** The secrets of authenticator apps, in Base32. */
   readonly appSecrets: readonly string[];
 };
 
@@ -34,7 +34,7 @@ export type UserLookup = Pick<Stores, 'records'> & {
     readonly findByEmail: (email: string) => Promise<object | null>;
     readonly findByUsername: (username: string) => Promise<object | null>;
   };
-  /** Default: in the records. */
+  /** Default: `findIdentity`. */
   readonly identityOf?: (identity: IdentityKey) => Promise<object | null>;
 };
 

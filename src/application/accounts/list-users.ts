@@ -12,7 +12,7 @@ const STATES: Readonly<Record<string, (user: User) => boolean>> = {
   'second-factor': ({ secondFactorAt }) => secondFactorAt !== null,
 };
 const OF_PROVIDER = 'provider:';
-/** In the order of their last log-ins. */
+/** The filter that lists users in the order of their last log-ins. */
 const LOGGED_IN = 'logged-in';
 
 export const USER_FILTER = new RegExp(

@@ -30,10 +30,7 @@ const allFactors = async function* (records: Records): AsyncGenerator<Factor> {
 };
 
 /** @returns `null` for a factor that was removed or changed meanwhile. */
-const reEncrypt = async (
-  { records, factorSecrets }: ReEncryptDeps,
-  { id, userId, secret: from }: Factor,
-): Promise<keyof Counts | null> => {
+const reEncrypt = async ({ records, factorSecrets }: ReEncryptDeps, { id, userId, secret: from }: Factor) => {
   if (factorSecrets.isCurrent(from)) return 'current';
   const secret = factorSecrets.decrypt(from, userId);
   if (secret === null) return 'undecryptable';

@@ -41,7 +41,7 @@ export const unseal = (deps: Pick<Service, 'secrets' | 'clock'>, texts: readonly
 
 type Asking = Pick<BrowserCode, 'account' | 'passwordShown'> & {
   readonly kind: CodeKind;
-  /** Of a code beside a password. */
+  /** Set for a code beside a password. */
   readonly isPasswordRight?: boolean;
   readonly origin: Origin;
   /** The codes that the browser has asked for before. */

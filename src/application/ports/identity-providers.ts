@@ -14,7 +14,7 @@ export type ProviderAnswer = VerifiedIdentity & {
 /** A service at which users log in, such as an OpenID provider. */
 export interface IdentityProvider {
   readonly name: string;
-  /** For people. */
+  /** The name that users see. */
   readonly title: string;
   /** The URL to which it sends browsers back, and whether by POST. */
   readonly callback: { readonly url: string; readonly isPosted: boolean };

@@ -26,7 +26,7 @@ export type SignedPurpose =
   | 'remembered-device'
   /** Shows for minutes that the browser has proven the key of its session to a page of the service. */
   | 'page-visitor'
-  /** Lets the application that a log-in leads back to bind the session to its key. */
+  /** Lets an application bind a session to its key, after a log-in at the pages of the service. */
   | 'binding-code';
 
 export type SignedValue = {

@@ -126,7 +126,7 @@ type SessionReplacement = {
   readonly sessionId: string;
   readonly origin: Origin;
   readonly authentications?: Authentications;
-  /** Of the former session (`hookClaimsFor`). */
+  /** The answer of the hook for the former session (`hookClaimsFor`). */
   readonly hookClaims: HookClaims;
 };
 

@@ -21,7 +21,7 @@ export type ClientContext = {
   readonly refreshTokens?: readonly string[];
   readonly rememberedDevices?: readonly string[];
   readonly locales?: readonly string[];
-  /** The widest first. */
+  /** The networks of the client, the widest first. */
   readonly networks?: readonly string[];
 };
 

@@ -219,7 +219,7 @@ const issueAgain = async (deps: Service, session: Session, origin: Origin): Prom
   return { ...pair, binding: bindingOf(session) };
 };
 
-/** The session lives on: its device can refresh it. */
+/** Refuses a refresh without a proof. The session lives on, so that its device can refresh it. */
 const refuseUnproven = async (deps: Service, session: Session, request: Request): Promise<never> => {
   const refusal = request.refusal(session);
   // AUTH_PROOF_EXPIRED is not recorded: an honest device causes it by a wrong clock, or by a request that it sends again.

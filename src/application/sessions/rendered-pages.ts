@@ -93,17 +93,14 @@ export const mintAccessToken =
     return tokenFor(deps, await sessionFor(deps, assessed, origin));
   };
 
-/** How a visitor of the service's own pages proves the key of the session: by a cookie of the browser, or to a page some minutes ago. */
+/** A visitor of the service's own pages proves the key of the session by a cookie of the browser, or has proven it to a page some minutes ago. */
 type ProvenBy = {
   readonly presented: Presented;
   readonly provenSessions: readonly string[];
   readonly origin: Origin;
 };
 
-/**
- * The same for a page of the service itself, whose visitor may have proven the key of the session (ADR 0024). As a refresh does, it remembers from
- * where the session was used.
- */
+/** An access token for a page of the service itself (ADR 0024). As a refresh does, it records the device that has used the session. */
 export const identifyVisitor =
   (deps: Service) =>
   async (refreshTokens: readonly string[], { presented, provenSessions, origin }: ProvenBy): Promise<string> => {

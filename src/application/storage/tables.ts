@@ -14,7 +14,7 @@ import type { Delivery, Webhook } from '../../domain/webhook.ts';
 /** The rows of each table. Times are epoch milliseconds. */
 export type Tables = {
   readonly users: User & {
-    /** The username in the form in which it is unique. */
+    /** The canonical username, which is unique. */
     readonly usernameKey: string;
   };
   readonly sessions: Session & {
@@ -24,7 +24,7 @@ export type Tables = {
   readonly events: StoredEvent;
   /** The events of operators that the service has not logged yet. They outlive their users. */
   readonly operations: { readonly id: string; readonly event: AccountEvent };
-  /** The same, for `EVENTS_RETENTION`: what each operator did. They outlive their users. */
+  /** The events of each operator, kept for `EVENTS_RETENTION`. They outlive their users. */
   readonly operatorEvents: {
     readonly id: string;
     readonly actor: string;

@@ -61,8 +61,8 @@ export const verifiedCode = ({ secrets, clock }: Service, presented: PresentedCo
 };
 
 /**
- * Opens the session of an app, with the authentication of the session in the browser. The code and the session have one id. Who presents the code
- * again ends the session; without the verifier, a code cannot be used up.
+ * Opens the session of an app, with the authentication of the session in the browser. The code and the session have one id. Whoever presents the code
+ * again, with its verifier, ends the session.
  */
 export const logInWithAppCode =
   (deps: Service) =>

@@ -13,15 +13,14 @@ const isIn = (catalog: Catalog, code: string): code is ErrorCode => Object.hasOw
 
 /** Every published error, sorted by code. SPEC `GET /errors`. */
 export const listErrors = (catalog: Catalog): PublishedError[] =>
-  Object.keys(catalog)
-    .filter((code) => isIn(catalog, code))
+  (Object.keys(catalog) as ErrorCode[])
     .filter((code) => catalog[code].published)
     .sort()
     .map((code) => entryOf(catalog, code));
 
 /**
  * One error. SPEC `GET /errors/:code`.
- * @param reader a person also gets an entry that is not published, since its URL is the `type` of error responses (ADR 0014).
+ * @param reader a person also gets an unpublished entry, since its URL is the `type` of error responses (ADR 0014).
  */
 export const describeError = (catalog: Catalog, code: string, reader: 'person' | 'program'): PublishedError => {
   if (isIn(catalog, code) && (catalog[code].published || reader === 'person')) return entryOf(catalog, code);

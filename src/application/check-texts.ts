@@ -1,13 +1,10 @@
 import { canonicalLocale, fallbacksOf, LAST_LOCALE } from '../domain/locale.ts';
 import { isTree, PLACEHOLDER, type TextTree, textsIn, textsOver } from './templates.ts';
 
-/** Of a text or a list of texts. @returns a line for each mistake */
+/** Checks a text or a list of texts. @param model the built-in one. @returns a line for each mistake */
 type Check = (given: unknown, model: string | readonly string[], path: string) => string[];
 
-/**
- * What is wrong with the texts of a language, a line each, which begins with the place.
- * @param builtIn those of the service, whose names and placeholders count
- */
+/** Checks the texts of a language. @returns a line for each mistake, which begins with its path. */
 export const textProblems = (given: unknown, builtIn: TextTree, check: Check = sameText, place = ''): string[] => {
   if (!isTree(given)) return [`${place}: expected an object`];
   return Object.entries(given).flatMap(([name, value]) => {
@@ -24,7 +21,7 @@ export const placeholdersIn = (text: string): string[] =>
   [...new Set([...text.matchAll(PLACEHOLDER)].map(([, name = '']) => name))].sort();
 export const placeholder = (name: string): string => `{${name}}`;
 
-/** A text with the placeholders of the built-in one. */
+/** Accepts a text with the placeholders of the built-in one. */
 export const sameText: Check = (given, model) => {
   if (typeof given !== 'string' || typeof model !== 'string') return ['expected a text'];
   const [own, needed] = [placeholdersIn(given), placeholdersIn(model)];
@@ -46,20 +43,13 @@ type Files = ReadonlyMap<string, string>;
 type Checks = {
   /** @param name without `.html` */
   readonly ofTemplate: (text: string, name: string) => string[];
-  /**
-   * @param english the texts of the service, with all names
-   * @param whole these over those of the service, and over all those of a more general language
-   */
+  /** @param whole the texts, completed by those of the service and of more general languages */
   readonly ofTexts: (texts: TextTree, english: TextTree, whole: TextTree) => string[];
-  /** What a language has to have that is not built in. */
+  /** The names that a language has to have if it is not built in. */
   readonly needed: readonly string[];
 };
 
-/**
- * What is wrong with an operator's files of templates and texts, a line each, which begins with the file. So every mistake is found before
- * somebody sees it.
- * @param builtIn the files of the service
- */
+/** Checks an operator's files of templates and texts. @param builtIn the files of the service. @returns a line for each mistake, which begins with the file. */
 export const fileProblems = (own: Files, builtIn: Files, { ofTemplate, ofTexts, needed }: Checks): string[] => {
   const texts = new Map<string, TextTree>();
   for (const [name, text] of builtIn)

@@ -2,18 +2,18 @@
 const ROWS_AT_ONCE = 1_000;
 
 type Steps<Row, Item> = {
-  /** The rows behind a place; fewer than the limit are the last ones. */
+  /** Reads the rows after a place. Fewer than the limit are the last ones. */
   readonly read: (after: string | null, limit: number) => Promise<readonly Row[]>;
   readonly placeOf: (row: Row) => string;
-  /** What is listed of a row; `null`: nothing. */
+  /** The item of a row; `null` leaves the row out. */
   readonly itemOf: (row: Row) => Item | null | Promise<Item | null>;
-  /** How many rows are read for one page. Default: as many as it has. */
+  /** How many rows are read for one page at most. Default: as many as the page has. */
   readonly mostRows?: number | undefined;
 };
 
 /**
- * A page of a list by what no index has: it ends when enough rows were read, and may have fewer items than the limit, or none.
- * @returns `next`: the place behind which the list goes on; `null` on the last page.
+ * A page of a list whose filter no index serves. It ends after `mostRows` rows, and may have fewer items than the limit, or none.
+ * @returns `next`: the place after which the list continues; `null` on the last page.
  */
 export const filteredPage = async <Row, Item>(
   { read, placeOf, itemOf, mostRows }: Steps<Row, Item>,

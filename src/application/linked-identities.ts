@@ -15,20 +15,18 @@ import { identitiesOf } from './storage/credentials.ts';
 import type { Stores } from './storage/records.ts';
 import { changeRow, removeRow } from './storage/rows.ts';
 
-/** The identities that are linked to users, and the marks of those that were removed (ADR 0026). */
-
+/** The hash by which a removed identity is remembered (ADR 0026). */
 const markOf = ({ secrets }: Core, { issuer, subject }: IdentityKey): string =>
   secrets.hashOf(JSON.stringify([issuer, subject]));
 
-/** Removes an identity of a user, and blocks it. In a transaction that has locked the user. */
+/** Removes and blocks an identity of a user, in a transaction that has locked the user. */
 export const removeIdentity = async (deps: Core, stores: Stores, key: Pick<Identity, 'id' | 'userId'>) => {
-  const { id, userId } = key;
-  const removed = await removeRow(stores.records, 'identities', { id, userId });
+  const removed = await removeRow(stores.records, 'identities', key);
   if (removed === null) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such identity' });
-  await blockIdentities(deps, stores, userId, [removed]);
+  await blockIdentities(deps, stores, key.userId, [removed]);
 };
 
-/** How many removed identities of a user are remembered: the latest. */
+/** How many removed identities of a user are remembered. The oldest are forgotten first. */
 const REMOVED_AT_MOST = 200;
 
 export const isBlocked = (
@@ -37,9 +35,7 @@ export const isBlocked = (
   identity: IdentityKey,
 ): boolean => removedIdentities?.includes(markOf(deps, identity)) ?? false;
 
-/**
- * Remembers that identities were removed, or forgets it, since their owner has linked them in a session. In a transaction that has locked the user.
- */
+/** Blocks identities that were removed, or unblocks those that their owner links again. In a transaction that has locked the user. */
 export const blockIdentities = async (
   deps: Core,
   { users }: Stores,
@@ -54,16 +50,16 @@ export const blockIdentities = async (
   await users.update(userId, { removedIdentities, now: deps.clock.now() });
 };
 
-/** @param message without it, that of the catalog: the address of the identity has an account. */
+/** @param message Default: that of the catalog, which says that the address has an account. */
 export const identityConflict = (reason: string, message?: string): AppError =>
   new AppError('AUTH_IDENTITY_CONFLICT', { reason, ...(message !== undefined && { message }) });
 
-/** The address has an account with another way in. Who logs in to it in the same browser links the identity by that. */
+/** The error of an address whose account has another way in. A log-in by that in the same browser links the identity. */
 export const unlinkedIdentity = (): AppError => identityConflict(NOT_LINKED);
 export const NOT_LINKED = 'the account has another way in';
 
 /**
- * Links an identity to a user, in a transaction that has locked or added the user.
+ * Links an identity to a user, in a transaction that has locked or inserted the user.
  * @throws AppError AUTH_IDENTITY_CONFLICT when the user has too many; DB_UNIQUE_VIOLATION when it is linked.
  */
 export const storeIdentity = async (
@@ -84,7 +80,7 @@ export const storeIdentity = async (
   return identity;
 };
 
-/** What the provider has said last: if it could not be asked now, that is what it said before. */
+/** Records a log-in, and the address that the provider states. It stays if the provider could not be asked for it. */
 export const recordIdentityUse = ({ records }: Stores, answer: ProviderAnswer, lastUsedAt: number) =>
   changeRow(records, 'identities', { issuer: answer.issuer, subject: answer.subject }, ({ email, ...row }) => ({
     ...row,

@@ -23,30 +23,20 @@ export const invalidLink = (reason: string): AppError => new AppError('AUTH_LINK
 
 const NOT_LIVE = 'there is no such link any more';
 
-export const findLink = async (
-  { secrets, clock }: Core,
-  { records }: Stores,
-  token: string,
-  ...purposes: readonly LinkPurpose[]
-): Promise<Link> => {
+export const findLink = async (deps: Core, { records }: Stores, token: string, ...purposes: readonly LinkPurpose[]) => {
   for (const purpose of purposes) {
-    const link = await linkByToken(records, purpose, secrets.hashOf(token), clock.now());
+    const link = await linkByToken(records, purpose, deps.secrets.hashOf(token), deps.clock.now());
     if (link !== null) return link;
   }
   throw invalidLink(NOT_LIVE);
 };
 
-/** Uses a link: one of several concurrent callers succeeds. The transaction has locked the user before, as all do, so that none deadlocks. */
-export const useLink = async (
-  { clock }: Core,
-  { records }: Stores,
-  { purpose, tokenHash }: Pick<Link, 'purpose' | 'tokenHash'>,
-): Promise<void> => {
-  const taken = await takeLink(records, purpose, tokenHash, clock.now());
-  if (taken === null) throw invalidLink(NOT_LIVE);
+/** Uses a link up: one of several concurrent callers succeeds. To avoid deadlocks, the transaction has locked the user before. */
+export const useLink = async ({ clock }: Core, { records }: Stores, { purpose, tokenHash }: Link): Promise<void> => {
+  if ((await takeLink(records, purpose, tokenHash, clock.now())) === null) throw invalidLink(NOT_LIVE);
 };
 
-/** The kind of message that sends the links of each purpose. Those about factors are notices, which are sent in any case. */
+/** The messages that are withdrawn with the links that they would send. Notices about factors are sent in any case. */
 const SENT_IN: Readonly<Partial<Record<LinkPurpose, MessageKind>>> = {
   'password-reset': 'password-reset',
   'email-verification': 'email-verification',
@@ -56,10 +46,7 @@ const SENT_IN: Readonly<Partial<Record<LinkPurpose, MessageKind>>> = {
   'email-change-undo': 'email-changed',
 };
 
-/**
- * Removes links of a user, and the messages that would send new ones. The messages come first: a message that is being prepared is locked
- * until its links are stored.
- */
+/** Removes links of a user, and first the messages that would send new ones: one that is being prepared is locked until its links are stored. */
 export const withdrawLinks = async ({ records }: Stores, userId: string, purposes: readonly LinkPurpose[]) => {
   const kinds = purposes.map((purpose) => SENT_IN[purpose]);
   const waiting = (await messagesOf(records, userId)).filter(({ kind }) => kinds.includes(kind));
@@ -70,7 +57,7 @@ export const withdrawLinks = async ({ records }: Stores, userId: string, purpose
   await deleteLinks(records, userId, purposes);
 };
 
-/** Whether an address is reserved for its former user, who can still take it back: from all who do not prove it (ADR 0010). */
+/** Whether an address is reserved for its former user, who can still take it back (ADR 0010). Whoever proves it may have it all the same. */
 export const isReserved = async (
   { clock }: Pick<Core, 'clock'>,
   { records }: Pick<Stores, 'records'>,
@@ -80,18 +67,18 @@ export const isReserved = async (
   return undos.some(({ userId }) => userId !== id);
 };
 
-/** After the user has got the address, in the same transaction: a former user who gives it up at the same time has reserved it by then. */
+/** Called after the user got the address, in the same transaction: a user who gave it up at the same time has reserved it by then. */
 export const assertNotReserved = async (deps: Core, stores: Stores, user: Pick<User, 'id' | 'email'>) => {
   if (await isReserved(deps, stores, user)) throw duplicateUser('email', 'the address is reserved');
 };
 
-/** The live links with which the account of a user can be taken back. */
+/** The live links by which the account of a user can be taken back. */
 const undosOf = async ({ clock }: Core, { records }: Stores, userId: string): Promise<Link[]> => {
   const live = await linksOf(records, userId, clock.now());
   return live.filter(({ purpose }) => UNDO_PURPOSES.some((each) => each === purpose));
 };
 
-/** The link with which a user can take a former address back; `null` when there is none. */
+/** The link by which a user can take a former address back. */
 export const reservationOf = async (deps: Core, stores: Stores, userId: string): Promise<Link | null> => {
   const undos = await undosOf(deps, stores, userId);
   return undos.find(({ purpose }) => purpose === 'email-change-undo') ?? null;
@@ -102,7 +89,7 @@ export const removeUndos = async (deps: Core, stores: Stores, userId: string, ma
     await takeLink(stores.records, undo.purpose, undo.tokenHash, deps.clock.now());
 };
 
-/** The ids of the ways into an account that an undo may have to leave. @param added not these */
+/** The ids of the ways into an account that an undo keeps. @param added the ids that are left out */
 export const waysNow = async ({ records }: Stores, userId: string, added: readonly string[]) => {
   const stored = [passkeysOf(records, userId), factorsOf(records, userId), identitiesOf(records, userId)] as const;
   const [keys, apps, others] = await Promise.all(stored);
@@ -112,7 +99,7 @@ export const waysNow = async ({ records }: Stores, userId: string, added: readon
 
 type Undo = Pick<Link, 'purpose' | 'since' | 'keeps'>;
 
-/** Stores a link whose token nobody has: the mail to the address replaces it by one that can be used. */
+/** Stores a link whose token nobody knows. The mail to the address replaces it by a usable one. */
 const reserveLink = async ({ secrets, clock }: Core, { records }: Stores, { id: userId, email }: Owner, undo: Undo) => {
   const createdAt = clock.now();
   const tokenHash = secrets.hashOf(secrets.random());
@@ -122,25 +109,21 @@ const reserveLink = async ({ secrets, clock }: Core, { records }: Stores, { id: 
 type Owner = Pick<User, 'id' | 'email'>;
 
 /**
- * Reserves what the mail about a change of the ways into an account can undo: the change, and all that comes after it. Of many, the first ones
- * stay, since each undoes all that came after it. In a transaction that has locked the user.
- * @param added what the change has added. @returns the number of the link (`Link.since`).
+ * Stores the link of a mail about a change of the ways into an account. It undoes the change and all later ones. Beyond `FACTOR_UNDOS_KEPT`,
+ * the earlier links are enough. In a transaction that has locked the user.
+ * @param added the ids of what the change has added. @returns the number of the link (`Link.since`).
  */
 export const reserveUndo = async (deps: Core, stores: Stores, user: Owner, added: readonly string[]) => {
   const undos = await undosOf(deps, stores, user.id);
   const since = Math.max(deps.clock.now(), ...undos.map((undo) => undo.since + 1));
   const earlier = undos.filter(({ purpose, email }) => purpose === 'factors-undo' && email === user.email);
-  if (earlier.length < FACTOR_UNDOS_KEPT)
-    await reserveLink(deps, stores, user, {
-      ...{ purpose: 'factors-undo', since, keeps: await waysNow(stores, user.id, added) },
-    });
+  if (earlier.length >= FACTOR_UNDOS_KEPT) return since;
+  const keeps = await waysNow(stores, user.id, added);
+  await reserveLink(deps, stores, user, { purpose: 'factors-undo', since, keeps });
   return since;
 };
 
-/**
- * Reserves an address that its user gives up. Its undo reaches as far as that of the first change before, and to everything if nobody had proven
- * the address.
- */
+/** Reserves an address that its user gives up. Its link undoes as much as the earliest one for the address; for an unproven address, everything. */
 export const reserveAddress = async (deps: Core, stores: Stores, user: Owner & Pick<User, 'emailVerifiedAt'>) => {
   const undos = (await undosOf(deps, stores, user.id)).filter(({ email }) => email === user.email);
   const [first = { since: 0, keeps: await waysNow(stores, user.id, []) }] = undos.sort((a, b) => a.since - b.since);

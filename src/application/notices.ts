@@ -11,25 +11,28 @@ import type { Stores } from './storage/records.ts';
 
 const sendsNotice = ({ notices }: Core, notice: Notice): boolean => notices?.has(notice) ?? false;
 
-/** The most notices of one kind that a user gets in an hour: an attacker with the password could cause any number. */
+/** The most notices of one kind that a user gets in an hour. An attacker with the password could cause any number. */
 export const NOTICES_PER_HOUR = 5;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-/** How many of the latest events of a user decide about a notice. */
+/** How many events of a user are read to decide about a notice. */
 const LATEST_EVENTS = 200;
 
-/** With the language of the mail, if it is not the one at the time when it is sent. */
+const latestEvents = ({ records }: Stores, userId: string): Promise<AccountEvent[]> =>
+  eventsOf(records, { userId, before: null, limit: LATEST_EVENTS });
+
+/** `locale` is the language of the mail. Default: that of the user when it is sent. */
 export type NotifiedUser = Pick<User, 'id' | 'email' | 'emailVerifiedAt'> & Partial<Pick<User, 'locale'>>;
 
 type Change = {
   readonly kind: ChangeNotice;
   readonly user: NotifiedUser;
   readonly origin: Origin;
-  /** The ids of the ways in that it has added. With them, or for one that was removed, a link in the mail undoes this and what comes after it. */
+  /** The ids of the ways in that the change has added. If it is set, the mail has a link that undoes this change and later ones. */
   readonly added?: readonly string[];
 };
 
-/** Notifies a user of a change of the account, after its event is stored. What an operator does is not limited. */
+/** Notifies a user of a change of the account, after its event is stored. Changes by operators are not limited. */
 export const notifyOfChange = async (deps: Core, stores: Stores, { kind, user, origin, added }: Change) => {
   const createdAt = added && (deps.notices?.size ?? 0) > 0 ? await reserveUndo(deps, stores, user, added) : undefined;
   if (!sendsNotice(deps, HAPPENINGS[kind].notice)) return;
@@ -50,23 +53,20 @@ export const recordChange = async (
   await notifyOfChange(deps, stores, change);
 };
 
-/** Whether a former address gets mail about a change, with a link that undoes it. */
+/** Whether a former address gets a mail about the change, with a link that undoes it. */
 export const notifiesFormerAddress = (deps: Core): boolean => sendsNotice(deps, 'email');
 
 type Owner = Pick<User, 'id' | 'email'>;
 
-/** Whether a log-in needs no notice: an earlier one had the same network and user agent, or notices are off. Called before the log-in is stored. */
+/** Whether a log-in needs no notice: an earlier one had the same device, or notices are off. Called before the log-in is stored. */
 export const isUsualLogin = async (deps: Core, { records }: Stores, { id }: Owner, origin: Origin): Promise<boolean> =>
   !sendsNotice(deps, 'new-device') || knowsDevice(deps, records, id, origin);
 
 type Login = { readonly user: Owner; readonly sessionId: string; readonly origin: Origin };
 
-/**
- * Notifies a user of an unusual log-in, after it is stored in the same transaction. No notice is sent when a recent log-in differs only
- * in the version of its browser, or after `NOTICES_PER_HOUR` notices.
- */
+/** Notifies a user of an unusual log-in, after it is stored in the same transaction. Another version of a known browser needs no notice. */
 export const notifyOfLogin = async (deps: Core, stores: Stores, { user, sessionId, origin }: Login): Promise<void> => {
-  const latest = await eventsOf(stores.records, { userId: user.id, before: null, limit: LATEST_EVENTS });
+  const latest = await latestEvents(stores, user.id);
   const logins = latest.filter((event) => isLogin(event) && event.sessionId !== sessionId);
   if (logins.some((event) => isSameDevice(event, origin))) return;
   const since = deps.clock.now() - HOUR;
@@ -80,14 +80,14 @@ const isLogin = ({ kind }: AccountEvent): boolean => kind === 'logged-in' || kin
 const devicesOf = (logins: readonly AccountEvent[]): readonly AccountEvent[] =>
   logins.filter((login, at) => logins.findIndex((each) => isSameDevice(each, login)) === at);
 
-/** Log-ins that failed within an hour: more than an owner mistypes. */
+/** Failed log-ins within an hour: more than an owner mistypes. */
 const MANY_FAILURES = 10;
 
-/** When a log-in on a known device needs a notice: after so many that failed since a time; `null`: notices are off. */
+/** After how many refused log-ins since a time a log-in on a known device needs a notice; `null`: notices are off. */
 export const loginNotice = (deps: Core): { readonly since: number; readonly refused: number } | null =>
   sendsNotice(deps, 'new-device') ? { since: deps.clock.now() - HOUR, refused: MANY_FAILURES } : null;
 
-/** Notifies a user of a log-in on a known device after many that failed: once a day at most. */
+/** Notifies a user of a log-in on a known device after many that failed, once a day at most. */
 export const notifyOfFailures = async (deps: Core, stores: Stores, { user, origin }: Omit<Login, 'sessionId'>) => {
   const { id: userId, email: to } = user;
   const now = deps.clock.now();
@@ -98,7 +98,7 @@ export const notifyOfFailures = async (deps: Core, stores: Stores, { user, origi
     await enqueue(deps, stores, origin, [{ kind: 'login-after-failures', userId, to }]);
 };
 
-/** Notifies a user of a right password on a new device, unless the second factor follows in time. */
+/** Notifies a user of a right password on a new device, unless a second factor follows in time. */
 export const notifyOfPassword = async (deps: Core, { id: userId, email: to }: Owner, origin: Origin): Promise<void> => {
   if (!sendsNotice(deps, 'new-device') || (await knowsDevice(deps, deps.records, userId, origin))) return;
   await deps.transactions.run(async (stores) => {
@@ -110,7 +110,7 @@ export const notifyOfPassword = async (deps: Core, { id: userId, email: to }: Ow
   });
 };
 
-/** Asks the user of a password that cannot be stored safely, or has leaked, to change it: once a day at most. */
+/** Asks a user to change a password that is too long or has leaked, once a day at most. */
 export const askForOtherPassword = async (
   deps: Core,
   kind: 'password-too-long' | 'password-leaked',
@@ -125,34 +125,28 @@ export const askForOtherPassword = async (
 };
 
 /**
- * Notifies a user of a replayed token, after the event of the ended session is stored. Not when it came from the device that has used the
- * session last: it is the owner's, or in the hands of somebody who could log in there.
- * @param ended the sessions of replayed tokens that this transaction has ended.
+ * Notifies a user of a replayed token, after the event of the ended session is stored. A replay from the device that has used the session last
+ * needs no notice.
+ * @param ended the sessions that this transaction has ended.
  */
-export const notifyOfReplay = async (
-  deps: Core,
-  stores: Stores,
-  userId: string,
-  ended: readonly Device[],
-  origin: Origin,
-): Promise<void> => {
+export const notifyOfReplay = async (deps: Core, stores: Stores, userId: string, ended: Device[], origin: Origin) => {
   if (!sendsNotice(deps, 'replay') || ended.every((session) => isSameDevice(session, origin))) return;
   const user = await stores.users.findById(userId);
   if (user === null) return;
-  const latest = await eventsOf(stores.records, { userId, before: null, limit: LATEST_EVENTS });
   const since = deps.clock.now() - HOUR;
+  const latest = await latestEvents(stores, userId);
   const replays = latest.filter(({ reason, at }) => reason === 'token-replayed' && at >= since);
   if (replays.length <= NOTICES_PER_HOUR)
     await enqueue(deps, stores, origin, [{ kind: 'token-replayed', userId, to: user.email }]);
 };
 
-/** Stores that a refresh had no proof of the device, `NOTICES_PER_HOUR` times at most, and notifies the user once a day. */
+/** Records a refresh without a proof of the device, `NOTICES_PER_HOUR` times at most, and notifies the user once a day. */
 export const recordUnprovenDevice = (deps: Core, session: SessionKey & Device, origin: Origin): Promise<void> =>
   deps.transactions.run(async (stores) => {
     const { userId, id: sessionId } = session;
     const isOften = async () =>
       (await countEvents(stores.records, userId, 'device-unproven', deps.clock.now() - HOUR)) >= NOTICES_PER_HOUR;
-    // Before the lock, too: a copied cookie must not hold up its user.
+    // Also asked before the lock, so that a copied cookie does not hold up its user.
     if (await isOften()) return;
     await stores.users.lock(userId);
     if (await isOften()) return;
@@ -160,15 +154,14 @@ export const recordUnprovenDevice = (deps: Core, session: SessionKey & Device, o
     await record(deps, stores, origin, [{ userId, kind: 'device-unproven', sessionId }]);
   });
 
-/** No notice if browser and network are those of the session's last use: the same rule as for replays. */
+/** As for replays, the device that has used the session last needs no notice. */
 const notifyOfUnprovenDevice = async (deps: Core, stores: Stores, session: SessionKey & Device, origin: Origin) => {
   if (!sendsNotice(deps, 'replay') || isSameDevice(session, origin)) return;
   const { userId } = session;
-  const latest = await eventsOf(stores.records, { userId, before: null, limit: LATEST_EVENTS });
   const since = deps.clock.now() - DAY;
   const isNotified = (event: AccountEvent) =>
     event.kind === 'device-unproven' && event.at >= since && !isSameDevice(session, event);
-  if (latest.some(isNotified)) return;
+  if ((await latestEvents(stores, userId)).some(isNotified)) return;
   const user = await stores.users.findById(userId);
   if (user !== null) await enqueue(deps, stores, origin, [{ kind: 'device-unproven', userId, to: user.email }]);
 };

@@ -7,23 +7,23 @@ import { countRows } from './storage/rows.ts';
 import { keyName, TABLES, type Tables } from './storage/tables.ts';
 import { waitingDeliveries } from './storage/webhooks.ts';
 
-/** How much happened, for operators. Events are summed once their hour is over, in the background; those since then when somebody looks. */
+/** Counts of events for operators. They are summed in the background when an hour is over; those of the present hour when somebody looks. */
 
 const COUNTED: readonly string[] = ['registered', 'logged-in', 'login-refused', 'session-ended'];
 
 type Count = Tables['hourlyCounts'];
 
 const DAY = 24 * HOUR;
-/** How long counts are kept, in milliseconds: they name nobody. */
+/** Milliseconds in which counts are kept. */
 export const COUNTS_KEPT = 31 * DAY;
 /** Milliseconds after an hour in which transactions may still store events of it. */
 const LATE = HOUR / 12;
 
 const EVENTS_AT_ONCE = 1_000;
-/** Events that are summed when somebody looks. */
+/** The most events that are summed when somebody looks. */
 const LIVE_EVENTS = 10_000;
 
-/** What happened in each hour from a time on, before another. @param most events: then the earliest are left out. */
+/** The counts of each hour in a period. @param most events: beyond that, the earliest are left out. */
 const sumEvents = async (records: Records, from: number, until: number, most = Number.POSITIVE_INFINITY) => {
   const sums = new Map<string, Count>();
   const add = ({ kind, method, reason, at, count }: AccountEvent) => {
@@ -43,7 +43,7 @@ const sumEvents = async (records: Records, from: number, until: number, most = N
   return [...sums.values()];
 };
 
-/** The hour after the last one that was summed; at first, that of the first event. */
+/** The hour to sum next: at first, that of the first event. */
 const nextHour = async (records: Records, latest: number): Promise<number> => {
   const [last] = await records.list('hourlyCounts', { order: ['hour'], descending: true, limit: 1 });
   if (last !== undefined) return last.hour + HOUR;
@@ -51,14 +51,14 @@ const nextHour = async (records: Records, latest: number): Promise<number> => {
   return first === undefined ? latest : Math.min(latest, countingPeriodOf(first.at));
 };
 
-/** Sums the next hour that is over, and counts users and sessions after the last one. @returns whether there was one. */
+/** Sums the next hour that is over, and with the latest one counts users and sessions. @returns whether there was one. */
 export const countHour = async (deps: Stores, now: number): Promise<boolean> => {
   const { records, users } = deps;
   const latest = countingPeriodOf(now - LATE) - HOUR;
   const hour = Math.max(await nextHour(records, latest), latest - COUNTS_KEPT + HOUR);
   if (hour > latest) return false;
   const sums = await sumEvents(records, hour, hour + HOUR);
-  // A row of each hour says that it was summed.
+  // Every hour gets a row, which shows that it was summed.
   if (!sums.some(({ kind }) => kind === 'registered')) sums.push({ hour, kind: 'registered', detail: '', count: 0 });
   if (hour === latest) {
     if (users.list !== undefined) sums.push({ hour, kind: 'users', detail: '', count: await countUsers(deps) });
@@ -89,7 +89,7 @@ const countSessions = (records: Records): Promise<number> =>
 export const RANGES = { '24h': { step: HOUR, steps: 24 }, '30d': { step: DAY, steps: 30 } } as const;
 export type Range = keyof typeof RANGES;
 
-/** What happened in each hour or day of a range, until now, and what waits. */
+/** The counts of each hour or day of a range, and the mails and webhooks that wait. */
 export const overview =
   ({ records, clock }: Pick<Stores, 'records'> & { readonly clock: Clock }) =>
   async (range: Range) => {
@@ -109,13 +109,13 @@ export const overview =
       ...{ users: gauge('users'), sessions: gauge('sessions'), waitingMails: mails, waitingWebhooks: webhooks },
       steps: Array.from({ length: steps }, (_, at) => {
         const from = first + at * step;
-        return { at: from, counts: merged(counts.filter(({ hour }) => hour >= from && hour < from + step)) };
+        return { at: from, counts: mergeHours(counts.filter(({ hour }) => hour >= from && hour < from + step)) };
       }),
     };
   };
 
-/** Of what there was at an hour, the last. */
-const merged = (counts: readonly Count[]): Omit<Count, 'hour'>[] => {
+/** Sums the counts of events. Of users and sessions, the latest count stays. */
+const mergeHours = (counts: readonly Count[]): Omit<Count, 'hour'>[] => {
   const sums = Map.groupBy(counts, ({ kind, detail }) => `${kind} ${detail}`);
   return [...sums.values()].map((all) => {
     const { kind, detail, count } = all.at(-1) as Count;

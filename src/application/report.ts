@@ -3,25 +3,22 @@ import type { Message } from '../domain/message.ts';
 import type { TokenStatus } from '../domain/tokens.ts';
 import type { Delivery } from '../domain/webhook.ts';
 
-/** The outcome of an attempt to send a message. `dropped`: there was nothing to send. `failed`: it is tried again. */
+/** The outcome of an attempt to send a message. `dropped`: there was nothing to send. `failed`: another attempt follows. */
 export type AttemptOutcome = 'sent' | 'failed' | 'refused' | 'given-up' | 'dropped';
 
-/** `disabled`: the receiver said that it is gone, or too much waits for it. */
+/** `disabled`: the receiver is gone, or too many deliveries wait. */
 export const WEBHOOK_OUTCOMES = ['delivered', 'failed', 'given-up', 'disabled'] as const;
 type WebhookOutcome = (typeof WEBHOOK_OUTCOMES)[number];
 
-/** What use cases report to the log and the metrics: names with their arguments. No response depends on it. */
+/** What use cases report to the log and the metrics: names with their arguments. */
 export type Reports = {
-  /**
-   * The outcome of a refresh with a verified token. `unsent`: the client has hung up before the response, and its token is current. `reused` is also reported when one session ends, and a token of another one decides the
-   * outcome.
-   */
+  /** The outcome of a refresh. `unsent`: the client hung up, and its token stays current. `reused` may be reported beside another outcome. */
   refresh: [outcome: 'rotated' | 'recovered' | 'unsent' | Exclude<TokenStatus, 'recoverable'>];
-  /** A log-in to an account that exists was refused before a session was opened. */
+  /** A log-in to an existing account was refused before a session was opened. */
   'login-refused': [userId: string, origin: Origin];
   /** A password hash could not be renewed with the present cost. */
   'rehash-failed': [error: unknown];
-  /** What the browser has kept of a sign-in could not be linked by a log-in, which has succeeded. */
+  /** A log-in succeeded, but the identity that the browser had kept could not be linked. */
   'link-failed': [error: unknown];
   mail: [outcome: AttemptOutcome, message: Message, error?: unknown];
   webhook: [
@@ -32,5 +29,5 @@ export type Reports = {
   ];
 };
 
-/** Never throws, and returns at once: a report may depend on whether an account exists, which no response time may show. */
+/** Never throws, and returns at once, so that no response time shows what is reported: it may be that an account exists. */
 export type Report = <Name extends keyof Reports>(name: Name, ...details: Reports[Name]) => void;

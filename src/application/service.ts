@@ -53,11 +53,11 @@ export type Ports = Storage &
 /** What an operator has decided. Durations are in milliseconds. */
 type Policies = SecondFactorPolicy & {
   readonly passwordLimits: PasswordLimits;
-  /** Names of the product and its host, which are no passwords. */
+  /** Names of the product and its host. Passwords that consist of them are refused. */
   readonly productWords?: readonly string[];
   readonly accessLifetime: number;
   readonly refreshLifetime: number;
-  /** After which a user has to authenticate again; `null`: never. */
+  /** The greatest age of a session; `null`: none. */
   readonly sessionMaxLifetime: number | null;
   readonly replayPolicy: ReplayPolicy;
   readonly deviceBinding: DeviceBinding;
@@ -67,32 +67,29 @@ type Policies = SecondFactorPolicy & {
   readonly sessionClaim?: boolean;
   /** Whether access tokens are bound to the key of their session, if it has one. Default: they are not. */
   readonly tokenBinding?: boolean;
-  /** Default: no cookie has an access token. */
+  /** Set if a cookie has the access token, too. Default: none has. */
   readonly accessCookie?: object | null;
-  /** `optional`: users may register without one. Default: required. */
+  /** `optional`: users may register without a password. Default: required. */
   readonly passwords?: 'required' | 'optional' | undefined;
   /** Whether users verify their email addresses; `required`: before they log in. Default: off. */
   readonly emailVerification?: 'off' | 'optional' | 'required' | undefined;
   readonly loginByCode?: boolean | undefined;
-  /**
-   * Whether a right password on a new device needs a code by mail, too. `while-mail-works`: not of users whose mail has waited for minutes.
-   * Default: off.
-   */
+  /** Whether a password on a new device needs a code by mail, too. `while-mail-works`: not while the user's mail is late. Default: off. */
   readonly newDeviceCode?: 'on' | 'off' | 'while-mail-works' | undefined;
 };
 
-/** What use cases work with: ports, policies, and programs of the operator that are asked. A use case destructures what it needs. */
+/** What use cases work with: ports, policies, and hooks of the operator. A use case destructures what it needs. */
 export type Service = Core &
   Ports &
   Policies & {
     readonly report?: Report;
     readonly pause: Pause;
     readonly providers: ReadonlyMap<string, IdentityProvider>;
-    /** Decides about registrations that would be accepted otherwise. */
+    /** Decides about registrations that the service would accept. */
     readonly beforeRegister?: BeforeRegister | undefined;
-    /** What access tokens state about their users; by default, the attributes of the user. */
+    /** Makes the claim `attributes` of access tokens. Default: the attributes of the user. */
     readonly claims?: AskClaims | undefined;
-    /** Default: nobody is asked, and users who were imported without a hash have no password. */
+    /** Asks the former system for a password. Default: users who were imported without a hash have no password. */
     readonly verifyElsewhere?: VerifyElsewhere | undefined;
   };
 
@@ -101,7 +98,7 @@ export type Cancellation = { throwIfAborted(): void };
 
 export const NEVER_CANCELLED: Cancellation = { throwIfAborted: () => undefined };
 
-/** The contents of sealed texts of a kind. @param texts as a browser presents them: some may have expired, or be of another kind. */
+/** Decrypts the texts of one kind that a browser presents, and leaves out those that have expired or are of another kind. */
 export const openSealed = <Content extends readonly unknown[]>(
   { secrets, clock }: Pick<Service, 'secrets' | 'clock'>,
   texts: readonly string[],
@@ -116,7 +113,7 @@ export const openSealed = <Content extends readonly unknown[]>(
 export const findByAccount = ({ users }: { readonly users: UserRepository }, account: string): Promise<User | null> =>
   accountKind(account) === 'email' ? users.findByEmail(account) : users.findByUsername(account);
 
-/** These fields and no others: a new one is private until it is named. */
+/** Copies only the named fields, so that new fields are private by default. */
 export const pick = <Row, Name extends keyof Row>(row: Row, ...names: readonly Name[]): Pick<Row, Name> =>
   Object.fromEntries(names.map((name) => [name, row[name]])) as Pick<Row, Name>;
 
@@ -133,15 +130,8 @@ export const record = (
 };
 
 /** Puts messages into the outbox, in the transaction of the change that they report. */
-export const enqueue = async (
-  { clock, ids }: Sources,
-  stores: Stores,
-  origin: Origin,
-  messages: readonly MessageDraft[],
-): Promise<void> => {
-  const at = clock.now();
-  await addMessages(
-    stores,
-    messages.map((message) => newMessage(message, { id: ids.next(), at, origin })),
-  );
+export const enqueue = async (deps: Sources, stores: Stores, origin: Origin, drafts: readonly MessageDraft[]) => {
+  const at = deps.clock.now();
+  const messages = drafts.map((draft) => newMessage(draft, { id: deps.ids.next(), at, origin }));
+  await addMessages(stores, messages);
 };

@@ -8,13 +8,10 @@ export class Html {
   }
 }
 
-/** What can be put into a template. Lists are put in one after the other. */
+/** A value in a template. The parts of a list follow each other. */
 type Part = string | number | Html | readonly Part[];
 
-/**
- * A template of HTML. Whatever is put into it is escaped, unless it is HTML itself. Values of attributes have to be in quotes, and
- * addresses have to be our own: a `javascript:` would stay one.
- */
+/** A template of HTML. Values are escaped, unless they are `Html`. Attributes need quotes, and URLs must be trusted: `javascript:` is not removed. */
 export const html = (literals: TemplateStringsArray, ...parts: readonly Part[]): Html =>
   new Html(String.raw({ raw: literals }, ...parts.map(markupOf)));
 
@@ -22,21 +19,17 @@ export const NOTHING = new Html('');
 
 const markupOf = (part: Part): string => {
   if (part instanceof Html) return part.text;
-  return typeof part === 'object' ? part.map(markupOf).join('') : escaped(String(part));
+  return typeof part === 'object' ? part.map(markupOf).join('') : escapeHtml(String(part));
 };
 
-const escaped = (text: string): string => text.replaceAll(/[&<>"'`]/g, (character) => `&#${character.charCodeAt(0)};`);
+const escapeHtml = (text: string): string => text.replaceAll(/[&<>"'`]/g, (char) => `&#${char.charCodeAt(0)};`);
 
-/**
- * Templates and texts of mails and pages. A template is HTML with variables, `{{name}}`, and no logic. The texts of a language are a tree, in
- * which a placeholder is `{name}`.
- */
-
+/** The texts of a language, with placeholders `{name}`. Templates are HTML with variables `{{name}}`, and no logic. */
 export type TextTree = { readonly [name: string]: string | readonly string[] | TextTree };
 
 type TextsByLocale<Texts> = { readonly get: (locale: string) => Texts | undefined };
 
-/** Templates by their names, and texts in languages. Those of a language are read when they are first needed. */
+/** Templates by their names, and texts by languages, which are read when they are first needed. */
 export type Templates<Texts = TextTree> = {
   readonly templates: ReadonlyMap<string, string>;
   readonly locales: readonly string[];
@@ -58,7 +51,7 @@ export const textsIn = <Texts extends object>(texts: TextsByLocale<Texts>, local
     .reverse()
     .reduce<TextTree>((others, each) => textsOver(others, (texts.get(each) ?? {}) as TextTree), {}) as Texts;
 
-/** Texts over others, which have what they lack. */
+/** Texts, completed by others where they lack something. */
 export const textsOver = (others: TextTree, texts: TextTree): TextTree => {
   const merged = Object.entries(texts).map(([name, value]) => {
     const other = others[name];

@@ -1,9 +1,9 @@
 import type { OperatorRule } from './operator.ts';
 import type { User } from './user.ts';
 
-/** What a user has presented to authenticate, and how much that assures (NIST SP 800-63B-4 §2, RFC 8176). */
+/** How users authenticate, and the assurance of it (NIST SP 800-63B-4 §2, RFC 8176). */
 
-/** That a user has presented something. No session is opened or raised without one. */
+/** One authentication of a user. No session is opened or raised without one. */
 export type Authentication = {
   readonly method: Method;
   readonly at: number;
@@ -12,36 +12,35 @@ export type Authentication = {
 export type Authentications = readonly [Authentication, ...Authentication[]];
 
 /**
- * Values of the claim `amr` (RFC 8176 §2): a password, a code that came by mail (another channel), a log-in at a provider, a session for which the
- * former system vouches, a one-time password, the proof that somebody has a key, the presence of a user, several factors. `fed` and `adopted` are
- * not registered.
+ * Values of the claim `amr` (RFC 8176 §2): a password, a code by mail (another channel), a log-in at a provider, a session of the former system,
+ * a one-time password, proof of possession of a key, the presence of a user, several factors. `fed` and `adopted` are not registered.
  */
 export const AMR_VALUES = ['pwd', 'mca', 'fed', 'adopted', 'otp', 'pop', 'user', 'mfa'] as const;
 export type Amr = (typeof AMR_VALUES)[number];
 
-/** The kinds of factors: what the user knows, and what the user has. */
+/** The kinds of factors: something that the user knows, and something that the user has. */
 type Kind = 'known' | 'held';
 
-/** What a user may present: its values of `amr`, and whether it is something that the user knows, or has. */
+/** The methods of authentication, with their values of `amr` and the kinds of factors that they are. */
 const METHODS = {
   password: { amr: ['pwd'], kinds: ['known'] },
-  // It stands for the password of the mailbox, and proves no device.
+  // It counts as the password of the mailbox, and proves no device.
   'mail-code': { amr: ['mca'], kinds: ['known'] },
-  // Whatever the provider says about factors: it is not this service that has seen them.
+  // The factors that the provider states do not count here.
   identity: { amr: ['fed'], kinds: ['known'] },
-  // The user has shown nothing here, perhaps for weeks.
+  // The user has presented nothing to this service.
   adopted: { amr: ['adopted'], kinds: [] },
   registration: { amr: ['pwd'], kinds: ['known'] },
   'registration-without-password': { amr: [], kinds: [] },
   totp: { amr: ['otp'], kinds: ['held'] },
   'recovery-code': { amr: ['otp'], kinds: ['held'] },
   passkey: { amr: ['pop', 'user'], kinds: ['held'] },
-  // One of each: a PIN or a finger opens its device.
+  // A key, and the PIN or the finger that unlocks its device.
   'verified-passkey': { amr: ['pop', 'user', 'mfa'], kinds: ['known', 'held'] },
 } as const satisfies Readonly<Record<string, { readonly amr: readonly Amr[]; readonly kinds: readonly Kind[] }>>;
 export type Method = keyof typeof METHODS;
 
-/** With what a user has logged in first, by its value of `amr`: a second factor comes after it. */
+/** The methods by which a user logs in, before a second factor, by their values of `amr`. */
 const LOGIN_METHODS = {
   pwd: 'password',
   fed: 'provider',
@@ -60,7 +59,7 @@ const FIRST_FACTORS: readonly Amr[] = ['pwd', 'mca', 'fed', 'adopted'];
 const isOfTwoKinds = (values: ReadonlySet<Amr>): boolean =>
   FIRST_FACTORS.some((value) => values.has(value)) && (values.has('otp') || values.has('pop'));
 
-/** The `amr` of a session after its user has presented more, in the order of `AMR_VALUES`. */
+/** The `amr` of a session after further authentications, in the order of `AMR_VALUES`. */
 export const amrAfter = (amr: readonly Amr[], methods: readonly Method[]): readonly Amr[] => {
   const values = new Set([...amr, ...methods.flatMap((method) => METHODS[method].amr)]);
   if (isOfTwoKinds(values)) values.add('mfa');
@@ -72,13 +71,13 @@ export type Assurance = 'aal1' | 'aal2';
 
 export const assuranceOf = (amr: readonly Amr[]): Assurance => (amr.includes('mfa') ? 'aal2' : 'aal1');
 
-/** What a session remembers of its user's authentication. A refresh changes none of it. Times are epoch milliseconds. */
+/** How and when the user of a session has authenticated. A refresh does not change it. Times are epoch milliseconds. */
 export type Authenticated = {
   readonly authenticatedAt: number;
   readonly amr: readonly Amr[];
-  /** When the user has last presented something that they know; `null`: not in this session. */
+  /** When the user last presented something that they know; `null`: not in this session. */
   readonly knownAt: number | null;
-  /** When the user has last presented something that they have; `null`: not in this session. */
+  /** When the user last presented something that they have; `null`: not in this session. */
   readonly heldAt: number | null;
 };
 
@@ -101,35 +100,35 @@ export const authenticatedBy = (authentications: Authentications, before = NOTHI
   };
 };
 
-/** When the user has last presented something here; `null`: only the former system has seen anything. */
+/** When the user last authenticated here; `null`: only the former system has authenticated the user. */
 const presentedAt = ({ authenticatedAt, amr }: Pick<Authenticated, 'authenticatedAt' | 'amr'>): number | null =>
   amr.length === 1 && amr[0] === 'adopted' ? null : authenticatedAt;
 
 /**
- * When the user has last presented all that the assurance of the session takes: for `aal2`, both kinds of factors. Also the value of the claim
- * `auth_time`: a token of `aal2` must not have the time of a mere password. 0 if some of it was not presented here.
+ * The claim `auth_time`: when the user last presented all that the assurance of the session takes. For `aal2`, these are both kinds of factors.
+ * 0 if some of it was not presented here.
  */
 export const assuredAt = ({ authenticatedAt, amr, knownAt, heldAt }: Authenticated): number =>
   assuranceOf(amr) === 'aal2' ? Math.min(knownAt ?? 0, heldAt ?? 0) : (presentedAt({ authenticatedAt, amr }) ?? 0);
 
 export type StepUp = {
-  /** The user has to have presented within so many milliseconds what the assurance takes; without `assurance`, anything. */
+  /** Milliseconds since the user has authenticated, at most. */
   readonly recent?: number;
-  /** A user who has a second factor has to have presented two factors. */
+  /** Whether a user who has a second factor needs two factors within this time. */
   readonly assurance?: 'aal2-if-enrolled';
 };
 
 const RECENT = 5 * 60_000;
 
-/** That the user has presented something within some minutes: a stolen session is not enough. */
+/** An authentication within the last minutes, so that a stolen session is not enough. */
 export const RECENTLY = { recent: RECENT } as const satisfies StepUp;
 
-/** What a change of factors takes: a stolen session is not enough, nor one with a stolen password. */
+/** For changes of factors: neither a stolen session is enough, nor one with a stolen password. */
 export const FACTOR_CHANGE = { recent: RECENT, assurance: 'aal2-if-enrolled' } as const satisfies StepUp;
 
 /**
- * What is missing: the parameters of a challenge (RFC 9470 §3). `acr`: a second factor. `maxAge`, in milliseconds: the password, or what else
- * the user knows; of a user without a second factor, anything. Both: both, in any order.
+ * The parameters of a challenge (RFC 9470 §3). `acr` asks for a second factor. `maxAge`, in milliseconds, asks for the password or another factor that
+ * the user knows; a user without a second factor may present any. With both, the order does not matter.
  */
 export type MissingStepUp = { readonly acr?: 'aal2'; readonly maxAge?: number };
 
@@ -147,9 +146,9 @@ export const missingStepUp = (
 };
 
 export type SecondFactorPolicy = {
-  /** `required`: also users who have no second factor need one to log in. Default: optional. */
+  /** `required`: every user needs a second factor to log in. Default: optional. */
   readonly secondFactor?: 'optional' | 'required' | undefined;
-  /** Users who are operators, in their own right. Default: nobody. */
+  /** Which users are operators. Default: none. */
   readonly operators?: readonly OperatorRule[];
 };
 

@@ -1,22 +1,22 @@
 import { utf8Length } from './text.ts';
 
-/** What an operator has stated about a user, such as roles: JSON, which is in the user's access tokens. ADR 0004. */
+/** A JSON object of an operator about a user, such as roles. The user's access tokens have it (ADR 0004). */
 export type Attributes = Readonly<Record<string, unknown>>;
 
-/** Bytes of UTF-8 as JSON: they are part of every request with an access token. */
+/** Bytes of UTF-8 as JSON. Limited, since every request with an access token has them. */
 export const ATTRIBUTES_MAX_BYTES = 1_024;
-/** Objects and lists within each other, with the outermost. */
+/** Levels of nested objects and lists. */
 const ATTRIBUTES_MAX_DEPTH = 4;
 
-/** Claims that JWTs and this service have (RFC 7519 §4.1, RFC 9068 §2.2.1), so that nobody takes an attribute for one of them. */
+/** Names of claims (RFC 7519 §4.1, RFC 9068 §2.2.1), which attributes may not have. */
 const CLAIMS = [
   ...['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'jti', 'sid'],
   ...['tokenType', 'user', 'auth_time', 'amr', 'acr', 'attributes'],
 ];
-/** Names with a meaning in JavaScript, which a program that copies objects may set. At any depth. */
+/** Names with a meaning in JavaScript, which attributes may not have at any depth. */
 const DANGEROUS = ['__proto__', 'constructor', 'prototype'];
 
-/** The attributes in a text. `{}` are none. @param maxBytes of UTF-8 as JSON. @throws Error that says what is wrong, without the text. */
+/** Parses and checks attributes. @param maxBytes of UTF-8 as JSON. @throws Error that says what is wrong, without the text. */
 export const readAttributes = (text: string, maxBytes = ATTRIBUTES_MAX_BYTES): Attributes => {
   const value = parsed(text);
   if (!isObject(value)) throw new Error('The attributes have to be a JSON object.');
@@ -26,7 +26,7 @@ export const readAttributes = (text: string, maxBytes = ATTRIBUTES_MAX_BYTES): A
   return assertFit(value, maxBytes);
 };
 
-/** What is stored was read once, maybe under rules that have become stricter: merged with more, its size alone is looked at. @throws Error */
+/** Checks only the size of merged attributes: the stored ones were checked before, maybe by other rules. @throws Error */
 export const assertFit = (attributes: Attributes, maxBytes = ATTRIBUTES_MAX_BYTES): Attributes => {
   if (utf8Length(JSON.stringify(attributes)) > maxBytes)
     throw new Error(`The attributes may have at most ${maxBytes} bytes of UTF-8 as JSON.`);
@@ -44,7 +44,7 @@ const parsed = (text: string): unknown => {
 const isObject = (value: unknown): value is Attributes =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** @param depth how many objects and lists may still be within each other. */
+/** @param depth the levels that are left. */
 const assertPlain = (value: unknown, depth: number): void => {
   if (typeof value === 'string') assertText(value);
   if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER)
@@ -60,7 +60,7 @@ const assertPlain = (value: unknown, depth: number): void => {
   }
 };
 
-/** A database that reads the stored JSON, as PostgreSQL by `::jsonb`, fails at the first text that has these. */
+/** A database that parses the stored JSON, as PostgreSQL does by `::jsonb`, fails at such texts. */
 const assertText = (text: string): void => {
   if (text.includes('\0') || !text.isWellFormed())
     throw new Error('A text of the attributes has NUL or a lone surrogate.');

@@ -1,18 +1,17 @@
 import type { AccountEvent, SessionEnding } from './event.ts';
 
-/** Access tokens that other services are to refuse before they expire. */
+/** An entry of the list of access tokens that other services refuse before they expire (ADR 0029). */
 export type Ended = {
-  /** ULID. */
   readonly id: string;
   readonly at: number;
-  /** A user whose tokens issued until `at` are meant, whatever their session; `null`: those of the session, or of everybody. */
+  /** All tokens of this user that were issued until `at`. If both ids are `null`, all tokens of everybody. */
   readonly userId: string | null;
-  /** `null` beside a user of `null`: the tokens of everybody issued until `at`. */
+  /** All tokens of this session. */
   readonly sessionId: string | null;
   readonly reason: SessionEnding;
 };
 
-/** What events say of it. A session that expires has no live token. */
+/** The entries that events cause. A session that expires has no live token, and needs none. */
 export const endedBy = (events: readonly AccountEvent[]): Ended[] =>
   events.flatMap(({ id, at, userId, sessionId, kind, reason: stated, actor }): Ended[] => {
     const reason = actor === null ? stated : 'operator';
@@ -23,21 +22,18 @@ export const endedBy = (events: readonly AccountEvent[]): Ended[] =>
     return [];
   });
 
-/** What is listed one by one. With more, all tokens that were issued until the next one are refused: so the list is bounded. */
+/** The most entries. With more, all tokens from before the latest of the others are refused, so that the list stays bounded. */
 export const MOST_LISTED = 10_000;
 
 const MINUTE = 60_000;
 
-/**
- * Since when the list goes back: a minute more than a token lives, since clocks differ. In whole minutes, so that the lists of all instances agree,
- * and what leaves the list changes it once a minute.
- */
+/** Entries are listed for the lifetime of a token and a minute, since clocks differ. The time is a whole minute, so that all instances agree. */
 export const listedSince = (now: number, lifetime: number): number => {
   const since = now - lifetime - MINUTE;
   return since - (since % MINUTE);
 };
 
-/** Who has caused it: `initiating_entity` of OpenID CAEP 1.0 §2. */
+/** `initiating_entity` of OpenID CAEP 1.0 §2. */
 type Initiator = 'user' | 'admin' | 'policy' | 'system';
 
 const INITIATORS: Partial<Record<SessionEnding, Initiator>> = {
@@ -64,7 +60,7 @@ export type EndedList = {
   readonly users: readonly (Entry & { readonly sub: string })[];
 };
 
-/** @param ended the latest first, and one more than `MOST_LISTED` if there are more. @param lifetime in milliseconds. */
+/** @param ended the latest first, one more than `MOST_LISTED` at most. @param lifetime in milliseconds. */
 export const endedList = (ended: readonly Ended[], lifetime: number): EndedList => {
   const before = ended.find(
     ({ userId, sessionId }, place) => place === MOST_LISTED || (userId === null && sessionId === null),
@@ -78,9 +74,9 @@ export const endedList = (ended: readonly Ended[], lifetime: number): EndedList 
   };
 };
 
-type Claimed = { readonly sessionId: string; readonly claims: { readonly sub: string; readonly iat: number } };
+type ListedToken = { readonly sessionId: string; readonly claims: { readonly sub: string; readonly iat: number } };
 
-export const onList = ({ before = -1, sessions, users }: EndedList): ((token: Claimed) => boolean) => {
+export const onList = ({ before = -1, sessions, users }: EndedList): ((token: ListedToken) => boolean) => {
   const ids = new Set(sessions.map(({ sid }) => sid));
   // The latest entry of a user counts: it comes first.
   const times = new Map(users.map(({ sub, event_timestamp: at }) => [sub, at] as const).toReversed());

@@ -1,8 +1,8 @@
 import { accountKind, canonicalEmail, isAccountName } from './user.ts';
 
-/** A user at an OpenID provider. The provider gives the subject to nobody else, and never changes it; an email may change hands. */
+/** Identifies a user at an OpenID provider for ever. An email address may get another owner, a subject never does. */
 export type IdentityKey = {
-  /** As in the ID tokens of the provider. */
+  /** The claim `iss`. */
   readonly issuer: string;
   /** The claim `sub`. */
   readonly subject: string;
@@ -12,37 +12,36 @@ export type IdentityKey = {
 export const isIdentityKey = (key: IdentityKey): boolean =>
   [key.issuer, key.subject].every((text) => /^[\x20-\x7e]{1,255}$/.test(text));
 
-/** With which a user logs in. Times are epoch milliseconds. */
+/** An identity that is linked to a user, who logs in with it. */
 export type Identity = IdentityKey & {
-  /** ULID. */
   readonly id: string;
   readonly userId: string;
   /** The name of the provider in the configuration, such as `google`. */
   readonly provider: string;
-  /** What the provider said last: to be shown, never to find a user by. */
+  /** The last address that the provider stated. It is shown; no user is found by it. */
   readonly email: string | null;
   readonly createdAt: number;
   readonly lastUsedAt: number | null;
 };
 
-/** What a provider has said, in a message whose signature was verified, about the user who has logged in there. */
+/** The verified statement of a provider about the user who has logged in there. */
 export type VerifiedIdentity = IdentityKey & {
   readonly provider: string;
   readonly email: string | null;
-  /** Whether the provider says that the address is the user's. */
+  /** The claim `email_verified`. */
   readonly isEmailVerified: boolean;
 };
 
 export const IDENTITIES_PER_USER = 20;
 
 /**
- * The address of an identity in the form of accounts; `null` if there is none that an account could have. It is judged as it was stated: in lower
- * case, some letters become letters of ASCII (`\u212a`, `k`), and the address that of another mailbox.
+ * The canonical address of an identity; `null` if no account could have it. It is checked before it is put into lower case, which turns some letters
+ * into ASCII (`\u212a` into `k`), and so the address into that of another mailbox.
  */
 export const addressOf = ({ email }: Pick<VerifiedIdentity, 'email'>): string | null =>
   email !== null && accountKind(email) === 'email' && isAccountName(email) ? canonicalEmail(email) : null;
 
-/** The mail domains of providers that host the mailboxes themselves: who is in there reads the mail, too. */
+/** Mail domains that a provider hosts itself: whoever logs in there also reads the mail. */
 const HOSTED: Readonly<Record<string, readonly string[]>> = {
   'https://accounts.google.com': ['gmail.com', 'googlemail.com'],
   'https://appleid.apple.com': ['icloud.com', 'me.com', 'mac.com', 'privaterelay.appleid.com'],

@@ -2,7 +2,7 @@
 
 export const LAST_LOCALE = 'en';
 
-/** RFC 5646 §4.1: no language in particular, which is the default one. */
+/** RFC 5646 §4.1: an undetermined language. The default language is used for it. */
 export const NO_LOCALE = 'und';
 
 /** RFC 5646 §4.4.1: enough for every tag in use. */
@@ -19,28 +19,24 @@ export const canonicalLocale = (text: string): string | null => {
   }
 };
 
-/** Languages that people read in the way of another country, too. Traditional Chinese has other characters. */
+/** Where a variant of a language may stand in for another one. Traditional Chinese has other characters. */
 const READ_AS = [
   [/^pt\b/, 'pt-BR'],
   [/^zh\b(?!-(?:Hant|TW|HK|MO)\b)/, 'zh-CN'],
 ] as const;
 
-/** A tag and the more general ones: `de-AT`, `de` (RFC 4647 §3.4 "Lookup"), and last that of another country: `pt-PT`, `pt`, `pt-BR`. */
+/** A tag, the more general ones (RFC 4647 §3.4), and a variant that stands in: `de-AT`, `de`; `pt-PT`, `pt`, `pt-BR`. */
 const generalized = (locale: string): string[] => {
   const parts = locale.split('-');
   const general = parts.map((_, at) => parts.slice(0, parts.length - at).join('-'));
   return [...new Set([...general, ...READ_AS.flatMap(([pattern, other]) => (pattern.test(locale) ? other : []))])];
 };
 
-/** Where texts in a language are looked for, in this order: `de-AT`, `de`, and the default language. */
+/** The languages in which a text is looked for, in this order: `de-AT`, `de`, and the default language. */
 export const fallbacksOf = (locale: string | null, defaultLocale: string): string[] => [
   ...new Set([...(locale === null ? [] : generalized(locale)), ...generalized(defaultLocale)]),
 ];
 
-/**
- * The language of somebody who prefers these, the first most: the first one that there are texts in, or else the first.
- * @param available those that there are texts in.
- * @returns `null` when none is preferred.
- */
+/** The first preferred language that has texts, or else the first preferred one; `null` without any. @param available the languages that have texts. */
 export const preferredLocale = (preferred: readonly string[], available: readonly string[]): string | null =>
   preferred.find((locale) => generalized(locale).some((each) => available.includes(each))) ?? preferred[0] ?? null;

@@ -1,8 +1,10 @@
-/** A code from a mail, in place of the password (ADR 0008). */
+import { BASE64URL } from './text.ts';
+
+/** A code by mail in place of the password (ADR 0008). */
 
 export const LOGIN_CODE_LIFETIME = 10 * 60_000;
 
-/** Milliseconds in which a browser that asks again gets no second mail. */
+/** Milliseconds in which a browser gets no second mail. */
 export const LOGIN_CODE_SPACING = 60_000;
 
 /** How often a code may be guessed. There are no more codes than mails (`mailLimits`), so this also bounds the guesses of an account. */
@@ -10,11 +12,9 @@ export const LOGIN_CODE_GUESSES = 5;
 
 export const LOGIN_CODE_PATTERN = /^\d{8}$/;
 
-const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-
-/** Eight digits. @param hash a secret one, in base64url: 48 of its bits, which make all codes equally likely. */
+/** Eight digits, all equally likely. @param hash a secret one in base64url, of which 48 bits are used. */
 export const loginCodeOf = (hash: string): string => {
-  const number = [...hash.slice(0, 8)].reduce((sum, character) => sum * 64 + ALPHABET.indexOf(character), 0);
+  const number = [...hash.slice(0, 8)].reduce((sum, character) => sum * 64 + BASE64URL.indexOf(character), 0);
   return `${number % 10 ** 8}`.padStart(8, '0');
 };
 

@@ -1,19 +1,19 @@
 /**
- * The limit on wrong passwords for one account (ADR 0008). Times are milliseconds, all of the same clock.
+ * The limit on wrong passwords for one account (ADR 0008). Times are milliseconds of one clock.
  *
- * The first failures need no wait. After `FREE_FAILURES`, each failing client (a network, or a device of the user) has its own bucket, in
- * which it may try once. The more clients are failing, the longer each waits, so that together they have one attempt a minute. All
- * networks that are not failing share one more bucket. Devices of the user that are not failing do not wait.
+ * The first `FREE_FAILURES` need no wait. Then each failing client (a network, or a device of the user) has a bucket for one attempt. The more
+ * clients fail, the longer each waits, so that together they have one attempt a minute. All networks that do not fail share one more bucket.
+ * Devices of the user that do not fail need not wait.
  */
 
-/** Failures without a wait, of all clients together. */
+/** Of all clients together. */
 export const FREE_FAILURES = 50;
-/** Milliseconds. Each further failure doubles the wait. */
+/** Each further failure doubles the wait. */
 const FIRST_WAIT = 1_000;
 const LONGEST_WAIT = 60_000;
-/** How long the failures of a client are remembered after its last attempt. */
+/** How long the failures of a client count after its last attempt. */
 export const FAILURE_TTL = 3_600_000;
-/** From this number of remembered failures on, a client is failing. */
+/** From this number of failures on, a client is failing. */
 const CLIENT_LIMIT = 3;
 
 /** The network or the device of a log-in. Names contain no space. */
@@ -24,8 +24,8 @@ export type ThrottledClient = {
 };
 
 /**
- * From this number of failures on, a group is treated as one failing client; the narrowest group is last. Each client adds at most
- * `CLIENT_LIMIT` failures to its group, so that no single client makes its whole group failing.
+ * From this number of failures on, a group counts as one failing client. The narrowest group is last. Each client adds at most
+ * `CLIENT_LIMIT` failures to its group, so that one client alone does not make the group failing.
  * - networks: /32, /48 and /64 of IPv6; /16, /24 and the address of IPv4
  * - devices: all devices of the user, of which at most 50 have a live session (ADR 0005), and each of them
  */
@@ -41,7 +41,7 @@ export const clientKey = ({ names }: ThrottledClient): string => names.map((name
 
 type Failures = { readonly failures: number; readonly lastAt: number };
 
-/** The attempts of one key. An attempt counts as a failure until it succeeds or is withdrawn. */
+/** The attempts on one account. Each counts as a failure until it succeeds or is withdrawn. */
 export type LoginThrottle = {
   readonly lastAt: number;
   /** By `clientKey`. About 250 at most: no more attempts are admitted in an hour. */
@@ -55,8 +55,8 @@ const SHARED_BUCKET = '';
 
 /** Milliseconds until an attempt of this client is admitted; 0 if it is admitted now. */
 export const waitFor = (throttle: LoginThrottle | null, client: ThrottledClient, now: number): number => {
-  const { clients, buckets } = remembered(throttle, now);
-  const excess = sum([...clients.values()].map(({ failures }) => failures)) - FREE_FAILURES;
+  const { clients, buckets } = recent(throttle, now);
+  const excess = [...clients.values()].reduce((sum, { failures }) => sum + failures, 0) - FREE_FAILURES;
   if (excess < 0) return 0;
   const count = countByGroup(clients);
   const bucket = bucketOf(clientKey(client), client.kind, count);
@@ -67,11 +67,12 @@ export const waitFor = (throttle: LoginThrottle | null, client: ThrottledClient,
   return since < 0 ? 0 : Math.max(0, wait - since);
 };
 
-export const counted = (throttle: LoginThrottle | null, client: ThrottledClient, now: number): LoginThrottle => {
-  const before = remembered(throttle, now);
+/** The throttle after an attempt has begun, which counts as a failure. */
+export const withAttempt = (throttle: LoginThrottle | null, client: ThrottledClient, now: number): LoginThrottle => {
+  const before = recent(throttle, now);
   const text = clientKey(client);
-  const clients = new Map(before.clients);
-  clients.set(text, { failures: (clients.get(text)?.failures ?? 0) + 1, lastAt: now });
+  const failures = (before.clients.get(text)?.failures ?? 0) + 1;
+  const clients = new Map(before.clients).set(text, { failures, lastAt: now });
   const used = [before.clients, clients].map((each) => bucketOf(text, client.kind, countByGroup(each)));
   return {
     lastAt: now,
@@ -80,7 +81,7 @@ export const counted = (throttle: LoginThrottle | null, client: ThrottledClient,
   };
 };
 
-export const withdrawn = (throttle: LoginThrottle, client: ThrottledClient): LoginThrottle => {
+export const withoutAttempt = (throttle: LoginThrottle, client: ThrottledClient): LoginThrottle => {
   const text = clientKey(client);
   const failed = throttle.clients.get(text);
   if (failed === undefined) return throttle;
@@ -92,9 +93,9 @@ export const withdrawn = (throttle: LoginThrottle, client: ThrottledClient): Log
   return { ...throttle, clients, buckets };
 };
 
-/** The throttle after an admitted attempt had the right password: its earlier failures no longer count. */
-export const succeeded = (throttle: LoginThrottle, client: ThrottledClient): LoginThrottle => {
-  const { clients, ...rest } = withdrawn(throttle, client);
+/** The throttle after an attempt with the right password: earlier failures of its client no longer count. */
+export const withoutFailures = (throttle: LoginThrottle, client: ThrottledClient): LoginThrottle => {
+  const { clients, ...rest } = withoutAttempt(throttle, client);
   const text = clientKey(client);
   return { ...rest, clients: new Map([...clients].filter(([each]) => each !== text)) };
 };
@@ -104,7 +105,7 @@ export const isOver = ({ clients, lastAt }: LoginThrottle, now: number): boolean
 
 type Clients = LoginThrottle['clients'];
 
-const remembered = (throttle: LoginThrottle | null, now: number): Pick<LoginThrottle, 'clients' | 'buckets'> => ({
+const recent = (throttle: LoginThrottle | null, now: number): Pick<LoginThrottle, 'clients' | 'buckets'> => ({
   clients: new Map([...(throttle?.clients ?? [])].filter(([, { lastAt }]) => now - lastAt < FAILURE_TTL)),
   buckets: new Map([...(throttle?.buckets ?? [])].filter(([, usedAt]) => now - usedAt < FAILURE_TTL)),
 });
@@ -143,5 +144,3 @@ const failingClients = (
   buckets.delete(SHARED_BUCKET);
   return buckets.size;
 };
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);

@@ -4,7 +4,7 @@ import { RESET_LIFETIME } from './link.ts';
 import { LOGIN_CODE_LIFETIME, LOGIN_CODE_SPACING } from './login-code.ts';
 import { PENDING_LOGIN_LIFETIME } from './second-factor.ts';
 
-/** Requests without authentication for a mail. Whether there is such an account is looked up when the mail is sent. */
+/** Requests for a mail from clients that are not authenticated. The account is looked up when the mail is sent. */
 const REQUEST_KINDS = [
   'password-reset-request',
   'email-verification-request',
@@ -16,42 +16,39 @@ export type RequestKind = (typeof REQUEST_KINDS)[number];
 export const MESSAGE_KINDS = [...REQUEST_KINDS, ...SENT_MAILS];
 export type MessageKind = RequestKind | SentMail;
 
-/** A message that is still to be sent. It has no link: the token of a link is made when the message is sent. */
+/** A message that waits to be sent. The tokens of its links are made when it is sent. */
 export type Message = {
   readonly id: string;
   readonly kind: MessageKind;
   /** `null` while it is not known whether the address has an account. */
   readonly userId: string | null;
-  /** Of a request for a code: the account as a browser has named it, which may be a username. */
+  /** The address. A request for a code has the name of the account as it was typed, which may be a username. */
   readonly to: string;
-  /** An address that the message is about, besides the one that it is sent to; `null` for most kinds. */
+  /** Another address that the message names; `null` for most kinds. */
   readonly email: string | null;
   /** The language of the mail; `null`: that of the user when it is sent. */
   readonly locale: string | null;
-  /**
-   * Whether the address was the verified one of the account before the change that the message is about. Of a `new-device-code-request`: whether
-   * the password was right; the message of a wrong one is stored as well, and dropped.
-   */
+  /** Whether `to` was the verified address of the account before the change. Of a `new-device-code-request`: whether the password was right. */
   readonly wasVerified: boolean;
   readonly origin: Origin;
   readonly createdAt: number;
   readonly attempts: number;
 };
 
-/** A message as a use case states it. `enqueue` adds the id, the time and the origin. */
+/** What a use case knows of a message. `enqueue` adds the id, the time and the origin. */
 export type MessageDraft = Pick<Message, 'kind' | 'userId' | 'to'> &
   Partial<Pick<Message, 'email' | 'locale' | 'wasVerified' | 'createdAt'>>;
 
-type OfRequest = { readonly kind: RequestKind };
+type Kinded = Pick<Message, 'kind'>;
 
-export const isRequest = <Given extends Pick<Message, 'kind'>>(message: Given): message is Given & OfRequest =>
+export const isRequest = <M extends Kinded>(message: M): message is M & { readonly kind: RequestKind } =>
   REQUEST_KINDS.some((each) => each === message.kind);
 
-/** The kinds from which a stranger could learn whether an address has an account. */
+/** The kinds whose handling could show a stranger whether an address has an account. */
 export const SECRET_KINDS: readonly MessageKind[] = [...REQUEST_KINDS, 'email-verification', 'address-taken'];
 
 /** Mails with a code to log in, and requests for them. */
-export const hasLoginCode = ({ kind }: Pick<Message, 'kind'>): boolean => LOGIN_CODE_KINDS.includes(kind);
+export const hasLoginCode = ({ kind }: Kinded): boolean => LOGIN_CODE_KINDS.includes(kind);
 const LOGIN_CODE_KINDS: readonly MessageKind[] = [
   'login-code',
   'login-code-request',
@@ -59,13 +56,13 @@ const LOGIN_CODE_KINDS: readonly MessageKind[] = [
   'new-device-code-request',
 ];
 
-/** Of the requests with one key, one waits. Each browser that asks for a code waits for its own, so that nobody can keep it from coming. */
+/** At most one request with a key waits. Requests for codes have keys of their own, so that nobody can keep another browser's code from coming. */
 export const requestKey = ({ kind, to, id }: Pick<Message, 'kind' | 'to' | 'id'>): string =>
   `${kind} ${hasLoginCode({ kind }) ? id : to}`;
 
 /**
- * Whether a message is sent only when the sender polls, at a random time. If a stranger could choose that time, the duration of their next
- * request would show how much work the message causes, and so whether the address has an account. The same holds for retries.
+ * Whether a message is sent only at a random time, when the sender polls. If a stranger could choose the time, the duration of their next
+ * request would show how much work the message causes, and so whether the address has an account.
  */
 export const waitsForPoll = ({ kind, attempts }: Pick<Message, 'kind' | 'attempts'>): boolean =>
   attempts > 0 || SECRET_KINDS.includes(kind);
@@ -75,7 +72,7 @@ export const newMessage = (
   { id, at, origin }: { readonly id: string; readonly at: number; readonly origin: Origin },
 ): Message => ({ id, kind, userId, to, email, locale, wasVerified, origin, createdAt: createdAt ?? at, attempts: 0 });
 
-/** When a message is sent for the first time. A log-in may still be finished. */
+/** When a message is sent for the first time. That about a missing second factor waits as long as the log-in may still be finished. */
 export const dueAt = ({ kind, createdAt }: Pick<Message, 'kind' | 'createdAt'>): number =>
   kind === 'second-factor-missing' ? createdAt + PENDING_LOGIN_LIFETIME : createdAt;
 
@@ -87,22 +84,19 @@ export const retryDelay = (attempts: number, random: number): number =>
   Math.round(Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** (attempts - 1)) * (1 - random / 2));
 
 const DAY = 86_400_000;
-const SIX_HOURS = 6 * 3_600_000;
-/** The user waits for these. Days later they would only alarm. */
+/** Mails that the user waits for. Days later they would only alarm. */
 const URGENT: readonly MessageKind[] = ['password-reset-request', 'password-reset'];
 
-/** How long attempts to send a message are repeated. Its links do not expire meanwhile: they are made when it is sent. */
+/** Milliseconds in which attempts to send a message are repeated. */
 const retryPeriodOf = (kind: MessageKind): number => {
   if (hasLoginCode({ kind })) return LOGIN_CODE_LIFETIME;
-  return URGENT.includes(kind) ? SIX_HOURS : 2 * DAY;
+  return URGENT.includes(kind) ? DAY / 4 : 2 * DAY;
 };
 
 export const isGivenUp = ({ kind, createdAt }: Pick<Message, 'kind' | 'createdAt'>, now: number): boolean =>
   now - createdAt >= retryPeriodOf(kind);
 
-// How many mails an address gets (docs/mail-and-pages.md has the table).
-
-/** Hosts that deliver to the same mailboxes under several names, with the one that is counted. They ignore dots in a local part. */
+/** Domains that deliver to the same mailbox, and ignore dots in the local part, with the name that is counted. */
 const HOSTS = new Map([
   ['gmail.com', 'gmail.com'],
   ['googlemail.com', 'gmail.com'],
@@ -114,50 +108,43 @@ const HOSTS = new Map([
 /** The same text for the known spellings of one mailbox. For counting only. @param email canonical. */
 export const mailboxOf = (email: string): string => {
   const at = email.lastIndexOf('@');
-  const [name = '', given] = [email.slice(0, at).replace(/(?<=.)\+.*$/, ''), email.slice(at + 1)];
-  const host = HOSTS.get(given);
-  return host === undefined ? `${name}@${given}` : `${name.replaceAll('.', '')}@${host}`;
+  const [name, domain] = [email.slice(0, at).replace(/(?<=.)\+.*$/, ''), email.slice(at + 1)];
+  const host = HOSTS.get(domain);
+  return host === undefined ? `${name}@${domain}` : `${name.replaceAll('.', '')}@${host}`;
 };
 
-/** So many mails at once, then one in each interval. */
-export type MailLimit = {
-  readonly of: string;
-  readonly burst: number;
-  readonly interval: number;
-};
+/** A token bucket: `burst` mails at once, then one in each interval. `of` is what it counts. */
+type MailLimit = { readonly of: string; readonly burst: number; readonly interval: number };
 
 const MAILS_AT_ONCE = 5;
 
-/** All links to unverified spellings of one mailbox, and to new addresses. No network alone can use them up. */
+/** The limit of all links to the unverified spellings of one mailbox. One network alone cannot use it up. */
 const LINKS_OF_MAILBOX = { burst: 50, interval: DAY / 50 };
 
-type Counted = Pick<Message, 'to' | 'origin'> & { readonly kind: SentMail };
+type LimitedMail = Pick<Message, 'to' | 'origin'> & { readonly kind: SentMail };
 
 type Recipient = {
   /** Whether the address is, or was, the verified one of the account that the mail is about. */
   readonly isProven: boolean;
-  /** Whether the user has logged in on the device that has asked for it. */
+  /** Whether the user has logged in on the device that asks for the mail. */
   readonly isKnownDevice: boolean;
 };
 
 /**
- * The limits of a mail, all of which count it. Mails to one address never use up the limit of another one, nor notices that of links: what
- * others cause by a spelling of the owner's mailbox keeps no link from the owner.
+ * The limits that count a mail (docs/mail-and-pages.md). Each address has its own, and links have others than notices: a stranger who uses up
+ * those of a similar address keeps no link from the owner.
  */
-export const mailLimits = (mail: Counted, given: Recipient): readonly MailLimit[] => {
-  if (hasLoginCode(mail)) return codeLimits(mail, given);
+export const mailLimits = (mail: LimitedMail, recipient: Recipient): readonly MailLimit[] => {
+  if (hasLoginCode(mail)) return codeLimits(mail, recipient);
   const isLink = limitsOf(mail.kind).every !== undefined || mail.kind === 'email-change';
-  return isLink ? linkLimits(mail, given.isProven) : noticeLimits(mail, given.isProven);
+  return isLink ? linkLimits(mail, recipient.isProven) : noticeLimits(mail, recipient.isProven);
 };
 
 /**
- * A code is good in the browser alone that has asked for it, so those of one network must not use up what an address gets, nor those of many
- * networks what the devices of its owner get. The mails of an address bound how often its codes can be guessed, too.
+ * A code works only in the browser that asked for it. So each network has a limit of its own, and so have the known devices of the user: others
+ * cannot use them up. The limits also bound how often the codes of an address can be guessed.
  */
-const codeLimits = (
-  { kind, to, origin: { address } }: Counted,
-  { isProven, isKnownDevice }: Recipient,
-): readonly MailLimit[] => {
+const codeLimits = ({ kind, to, origin: { address } }: LimitedMail, { isProven, isKnownDevice }: Recipient) => {
   const mailbox = mailboxOf(to);
   return [
     { of: `${kind} ${to} ${address} spacing`, burst: 1, interval: LOGIN_CODE_SPACING },
@@ -167,7 +154,7 @@ const codeLimits = (
   ];
 };
 
-const linkLimits = ({ kind, to, origin }: Counted, isProven: boolean): readonly MailLimit[] => {
+const linkLimits = ({ kind, to, origin }: LimitedMail, isProven: boolean): readonly MailLimit[] => {
   const { every: interval } = limitsOf(kind);
   const mailbox = mailboxOf(to);
   const ofAddress = interval === undefined ? [] : [{ of: `${kind} ${to}`, burst: MAILS_AT_ONCE, interval }];
@@ -176,12 +163,12 @@ const linkLimits = ({ kind, to, origin }: Counted, isProven: boolean): readonly 
   return [...ofAddress, ofNetwork, { of: `links ${mailbox}`, ...LINKS_OF_MAILBOX }];
 };
 
-/** Those of a verified address are limited by the events of its account (ADR 0011). */
-const noticeLimits = ({ kind, to }: Counted, isProven: boolean): readonly MailLimit[] => {
+/** Notices to a verified address are limited by the events of its account instead (ADR 0011). */
+const noticeLimits = ({ kind, to }: LimitedMail, isProven: boolean): readonly MailLimit[] => {
   if (isProven) return [];
   const mailbox = mailboxOf(to);
   const limit = { burst: limitsOf(kind).burst ?? MAILS_AT_ONCE, interval: MAIL_INTERVAL };
-  // The mail that gives an address up brings the link that takes the account back: other notices never use up its limit.
+  // `email-changed` has the link that takes the account back, so other notices must not use up its limit.
   const ofAddress = { of: `${kind === 'email-changed' ? kind : 'notices'} ${to}`, ...limit };
   return mailbox === to ? [ofAddress] : [ofAddress, { of: `notices of spellings ${mailbox}`, ...limit }];
 };

@@ -8,7 +8,7 @@ export type Scope = (typeof SCOPES)[number];
 /** A program of an operator, or a person at the pages. */
 export type Operator = { readonly name: string; readonly scopes: readonly Scope[] };
 
-/** Users who are operators: those with an attribute that is this value, or a list with it. */
+/** Makes operators of the users with this value as an attribute, or in a list that is the attribute. */
 export type OperatorRule = { readonly attribute: string; readonly value: string; readonly scopes: readonly Scope[] };
 
 export const scopesOf = (rules: readonly OperatorRule[] | undefined, attributes: Attributes): readonly Scope[] => {
@@ -23,10 +23,10 @@ export const isScope = (text: string): text is Scope => SCOPES.some((scope) => s
 
 const NAME_MAX_LENGTH = 64;
 
-/** Whether a text can name who makes a change, in events and in the audit log. */
+/** Whether a text can be the name of an operator in events and in the audit log. */
 export const isOperatorName = (text: string): boolean => isVisibleLine(text, NAME_MAX_LENGTH);
 
-/** Tells people at the pages of the back office from programs and commands of the same name. */
+/** Distinguishes people at the pages of the back office from programs and commands of the same name. */
 const OF_PERSON = ' (page)';
 
 export const isProgramName = (text: string): boolean => isOperatorName(text) && !text.trimEnd().endsWith(OF_PERSON);

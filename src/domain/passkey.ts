@@ -2,18 +2,18 @@
 export type Passkey = {
   readonly id: string;
   readonly userId: string;
-  /** The id that its authenticator has chosen, in base64url. */
+  /** The id that the authenticator has chosen, in base64url. */
   readonly credentialId: string;
   readonly publicKey: string;
-  /** Names the user to authenticators: 32 random bytes in base64url, the same of all passkeys of a user. */
+  /** The id of the user for authenticators: 32 random bytes in base64url, the same for all passkeys of the user. */
   readonly userHandle: string;
-  /** The greatest that its authenticator has sent; 0 if it does not count. */
+  /** The greatest signature counter that the authenticator has sent; 0 if it does not count. */
   readonly counter: number;
-  /** How browsers reach its authenticator, such as `internal` or `usb`. */
+  /** How browsers reach the authenticator, such as `internal` or `usb`. */
   readonly transports: readonly string[];
-  /** The model of its authenticator, as a UUID; zeros if unknown. */
+  /** The model of the authenticator, as a UUID; zeros if unknown. */
   readonly aaguid: string;
-  /** Whether it may be copied to other devices of its user. It never changes. */
+  /** Whether it may be copied to other devices of the user (backup eligibility). It never changes. */
   readonly isSynced: boolean;
   readonly isBackedUp: boolean;
   readonly name: string;
@@ -27,15 +27,15 @@ export type PasskeyState = Pick<Passkey, 'counter' | 'isBackedUp'>;
 
 export const PASSKEYS_PER_USER = 50;
 
-/** Of the keys that are accepted: EdDSA, ES256, RS256 (RFC 9053, RFC 8812), the preferred one first. */
+/** EdDSA, ES256, RS256 (RFC 9053, RFC 8812), the preferred one first. */
 export const PASSKEY_ALGORITHMS: readonly number[] = [-8, -7, -257];
 
 export const PASSKEY_NAME_MAX_LENGTH = 64;
 
-/** Milliseconds in which a user has to answer a browser: they may have to find a key, or a telephone. */
+/** Milliseconds in which a user has to answer: a security key or a telephone may have to be found. */
 export const CHALLENGE_LIFETIME = 10 * 60_000;
 
-/** Models that most users have (https://github.com/passkeydeveloper/passkey-authenticator-aaguids). */
+/** Common authenticators (https://github.com/passkeydeveloper/passkey-authenticator-aaguids). */
 const MODELS: ReadonlyMap<string, string> = new Map([
   ['fbfc3007-154e-4ecc-8c0b-6e020557d7bd', 'Apple Passwords'],
   ['dd4ec289-e01d-41c9-bb89-70fa845d4bf2', 'Apple Passwords'],
@@ -54,10 +54,7 @@ const MODELS: ReadonlyMap<string, string> = new Map([
 
 export const defaultPasskeyName = (aaguid: string): string => MODELS.get(aaguid) ?? 'Passkey';
 
-/**
- * Whether a counter went back, so that there may be a copy of the key (WebAuthn Level 3 §6.1.1). Passkeys that are synced have copies, and
- * their counters do not grow.
- */
+/** Whether the counter went back, so that there may be a copy of the key (WebAuthn Level 3 §6.1.1). Synced passkeys have copies, and do not count. */
 export const isCopySuspected = (
   { isSynced, counter }: Pick<Passkey, 'isSynced' | 'counter'>,
   { counter: presented }: Pick<PasskeyState, 'counter'>,

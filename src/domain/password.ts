@@ -16,13 +16,13 @@ export type PasswordLimits = {
   readonly maxBytes: number;
 };
 
-/** In place of the hash of a user who was imported without one. No password matches it here; the former system may be asked. */
+/** In place of the hash of a user who was imported without one. The former system may be asked for the password. */
 export const UNKNOWN_PASSWORD = '$unknown$';
 
-/** In place of the hash of a user who has no password, or none any more. No password matches it anywhere. */
+/** In place of the hash of a user without a password. */
 export const NO_PASSWORD = '$none$';
 
-/** Whether something was hashed, with which a password can be compared here. */
+/** Whether a password can be compared with it here. */
 export const isHash = (text: string): boolean => text !== UNKNOWN_PASSWORD && text !== NO_PASSWORD;
 
 export type PasswordProblem = 'too_short' | 'too_long' | 'invalid_characters';
@@ -36,11 +36,11 @@ export const passwordProblem = (password: string, { minLength, maxBytes }: Passw
   return [...password].length < minLength ? 'too_short' : null;
 };
 
-/** Whether a hash distinguishes this text from every other. @param maxBytes that it reads; those of bcrypt by default. */
+/** Whether a hash distinguishes this text from every other. @param maxBytes that the hash reads; those of bcrypt by default. */
 export const isHashable = (password: string, maxBytes: number = PASSWORD_MAX_BYTES.bcrypt): boolean =>
   !hasInvalidCharacters(password) && utf8Length(password) <= maxBytes;
 
-/** Whether a password is the user's username, email address or the part of it before the `@`, in any letter case. */
+/** Whether a password is the username, the email address or its part before the `@`, in any letter case. */
 export const isOwnName = (password: string, { username, email }: { username: string; email: string }): boolean => {
   const address = canonicalEmail(email);
   const names = [canonicalUsername(username), address, address.slice(0, address.lastIndexOf('@'))];
@@ -49,16 +49,16 @@ export const isOwnName = (password: string, { username, email }: { username: str
 
 const lettersOf = (text: string): string => text.toLowerCase().replace(/\P{L}/gu, '');
 
-/** Whether a password has the letters of one of these words, and no others: `acme-2026!` has those of Acme. */
+/** Whether a password has the letters of one of these words and no others: `acme-2026!` is a variant of Acme. */
 const isVariantOf = (password: string, words: readonly string[]): boolean => {
   const letters = lettersOf(password);
   return letters !== '' && words.some((word) => lettersOf(word) === letters);
 };
 
 export type PasswordRules = {
-  /** Whether a password is one that attackers try first, in any letter case. `null`: no password is refused as too common. */
+  /** Whether attackers try a password first, in any letter case. `null`: no password is refused as too common. */
   readonly isCommonPassword: ((password: string) => boolean) | null;
-  /** Whether a password is in a public list of leaked ones. `null`: nobody is asked. Never rejects. */
+  /** Whether a password is in a public list of leaked ones. `null`: no list is asked. Never rejects. */
   readonly isLeakedPassword?: ((password: string) => Promise<boolean>) | null | undefined;
   readonly productWords?: readonly string[];
 };
@@ -66,7 +66,7 @@ export type PasswordRules = {
 type ProposedPassword = { readonly password: string; readonly username: string; readonly email: string };
 
 /**
- * Refuses a new password that is easy to guess (ADR 0008). Its length and characters have been validated before.
+ * Refuses a new password that is easy to guess (ADR 0008). Its length and characters are valid.
  * @param field the name of the password's field in the error's details.
  * @throws AppError CLIENT_PARAMS_VALIDATION_FAILED
  */

@@ -4,15 +4,15 @@ import { canonicalEmail } from './user.ts';
 
 export type RegistrationPolicy = {
   readonly mode: 'open' | 'invited' | 'closed';
-  /** `example.com` is that domain alone, `.example.com` its subdomains. In ASCII and lower case; empty: all domains. */
+  /** `example.com` is that domain alone, `.example.com` its subdomains. In ASCII and lower case. Empty: all domains. */
   readonly domains: readonly string[];
 };
 
 const OPEN: RegistrationPolicy = { mode: 'open', domains: [] };
 
 /**
- * The answer depends on the domain of the address alone, never on whether the address has an account.
- * @param isInvited whether an invitation is presented: an operator invites whom they want, at any domain.
+ * Depends on the domain of the address alone, never on whether the address has an account.
+ * @param isInvited whether an invitation is presented. Operators may invite addresses of any domain.
  * @throws AppError AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED
  */
 export const assertMayRegister = (policy: RegistrationPolicy = OPEN, email: string, isInvited = false): void => {
@@ -23,7 +23,7 @@ export const assertMayRegister = (policy: RegistrationPolicy = OPEN, email: stri
   assertDomainAllowed(policy, email);
 };
 
-/** For changes of an address, which cannot leave the domains. @throws AppError AUTH_REGISTRATION_REFUSED */
+/** @throws AppError AUTH_REGISTRATION_REFUSED */
 export const assertDomainAllowed = ({ domains }: RegistrationPolicy = OPEN, email: string): void => {
   const [, domain = ''] = canonicalEmail(email).split('@');
   const isAllowed = domains.some((each) => (each.startsWith('.') ? domain.endsWith(each) : domain === each));
@@ -33,14 +33,14 @@ export const assertDomainAllowed = ({ domains }: RegistrationPolicy = OPEN, emai
     });
 };
 
-/** An invitation to register with an address, which has one at most. */
+/** An invitation to register. An address has one at most. */
 export type Invitation = {
   readonly id: string;
   /** Canonical. */
   readonly email: string;
   /** SHA-256 of the token in the link. The token itself is never stored. */
   readonly tokenHash: string;
-  /** What the operator states about the user who registers with it. */
+  /** The attributes of the user who registers with it. */
   readonly attributes: Attributes;
   readonly createdAt: number;
   readonly expiresAt: number;

@@ -1,7 +1,7 @@
 import type { Device } from './event.ts';
 import type { User } from './user.ts';
 
-/** A device on which a user need not present the second factor again. It is no session: nobody is logged in by it. Times are epoch milliseconds. */
+/** A device on which a user need not present the second factor at a log-in. Times are epoch milliseconds. */
 export type RememberedDevice = {
   readonly id: string;
   readonly userId: string;
@@ -9,7 +9,7 @@ export type RememberedDevice = {
   readonly expiresAt: number;
 } & Device;
 
-/** Both are needed to find a device, so that no user finds another user's. */
+/** A device is found by both, so that no user finds another user's. */
 export type RememberedDeviceKey = Pick<RememberedDevice, 'id' | 'userId'>;
 
 export const REMEMBERED_FOR = 30 * 86_400_000;
@@ -23,14 +23,14 @@ export const newRememberedDevice = (
   now: number,
 ): RememberedDevice => ({ id, userId, createdAt: now, expiresAt: now + REMEMBERED_FOR, userAgent, address });
 
-type Presented = Pick<User, 'passwordChangedAt' | 'secondFactorAt'>;
+type FactorTimes = Pick<User, 'passwordChangedAt' | 'secondFactorAt'>;
 
-/** Whether a device is one that the user has logged in on: nothing of what was presented there may have changed since. */
+/** Whether the user has logged in on a device, and neither the password nor the second factor is newer. */
 export const isKnown = (
   { createdAt, expiresAt }: RememberedDevice,
-  { passwordChangedAt, secondFactorAt }: Presented,
+  { passwordChangedAt, secondFactorAt }: FactorTimes,
   now: number,
 ): boolean => now < expiresAt && passwordChangedAt <= createdAt && (secondFactorAt ?? 0) <= createdAt;
 
-export const remembers = (device: RememberedDevice, user: Presented, now: number): boolean =>
+export const remembers = (device: RememberedDevice, user: FactorTimes, now: number): boolean =>
   user.secondFactorAt !== null && isKnown(device, user, now);

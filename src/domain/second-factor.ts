@@ -1,12 +1,12 @@
-import { typedCode } from './text.ts';
+import { BASE64URL, typedCode } from './text.ts';
 
 /** An authenticator app of a user. Times are epoch milliseconds. */
 export type Factor = FactorKey & {
   readonly secret: string;
-  /** The last step whose code was used; -1 before the first. */
+  /** The time step (RFC 6238) of the last code that was used; -1 before the first. */
   readonly lastStep: number;
   readonly createdAt: number;
-  /** `null` until the user has presented its first code: it is no factor before. */
+  /** `null` until the user has presented the first code. Before that, the app is no factor. */
   readonly confirmedAt: number | null;
 };
 
@@ -25,16 +25,10 @@ const STEP_SECONDS = 30;
 export const CODE_DIGITS = 6;
 export const CODE_PATTERN = /^\d{6}$/;
 
-/** Steps of tolerance on either side of the present one, for clocks that differ (ASVS 6.5.5). */
-const TOLERANCE = 1;
-
-const stepAt = (now: number): number => Math.floor(now / (STEP_SECONDS * 1000));
-
-/** The steps whose codes are accepted, the present one first. @param now epoch milliseconds. */
+/** The steps whose codes are accepted, the present one first: one on either side, for clocks that differ (ASVS 6.5.5). */
 export const acceptedSteps = (now: number): readonly number[] => {
-  const present = stepAt(now);
-  const near = Array.from({ length: TOLERANCE }, (_, at) => [present - at - 1, present + at + 1]).flat();
-  return [present, ...near];
+  const present = Math.floor(now / (STEP_SECONDS * 1000));
+  return [present, present - 1, present + 1];
 };
 
 /** RFC 4648 §6. */
@@ -42,33 +36,27 @@ export const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 /** 160 bits, as RFC 4226 §4 recommends. */
 const SECRET_LENGTH = 32;
 
-/** The alphabet of random tokens (RFC 4648 §5). */
-const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-
-/** A text of 5 random bits a character. @param token random, in base64url, at least as long. */
+/** A text with 5 random bits in each character. @param token random, in base64url, at least as long. */
 const randomText = (token: string, alphabet: string, length: number): string =>
   [...token.slice(0, length)].map((character) => alphabet[BASE64URL.indexOf(character) % alphabet.length]).join('');
 
 export const secretFrom = (token: string): string => randomText(token, BASE32, SECRET_LENGTH);
 
-/** The address that an app reads from a QR code (Google Authenticator, "Key URI Format"): a colon ends the name of the service. */
-export const totpUri = (
-  secret: string,
-  { service, account }: { readonly service: string; readonly account: string },
-) => {
+type TotpAccount = { readonly service: string; readonly account: string };
+
+/** The URI that an app reads from a QR code (Google Authenticator, "Key URI Format"). A colon would end the name of the service. */
+export const totpUri = (secret: string, { service, account }: TotpAccount) => {
   const issuer = encodeURIComponent(service.replaceAll(/\s*:+\s*/g, ' ').trim());
   const label = `${issuer}:${encodeURIComponent(account)}`;
   const parameters = `secret=${secret}&issuer=${issuer}`;
   return `otpauth://totp/${label}?${parameters}&algorithm=SHA1&digits=${CODE_DIGITS}&period=${STEP_SECONDS}`;
 };
 
-/** Codes that a user keeps for the day when the other factors are lost. Each is used once. */
-
-/** Without I, L, O and U, which are misread (Crockford's Base32). */
+/** Recovery codes replace lost factors. Each is used once. Their alphabet has no I, L, O and U, which are misread (Crockford's Base32). */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 export const RECOVERY_CODES = 10;
 
-/** 120 bits: so many need no slow hash (ASVS 6.5.2). Codes of before 1.1 have 16 characters, and are still valid. */
+/** 120 bits need no slow hash (ASVS 6.5.2). Codes from before version 1.1 have 16 characters, and are still valid. */
 const [LENGTH, FORMER_LENGTH] = [24, 16];
 const GROUPS = /.{4}(?=.)/g;
 
@@ -77,7 +65,7 @@ export const recoveryCodeFrom = (token: string): string => randomText(token, ALP
 
 const MISREAD: Readonly<Record<string, string>> = { I: '1', L: '1', O: '0' };
 
-/** A code as it is hashed, however it was typed; `null` for a text that is no code. */
+/** The form of a typed code that is hashed; `null` for a text that is no code. */
 export const canonicalRecoveryCode = (typed: string): string | null => {
   const code = typedCode(typed)
     .toUpperCase()

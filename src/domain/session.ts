@@ -17,9 +17,9 @@ export type Session = {
   readonly previousTokenId: string | null;
   /** When the current token was issued, which is when the previous one was rotated. */
   readonly rotatedAt: number;
-  /** The number of the current token: 0 for the first, higher with each rotation, also with one that was reverted. */
+  /** The number of the current token: 0 for the first. Each rotation raises it, also one that is reverted. */
   readonly rotation: number;
-  /** When the current burst of rotations began. In a burst, each token but the first is rotated within a window after it was issued. */
+  /** When the current burst began. In a burst of rotations, each token but the first is rotated within a window after it was issued. */
   readonly burstStartedAt: number;
   /** The number of the first token of the burst (`firstOfBurst`); 0 until the first rotation. */
   readonly burstFirst: number;
@@ -30,7 +30,7 @@ export type Session = {
   DeviceKeys &
   Authenticated;
 
-/** The end of all sessions that were opened until a time. They are removed in steps. */
+/** The end of all sessions that were opened until `at`. They are removed in steps. */
 export type MassEnding = {
   /** ULID. */
   readonly id: string;
@@ -41,16 +41,16 @@ export type MassEnding = {
   readonly cursor: string | null;
 };
 
-/** Whether a session has ended with all others. One that has replaced another, in which its user had logged in before, is younger. */
+/** Whether a mass ending covers a session. A session that replaced another one counts from the log-in of the former, by `authenticatedAt`. */
 export const isCovered = (
   { createdAt, authenticatedAt }: Pick<Session, 'createdAt' | 'authenticatedAt'>,
   { at }: Pick<MassEnding, 'at'>,
 ): boolean => Math.min(createdAt, authenticatedAt) <= at;
 
-/** Both are needed to find a session, so that no user finds another user's. */
+/** A session is found by both, so that no user finds another user's. */
 export type SessionKey = Pick<Session, 'id' | 'userId'>;
 
-/** How many live sessions a user may have. Beyond that, the least recently used are ended. */
+/** How many live sessions a user may have. Beyond that, the least recently used ones end. */
 export const SESSIONS_PER_USER = 50;
 
 type NewSession = SessionKey & {
@@ -81,21 +81,18 @@ export type Rotation = {
   readonly sessionId: string;
   readonly userId: string;
   readonly from: string;
-  /** `jti` of the token that has to be the session's current one: `from`, unless the database has lost the rotation that issued `from`. */
+  /** `jti` of the token that has to be current: `from`, unless the database has lost the rotation that issued `from`. */
   readonly expected: string;
-  /** The number that the session has to have: that of `from`, unless the database has lost rotations, or an earlier rotation of `from` was reverted. */
+  /** The number that the session has to have: that of `from`, unless rotations were lost, or a rotation of `from` was reverted. */
   readonly expectedNumber: number;
   readonly number: number;
   readonly to: string;
   readonly at: number;
   /** When the new token expires, and the session with it, unless `maxAge` ends it before. */
   readonly expiresAt: number;
-  /** Milliseconds after its user has authenticated in which a session ends; `null`: it may be renewed for ever. */
+  /** The greatest age of a session, in milliseconds since its user has authenticated; `null`: it may be renewed for ever. */
   readonly maxAge: number | null;
-  /**
-   * Whether `from` was issued so recently that the token before it may still be part of a race (`continuesBurst`). If not, or if `from` is
-   * the first token of the burst, this rotation begins a burst (`firstOfBurst`).
-   */
+  /** Whether `from` was issued so recently that the token before it may still be part of a race (`continuesBurst`). */
   readonly continuesBurst: boolean;
   readonly device: Device;
   readonly evidence: Evidence;
@@ -103,7 +100,7 @@ export type Rotation = {
 
 export type PartWithUser = Pick<Session, 'expiresAt' | 'deviceKey' | 'browserKey'> & Authenticated;
 
-/** A session that was rotated, as the claims of its new tokens need it. */
+/** What the claims of the new tokens need of a rotated session. */
 export type RotatedSession = PartWithUser & { readonly user: UserInTokens };
 
 export type RotationOutcome =
@@ -120,24 +117,19 @@ export const byLastUse = (a: Session, b: Session): number => b.rotatedAt - a.rot
 
 export const isLive = ({ expiresAt }: Pick<Session, 'expiresAt'>, now: number): boolean => now < expiresAt;
 
-/**
- * Whether this rotation is the first of a burst. Also when it repeats the first one, which was reverted: the burst then begins with the repetition.
- */
+/** Whether this rotation is the first of a burst, or repeats the first one, which was reverted. */
 const beginsBurst = ({ burstFirst }: Session, { continuesBurst, number }: Rotation): boolean =>
   !continuesBurst || number === burstFirst;
 
-/** The number of the token that replaces `from`. No token of the session has had it, unless the database has lost that. */
+/** The number of the token that replaces `from`. No other token that the database knows of has it. */
 export const nextNumber = ({ number, expectedNumber }: Pick<Rotation, 'number' | 'expectedNumber'>): number =>
   Math.max(number, expectedNumber) + 1;
 
-/**
- * The number of the token that begins a burst with this rotation. After lost rotations, it is that of a token before, which the store knows:
- * all of them may have been of this moment, and what was rotated earlier is older than the windows by its `iat`.
- */
+/** The number of the first token of a burst that begins with this rotation. After lost rotations, it is one that the store knows. */
 export const firstOfBurst = ({ from, expected, number, expectedNumber }: Rotation): number =>
   from === expected ? number : Math.min(number - 1, expectedNumber);
 
-/** Whether the current token is no older than this, and not the first: the one before it may still be part of a race. @param window milliseconds. */
+/** Whether the current token replaced another one within this time, which may still be part of a race. @param window milliseconds. */
 export const wasRotatedWithin = ({ previousTokenId, rotatedAt }: Session, window: number, now: number): boolean =>
   previousTokenId !== null && now - rotatedAt < window;
 
@@ -166,9 +158,8 @@ export const rotated = (session: Session, rotation: Rotation): Session | null =>
     : null;
 
 /**
- * The session with a rotation undone, or prevented if it has not happened yet: the session then has another number than the rotation
- * expects. `null` when neither is possible, since another rotation came first. The times are kept, since the next rotation of `from` sets
- * them again. `from` is then also the previous token, which has no effect: a token is compared with the current one first.
+ * Undoes a rotation. One that has not happened yet is prevented: the session gets another number than it expects. `null` when another rotation
+ * came first. The times stay, since the next rotation of `from` sets them. `from` also becomes the previous token, which has no effect.
  */
 export const reverted = (session: Session, rotation: Rotation): Session | null => {
   const { from, to } = rotation;

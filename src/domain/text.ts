@@ -1,12 +1,12 @@
-/**
- * What people type, in the form that they mean: keyboards, clipboards and password managers add blanks, hyphens, wide digits and characters
- * that nobody sees. One function for each kind of input. Passwords are taken as they are.
- */
+/** The alphabet of random tokens and of hashes: base64url (RFC 4648 §5). */
+export const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+
+/** Typed and pasted text may have blanks, hyphens, wide digits and invisible characters besides what is meant. Passwords stay as they are. */
 
 /** A match can only begin at the first character of a run, so the time is linear. */
 const EDGES = /(?<![\s\p{Cf}])[\s\p{Cf}]+$|^[\s\p{Cf}]+/gu;
 
-/** A username or an email address, without what is around it. */
+/** A username or an email address without blanks and invisible characters at its ends. */
 export const typedName = (text: string): string => text.replace(EDGES, '');
 
 const SEPARATORS = /[\s\p{Pd}\p{Cf}\u2212]/gu;
@@ -18,7 +18,7 @@ export const typedCode = (text: string): string =>
     .replace(SEPARATORS, '')
     .replace(/\p{Nd}/gu, digit);
 
-/** `٣` → `3`. The digits of a script are ten code points in a row (Unicode §4.6), and those of scripts side by side are multiples of ten. */
+/** `٣` → `3`. The digits of a script are ten code points in a row (Unicode §4.6), and scripts side by side have a multiple of ten. */
 const digit = (character: string): string => {
   const codePoint = character.codePointAt(0) ?? 0;
   let zero = codePoint;
@@ -26,7 +26,7 @@ const digit = (character: string): string => {
   return `${(codePoint - zero) % 10}`;
 };
 
-/** Invisible characters that make the sequence that people see: Persian and Indic words, variants of characters, emoji, flags of regions. */
+/** Invisible characters that change what is seen: in Persian and Indic words, variants of characters, emoji and flags. */
 const JOINING = [
   String.raw`(?<=[\p{L}\p{M}])[\u200C\u200D](?=[\p{L}\p{M}\p{N} ])`,
   String.raw`(?<=[\p{ExtPict}\p{EMod}]\uFE0F?)\u200D(?=\p{ExtPict})`,
@@ -34,12 +34,12 @@ const JOINING = [
   String.raw`(?<=\u{1F3F4})[\u{E0030}-\u{E0039}\u{E0061}-\u{E007A}]{2,6}\u{E007F}`,
 ].join('|');
 
-/** Controls, lone surrogates, separators of lines, what changes the order of a text or is not seen (Unicode TR36, TR39), annotations. */
+/** Controls, lone surrogates, line separators, annotations, and characters that are invisible or reorder text (Unicode TR36, TR39). */
 const HIDDEN = String.raw`[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_C}\p{DI}\uFFF9-\uFFFB]`;
 
 const JOINING_OR_HIDDEN = new RegExp(`(${JOINING})|${HIDDEN}`, 'gu');
 
-/** A text that a person has chosen, such as the name of a passkey, without characters that reorder or hide what it says. */
+/** A text without characters that reorder it or hide something in it, for example for the name of a passkey. */
 export const withoutHidden = (text: string): string => text.replace(JOINING_OR_HIDDEN, '$1');
 
 export const hidesSomething = (text: string): boolean => withoutHidden(text) !== text;

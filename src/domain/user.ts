@@ -10,7 +10,7 @@ export const isId = (text: string): boolean => ID_PATTERN.test(text);
 
 export const USERNAME_MIN_LENGTH = 3;
 export const USERNAME_MAX_LENGTH = 32;
-/** Excludes `@`, so that a username is never an email address, and the form of an id in any letter case: operators name users by either. */
+/** Excludes `@`, so that no username is an email address; and the form of an id, since operators name users by either. */
 export const USERNAME_PATTERN = /^(?![0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$)[A-Za-z0-9._-]*$/;
 
 /** RFC 5321 §4.5.3.1.3: a path of 256 octets, less its two angle brackets. */
@@ -33,10 +33,10 @@ export const canonicalEmail = (email: string): string => typedName(email).toLowe
 export const canonicalAccount = (account: string): string =>
   accountKind(account) === 'email' ? canonicalEmail(account) : canonicalUsername(account);
 
-/** Whether an account is given by email address or by username: only an email address contains `@`. */
+/** Only an email address contains `@`. */
 export const accountKind = (account: string): 'email' | 'username' => (account.includes('@') ? 'email' : 'username');
 
-/** Whether an account can have this name: people also type passwords into the field. */
+/** Whether an account can have this name. People also type passwords into the field. */
 export const isAccountName = (account: string): boolean =>
   accountKind(account) === 'email'
     ? account.length <= EMAIL_MAX_LENGTH && EMAIL_PATTERN.test(account)
@@ -53,26 +53,25 @@ export type User = {
   readonly updatedAt: number;
   /** When the password was last changed; 0 for the first one. A new hash of the same password is not a change. */
   readonly passwordChangedAt: number;
-  /** When the user verified to own the email address; `null` until then. */
+  /** When the user proved to own the email address; `null` until then. */
   readonly emailVerifiedAt: number | null;
   /** When an operator disabled the account; `null` while it is enabled. */
   readonly disabledAt: number | null;
-  /** Since when log-ins need a second factor; `null` while they do not. */
+  /** When the user added the first authenticator app; `null` without one. Log-ins need a second factor since then. */
   readonly secondFactorAt: number | null;
-  /** What operators have stated about the user; `{}`: nothing. */
   readonly attributes: Attributes;
   /** The language of mails: a canonical language tag (`canonicalLocale`), or `null` for the default. */
   readonly locale: string | null;
-  /** The ids of the authenticator apps that came with a user of another system; `null`: the user did not come from one. */
+  /** The ids of the authenticator apps of an imported user; `null` if the user was not imported. */
   readonly importedFactors: readonly string[] | null;
-  /** Hashes of the identities that were removed, which log in again only after their owner has linked them in a session; `null`: none. */
+  /** Hashes of removed identities, which log in again only after the user has linked them in a session. `null`: none. */
   readonly removedIdentities: readonly string[] | null;
 };
 
-/** A user as a rotation reads it: without what the tokens of a session do not need. */
+/** What a rotation reads of a user. */
 export type UserInTokens = Omit<User, 'locale' | 'importedFactors' | 'removedIdentities'>;
 
-/** An address that was proven stays so until another proven one takes its place: what a first proof ends is ended once in the life of an account. */
+/** A proven address stays proven: what its first proof ends is ended once in the life of an account. */
 export type ChangeableFields = Omit<ComparableFields, 'emailVerifiedAt'> &
   Pick<User, 'attributes' | 'removedIdentities'> & { readonly emailVerifiedAt: number };
 
@@ -81,10 +80,10 @@ export type ComparableFields = Pick<
   'username' | 'email' | 'emailVerifiedAt' | 'disabledAt' | 'secondFactorAt' | 'locale'
 >;
 
-/** Whether a user has come from another system. A storage of one's own may know nothing of it. */
+/** Whether a user was imported from another system. A storage of an application may leave the column out. */
 export const isImported = ({ importedFactors }: Pick<User, 'importedFactors'>) => (importedFactors ?? null) !== null;
 
-/** Whether an invitation to the address takes the account over: nobody has proven the address, and anybody can have registered with it. */
+/** Whether an invitation to the address takes the account over: nobody has proven the address, so a stranger may have registered. */
 export const isClaimable = (user: Pick<User, 'emailVerifiedAt' | 'disabledAt' | 'importedFactors'>): boolean =>
   user.emailVerifiedAt === null && user.disabledAt === null && !isImported(user);
 
@@ -119,16 +118,15 @@ export const publicUser = ({ id, username, email, createdAt, updatedAt }: Public
 });
 
 const NOT_ALLOWED = /[^a-z0-9._-]/g;
-/** Of the random numbers, as many as there are tries: with the last, a million users of one name leave it free 99 times in 100. */
+/** The lengths of the random numbers. With a million users of one name, the longest number is free 99 times in 100. */
 const DIGITS = [2, 4, 6, 8] as const;
 /** Leaves room for the longest number, and is shorter than an id. */
 const NAME_MAX_LENGTH = USERNAME_MAX_LENGTH - '-12345678'.length;
 
 /**
- * Usernames for a user who has not chosen one: the part of the address before the `@`, then the same with random numbers. Numbers in a row
- * would take as many tries as there are users of the name.
+ * Five usernames for a user who has chosen none: the part of the address before the `@`, then the same with random numbers. Only the last one
+ * shows nobody that the address has an account.
  * @param random at least 8 characters of ASCII.
- * @returns five, the preferred one first. Only the last tells nobody that somebody has the address.
  */
 export const derivedUsernames = (email: string, random: string): readonly [string, ...string[]] => {
   const [local = ''] = canonicalEmail(email).split('@');

@@ -1,21 +1,21 @@
 /**
- * Whose account it is: what each act ends. One rule stands behind all cells: the latest proof of the mailbox decides whose account it is; what
- * somebody else has added does not outlive it; and what an owner has removed does not come back without its owner. ADR 0010.
+ * Which acts end which ways into an account (ADR 0010). The rule behind the table: the latest proof of the mailbox decides whose account it is. What
+ * somebody else has added does not outlive that proof, and what an owner has removed comes back only by the owner.
  */
 
-/** What lets somebody into an account, or may in time. Links have the names of their purposes. */
+/** What lets somebody into an account, now or later. Links have the names of their purposes. */
 export const WAYS_IN = [
   'password',
   /** A session with its refresh tokens. */
   'session',
-  /** It keeps copies of the refresh token out; another one comes with another session. */
+  /** The key that makes copies of a session's refresh token useless. It ends with the session. */
   'device-key',
   'remembered-device',
   'passkey',
   'app',
   'recovery-code',
   'identity',
-  /** One that its owner has removed: a log-in with it is refused. */
+  /** The mark of an identity that its owner has removed, by which a log-in with it is refused. */
   'removed-identity',
   'password-reset',
   'handed-over',
@@ -30,13 +30,13 @@ export const WAYS_IN = [
   /** A code by mail that confirms a change in a session. */
   'confirmation-code',
   'pending-login',
-  /** A code with which an app gets a session beside that of the browser. */
+  /** A code by which an app gets a session of its own. */
   'app-code',
   'begun-sign-in',
   'begun-link',
-  /** A sign-in that a browser keeps: its next log-in links it, since the address has an account with another way in. */
+  /** A sign-in that a browser keeps until its next log-in links it: the address has an account with another way in. */
   'kept-identity',
-  /** To the address of an account that nobody has proven. */
+  /** An invitation to the address of an account that nobody has proven. */
   'invitation',
   'adoption',
   /** A password that the former system verifies. */
@@ -47,22 +47,22 @@ export type WayIn = (typeof WAYS_IN)[number];
 export const ACTS = [
   /** In a session, by somebody who knows the password. */
   'password-changed',
-  /** By a link, mailed or handed over. */
+  /** By a link that was mailed or handed over. */
   'password-reset',
-  /** For the first time, and not in a session of the account. */
+  /** The first proof of the address, outside of a session of the account. */
   'address-proven',
-  /** By its user, or by an operator who does not know that the new one is theirs. */
+  /** By the user, or by an operator who does not know that the new address is the user's. */
   'email-change-requested',
   'email-changed',
   /** By the former address. */
   'email-change-undone',
   /** "It was not me": a link in a mail about a device or a way in. */
   'factors-undone',
-  /** One way, by its owner or an operator. */
+  /** The owner or an operator has removed this one. */
   'way-removed',
   'all-ended',
   'disabled',
-  /** To its owner, by an operator: somebody else had taken it. */
+  /** An operator has given the account back to its owner, after somebody else had taken it. */
   'returned',
   /** By an operator, for a user who has lost a device. */
   'factors-removed',
@@ -71,13 +71,13 @@ export const ACTS = [
 export type Act = (typeof ACTS)[number];
 
 /**
- * - `stays`: as before
- * - `named`: stays, and the mail about the act names it
- * - `ends`
- * - `mine`: ends, unless it belongs to who acts: the session of the request, a password that was shown
- * - `since`: ends, unless it is among those that the act leaves: `Link.keeps`; what was imported; links to a former address, or that undo more
- * - `block`: the same, and is refused until its owner adds it in a session
- * - `waits`: is refused while the account is disabled
+ * - `stays`: it stays as before
+ * - `named`: it stays, and the mail about the act names it
+ * - `ends`: it ends
+ * - `mine`: it ends, unless it belongs to who acts, as the session of the request or a presented password does
+ * - `since`: it ends, unless the act keeps it: by `Link.keeps`, as imported, or as a link to a former address or one that undoes more
+ * - `block`: as `since`, and it is refused until the owner adds it in a session
+ * - `waits`: it is refused while the account is disabled
  */
 export type Fate = 'stays' | 'named' | 'ends' | 'mine' | 'since' | 'block' | 'waits';
 
@@ -109,7 +109,7 @@ const TABLE: Readonly<Record<WayIn, Row>> = {
   'app-code':           ['ends',  'ends',  'ends',  'stays', 'stays', 'ends',  'ends',  'ends',  'ends',  'ends',  'ends',  'stays', 'ends'],
   'begun-sign-in':      ['stays', 'stays', 'mine',  'stays', 'stays', 'block', 'block', 'block', 'stays', 'waits', 'block', 'stays', 'ends'],
   'begun-link':         ['ends',  'ends',  'ends',  'stays', 'ends',  'ends',  'ends',  'stays', 'ends',  'ends',  'ends',  'stays', 'ends'],
-  'kept-identity':      ['ends',  'ends',  'ends', 'stays', 'ends',  'ends',  'ends',  'block', 'stays', 'waits', 'ends',  'stays', 'ends'],
+  'kept-identity':      ['ends',  'ends',  'ends',  'stays', 'ends',  'ends',  'ends',  'block', 'stays', 'waits', 'ends',  'stays', 'ends'],
   'invitation':         ['stays', 'ends',  'ends',  'stays', 'ends',  'ends',  'ends',  'stays', 'stays', 'waits', 'ends',  'stays', 'ends'],
   'adoption':           ['ends',  'ends',  'mine',  'stays', 'stays', 'ends',  'ends',  'stays', 'stays', 'waits', 'ends',  'stays', 'ends'],
   'former-password':    ['ends',  'ends',  'mine',  'stays', 'stays', 'ends',  'ends',  'stays', 'stays', 'waits', 'ends',  'stays', 'ends'],

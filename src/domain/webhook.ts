@@ -16,31 +16,31 @@ export const WEBHOOK_TYPES: ReadonlyMap<WebhookType, readonly EventKind[]> = Map
   (kind) => webhookTypeOf({ kind }) as WebhookType,
 );
 
-/** What an operator sends to try a webhook. It happened to nobody. */
+/** The type of the request with which an operator tests a webhook. */
 export const TEST_TYPE = 'webhook.test';
 
-/** A URL of another program, which is told of events. */
+/** A URL of another program, to which events are sent. */
 export type Webhook = {
   readonly id: string;
   readonly url: string;
   /** `null`: all, also those of later versions. */
   readonly types: readonly WebhookType[] | null;
-  /** Raised by each rotation. The keys are derived from it. */
+  /** The keys are derived from it. Each rotation raises it. */
   readonly keyNumber: number;
-  /** `whpk_…`, of the current key. An instance whose key is another one leaves it to others. */
+  /** `whpk_…` of the current key. An instance with another key leaves the webhook to others. */
   readonly publicKey: string;
   /** Whether requests are signed with a shared secret as well. */
   readonly hasSecret: boolean;
   readonly createdAt: number;
   readonly rotatedAt: number | null;
-  /** When the receiver said that it is gone, or too much waited for it. */
+  /** When the receiver answered that it is gone (410), or too many deliveries waited for it. */
   readonly disabledAt: number | null;
 };
 
 export type Delivery = {
   readonly webhookId: string;
   readonly userId: string;
-  /** Of the user: later events have greater ones. */
+  /** Numbers the events of the user in their order. */
   readonly sequence: number;
   readonly event: {
     readonly id: string;
@@ -50,23 +50,23 @@ export type Delivery = {
     readonly reason: SessionEnding | null;
   };
   readonly attempts: number;
-  /** Retries are given up by this time. A replay sets it anew. */
+  /** The start of the retries, which end some days later. A replay sets it anew. */
   readonly createdAt: number;
 };
 
 export const isSubscribed = ({ types, disabledAt }: Webhook, type: WebhookType): boolean =>
   disabledAt === null && (types === null || types.includes(type));
 
-/** Few: a webhook costs a row for each event, and sockets. */
+/** Each webhook costs a row for each event, and sockets. */
 export const MOST_WEBHOOKS = 20;
-/** Deliveries that may wait for one webhook, and that were given up. With more, it is disabled unless it takes some; with twice as many, also then. */
+/** The most deliveries of one webhook, with those that were given up. With more, it is disabled unless it takes some; with twice as many, in any case. */
 export const MOST_DELIVERIES = 100_000;
 
 const SECOND = 1_000;
 const HOUR = 3_600_000;
-/** How long deliveries are kept for a replay, in milliseconds since the event. */
+/** Milliseconds since the event in which deliveries are kept for a replay. */
 export const DELIVERIES_KEPT = 7 * 24 * HOUR;
-/** How long requests are signed with the key before a rotation as well, in milliseconds. */
+/** Milliseconds after a rotation in which requests are signed with the former key as well. */
 export const FORMER_KEY_LIFETIME = 24 * HOUR;
 
 /** Milliseconds after the first attempt, the second, …: the table of Standard Webhooks. */
@@ -74,24 +74,20 @@ const DELAYS = [5 * SECOND, 300 * SECOND, HOUR / 2, 2 * HOUR, 5 * HOUR, 10 * HOU
 const GIVEN_UP_AFTER = DELAYS.reduce((sum, delay) => sum + delay, 0);
 const LONGEST_RETRY_AFTER = 24 * HOUR;
 
-/**
- * Milliseconds until the next attempt: a tenth more at random at most, and not before the receiver wants it.
- * @param retryAfter milliseconds
- * @returns `null` when the delivery is given up.
- */
+/** Milliseconds until the next attempt, up to a tenth more at random, and not before `retryAfter`; `null` when the delivery is given up. */
 export const webhookRetryDelay = (
   { attempts, createdAt }: Pick<Delivery, 'attempts' | 'createdAt'>,
   { now, random, retryAfter }: { readonly now: number; readonly random: number; readonly retryAfter: number },
 ): number | null => {
   const delay = DELAYS[attempts - 1];
-  // What has waited behind another one is old at its first attempt.
+  // A delivery that has waited behind another one is old at its first attempt.
   if (delay === undefined || now - createdAt >= GIVEN_UP_AFTER) return null;
   return Math.max(Math.round(delay * (1 + random / 10)), Math.min(retryAfter, LONGEST_RETRY_AFTER));
 };
 
-/** What a request says: ids, and no personal data, since receivers keep it. */
+/** The content of a request: ids without personal data, since receivers keep it. */
 export type WebhookMessage = {
-  /** That of its retries, too. */
+  /** The same in all retries. */
   readonly id: string;
   readonly type: WebhookType | typeof TEST_TYPE;
   readonly at: number;

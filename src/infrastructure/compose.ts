@@ -72,7 +72,7 @@ const openParts = async (config: Config, logger: Logger, overrides: ServiceOverr
     hooks.onEvents(events);
     webhooks.onEvents(events);
   };
-  const listeners = { onEvents, onOperated: onEvents, onEnded: () => endedFeed?.tell(), onMessages: wakeUp.wake };
+  const listeners = { onEvents, onOperatorEvents: onEvents, onEnded: () => endedFeed?.tell(), onMessages: wakeUp.wake };
   const database = await openStorage(config, logger, listeners, overrides);
   opened.add(database.close);
   await assertHasTables(database.storage, overrides.tables);

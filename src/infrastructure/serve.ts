@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { idsOfRequest } from '../adapters/http/stages/arrival.ts';
 import type { OwnTables } from '../adapters/records/own-tables.ts';
-import { logOperated } from '../application/accounts/operate-accounts.ts';
+import { logOperatorEvents } from '../application/accounts/operate-accounts.ts';
 import { type Purge, type PurgeDeps, purges, type Round, removeEnded } from '../application/sessions/purge.ts';
 import { type Closing, closing } from './closing.ts';
 import type { Overrides } from './compose/ports.ts';
@@ -168,7 +168,7 @@ export const purge = async (
     await wait(PAUSE_MS);
     return limit;
   };
-  const rounds = { ...purges(deps), 'mass-endings': massEndings, operations: logOperated(deps) };
+  const rounds = { ...purges(deps), 'mass-endings': massEndings, operations: logOperatorEvents(deps) };
   // `Object.entries` is typed to return any strings.
   await Promise.all((Object.entries(rounds) as [Round, Purge][]).map((round) => repeat(...round)));
 };

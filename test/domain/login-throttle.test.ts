@@ -1,15 +1,15 @@
 // Proves SPEC 22.13; guess-1, guess-2
 import { describe, expect, it } from 'vitest';
 import {
-  counted,
   FAILURE_TTL,
   isOver,
   type LoginThrottle,
-  succeeded,
   type ThrottledClient,
   throttledDevice,
   waitFor,
-  withdrawn,
+  withAttempt,
+  withoutAttempt,
+  withoutFailures,
 } from '../../src/domain/login-throttle.ts';
 
 const SECOND = 1_000;
@@ -40,7 +40,7 @@ const account = () => {
   /** @returns whether the attempt was admitted. */
   const attempt = (client: ThrottledClient): boolean => {
     if (wait(client) > 0) return false;
-    throttle = counted(throttle, client, now);
+    throttle = withAttempt(throttle, client, now);
     return true;
   };
   return {
@@ -52,7 +52,7 @@ const account = () => {
     /** @returns how many of the attempts were admitted. */
     attempts: (client: ThrottledClient, times: number) => list(times, () => attempt(client)).filter(Boolean).length,
     succeed: (client: ThrottledClient) => {
-      if (throttle !== null) throttle = succeeded(throttle, client);
+      if (throttle !== null) throttle = withoutFailures(throttle, client);
     },
     state: (): LoginThrottle => throttle ?? { lastAt: now, clients: new Map(), buckets: new Map() },
   };
@@ -238,10 +238,10 @@ describe("the user's devices", () => {
 
 describe('a throttle', () => {
   it('is forgotten an hour after the last attempt', () => {
-    const state = counted(null, ONE, 0);
+    const state = withAttempt(null, ONE, 0);
     expect([isOver(state, FAILURE_TTL - 1), isOver(state, FAILURE_TTL)]).toEqual([false, true]);
     expect(FAILURE_TTL).toBe(HOUR);
-    expect(counted(state, ONE, HOUR).clients.get('one.0/16 one.0.0/24 one.0.0.1 ')?.failures).toBe(1);
+    expect(withAttempt(state, ONE, HOUR).clients.get('one.0/16 one.0.0/24 one.0.0.1 ')?.failures).toBe(1);
   });
 
   it.each([
@@ -255,10 +255,10 @@ describe('a throttle', () => {
       const before = state();
       const waits = others.map((each) => waitFor(before, each, now));
       expect(attempt(client)).toBe(true);
-      const after = withdrawn(state(), client);
+      const after = withoutAttempt(state(), client);
       expect(after.clients.size).toBe(failure === 0 ? 0 : 1);
       expect(others.map((each) => waitFor(after, each, now))).toEqual(waits);
-      expect(counted(after, client, now)).toEqual(state());
+      expect(withAttempt(after, client, now)).toEqual(state());
       pass(MINUTE);
     }
   });
@@ -284,8 +284,8 @@ describe('a throttle', () => {
   });
 
   it('ignores the result of an attempt that was forgotten before', () => {
-    const state = counted(null, ONE, 0);
-    for (const settle of [withdrawn, succeeded]) {
+    const state = withAttempt(null, ONE, 0);
+    for (const settle of [withoutAttempt, withoutFailures]) {
       expect(settle(settle(state, ONE), ONE).clients.size).toBe(0);
       expect(settle(state, OWNER)).toEqual(state);
     }

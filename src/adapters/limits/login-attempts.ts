@@ -3,14 +3,14 @@ import { keyedMutex } from '../../application/login/login.ts';
 import type { Clock } from '../../application/ports/clock-and-ids.ts';
 import type { Attempt, LoginAttempts } from '../../application/ports/login-attempts.ts';
 import {
-  counted,
   FAILURE_TTL,
   isOver,
   type LoginThrottle,
-  succeeded,
   type ThrottledClient,
   waitFor,
-  withdrawn,
+  withAttempt,
+  withoutAttempt,
+  withoutFailures,
 } from '../../domain/login-throttle.ts';
 import type { Count, Counts } from './counts.ts';
 
@@ -55,7 +55,7 @@ export const countAttempts = (counts: Pick<Counts, 'replace'>, clock: Clock, has
     ...client,
     names: client.names.map((name) => hashOf(name).slice(0, 16)),
   });
-  const settle = async (attempt: Attempt, settled: typeof withdrawn): Promise<void> => {
+  const settle = async (attempt: Attempt, settled: typeof withoutAttempt): Promise<void> => {
     const change: Change = (throttle) => throttle && settled(throttle, kept(attempt.client));
     await update(attempt.key, change, begun.get(attempt));
   };
@@ -66,7 +66,7 @@ export const countAttempts = (counts: Pick<Counts, 'replace'>, clock: Clock, has
       let wait = 0;
       const change: Change = (throttle, now) => {
         wait = waitFor(throttle, client, now);
-        return wait === 0 ? counted(throttle, client, now) : null;
+        return wait === 0 ? withAttempt(throttle, client, now) : null;
       };
       // The clock of the store matters only for those who have to wait.
       const count = await update(attempt.key, change, { text: '', now: clock.now() });
@@ -74,8 +74,8 @@ export const countAttempts = (counts: Pick<Counts, 'replace'>, clock: Clock, has
       if (wait === 0) begun.set(attempt, count);
       return wait;
     },
-    succeed: (attempt) => settle(attempt, succeeded),
-    withdraw: (attempt) => settle(attempt, withdrawn),
+    succeed: (attempt) => settle(attempt, withoutFailures),
+    withdraw: (attempt) => settle(attempt, withoutAttempt),
     async forget(key) {
       await update(key, (throttle) => throttle && { ...throttle, clients: new Map() });
     },

@@ -13,8 +13,8 @@ import type { Records, Stores } from '../storage/records.ts';
 import { EXPORTED, type Tables } from '../storage/tables.ts';
 
 /**
- * Everything that is stored about a user, except the events and secrets (hashes, ids of tokens): of sessions, devices and links the live ones, of
- * messages those that are not sent yet. Names each field that it returns, so that a new field is private by default.
+ * Everything that is stored about a user, except events, secrets (hashes, ids of tokens), and what has expired. It names each field, so that a new
+ * field is private by default.
  */
 export const accountData = async (stores: Pick<Stores, 'sessions' | 'records'>, user: User, now: number) => {
   const [sessions, devices, links, rows, left, messages] = await Promise.all([
@@ -39,7 +39,7 @@ export const accountData = async (stores: Pick<Stores, 'sessions' | 'records'>, 
     recoveryCodes: { left: left.length },
     messages: messages.map((message) => ({
       ...pick(message, 'id', 'kind', 'to', 'email', 'createdAt', 'attempts'),
-      // Without the name of an operator.
+      // It leaves out the name of an operator.
       origin: pick(message.origin, 'userAgent', 'address', 'requestId'),
     })),
   };
@@ -71,7 +71,7 @@ export const userData = (user: User) => ({
 
 export type EventData = Omit<AccountEvent, 'userId'>;
 
-/** The events of a user, the latest first. There may be some more than `EVENTS_KEPT`, so the limit leaves room. */
+/** The events of a user, the latest first. There may be some more than `EVENTS_KEPT`. */
 export const eventsData = async (records: Records, userId: string): Promise<EventData[]> => {
   const all = await eventsOf(records, { userId, before: null, limit: 2 * EVENTS_KEPT });
   return all.map(eventData);
@@ -84,10 +84,7 @@ const eventData = (event: AccountEvent): EventData => ({
 
 export type ExportedAccount = Awaited<ReturnType<ReturnType<typeof exportAccount>>>;
 
-/**
- * Everything that is stored about a user, without secrets, and when it was read. The events come the latest first. The user is told: a thief would
- * leave no other trace.
- */
+/** Exports everything that is stored about a user, without secrets. The user is notified: a thief would leave no other trace. */
 export const exportAccount =
   (deps: Core) =>
   async (caller: Caller, origin = NO_ORIGIN, cancellation = NEVER_CANCELLED) => {
@@ -97,34 +94,33 @@ export const exportAccount =
       await recordChange(deps, stores, { kind: 'exported', user: locked, sessionId: caller.sessionId, origin });
       return locked;
     });
-    return exported(deps, user);
+    return exportOf(deps, user);
   };
 
-/** The same, which an operator hands over to the user. */
+/** An export that an operator hands over to the user. */
 export const exportAccountAsOperator = (deps: Stores & Pick<Core, 'clock'>) => async (userId: string) =>
-  exported(deps, await existingUser(deps, userId));
+  exportOf(deps, await existingUser(deps, userId));
 
-const exported = async (deps: Stores & Pick<Core, 'clock'>, user: User) => {
+const exportOf = async (deps: Stores & Pick<Core, 'clock'>, user: User) => {
   const exportedAt = deps.clock.now();
   const data = await accountData(deps, user, exportedAt);
   const events = (await eventsData(deps.records, user.id)).map(withoutName);
-  // The number of attempts is of interest to the operator only.
+  // Only operators see the number of attempts.
   const messages = data.messages.map(({ attempts: _, ...message }) => message);
   return { ...data, messages, events, exportedAt };
 };
 
-export const existingUser = async ({ users }: Stores, userId: string) => found(await users.findById(userId));
+export const existingUser = async ({ users }: Stores, userId: string) => assertFound(await users.findById(userId));
 
-/** The user, whom nobody else changes until the end of the transaction. */
-export const lockedUser = async ({ users }: Stores, userId: string) => found(await users.lock(userId));
+export const lockedUser = async ({ users }: Stores, userId: string) => assertFound(await users.lock(userId));
 
-const found = (user: User | null): User => {
+const assertFound = (user: User | null): User => {
   if (user === null) throw new AppError('DB_RECORD_NOT_FOUND');
   return user;
 };
 
 type PageOfEvents = Omit<EventsQuery, 'userId'>;
-/** A page of the events of an account, the latest first. @returns the events, and the value of `before` for the next page; `null` on the last page. */
+/** A page of the events of an account, the latest first. @returns `next`: the value of `before` for the next page; `null` on the last page. */
 export const listEvents = (deps: Service) => async (caller: Caller, query: PageOfEvents) => {
   const { id: userId } = await liveUser(deps, caller);
   const { events, next } = await pageOfEvents(deps, { ...query, userId });
@@ -145,14 +141,14 @@ type OperatorsQuery = {
   readonly before: string | null;
   readonly limit: number;
   readonly kind?: EventKind | undefined;
-  /** The name of an operator. Default: whoever did it. */
+  /** Only events by the operator of this name. */
   readonly actor?: string | undefined;
 };
 
-/** Events that a page of one kind reads at most. */
+/** The most events that are read for a page of one kind. */
 const MOST_EVENTS = 10_000;
 
-/** A page of the events of all users, the latest first. @param before `next` of the page before; `null` for the first page. */
+/** A page of the events of all users, the latest first. */
 export const listAllEvents =
   ({ records }: Pick<Stores, 'records'>) =>
   async ({ before, limit, kind, actor }: OperatorsQuery) => {

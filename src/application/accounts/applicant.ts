@@ -24,10 +24,7 @@ const invalidInvitation = (): AppError =>
     message: 'The invitation is not valid for this email: it is for another one, was used or revoked, or has expired.',
   });
 
-/**
- * The invitation that a registration presents; `null`: none, and it needs none. Nothing is looked up about the address, so that neither the
- * answer nor its time shows whether it has an account.
- */
+/** The invitation that a registration presents. Nothing is looked up about the address, so that the answer does not show whether it has an account. */
 export const presentedInvitation = async (
   { registration, records, secrets, clock }: Service,
   { email, invitation: token }: { readonly email: string; readonly invitation?: string | undefined },
@@ -39,27 +36,23 @@ export const presentedInvitation = async (
   return found;
 };
 
-/** Uses an invitation up, in the transaction of the registration: one of several succeeds. */
+/** Uses an invitation up, in the transaction of the registration. Of several, one succeeds. */
 export const useInvitation = async ({ clock }: Service, { records }: Stores, invitation: Invitation): Promise<void> => {
   if (!(await takeInvitation(records, invitation, clock.now()))) throw invalidInvitation();
 };
 
-type Invited = {
-  readonly email: string;
-  readonly attributes: Attributes;
-  readonly locale: string | null;
-};
+type Invited = Pick<Invitation, 'email' | 'attributes'> & { readonly locale: string | null };
 
 /**
  * Invites an address, in place of an earlier invitation. The token of its link is made when the mail is written.
- * @returns the invitation; or why there is none: the address has an account that somebody has proven, or too many are open.
+ * @returns `registered`: the address has a proven account; `too-many`: too many invitations are open.
  */
 export const invite =
   (deps: Core) =>
-  ({ email: given, attributes, locale }: Invited, origin: Origin): Promise<Invitation | 'registered' | 'too-many'> =>
+  ({ email: typed, attributes, locale }: Invited, origin: Origin): Promise<Invitation | 'registered' | 'too-many'> =>
     deps.transactions.run(async (stores) => {
       const { clock, ids, secrets } = deps;
-      const [email, createdAt] = [canonicalEmail(given), clock.now()];
+      const [email, createdAt] = [canonicalEmail(typed), clock.now()];
       const holder = await stores.users.findByEmail(email);
       if (holder !== null && !isClaimable(holder)) return 'registered';
       const isNew = (await findInvitation(stores.records, { email }, createdAt)) === null;
@@ -84,18 +77,18 @@ export const revokeInvitation = (deps: Core) => (email: string, origin: Origin) 
   });
 
 export type RegisterInput = ClientContext & {
-  /** Without it, one is derived from the email. */
+  /** Default: one that is derived from the email. */
   readonly username?: string | undefined;
   readonly email: string;
-  /** Without it, the user logs in in other ways, and may choose one by a link in a mail. */
+  /** Without a password, the user logs in in other ways, and may set one by a link in a mail. */
   readonly password?: string | undefined;
   readonly invitation?: string | undefined;
-  /** Its address is the email. It is linked to the account. */
+  /** An identity with this email, which is linked to the account. */
   readonly identity?: VerifiedIdentity | undefined;
   readonly extra?: Readonly<Record<string, string>> | undefined;
 };
 
-/** @returns the invitation that is presented; `null` for none */
+/** Checks the invitation and the password. @returns the invitation, if one is presented. */
 export const assertAllowed = async (deps: Service, input: RegisterInput): Promise<Invitation | null> => {
   const { username, email, password } = input;
   const invitation = await presentedInvitation(deps, input);
@@ -107,20 +100,16 @@ export const assertAllowed = async (deps: Service, input: RegisterInput): Promis
 type Usernames = readonly [string, ...string[]];
 
 export type Applicant = {
-  /** With the last of the usernames. */
+  /** The user with the last of the usernames. */
   readonly user: User;
   readonly usernames: Usernames;
 };
 
 /**
- * Makes the user of a registration: asks the hook, and then hashes the password. Both depend on nothing that is stored about the address. An
- * invitation proves it, and so does a provider that says so.
+ * Makes the user of a registration: asks the hook, and then hashes the password, without a look at what is stored about the address. An invitation
+ * proves the address, and so does a provider that has verified it.
  */
-export const applicantOf = async (
-  deps: Service,
-  input: RegisterInput,
-  invitation: Invitation | null = null,
-): Promise<Applicant> => {
+export const applicantOf = async (deps: Service, input: RegisterInput, invitation: Invitation | null = null) => {
   const { hasher, secrets, clock, ids, mailLocales = [] } = deps;
   const { username: chosen, email, password, locales = [] } = input;
   const locale = preferredLocale(locales, mailLocales);
@@ -132,10 +121,10 @@ export const applicantOf = async (
   const isProven = invitation !== null || (input.identity?.isEmailVerified ?? false);
   const emailVerifiedAt = isProven ? now : null;
   const user = newUser({ id: ids.next(), username, email, passwordHash, now, locale, attributes, emailVerifiedAt });
-  return { user, usernames };
+  return { user, usernames } satisfies Applicant;
 };
 
-/** @returns what the invitation and the hook state about the user. */
+/** The attributes by the invitation and the hook. */
 const attributesOf = async (
   { beforeRegister, operators }: Service,
   { username, email, origin = NO_ORIGIN, extra = {} }: RegisterInput,
@@ -149,13 +138,13 @@ const attributesOf = async (
   if (answer.decision !== 'allow')
     throw new AppError('AUTH_REGISTRATION_REFUSED', { reason: 'by a hook', hookMessage: answer.message });
   const { attributes = {} } = answer;
-  // Whoever registers may not own the address for which the hook decides so.
+  // The address is not proven yet, so a hook makes nobody an operator.
   if (scopesOf(operators, attributes).length > scopesOf(operators, invitation?.attributes ?? {}).length)
     throw new AppError('SYS_HOOK_UNAVAILABLE', { reason: 'it makes an operator of ADMIN_USERS' });
   return attributes;
 };
 
-/** Stores an applicant under the first of the usernames that is free. Each try has a transaction of its own, which a taken name ends. */
+/** Stores an applicant under the first free username. Each try has its own transaction, which a taken name ends. */
 export const underFreeUsername = async <Result>(
   users: Pick<UserRepository, 'findByUsername'>,
   { user, usernames: [username, next, ...others] }: Applicant,

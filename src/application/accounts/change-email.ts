@@ -18,13 +18,13 @@ import { endUnproven, endWays } from './ways.ts';
 
 type EmailChange = Confirmation & { readonly email: string };
 
-/** How many links to new addresses a user may request in a period. Further requests get the same response, and no mail is sent. */
+/** How many links to new addresses a user may request in a period. Further requests get the same response without a mail. */
 const REQUESTS_PER_PERIOD = 5;
 const PERIOD = 3_600_000;
 
 /**
- * Sends a link to a new address of a user who knows the password, or has a code by mail. The address changes when the link is
- * confirmed. Whether the new address has an account is not looked up.
+ * Sends a link to the new address of a user who confirms it by the password or a code by mail. The link changes the address. Whether the new address
+ * has an account is not looked up.
  */
 export const requestEmailChange =
   (deps: Service) =>
@@ -37,7 +37,7 @@ export const requestEmailChange =
     const to = canonicalEmail(input.email);
     if (to === user.email) return;
     await deps.transactions.run(async (stores) => {
-      // A change of the password removes such links; none may be stored after it.
+      // After a change of the password, which removes such links, none may be stored.
       await lock(stores);
       const requests = await countEvents(stores.records, userId, 'email-change-requested', deps.clock.now() - PERIOD);
       if (requests >= REQUESTS_PER_PERIOD) return;
@@ -47,8 +47,8 @@ export const requestEmailChange =
   };
 
 /**
- * Shows whose address a link changes, without using the link up.
- * @returns also until when a former address could take the account back if the change was confirmed now; `null` if none could
+ * Shows whose address a link changes, without using it up.
+ * @returns `undoUntil`: how long a former address could take the account back after the change; `null` if none could
  */
 export const previewEmailChange = (deps: Service) => async (token: string) => {
   const { userId, email } = await findLink(deps, deps, token, 'email-change');
@@ -65,13 +65,13 @@ type EmailConfirmation = ClientContext & {
   readonly token: string;
   /** The session of the request, if it has an access token. */
   readonly session?: SessionKey | undefined;
-  /** The password of the link's account. Not needed with a live session of that account. */
+  /** Needed without a live session of the account. */
   readonly password?: string | undefined;
 };
 
 /**
- * Changes the address of a user to the one that the link was sent to, which is thereby verified. The link alone is not enough: an attacker may
- * have requested a change to somebody else's address, who would then use the attacker's account.
+ * Changes the address of a user to the one to which the link was sent, and so verifies it. The link alone is not enough: an attacker may have requested
+ * a change to the address of somebody else, who would then use the attacker's account.
  * @returns the tokens of the new session; `null` when the password has confirmed the change.
  */
 export const confirmEmailChange =
@@ -80,7 +80,7 @@ export const confirmEmailChange =
     const { token, locales = [], origin = NO_ORIGIN } = confirmation;
     const link = await findLink(deps, deps, token, 'email-change');
     const { userId, email } = link;
-    // The rule may be newer than the link.
+    // The allowed domains may have changed since the link was sent.
     assertDomainAllowed(deps.registration, email);
     const sessionId = await assertOwner(deps, link, confirmation);
     const change = { email, emailVerifiedAt: deps.clock.now() };
@@ -106,26 +106,20 @@ const PASSWORD_REQUIRED = {
   code: 'required',
 } as const;
 
-/** @returns the session that confirms the change; `null` when the password does. A wrong password counts as a failed log-in (ADR 0008). */
-const assertOwner = async (
-  deps: Service,
-  { userId }: Link,
-  { session, password, networks = ['unknown'] }: EmailConfirmation,
-): Promise<string | null> => {
+/** @returns the id of the session that confirms the change; `null` when the password does. A wrong one counts as a failed log-in (ADR 0008). */
+const assertOwner = async (deps: Service, { userId }: Link, { session, password, networks }: EmailConfirmation) => {
   const own = session?.userId === userId ? await deps.sessions.find(session) : null;
   if (own !== null && isLive(own, deps.clock.now())) return own.id;
-  if (password === undefined) {
-    throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: [PASSWORD_REQUIRED] });
-  }
+  if (password === undefined) throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: [PASSWORD_REQUIRED] });
   const user = await deps.users.findById(userId);
   if (user === null) throw invalidLink(NO_USER);
-  const candidates = loginAttempts(user.username, user, { networks, verified: [] });
+  const candidates = loginAttempts(user.username, user, { networks });
   const matches = await comparePassword(deps, candidates, password, user);
   if (!matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
   return null;
 };
 
-/** What follows a change of an address, in its transaction: the event, and the former address can take the account back and is told so. */
+/** Completes a change of an address, in its transaction: records it, and reserves and notifies the former address. */
 export const settleEmailChange = async (
   deps: Core,
   stores: Stores,
@@ -149,8 +143,8 @@ type EmailChanged = {
 };
 
 /**
- * Of several changes in a row, the first one can be undone: otherwise an attacker could change the address twice. One that is given up since cannot
- * be restored: it would be the attacker's. An address that the user takes again, and gives up again, is reserved for another week.
+ * Reserves the former address for its user. Of several changes, only the first one can be undone: later addresses may be an attacker's. An address that
+ * the user takes again, and gives up again, is reserved for another week.
  */
 const reserveFormer = async (deps: Core, stores: Stores, before: User) => {
   const reservation = await reservationOf(deps, stores, before.id);

@@ -14,7 +14,7 @@ import { type Caller, liveUser, lockedLiveUser } from '../sessions/current-user.
 import { linkByToken, takeLink } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 
-/** Mails a code to the present address of a user, who confirms with it what otherwise takes the password. */
+/** Mails a code to the present address of a user, which confirms a change in place of the password. */
 export const requestConfirmationCode =
   (deps: Core) =>
   (caller: Caller, origin = NO_ORIGIN): Promise<void> =>
@@ -25,17 +25,17 @@ export const requestConfirmationCode =
 
 export type Confirmation = RequestWithPassword & {
   readonly origin?: Origin;
-  /** That was mailed to the present address. */
+  /** The code that was mailed to the present address. */
   readonly code?: string | undefined;
 };
 
 type ConfirmedOwner = {
   readonly user: User;
-  /** Locks the user, who has to be the same, and uses the code up, in the transaction of what is confirmed. */
+  /** Locks the user, checks the password again, and uses the code up, in the transaction of what is confirmed. */
   readonly lock: (stores: Stores) => Promise<User>;
 };
 
-/** The user of a request that the access token alone does not allow: with the password, or with a code that was mailed to the present address. */
+/** The user of a request for which an access token is not enough: it needs the password, or a code that was mailed to the present address. */
 export const confirmedOwner = async (deps: Service, input: Confirmation): Promise<ConfirmedOwner> => {
   const { password, code, sessionId, tokenIssuedAt, userId } = input;
   if (password !== undefined) {

@@ -16,16 +16,12 @@ export const deleteAccount =
     });
   };
 
-/**
- * Removes a user with everything that is stored about them. Only the audit log keeps that the account was deleted.
- * @returns whether there was such a user: one of several concurrent callers removes the user.
- */
+/** Removes a user with everything that is stored about them. @returns whether there was such a user: `true` for one of several concurrent callers. */
 export const removeAccount = async (deps: Sources, stores: Stores, userId: string, origin: Origin) => {
   // Locks the user.
   const found = await stores.users.update(userId, { now: deps.clock.now() });
   if (found === null) return false;
   await endSessionsOf(deps, stores, userId, { reason: 'account-deleted', origin });
-  // The last event of the user, also to receivers of webhooks.
   await record(deps, stores, origin, [{ userId, kind: 'deleted' }]);
   await stores.users.remove(userId);
   return true;

@@ -12,36 +12,33 @@ export type ImportDeps = Core & {
   readonly factorSecrets: FactorSecrets | null;
 };
 
+/** A user of another system, as they are to be imported. */
 export type Arrival = Pick<User, 'id' | 'email' | 'passwordHash' | 'locale' | 'attributes'> & {
-  /** One that may be used here; `null` for none. */
+  /** `null` if the other one has no username that is allowed here. */
   readonly username: string | null;
-  /** Whether the other system says so. */
   readonly isEmailVerified: boolean;
   readonly isDisabled: boolean;
   /** Epoch milliseconds; `null` if it is not known. */
   readonly createdAt: number | null;
   readonly identities: readonly Pick<Identity, 'issuer' | 'subject' | 'provider' | 'email'>[];
-  /** Of authenticator apps, in Base32. */
+  /** The secrets of authenticator apps, in Base32. */
   readonly appSecrets: readonly string[];
 };
 
 type Refused = { readonly problem: string };
 
-/** Where is looked for what is taken: in the stores, or in what a trial would have stored. */
+/** Where taken names and identities are looked up: in the stores, or in what a dry run would have stored. */
 export type UserLookup = Pick<Stores, 'records'> & {
   readonly users: {
     readonly findById: (id: string) => Promise<Pick<User, 'email'> | null>;
     readonly findByEmail: (email: string) => Promise<object | null>;
     readonly findByUsername: (username: string) => Promise<object | null>;
   };
-  /** Default: in the records. */
+  /** Default: `findIdentity`. */
   readonly identityOf?: (identity: IdentityKey) => Promise<object | null>;
 };
 
-/**
- * Whether a user is in already, or cannot be. An id names one user for ever, so whatever has been changed since is left as it is.
- * @returns `null` for a user who can be stored
- */
+/** Whether a user was imported before, or why they cannot be; `null` for a user who can be stored. A user who was imported before is not changed. */
 export const presenceOf = async (
   deps: Pick<ImportDeps, 'clock'>,
   stores: UserLookup,
@@ -59,8 +56,7 @@ export const presenceOf = async (
 };
 
 /**
- * Stores a user in a transaction, without an event and without a mail: it would be one for each of all users on one day.
- * @returns the user; the username is another one if that of the arrival is taken.
+ * Stores a user in a transaction, without an event or a mail, which all users would get on one day. A taken username is replaced by another one.
  * @throws AppError `duplicateUser` or DB_UNIQUE_VIOLATION for what `presenceOf` would have found
  */
 export const storeArrival = async (deps: ImportDeps, stores: Stores, arrival: Arrival): Promise<User> => {
@@ -77,12 +73,10 @@ export const storeArrival = async (deps: ImportDeps, stores: Stores, arrival: Ar
   };
   const userId = user.id;
   await stores.users.add(user);
-  for (const { email, ...identity } of identities) {
-    const verified = { ...identity, email, isEmailVerified: false };
-    await stores.records.insert('identities', {
-      ...newIdentity(verified, { id: deps.ids.next(), userId, now }),
-      lastUsedAt: null,
-    });
+  for (const identity of identities) {
+    const key = { id: deps.ids.next(), userId, now };
+    const added = newIdentity({ ...identity, isEmailVerified: false }, key);
+    await stores.records.insert('identities', { ...added, lastUsedAt: null });
   }
   for (const { id, secret } of apps) {
     const encrypted = deps.factorSecrets?.encrypt(secret, userId);
@@ -93,7 +87,7 @@ export const storeArrival = async (deps: ImportDeps, stores: Stores, arrival: Ar
   return user;
 };
 
-/** That of the arrival, or one that is derived from the address. */
+/** The username of the other system, or one that is derived from the address. */
 export const freeUsername = async (
   { secrets }: Pick<ImportDeps, 'secrets'>,
   { users }: Pick<UserLookup, 'users'>,

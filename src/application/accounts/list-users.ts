@@ -2,7 +2,7 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import type { User } from '../../domain/user.ts';
 import { filteredPage } from '../filtered-page.ts';
 import type { UsersQuery } from '../ports/user-repository.ts';
-import { allEvents, placeIn, placeOf } from '../storage/events.ts';
+import { allEvents, isPlace, placeIn, placeOf } from '../storage/events.ts';
 import type { Stores } from '../storage/records.ts';
 import { countRows } from '../storage/rows.ts';
 
@@ -12,22 +12,22 @@ const STATES: Readonly<Record<string, (user: User) => boolean>> = {
   'second-factor': ({ secondFactorAt }) => secondFactorAt !== null,
 };
 const OF_PROVIDER = 'provider:';
-/** In the order of their last log-ins. */
+/** The filter that lists users in the order of their last log-ins. */
 const LOGGED_IN = 'logged-in';
 
 export const USER_FILTER = new RegExp(
   `^(?:${[...Object.keys(STATES), LOGGED_IN].join('|')}|${OF_PROVIDER}[\\w-]{1,80})$`,
 );
 
-/** Rows that a page with a filter reads at most: of users or events, and of those whose user is another row. */
+/** The most rows that a page with a filter reads, and the most if each also takes a look-up of its user. */
 const [MOST_ROWS, MOST_USERS] = [10_000, 1_000];
 
 type ListQuery = Omit<UsersQuery, 'skip'> & {
-  /** One that `USER_FILTER` accepts. Default: all users. */
+  /** A filter of `USER_FILTER`. Default: all users. */
   readonly only?: string | null | undefined;
 };
 
-const listed = async ({ users }: Pick<Stores, 'users'>, query: UsersQuery): Promise<User[]> => {
+const readUsers = async ({ users }: Pick<Stores, 'users'>, query: UsersQuery): Promise<User[]> => {
   if (users.list === undefined)
     throw new AppError('SYS_UNEXPECTED_ERROR', {
       reason: 'the users of this storage cannot be listed: it has no `list`',
@@ -35,7 +35,7 @@ const listed = async ({ users }: Pick<Stores, 'users'>, query: UsersQuery): Prom
   return users.list(query);
 };
 
-/** A page of the users. @returns `next`: what continues the list as `after`; `null` on the last page. */
+/** A page of the users. @returns `next`: the value of `after` for the next page; `null` on the last page. */
 export const listUsers = (deps: Pick<Stores, 'users' | 'records'>) => async (query: ListQuery) => {
   const { only } = query;
   const list = only === LOGGED_IN ? listByLogin : only?.startsWith(OF_PROVIDER) ? listByProvider : listById;
@@ -47,7 +47,7 @@ const listById = (deps: Pick<Stores, 'users'>, query: ListQuery) => {
   const { only = null, contains, newestFirst } = query;
   return filteredPage(
     {
-      read: (after, limit) => listed(deps, { contains, newestFirst, after, limit }),
+      read: (after, limit) => readUsers(deps, { contains, newestFirst, after, limit }),
       placeOf: ({ id }) => id,
       itemOf: (user) => (only === null || STATES[only]?.(user) ? user : null),
       mostRows: only === null ? undefined : MOST_ROWS,
@@ -56,14 +56,14 @@ const listById = (deps: Pick<Stores, 'users'>, query: ListQuery) => {
   );
 };
 
-/** The user, if their names contain the text. */
-const named = async ({ users }: Pick<Stores, 'users'>, id: string, contains: string | null): Promise<User | null> => {
+/** The user with this id, if the username or the email contains the text. */
+const matchingUser = async ({ users }: Pick<Stores, 'users'>, id: string, contains: string | null) => {
   const user = await users.findById(id);
   const text = contains?.toLowerCase() ?? '';
   return user !== null && [user.username, user.email].some((name) => name.toLowerCase().includes(text)) ? user : null;
 };
 
-/** Those whose identity was linked last come first. */
+/** In the order of their identities, the one that was linked last first. */
 const listByProvider = (deps: Pick<Stores, 'users' | 'records'>, query: ListQuery) => {
   const provider = query.only?.slice(OF_PROVIDER.length) ?? '';
   const seen = new Set<string>();
@@ -76,32 +76,40 @@ const listByProvider = (deps: Pick<Stores, 'users' | 'records'>, query: ListQuer
           ...{ order: ['id'], descending: true, limit },
         }),
       placeOf: ({ id }) => id,
-      itemOf: ({ userId }) => (isFirst(seen, userId) ? named(deps, userId, query.contains) : null),
+      itemOf: ({ userId }) => (isFirst(seen, userId) ? matchingUser(deps, userId, query.contains) : null),
       mostRows: query.contains === null ? undefined : MOST_USERS,
     },
     query,
   );
 };
 
-/** In the order of their last log-ins: a further page has users again who logged in several times. */
+/** In the order of their last log-ins. A user who logged in several times may be on several pages. */
 const listByLogin = (deps: Pick<Stores, 'users' | 'records'>, query: ListQuery) => {
   const seen = new Set<string>();
+  if (query.after !== null && !isPlace(query.after))
+    throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: [CURSOR_OF_ANOTHER_LIST] });
   return filteredPage(
     {
       read: (after, limit) => allEvents(deps.records, { before: placeIn(after), limit }),
       placeOf,
       itemOf: ({ kind, userId }) =>
-        kind === 'logged-in' && isFirst(seen, userId) ? named(deps, userId, query.contains) : null,
+        kind === 'logged-in' && isFirst(seen, userId) ? matchingUser(deps, userId, query.contains) : null,
       mostRows: query.contains === null ? MOST_ROWS : MOST_USERS,
     },
     query,
   );
 };
 
+const CURSOR_OF_ANOTHER_LIST = {
+  field: 'cursor',
+  message: 'must be `next` of the page before',
+  code: 'invalid_format',
+} as const;
+
 const isFirst = (seen: Set<string>, id: string): boolean => !seen.has(id) && seen.add(id).size > 0;
 
 export const countUsers = (deps: Pick<Stores, 'users'>) => (): Promise<number> =>
   countRows(async (after, skip) => {
-    const [last] = await listed(deps, { contains: null, after, newestFirst: false, skip, limit: 1 });
+    const [last] = await readUsers(deps, { contains: null, after, newestFirst: false, skip, limit: 1 });
     return last?.id;
   });

@@ -18,7 +18,7 @@ type CodeRequest = {
   readonly origin?: Origin;
 };
 
-/** Requests a code in place of the password. A browser that asks again after a moment keeps the code that is on its way. */
+/** Requests a code in place of the password. A browser that asks again within a minute keeps its code. */
 export const requestLoginCode =
   (deps: Service) =>
   async ({ account: typed, asked = [], origin = NO_ORIGIN }: CodeRequest): Promise<string> => {
@@ -36,8 +36,8 @@ type CodeLogin = ClientContext & {
 };
 
 /**
- * Opens a session for a user who has got a code by mail, or a pending log-in if the user needs a second factor, as a password does. The code
- * proves the address. An account that does not exist takes as long as one with another code.
+ * Opens a session by a code from a mail, or a pending log-in if a second factor is missing. The code proves the address. An account that does not
+ * exist takes as long as one with another code.
  */
 export const logInWithCode =
   (deps: Service) =>

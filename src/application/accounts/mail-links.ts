@@ -12,10 +12,7 @@ import type { Stores } from '../storage/records.ts';
 import { removeAccount } from './delete-account.ts';
 import { endUnproven, endWays, proveAddress } from './ways.ts';
 
-/**
- * Requests a link with which the owner of an address can choose a new password. Whether the address has an account is looked up only when
- * the message is sent, so that the response time is the same for every address.
- */
+/** Requests a link that sets a new password. The account is looked up only when the mail is sent, so that the response time does not show it. */
 export const requestPasswordReset =
   (deps: Service) =>
   (email: string, origin: Origin = NO_ORIGIN): Promise<void> =>
@@ -23,20 +20,15 @@ export const requestPasswordReset =
 
 const RESETS = ['password-reset', 'handed-over'] as const;
 
-export const previewPasswordReset =
-  (deps: Service) =>
-  async (token: string): Promise<Pick<User, 'username'>> => {
-    const link = await findLink(deps, deps, token, ...RESETS);
-    const { username } = ownerOf(link, await deps.users.findById(link.userId));
-    return { username };
-  };
+export const previewPasswordReset = (deps: Service) => async (token: string) => {
+  const link = await findLink(deps, deps, token, ...RESETS);
+  const { username } = ownerOf(link, await deps.users.findById(link.userId));
+  return { username };
+};
 
 type ResetPasswordInput = ClientContext & { readonly token: string; readonly newPassword: string };
 
-/**
- * Sets a new password with a link, and ends all sessions of the user. A link that was sent to the address of the account proves it. Only a live link
- * causes a hash.
- */
+/** Sets a new password by a link, and ends all sessions of the user. A link that was mailed also proves the address. */
 export const resetPassword =
   (deps: Service) =>
   async (input: ResetPasswordInput, cancellation = NEVER_CANCELLED): Promise<void> => {
@@ -55,12 +47,12 @@ export const resetPassword =
       if (link.purpose === 'password-reset') await proveAddress(deps, stores, locked, proof);
       await record(deps, stores, origin, [{ userId: user.id, kind: 'password-reset' }]);
       await endWays(deps, stores, 'password-reset', locked, { origin, passwordHash });
-      await notify(deps, stores, link, origin);
+      await notifyOfReset(deps, stores, link, origin);
       cancellation.throwIfAborted();
     });
   };
 
-/** The user of a link, if the account still has the address that it was made for. */
+/** The user of a link, if the account still has its address. */
 const ownerOf = (link: Link, user: User | null): User => {
   if (user === null || user.email !== link.email) throw invalidLink('the address of the account was changed');
   if (user.disabledAt !== null) throw invalidLink('the account is disabled');
@@ -68,10 +60,10 @@ const ownerOf = (link: Link, user: User | null): User => {
 };
 
 /**
- * The user is told, and what the account still has. A former address can still take the account back, and both are told until when. A reset by the new
- * one shortens nothing: it may be the address of somebody who knew the password.
+ * Notifies the user of a reset. As long as a former address can take the account back, both addresses are told until when. The reset does not shorten
+ * that time, since the new address may be that of a thief.
  */
-const notify = async (deps: Service, stores: Stores, { userId, email }: Link, origin: Origin) => {
+const notifyOfReset = async (deps: Service, stores: Stores, { userId, email }: Link, origin: Origin) => {
   const former = await reservationOf(deps, stores, userId);
   const kind = 'email-change-final';
   if (former !== null && former.email !== email && notifiesFormerAddress(deps))
@@ -83,7 +75,7 @@ const notify = async (deps: Service, stores: Stores, { userId, email }: Link, or
     await enqueue(deps, stores, origin, [{ kind: 'password-was-reset', userId, to: email }]);
 };
 
-/** Requests another link that verifies an address. Whether the address has an account is looked up only when the link is sent. */
+/** Requests another link that verifies an address. The account is looked up only when the mail is sent. */
 export const requestEmailVerification =
   (deps: Service) =>
   (email: string, origin = NO_ORIGIN): Promise<void> =>
@@ -91,7 +83,7 @@ export const requestEmailVerification =
 
 type EmailConfirmation = ClientContext & { readonly token: string };
 
-/** Proves an address, if the user still has it. The mail has named the account, so the password stays. */
+/** Proves an address, if the user still has it. The password stays, since the mail has named the account. */
 export const confirmEmail =
   (deps: Service) =>
   async ({ token, refreshTokens = [], locales = [], origin = NO_ORIGIN }: EmailConfirmation): Promise<void> => {
@@ -107,8 +99,8 @@ export const confirmEmail =
   };
 
 /**
- * "I did not register": removes an account that was registered with somebody else's address. Not one that was imported, or whose address is verified,
- * and not a disabled one: its user could delete the events that led to the ban.
+ * "I did not register": removes an account that was registered with somebody else's address. Imported accounts and those with a verified address stay.
+ * So do disabled ones, whose users could delete the events that led to it.
  */
 export const removeUnverifiedAccount =
   (deps: Core) =>
@@ -125,8 +117,8 @@ export const removeUnverifiedAccount =
     });
 
 /**
- * Restores the address that the link was sent to, and removes the ways in that were added since. Somebody else knew the password, so it stops working,
- * all sessions end, and the address gets a link for a new one.
+ * Restores the address to which the link was sent, and removes the ways in that were added since. Somebody else knew the password, so it is removed, all
+ * sessions end, and the address gets a link for a new one.
  */
 export const takeAccountBack =
   (deps: Core, purpose: UndoPurpose) =>
@@ -152,13 +144,13 @@ export const takeAccountBack =
       ]);
     });
 
-/** An address that was given up unproven is reserved by a link that leaves nothing. */
+/** Whether the undo proves the address for the first time. The link of an address that was given up unproven keeps nothing. */
 const isFirstProof = async (deps: Core, stores: Stores, before: User, { email }: Link): Promise<boolean> => {
   if (before.email === email) return before.emailVerifiedAt === null;
   const reservation = await reservationOf(deps, stores, before.id);
   return reservation?.email === email && reservation.keeps === null && reservation.since === 0;
 };
 
-/** An earlier link of the same address stays: it undoes more. A link of the present address ends none of a former address. */
+/** Earlier links of the same address stay, since they undo more. A link of the present address ends none of a former address. */
 const removeLaterUndos = (deps: Core, stores: Stores, { id, email: before }: User, { email, since }: Link) =>
   removeUndos(deps, stores, id, (undo) => (undo.email === email ? undo.since >= since : before !== email));

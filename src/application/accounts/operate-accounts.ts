@@ -1,7 +1,6 @@
 import type { Attributes } from '../../domain/attributes.ts';
 import { duplicateUser } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
-import type { ChangeNotice } from '../../domain/happenings.ts';
 import { RESET_LIFETIME } from '../../domain/link.ts';
 import { NO_PASSWORD } from '../../domain/password.ts';
 import { canonicalEmail, newUser, type User } from '../../domain/user.ts';
@@ -13,12 +12,12 @@ import type { LoginAttempts } from '../ports/login-attempts.ts';
 import { type Core, enqueue, record } from '../service.ts';
 import { endSessionOrDevice, endSessionsOf } from '../sessions/end-sessions.ts';
 import { putLink } from '../storage/credentials.ts';
-import { takeOperated } from '../storage/events.ts';
+import { takeOperatorEvents } from '../storage/events.ts';
 import { existingUser, lockedUser } from './account-data.ts';
 import { settleEmailChange } from './change-email.ts';
 import { removeAccount } from './delete-account.ts';
 import { freeUsername } from './import-user.ts';
-import { type EndedWays, endUnproven, endWays } from './ways.ts';
+import { endUnproven, endWays } from './ways.ts';
 
 export const disableAccount =
   (deps: Core) =>
@@ -41,10 +40,7 @@ export const enableAccount = (deps: Core) => (userId: string, origin: Origin) =>
     return enabled !== null;
   });
 
-/**
- * States attributes about a user, in place of the former ones. Access tokens have them from the next log-in or refresh on.
- * @returns whether they are others.
- */
+/** Replaces the attributes of a user. Access tokens have them from the next log-in or refresh on. @returns whether they differ from the former. */
 export const setAttributes = (deps: Core) => (userId: string, attributes: Attributes, origin: Origin) =>
   deps.transactions.run(async (stores) => {
     const user = await lockedUser(stores, userId);
@@ -68,7 +64,7 @@ export const endSessionAsOperator =
     });
   };
 
-/** Removes an identity at a provider, also the last way in: `makeResetLink` makes another. */
+/** Removes an identity at a provider, even if it is the last way in: `makeResetLink` makes another one. */
 export const unlinkIdentityAsOperator = (deps: Core) => (userId: string, id: string, origin: Origin) =>
   deps.transactions.run(async (stores) => {
     const user = await lockedUser(stores, userId);
@@ -76,36 +72,30 @@ export const unlinkIdentityAsOperator = (deps: Core) => (userId: string, id: str
     await recordChange(deps, stores, { kind: 'identity-unlinked', user, origin, added: [] });
   });
 
-/** Forgets the wrong passwords and codes of a user, so that log-ins need not wait. */
-export const unlockAccount =
-  (deps: Core & { readonly attempts: Pick<LoginAttempts, 'forget'> }) => async (userId: string, origin: Origin) => {
-    const user = await deps.transactions.run(async (stores) => {
-      const locked = await lockedUser(stores, userId);
-      await record(deps, stores, origin, [{ userId, kind: 'unlocked' }]);
-      return locked;
-    });
-    for (const key of attemptKeys(user)) await deps.attempts.forget?.(key);
-  };
+type Forgetting = { readonly attempts: Pick<LoginAttempts, 'forget'> };
 
-/** Removes the authenticator apps, recovery codes and passkeys of a user who has lost a device: all of them may be on it. */
-export const removeFactorsAsOperator =
-  (deps: Core) =>
-  (userId: string, origin: Origin): Promise<Omit<EndedWays, 'sessions'>> =>
-    deps.transactions.run(async (stores) => {
-      const user = await lockedUser(stores, userId);
-      const { sessions: _, ...removed } = await endWays(deps, stores, 'factors-removed', user, { origin });
-      const kinds: ChangeNotice[] = [
-        ...(removed.apps > 0 ? (['second-factor-removed'] as const) : []),
-        ...(removed.passkeys > 0 ? (['passkey-removed'] as const) : []),
-      ];
-      for (const kind of kinds) await notifyOfChange(deps, stores, { kind, user, origin, added: [] });
-      return removed;
-    });
+/** Resets the counts of wrong passwords and codes, so that log-ins need not wait. */
+export const unlockAccount = (deps: Core & Forgetting) => async (userId: string, origin: Origin) => {
+  const user = await deps.transactions.run(async (stores) => {
+    const locked = await lockedUser(stores, userId);
+    await record(deps, stores, origin, [{ userId, kind: 'unlocked' }]);
+    return locked;
+  });
+  for (const key of attemptKeys(user)) await deps.attempts.forget?.(key);
+};
 
-/**
- * Makes a link that sets a new password, which an operator gives to the user. It proves no address, since nobody knows to whom it was given. Only the
- * hash of its token is stored.
- */
+/** Removes the authenticator apps, recovery codes and passkeys of a user who has lost a device. */
+export const removeFactorsAsOperator = (deps: Core) => (userId: string, origin: Origin) =>
+  deps.transactions.run(async (stores) => {
+    const user = await lockedUser(stores, userId);
+    const { sessions: _, ...removed } = await endWays(deps, stores, 'factors-removed', user, { origin });
+    const notice = { user, origin, added: [] };
+    if (removed.apps > 0) await notifyOfChange(deps, stores, { ...notice, kind: 'second-factor-removed' });
+    if (removed.passkeys > 0) await notifyOfChange(deps, stores, { ...notice, kind: 'passkey-removed' });
+    return removed;
+  });
+
+/** Makes a link that sets a new password, which an operator hands over to the user. It proves no address. */
 export const makeResetLink =
   (deps: Core) =>
   async ({ id: userId, email }: Pick<User, 'id' | 'email'>, origin: Origin) => {
@@ -130,36 +120,30 @@ export const mailResetLink =
       await enqueue(deps, stores, origin, [{ kind: 'password-reset', userId, to }]);
     });
 
-/** Takes what operators did in other processes: the audit log has the events of every transaction. @returns how many events. */
-export const logOperated =
+/** Logs the events of operators, also those of commands in other processes. @returns how many. */
+export const logOperatorEvents =
   ({ transactions }: Pick<Core, 'transactions'>) =>
   (limit: number): Promise<number> =>
-    transactions.run(async (stores) => (await takeOperated(stores, limit)).length);
+    transactions.run(async (stores) => (await takeOperatorEvents(stores, limit)).length);
 
 export const deleteAccountAsOperator = (deps: Core) => (userId: string, origin: Origin) =>
   deps.transactions.run((stores) => removeAccount(deps, stores, userId, origin));
 
-type NewAccount = {
-  readonly email: string;
+type NewAccount = Pick<User, 'email' | 'attributes' | 'locale'> & {
   /** `null`: one that is derived from the email. */
   readonly username: string | null;
-  readonly attributes: Attributes;
-  readonly locale: string | null;
   /** Whether the operator knows that the address is the user's. */
   readonly isProven: boolean;
   /** Whether the address gets a mail with a link that sets a password. */
   readonly sendsLink: boolean;
 };
 
-/**
- * Stores an account without a password. Who may register does not matter, nor for whom the address is reserved, and no hook is asked: an operator
- * decides.
- */
+/** Stores an account without a password. The policy of registrations, reservations of the address, and hooks do not matter: an operator decides. */
 export const createAccount =
   (deps: Core) =>
-  ({ email: given, username, attributes, locale, isProven, sendsLink }: NewAccount, origin: Origin): Promise<User> =>
+  ({ email: typed, username, attributes, locale, isProven, sendsLink }: NewAccount, origin: Origin): Promise<User> =>
     deps.transactions.run(async (stores) => {
-      const [email, now] = [canonicalEmail(given), deps.clock.now()];
+      const [email, now] = [canonicalEmail(typed), deps.clock.now()];
       const user = newUser({
         ...{ id: deps.ids.next(), email, passwordHash: NO_PASSWORD, attributes, locale, now },
         username: username ?? (await freeUsername(deps, stores, { username, email })),
@@ -171,25 +155,25 @@ export const createAccount =
       return user;
     });
 
-type GivenAddress = Pick<NewAccount, 'isProven'> & {
-  /** `null`: the one that the account has. */
+type AddressChange = Pick<NewAccount, 'isProven'> & {
+  /** `null`: the present one. */
   readonly email: string | null;
-  /** Whether somebody else had taken the account over, which goes back to its owner. Default: false. */
+  /** Whether the account goes back to its owner, after somebody else had taken it over. Default: false. */
   readonly isReturned?: boolean;
 };
 
 /**
- * Gives an account another address, or takes the present one for proven. One that the operator does not know to be the user's waits until its link is
- * used, as when the user asks for it: it may be mistyped. A former one that was proven is told of another one, and can take the account back for a week.
- * If the account is returned, nothing of who had it is left, and the owner gets a link that sets a password.
+ * Changes the address of an account, or marks the present one as proven. An address that may be mistyped has to be confirmed by its link, as at a change
+ * by the user. A former address that was proven can take the account back for a week. A returned account keeps nothing of who had it, and its owner
+ * gets a link that sets a password.
  * @returns whether something has changed already.
  */
 export const setEmail =
   (deps: Core) =>
-  (userId: string, { email: given, isProven, isReturned = false }: GivenAddress, origin: Origin): Promise<boolean> =>
+  (userId: string, { email: typed, isProven, isReturned = false }: AddressChange, origin: Origin): Promise<boolean> =>
     deps.transactions.run(async (stores) => {
       const before = await lockedUser(stores, userId);
-      const [email, now] = [given === null ? before.email : canonicalEmail(given), deps.clock.now()];
+      const [email, now] = [typed === null ? before.email : canonicalEmail(typed), deps.clock.now()];
       const isOther = email !== before.email;
       if (!isProven && !isReturned) {
         if (!isOther) return false;
@@ -214,7 +198,7 @@ export const setEmail =
       return true;
     });
 
-/** Sends the link again that proves the address. @returns whether it is not proven. */
+/** Sends another link that proves the address. @returns `false` if it is proven. */
 export const resendVerification = (deps: Core) => (userId: string, origin: Origin) =>
   deps.transactions.run(async (stores) => {
     const user = await lockedUser(stores, userId);

@@ -45,7 +45,7 @@ export const changePassword =
     });
   };
 
-/** Changes the username. The former one is free at once (ADR 0010). */
+/** Changes the username, and frees the former one at once (ADR 0010). */
 export const changeUsername =
   (deps: Core) =>
   (caller: Caller, username: string, origin = NO_ORIGIN): Promise<PublicUser> =>
@@ -58,11 +58,7 @@ export const changeUsername =
       return publicUser(changed);
     });
 
-/**
- * Changes the language of a user's mails. A thief could have all warnings written in a language that the owner does not read, so the
- * change is an event, and a notice in the former language reports it.
- * @param locale canonical.
- */
+/** Changes the language of a user's mails. A thief could choose one that the owner does not read, so a notice in the former language reports it. */
 export const changeLocale =
   (deps: Core) =>
   (caller: Caller, locale: string, origin = NO_ORIGIN): Promise<CurrentUser> =>

@@ -10,20 +10,19 @@ import type { Stores } from '../storage/records.ts';
 import { applicantOf, assertAllowed, type RegisterInput } from './applicant.ts';
 import { settleEmailChange } from './change-email.ts';
 
-/** Several times as long as a registration takes in the database. */
+/** Milliseconds: several times as long as a registration takes in the database. */
 const PADDING = 100;
 
 type Registration = {
   readonly user: User;
-  /** The account with the username whose password was shown; `null`: there is none. */
+  /** The unverified account with the same username and password; `null`: there is none. */
   readonly own: User | null;
   readonly origin: Origin;
 };
 
 /**
- * Registers a user who cannot log in before the address is verified. Neither the response nor its time shows whether the address has an account: its
- * owner gets a mail (ADR 0010). Who registers again with the username and the password of an account that was never verified gives it the new
- * address: the first one was mistyped.
+ * Registers a user who cannot log in before the address is verified. Neither the response nor its time shows whether the address has an account; its
+ * owner gets a mail (ADR 0010). Whoever registers again with the username and the password of an unverified account corrects its address.
  */
 export const registerUnverified =
   (deps: Service) =>
@@ -36,19 +35,16 @@ export const registerUnverified =
     await padResponseTime(deps.pause, PADDING, () => storeWithRetry(deps, { user, own, origin }));
   };
 
-/**
- * Finds the account whose address may have been mistyped, if the password is its own. Of every account with the username, one password is compared,
- * and counted as at a log-in: neither time nor limit shows which accounts are verified.
- */
-const ownAccount = async (deps: Service, { username, password, networks = ['unknown'] }: RegisterInput) => {
+/** Finds the account whose address may be mistyped, if the password is right. Verified accounts take as long, and count the attempt as well. */
+const ownAccount = async (deps: Service, { username, password, networks }: RegisterInput) => {
   const found = username === undefined ? null : await deps.users.findByUsername(username);
   if (found === null || password === undefined) return null;
-  const candidates = loginAttempts(found.username, found, { networks, verified: [] });
+  const candidates = loginAttempts(found.username, found, { networks });
   const compared = isCorrectable(found) ? found : null;
   return (await comparePassword(deps, candidates, password, compared)) ? compared : null;
 };
 
-/** Whether nobody has proven the address, and the password is the one of the registration: a later one may be of somebody else. */
+/** Whether the address is unproven, and the password is still that of the registration: a later one may be somebody else's. */
 const isCorrectable = (user: User): boolean => isClaimable(user) && user.passwordChangedAt === 0;
 
 /** Whether the password is the only way into the account, in a transaction that has locked the user. */
@@ -58,14 +54,11 @@ const isOnlyRegistered = async ({ clock }: Service, stores: Stores, user: User |
   (await waysNow(stores, user.id, [])).length === 0 &&
   (await stores.sessions.listByUser(user.id, clock.now())).length === 0;
 
-const storeWithRetry = async (deps: Service, registration: Registration): Promise<void> => {
-  try {
-    await store(deps, registration);
-  } catch (error) {
-    if (!(error instanceof ConcurrentRegistration)) throw error;
-    await storeWithRetry(deps, registration);
-  }
-};
+const storeWithRetry = (deps: Service, registration: Registration): Promise<void> =>
+  store(deps, registration).catch((error: unknown) => {
+    if (error instanceof ConcurrentRegistration) return storeWithRetry(deps, registration);
+    throw error;
+  });
 
 class ConcurrentRegistration extends Error {}
 
@@ -81,7 +74,7 @@ const store = (deps: Service, { user, own, origin }: Registration): Promise<void
     else await enqueue(deps, stores, origin, [{ kind: 'email-verification-request', userId: null, to: user.email }]);
   });
 
-/** Stores a user with a free address, or gives the address to the own account, unless it is reserved. */
+/** Stores the user, or gives the address to the own account, unless it is reserved. */
 const add = async (deps: Service, stores: Stores, { user, own, origin }: Registration): Promise<void> => {
   const { email, attributes, locale } = user;
   const { id: userId } = own ?? user;
@@ -101,11 +94,11 @@ const add = async (deps: Service, stores: Stores, { user, own, origin }: Registr
   await enqueue(deps, stores, origin, [{ kind: 'email-verification', userId, to: email }]);
 };
 
-/** Whether a hook alone has stated the attributes: about the first address, which nobody has proven. What an operator has stated stays. */
+/** Whether the attributes are those of a hook about the first address. Attributes by an operator stay. */
 const areOfHook = async ({ beforeRegister }: Service, stores: Stores, userId: string): Promise<boolean> =>
   beforeRegister !== undefined && (await countEvents(stores.records, userId, 'attributes-changed', 0)) === 0;
 
-/** Ends what was sent to the mistyped address. It is free at once: nobody has proven it. */
+/** Withdraws the links to the mistyped address, and frees it at once, since nobody has proven it. */
 const forgetMistyped = async (deps: Service, stores: Stores, before: User, { email }: User, origin: Origin) => {
   await settleEmailChange(deps, stores, { before, user: { ...before, email }, origin, keepsFormer: false });
   await removeUndos(deps, stores, before.id, (undo) => undo.email === before.email);
@@ -115,8 +108,8 @@ const MAILS_PER_PERIOD = 5;
 const PERIOD = 86_400_000;
 
 /**
- * Notifies the owner of an address that somebody tried to register with it. If the address is not verified, either registration may be
- * the owner's. Then the account loses its password, and the owner sets a new one by mail. An import was no stranger's registration.
+ * Notifies the owner of an address that somebody tried to register with it. If the address is unverified, either registration may be the owner's, so
+ * the account loses its password, unless it was imported. The owner sets a new one by mail.
  */
 const notifyOwner = async (deps: Service, stores: Stores, { id: userId, email }: User, origin: Origin) => {
   const now = deps.clock.now();
@@ -129,13 +122,13 @@ const notifyOwner = async (deps: Service, stores: Stores, { id: userId, email }:
   await enqueue(deps, stores, origin, [{ kind: 'address-taken', userId, to: email }]);
 };
 
-/** Hides the duration of work: the result comes after `step` milliseconds, or after a multiple of it when the work takes longer. */
+/** Hides the duration of work: the result comes after a multiple of `step` milliseconds. */
 export const padResponseTime = async <Result>(pause: Pause, step: number, work: () => Promise<Result>) => {
   let isDone = false;
   const end = () => {
     isDone = true;
   };
-  // The timer starts first, so that the synchronous part of the work does not delay its end.
+  // The timer starts first, so that the synchronous part of the work does not delay it.
   const first = pause(step);
   const working = work();
   working.then(end, end);

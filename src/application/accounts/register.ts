@@ -25,17 +25,14 @@ import { removeAccount } from './delete-account.ts';
 import { registerUnverified } from './register-unverified.ts';
 import { proveAddress } from './ways.ts';
 
-/**
- * Registers a user and opens a session. If addresses are verified, a link is sent. After a failure the user is removed again, so that the
- * client can repeat the request (ADR 0003).
- */
+/** Registers a user and opens a session. After a failure the user is removed again, so that the client can repeat the request (ADR 0003). */
 export const register =
   (deps: Service) =>
   async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
     const { origin = NO_ORIGIN, presented = NOTHING_PRESENTED, password, identity } = input;
     const invitation = await assertAllowed(deps, input);
     const keys = await provenKeys(deps, presented);
-    const { holder, applied } = await overHolder(deps, invitation, await applicantOf(deps, input, invitation));
+    const { holder, applied } = await withHolder(deps, invitation, await applicantOf(deps, input, invitation));
     cancellation.throwIfAborted();
     const now = deps.clock.now();
     const method = identity ? 'identity' : password === undefined ? 'registration-without-password' : 'registration';
@@ -53,15 +50,15 @@ export const register =
   };
 
 /**
- * Registers a user who has to add a second factor before the first log-in, as `register` does otherwise.
- * @returns the pending log-in of the user, for the cookie of `finishLogin`; `null` for a user without a password, who has presented nothing.
+ * Registers a user who has to add a second factor before the first log-in.
+ * @returns a pending log-in, for the cookie of `finishLogin`; `null` for a user without a password, who has presented nothing.
  */
 export const registerPending =
   (deps: Service) =>
   async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<string | null> => {
     const { origin = NO_ORIGIN, identity } = input;
     const invitation = await assertAllowed(deps, input);
-    const { holder, applied } = await overHolder(deps, invitation, await applicantOf(deps, input, invitation));
+    const { holder, applied } = await withHolder(deps, invitation, await applicantOf(deps, input, invitation));
     await underFreeUsername(deps.users, applied, (user) =>
       store(deps, { user, holder, invitation, identity, origin, cancellation }, (stores) =>
         record(deps, stores, origin, [{ userId: user.id, kind: 'registered' }]),
@@ -72,10 +69,10 @@ export const registerPending =
     return input.password === undefined ? null : newPendingLogin(deps, user);
   };
 
-/** `null`: the user verifies the address first, or logs in without a password. `pendingLogin`: the user adds a second factor first. */
+/** `null`: the user has to verify the address, or to log in without a password. `pendingLogin`: the user has to add a second factor. */
 export type Registered = OpenedSession | { readonly pendingLogin: string } | null;
 
-/** Registers a user in the way that the policies ask for. An invitation has proven the address. */
+/** Registers a user by the policies. Invitations and identities need no verification of the address. */
 export const registration =
   (deps: Service) =>
   async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<Registered> => {
@@ -88,15 +85,15 @@ export const registration =
     return pendingLogin === null ? null : { pendingLogin };
   };
 
-/** The account of a stranger at the address of an invitation, which the invited user takes over: with its id, and what it has of the applicant's. */
-const overHolder = async ({ users }: Service, invitation: Invitation | null, { user, usernames }: Applicant) => {
+/** The unproven account at the address of an invitation, which the invited user takes over. The applicant gets its id. */
+const withHolder = async ({ users }: Service, invitation: Invitation | null, { user, usernames }: Applicant) => {
   const found = invitation === null ? null : await users.findByEmail(invitation.email);
   if (found === null || !isClaimable(found)) return { holder: null, applied: { user, usernames } };
   const { id, createdAt } = found;
   return { holder: found, applied: { user: { ...user, id, createdAt }, usernames } };
 };
 
-/** As the first proof of the address does. */
+/** Takes an unproven account over, as a first proof of the address does. */
 const takeOver = async (deps: Service, stores: Stores, user: User, origin: Origin): Promise<void> => {
   const { id, username, passwordHash, attributes, locale } = user;
   const locked = await stores.users.lock(id);
@@ -117,7 +114,7 @@ type Registration = {
   readonly cancellation: Cancellation;
 };
 
-/** @param complete stores what belongs to the registration, in its transaction. */
+/** @param complete stores more in the transaction of the registration. */
 const store = async (
   deps: Service,
   { user, holder, invitation, identity, origin, cancellation }: Registration,
@@ -146,11 +143,11 @@ const store = async (
   }
 };
 
-/** Whether nothing was stored, for certain. */
+/** Whether certainly nothing was stored. */
 const isRefused = (error: unknown): boolean =>
   isTaken(error) || (error instanceof AppError && error.code === 'AUTH_REGISTRATION_REFUSED');
 
-/** Removes the user, which hooks are told of, and makes the invitation valid again. If that is not possible, the client gets the first error all the same. */
+/** Removes the user, and makes the invitation valid again. If that fails, too, the client still gets the first error. */
 const undoIfPossible = async (deps: Service, { id }: User, invitation: Invitation | null, origin: Origin) => {
   const { transactions, records, clock } = deps;
   try {

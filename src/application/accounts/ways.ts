@@ -15,7 +15,7 @@ import { codesOf, factorsOf, identitiesOf, passkeysOf, storeCodes } from '../sto
 import type { Stores } from '../storage/records.ts';
 import { removeRow } from '../storage/rows.ts';
 
-/** A way in that is stored with an id. Recovery codes have their hashes, and no time. */
+/** A stored passkey, app, identity or recovery code. The id of a recovery code is its hash, and it has no time. */
 type StoredWay = { readonly id: string; readonly createdAt?: number };
 
 type EndWaysOptions = Omit<Ending, 'reason'> & {
@@ -23,22 +23,15 @@ type EndWaysOptions = Omit<Ending, 'reason'> & {
   readonly isPasswordShown?: boolean;
   readonly passwordHash?: string;
   readonly exceptId?: string;
-  /** What the act leaves of passkeys, apps, recovery codes and identities. Default: nothing. */
+  /** Whether the act keeps a passkey, an app, a recovery code or an identity. Default: none. */
   readonly leaves?: (way: StoredWay) => boolean;
-};
-
-export type EndedWays = {
-  readonly sessions: number;
-  readonly apps: number;
-  readonly recoveryCodes: number;
-  readonly passkeys: number;
 };
 
 type Ends = (way: WayIn, stored?: StoredWay) => boolean;
 
 /**
- * Ends what an act ends of the ways into an account, by the table of the domain. What is not stored ends with what it was made for: codes by mail,
- * pending log-ins and adoptions with the password or the address. In a transaction that has locked the user.
+ * Ends the ways into an account that an act ends by the table of the domain, in a transaction that has locked the user. Codes by mail, pending log-ins
+ * and adoptions are not stored: they end with the password or the address for which they were made.
  */
 export const endWays = async (
   deps: Core,
@@ -46,7 +39,7 @@ export const endWays = async (
   act: Act,
   user: User,
   { isPasswordShown = false, passwordHash = NO_PASSWORD, leaves = () => false, exceptId, ...ending }: EndWaysOptions,
-): Promise<EndedWays> => {
+) => {
   const { id: userId } = user;
   const ends: Ends = (way, stored = { id: '' }) => {
     const fate = fateOf(way, act);
@@ -74,15 +67,11 @@ export const endWays = async (
   return { sessions, ...factors, passkeys: passkeys.length };
 };
 
-/** Without an app, log-ins need no second factor any more, and recovery codes are of no use. */
-const endFactors = async (
-  { clock }: Sources,
-  { records, users }: Stores,
-  { id: userId, secondFactorAt }: User,
-  ends: Ends,
-): Promise<Pick<EndedWays, 'apps' | 'recoveryCodes'>> => {
+/** Ends apps and recovery codes. Without an app, log-ins need no second factor any more, and recovery codes are of no use. */
+const endFactors = async ({ clock }: Sources, { records, users }: Stores, user: User, ends: Ends) => {
+  const { id: userId, secondFactorAt } = user;
   const all = await factorsOf(records, userId);
-  // The secret of an app that waits for its first code is known to the one who started it.
+  // An app that waits for its first code always ends: whoever started it knows the secret.
   const ended = all.filter((app) => ends('app', isConfirmed(app) ? app : undefined));
   for (const { id } of ended) await removeRow(records, 'factors', { id, userId });
   const hasNone = ended.length === all.length;
@@ -95,16 +84,16 @@ const endFactors = async (
 
 type Proof = {
   readonly origin: Origin;
-  /** The languages of who proves it. */
+  /** The languages of the person who proves the address. */
   readonly locales: readonly string[];
-  /** Whether who proves it has shown the password, sets another one, or was told in a mail whose account it is. Default: none of these. */
+  /** Whether that person has presented the password, sets another one, or has learnt from a mail whose account it is. Default: none of these. */
   readonly isPasswordShown?: boolean;
   readonly verified?: readonly RefreshToken[];
 };
 
 /**
- * Marks the address of a user as proven, if it was not. Anybody can have registered with it before, so what was added to the account goes; not if the
- * proof comes from a session of the account, whose user then has both, the account and the mailbox. In a transaction that has locked the user.
+ * Marks the address of a user as proven, in a transaction that has locked the user. Anybody could register with it before, so what was added to the
+ * account is removed, unless the proof comes from a session of the account: its user has both the account and the mailbox.
  * @returns the user as stored now.
  */
 export const proveAddress = async (deps: Service, stores: Stores, user: User, { verified = [], ...proof }: Proof) => {
@@ -121,14 +110,14 @@ export const proveAddress = async (deps: Service, stores: Stores, user: User, { 
   return (await stores.users.lock(userId)) ?? proven;
 };
 
-/** Whether one of the tokens is of a live session of the user. A key of its device need not be proven: the mailbox is proof enough. */
+/** Whether one of the tokens is of a live session of the user. The key of the device need not be proven, since the mailbox is. */
 const hasSession = async (deps: Service, { sessions }: Stores, userId: string, verified: readonly RefreshToken[]) => {
   const own = verified.filter(({ claims }) => claims.sub === userId);
   const assessed = await assessTokens({ ...deps, sessions, deviceBinding: 'off' }, own);
   return assessed.some(({ status }) => status !== 'ended' && status !== 'reused');
 };
 
-/** Ends what was added to an account before its address was proven, with its language. Apps that were imported are its owner's: they let nobody in alone. */
+/** Ends what was added to an account before its address was proven, and its language. Imported apps stay: they are the owner's, and let nobody in alone. */
 export const endUnproven = async (
   deps: Core,
   stores: Stores,

@@ -16,13 +16,10 @@ import { codesOf, factorsOf, storeCodes } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 import { removeRow } from '../storage/rows.ts';
 
-/** An authenticator app that waits for its first code. The secret is shown this once. */
+/** An authenticator app that waits for its first code. Its secret is shown only once. */
 export type StartedApp = { readonly id: string; readonly secret: string; readonly username: string };
 
-/**
- * Makes the secret of an authenticator app, in place of one that was never confirmed, in a transaction that has locked the user.
- * @throws AppError AUTH_SECOND_FACTOR_INVALID when the user has as many apps as there may be.
- */
+/** Adds an authenticator app in place of one that was never confirmed, in a transaction that has locked the user. */
 export const addApp = async (
   { ids, secrets, clock }: Service,
   stores: Stores,
@@ -42,14 +39,14 @@ export const addApp = async (
 };
 
 type Enrolment = {
-  /** As stored in this transaction, which has locked the user and used the first code. */
+  /** Locked in this transaction, which has used the first code. */
   readonly user: User;
   readonly appIds: readonly string[];
   readonly sessionId: string;
   readonly origin: Origin;
 };
 
-/** From now on, log-ins need a second factor. @returns recovery codes, if the user had none. */
+/** Makes log-ins need a second factor. @returns recovery codes, if the user had none. */
 export const enrol = async (deps: Service, stores: Stores, { user, appIds, sessionId, origin }: Enrolment) => {
   const now = deps.clock.now();
   if (user.secondFactorAt === null) await stores.users.update(user.id, { secondFactorAt: now, now });

@@ -1,5 +1,4 @@
 import type { SecondFactorPolicy } from '../../domain/assurance.ts';
-import type { Origin } from '../../domain/event.ts';
 import { isConfirmed } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
 import { unseal } from '../login/asked-code.ts';
@@ -19,14 +18,14 @@ import { NEVER_CANCELLED, type Service } from '../service.ts';
 import { rememberDevice } from '../sessions/end-sessions.ts';
 import type { ClientContext } from '../sessions/prove-device.ts';
 import { codesOf, factorsOf, passkeysOf } from '../storage/credentials.ts';
-import type { Records, Stores } from '../storage/records.ts';
+import type { Records } from '../storage/records.ts';
 import { addApp, enrol } from './enrol-app.ts';
 import { passkeyChallenge } from './passkeys.ts';
 import { type PresentedFactor, verifyFactor, verifyFirstCode } from './verify-factor.ts';
 
 type SecondFactorMethod = 'totp' | 'recovery-code' | 'passkey' | 'mail-code';
 
-/** What a pending log-in waits for. `enrol`: the user has no factor, and may add an authenticator app now. */
+/** The methods that can finish a pending log-in. `enrol`: the user has no factor, and has to add an authenticator app. */
 export const showPendingLogin = (deps: Service) => async (pendingLogins: readonly string[]) => {
   const asked = unseal(deps, pendingLogins, 'new-device-code');
   const methods: SecondFactorMethod[] = [];
@@ -48,11 +47,11 @@ export const showPendingLogin = (deps: Service) => async (pendingLogins: readonl
   return { methods, enrol, expiresAt: pending.expiresAt, challenge };
 };
 
-/** Whether the user of a pending log-in adds a factor instead of presenting one. Somebody with the password alone cannot, if there is one. */
+/** Whether the user of a pending log-in adds a factor instead of presenting one: only if there is none. */
 const mayEnrol = async ({ secondFactor }: SecondFactorPolicy, records: Records, { id, secondFactorAt }: User) =>
   secondFactor === 'required' && secondFactorAt === null && (await passkeysOf(records, id)).length === 0;
 
-/** Makes the secret of an authenticator app for the user of a pending log-in who has to add a factor. Its first code finishes the log-in. */
+/** Adds an authenticator app for the user of a pending log-in who has no factor. Its first code finishes the log-in. */
 export const startPendingApp =
   (deps: Service, factorSecrets: FactorSecrets) => async (pendingLogins: readonly string[]) => {
     const { pending } = await openPendingLogin(deps, pendingLogins);
@@ -67,13 +66,13 @@ export const startPendingApp =
 type FinishLoginInput = ClientContext & {
   /** As the browser presents them. */
   readonly pendingLogins: readonly string[];
-  /** The code of a mail is of a log-in on a new device, which is remembered. */
+  /** A code of a mail finishes a log-in on a new device, which is then remembered. */
   readonly factor: PresentedFactor | { readonly mailCode: string };
-  /** Whether the password is enough on this device from now on. Without effect for a user who has passkeys alone. */
+  /** Whether the device needs no second factor from now on. Without effect for a user who has only passkeys. */
   readonly remember?: boolean | undefined;
 };
 
-/** Opens the session of a pending log-in for a user who presents the second factor, or adds the first one. Both are used up together with it. */
+/** Opens the session of a pending log-in for a user who presents the second factor, or adds the first one. */
 export const finishLogin =
   (deps: Service) =>
   async (input: FinishLoginInput, cancellation = NEVER_CANCELLED) => {
@@ -101,17 +100,14 @@ export const finishLogin =
       if (enrols !== (await mayEnrol(deps, stores.records, locked)))
         throw invalidSecondFactor('the factors of the user have changed');
       await usePendingLogin(stores, pending);
-      // Before what it adds: the mail about the log-in undoes that, too.
+      // The session is stored first, so that the mail about the log-in can also undo what it adds.
       const opened = await store(locked);
       await use(stores);
-      const recoveryCodes = enrols ? await enrolFirst(deps, stores, locked, opened.sessionId, origin) : null;
+      const appIds = enrols ? (await factorsOf(stores.records, user.id)).map(({ id }) => id) : [];
+      const enrolment = { user: locked, appIds, sessionId: opened.sessionId, origin };
+      const recoveryCodes = enrols ? await enrol(deps, stores, enrolment) : null;
       const remembers = remember && (enrols || locked.secondFactorAt !== null);
       const rememberedDevice = remembers ? await rememberDevice(deps, stores, { user: locked, texts, origin }) : null;
       return { opened, recoveryCodes, rememberedDevice };
     });
   };
-
-const enrolFirst = async (deps: Service, stores: Stores, user: User, sessionId: string, origin: Origin) => {
-  const appIds = (await factorsOf(stores.records, user.id)).map(({ id }) => id);
-  return enrol(deps, stores, { user, appIds, sessionId, origin });
-};

@@ -31,10 +31,7 @@ type FirstCode = CallerWithToken & {
   readonly origin?: Origin;
 };
 
-/**
- * Confirms an authenticator app with its first code. From now on, log-ins need a second factor. The session of the request has presented it.
- * @returns recovery codes, if the user had none.
- */
+/** Confirms an authenticator app by its first code, which also raises the session. @returns recovery codes, if the user had none. */
 export const confirmApp =
   (deps: Service) =>
   async ({ id, code, tokenIssuedAt, origin = NO_ORIGIN, ...caller }: FirstCode): Promise<string[]> => {
@@ -65,7 +62,7 @@ export const makeRecoveryCodes =
       return codes;
     });
 
-/** Removes an authenticator app. With the last one go the recovery codes, and log-ins need no second factor any more. */
+/** Removes an authenticator app. With the last one, the recovery codes go, and log-ins need no second factor any more. */
 export const removeApp =
   (deps: Service) =>
   (caller: Caller, id: string, origin: Origin = NO_ORIGIN): Promise<void> =>

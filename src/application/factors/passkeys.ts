@@ -24,20 +24,13 @@ import { replaceCodes } from './enrol-app.ts';
 
 type ChallengePurpose = Extract<SignedValue['purpose'], 'passkey-registration' | 'passkey-use'>;
 
-/** For the options of a browser. `expiresAt` in epoch milliseconds. */
-export type NewChallenge = { readonly challenge: string; readonly expiresAt: number };
+type ChallengeContent = Pick<SignedValue, 'userId' | 'sessionId'> & {
+  readonly purpose: ChallengePurpose;
+  readonly value?: string;
+};
 
-/** Makes a challenge that is stored nowhere until it is used. */
-const newChallenge = (
-  { secrets, clock, ids }: Service,
-  {
-    value = '',
-    ...content
-  }: Pick<SignedValue, 'userId' | 'sessionId'> & {
-    readonly purpose: ChallengePurpose;
-    readonly value?: string;
-  },
-): NewChallenge => {
+/** Makes a challenge for the options of a browser. It is stored nowhere until it is used. */
+const newChallenge = ({ secrets, clock, ids }: Service, { value = '', ...content }: ChallengeContent) => {
   const expiresAt = clock.now() + CHALLENGE_LIFETIME;
   return { challenge: secrets.sign({ ...content, value: `${ids.next()}.${value}`, expiresAt }), expiresAt };
 };
@@ -46,7 +39,7 @@ export const invalidPasskey = (reason: string): AppError => new AppError('AUTH_P
 
 export type Challenge = SignedValue & { readonly text: string };
 
-/** @throws AppError AUTH_PASSKEY_INVALID when it is another's, of another purpose, or has expired. */
+/** @throws AppError AUTH_PASSKEY_INVALID for a challenge of another service or purpose, and for an expired one. */
 const openChallenge = (
   { webauthn, secrets, clock }: Service,
   credential: Parameters<WebAuthn['challengeOf']>[0],
@@ -58,27 +51,21 @@ const openChallenge = (
   return { ...signed, text };
 };
 
-/**
- * Uses a challenge up, in the transaction of what it allows: if that is undone, so is this.
- * @throws AppError AUTH_PASSKEY_INVALID when it was used.
- */
+/** Uses a challenge up, in the transaction of what it allows. @throws AppError AUTH_PASSKEY_INVALID when it was used. */
 const useChallenge = async ({ records }: Stores, { value, expiresAt }: Pick<Challenge, 'value' | 'expiresAt'>) => {
   const [id] = value.split('.');
   if (!(await useOnce(records, `passkey-challenge ${id}`, expiresAt))) throw invalidPasskey('the challenge was used');
 };
 
-/** A passkey that a user has presented. `usePasskey` has to use it up. */
-export type VerifiedPasskey = {
+/** A passkey that a user has presented. `usePasskey` has to use its challenge up. */
+type VerifiedPasskey = {
   readonly passkey: Passkey;
   readonly use: VerifiedUse;
   readonly challenge: Challenge;
   readonly method: Extract<Method, 'passkey' | 'verified-passkey'>;
 };
 
-/**
- * The passkey of a credential, which answers a challenge of this service.
- * @throws AppError AUTH_PASSKEY_INVALID; DB_RECORD_NOT_FOUND when nobody has such a passkey.
- */
+/** @throws AppError AUTH_PASSKEY_INVALID; DB_RECORD_NOT_FOUND when nobody has such a passkey. */
 export const verifyPasskey = async (deps: Service, credential: UsedCredential): Promise<VerifiedPasskey> => {
   const challenge = openChallenge(deps, credential, 'passkey-use');
   const passkey = await findPasskey(deps.records, credential.id);
@@ -91,8 +78,8 @@ export const verifyPasskey = async (deps: Service, credential: UsedCredential): 
 const unknownPasskey = (): AppError => new AppError('DB_RECORD_NOT_FOUND', { reason: 'nobody has such a passkey' });
 
 /**
- * Uses a presented passkey up, in a transaction that has locked its user. If its counter went back, it is still good: only one of two devices
- * can be the owner's, and nobody knows which (WebAuthn Level 3 §7.2). The owner is notified.
+ * Records the use of a passkey, in a transaction that has locked its user. A counter that went back is accepted, since nobody knows which of the two
+ * devices is the owner's (WebAuthn Level 3 §7.2), and the user is notified.
  * @throws AppError AUTH_PASSKEY_INVALID when its challenge was used; DB_RECORD_NOT_FOUND when the passkey was removed.
  */
 export const usePasskey = async (
@@ -109,8 +96,8 @@ export const usePasskey = async (
   await recordChange(deps, stores, { kind: 'passkey-copy-suspected', user, origin });
 };
 
-/** A challenge for a passkey of any user. Nothing is stored: a page that offers passkeys may ask each time it is opened. */
-export const passkeyChallenge = (deps: Service) => (): NewChallenge =>
+/** A challenge for a passkey of any user. Nothing is stored, so a page may ask for one whenever it is opened. */
+export const passkeyChallenge = (deps: Service) => () =>
   newChallenge(deps, { purpose: 'passkey-use', userId: '', sessionId: '' });
 
 type PasskeyLogin = ClientContext & { readonly credential: UsedCredential };
@@ -135,7 +122,7 @@ export type PasskeyInvitation = {
   readonly challenge: string;
   readonly userHandle: string;
   readonly username: string;
-  /** Those that the user has: their authenticators make no second one. */
+  /** The passkeys that the user has. Their authenticators make no second one. */
   readonly existing: readonly Pick<Passkey, 'credentialId' | 'transports'>[];
 };
 
@@ -156,9 +143,7 @@ type NewPasskey = {
   readonly mediation?: CreationMediation;
 };
 
-/**
- * Stores a passkey that answers an invitation to the session of the request, and makes recovery codes for a user who has nothing else, and none of them.
- */
+/** Stores a passkey that answers an invitation to the session of the request. A user who has no other way in gets recovery codes. */
 export const addPasskey =
   (deps: Service) =>
   async (
@@ -198,7 +183,7 @@ export const addPasskey =
     });
   };
 
-/** Two invitations of a user without passkeys have different handles. The first that is answered counts. */
+/** Two invitations of a user without passkeys have different handles. The one that is answered first counts. */
 const assertFits = ({ userHandle }: Passkey, existing: readonly Passkey[]): void => {
   if (existing.some((other) => other.userHandle !== userHandle)) throw invalidPasskey('the user has another handle');
   if (existing.length >= PASSKEYS_PER_USER) throw invalidPasskey('the user has as many passkeys as there may be');
@@ -208,24 +193,20 @@ const listedPasskey = (passkey: Passkey) =>
   pick(passkey, 'id', 'credentialId', 'aaguid', 'isSynced', 'isBackedUp', 'name', 'createdAt', 'lastUsedAt');
 export type ListedPasskey = ReturnType<typeof listedPasskey>;
 
-export const listPasskeys =
-  (deps: Service) =>
-  async (caller: Caller): Promise<ListedPasskey[]> => {
-    const { id } = await liveUser(deps, caller);
-    return (await passkeysOf(deps.records, id)).map(listedPasskey);
-  };
+export const listPasskeys = (deps: Service) => async (caller: Caller) => {
+  const { id } = await liveUser(deps, caller);
+  return (await passkeysOf(deps.records, id)).map(listedPasskey);
+};
 
-export const renamePasskey =
-  (deps: Service) =>
-  (caller: Caller, id: string, name: string): Promise<ListedPasskey> =>
-    deps.transactions.run(async (stores) => {
-      const { id: userId } = await lockedFactorOwner(deps, stores, caller);
-      const renamed = await changeRow(stores.records, 'passkeys', { id, userId }, (row) => ({ ...row, name }));
-      if (renamed === null) throw noSuchPasskey();
-      return listedPasskey(renamed);
-    });
+export const renamePasskey = (deps: Service) => (caller: Caller, id: string, name: string) =>
+  deps.transactions.run(async (stores) => {
+    const { id: userId } = await lockedFactorOwner(deps, stores, caller);
+    const renamed = await changeRow(stores.records, 'passkeys', { id, userId }, (row) => ({ ...row, name }));
+    if (renamed === null) throw noSuchPasskey();
+    return listedPasskey(renamed);
+  });
 
-/** The passkeys that the service accepts from now on, so that the browser can hide the others. */
+/** The passkeys that are left, so that the browser can hide the others. */
 export type AcceptedPasskeys = { readonly userHandle: string; readonly credentialIds: readonly string[] };
 
 export const removePasskey =

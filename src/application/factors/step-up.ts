@@ -31,13 +31,13 @@ type StepUpInput = CallerWithToken &
   Pick<ClientContext, 'refreshTokens' | 'origin'> & {
     readonly factor: { readonly password: string } | PresentedFactor;
     readonly presented: Presented;
-    /** Aborted when the client has hung up. */
+    /** Aborted when the client hangs up. */
     readonly client?: Cancellation;
   };
 
 /**
- * Raises the session of a request, whose user presents the password or a factor again. A proof gives the session another key of its device.
- * @returns what is issued for the raised session, with its next refresh token, if the request presents the current one and the session has no key.
+ * Raises the session of a request whose user presents the password or a factor again. A proof binds the session to its key.
+ * @returns the next tokens. There is a refresh token if the request presents the current one, and the session has no key.
  */
 export const stepUp =
   (deps: Service) =>
@@ -65,7 +65,7 @@ export const stepUp =
 
 type VerifiedAgain = {
   readonly method: Method;
-  /** Uses it up, or checks it again, in a transaction that has locked the user. */
+  /** Uses the factor up, or checks the password again, in a transaction that has locked the user. */
   readonly use: (stores: Stores, locked: User) => Promise<void>;
 };
 
@@ -82,10 +82,7 @@ const verifyAgain = async (
   return verifyFactor(deps, factor, { user, attempts, origin });
 };
 
-/**
- * Adds what a user has factor to their session, in a transaction that has locked the user.
- * @throws AppError AUTH_TOKEN_INVALID when the session has ended.
- */
+/** Adds authentications to a session, in a transaction that has locked the user. @throws AppError AUTH_TOKEN_INVALID when the session has ended. */
 export const raiseSession = async (
   deps: Sources,
   stores: Stores,

@@ -12,15 +12,15 @@ import { factorsOf, useCode, useStep } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 import { invalidPasskey, usePasskey, verifyPasskey } from './passkeys.ts';
 
-/** What a request presents as a second factor: a code of an authenticator app, a recovery code, or a passkey. */
+/** A second factor of a request: a code of an authenticator app, a recovery code, or a passkey. */
 export type PresentedFactor =
   | { readonly code: string }
   | { readonly recoveryCode: string }
   | { readonly credential: UsedCredential };
 
-export type VerifiedFactor = {
+type VerifiedFactor = {
   readonly method: Extract<Method, 'totp' | 'recovery-code' | 'passkey' | 'verified-passkey'>;
-  /** Uses it up, in a transaction that has locked the user. @throws AppError AUTH_SECOND_FACTOR_INVALID or AUTH_PASSKEY_INVALID when it was used. */
+  /** Uses the factor up, in a transaction that has locked the user. @throws AppError AUTH_SECOND_FACTOR_INVALID, AUTH_PASSKEY_INVALID when it was used */
   readonly use: (stores: Stores) => Promise<void>;
 };
 
@@ -31,10 +31,8 @@ type Presentation = {
 };
 
 /**
- * Verifies what a user presents. Only codes of apps can be guessed, so only they are counted: a user who has to wait because of others'
- * guesses can still present a recovery code or a passkey.
- * @throws AppError AUTH_PASSKEY_INVALID, AUTH_SECOND_FACTOR_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED; DB_RECORD_NOT_FOUND when nobody has
- *   such a passkey.
+ * Verifies a factor of a user. Only codes of apps can be guessed, so only they are limited: a user who has to wait can still present another factor.
+ * @throws AppError AUTH_PASSKEY_INVALID, AUTH_SECOND_FACTOR_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED; DB_RECORD_NOT_FOUND for an unknown passkey
  */
 export const verifyFactor = async (
   deps: Service,
@@ -61,13 +59,13 @@ const verifyCode = async (
   deps: Service,
   code: string,
   { user, attempts }: Presentation,
-  isMeant = isConfirmed,
+  accepts = isConfirmed,
 ): Promise<VerifiedFactor> => {
-  const apps = (await factorsOf(deps.records, user.id)).filter(isMeant);
+  const apps = (await factorsOf(deps.records, user.id)).filter(accepts);
   return { method: 'totp', use: await compareCode(deps, code, apps, attempts) };
 };
 
-/** Compares a code with those of authenticator apps. It counts as wrong if its step was used. @returns what uses its step up. */
+/** Compares a code with those of authenticator apps. A code whose step was used counts as wrong. @returns the function that uses the step up. */
 export const compareCode = async (
   deps: Service,
   code: string,

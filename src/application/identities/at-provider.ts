@@ -24,13 +24,13 @@ import { type SignIn, signIn } from './sign-in.ts';
 /** Milliseconds in which a user has to come back from the provider. */
 export const START_LIFETIME = 10 * 60_000;
 
-/** What a sign-in is for. The browser keeps it, sealed, while the user is at the provider: nothing of it is in the address of the callback. */
+/** The purpose of a sign-in. The browser keeps it encrypted while the user is at the provider, and not in a URL. */
 export type Purpose = Pick<SignIn, 'invitation' | 'extra'> & {
   readonly provider: string;
   readonly locale?: string | undefined;
-  /** Who links an identity. Without it, somebody signs in. */
+  /** The user who links an identity. Without it, the sign-in is a log-in. */
   readonly caller?: Caller | undefined;
-  /** Where the browser goes in the end, and after an error. */
+  /** Where the browser goes afterwards, and after an error. */
   readonly to?: string | undefined;
   readonly errorTo?: string | undefined;
 };
@@ -46,7 +46,7 @@ export const providerOf = ({ providers }: Service, name: string): IdentityProvid
   return provider;
 };
 
-/** Begins a sign-in at a provider. @param isAgain whether the browser has been logged in. @returns the address of the provider, and what the browser keeps until it comes back. */
+/** Begins a sign-in. @param isAgain whether the browser was logged in before. @returns the URL of the provider, and what the browser keeps meanwhile. */
 export const startAtProvider = (deps: Service) => async (purpose: Purpose, isAgain: boolean) => {
   const { secrets, clock } = deps;
   const [state, nonce, verifier] = [secrets.random(), secrets.random(), secrets.random()];
@@ -55,14 +55,13 @@ export const startAtProvider = (deps: Service) => async (purpose: Purpose, isAga
   return { url, state, sealed: secrets.encrypt(JSON.stringify([KIND, start]), start.startedAt + START_LIFETIME) };
 };
 
-/** The starts of a browser that are not over. @param texts as it presents them. */
+/** The sign-ins that a browser has begun. @param texts as it presents them. */
 export const openStarts = (deps: Service, texts: readonly string[]) => openSealed<[Start]>(deps, texts, KIND).flat();
 
 export const unprovenIdentity = (reason: string): AppError => new AppError('AUTH_IDENTITY_UNPROVEN', { reason });
 
 /**
- * Ends a sign-in: links the identity that the provider states, or signs in with it. A start ends once, whatever comes of it: the provider is not
- * asked twice.
+ * Finishes a sign-in once, whatever comes of it: links the identity that the provider states, or logs in with it.
  * @param answer the query of the callback.
  * @returns `null` when the identity was linked; `kept`, for the browser (`linkKept`), when the address has an account with another way in.
  */
@@ -93,8 +92,8 @@ export const finishAtProvider = (deps: Service) => {
 };
 
 /**
- * Links what a browser has kept of sign-ins to the account that it has logged in to, if that has the address and the same password as then. What was
- * removed since, or cannot be linked, is left as it is: the log-in has not failed.
+ * Links the identities that a browser has kept to the account of its log-in, if that has the same address and password as then. An identity that was
+ * removed since, or cannot be linked, is ignored.
  * @param texts as the browser presents them.
  */
 export const linkKept = (deps: Service) => {
@@ -117,8 +116,8 @@ export const listIdentities = (deps: Core & Stores) => async (caller: Caller) =>
   return identitiesOf(deps.records, id);
 };
 
-/** The callback of a provider has no guard of a route, so the step-up is asked for here. */
-const steppedUp = async (deps: Service, stores: Stores, caller: Caller) => {
+/** Locks a user whose session is stepped up. The callback of a provider has no guard, so it is asked here. */
+const lockedSteppedUp = async (deps: Service, stores: Stores, caller: Caller) => {
   const user = await lockedFactorOwner(deps, stores, caller);
   const { session } = await liveSession({ sessions: stores.sessions, clock: deps.clock }, caller);
   assertPresented(FACTOR_CHANGE, session, { isEnrolled: false, now: deps.clock.now() });
@@ -126,14 +125,14 @@ const steppedUp = async (deps: Service, stores: Stores, caller: Caller) => {
 };
 
 /**
- * Links an identity to the user of a session, and again without effect. The address of the account is verified if the provider says so: its user
- * then has both, the account and the mailbox.
+ * Links an identity to the user of a session; a second time has no effect. If the provider has verified the address of the account, it is proven: the
+ * user has both the account and the mailbox.
  */
 export const linkIdentity =
   (deps: Service) =>
   (caller: Caller, identity: VerifiedIdentity, origin: Origin = NO_ORIGIN): Promise<Identity> => {
     const linked = deps.transactions.run(async (stores) => {
-      const { user } = await steppedUp(deps, stores, caller);
+      const { user } = await lockedSteppedUp(deps, stores, caller);
       const found = await findIdentity(stores.records, identity);
       if (found !== null && found.userId !== user.id) throw linkedElsewhere();
       if (found !== null) return found;
@@ -155,14 +154,14 @@ const linkedElsewhere = (): AppError =>
   identityConflict('linked to another user', 'You sign in to another account with it. Remove it there first.');
 
 /**
- * Removes an identity, unless it is the only way in that the user is known to have. A password counts if this session has presented it: the hash may
- * be of one that nobody knows. A link for a new password is no way in: the user uses it first.
+ * Removes an identity, unless it is the only way into the account. A password counts only if this session has presented it, since the user may not
+ * know the stored one.
  */
 export const unlinkIdentity =
   (deps: Service) =>
   (caller: Caller, id: string, origin: Origin = NO_ORIGIN): Promise<void> =>
     deps.transactions.run(async (stores) => {
-      const { user, session } = await steppedUp(deps, stores, caller);
+      const { user, session } = await lockedSteppedUp(deps, stores, caller);
       const { id: userId } = user;
       await removeIdentity(deps, stores, { id, userId });
       const hasWayIn =

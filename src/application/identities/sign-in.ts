@@ -26,13 +26,12 @@ import type { Stores } from '../storage/records.ts';
 export type SignIn = ClientContext &
   Pick<RegisterInput, 'invitation' | 'extra'> & { readonly identity: ProviderAnswer };
 
-/** Something has changed since the sign-in was decided: it is decided once more. */
+/** The account has changed since the sign-in was decided, so it is decided once more. */
 class StaleDecision extends Error {}
 
 /**
  * Opens a session for somebody who has logged in at a provider, or a pending log-in if a second factor is missing (ADR 0026). A linked identity logs
- * in, whatever address the provider states. Otherwise, an address without an account registers. One with an account is linked if both sides have
- * proven it. Not within a unit of work.
+ * in, whatever its address. Otherwise, an address without an account is registered, and one with an account is linked if both sides have proven it.
  */
 export const signIn = (deps: Service) => {
   const attempt = signInOnce(deps);
@@ -60,21 +59,21 @@ const signInOnce = (deps: Service) => {
     const user = await (linked === null ? ownerOf(deps, input, email) : deps.users.findById(linked.userId));
     if (user !== null) return logIn(deps, { user, isLinked: linked !== null }, input, cancellation);
     if (linked !== null) throw new StaleDecision();
-    if (email === null) throw refused('The provider has stated no email address. Register in another way.');
+    if (email === null) throw registrationRefused('The provider has stated no email address. Register in another way.');
     const registered = await registering({ ...input, email }, cancellation);
     if (registered === null) throw new AppError('AUTH_EMAIL_UNVERIFIED');
     return registered;
   };
 };
 
-const refused = (message: string): AppError =>
+const registrationRefused = (message: string): AppError =>
   new AppError('AUTH_REGISTRATION_REFUSED', { reason: 'identity', message });
 
-/** The user who has the address of an identity that is not linked. A provider that does not vouch for the address learns nothing about it. */
+/** The user with the address of an identity that is not linked. Unless the provider has verified the address, this shows nothing about it. */
 const ownerOf = async (deps: Service, { identity: { isEmailVerified }, invitation }: SignIn, email: string | null) => {
   if (!isEmailVerified && email !== null) await presentedInvitation(deps, { email, invitation });
   if (!isEmailVerified && deps.emailVerification === 'required')
-    throw refused('The provider does not say that this email address is yours. Register in another way.');
+    throw registrationRefused('The provider does not say that this email address is yours. Register in another way.');
   const owner = email === null ? null : await deps.users.findByEmail(email);
   if (owner !== null && !isEmailVerified) throw identityConflict('the provider has not proven the address');
   return owner;
@@ -93,7 +92,7 @@ const logIn = async (deps: Service, { user, isLinked }: Decision, input: SignIn,
   const now = deps.clock.now();
   const expected = proves ? { ...user, emailVerifiedAt: now } : user;
   const rememberedDeviceId = proves ? null : await rememberedDevice(deps, user, rememberedDevices);
-  // A log-in there that was earlier than the last minutes does not count as one of them here.
+  // A log-in there that is older than `RECENTLY` does not count as recent here.
   const at = Math.max(Math.min(identity.authenticatedAt ?? now, now), now - RECENTLY.recent);
   const login = { user: expected, authentications: [{ method: 'identity', at }], cancellation } as const;
   return openLogin(deps, client, login, async (stores, store): Promise<LoginResult> => {
@@ -104,11 +103,11 @@ const logIn = async (deps: Service, { user, isLinked }: Decision, input: SignIn,
     const waits = needsSecondFactor(deps, current) && rememberedDeviceId === null;
     const isStillLinked = isLinked && (!proves || (await findIdentity(stores.records, identity)) !== null);
     if (isStillLinked) await recordIdentityUse(stores, identity, now);
-    // Before what it adds: the mail about the log-in undoes that, too.
+    // The session is stored first, so that the mail about the log-in can also undo what it adds.
     const result = waits
       ? { pendingLogin: newPendingLogin(deps, current, 'identity') }
       : await store(current, { rememberedDeviceId });
-    // A way in is not added to an account with a second factor by the first one alone: until the user links it, the address counts.
+    // A first factor alone adds no way into an account with a second factor. Until the user links the identity, its address finds the account.
     if (!isStillLinked && (proves || !waits)) {
       const { id } = await storeIdentity(deps, stores, identity, current, origin);
       await notifyOfChange(deps, stores, { kind: 'identity-linked', user: current, origin, added: [id] });
@@ -117,22 +116,20 @@ const logIn = async (deps: Service, { user, isLinked }: Decision, input: SignIn,
   });
 };
 
-/**
- * By its address alone: somebody who has read the mailbox for a moment can have got it. An account that nobody has proven loses its other ways in.
- */
+/** Whoever has read the mailbox once may have the identity. It is linked to no proven account with another way in, unless the provider hosts the mailbox. */
 const assertMayBeLinked = async (deps: Service, { records }: Stores, user: User, identity: VerifiedIdentity) => {
   if (user.emailVerifiedAt === null) return;
   if (isBlocked(deps, user, identity)) throw identityConflict('it was removed from the account', REMOVED);
   if (hostsMailbox(identity)) return;
   const others = await Promise.all([passkeysOf(records, user.id), identitiesOf(records, user.id)]);
-  // A password or an identity that was ended has been somebody's: until there is another one, the mailbox is asked.
+  // If a password or an identity was removed, the account has had an owner, who first has to prove the mailbox.
   const isFresh = user.passwordHash === NO_PASSWORD && user.passwordChangedAt === 0 && !user.removedIdentities?.length;
   if (!isFresh || others.flat().length > 0) throw unlinkedIdentity();
 };
 
 const REMOVED = 'This sign-in was removed from the account. Log in in another way, and link it again.';
 
-/** Locks the user, who has to be as they were when it was decided to log them in. */
+/** Locks the user, and checks that the decision still holds. */
 const lockedAsDecided = async (
   stores: Stores,
   identity: VerifiedIdentity,

@@ -13,40 +13,40 @@ export type AdoptDeps = Service & { readonly verifyAssertion: VerifyAssertion };
 
 type Adoption = ClientContext & { readonly assertion: string };
 
-const invalid = (reason: string): AppError => new AppError('AUTH_ASSERTION_INVALID', { reason });
+const invalidAssertion = (reason: string): AppError => new AppError('AUTH_ASSERTION_INVALID', { reason });
 
 /**
- * Opens a session for a user for whom the former system vouches, once for each assertion, or a pending log-in if a second factor is missing. A user
- * who has none, and needs one, logs in: the thief of a session of the former system could add it. So does a user with another password than at the
- * start: what they wanted to shut out by it may have a session of the former system. No mail about a new device is sent: all devices are new then.
+ * Opens a session, or a pending log-in if a second factor is missing, by an assertion of the former system, which is used once. It refuses a user who
+ * needs a second factor and has none, since a thief of the former session could add it; and a user who has changed the password here, maybe to shut
+ * somebody out who has a former session. No mail about a new device is sent, since all devices are new then.
  */
 export const adopt =
   (deps: AdoptDeps) =>
   async (input: Adoption, cancellation = NEVER_CANCELLED): Promise<LoginResult> => {
     const now = deps.clock.now();
     const assertion = await deps.verifyAssertion(input.assertion, now);
-    if ('problem' in assertion) throw invalid(assertion.problem);
+    if ('problem' in assertion) throw invalidAssertion(assertion.problem);
     const user = withFirstPassword(await deps.users.findById(assertion.userId));
     assertMayLogIn(deps, user);
     const client = await loginClient(deps, input);
     const rememberedDeviceId = await rememberedDevice(deps, user, input.rememberedDevices ?? []);
-    const authentications = [{ method: 'adopted', at: now }] as const;
-    const login = { user, authentications, cancellation };
+    const login = { user, authentications: [{ method: 'adopted', at: now }], cancellation } as const;
     return openLogin(deps, client, login, async (stores, store): Promise<LoginResult> => {
       const locked = withFirstPassword(await stores.users.lock(user.id));
       if (!(await useOnce(stores.records, `adoption ${assertion.id}`, assertion.expiresAt)))
-        throw invalid('it was used before');
+        throw invalidAssertion('it was used before');
       assertMayLogIn(deps, locked);
       if (!needsSecondFactor(deps, locked) || rememberedDeviceId !== null)
         return store(locked, { isOwnDevice: true, rememberedDeviceId });
       const hasOne = locked.secondFactorAt !== null || (await passkeysOf(stores.records, locked.id)).length > 0;
-      if (!hasOne) throw invalid('the user has to add a second factor, and for that to present something here');
+      if (!hasOne)
+        throw invalidAssertion('the user has to add a second factor, and for that to present something here');
       return { pendingLogin: newPendingLogin(deps, locked, 'adopted') };
     });
   };
 
 const withFirstPassword = (user: User | null): User => {
-  if (user === null) throw invalid('there is no such user');
-  if (user.passwordChangedAt > 0) throw invalid('the user has another password since');
+  if (user === null) throw invalidAssertion('there is no such user');
+  if (user.passwordChangedAt > 0) throw invalidAssertion('the user has another password since');
   return user;
 };

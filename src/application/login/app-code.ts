@@ -11,14 +11,14 @@ import { loginClient, openLogin } from './open-login.ts';
 /** Milliseconds in which an app has to use its code. */
 const APP_CODE_LIFETIME = 60_000;
 
-/** What lets an app in lets nobody into the back office: the app has the verifier. */
+/** A code for an app is of no use at the back office, since the app has its verifier. */
 type CodePurpose = 'app-code' | 'office-code';
 
 /** Whether the user has a second factor, or a passkey. */
 export const hasFactor = async ({ records }: Pick<Service, 'records'>, { user, passkeys }: LiveSession) =>
   user.secondFactorAt !== null || (passkeys ?? (await passkeysOf(records, user.id)).length) > 0;
 
-/** An operator without any factor is told of it by the back office. */
+/** What the user has to present before a code is made. The back office itself refuses an operator without any factor. */
 const missingFor = async (deps: Service, found: LiveSession, purpose: CodePurpose): Promise<MissingStepUp | null> => {
   const { user, session } = found;
   if (purpose === 'office-code' && (await hasFactor(deps, found)))
@@ -27,9 +27,9 @@ const missingFor = async (deps: Service, found: LiveSession, purpose: CodePurpos
 };
 
 /**
- * Makes a code with which an app gets a session of its own, while that of the browser lives (ADR 0033). It has the id of that session.
+ * Makes a code by which an app gets a session of its own while that of the browser lives (ADR 0033).
  * @param challenge RFC 7636 §4.2, by the method S256.
- * @param presented proves the key of that session, if it has one of a page: cookies that were copied are not enough.
+ * @param presented a proof of the key of the browser's session, if a page has one: copied cookies are not enough.
  */
 export const makeAppCode =
   (deps: Service) =>
@@ -47,37 +47,33 @@ export const makeAppCode =
     return deps.secrets.sign({ purpose, ...caller, value, expiresAt });
   };
 
-/** What a code says, to who has its verifier. @throws AppError AUTH_CODE_INVALID */
-export const codeWith = (
-  { secrets, clock }: Pick<Service, 'secrets' | 'clock'>,
-  { code: text, verifier }: Pick<Use, 'code' | 'verifier'>,
-  purpose: CodePurpose,
-) => {
-  const code = secrets.unsign(text, purpose, clock.now());
+/** A code and its verifier (RFC 7636), as a client presents them. */
+export type PresentedCode = { readonly code: string; readonly verifier: string };
+
+/** Verifies a code by its verifier. @throws AppError AUTH_CODE_INVALID */
+export const verifiedCode = ({ secrets, clock }: Service, presented: PresentedCode, purpose: CodePurpose) => {
+  const code = secrets.unsign(presented.code, purpose, clock.now());
   const [id = '', challenge] = code?.value.split('.') ?? [];
-  if (code === null || secrets.hashOf(verifier) !== challenge)
+  if (code === null || secrets.hashOf(presented.verifier) !== challenge)
     throw invalidCode('it is no such code, has expired, or is for another verifier');
   const { userId, sessionId, expiresAt } = code;
   return { id, caller: { userId, sessionId }, expiresAt };
 };
 
-/** The refresh tokens are the app's own, from a session before. */
-type Use = ClientContext & { readonly code: string; readonly verifier: string };
-
 /**
- * Opens the session of an app, with what its user has presented in the browser. Who lacks the verifier cannot use a code up; who has it, and
- * presents the code again, ends what it has opened.
+ * Opens the session of an app, with the authentication of the session in the browser. The code and the session have one id. Whoever presents the code
+ * again, with its verifier, ends the session.
  */
 export const logInWithAppCode =
   (deps: Service) =>
-  async (input: Use, cancellation = NEVER_CANCELLED) => {
-    const { id, caller, expiresAt } = codeWith(deps, input, 'app-code');
+  async (input: ClientContext & PresentedCode, cancellation = NEVER_CANCELLED) => {
+    const { id, caller, expiresAt } = verifiedCode(deps, input, 'app-code');
     const { userId } = caller;
     const client = await loginClient(deps, input);
-    const { user, session: authentications } = await browserOf(deps, caller);
+    const { user, session: authentications } = await browserSession(deps, caller);
     const opened = await openLogin(deps, client, { id, user, authentications, cancellation }, async (stores, store) => {
       await stores.users.lock(userId);
-      const { user: locked } = await browserOf({ ...deps, sessions: stores.sessions }, caller);
+      const { user: locked } = await browserSession({ ...deps, sessions: stores.sessions }, caller);
       if (await useOnce(stores.records, `app-code ${id}`, expiresAt)) return store(locked);
       await endSession(deps, stores, { id, userId }, { reason: 'token-replayed', origin: client.origin });
       return null;
@@ -86,8 +82,7 @@ export const logInWithAppCode =
     return opened;
   };
 
-/** The user and the session of the browser, as long as that lives. */
-const browserOf = (deps: Pick<Service, 'sessions' | 'clock'>, caller: Caller) =>
+const browserSession = (deps: Pick<Service, 'sessions' | 'clock'>, caller: Caller) =>
   liveSession(deps, caller).catch((error: unknown) => {
     throw error instanceof AppError && error.status < 500 ? invalidCode(error.reason ?? error.code) : error;
   });

@@ -9,56 +9,47 @@ import { addMessages } from '../storage/outbox.ts';
 import type { Stores } from '../storage/records.ts';
 import { reportRefusal } from './open-login.ts';
 
-/** Codes by mail for which a browser has asked: in place of the password, or beside it (ADR 0008). */
-
-/** `account` as it was typed: several may be names of one account, which gets one mail a minute. */
+/** A code by mail that a browser has asked for, in place of the password or beside it (ADR 0008). */
 export type BrowserCode = AskedCode & {
+  /** As it was typed. */
   readonly account: string;
-  /** Of a code beside a password: what the password was compared with. */
+  /** Of a code beside a password: a hash of the account whose password was right, or a random text. */
   readonly passwordShown?: string;
 };
 
-/** What a browser has asked for: the latest code, and some before it, which stay good until one of them is used. */
+/** The codes that a browser has asked for, the latest first. They stay valid until one of them is used. */
 export type AskedLogin = { readonly codes: readonly [BrowserCode, ...BrowserCode[]] };
 
-/** So many fit into a cookie. */
+/** As many as fit into a cookie. */
 const MAX_BROWSER_CODES = 3;
 
 /** Codes in place of a password, and beside one. */
-export type CodeKind = 'login-code' | 'new-device-code';
+type CodeKind = 'login-code' | 'new-device-code';
 
-/** @returns a text for the browser. Its length depends on the accounts as they were typed, and not on whether there are such accounts. */
+/** @returns a text for a cookie. Its length does not depend on whether there are such accounts. */
 export const seal = ({ secrets }: Service, { codes }: AskedLogin, kind: CodeKind): string =>
   secrets.encrypt(JSON.stringify([`${kind}s`, ...codes.slice(0, MAX_BROWSER_CODES)]), expiryOf(codes[0]));
 
-/**
- * What a browser has asked for last; `null`: nothing, or it has expired.
- * @param texts as the browser presents them. Some may be of others who use the same key or cookie.
- */
-export const unseal = (
-  deps: Pick<Service, 'secrets' | 'clock'>,
-  texts: readonly string[],
-  kind: CodeKind,
-): AskedLogin | null => {
+/** The latest live codes among the texts that a browser presents; `null` if there are none. */
+export const unseal = (deps: Pick<Service, 'secrets' | 'clock'>, texts: readonly string[], kind: CodeKind) => {
   const isLive = (code: BrowserCode) => deps.clock.now() < expiryOf(code);
   const [last] = openSealed<AskedLogin['codes']>(deps, texts, `${kind}s`).sort(([a], [b]) => b.askedAt - a.askedAt);
   if (last === undefined) return null;
   const [latest, ...before] = last;
-  return { codes: [latest, ...before.filter(isLive)] };
+  return { codes: [latest, ...before.filter(isLive)] } satisfies AskedLogin;
 };
 
 type Asking = Pick<BrowserCode, 'account' | 'passwordShown'> & {
   readonly kind: CodeKind;
-  /** Of a code beside a password. */
+  /** Set for a code beside a password. */
   readonly isPasswordRight?: boolean;
   readonly origin: Origin;
-  /** What the browser has asked for before. */
+  /** The codes that the browser has asked for before. */
   readonly before: AskedLogin | null;
 };
 
 /**
- * Requests a mail with a code. Whether there is such an account is looked up only when the mail is written, so that the response time is the
- * same for every account.
+ * Requests a mail with a code. The account is looked up only when the mail is written, so that the response time does not show whether it exists.
  * @returns a text for the cookie of the browser
  */
 export const askForCode = async (
@@ -75,8 +66,8 @@ export const askForCode = async (
 const NOBODY = { id: '', email: '', passwordChangedAt: 0 };
 
 /**
- * The code that is guessed right. Each guess counts for every code that it is compared with, before it is compared, and as much is done for
- * an account that does not exist. A wrong one is in the history of all users whose codes they are.
+ * Finds the code that the user has typed. Each guess first counts for every code that it is compared with, and an account that does not exist causes
+ * as much work. A wrong guess is recorded for all users whose codes they are.
  */
 export const guessCode = async (deps: Service, { codes }: AskedLogin, typed: string, origin: Origin) => {
   const owners = new Map<string, User | null>();
@@ -93,7 +84,7 @@ export const guessCode = async (deps: Service, { codes }: AskedLogin, typed: str
   return reportRefusal(deps, [...users.values()], origin)(invalidCode('the code is wrong, or was guessed too often'));
 };
 
-/** In the store, so that it is counted once for all instances. @returns whether there was a guess left. */
+/** Counts in the store, for all instances together. @returns whether a guess was left. */
 const countGuess = async ({ records }: Pick<Stores, 'records'>, code: AskedCode): Promise<boolean> => {
   for (let guess = 1; guess <= LOGIN_CODE_GUESSES; guess += 1)
     if (await useOnce(records, `login-code ${code.id} guess ${guess}`, expiryOf(code))) return true;

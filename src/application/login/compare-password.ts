@@ -10,11 +10,10 @@ import { type Caller, type CallerWithToken, liveUser, lockedLiveUser } from '../
 import type { Stores } from '../storage/records.ts';
 
 /**
- * Compares a password, unless too many earlier attempts failed (ADR 0008). An attempt that ends with an error is not counted, unless the former system
- * was asked: if it is slow with wrong passwords alone, the error says that one is wrong.
- * @param candidates the ways to count the attempt, the preferred one first. It is counted in the first way that need not wait.
- * @param user `null` when there is no such account.
- * @param hidesMatch a right password takes as long as a wrong one, and does not forget the failures before it.
+ * Compares a password, unless too many earlier attempts failed (ADR 0008). An attempt that ends with an error does not count, unless the former
+ * system was asked: it may be slow with wrong passwords alone, and its time-out then shows that one is wrong.
+ * @param candidates the ways to count the attempt, the preferred one first. The first that need not wait counts it.
+ * @param hidesMatch whether a right password takes as long as a wrong one, and keeps the failures before it.
  * @throws AppError CLIENT_REQUEST_RATE_LIMIT_EXCEEDED when every candidate has to wait; SYS_HOOK_UNAVAILABLE.
  */
 export const comparePassword = async (
@@ -24,28 +23,22 @@ export const comparePassword = async (
   user: User | null,
   { hidesMatch = false }: { readonly hidesMatch?: boolean } = {},
 ): Promise<boolean> => {
-  const { attempts } = deps;
+  const { attempts, verifyElsewhere } = deps;
   const attempt = await beginAttempt(attempts, candidates);
+  const asksElsewhere = verifyElsewhere !== undefined && user?.passwordHash === UNKNOWN_PASSWORD;
   const matches = await verify(deps, password, user, hidesMatch).catch(async (error: unknown) => {
-    if (!asksElsewhere(deps, user)) await attempts.withdraw(attempt);
+    if (!asksElsewhere) await attempts.withdraw(attempt);
     throw error;
   });
   if (matches && !hidesMatch) await attempts.succeed(attempt);
   return matches;
 };
 
-const asksElsewhere = ({ verifyElsewhere }: Service, user: User | null): boolean =>
-  verifyElsewhere !== undefined && user?.passwordHash === UNKNOWN_PASSWORD;
-
-/** The former system is asked beside the comparison that every other account takes. */
-const verify = async (
-  { hasher, verifyElsewhere }: Service,
-  password: string,
-  user: User | null,
-  hidesMatch: boolean,
-): Promise<boolean> => {
+const verify = async (deps: Service, password: string, user: User | null, hidesMatch: boolean): Promise<boolean> => {
+  const { hasher, verifyElsewhere } = deps;
   const stored = user !== null && isHash(user.passwordHash) ? user.passwordHash : null;
   if (user?.passwordHash !== UNKNOWN_PASSWORD) return hasher.verify(password, stored, hidesMatch);
+  // While the former system is asked, the comparison takes the time that it takes for every other account.
   const [isTheirs = false] = await Promise.all([verifyElsewhere?.(user, password), hasher.verify(password, null)]);
   return isTheirs;
 };
@@ -58,25 +51,22 @@ export const beginAttempt = async (attempts: LoginAttempts, candidates: readonly
     if (wait === 0) return attempt;
     waits.push(wait);
   }
-  throw tooManyFailures(Math.min(...waits));
-};
-
-const tooManyFailures = (wait: number): AppError =>
-  new AppError('CLIENT_REQUEST_RATE_LIMIT_EXCEEDED', {
+  throw new AppError('CLIENT_REQUEST_RATE_LIMIT_EXCEEDED', {
     reason: 'too many wrong passwords or codes for one account',
-    retryAfter: Math.ceil(wait / 1000),
+    retryAfter: Math.ceil(Math.min(...waits) / 1000),
   });
+};
 
 type LoginSource = {
   readonly networks?: readonly string[] | undefined;
-  /** The verified refresh tokens of the request: a device that has logged in before sends them. */
+  /** The verified refresh tokens of the request, which show a device that has logged in before. */
   readonly verified?: readonly RefreshToken[];
 };
 
 /** `iat` is in seconds. */
 type VerifiedToken = { readonly claims: { readonly iat: number }; readonly sessionId: string };
 
-/** All tokens that may be older than the password count as one device. */
+/** The name of all devices whose tokens may be older than the password: they count as one. */
 const OUTDATED = 'outdated';
 
 /** The attempt of a device that has a token of the user. All devices of a user share one key. */
@@ -85,13 +75,13 @@ const deviceAttempt = (user: User, { claims, sessionId }: VerifiedToken): Attemp
   client: throttledDevice(isIssuedAfter(claims, user.passwordChangedAt) ? sessionId : OUTDATED),
 });
 
-/** The same for codes of authenticator apps, which have a budget of their own. */
+/** Codes of authenticator apps have a budget of their own. */
 export const deviceCodeAttempt = (user: User, token: VerifiedToken): Attempt => ({
   ...deviceAttempt(user, token),
   key: `codes of devices ${user.id}`,
 });
 
-/** All networks together have one budget for the codes of a user: they are short, and an attacker may have many networks. */
+/** All networks together have one budget for the codes of a user, since codes are short, and an attacker may have many networks. */
 const ANY_NETWORK: ThrottledClient = { kind: 'network', names: ['any'] };
 
 /** The ways to count a code at a log-in, the preferred one first. @param own a token of the user, from the device of the request. */
@@ -100,30 +90,24 @@ export const codeAttempts = (user: User, own: VerifiedToken | undefined): readon
   return own === undefined ? [ofNetwork] : [deviceCodeAttempt(user, own), ofNetwork];
 };
 
-/**
- * The key of the attempts on an account. It changes with the password, so that the owner does not have to wait after a reset because of
- * earlier attempts of others. Only the owner can cause a reset.
- */
+/** The key of the attempts on an account. It changes with the password, so that the owner need not wait after a reset. */
 const accountKey = (account: string, user: User | null): string =>
   `account ${canonicalAccount(account)} ${user?.passwordChangedAt ?? 0}`;
 
-/**
- * The ways to count a log-in, the preferred one first (ADR 0008). A device with a verified refresh token of this user counts as one of the
- * user's, even after its session has ended, unless the password was changed after the token was issued.
- */
+/** The ways to count a log-in, the preferred one first (ADR 0008). A refresh token that is newer than the password shows a device of the user. */
 export const loginAttempts = (
   account: string,
   user: User | null,
   { networks = ['unknown'], verified = [] }: LoginSource,
 ): readonly Attempt[] => {
-  const ofNetwork: Attempt = {
-    key: accountKey(account, user),
-    client: { kind: 'network', names: networks },
-  };
-  if (user === null) return [ofNetwork];
-  const own = verified.find(({ claims }) => claims.sub === user.id && isIssuedAfter(claims, user.passwordChangedAt));
-  return own === undefined ? [ofNetwork] : [deviceAttempt(user, own), ofNetwork];
+  const ofNetwork: Attempt = { key: accountKey(account, user), client: { kind: 'network', names: networks } };
+  const own = user && ownToken(verified, user);
+  return own ? [deviceAttempt(user, own), ofNetwork] : [ofNetwork];
 };
+
+/** A token of this user that was issued after the last change of the password. */
+export const ownToken = (verified: readonly RefreshToken[], user: User): RefreshToken | undefined =>
+  verified.find(({ claims }) => claims.sub === user.id && isIssuedAfter(claims, user.passwordChangedAt));
 
 /** All keys by which the wrong passwords and codes of a user are counted. */
 export const attemptKeys = (user: User): readonly string[] => [
@@ -133,7 +117,7 @@ export const attemptKeys = (user: User): readonly string[] => [
 
 export type RequestWithPassword = CallerWithToken & { readonly password?: string | undefined };
 
-/** The user of a request, if the password is right. Wrong ones count for the device (ADR 0008). */
+/** The user of a request with the right password. A wrong one counts for the device (ADR 0008). */
 export const userWithPassword = async (
   deps: Service,
   { userId, sessionId, tokenIssuedAt, password }: CallerWithToken & { readonly password: string },
@@ -145,7 +129,7 @@ export const userWithPassword = async (
   return user;
 };
 
-/** Locks the user in a transaction, and checks that the password is still the one that was compared. Another hash of it does not matter. */
+/** Locks the user in a transaction, and checks that the password is still the one that was compared. */
 export const lockedUserWithPassword = async (
   deps: Pick<Core, 'clock'>,
   stores: Pick<Stores, 'users' | 'sessions'>,

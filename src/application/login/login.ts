@@ -4,18 +4,16 @@ import { isHashable, NO_PASSWORD, UNKNOWN_PASSWORD } from '../../domain/password
 import { canonicalRecoveryCode } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
 import { askForOtherPassword, notifyOfPassword, recordChange } from '../notices.ts';
-import type { RefreshToken } from '../ports/token-signer.ts';
 import { type Cancellation, findByAccount, NEVER_CANCELLED, type Service } from '../service.ts';
 import { rememberedDeviceId } from '../sessions/end-sessions.ts';
 import type { OpenedSession } from '../sessions/open-session.ts';
 import type { ClientContext } from '../sessions/prove-device.ts';
 import { codesOf, identitiesOf, useCode } from '../storage/credentials.ts';
 import type { Records } from '../storage/records.ts';
-import { comparePassword, loginAttempts } from './compare-password.ts';
+import { comparePassword, loginAttempts, ownToken } from './compare-password.ts';
 import { askForDeviceCode, codeNeeded } from './new-device-code.ts';
 import {
   assertMayLogIn,
-  isOwn,
   type LoginClient,
   loginClient,
   openLogin,
@@ -31,8 +29,8 @@ type LoginInput = ClientContext & {
 };
 
 /**
- * Opens a session for a user who knows the password, or a pending log-in if the user needs a second factor and the device is not
- * remembered. A new device may need a code by mail. The sessions end whose tokens the request presents. An unknown account takes as long as a known one.
+ * Opens a session for a user who knows the password, or a pending log-in if a second factor or a code by mail is missing. It replaces the sessions
+ * whose tokens the request presents. An unknown account takes as long as a known one.
  */
 export const login = (deps: Service) => {
   const oneAtATime = keyedMutex();
@@ -41,13 +39,12 @@ export const login = (deps: Service) => {
     const client = await loginClient(deps, input);
     const { origin, verified } = client;
     const found = await findByAccount(deps, account);
-    const recovered = await recover(deps, found, password, client, cancellation).catch(
-      reportRefusal(deps, found, origin),
-    );
+    const report = reportRefusal(deps, found, origin);
+    const recovered = await logInByRecoveryCode(deps, found, password, client, cancellation).catch(report);
     if (recovered !== null) return recovered;
     const needed = await codeNeeded(deps, found, client, rememberedDevices);
-    const admission = admit(deps, found, input, verified, needed.ofRight);
-    const user = await admission.catch(reportRefusal(deps, found, origin)).catch(nobodyIf(needed.ofWrong));
+    const checked = checkPassword(deps, found, input, client, needed.ofRight);
+    const user = await checked.catch(report).catch(hideWrongPassword(needed.ofWrong));
     cancellation.throwIfAborted();
     if (user === null || needed.ofRight)
       return { pendingLogin: await askForDeviceCode(deps, { account, origin, pendingLogins }, user) };
@@ -58,7 +55,7 @@ export const login = (deps: Service) => {
     const isGuarded = needsSecondFactor(deps, current);
     const deviceId = isGuarded ? await rememberedDeviceId(deps, current, rememberedDevices) : null;
     if (isGuarded && deviceId === null) {
-      if (!isOwn(verified, current)) await notifyOfPassword(deps, current, origin);
+      if (!ownToken(verified, current)) await notifyOfPassword(deps, current, origin);
       return { pendingLogin: newPendingLogin(deps, current) };
     }
     // Log-ins of one user wait for each other here, and not in the database, where each would hold a connection (ADR 0019).
@@ -73,7 +70,7 @@ export const login = (deps: Service) => {
   };
 };
 
-/** Whether the user has no other way in than passkeys and recovery codes. An address that nobody has proven may be mistyped. */
+/** Whether the user has no other way in than passkeys and recovery codes. An unproven address is none, since it may be mistyped. */
 export const hasNothingElse = async (policy: SecondFactorPolicy, records: Records, user: User): Promise<boolean> =>
   user.passwordHash === NO_PASSWORD &&
   user.emailVerifiedAt === null &&
@@ -81,10 +78,10 @@ export const hasNothingElse = async (policy: SecondFactorPolicy, records: Record
   (await identitiesOf(records, user.id)).length === 0;
 
 /**
- * Opens a session for a user who has nothing else, and types a recovery code in place of the password (ADR 0009).
- * @returns `null` for any other text, and with one statement for any other account
+ * Opens a session by a recovery code in place of the password, for a user who has no other way in (ADR 0009).
+ * @returns `null` for any other text or account
  */
-const recover = async (
+const logInByRecoveryCode = async (
   deps: Service,
   user: User | null,
   typed: string,
@@ -109,56 +106,48 @@ const recover = async (
   });
 };
 
-const admit = async (
+const checkPassword = async (
   deps: Service,
   user: User | null,
   { account, password, networks = ['unknown'] }: LoginInput,
-  verified: readonly RefreshToken[],
+  { verified }: LoginClient,
   needsCode: boolean,
 ): Promise<User> => {
   const candidates = loginAttempts(account, user, { networks, verified });
   const matches = await comparePassword(deps, candidates, password, user, { hidesMatch: needsCode });
   if (user === null || !matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
-  // The code comes first: whether the account is disabled would say that the password was right.
+  // Before the code, the answer must not show by a disabled account that the password was right.
   if (!needsCode) assertMayLogIn(deps, user);
   return user;
 };
 
-/** @param hides whether a wrong password, or account, is answered as a right one. */
-const nobodyIf =
+/** @param hides whether the answer to a wrong account or password is that to a right one. */
+const hideWrongPassword =
   (hides: boolean) =>
   (error: unknown): null => {
     if (hides && error instanceof AppError && error.code === 'AUTH_CREDENTIALS_INVALID') return null;
     throw error;
   };
 
-/** What is wrong with a password that was right: it came from another system, or has leaked since. */
+/** Why a user should change the right password: it was imported and is too long, or it has leaked. */
 const flawOf = async ({ passwordLimits, isLeakedPassword }: Service, password: string) => {
   if (!isHashable(password, passwordLimits.maxBytes)) return 'password-too-long' as const;
   return (await isLeakedPassword?.(password)) === true ? ('password-leaked' as const) : null;
 };
 
 /**
- * Replaces the hash of a user whom the former system has verified, who was imported, or whose hash was made at a lower cost than the configured one.
- * Keeps it if the password was changed meanwhile, if hashing fails, or if the password is longer than a hash reads.
- * @returns the user as stored now. Never rejects.
+ * Stores a new hash for a user whom the former system has verified, or whose hash was imported or made at a lower cost. Keeps the former hash if the
+ * password was changed meanwhile, hashing fails, or a hash does not read the whole password. Never rejects.
  */
-const rehashIfNeeded = async (
-  { users, hasher, clock, report, passwordLimits }: Service,
-  user: User,
-  password: string,
-): Promise<User> => {
+const rehashIfNeeded = async (deps: Service, user: User, password: string): Promise<User> => {
+  const { users, hasher, clock, report, passwordLimits } = deps;
   const isOutdated = user.passwordHash === UNKNOWN_PASSWORD || hasher.needsRehash(user.passwordHash);
   if (!isOutdated || !isHashable(password, passwordLimits.maxBytes)) return user;
   try {
     const passwordHash = await hasher.hash(password);
     const updatedAt = clock.now();
-    const changed = await users.setPasswordHash(user.id, {
-      passwordHash,
-      isOfNewPassword: false,
-      now: updatedAt,
-      replaces: user.passwordHash,
-    });
+    const hash = { passwordHash, isOfNewPassword: false, now: updatedAt, replaces: user.passwordHash };
+    const changed = await users.setPasswordHash(user.id, hash);
     return changed ? { ...user, passwordHash, updatedAt } : user;
   } catch (error) {
     report?.('rehash-failed', error);
@@ -166,9 +155,9 @@ const rehashIfNeeded = async (
   }
 };
 
-/** Runs the work of one key one after the other, in order of arrival. Work of other keys does not wait for it. */
-export type KeyedMutex = <Result>(key: string, work: () => Promise<Result>) => Promise<Result>;
+type KeyedMutex = <Result>(key: string, work: () => Promise<Result>) => Promise<Result>;
 
+/** Runs the work of each key in the order of the calls, one after the other. */
 export const keyedMutex = (): KeyedMutex => {
   /** The end of the last work of each key; never rejects. */
   const last = new Map<string, Promise<unknown>>();

@@ -10,16 +10,16 @@ import type { OpenedSession } from '../sessions/open-session.ts';
 import type { ClientContext } from '../sessions/prove-device.ts';
 import { messagesOf } from '../storage/outbox.ts';
 import { type AskedLogin, askForCode, guessCode, unseal } from './asked-code.ts';
-import { loginAttempts } from './compare-password.ts';
-import { isOwn, type LoginClient, loginClient, openLogin } from './open-login.ts';
+import { loginAttempts, ownToken } from './compare-password.ts';
+import { type LoginClient, loginClient, openLogin } from './open-login.ts';
 import { invalidSecondFactor } from './pending-login.ts';
 
-/** `ofWrong`: a wrong password is answered as a right one that needs a code. `ofRight`: that one needs it. */
+/** `ofRight`: a right password needs a code. `ofWrong`: a wrong one is answered as if it needed a code. */
 type Needed = { readonly ofWrong: boolean; readonly ofRight: boolean };
 
 /**
- * Whether a password needs a code beside it, on a new device: whoever guesses passwords there gets the same answer to right and wrong ones. As many
- * statements for an account that does not exist. Nobody gets a code where all need a second factor.
+ * Whether a password on a new device needs a code by mail. Whoever guesses passwords there gets the same answer to right and wrong ones, after as
+ * many statements, also for an account that does not exist. Where all users need a second factor, none needs a code.
  */
 export const codeNeeded = async (
   deps: Service,
@@ -43,25 +43,23 @@ const isKnownDevice = async (
 ): Promise<boolean> => {
   const live = deviceKey === null ? [] : await deps.sessions.listByUser(user?.id ?? '', deps.clock.now());
   if (user === null) return false;
-  if (isOwn(verified, user) || live.some((session) => session.deviceKey === deviceKey)) return true;
+  if (ownToken(verified, user) || live.some((session) => session.deviceKey === deviceKey)) return true;
   return (await rememberedDeviceId(deps, user, rememberedDevices, isKnown)) !== null;
 };
 
-/** Milliseconds. */
+/** Milliseconds after which a mail is late. */
 const LATE = 5 * 60_000;
 
-/** Whether mail to the user does not get out. Mail to others says nothing: anybody could name an address that no server takes mail for. */
+/** Whether mail to the user is late. Mail to others does not count, since anybody can enter an address to which no mail can be delivered. */
 const isMailLate = async ({ records, clock }: Service, user: User | null): Promise<boolean> => {
   const latest = clock.now() - LATE;
   const waiting = await messagesOf(records, user?.id ?? '');
   return waiting.some(({ kind, createdAt }) => kind === 'new-device-code' && createdAt <= latest);
 };
 
-/** What the password was compared with: the account as it was then. */
-const shownBy = (
-  { secrets }: Service,
-  { id, email, passwordChangedAt, emailVerifiedAt, secondFactorAt }: User,
-): string => secrets.hashOf([id, email, passwordChangedAt, emailVerifiedAt, secondFactorAt].join(' '));
+/** A hash of what must not change between the password and the code. */
+const accountState = ({ secrets }: Service, user: User): string =>
+  secrets.hashOf([user.id, user.email, user.passwordChangedAt, user.emailVerifiedAt, user.secondFactorAt].join(' '));
 
 type PasswordLogin = {
   readonly account: string;
@@ -71,8 +69,8 @@ type PasswordLogin = {
 };
 
 /**
- * Asks for a code beside the password. After a wrong password, too: as much is stored, and no mail is sent.
- * @param user who has shown the password; `null`: it was wrong.
+ * Asks for a code beside the password. After a wrong password, as much is stored, but no mail is sent.
+ * @param user `null` after a wrong password.
  * @returns a text for the cookie of `finishLogin`.
  */
 export const askForDeviceCode = (
@@ -82,11 +80,11 @@ export const askForDeviceCode = (
 ): Promise<string> =>
   askForCode(deps, {
     ...{ kind: 'new-device-code', account: canonicalAccount(account), origin, isPasswordRight: user !== null },
-    passwordShown: user === null ? deps.secrets.random() : shownBy(deps, user),
+    passwordShown: user === null ? deps.secrets.random() : accountState(deps, user),
     before: unseal(deps, pendingLogins, 'new-device-code'),
   });
 
-/** Opens the session of a user who has shown the password, and the code of a mail; and remembers the device. */
+/** Opens the session of a user who has presented the password and the code of a mail, and remembers the device. */
 export const finishWithCode = async (
   deps: Service,
   asked: AskedLogin | null,
@@ -105,7 +103,7 @@ export const finishWithCode = async (
   ] as const;
   const finished = await openLogin(deps, client, { user, authentications, cancellation }, async (stores, store) => {
     const locked = await stores.users.lock(user.id);
-    if (locked === null || shownBy(deps, locked) !== code.passwordShown)
+    if (locked === null || accountState(deps, locked) !== code.passwordShown)
       throw invalidSecondFactor('the password was wrong, or the account has changed since');
     await useCodes(stores, asked, code).catch(asSecondFactor);
     const opened = await store(locked);

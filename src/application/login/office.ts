@@ -5,18 +5,18 @@ import { invalidCode } from '../login-code.ts';
 import type { Service } from '../service.ts';
 import { type Caller, liveSession } from '../sessions/current-user.ts';
 import { useOnce } from '../storage/credentials.ts';
-import { codeWith, hasFactor } from './app-code.ts';
+import { hasFactor, type PresentedCode, verifiedCode } from './app-code.ts';
 
-/** Milliseconds after which an operator logs in again. */
+/** Milliseconds after which an operator has to log in again. */
 export const OFFICE_LIFETIME = 60 * 60_000;
 
 const notAdmitted = (message: string): AppError =>
   new AppError('SYS_HTTP_UNEXPECTED_ERROR', { status: 403, level: 'warn', reason: 'no operator', message });
 
 /**
- * Who the user of a session is at the back office (ADR 0031). Asked at each request, so that it ends with the session, the attribute, and the factors.
- * The name has the id: users may take a name that another one had.
- * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND when the session is over; or 403
+ * The operator who is the user of a session (ADR 0031). Asked at each request, so that access ends with the session, the attribute, or the factors.
+ * The name contains the id, since usernames may change hands.
+ * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND when the session has ended; or 403
  */
 export const operatorIn = async (deps: Service, caller: Caller): Promise<Operator> => {
   const found = await liveSession(deps, caller);
@@ -29,12 +29,11 @@ export const operatorIn = async (deps: Service, caller: Caller): Promise<Operato
 };
 
 /**
- * Ends a log-in, in the browser that has begun it.
- * @returns a text that names the session.
- * @throws AppError AUTH_CODE_INVALID, and what `operatorIn` throws
+ * Finishes the log-in of an operator, in the browser that has begun it.
+ * @returns a signed text with the session, for a cookie. @throws AppError AUTH_CODE_INVALID, and what `operatorIn` throws
  */
-export const openOffice = async (deps: Service, shown: Parameters<typeof codeWith>[1]): Promise<string> => {
-  const { id, caller, expiresAt } = codeWith(deps, shown, 'office-code');
+export const openOffice = async (deps: Service, presented: PresentedCode): Promise<string> => {
+  const { id, caller, expiresAt } = verifiedCode(deps, presented, 'office-code');
   await operatorIn(deps, caller);
   if (!(await useOnce(deps.records, `office-code ${id}`, expiresAt))) throw invalidCode('it was used before');
   const until = deps.clock.now() + OFFICE_LIFETIME;

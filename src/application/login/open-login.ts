@@ -2,7 +2,6 @@ import type { Authenticated, Authentications } from '../../domain/assurance.ts';
 import type { DeviceKeys } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import { isIssuedAfter } from '../../domain/tokens.ts';
 import type { User } from '../../domain/user.ts';
 import { isUsualLogin, notifyOfFailures, notifyOfLogin } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
@@ -18,7 +17,7 @@ import {
 import { type ClientContext, NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import type { Stores } from '../storage/records.ts';
-import { assertSamePassword } from './compare-password.ts';
+import { assertSamePassword, ownToken } from './compare-password.ts';
 
 export const assertMayLogIn = (
   { emailVerification }: Pick<Service, 'emailVerification'>,
@@ -28,7 +27,7 @@ export const assertMayLogIn = (
   if (emailVerifiedAt === null && emailVerification === 'required') throw new AppError('AUTH_EMAIL_UNVERIFIED');
 };
 
-/** Reports a log-in that its client is to blame for, also one that has to wait (429). @param users `null`: there is no such account. */
+/** Reports a refusal whose cause is the client (4xx). @param users whose log-in it was; `null`: there is no such account. */
 export const reportRefusal =
   ({ report }: Pick<Service, 'report'>, users: User | null | readonly User[], origin: Origin) =>
   (error: unknown): never => {
@@ -37,7 +36,7 @@ export const reportRefusal =
     throw error;
   };
 
-/** Who logs in: the keys that the request proves, and its refresh tokens. */
+/** The client of a log-in: the keys that it proves, and its refresh tokens. */
 export type LoginClient = {
   readonly origin: Origin;
   readonly keys: DeviceKeys;
@@ -53,30 +52,26 @@ export const loginClient = async (
   verified: await verifiedTokens(deps, refreshTokens),
 });
 
-/** Whether a token is of this user, and of after the last change of the password. */
-export const isOwn = (verified: readonly RefreshToken[], user: User): boolean =>
-  verified.some(({ claims }) => claims.sub === user.id && isIssuedAfter(claims, user.passwordChangedAt));
-
 type Login = {
-  /** As expected when the session is stored. */
+  /** As it will be when the session is stored. */
   readonly user: User;
-  /** What the user has presented: here, or in another session. */
+  /** Here, or in another session. */
   readonly authentications: Authentications | Authenticated;
-  /** Of the session. Default: a new one. */
+  /** The id of the session. Default: a new one. */
   readonly id?: string;
   readonly cancellation: Cancellation;
 };
 
 type StoreOptions = {
-  /** Default: `isOwn`. */
+  /** Whether the user is known to have the device. Default: it has an own refresh token. */
   readonly isOwnDevice?: boolean;
-  /** One that stands for the second factor. */
+  /** The remembered device that replaces the second factor. */
   readonly rememberedDeviceId?: string | null;
 };
 
 /**
  * Opens the session of a log-in. Its tokens are signed before the transaction.
- * @param work locks the user in the transaction, uses up what was presented, and stores the session with `store`.
+ * @param work locks the user, uses up what was presented, and stores the session by `store`.
  */
 export const openLogin = async <Result>(
   deps: Service,
@@ -97,10 +92,7 @@ const prepareLogin = async (deps: Service, { origin, keys }: LoginClient, { canc
   return prepared;
 };
 
-/**
- * The same for a password, which is not used up: in one step, where that is all.
- * @param inTurn runs the storing, one after the other for each user.
- */
+/** Opens the session of a log-in by password, in one statement if the store can. @param inTurn makes the log-ins of a user store their sessions in turn. */
 export const openPasswordLogin = async (
   deps: Service,
   client: LoginClient,
@@ -115,7 +107,7 @@ export const openPasswordLogin = async (
     if (isAlone && (await storeAtOnce(deps, prepared.session, { user: compared, origin: client.origin })))
       return prepared.opened;
     return deps.transactions.run(async (stores) => {
-      // Again, in the lock: a change of the password has ended only the sessions that were stored before.
+      // Checked again in the lock, since a change of the password has ended only the sessions that were stored before.
       const user = await stores.users.lock(compared.id);
       if (user === null) throw new AppError('AUTH_CREDENTIALS_INVALID', { reason: 'the user was deleted' });
       assertSamePassword(compared, user);
@@ -124,18 +116,16 @@ export const openPasswordLogin = async (
   });
 };
 
-/**
- * Stores the session in place of those that the device had, and a notice if the log-in is unusual. The user may have been disabled since the
- * log-in began, which has ended only the sessions that were stored before.
- */
+/** Stores the session in place of those that the device had, and a notice if the log-in is unusual. */
 const storeLogin = async (
   deps: Service,
   stores: Stores,
   { verified, origin }: LoginClient,
   { session, opened }: PreparedSession,
   user: User,
-  { isOwnDevice = isOwn(verified, user), rememberedDeviceId = null }: StoreOptions = {},
+  { isOwnDevice = ownToken(verified, user) !== undefined, rememberedDeviceId = null }: StoreOptions = {},
 ): Promise<OpenedSession> => {
+  // Checked again, since an operator who disables the account ends only the sessions that were stored before.
   assertMayLogIn(deps, user);
   await endPresentedSessions(deps, stores, { userId: user.id, verified, origin, reason: 'replaced' });
   const isUsual = isOwnDevice || (await isUsualLogin(deps, stores, user, origin));

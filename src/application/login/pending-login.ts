@@ -7,15 +7,12 @@ import type { OpenedSession } from '../sessions/open-session.ts';
 import { useOnce } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 
-/**
- * The password was right, and the second factor is missing; or a code by mail, which is asked for after a wrong password, too. `pendingLogin` is for
- * the cookie of `finishLogin`.
- */
+/** `pendingLogin` is for the cookie of `finishLogin`: a second factor is missing, or a code by mail, which a wrong password asks for, too. */
 export type LoginResult = OpenedSession | { readonly pendingLogin: string };
 
 type FirstMethod = Extract<Method, 'password' | 'mail-code' | 'identity' | 'adopted'>;
 
-/** A log-in whose first factor was right. It is stored nowhere until it ends. */
+/** A log-in whose first factor was right. Only the browser stores it. */
 export type PendingLogin = {
   readonly id: string;
   readonly userId: string;
@@ -34,29 +31,20 @@ export const newPendingLogin = (
   method: FirstMethod = 'password',
 ): string => {
   const expiresAt = clock.now() + PENDING_LOGIN_LIFETIME;
-  return secrets.sign({
-    purpose: 'login-pending',
-    userId,
-    sessionId: '',
-    value: `${ids.next()}.${passwordChangedAt}.${method}.${emailVerifiedAt ?? 0}.${secondFactorAt ?? 0}`,
-    expiresAt,
-  });
+  const value = `${ids.next()}.${passwordChangedAt}.${method}.${emailVerifiedAt ?? 0}.${secondFactorAt ?? 0}`;
+  return secrets.sign({ purpose: 'login-pending', userId, sessionId: '', value, expiresAt });
 };
 
-/** Says no more to the client than that it has to try again. */
 export const invalidSecondFactor = (reason: string): AppError => new AppError('AUTH_SECOND_FACTOR_INVALID', { reason });
 
-/**
- * The latest log-in counts: a host of the same domain could add an earlier one, which the browser would send first.
- * @param texts as the browser presents them
- */
+/** The latest of the log-ins that a browser presents: another host of the domain could add an earlier one, which the browser would send first. */
 const latestOf = ({ secrets, clock }: Pick<Service, 'secrets' | 'clock'>, texts: readonly string[]) => {
   const now = clock.now();
   const opened = texts.map((text) => secrets.unsign(text, 'login-pending', now)).filter((each) => each !== null);
   return opened.sort((a, b) => b.expiresAt - a.expiresAt)[0];
 };
 
-/** Whether the browser presents one that began later. @param time epoch milliseconds */
+/** Whether the browser presents a log-in that began later. @param time epoch milliseconds */
 export const hasLaterLogin = (deps: Pick<Service, 'secrets' | 'clock'>, texts: readonly string[], time: number) =>
   (latestOf(deps, texts)?.expiresAt ?? 0) - PENDING_LOGIN_LIFETIME > time;
 
@@ -75,7 +63,7 @@ export const openPendingLogin = async (
   return { pending, user: assertSameAccount(pending, await deps.users.findById(userId)) };
 };
 
-/** The user of a pending log-in. A changed password, a proof of the address, and the removal of all apps end it. */
+/** Refuses a pending log-in after a change of the password, a proof of the address, or the removal of all apps. */
 export const assertSameAccount = (pending: PendingLogin, user: User | null): User => {
   if (user === null || user.passwordChangedAt !== pending.passwordChangedAt)
     throw invalidSecondFactor('the password was changed after the log-in began');
@@ -86,14 +74,8 @@ export const assertSameAccount = (pending: PendingLogin, user: User | null): Use
   return user;
 };
 
-/**
- * Ends a pending log-in, in the transaction that stores its session: if that is undone, so is this.
- * @throws AppError AUTH_SECOND_FACTOR_INVALID when it has ended.
- */
-export const usePendingLogin = async (
-  { records }: Pick<Stores, 'records'>,
-  { id, expiresAt }: PendingLogin,
-): Promise<void> => {
+/** Ends a pending log-in, in the transaction that stores its session. @throws AppError AUTH_SECOND_FACTOR_INVALID when it has ended before. */
+export const usePendingLogin = async ({ records }: Stores, { id, expiresAt }: PendingLogin): Promise<void> => {
   if (!(await useOnce(records, `login-pending ${id}`, expiresAt)))
     throw invalidSecondFactor('the log-in was finished before');
 };

@@ -2,9 +2,9 @@ import { type AccountEvent, countingPeriodOf, newEvent, type Origin } from '../.
 import type { Core, Sources } from '../service.ts';
 import { addEvents } from '../storage/events.ts';
 
-/** The capacity of the counter: pairs of a user and an hour, about a kilobyte each. */
+/** The most pairs of a user and an hour that are counted at once, of about a kilobyte each. */
 export const COUNTED_AT_ONCE = 5_000;
-/** Events in one transaction: few, so that others do not wait for it for long. */
+/** Events in one transaction: few, so that others do not wait for long. */
 const BATCH_SIZE = 10;
 
 /** Counts refused log-ins in memory until they are stored (ADR 0011). */
@@ -12,7 +12,7 @@ export const refusedLoginCounter = ({ transactions, clock, ids, secrets }: Pick<
   let counts = new Map<string, AccountEvent>();
   let lost = 0;
 
-  /** @param refused later than what was counted before. */
+  /** @param refused later than those that were counted before. */
   const add = (refused: AccountEvent) => {
     const key = `${refused.userId} ${countingPeriodOf(refused.at)}`;
     const before = counts.get(key);
@@ -26,7 +26,7 @@ export const refusedLoginCounter = ({ transactions, clock, ids, secrets }: Pick<
   };
 
   return {
-    /** Works in memory, so that the response time does not show whether an account exists. */
+    /** Counts in memory, so that the response time does not show whether an account exists. */
     count: (userId: string, origin: Origin): void =>
       add(newEvent({ userId, kind: 'login-refused' }, { id: ids.next(), at: clock.now(), origin })),
     /** Stores the counts. Those that cannot be stored are kept for the next call. */
@@ -44,7 +44,7 @@ export const refusedLoginCounter = ({ transactions, clock, ids, secrets }: Pick<
       }
     },
     waiting: (): number => counts.size,
-    /** How many log-ins were not counted since the last call, because the counter was full. */
+    /** How many log-ins were not counted since the last call because the counter was full. */
     takeLost(): number {
       const since = lost;
       lost = 0;

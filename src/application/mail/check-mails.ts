@@ -5,10 +5,7 @@ import { isLinkVariable, LAYOUT_VARIABLES, linkOf, type MailTexts, partsOf } fro
 
 type Files = ReadonlyMap<string, string>;
 
-/**
- * What is wrong with files of an operator, a line each, which begins with the file, so that every mistake is found before a mail is sent.
- * @param builtIn those of the service
- */
+/** Checks an operator's files for mails. @param builtIn the files of the service. @returns a line for each mistake, which begins with the file. */
 export const mailProblems = (own: Files, builtIn: Files): string[] =>
   fileProblems(own, builtIn, {
     ofTemplate: (text, name) => (name === 'layout' ? layoutProblems(text) : ['mails have no template but layout.html']),
@@ -19,7 +16,7 @@ export const mailProblems = (own: Files, builtIn: Files): string[] =>
 const isList = (given: unknown): given is readonly string[] =>
   Array.isArray(given) && given.length > 0 && given.every((each) => typeof each === 'string');
 
-/** A part may be in mails that are not beside it: what they become by it counts, too. */
+/** Checks the texts of a language. A part is also checked in the mails that contain it, which may be in other files. */
 const textsProblems = (texts: TextTree, english: TextTree, whole: TextTree): string[] => {
   const lists = (tree: unknown): Readonly<Record<string, readonly string[]>> =>
     Object.fromEntries(Object.entries(tree ?? {}).filter(([, list]) => isList(list)));
@@ -42,7 +39,7 @@ const textsProblems = (texts: TextTree, english: TextTree, whole: TextTree): str
 
 type MailRules = {
   readonly parts: MailTexts['parts'];
-  /** Those that the English mails have, and this language has not. */
+  /** The parts that only the English mails have. */
   readonly lacking: readonly string[];
 };
 
@@ -75,10 +72,9 @@ const problemsOfMail = (mail: readonly string[], name: MailName, { parts, lackin
 };
 
 const FORBIDDEN = /<(?:script|base|form|iframe|object|embed|meta[^<>]*refresh)\b/i;
-/** Where a variable is no text. */
+/** The parts of a layout in which a variable would not be shown as text. */
 const HIDDEN = /<!--.*?(?:-->|$)|<(style|textarea|title)\b.*?(?:<\/\1>|$)|<[^<>]*>/gis;
 
-/** No variable of the layout is a link. */
 const layoutProblems = (layout: string): string[] => {
   const names = [...layout.matchAll(VARIABLE)].map(([, name = '']) => name);
   const known: readonly string[] = LAYOUT_VARIABLES;

@@ -5,36 +5,36 @@ import type { Message } from '../../domain/message.ts';
 import { isImported, type User } from '../../domain/user.ts';
 import { type LinkVariable, type MailValue, masked } from './write-mail.ts';
 
-/** The `tokenHash` is that of a code: by default, of a token, which is in the address of the link. */
+/** A link to store for a mail. `tokenHash`: that of a code; by default, that of a new token in the URL. */
 export type WantedLink = Pick<Link, 'purpose' | 'email'> &
   Partial<Pick<Link, 'since' | 'keeps' | 'tokenHash' | 'expiresAt'>> & {
     readonly as: LinkVariable;
-    /** Milliseconds after it is made, without `expiresAt`. Default: `EMAIL_LINK_LIFETIME`. */
+    /** Milliseconds, if `expiresAt` is not set. Default: `EMAIL_LINK_LIFETIME`. */
     readonly lifetime?: number;
   };
 
-export type ComposedMail = {
+type ComposedMail = {
   readonly template: MailName;
   readonly values: Readonly<Record<string, MailValue>>;
   readonly links: readonly WantedLink[];
 };
 
-/** A request becomes one once its user is known. */
+/** A message that is a mail. A request becomes one when its user is known. */
 export type SentMessage = Message & { readonly kind: SentMail };
 
 export type WaysLeft = {
   readonly passkeys: readonly string[];
-  /** How many. */
+  /** The number of apps. */
   readonly apps: string;
   readonly signIns: readonly string[];
 };
 
-export type MailData = {
+type MailData = {
   readonly links: readonly Link[];
   readonly left: () => Promise<WaysLeft>;
   readonly newCode: () => { readonly code: string; readonly tokenHash: string };
   readonly deviceName: (userAgent: string) => string;
-  /** Of a log-in; `null`: it has expired. */
+  /** The code of a log-in; `null` if it has expired. */
   readonly code: string | null;
 };
 
@@ -47,10 +47,10 @@ export const mailOfMessage = async (message: SentMessage, user: User, data: Mail
   return compose(message, user, data);
 };
 
-/** A notice goes to the address that the account had when it happened: an attacker may have changed it since. */
+/** A notice goes to the address that the account had when the event happened, since an attacker may have changed it. */
 const notice: Compose = (message, _user, data) => ({
   template: message.kind,
-  values: happened(message, data),
+  values: occurrence(message, data),
   links: [],
 });
 
@@ -60,7 +60,7 @@ const mail = <Name extends MailName>(
   links: readonly WantedLink[] = [],
 ): ComposedMail => ({ template, values, links });
 
-const happened = ({ createdAt: time, origin: { userAgent, address } }: Message, { deviceName }: MailData) => ({
+const occurrence = ({ createdAt: time, origin: { userAgent, address } }: Message, { deviceName }: MailData) => ({
   time: { time },
   device: userAgent === null ? [] : [deviceName(userAgent)],
   network: address ?? '',
@@ -70,20 +70,20 @@ const linkTo = (email: string, as: LinkVariable, purpose: LinkPurpose, lifetime 
   ...{ as, purpose, email, lifetime },
 });
 
-/** With a link that undoes it, and what came after it; not if earlier mails can undo more, or the account was settled since. */
+/** A notice with a link that undoes the change. It has none if earlier mails undo more, or the link was used or withdrawn. */
 const undoable: Compose = (message, _user, data) => {
   const { to: email, createdAt } = message;
   const undo = data.links.find(
     (link) => link.purpose === 'factors-undo' && link.since === createdAt && link.email === email,
   );
-  if (undo === undefined) return mail('factors-changed-again', happened(message, data));
+  if (undo === undefined) return mail('factors-changed-again', occurrence(message, data));
   const { since, keeps, expiresAt } = undo;
   const link = { as: 'undoLink', purpose: 'factors-undo', email, since, keeps, expiresAt } as const;
-  const values = { ...happened(message, data), undoUntil: { time: expiresAt } };
+  const values = { ...occurrence(message, data), undoUntil: { time: expiresAt } };
   return { template: message.kind, values, links: [link] };
 };
 
-/** Not for a disabled account, which refuses every log-in. */
+/** No mail for a disabled account, which refuses every log-in. */
 const loginCode = (
   template: 'login-code' | 'new-device-code',
   message: Message,
@@ -92,20 +92,16 @@ const loginCode = (
 ): ComposedMail | null =>
   data.code === null || disabledAt !== null
     ? null
-    : mail(template, { ...happened(message, data), code: data.code, validFor: { duration: LOGIN_CODE_LIFETIME } });
+    : mail(template, { ...occurrence(message, data), code: data.code, validFor: { duration: LOGIN_CODE_LIFETIME } });
 
-/** The kinds that say more than what happened, when and where. */
+/** The mails that are more than a notice. Disabled accounts get none that would help to log in. */
 const COMPOSE: Readonly<Partial<Record<SentMail, Compose>>> = {
-  /** Not for a disabled account, which refuses every password. */
   'password-reset': ({ to }, { email, disabledAt }) => {
     if (email !== to || disabledAt !== null) return null;
     const link = linkTo(to, 'link', 'password-reset', RESET_LIFETIME);
     return mail('password-reset', { validFor: { duration: RESET_LIFETIME } }, [link]);
   },
-  /**
-   * Not for a disabled account: its user could delete it, and the events that led to the ban, with the second link. Nobody who did not register has
-   * to disown one that was imported.
-   */
+  /** A disabled account gets none: its user could delete the events that led to it by the second link. An imported account gets no second link. */
   'email-verification': ({ to }, user) => {
     const { username, email, emailVerifiedAt, disabledAt } = user;
     if (email !== to || emailVerifiedAt !== null || disabledAt !== null) return null;
@@ -120,11 +116,8 @@ const COMPOSE: Readonly<Partial<Record<SentMail, Compose>>> = {
     if (email !== message.to || disabledAt !== null) return null;
     const { code, tokenHash } = data.newCode();
     const link = { ...linkTo(email, 'link', 'confirmation-code', LOGIN_CODE_LIFETIME), tokenHash };
-    return mail(
-      'confirmation-code',
-      { ...happened(message, data), code, validFor: { duration: LOGIN_CODE_LIFETIME } },
-      [link],
-    );
+    const values = { ...occurrence(message, data), code, validFor: { duration: LOGIN_CODE_LIFETIME } };
+    return mail('confirmation-code', values, [link]);
   },
   'address-taken': ({ to }, { email }) => (email === to ? mail('address-taken', {}) : null),
   'email-change': ({ to }, { username, email, disabledAt }) => {
@@ -136,14 +129,13 @@ const COMPOSE: Readonly<Partial<Record<SentMail, Compose>>> = {
     const undo = links.find(({ purpose }) => purpose === 'email-change-undo');
     if (user.email === to && undo?.email !== to) return null;
     const changed = { username: user.username, newEmail: masked(email ?? user.email) };
-    // Otherwise an attacker could change the address twice, and so replace the owner's link.
+    // Only the first address of several has a link: otherwise an attacker could replace the owner's by a second change.
     if (undo?.email !== to) return mail('email-changed-again', changed);
     const { since, keeps, createdAt, expiresAt } = undo;
     const link = { as: 'undoLink', purpose: 'email-change-undo', email: to, since, keeps, expiresAt } as const;
     const values = { ...changed, ...(await left()), undoFor: { duration: expiresAt - createdAt } };
     return mail('email-changed', values, [link]);
   },
-  /** To the former and to the new address. */
   'email-change-final': (_message, { username }, { links }) => {
     const undo = links.find(({ purpose }) => purpose === 'email-change-undo');
     return undo === undefined ? null : mail('email-change-final', { username, undoUntil: { time: undo.expiresAt } });
@@ -153,5 +145,5 @@ const COMPOSE: Readonly<Partial<Record<SentMail, Compose>>> = {
   'factors-undone': async (_message, { username }, data) =>
     mail('factors-undone', { username, ...(await data.left()) }),
   'password-was-reset': async (message, _user, data) =>
-    mail('password-was-reset', { ...happened(message, data), ...(await data.left()) }),
+    mail('password-was-reset', { ...occurrence(message, data), ...(await data.left()) }),
 };

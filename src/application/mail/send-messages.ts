@@ -28,14 +28,14 @@ import type { MailSettings, MailTemplates } from './write-mail.ts';
 type MailContext = MailSettings & {
   /** Without a slash at its end. The page of a link has the name of its purpose. */
   readonly pagesUrl: string;
-  /** Of codes with which users log in. */
+  /** The page at which users enter the code of a log-in. */
   readonly codePage: string;
   readonly templates: () => Promise<MailTemplates>;
-  /** Called for each mail. @returns what people call the program of a user agent; `null`: it does not say so. Default: user agents. */
+  /** Called for each mail. @returns the function that names the device of a user agent, if it can. Default: mails show the user agent. */
   readonly deviceNames?: () => Promise<(userAgent: string) => string | null>;
 };
 
-export type PrepareMailDeps = Sources & {
+type PrepareMailDeps = Sources & {
   readonly secrets: Secrets;
   readonly mailContext: MailContext;
 };
@@ -47,7 +47,7 @@ const REQUESTS = {
   'new-device-code-request': { kind: 'new-device-code', event: 'login-code-requested' },
 } as const satisfies Record<RequestKind, { kind: SentMessage['kind']; event: EventKind }>;
 
-/** Loads what writes mail, before a transaction, which must not wait for it. No start needs it (ADR 0021). */
+/** Loads the modules that write mail, so that neither the start (ADR 0021) nor a transaction waits for them. */
 export const loadMailWriter = async ({ mailContext }: PrepareMailDeps) => {
   const { mailOfMessage } = await import('./mail-of-message.ts');
   const { writeMail } = await import('./write-mail.ts');
@@ -59,7 +59,7 @@ export const loadMailWriter = async ({ mailContext }: PrepareMailDeps) => {
 type MailWriter = Awaited<ReturnType<typeof loadMailWriter>>;
 
 /**
- * Makes the mail of a message, and stores its links, in a transaction. Links of an earlier attempt are replaced.
+ * Makes the mail of a message, and stores its links in place of those of earlier attempts, in a transaction.
  * @returns `null` when there is nothing to send: the user or the message is gone, the message is out of date, or a limit is reached.
  */
 export const prepareMail = async (deps: PrepareMailDeps, stores: Stores, waiting: Message, writer: MailWriter) => {
@@ -69,28 +69,27 @@ export const prepareMail = async (deps: PrepareMailDeps, stores: Stores, waiting
   const { users, records } = stores;
   const user = await lockedUser(users, waiting);
   if (user === null) return null;
-  // The log-in was finished.
-  if (waiting.kind === 'second-factor-missing' && (await knowsDevice(deps, records, user.id, waiting.origin)))
-    return null;
+  const isFinished = () => knowsDevice(deps, records, user.id, waiting.origin);
+  if (waiting.kind === 'second-factor-missing' && (await isFinished())) return null;
   const code = hasLoginCode(waiting) ? { id: waiting.id, askedAt: waiting.createdAt } : null;
   const message = code === null ? waiting : { ...waiting, to: user.email };
   const live = await credentials.linksOf(records, user.id, deps.clock.now());
   const { kind } = isRequest(message) ? REQUESTS[message.kind] : (message as SentMessage);
-  const held = {
+  const data = {
     links: live,
     left: () => waysLeft(stores, user),
     newCode: () => newConfirmationCode(deps, user),
     deviceName,
     code: code !== null && deps.clock.now() < expiryOf(code) ? codeFor(deps, code, user) : null,
   };
-  const mail = await mailOfMessage({ ...message, kind }, user, held);
+  const mail = await mailOfMessage({ ...message, kind }, user, data);
   if (mail === null) return null;
   if (isRequest(message) && !(await isAdmitted(deps, stores, message, user.id, live))) return null;
-  // A link that follows the undo of a change is asked for by nobody: the owner has proven the address. A request is counted with the attempt that
-  // identifies it, which need not be the first.
+  // A `password-reset` without a request comes from an operator, or from an undo, which has proven the address. A request is counted when it is
+  // identified, which may be after the first attempt.
   const isFree = message.kind === 'password-reset' || (message.attempts > 1 && !isRequest(message));
   if (!isFree && !(await mayBeMailed(deps, stores, { ...message, kind }, user))) return null;
-  // Locks the message. A password reset, which removes messages and links, waits for this lock and then finds the links.
+  // This locks the message. A password reset, which removes messages and links, waits for it, and then finds the links.
   if (!(await outbox.identifyMessage(records, message.id, { kind, userId: user.id }))) return null;
   if (isRequest(message)) {
     await record(deps, stores, message.origin, [{ userId: user.id, kind: REQUESTS[message.kind].event }]);
@@ -102,7 +101,7 @@ export const prepareMail = async (deps: PrepareMailDeps, stores: Stores, waiting
   return { id: message.id, to: message.to, ...writeMail(templates, deps.mailContext, { template, values, locale }) };
 };
 
-/** A message of an invitation that was used, revoked or replaced meanwhile is dropped. */
+/** @returns `null` if the invitation was used, revoked or replaced meanwhile. */
 const prepareInvitation = async (
   deps: PrepareMailDeps,
   stores: Stores,
@@ -114,12 +113,10 @@ const prepareInvitation = async (
   const now = clock.now();
   const invitation = await credentials.findInvitation(stores.records, { email }, now);
   if (invitation?.createdAt !== createdAt) return null;
-  if (
-    attempts <= 1 &&
-    !(await mayBeMailed(deps, stores, { ...message, kind: 'invitation' }, { email, emailVerifiedAt: null }))
-  )
-    return null;
-  // One that is revoked or used at this moment must not come back with another token.
+  const mayBeSent = () =>
+    mayBeMailed(deps, stores, { ...message, kind: 'invitation' }, { email, emailVerifiedAt: null });
+  if (attempts <= 1 && !(await mayBeSent())) return null;
+  // An invitation that is revoked or used at this moment must not come back with another token.
   if (!(await credentials.takeInvitation(stores.records, invitation, now))) return null;
   const token = secrets.random();
   const expiresAt = now + INVITATION_LIFETIME;
@@ -137,20 +134,13 @@ const waysLeft = async ({ records }: Stores, { id }: User): Promise<WaysLeft> =>
   ),
 });
 
-/**
- * Finds and locks the user of a message. The lock comes first, since two requests of one user may be answered at the same time, and
- * since use cases that remove links lock the user before the message, too.
- */
+/** Locks the user of a message. The user is locked before the message, as in use cases that remove links. */
 const lockedUser = async (users: UserRepository, { userId, to }: Message): Promise<User | null> => {
   const id = userId ?? (await findByAccount({ users }, to))?.id;
-  if (id === undefined) return null;
-  return users.lock(id);
+  return id === undefined ? null : users.lock(id);
 };
 
-/**
- * Whether the address may get the mail. One that is not verified may belong to somebody else, so what all accounts together may send to it is
- * limited.
- */
+/** Whether the address may get the mail by its limits. An unverified one may be somebody else's, so all accounts together are limited. */
 const mayBeMailed = async (
   deps: PrepareMailDeps,
   { records }: Stores,
@@ -167,7 +157,7 @@ const mayBeMailed = async (
   return true;
 };
 
-/** Whether a request is answered now: not while the mail of an earlier one waits, whose link this one would replace. A code replaces none. */
+/** Whether a request is answered. It is not while the link of an earlier one is on its way, or is new: this one would replace it. */
 const isAdmitted = async (
   { clock }: Sources,
   { records }: Stores,
@@ -183,7 +173,7 @@ const isAdmitted = async (
   return (await countEvents(records, userId, event, clock.now() - LINK_SPACING)) === 0;
 };
 
-/** @returns the URLs of the links, by variable. The token is in the fragment, which browsers do not send. */
+/** @returns the URLs of the links, by variable. The token is in the fragment, which browsers do not send to servers. */
 const storeLinks = async (
   { clock, secrets, mailContext }: PrepareMailDeps,
   { records }: Stores,
@@ -202,7 +192,7 @@ const storeLinks = async (
   return urls;
 };
 
-export type SendMessagesDeps = PrepareMailDeps & {
+type SendMessagesDeps = PrepareMailDeps & {
   readonly records: Records;
   readonly transactions: Transactions;
   readonly mailer: Mailer;
@@ -210,12 +200,12 @@ export type SendMessagesDeps = PrepareMailDeps & {
   readonly report?: Report;
 };
 
-/** Longer than an attempt can take, so that no other instance claims a message that is being sent. */
+/** Milliseconds: longer than an attempt takes, so that no other instance claims a message that is being sent. */
 const LEASE = 5 * 60_000;
 
 /**
- * Begins to send the messages that are due, at most `limit`, at least once each: a message is removed when it was sent, and sent again if
- * the process ends before that. Messages that wait for a poll are sent if they were due at `lastPolledAt`; without it, all are.
+ * Begins to send the messages that are due, at most `limit`. Each is sent at least once: again if the process ends before the message is removed.
+ * @param lastPolledAt messages that wait for a poll are sent if they were due at this time. Default: all.
  * @returns a promise for each attempt, which never rejects
  */
 export const sendMessages =

@@ -4,43 +4,42 @@ import { withoutHidden } from '../../domain/text.ts';
 import type { Mail } from '../ports/mailer.ts';
 import { filledTemplate, filledText, Html, html, type Templates, textsIn } from '../templates.ts';
 
-/** The variables that are addresses of pages. All but the last two have a token, with which anybody may act. */
+/** The variables that are URLs of pages. All but the last two have a token, by which anybody may act. */
 const LINK_VARIABLES = ['link', 'confirmLink', 'disownLink', 'undoLink', 'resetPage', 'codePage'] as const;
 export type LinkVariable = (typeof LINK_VARIABLES)[number];
 
 export const isLinkVariable = (name: string): name is LinkVariable => LINK_VARIABLES.some((each) => each === name);
 
-/** What readers copy. All else has a direction of its own in a text from right to left. */
+/** Whether readers copy the value. In a text from right to left, other values are isolated (Unicode TR9). */
 const isCopied = (name: string): boolean => isLinkVariable(name) || name === 'code';
 
-/** The variables whose texts come from the service, its configuration or its operator. All others are sanitized. */
+/** Whether the value comes from the service, its configuration or its operator. All other values are sanitized. */
 export const isTrustedVariable = (name: string): boolean =>
   isLinkVariable(name) || ['brand', 'network', 'apps', 'code', 'subject', 'locale'].includes(name);
 
-/** Of the layout around every mail, which is HTML. */
+/** The variables of the HTML layout around every mail. */
 export const LAYOUT_VARIABLES = ['content', 'footer', 'subject', 'locale', 'direction', 'brand'] as const;
 
-/** A value before it is a text: some depend on the language. An empty text or list is shown as a dash. */
+/** A value before it becomes a text in a language. An empty text or list is shown as a dash. */
 export type MailValue =
   | string
-  /** Names that clients choose: each is shown in quotation marks. */
+  /** Names that clients choose. They are shown in quotation marks. */
   | readonly string[]
   /** Milliseconds, a multiple of 1,000. */
   | { readonly duration: number }
   | { readonly time: number };
 
-/** What mails are made of in a language. A mail is its subject and its paragraphs. */
+/** The texts of mails in a language. A mail is its subject and its paragraphs. */
 export type MailTexts = {
   readonly direction: string;
-  /** Below every mail. */
   readonly footer: string;
-  /** Paragraphs that several mails have, each as a paragraph that is its placeholder: `{happened}`. */
+  /** Paragraphs of several mails, in which they stand as a paragraph with their placeholder: `{happened}`. */
   readonly parts: Readonly<Record<string, readonly string[]>>;
   readonly mails: Readonly<Record<MailName, readonly string[]>>;
 };
 export type MailTemplates = Templates<Partial<MailTexts>>;
 
-export type MailToWrite = {
+type MailToWrite = {
   readonly template: MailName;
   readonly values: Readonly<Record<string, MailValue>>;
   readonly locale: string | null;
@@ -64,7 +63,7 @@ export const writeMail = (
   const { subject, body } = partsOf(mails?.[template] ?? [], parts);
   const given: Readonly<Record<string, MailValue>> = { ...values, brand };
   const textFor = (name: string) => {
-    const text = displayed(given[name] ?? '', ofReader, { isTrusted: isTrustedVariable(name) });
+    const text = displayText(given[name] ?? '', ofReader, { isTrusted: isTrustedVariable(name) });
     return direction === 'rtl' && !isCopied(name) ? `\u2068${text}\u2069` : text;
   };
   const around: Readonly<Record<string, string | Html>> = {
@@ -75,7 +74,7 @@ export const writeMail = (
   };
   return {
     subject: `${around.subject}`,
-    text: `${[...body.map((paragraph) => plain(paragraph, textFor)), wrapped(`${around.footer}`)].join('\n\n')}\n`,
+    text: `${[...body.map((paragraph) => plainText(paragraph, textFor)), wrapped(`${around.footer}`)].join('\n\n')}\n`,
     html: filledTemplate(templates.get('layout') ?? '', (name) => around[name] ?? ''),
   };
 };
@@ -88,23 +87,23 @@ export const partsOf = (
   return { subject, body: paragraphs.flatMap((each) => partsByName.get(placeholderOf(each) ?? '') ?? [each]) };
 };
 
-/** The placeholder of a text that has nothing else. */
+/** The name of the placeholder of which a text consists. */
 const placeholderOf = (text: string): string | undefined => /^\{(\w+)\}$/.exec(text.trim())?.[1];
 
-/** The placeholder of a line that is a link and nothing else. */
+/** The name of the link of which a line consists. */
 export const linkOf = (line: string): string | null => {
   const name = placeholderOf(line) ?? '';
   return isLinkVariable(name) ? name : null;
 };
 
-/** A link has its own line, which is not wrapped, so that mail programs do not take the text beside it as part of the link. */
-const plain = (paragraph: string, textFor: (name: string) => string): string =>
+/** The plain text of a paragraph. Lines with links are not wrapped, so that mail programs recognize them. */
+const plainText = (paragraph: string, textFor: (name: string) => string): string =>
   paragraph
     .split('\n')
     .map((line) => (linkOf(line) === null ? wrapped(filledText(line, textFor)) : filledText(line.trim(), textFor)))
     .join('\n');
 
-/** The HTML of paragraphs. The line before a link is its label. The first link is what most readers come for. */
+/** The HTML of paragraphs. The line before a link is its label. The first link becomes a button. */
 const markupOf = (body: readonly string[], textFor: (name: string) => string): string => {
   const links = body.map((paragraph) => linkOf(paragraph.split('\n').at(-1) ?? ''));
   const first = links.findIndex((link) => link !== null);
@@ -155,8 +154,8 @@ export const timeText = (time: number, locale: string): string => new Intl.DateT
 
 const NOTHING = '—';
 
-/** A value as the mail shows it, before it is escaped. What clients choose is sanitized. */
-const displayed = (value: MailValue, locale: string, { isTrusted }: { readonly isTrusted: boolean }): string => {
+/** The text of a value, before it is escaped. */
+const displayText = (value: MailValue, locale: string, { isTrusted }: { readonly isTrusted: boolean }): string => {
   if (typeof value === 'string') return (isTrusted ? value : sanitize(value)) || NOTHING;
   if ('duration' in value) return durationText(value.duration, locale);
   if ('time' in value) return timeText(value.time, locale);
@@ -170,7 +169,7 @@ const WIDTH = 76;
 export const wrapped = (text: string): string => {
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(' ').flatMap(pieces)) {
+  for (const word of text.split(' ').flatMap(splitLongWord)) {
     if (line !== '' && line.length + 1 + word.length > WIDTH) {
       lines.push(line);
       line = word;
@@ -179,20 +178,19 @@ export const wrapped = (text: string): string => {
   return [...lines, line].join('\n');
 };
 
-const pieces = (word: string): string[] => {
+const splitLongWord = (word: string): string[] => {
   const points = [...word];
   const count = Math.max(1, Math.ceil(word.length / WIDTH));
   const size = Math.ceil(points.length / count);
   return Array.from({ length: count }, (_, at) => points.slice(at * size, (at + 1) * size).join(''));
 };
 
-/** Code points of a client's text: enough for the name of a browser, too few to write something to the reader. */
+/** Code points of a client's text: enough for the name of a browser, too few for a message to the reader. */
 const CLIENT_TEXT_MAX_LENGTH = 120;
 
 /**
- * Makes a text that a client chose safe to show in a mail: one line of bounded length, without links. Mail programs recognize links by a dot
- * beside a letter, a colon, an `@` and a backslash. These are put into brackets, `evil[.]example`, and not replaced by invisible characters,
- * which some programs drop before they search for links. The text is normalized first (NFKC), as some programs do.
+ * Makes a client's text safe for a mail: one line of bounded length, without links. Mail programs recognize links by a dot beside a letter, a colon, an
+ * `@` and a backslash. These are put into brackets (`evil[.]example`), since programs may ignore invisible separators. They may also normalize (NFKC).
  */
 export const sanitize = (text: string): string => {
   const visible = withoutHidden(text.normalize('NFKC').replaceAll(/\s/gu, ' ')).replaceAll(/ +/g, ' ').trim();
@@ -202,10 +200,10 @@ export const sanitize = (text: string): string => {
   return short.replaceAll(LINKING, '[$&]');
 };
 
-/** Invisible characters that stay, such as one of Mongolian, stand between a letter and a dot. */
+/** Invisible characters that are kept, such as one of Mongolian, may stand between a letter and a dot. */
 const LINKING = /(?<=[\p{L}\p{M}\p{Cf}])[.。](?=\S)|[.。](?=[\p{L}\p{M}\p{Cf}])|:(?=\S)|\\(?=\S)|@/gu;
 
-/** Shows enough of an address to recognize it. A reader of the former mailbox must not learn the new address. */
+/** An address that its owner recognizes, and that a reader of the former mailbox does not learn. */
 export const masked = (email: string): string => {
   const at = email.lastIndexOf('@');
   return `${[...email.slice(0, at)][0] ?? ''}***${email.slice(at)}`;

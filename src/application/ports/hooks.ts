@@ -5,49 +5,40 @@ import type { Session } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import type { Webhook, WebhookMessage } from '../../domain/webhook.ts';
 
-/** A registration that would be accepted otherwise. Nothing of it is stored yet, and it has no password. */
+/** A registration that the service would accept, without its password. Nothing of it is stored yet. */
 export type RegistrationRequest = Device & {
-  /** `null` if the user has not chosen one: it is derived from the email after the hook. */
+  /** `null` if the user has chosen none. Then it is derived from the email after the hook. */
   readonly username: string | null;
-  /** In canonical form. Whether it has an account is not known here. */
+  /** In canonical form. It may have an account. */
   readonly email: string;
   /** The language of the user's mails; `null` for the default. */
   readonly locale: string | null;
-  /** Whether an operator has invited this address, and the user has the link of the mail. */
+  /** Whether the user presents an invitation to this address. */
   readonly invited: boolean;
-  /** What the client has sent for the hook, such as the answer of a CAPTCHA. */
+  /** Fields that the client has sent for the hook, such as the answer of a CAPTCHA. */
   readonly extra: Readonly<Record<string, string>>;
 };
 
 export type RegistrationAnswer =
-  /**
-   * The attributes are in the user's access tokens, with those of an invitation, which take the place of others of the same names. Together their
-   * limits are those of `npx tandem users`.
-   */
+  /** Attributes of the user, for access tokens. Those of an invitation take precedence. Together they have the limits of `npx tandem users`. */
   | { readonly decision: 'allow'; readonly attributes?: Attributes | undefined }
   /** The message is shown to the user: one line of up to 200 characters. */
   | { readonly decision: 'refuse'; readonly message?: string | undefined };
 
-/**
- * @param ofInvitation the attributes that an invitation states. Those of the answer are added to them.
- * @throws AppError SYS_HOOK_UNAVAILABLE when there is no valid answer.
- */
+/** @param ofInvitation the attributes of the invitation, to which those of the answer are added. @throws AppError SYS_HOOK_UNAVAILABLE */
 export type BeforeRegister = (
   registration: RegistrationRequest,
   ofInvitation?: Attributes,
 ) => Promise<RegistrationAnswer>;
 
-/** For whom an access token is issued. */
+/** The user of an access token. */
 export type ClaimsUser = Pick<User, 'id' | 'username' | 'email' | 'locale' | 'attributes'> & {
   readonly emailVerified: boolean;
 };
-/** The session of the token, with what its user has presented (`amr`: RFC 8176), and when, in epoch milliseconds. */
+/** The session of an access token, with how (`amr`: RFC 8176) and when the user has authenticated, in epoch milliseconds. */
 export type ClaimsSession = Pick<Session, 'id' | keyof Authenticated>;
 
-/**
- * What an access token states about its user, with the attributes of the user. Asked outside of transactions: they would wait for it.
- * @throws AppError SYS_HOOK_UNAVAILABLE when there is no valid answer.
- */
+/** Makes the claim `attributes` of an access token. Called outside of transactions, which would wait for it. @throws AppError SYS_HOOK_UNAVAILABLE */
 export type AskClaims = (user: User, session: ClaimsSession) => Promise<Attributes>;
 
 /**
@@ -76,27 +67,23 @@ export type Hooks = {
   readonly afterCommit?: (event: AccountEvent) => unknown;
 };
 
-/**
- * Whether a user has this password in the former system. Asked outside of transactions.
- * @throws AppError SYS_HOOK_UNAVAILABLE when there is no valid answer.
- */
+/** Whether a user has this password in the former system. Called outside of transactions. @throws AppError SYS_HOOK_UNAVAILABLE */
 export type VerifyElsewhere = (user: Pick<User, 'id' | 'username' | 'email'>, password: string) => Promise<boolean>;
 
 /**
- * Sends a webhook a signed request, within 20 seconds.
- * @returns the status, and after how many milliseconds the receiver wants the next attempt, if it says so; else 0.
- * @throws Error without an answer, or when the address may not be asked
+ * Sends a signed request to a webhook, within 20 seconds.
+ * @returns the status, and the milliseconds of `Retry-After`, or 0. @throws Error without an answer, or for an address that is not allowed
  */
 export type SendWebhook = (
   message: WebhookMessage,
 ) => Promise<{ readonly status: number; readonly retryAfter: number }>;
 
-/** What sends to a webhook; `null` if this instance cannot sign for it, since its key is another one. */
+/** Finds the function that sends to a webhook; `null` if this instance has another key than the webhook. */
 export type SenderFor = (webhook: Webhook) => Promise<SendWebhook | null>;
 
 /** Names of hooks, and outcomes of their calls, for the metrics. */
 export const HOOKS = ['before-register', 'claims', 'after-commit', 'verify-password', 'leaked-passwords'] as const;
-/** `dropped`: not called, since too many calls were running or waiting. */
+/** `dropped`: the hook was not called, since too many calls were running or waiting. */
 export const HOOK_OUTCOMES = ['done', 'refused', 'failed', 'dropped'] as const;
 
 export type ObserveHook = (hook: (typeof HOOKS)[number], outcome: (typeof HOOK_OUTCOMES)[number]) => void;

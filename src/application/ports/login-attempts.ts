@@ -1,7 +1,7 @@
 import type { ThrottledClient } from '../../domain/login-throttle.ts';
 
 export type Attempt = {
-  /** Attempts with one key are counted together: those on one account from networks, or those of one user's devices. */
+  /** Attempts with one key are counted together: those on an account from networks, or those from the devices of a user. */
   readonly key: string;
   readonly client: ThrottledClient;
 };
@@ -10,7 +10,7 @@ export type Attempt = {
  * Counts log-in attempts by the rule of domain/login-throttle.ts. An attempt counts as a failure as soon as it begins, so that
  * concurrent attempts are admitted no more often than consecutive ones.
  *
- * In the service, none rejects when the store is unavailable: it then counts in the process.
+ * In the service, no call rejects when the store is unavailable: the process counts then.
  * - admits 50 failures at once, and makes the next attempt wait
  * - admits exactly 50 of many concurrent attempts
  * - admits one of many concurrent attempts after the wait
@@ -27,8 +27,8 @@ export interface LoginAttempts {
   /** Counts the attempt, unless it has to wait. @returns the wait in milliseconds; 0 when the attempt is admitted. */
   begin(attempt: Attempt): Promise<number>;
   succeed(attempt: Attempt): Promise<void>;
-  /** The attempt was admitted, but no password was compared. */
+  /** Called when an admitted attempt has compared no password. */
   withdraw(attempt: Attempt): Promise<void>;
-  /** Forgets all failures of a key. Limits of an application may have none. */
+  /** Forgets all failures of a key. An adapter of an application may leave it out. */
   forget?(key: string): Promise<void>;
 }

@@ -13,31 +13,31 @@ export type ProofTarget = {
 export type ProofOutcome =
   | { readonly ok: true; readonly proof: DeviceProof }
   | { readonly ok: false; readonly reason: 'invalid' }
-  /** Right but for its time. `key`: the thumbprint of the key that has signed it. */
+  /** Valid except for its time. `key`: the thumbprint of the key that has signed it. */
   | { readonly ok: false; readonly reason: 'untimely'; readonly key: string };
 
 export type BrowserProof = {
   /** The public key: `x.y` of its JWK. */
   readonly key: string;
-  /** `jti`: a copy of what it was given. */
+  /** `jti`: the challenge that the service has made. */
   readonly challenge: string;
-  /** The same; `null` in a renewal. */
+  /** The authorization that the service has made; `null` in a renewal. */
   readonly authorization: string | null;
 };
 
-/** What the former system vouches for: that one of its sessions is this user's. */
+/** The statement of the former system that one of its sessions is this user's. */
 type Assertion = {
-  /** `jti`: it may be used once until it expires. */
+  /** `jti`: the assertion may be used once until it expires. */
   readonly id: string;
   readonly userId: string;
   /** Epoch milliseconds. */
   readonly expiresAt: number;
 };
 
-/** Never rejects. @returns the assertion, or why it is not valid. @param now epoch milliseconds. */
+/** Never rejects. @returns the assertion, or why it is invalid. @param now epoch milliseconds. */
 export type VerifyAssertion = (text: string, now: number) => Promise<Assertion | { readonly problem: string }>;
 
-/** `problem` is for the client, too: it contains nothing of the assertion. */
+/** `problem` is also sent to the client, and contains nothing of the assertion. */
 export type OperatorRefused = { readonly ok: false; readonly problem: string };
 
 /** Admits the program that has signed an assertion, once. @param now epoch milliseconds. @throws AppError DB_QUERY_FAILED */
@@ -46,16 +46,13 @@ export type AdmitOperator = (
   now: number,
 ) => Promise<{ readonly ok: true; readonly operator: Operator } | OperatorRefused>;
 
-/** Verifies what the keys of devices and browsers have signed, with ES256. Never rejects. */
+/** Verifies proofs (ES256) by the keys of devices and browsers. Never rejects. */
 export type Proofs = {
-  /**
-   * A proof by a page or an app: RFC 9449 §4.2, without `nonce`. Its number is greater than those of earlier seconds.
-   * @param now epoch milliseconds.
-   */
+  /** Verifies a proof by a page or an app (RFC 9449 §4.2, without `nonce`). Its number is greater than those of earlier seconds. */
   verifyDevice(text: string, target: ProofTarget, now: number): Promise<ProofOutcome>;
   /**
-   * A proof by a browser: Device Bound Session Credentials (W3C), §9.9.
-   * @param key the known key, for a renewal; `null` for a registration, whose proof brings its key.
+   * Verifies a proof by a browser: Device Bound Session Credentials (W3C), §9.9.
+   * @param key the known key, for a renewal; `null` for a registration, whose proof contains the key.
    */
   verifyBrowser(text: string, key: string | null): Promise<BrowserProof | null>;
 };

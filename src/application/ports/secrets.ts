@@ -1,37 +1,37 @@
-/** What a signed value is for. It is worthless for anything else. */
+/** The purpose of a signed value, which is worthless for any other. */
 export type SignedPurpose =
   /** Lets the browser that opened a session register a key. */
   | 'registration'
   | 'challenge'
-  /** Names the browser's own session, and the key that it has registered. */
+  /** Identifies the session of a browser, and the key that it has registered. */
   | 'browser'
   /** Shows for minutes that the browser has the key. */
   | 'cookie'
   | 'passkey-registration'
-  /** What an authenticator signs when it uses one: of any user, in no session. */
+  /** The challenge for a passkey of any user. */
   | 'passkey-use'
-  /** Shows for minutes that a user has presented the password, and has to present the second factor. */
+  /** Shows for minutes that a user has presented the first factor. */
   | 'login-pending'
   /** Lets an app open a session beside that of the browser. */
   | 'app-code'
   /** Lets an operator into the back office, in the browser that has begun it. */
   | 'office-code'
-  /** Names the session in which the visitor of the back office has logged in. */
+  /** Identifies the session of a visitor of the back office. */
   | 'office'
-  /** Makes the code of a log-in by mail. Nobody gets it. */
+  /** The code of a log-in by mail is derived from it. Nobody gets it. */
   | 'login-code'
-  /** Makes the hash of a code that confirms a change. Nobody gets it. */
+  /** The hash of a code that confirms a change is derived from it. Nobody gets it. */
   | 'confirmation-code'
-  /** Names a device on which a user need not present the second factor. */
+  /** Identifies a device on which a user need not present the second factor. */
   | 'remembered-device'
   /** Shows for minutes that the browser has proven the key of its session to a page of the service. */
   | 'page-visitor'
-  /** Lets the application that a log-in leads back to bind the session to its key. */
+  /** Lets an application bind a session to its key, after a log-in at the pages of the service. */
   | 'binding-code';
 
 export type SignedValue = {
   readonly purpose: SignedPurpose;
-  /** Empty when nobody is known yet, as is the session. */
+  /** Both ids are empty as long as no user is known. */
   readonly userId: string;
   readonly sessionId: string;
   /** Up to 100 letters, digits, dots, underscores and hyphens. */
@@ -39,36 +39,36 @@ export type SignedValue = {
   readonly expiresAt: number;
 };
 
-/** Encrypts the secrets of authenticator apps, so that a copy of the database has none. */
+/** Encrypts the secrets of authenticator apps in the database. */
 export type FactorSecrets = {
   /** @returns another text each time. */
   encrypt(secret: string, userId: string): string;
-  /** @returns `null` for a text that was changed, is of another user, or was encrypted with an unknown key. */
+  /** @returns `null` for a changed text, another user, or an unknown key. */
   decrypt(text: string, userId: string): string | null;
-  /** Whether the text was encrypted with the key that encrypts now. */
+  /** Whether the text was encrypted with the current key. */
   isCurrent(text: string): boolean;
 };
 
-/** Makes secrets, and keeps those of others. */
+/** Makes, hashes, signs and encrypts secrets. */
 export type Secrets = {
   /** 256 random bits: 43 characters of base64url. */
   random(): string;
   /** SHA-256 in base64url, which is stored instead of a random secret. */
   hashOf(secret: string): string;
   /**
-   * Signs what a browser gets and sends back, so that nothing has to be stored. Anyone can read it. Instances accept each other's.
+   * Signs a value that a client sends back, so that nothing has to be stored. Anyone can read it. Instances accept each other's.
    * @returns at most 300 letters, digits, dots, underscores and hyphens.
    */
   sign(value: SignedValue): string;
   /** @param now epoch milliseconds. @returns `null` for anything but a live signed value of this purpose. */
   unsign(text: string, purpose: SignedPurpose, now: number): SignedValue | null;
-  /** Encrypts what a browser keeps for a page of the service. Instances read each other's. @param expiresAt epoch milliseconds. */
+  /** Encrypts a text that a browser keeps. Instances read each other's. @param expiresAt epoch milliseconds. */
   encrypt(text: string, expiresAt: number): string;
-  /** @returns `null` for anything but a live text that was encrypted here. */
+  /** @returns `null` for anything but a live text of this service. */
   decrypt(text: string, now: number): string | null;
   /** Six digits (RFC 6238). @param secret in Base32 (RFC 4648 §6), without padding. @param step a number of periods since 1970. */
   oneTimePassword(secret: string, step: number): string;
-  /** `null` without keys: there are no authenticator apps, and no routes for them. */
+  /** `null` without keys. Then there are no authenticator apps, and no routes for them. */
   readonly factors: FactorSecrets | null;
 };
 

@@ -7,16 +7,16 @@ import type { User } from '../../domain/user.ts';
 export type UserInSession = {
   readonly user: User;
   readonly session: PartWithUser | null;
-  /** How many passkeys the user has, from a store that reads it in the same statement. */
+  /** The number of the user's passkeys, if the store reads it in the same statement. */
   readonly passkeys?: number;
 };
 
-/** A log-in of a user who is as given, which changes nothing but its session and its event. */
+/** A log-in that only adds a session and an event, if the user is still as here. */
 export type PlainLogin = {
   readonly user: User;
   readonly session: Session;
   readonly event: StoredEvent;
-  /** It needs a notice on an unknown device, or after so many refused log-ins since a time; `null`: it needs none. */
+  /** The log-in needs a notice on an unknown device, or after so many refused log-ins since a time. `null`: it needs none. */
   readonly notice: { readonly since: number; readonly refused: number } | null;
 };
 
@@ -91,8 +91,8 @@ export interface SessionRepository {
    */
   add(session: Session): Promise<readonly string[]>;
   /**
-   * Adds the session and the event of a log-in in one step, if the store can. @returns `false`, and adds nothing, when the user is not as given, or more has to be
-   * done: because of a webhook, a notice, or a session or an event too many. A transaction does it then.
+   * Adds the session and the event of a log-in in one step, if the store can.
+   * @returns `false`, and adds nothing, when the user has changed, or a webhook, a notice or a limit needs a transaction.
    */
   addLogin?(login: PlainLogin): Promise<boolean>;
   find(key: SessionKey): Promise<Session | null>;
@@ -104,24 +104,24 @@ export interface SessionRepository {
    */
   rotate(rotation: Rotation): Promise<RotationOutcome>;
   /**
-   * Undoes a rotation whose new token nobody has: `from` is current again. If the rotation has not happened, it no longer can: the session
-   * gets the next number, and other rotations of `from` have to expect that. Waits for a rotation in progress. Idempotent. ADR 0003.
+   * Undoes a rotation whose new token nobody has: `from` is current again. A rotation that has not happened is prevented: the session gets the next
+   * number, which other rotations of `from` have to expect. Waits for a rotation in progress. Idempotent. ADR 0003.
    */
   revert(rotation: Rotation): Promise<void>;
-  /** Uses a proof without a rotation, in one atomic step. @returns `false` when it may have been used before, or the session has another key. */
+  /** Uses a proof without a rotation, in one atomic step. @returns `false` when it may have been used, or the session has another key. */
   useProof(key: SessionKey, proof: DeviceProof): Promise<boolean>;
-  /** Gives a session the key of a page, in place of all keys that it has. The used proofs stay used. @returns whether there was such a session. */
+  /** Replaces all keys of a session by that of a page. Used proofs stay used. @returns whether there was such a session. */
   bindPage(key: SessionKey, deviceKey: string): Promise<boolean>;
   /** Gives a session the key of its browser. @returns `false` when it has another one, or there is no such session. */
   bindBrowser(key: SessionKey, browserKey: string): Promise<boolean>;
-  /** Writes how and when the user of a session has authenticated, or where it was used. @returns whether there was such a session. */
+  /** Changes the authentication or the device of a session. @returns whether there was such a session. */
   update(key: SessionKey, change: Partial<Authenticated & Device>): Promise<boolean>;
   /** @returns whether there was such a session. */
   end(key: SessionKey): Promise<boolean>;
   listByUser(userId: string, now: number): Promise<Session[]>;
   /** @param after `null`: from the first one on. */
   listAll(after: string | null, limit: number): Promise<Session[]>;
-  /** @param isMeant which of them are ended. Default: all. @returns the ids of the sessions that were ended. */
+  /** @param isMeant selects the sessions. Default: all. @returns the ids of the sessions that were ended. */
   endByUser(userId: string, isMeant?: (session: Session) => boolean): Promise<readonly string[]>;
   /** Deletes expired sessions, at most `limit`, those first that expired first. @returns their keys. */
   purge(now: number, limit: number): Promise<readonly SessionKey[]>;

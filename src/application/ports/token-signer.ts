@@ -19,11 +19,10 @@ export type TokenProblem =
   | 'unknown_key'
   | 'invalid_signature'
   | 'expired'
-  /** RFC 7519 §4.1.1, §4.1.3. */
   | 'wrong_issuer_or_audience'
   /** The header or the claims are not those of this kind of token. */
   | 'unexpected_claims'
-  /** The request has no proof of the key to which the token is bound, or one for a token that is bound to none: RFC 9449 §7.1. */
+  /** RFC 9449 §7.1. `needless`: the token is bound to no key. */
   | `proof_${'missing' | 'needless' | 'invalid' | 'untimely' | 'used'}`;
 
 export type Verified<T> =
@@ -46,6 +45,6 @@ export interface TokenSigner {
   /** @param now epoch milliseconds; `exp` is compared with it without tolerance. */
   verifyAccess(token: string, now: number): Promise<Verified<AccessToken>>;
   verifyRefresh(token: string, now: number): Promise<Verified<RefreshToken>>;
-  /** Signs a list with the key of access tokens. Without it, the list is not published (ADR 0029). */
+  /** Signs the list with the key of access tokens. Without this method, the list is not published (ADR 0029). */
   signEnded?(list: EndedList, now: number): Promise<string>;
 }

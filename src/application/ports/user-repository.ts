@@ -5,16 +5,16 @@ type NewPasswordHash = {
   /** `false` for a new hash of the same password. */
   readonly isOfNewPassword: boolean;
   readonly now: number;
-  /** The hash that must still be stored, or else nothing is changed. Without it, the new hash is stored in any case. */
+  /** If set, the new hash is stored only if this one still is. */
   readonly replaces?: string;
 };
 
 export type UsersQuery = {
-  /** A part of the username or of the email, in any letter case, or how one begins, if it has one or two characters; `null` for all users. */
+  /** A part of the username or the email, in any letter case. One or two characters are its beginning. `null` for all users. */
   readonly contains: string | null;
   /** The id of the last user of the page before; `null` for the first page. */
   readonly after: string | null;
-  /** By their ids: those of registrations begin with their time, those of imports with the time of the other system. Those found by a beginning are in its order. */
+  /** By the ids, which begin with the time of the registration. Users who are found by a beginning are in the order of these names. */
   readonly newestFirst: boolean;
   /** How many of the first are left out. Default: 0. */
   readonly skip?: number;
@@ -71,21 +71,20 @@ export interface UserRepository {
   setPasswordHash(id: string, hash: NewPasswordHash): Promise<boolean>;
   /**
    * Changes fields of a user.
-   * @param onlyIf the values that fields must still have, or else nothing is changed. An email is compared in canonical form.
+   * @param onlyIf nothing is changed unless the fields still have these values. An email is compared in canonical form.
    * @returns the user as stored now; `null` when nothing was changed.
    * @throws AppError `duplicateUser` when another user has the username or email.
    */
   update(id: string, change: UserChange, onlyIf?: Partial<ComparableFields>): Promise<User | null>;
   /**
-   * Reads a user, and locks them until the end of the transaction, as a change of the user does. Other transactions that lock or change the user, or store one of
-   * the user's events or sessions, wait, and then see the changes. For example, a log-in with the old password cannot add a session after a
-   * change of the password has ended them all. Other reads do not wait. Only reads outside of a transaction, and in a store that runs
-   * transactions one after the other.
+   * Reads a user, and locks them until the end of the transaction, as a change of the user does. Other transactions that lock or change the user, or
+   * add an event or a session of the user, wait, and then see the changes. So no log-in by an old password adds a session after a change of the
+   * password has ended all. Other reads do not wait. Outside of a transaction, and in a store that runs them one after the other, it only reads.
    * @returns the user as stored now.
    */
   lock(id: string): Promise<User | null>;
   /** Removes a user with their sessions, events, links, messages, passkeys and second factors. */
   remove(id: string): Promise<void>;
-  /** Users of an application may have none, and are not listed for operators then. */
+  /** An adapter of an application may leave it out. Then operators cannot list the users. */
   list?(query: UsersQuery): Promise<User[]>;
 }

@@ -1,6 +1,6 @@
 import type { Passkey, PasskeyState } from '../../domain/passkey.ts';
 
-/** What a browser sends of a new passkey: `RegistrationResponseJSON`, without the members that nobody reads. */
+/** What is read of the `RegistrationResponseJSON` of a new passkey. */
 export type NewCredential = {
   readonly id: string;
   readonly response: {
@@ -10,7 +10,7 @@ export type NewCredential = {
   };
 };
 
-/** What a browser sends of a passkey that was used: `AuthenticationResponseJSON`. */
+/** What is read of the `AuthenticationResponseJSON` of a passkey that was used. */
 export type UsedCredential = {
   readonly id: string;
   readonly response: {
@@ -26,11 +26,11 @@ export type VerifiedCredential = Pick<
   'credentialId' | 'publicKey' | 'counter' | 'transports' | 'aaguid' | 'isSynced' | 'isBackedUp'
 >;
 
-/** How a browser has made a passkey: `conditional`, without a question, after a log-in with a password that it had stored. */
+/** How a browser has made a passkey. `conditional`: without a question, after a log-in with a stored password. */
 export type CreationMediation = 'conditional' | undefined;
 
 export type VerifiedUse = PasskeyState & {
-  /** Whether the authenticator has verified its user, by a PIN or a finger for example. */
+  /** Whether the authenticator has verified its user, for example by a PIN or a finger. */
   readonly isUserVerified: boolean;
 };
 
@@ -57,9 +57,9 @@ export interface WebAuthn {
   /** The id of the relying party, for the options of browsers. */
   readonly rpId: string;
   readonly origins: readonly string[];
-  /** The challenge of a credential that is not verified yet; `null` if it cannot be read. */
+  /** The challenge of an unverified credential; `null` if it cannot be read. */
   challengeOf(credential: Pick<NewCredential | UsedCredential, 'response'>): string | null;
-  /** @param challenge text that the options had, in base64url. */
+  /** @param challenge the challenge of the options, in base64url. */
   verifyNew(
     credential: NewCredential,
     challenge: string,

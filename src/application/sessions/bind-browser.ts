@@ -8,9 +8,9 @@ import { unproven } from './prove-device.ts';
 import { verifiedTokens } from './tokens.ts';
 
 const MINUTE = 60_000;
-/** Milliseconds in which a browser makes a key. A key in hardware takes seconds. */
+/** Milliseconds in which a browser has to make a key. A key in hardware takes seconds. */
 const REGISTRATION_TIME = 5 * MINUTE;
-/** Milliseconds from one renewal to the next in which its challenge saves a round trip, and from a registration to the first renewal. */
+/** Milliseconds from a registration, or from one renewal to the next, in which a challenge is valid. */
 const CHALLENGE_TIME = 20 * MINUTE;
 
 const sign = (
@@ -23,21 +23,19 @@ const sign = (
 
 const ownerOf = ({ id: sessionId, userId }: SessionKey): Caller => ({ userId, sessionId });
 
-/** @param rotation up to which the challenge is good. */
+/** @param rotation up to which the challenge is valid. */
 const challengeFor = (deps: Service, owner: Caller, rotation: number): string =>
   sign(deps, 'challenge', owner, `${rotation}`, CHALLENGE_TIME);
 
-export const inviteBrowser =
-  (deps: Service) =>
-  (owner: Caller): { readonly challenge: string; readonly authorization: string } => ({
-    challenge: challengeFor(deps, owner, 0),
-    authorization: sign(deps, 'registration', owner, '', REGISTRATION_TIME),
-  });
+export const inviteBrowser = (deps: Service) => (owner: Caller) => ({
+  challenge: challengeFor(deps, owner, 0),
+  authorization: sign(deps, 'registration', owner, '', REGISTRATION_TIME),
+});
 
 /**
- * Registers the key of a browser. Nothing is stored before the first renewal, which shows that the browser has got this response:
- * otherwise a lost response would lock it out.
- * @returns the identifier of the browser's session, which names the key.
+ * Registers the key of a browser. It is stored at the first renewal, which shows that the browser got this response: otherwise a lost response
+ * would lock it out.
+ * @returns the identifier of the browser's session, which contains the key.
  */
 export const registerBrowser = (deps: Service) => async (text: string) => {
   const now = deps.clock.now();
@@ -57,38 +55,39 @@ type RenewalInput = {
   readonly origin?: Origin;
 };
 
-/** A challenge to sign; with the value of the bound cookie if the browser has signed one. */
+/** The next challenge, and the bound cookie if the browser has signed the last one. */
 type Renewal = { readonly challenge: string; readonly cookie: string | null };
 
 /**
- * Renews the bound cookie of a browser. The first renewal gives its key to the session. A browser forgets its session for good when it
- * is refused, so only one that can never be renewed is.
+ * Renews the bound cookie of a browser. The first renewal gives the key to the session. A refused browser forgets its session for good, so only
+ * one that can never be renewed is refused.
  */
 export const renewBrowser =
   (deps: Service & { readonly boundCookieLifetime: number }) =>
   async ({ identifier, proof: text, refreshTokens, origin = NO_ORIGIN }: RenewalInput): Promise<Renewal> => {
-    const { session, key, proof } = await signed(deps, await keyedSessions(deps, refreshTokens, identifier), text);
+    const keyed = await keyedSessions(deps, refreshTokens, identifier);
+    const { session, key, proof } = await signedSession(deps, keyed, text);
     const owner = ownerOf(session);
     if (proof === null || !isChallenged(deps, session, proof.challenge))
       return { challenge: challengeFor(deps, owner, session.rotation), cookie: null };
     if (session.browserKey === null) await bind(deps, session, key, origin);
     const cookie = sign(deps, 'cookie', owner, key, deps.boundCookieLifetime);
-    // The refresh that waits for the cookie comes before the next renewal, or beside it.
+    // The refresh that waits for this cookie comes before the next renewal, or at the same time.
     return { challenge: challengeFor(deps, owner, session.rotation + 1), cookie };
   };
 
-const ended = () => new AppError('AUTH_FAILED', { reason: 'the session of the browser has ended' });
+const sessionEnded = () => new AppError('AUTH_FAILED', { reason: 'the session of the browser has ended' });
 
 type KeyedSession = { readonly session: Session; readonly key: string };
 
-/** The live sessions of the refresh tokens for which the browser may have a key. A sibling host can add the token of another session. */
+/** The live sessions of the refresh tokens for which the browser may have a key. Another host of the domain can add tokens of other sessions. */
 const keyedSessions = async (deps: Service, refreshTokens: readonly string[], identifier: string) => {
   const verified = await verifiedTokens(deps, refreshTokens);
   const found = await Promise.all(
     verified.map(({ sessionId: id, claims }) => deps.sessions.find({ id, userId: claims.sub })),
   );
   const live = found.filter((session) => session !== null).filter((session) => isLive(session, deps.clock.now()));
-  if (live.length === 0) throw ended();
+  if (live.length === 0) throw sessionEnded();
   const keyed = live.flatMap((session) => {
     const key = session.browserKey ?? registeredKey(deps, session, identifier);
     return key === null ? [] : [{ session, key }];
@@ -97,8 +96,8 @@ const keyedSessions = async (deps: Service, refreshTokens: readonly string[], id
   return keyed;
 };
 
-/** The session whose key has signed a proof; the first one, without a proof. */
-const signed = async ({ proofs }: Service, keyed: readonly KeyedSession[], text: string | null) => {
+/** The session whose key has signed the proof; without a proof, the first session. */
+const signedSession = async ({ proofs }: Service, keyed: readonly KeyedSession[], text: string | null) => {
   for (const each of keyed) {
     const proof = text === null ? null : await proofs.verifyBrowser(text, each.key);
     if (text === null || proof !== null) return { ...each, proof };
@@ -111,7 +110,7 @@ const registeredKey = ({ secrets, clock }: Service, { id }: Session, identifier:
   return registered?.sessionId === id ? registered.value : null;
 };
 
-/** A recorded proof is worthless once its browser has refreshed again. */
+/** Whether a challenge is of this session. It is worthless once the browser has refreshed again. */
 const isChallenged = ({ secrets, clock }: Service, { id, rotation }: Session, text: string): boolean => {
   const challenge = secrets.unsign(text, 'challenge', clock.now());
   return challenge?.sessionId === id && [rotation, rotation + 1].includes(Number(challenge.value));
@@ -121,7 +120,7 @@ const bind = (deps: Service, { id, userId }: Session, key: string, origin: Origi
   deps.transactions.run(async (stores) => {
     await stores.users.lock(userId);
     const session = await stores.sessions.find({ id, userId });
-    if (session === null) throw ended();
+    if (session === null) throw sessionEnded();
     if (session.browserKey === key) return;
     if (!(await stores.sessions.bindBrowser(session, key))) throw unproven('the session has another key');
     await record(deps, stores, origin, [{ userId, kind: 'device-bound', sessionId: id }]);

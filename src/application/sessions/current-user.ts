@@ -14,15 +14,12 @@ import type { PresentedProof } from './prove-device.ts';
 /** The user of a request's access token, and the session in which the token was issued. */
 export type Caller = { readonly userId: string; readonly sessionId: string };
 
-export type CallerWithToken = Caller & {
-  readonly tokenIssuedAt: number;
-};
+export type CallerWithToken = Caller & { readonly tokenIssuedAt: number };
 
 export type LiveSession = UserInSession & { readonly session: NonNullable<UserInSession['session']> };
 
 /**
- * The stored user of a live session, and the session. An access token may outlive its session, so every use case of a user's own account
- * calls this (ADR 0004). One statement.
+ * Reads a live session and its user. An access token may outlive its session, so every use case of a user's own account calls this (ADR 0004).
  * @throws AppError AUTH_TOKEN_INVALID when the session has ended or the account is disabled, DB_RECORD_NOT_FOUND when there is no such user.
  */
 export const liveSession = async (
@@ -32,17 +29,18 @@ export const liveSession = async (
   const found = await sessions.findWithUser({ id: sessionId, userId });
   if (found === null) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user does not exist' });
   const { user, session } = found;
-  if (session === null || !isLive(session, clock.now())) throw refused('the session has ended');
-  if (user.disabledAt !== null) throw refused('the account is disabled');
+  if (session === null || !isLive(session, clock.now())) throw invalidToken('the session has ended');
+  if (user.disabledAt !== null) throw invalidToken('the account is disabled');
   return { ...found, session };
 };
 
-/** For gateways, which let a request pass or not: a deleted user is nobody whom they may tell apart. */
+/** Asked by gateways, which get the same answer for a deleted user as for an ended session. */
 export const assertLive = (deps: Pick<Core, 'sessions' | 'clock'>) => async (caller: Caller) => {
   try {
     await liveSession(deps, caller);
   } catch (error) {
-    if (error instanceof AppError && error.code === 'DB_RECORD_NOT_FOUND') throw refused('the user does not exist');
+    if (error instanceof AppError && error.code === 'DB_RECORD_NOT_FOUND')
+      throw invalidToken('the user does not exist');
     throw error;
   }
 };
@@ -50,10 +48,7 @@ export const assertLive = (deps: Pick<Core, 'sessions' | 'clock'>) => async (cal
 export const liveUser = async (deps: Pick<Core, 'sessions' | 'clock'>, caller: Caller): Promise<User> =>
   (await liveSession(deps, caller)).user;
 
-/**
- * The same in a transaction that changes something. Locks the user first, so that the session cannot end, and the account cannot be
- * disabled, before the transaction does.
- */
+/** Locks and reads the user of a live session. The session cannot end, and the account cannot be disabled, before the transaction ends. */
 export const lockedLiveUser = async (
   { clock }: Pick<Core, 'clock'>,
   { users, sessions }: Pick<Stores, 'users' | 'sessions'>,
@@ -63,10 +58,7 @@ export const lockedLiveUser = async (
   return liveUser({ sessions, clock }, caller);
 };
 
-/**
- * The same in a transaction that changes factors, which asks for a step-up again: the guard has read the user before the body of the request,
- * and the user may have got a second factor, or a passkey that log-ins need, since.
- */
+/** Locks the user for a change of factors, and asks for a step-up again: a factor may have been added since the guard of the route has asked. */
 export const lockedFactorOwner = async (
   { clock, secondFactor, operators }: Pick<Core, 'clock'> & SecondFactorPolicy,
   { users, sessions, records }: Pick<Stores, 'users' | 'sessions' | 'records'>,
@@ -74,7 +66,7 @@ export const lockedFactorOwner = async (
 ): Promise<User> => {
   await users.lock(caller.userId);
   const { user, session } = await liveSession({ sessions, clock }, caller);
-  // Whoever has the mailbox of an operator could add a passkey to theirs, and be the operator.
+  // Otherwise, whoever reads the mailbox of an operator could log in, add a passkey, and be the operator.
   const isStrict = secondFactor === 'required' || isOperator(operators, user.attributes);
   const needsPasskey = async () => isStrict && (await passkeysOf(records, user.id)).length > 0;
   if (user.secondFactorAt === null && !(await needsPasskey())) return user;
@@ -82,21 +74,21 @@ export const lockedFactorOwner = async (
   return user;
 };
 
-/** @throws AppError AUTH_STEP_UP_REQUIRED with what is missing */
+/** @throws AppError AUTH_STEP_UP_REQUIRED with the missing step-up */
 export const assertPresented = (...given: Parameters<typeof missingStepUp>): void => {
   const missing = missingStepUp(...given);
   if (missing !== null) throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: missing });
 };
 
-const refused = (reason: string): AppError => new AppError('AUTH_TOKEN_INVALID', { reason });
+const invalidToken = (reason: string): AppError => new AppError('AUTH_TOKEN_INVALID', { reason });
 
-/** Verifies an access token. Returns a result and does not throw, because a route may allow requests without a valid token. */
+/** Verifies an access token. It returns a result, since some routes allow requests without a valid token. */
 export const authenticate =
   ({ tokens, clock }: Pick<Service, 'tokens' | 'clock'>) =>
   (accessToken: string): Promise<Verified<AccessToken>> =>
     tokens.verifyAccess(accessToken, clock.now());
 
-/** The same for a request, which needs a proof of the key to which its token is bound. @param presented `null`: there is none. */
+/** Verifies the access token of a request, and the proof of the key to which the token is bound. @param presented `null`: the request has no proof. */
 export const authenticateRequest = (deps: Pick<Service, 'tokens' | 'proofs' | 'clock'>) => {
   const verify = authenticate(deps);
   const isFirstUse = firstUses();
@@ -117,10 +109,10 @@ export const authenticateRequest = (deps: Pick<Service, 'tokens' | 'proofs' | 'c
   };
 };
 
-/** Proofs that are remembered: less than 20 MB. A process that gets more of them in two minutes forgets the oldest. */
+/** How many proofs a process remembers, in less than 20 MB. If it gets more in two minutes, it forgets the oldest. */
 const MAX_PROOFS = 100_000;
 
-/** Whether a proof was not used before in this process (RFC 9449 §11.1), while its time is right. Each of two sets is replaced as a whole. */
+/** Remembers the proofs that this process has seen, as long as their time is valid (RFC 9449 §11.1). Of two sets, the older one is dropped whole. */
 const firstUses = () => {
   let [recent, before, begun] = [new Set<string>(), new Set<string>(), 0];
   return (proof: string, now: number): boolean => {
@@ -132,7 +124,7 @@ const firstUses = () => {
   };
 };
 
-/** What users see of themselves: more than there is in their tokens. */
+/** What a user sees of the own account. */
 export type CurrentUser = PublicUser &
   Pick<User, 'attributes' | 'locale'> & {
     readonly emailVerified: boolean;
@@ -140,12 +132,8 @@ export type CurrentUser = PublicUser &
     readonly passkeys: number;
   };
 
-/** @param count of the user's passkeys, if it is known. */
-export const currentUser = async (
-  { records }: Pick<Stores, 'records'>,
-  user: User,
-  count?: number,
-): Promise<CurrentUser> => ({
+/** @param count the number of the user's passkeys, if it is known. */
+export const currentUser = async ({ records }: Stores, user: User, count?: number): Promise<CurrentUser> => ({
   ...publicUser(user),
   emailVerified: user.emailVerifiedAt !== null,
   attributes: user.attributes,
@@ -154,10 +142,8 @@ export const currentUser = async (
   passkeys: count ?? (await passkeysOf(records, user.id)).length,
 });
 
-/** The user as stored now, which may differ from the claims of the access token. */
-export const getCurrentUser =
-  (deps: Service) =>
-  async (caller: Caller): Promise<CurrentUser> => {
-    const { user, passkeys } = await liveSession(deps, caller);
-    return currentUser(deps, user, passkeys);
-  };
+/** The user as stored now, who may differ from the claims of the access token. */
+export const getCurrentUser = (deps: Service) => async (caller: Caller) => {
+  const { user, passkeys } = await liveSession(deps, caller);
+  return currentUser(deps, user, passkeys);
+};

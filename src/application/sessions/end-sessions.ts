@@ -3,7 +3,6 @@ import { type DomainEvent, NO_ORIGIN, type Origin, type SessionEnding } from '..
 import {
   DEVICES_PER_USER,
   newRememberedDevice,
-  type RememberedDevice,
   type RememberedDeviceKey,
   remembers,
 } from '../../domain/remembered-device.ts';
@@ -24,35 +23,26 @@ const presentedIds = ({ secrets, clock }: Service, userId: string, texts: readon
 
 export const isRemembered = async ({ clock }: Sources, records: Records, user: User, id: string): Promise<boolean> => {
   const now = clock.now();
-  const device = (await devicesOf(records, user.id, now)).find((each) => each.id === id);
-  return device !== undefined && remembers(device, user, now);
+  return (await devicesOf(records, user.id, now)).some((device) => device.id === id && remembers(device, user, now));
 };
 
-/** The id of the device of a request, if it is remembered for the user. @param texts as the browser presents them. */
-export const rememberedDeviceId = async (
-  deps: Service,
-  user: User,
-  texts: readonly string[],
-  isStillGood = remembers,
-): Promise<string | null> => {
+/** The id of the remembered device of a request. @param texts as the browser presents them. @param accepts whether a live device counts. */
+export const rememberedDeviceId = async (deps: Service, user: User, texts: readonly string[], accepts = remembers) => {
   const ids = presentedIds(deps, user.id, texts);
   if (ids.size === 0) return null;
   const now = deps.clock.now();
   const live = await devicesOf(deps.records, user.id, now);
-  return live.find((device) => ids.has(device.id) && isStillGood(device, user, now))?.id ?? null;
+  return live.find((device) => ids.has(device.id) && accepts(device, user, now))?.id ?? null;
 };
 
 type Remembering = {
   readonly user: User;
-  /** What the browser presents: these devices are replaced. */
+  /** The remembered devices that the browser presents. They are replaced. */
   readonly texts: readonly string[];
   readonly origin: Origin;
 };
 
-/**
- * Remembers the device of a request, in a transaction that has locked the user.
- * @returns a text for the browser, which presents it when it logs in.
- */
+/** Remembers the device of a request, in a transaction that has locked the user. @returns a text for a cookie. */
 export const rememberDevice = async (
   deps: Service,
   stores: Stores,
@@ -66,23 +56,20 @@ export const rememberDevice = async (
     await forgetDevice(deps, stores, surplus, { reason: 'evicted', origin });
   await stores.records.insert('rememberedDevices', device);
   await record(deps, stores, origin, [{ userId, kind: 'device-remembered', sessionId: device.id }]);
-  return signedDevice(deps, device);
+  const { id: sessionId, expiresAt } = device;
+  return deps.secrets.sign({ purpose: 'remembered-device', userId, sessionId, value: '', expiresAt });
 };
-
-const signedDevice = ({ secrets }: Service, { id: sessionId, userId, expiresAt }: RememberedDevice): string =>
-  secrets.sign({ purpose: 'remembered-device', userId, sessionId, value: '', expiresAt });
 
 type DeviceEnding = { readonly reason: SessionEnding; readonly origin: Origin };
 
 const forgetDevice = async (
   deps: Sources,
   stores: Stores,
-  key: RememberedDeviceKey,
+  { id, userId }: RememberedDeviceKey,
   { reason, origin }: DeviceEnding,
 ): Promise<boolean> => {
-  const { id, userId } = key;
   const forgotten = (await removeRow(stores.records, 'rememberedDevices', { id, userId })) !== null;
-  if (forgotten) await record(deps, stores, origin, deviceEvents(key.userId, [key.id], reason));
+  if (forgotten) await record(deps, stores, origin, deviceEvents(userId, [id], reason));
   return forgotten;
 };
 
@@ -107,12 +94,12 @@ export const sessionEvents = (
   note: string | null = null,
 ): DomainEvent[] => ids.map((sessionId) => ({ userId, kind: 'session-ended', sessionId, reason, note }));
 
-/** With what an operator says about it to the user. */
 export type Ending = {
   readonly reason: SessionEnding;
   readonly origin: Origin;
+  /** A message from the operator to the user. */
   readonly note?: string | null;
-  /** Whether services that verify access tokens are told of each session. Default: they are. */
+  /** Whether the list of ended sessions gets an entry. Default: it does. */
   readonly isListed?: boolean;
 };
 
@@ -132,10 +119,7 @@ export const endSessionOrDevice = async (deps: Sources, stores: Stores, key: Ses
   throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such session' });
 };
 
-/**
- * Locks a user, ends their sessions, and forgets their remembered devices. A concurrent log-in has stored its session before, or waits.
- * @returns how many sessions.
- */
+/** Locks a user, ends the sessions, and forgets the remembered devices. Concurrent log-ins wait. @returns how many sessions ended. */
 export const endSessionsOf = async (
   deps: Sources,
   stores: Stores,
@@ -158,8 +142,8 @@ type PresentedTokens = {
 };
 
 /**
- * Ends the sessions whose tokens a device presents when it logs out or gets a new session. Afterwards its browser no longer has these tokens, and
- * none could show that one was reused. So such a session ends as `token-replayed`, and its user is notified. The caller has locked the user.
+ * Ends the sessions whose tokens a device presents when it logs out or gets a new session, in a transaction that has locked the user. If a token was
+ * reused, its session ends as `token-replayed`, and the user is notified: the browser will not present the token again.
  */
 export const endPresentedSessions = async (
   deps: Service,
@@ -173,12 +157,12 @@ export const endPresentedSessions = async (
   await endReplayed(deps, stores, userId, reused, origin);
   for (const { id } of reused) live.delete(id);
   const current = new Set(assessed.filter(({ status }) => status === 'current').map(({ token }) => token.sessionId));
-  // A log-in takes the tokens from the only browser that has them: whole offices log in at once, and would fill the list.
+  // A log-in takes current tokens from the only browser that has them, so their sessions need not fill the list.
   const isListed = (id: string) => reason !== 'replaced' || !current.has(id);
   for (const id of live) await endSession(deps, stores, { id, userId }, { reason, origin, isListed: isListed(id) });
 };
 
-/** Ends the sessions of reused tokens, in a transaction that has locked their user, and notifies the user. */
+/** Ends the sessions of reused tokens, and notifies their user, in a transaction that has locked the user. */
 export const endReplayed = async (
   deps: Core,
   stores: Stores,
@@ -198,7 +182,7 @@ export const logout =
   async (presented: readonly string[], origin = NO_ORIGIN): Promise<void> => {
     const verified = await verifiedTokens(deps, presented);
     const userIds = new Set(verified.map(({ claims }) => claims.sub));
-    // A transaction for each user: two transactions that lock two users could deadlock.
+    // Two transactions that lock several users could deadlock, so each user has one.
     for (const userId of userIds) {
       await deps.transactions.run(async (stores) => {
         await stores.users.lock(userId);

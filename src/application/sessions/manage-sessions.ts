@@ -2,7 +2,7 @@ import { bindingOf, NOT_REQUIRED, needsProof, noEvidence } from '../../domain/de
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { SessionKey } from '../../domain/session.ts';
-import { isGood } from '../../domain/tokens.ts';
+import { isRefreshable } from '../../domain/tokens.ts';
 import { isUsualLogin, notifyOfLogin } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import { type Core, NEVER_CANCELLED, pick, type Service } from '../service.ts';
@@ -13,7 +13,7 @@ import { endSessionOrDevice, endSessionsOf } from './end-sessions.ts';
 import { replaceSession, runReplacing } from './open-session.ts';
 import { assessTokens, hookClaimsFor, mostFavorable, type TokenPair, verifiedTokens } from './tokens.ts';
 
-/** The live sessions of a user without their tokens, the most recently used first, and then the remembered devices, the latest first. */
+/** The live sessions of a user, the most recently used first, and then the remembered devices, the latest first. */
 export const listSessions = (deps: Service) => async (caller: Caller) => {
   const { id: userId } = await liveUser(deps, caller);
   const now = deps.clock.now();
@@ -60,9 +60,8 @@ type EndOtherSessionsInput = Caller & {
 };
 
 /**
- * Ends all sessions of a user, forgets all devices, and opens a session for the caller. The access token alone is not enough: other services
- * have it too. A session that needs a proof of its device stays instead: a thief with both tokens would get new ones for ever.
- * @returns `null` when the session of the caller stays.
+ * Ends all sessions of a user, forgets all devices, and opens a session for the caller, who needs a refresh token, since other services have the
+ * access token. A session with a key stays instead (`null`): otherwise a thief with both tokens would get a session without one.
  */
 export const endOtherSessions =
   (deps: Service) =>
@@ -78,18 +77,18 @@ export const endOtherSessions =
       await endSessionsOf(deps, stores, userId, { reason: 'all-ended', origin, exceptId: sessionId });
       const session = await stores.sessions.find(key);
       if (session !== null && needsProof(session, noEvidence(deps.deviceBinding))) return null;
-      await assertHolds(deps, stores, verified, key);
-      // A thief with a copied cookie can do this, and no token would be replayed afterwards. So a new device causes a notice, as at a log-in.
+      await assertHasToken(deps, stores, verified, key);
+      // A thief with a copied cookie can do this, and no replay would show it. So a new device causes a notice, as at a log-in.
       if (!(await isUsualLogin(deps, stores, user, origin)))
         await notifyOfLogin(deps, stores, { user, sessionId, origin });
       return replaceSession(deps, stores, { user, sessionId, origin, hookClaims });
     });
   };
 
-const assertHolds = async (deps: Service, { sessions }: Stores, verified: readonly RefreshToken[], key: SessionKey) => {
+const assertHasToken = async (deps: Service, stores: Stores, verified: readonly RefreshToken[], key: SessionKey) => {
   const own = verified.filter(({ sessionId, claims }) => sessionId === key.id && claims.sub === key.userId);
-  const assessed = await assessTokens({ ...deps, sessions }, own, NOT_REQUIRED);
+  const assessed = await assessTokens({ ...deps, sessions: stores.sessions }, own, NOT_REQUIRED);
   const status = assessed.length === 0 ? null : mostFavorable(assessed).status;
-  if (status === null || !isGood(status))
+  if (status === null || !isRefreshable(status))
     throw new AppError('AUTH_FAILED', { reason: `the refresh token of the session: ${status ?? 'none'}` });
 };

@@ -24,7 +24,7 @@ export type OpenedSession = TokenPair & {
   readonly user: PublicUser;
   readonly sessionId: string;
   readonly binding: Binding;
-  /** For the cookie of a device that is known from now on. */
+  /** A text for the cookie of a remembered device. */
   readonly rememberedDevice?: string | null;
 };
 
@@ -38,14 +38,14 @@ type NewSession = {
   readonly id?: string;
 };
 
-/** Makes a session with its first token pair, for a user who has presented something: here, or in another session. */
+/** Makes a session with its first token pair. The authentications are those of this request, or of another session. */
 export const prepareSession = (
   deps: Service,
-  { authentications: shown, ...session }: NewSession & { readonly authentications: Authentications | Authenticated },
-): Promise<PreparedSession> =>
-  prepare(deps, session, 'amr' in shown ? shown : authenticatedBy(shown), (opened) =>
-    deps.claims?.(session.user, opened),
-  );
+  { authentications, ...input }: NewSession & { readonly authentications: Authentications | Authenticated },
+): Promise<PreparedSession> => {
+  const authenticated = 'amr' in authentications ? authentications : authenticatedBy(authentications);
+  return prepare(deps, input, authenticated, (session) => deps.claims?.(input.user, session));
+};
 
 const prepare = async (
   deps: Service,
@@ -80,10 +80,9 @@ type Opening = {
 };
 
 /**
- * Stores a session in a transaction, with the events of its opening and of the sessions that it evicted. All sessions are stored here, so
- * no way in can skip a second factor.
- * @throws AppError AUTH_FAILED when the user may not have tokens; AUTH_SECOND_FACTOR_REQUIRED when the user needs one, has not presented it, and
- *   the device is not remembered.
+ * Stores a session in a transaction, with the events of its opening and of the sessions that it evicts. No way in can skip a second factor, since
+ * all sessions are stored here or by `storeAtOnce`.
+ * @throws AppError AUTH_FAILED when the user may not have tokens; AUTH_SECOND_FACTOR_REQUIRED when the second factor is missing.
  */
 export const storeSession = async (
   deps: Sources & SecondFactorPolicy,
@@ -91,7 +90,7 @@ export const storeSession = async (
   session: Session,
   { kind, user, origin, rememberedDeviceId: deviceId = null }: Opening,
 ): Promise<void> => {
-  // The tokens were signed before, for the user as they were then.
+  // Checked again, since the tokens were signed before the user was locked.
   if (!mayHaveTokens(user)) throw refusedTokens();
   const isExempt = deviceId !== null && (await isRemembered(deps, stores.records, user, deviceId));
   if (lacksSecondFactor(deps, user, session) && !isExempt) throw new AppError('AUTH_SECOND_FACTOR_REQUIRED');
@@ -105,10 +104,7 @@ export const storeSession = async (
   if (evicted.length > 0) await record(deps, stores, origin, sessionEvents(userId, evicted, 'evicted'));
 };
 
-/**
- * Stores a session with the event of its opening in one step, if the store can, and nothing else has to be done (`addLogin`).
- * @param user as expected.
- */
+/** Stores the session and the event of a log-in in one statement, if the store can and nothing else has to be done (`addLogin`). */
 export const storeAtOnce = async (
   deps: Service,
   session: Session,
@@ -116,13 +112,9 @@ export const storeAtOnce = async (
 ): Promise<boolean> => {
   const { sessions, clock, ids, tell } = deps;
   if (sessions.addLogin === undefined || lacksSecondFactor(deps, user, session)) return false;
-  const opened = {
-    userId: user.id,
-    kind: 'logged-in',
-    sessionId: session.id,
-    method: loginMethodOf(session.amr),
-  } as const;
-  const event = newEvent(opened, { id: ids.next(), at: clock.now(), origin });
+  const { id: sessionId, userId, amr } = session;
+  const login = { userId, kind: 'logged-in', sessionId, method: loginMethodOf(amr) } as const;
+  const event = newEvent(login, { id: ids.next(), at: clock.now(), origin });
   const isStored = await sessions.addLogin({ user, session, event: toRow(deps, event), notice: loginNotice(deps) });
   if (isStored) tell(({ onEvents }) => onEvents?.([event]));
   return isStored;
@@ -134,14 +126,14 @@ type SessionReplacement = {
   readonly sessionId: string;
   readonly origin: Origin;
   readonly authentications?: Authentications;
-  /** Of the former session (`hookClaimsFor`). */
+  /** The answer of the hook for the former session (`hookClaimsFor`). */
   readonly hookClaims: HookClaims;
 };
 
 /**
- * Opens a session in place of that of the request, in the transaction of the request's change: a copy of a token of the former session
- * becomes useless. The device keeps its keys, and the session what its user has presented.
- * @throws AppError AUTH_STEP_UP_REQUIRED when the user needs a second factor by now, and has not presented it; AUTH_TOKEN_INVALID when the former session has ended.
+ * Opens a session in place of that of the request, in the transaction of a change, which makes copied tokens useless. The new session has the keys
+ * and the authentication of the former.
+ * @throws AppError AUTH_STEP_UP_REQUIRED when the user needs a second factor by now; AUTH_TOKEN_INVALID when the former session has ended.
  */
 export const replaceSession = async (
   deps: Service,
@@ -162,12 +154,12 @@ export const replaceSession = async (
   return opened;
 };
 
-/** How often it is looked for at most, while the request waits, and the milliseconds between. A look may wait for a connection, too. */
+/** How often the new session is looked for, and the milliseconds in between. */
 const [LOOKS, PAUSE] = [80, 250];
 
 /**
- * Runs a change that may replace the session of the request. If the answer to its commit is lost, finds out whether it was kept: then it has
- * succeeded, since the client has nothing left with which it could repeat the request (ADR 0003).
+ * Runs a change that may replace the session of the request. If the answer to the commit is lost, it looks for the new session: the client could
+ * not repeat the request, since the former session has ended (ADR 0003).
  */
 export const runReplacing = async <Opened extends OpenedSession | null>(
   { transactions, pause }: Service,
@@ -193,7 +185,7 @@ export const runReplacing = async <Opened extends OpenedSession | null>(
   }
 };
 
-/** Waits for a transaction that has locked the user, and may still be kept. */
+/** Waits for the transaction, which may have locked the user, and may still be committed. */
 const isStored = (transactions: Transactions, key: SessionKey): Promise<boolean> =>
   transactions.run(async ({ users, sessions }) => {
     await users.lock(key.userId);

@@ -6,7 +6,7 @@ import type { ProofOutcome, ProofTarget } from '../ports/proofs.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Service } from '../service.ts';
 
-/** A proof as a request presents it, and the request that it has to be for. */
+/** A proof as a request presents it, and the request for which it has to be. */
 export type PresentedProof = ProofTarget & { readonly text: string };
 
 export type Presented = {
@@ -14,14 +14,14 @@ export type Presented = {
   readonly boundCookies?: readonly string[];
 };
 
-/** What a request brings besides what it asks for. Tokens and devices are as the browser presents them. */
+/** What use cases need of the client of a request. Tokens and devices are as the browser presents them. */
 export type ClientContext = {
   readonly origin?: Origin;
   readonly presented?: Presented;
   readonly refreshTokens?: readonly string[];
   readonly rememberedDevices?: readonly string[];
   readonly locales?: readonly string[];
-  /** The widest first. */
+  /** The networks of the client, the widest first. */
   readonly networks?: readonly string[];
 };
 
@@ -31,7 +31,7 @@ const outcomeOf = async ({ proofs, clock, deviceBinding }: Service, { proof }: P
   proof === null || deviceBinding === 'off' ? null : proofs.verifyDevice(proof.text, proof, clock.now());
 
 export const unproven = (reason: string): AppError => new AppError('AUTH_DEVICE_UNPROVEN', { reason });
-/** The refusal of a proof by the right key, which can sign another one. */
+/** Refuses a proof by the right key, which can sign another one. */
 const expired = (reason: string): AppError => new AppError('AUTH_PROOF_EXPIRED', { reason });
 const isUntimely = 'the time of the proof is more than a minute off';
 
@@ -47,21 +47,14 @@ export const provenKeys = async (deps: Service, presented: Presented): Promise<D
   return proof === null ? NO_KEYS : { ...NO_KEYS, deviceKey: proof.key, proofs: [proof.number] };
 };
 
-/** What a refresh proves of its device, and why it is refused if that is not enough. */
+/** The evidence of a refresh, and the error if it is not enough for a session with these keys. */
 export type Proven = {
   readonly evidence: Evidence;
   readonly refusal: (keys: Pick<DeviceKeys, 'deviceKey'>) => AppError;
 };
 
-/**
- * What a refresh proves. A proof that does not verify counts as none, since the session may need none.
- * @param verified the refresh tokens of the request.
- */
-export const evidenceOf = async (
-  deps: Service,
-  presented: Presented,
-  verified: readonly RefreshToken[],
-): Promise<Proven> => {
+/** The evidence of a refresh. An invalid proof counts as none, since the session may need none. */
+export const evidenceOf = async (deps: Service, presented: Presented, verified: RefreshToken[]): Promise<Proven> => {
   const outcome = await outcomeOf(deps, presented);
   const proof = outcome?.ok === true ? outcome.proof : null;
   return {
@@ -80,14 +73,14 @@ export const evidenceOf = async (
   };
 };
 
-/** The key of a proof that verifies but for its time, too. */
+/** The key that has signed a proof, even if the time of the proof is wrong. */
 const signerOf = (outcome: ProofOutcome | null): string | null => {
   if (outcome === null) return null;
   if (outcome.ok) return outcome.proof.key;
   return outcome.reason === 'untimely' ? outcome.key : null;
 };
 
-/** The key in a live bound cookie of the user. Not of the session: one that replaces another keeps its key. */
+/** The key in a live bound cookie of the user. The session need not be the same, since one that replaces another keeps the key. */
 const browserKeyOf = (
   { secrets, clock }: Service,
   { boundCookies = [] }: Presented,
@@ -97,17 +90,17 @@ const browserKeyOf = (
   return opened.find((cookie) => verified.some(({ claims }) => claims.sub === cookie?.userId))?.value ?? null;
 };
 
-/** Milliseconds. The pages may offer a passkey before they lead on with the code. */
+/** Milliseconds. The pages may offer a passkey before they lead back with the code. */
 const BINDING_CODE_LIFETIME = 5 * 60_000;
 
-/** A code by which an application binds a session that was opened at the pages of the service: the log-in leads back with it (ADR 0006). */
+/** A code by which an application binds the session that was opened at the pages of the service (ADR 0006). */
 export const makeBindingCode = ({ secrets, clock }: Service, session: SessionKey) =>
   secrets.sign({
     ...{ purpose: 'binding-code', userId: session.userId, sessionId: session.id },
     ...{ value: '', expiresAt: clock.now() + BINDING_CODE_LIFETIME },
   });
 
-/** Binds the session of the code to the key that the request proves. One that has a key keeps it. */
+/** Binds the session of the code to the key that the request proves, unless it has a key. */
 export const bindByCode = async (
   { secrets, clock, sessions }: Service,
   code: string,

@@ -12,26 +12,25 @@ import { purgeDeliveries } from '../storage/webhooks.ts';
 import { sessionEvents } from './end-sessions.ts';
 
 /**
- * Ends all sessions that are open now, and forgets the remembered devices, after an incident: nothing finds them any more. Sessions that are
- * opened later stay. `removeEnded` removes them, in any instance.
- * @param note why, for the users
+ * Ends all sessions of all users, and forgets the remembered devices, after an incident. Nothing finds them any more; `removeEnded` removes them later.
+ * @param note the reason, for the users
  */
-export const endAllSessions = (deps: Core) => async (origin: Origin, note: string | null) => {
+export const endEverySession = (deps: Core) => async (origin: Origin, note: string | null) => {
   const [id, at] = [deps.ids.next(), deps.clock.now()];
   const ending = { id, at, note, actor: origin.actor ?? null, cursor: null };
-  const told = { userId: null, sessionId: null, reason: 'operator' } as const;
+  const entry = { userId: null, sessionId: null, reason: 'operator' } as const;
   await deps.transactions.run(async (stores) => {
     await stores.records.insert('massEndings', ending);
-    await addEnded(stores, { ...told, id, at });
+    await addEnded(stores, { ...entry, id, at });
   });
-  // Again: a refresh that has not seen it yet may have issued a token meanwhile.
-  const again = { ...told, id: deps.ids.next(), at: deps.clock.now() };
+  // A refresh that did not see the ending may have issued a token meanwhile.
+  const again = { ...entry, id: deps.ids.next(), at: deps.clock.now() };
   await deps.transactions.run((stores) => addEnded(stores, again));
 };
 
-/** The earliest end of all sessions that is not done, locked until the end of the unit: steps of several instances take turns. */
+/** Locks the earliest mass ending that is not done, so that the steps of several instances take turns. */
 const nextEnding = (records: Records): Promise<MassEnding | null> =>
-  // Another instance may have taken the last step of the first one, which says nothing about the next one.
+  // If another instance has just finished the first one, there may be a next one.
   untilDone(async () => {
     const [first] = await records.list('massEndings', { order: ['id'], limit: 1 });
     if (first === undefined) return null;
@@ -39,10 +38,7 @@ const nextEnding = (records: Records): Promise<MassEnding | null> =>
     return locked === null ? undefined : withoutVersion<MassEnding>(locked);
   });
 
-/** A place before all ids: devices may be left where no session was found. */
-const BEFORE_ALL = '';
-
-/** Removes some of the sessions that ended with all others, and tells their users. @returns how many; `null` when nothing is left. */
+/** Removes some of the sessions of a mass ending, with an event for their users. @returns how many; `null` when nothing is left. */
 export const removeEnded = (deps: Pick<Core, 'transactions'> & Sources) => (limit: number) =>
   deps.transactions.run(async (stores) => {
     const ending = await nextEnding(stores.records);
@@ -51,29 +47,30 @@ export const removeEnded = (deps: Pick<Core, 'transactions'> & Sources) => (limi
     const sessions = await stores.sessions.listAll(cursor, limit);
     const due = sessions.filter((session) => isCovered(session, ending));
     const ids = new Set(due.map((session) => session.id));
-    // One that has replaced another since it was read comes later, unless this is the last step.
+    // A session that has replaced another one since the list was read comes later, unless this is the last step.
     const isLast = sessions.length < limit;
     const isMeant = (session: Session) => isCovered(session, ending) && (isLast || ids.has(session.id));
     const origin = { ...NO_ORIGIN, actor };
     let removed = 0;
     for (const userId of usersInOrder(due)) {
       const ended = await stores.sessions.endByUser(userId, isMeant);
-      // The list of ended sessions has one entry for all.
+      // `endEverySession` has added one entry for all to the list of ended sessions.
       await record(deps, stores, origin, sessionEvents(userId, ended, 'operator', note), false);
       removed += ended.length;
     }
-    // A device expires so long after it was remembered.
+    // These devices were remembered until `at`.
     const devices = { time: 'expiresAt', until: at + REMEMBERED_FOR, limit } as const;
     const isDone = isLast && (await purgeRows(stores.records, 'rememberedDevices', devices)) < limit;
     if (isDone) await removeRow(stores.records, 'massEndings', { id });
     else {
-      const next = sessions.at(-1)?.id ?? cursor ?? BEFORE_ALL;
+      // `''` is before all ids: devices may be left where no session was found.
+      const next = sessions.at(-1)?.id ?? cursor ?? '';
       await changeRow(stores.records, 'massEndings', { id }, (row) => ({ ...row, cursor: next }));
     }
     return removed;
   });
 
-/** What is done every minute: rows that are purged; `mass-endings`, by which sessions end; `operations`, what operators did, which is logged; `counts`, hours that are summed. */
+/** The tasks of every minute: purges, and `mass-endings` (`removeEnded`), `operations` (`logOperatorEvents`) and `counts` (`countHour`). */
 export const ROUNDS = [
   ...(['sessions', 'remembered-devices', 'events', 'ended-sessions', 'links', 'mailboxes', 'used-values'] as const),
   ...(['mass-endings', 'webhooks', 'operations', 'counts'] as const),
@@ -89,7 +86,7 @@ export type PurgeDeps = Storage &
     readonly accessLifetime: number;
   };
 
-/** Milliseconds. To an instance whose clock is behind, a value that has expired here may still be live. */
+/** Milliseconds in which expired values are kept, since the clock of another instance may be behind. */
 const USED_KEPT = 3_600_000;
 
 export const purges = (deps: PurgeDeps) => {
@@ -111,16 +108,13 @@ export const purges = (deps: PurgeDeps) => {
         return purged.length;
       }),
     events: async (limit) => (await events(limit)) + (await operatorEvents(limit)),
-    /** As long as an hour is left to sum, it counts as a full batch. */
+    /** While an hour is left to sum, the batch counts as full. */
     counts: async (limit) => ((await countHour(deps, clock.now())) ? limit : counts(limit)),
     'remembered-devices': expired('rememberedDevices', 'expiresAt'),
-    /** Those of users, and those that invite. */
     links: async (limit) => (await links(limit)) + (await invitations(limit)),
     'used-values': expired('usedValues', 'expiresAt', USED_KEPT),
     'ended-sessions': expired('endedSessions', 'at', deps.accessLifetime + USED_KEPT),
-    /** Counts of mail that no longer limit anything. */
     mailboxes: expired('mailboxes', 'refilledAt'),
-    /** Events that no webhook will be told of. */
     webhooks: (limit) =>
       transactions.run((stores) => purgeDeliveries(stores, clock.now() - DELIVERIES_KEPT, limit, clock.now())),
   } satisfies Partial<Record<Round, Purge>>;

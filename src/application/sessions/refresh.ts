@@ -23,26 +23,26 @@ import {
 
 export type RefreshOptions = {
   readonly cancellation?: Cancellation;
-  /** Aborted when the client has hung up before any of the response was sent. */
+  /** Aborted when the client hangs up before any of the response was sent. */
   readonly client?: Cancellation;
   readonly origin?: Origin;
   readonly presented?: Presented;
-  /** Of the log-in that has led back to the application. */
+  /** See `makeBindingCode`. */
   readonly bindingCode?: string | undefined;
 };
 
 type Request = Required<Omit<RefreshOptions, 'presented' | 'bindingCode'>> &
   Proven & {
     readonly verified: readonly RefreshToken[];
-    /** Of a request that has asked the hook already. */
+    /** Set if the hook was asked before. */
     readonly hookClaims?: HookClaims;
   };
 
-export type Renewed = TokenPair & { readonly binding: Binding };
+type Renewed = TokenPair & { readonly binding: Binding };
 
-export const refused = (reason: string) => new AppError('AUTH_FAILED', { reason });
+export const authFailed = (reason: string) => new AppError('AUTH_FAILED', { reason });
 
-/** Another request has just rotated the token, and its response has the next one. To a client it is any AUTH_FAILED. */
+/** Another request has just rotated the token, and its response has the next one. Clients see AUTH_FAILED. */
 export class LostRace extends AppError {
   constructor() {
     super('AUTH_FAILED', { reason: 'the session is not refreshed: raced' });
@@ -50,10 +50,9 @@ export class LostRace extends AppError {
 }
 
 /**
- * Renews a session (SPEC "Refresh procedure", RFC 9700 §4.14.2). What happens to a token depends on its state: see `TOKEN_STATES`. If the new tokens
- * cannot be issued, the caller has timed out or the client has hung up, the rotation is reverted, and the token stays current (ADR 0003).
+ * Renews a session (SPEC "Refresh procedure", RFC 9700 §4.14.2) by the state of the token (`TOKEN_STATES`). If the new tokens cannot be issued, the
+ * caller has timed out or the client has hung up, the rotation is reverted, and the token stays current (ADR 0003).
  * @param presented the refresh tokens of the request: a browser may send several.
- * @returns the tokens, and what holds the key of the session.
  */
 export const refresh =
   (deps: Service) =>
@@ -69,7 +68,8 @@ export const refresh =
   ): Promise<Renewed> => {
     const verified = await verifiedTokens(deps, presented);
     const [token, ...others] = verified;
-    if (token === undefined) throw refused(presented.length === 0 ? 'no refresh token' : 'no refresh token verifies');
+    if (token === undefined)
+      throw authFailed(presented.length === 0 ? 'no refresh token' : 'no refresh token verifies');
     const proven = await evidenceOf(deps, device, verified);
     const request = { cancellation, client, origin, verified, ...proven };
     if (bindingCode !== undefined) await bindByCode(deps, bindingCode, request);
@@ -80,9 +80,8 @@ export const refresh =
   };
 
 /**
- * Renews a session whose user has authenticated again, so that a copy of its current token is worthless. A copy for which it takes a key is
- * worthless anyway, and a token that is not current is left to the next refresh: another tab may have been first.
- * @returns `null` if nothing was rotated.
+ * Renews a session whose user has authenticated again, so that copies of its current token become worthless.
+ * @returns `null` if nothing was rotated: the session has a key, or another tab was first.
  */
 export const renewRaised = async (
   deps: Service,
@@ -102,7 +101,7 @@ export const renewRaised = async (
 const mayBeReplayable = ({ clock, replayPolicy: { replayWindow } }: Service, { claims }: RefreshToken): boolean =>
   replayWindow > 0 && clock.now() - claims.iat * 1000 < replayWindow + 1000;
 
-/** How often the sessions of a request are read: after each time, another request may have been first. */
+/** How often the sessions of a request are read when other requests are first. */
 const ATTEMPTS = 3;
 
 const refreshAsStored = async (deps: Service, request: Request): Promise<Renewed> => {
@@ -122,20 +121,20 @@ const refreshAsStored = async (deps: Service, request: Request): Promise<Renewed
       return issueAgain(deps, session, request.origin);
     deps.report?.('refresh', 'unproven');
     if (deps.deviceBinding === 'enforce') return refuseUnproven(deps, session, request);
-    // To observe is to go on as if nothing had to be proven.
+    // `observe` continues as if nothing had to be proven.
     evidence = NOT_REQUIRED;
   }
-  throw refused('the session is not refreshed: other requests were first');
+  throw authFailed('the session is not refreshed: other requests were first');
 };
 
-/** Rotates a token that may be rotated, and issues the next pair. `stale`: it is not the current token any more. */
+/** Rotates a token, and issues the next pair. `stale`: it is no longer the current token. */
 const rotate = async (
   deps: Service,
   request: Omit<Request, 'refusal'>,
   token: Pick<AssessedToken, 'token' | 'session' | 'status'>,
 ): Promise<Renewed | 'stale'> => {
   const { cancellation, origin } = request;
-  // Before the rotation: without an answer, the token stays current.
+  // The hook is asked before the rotation, so that the token stays current without an answer.
   const hookClaims = request.hookClaims ?? (deps.claims && token.session && (await hookClaimsFor(deps, token.session)));
   cancellation.throwIfAborted();
   assertConnected(deps, request);
@@ -153,7 +152,7 @@ const rotate = async (
       );
     const pair = await issueTokenPair(deps, user, { ...currentTokenAfter(rotation), ...session }, at, hookClaims);
     cancellation.throwIfAborted();
-    // Within a replay window, another request may have been given the pair, so the rotation stays.
+    // With a replay window, another request may have got the pair, so the rotation stays.
     if (deps.replayPolicy.replayWindow === 0) assertConnected(deps, request);
     deps.report?.('refresh', isRecovered ? 'recovered' : 'rotated');
     return { ...pair, binding: bindingOf(session) };
@@ -172,7 +171,7 @@ const assertConnected = ({ report }: Service, { client }: Pick<Request, 'client'
   }
 };
 
-/** The rotation of a token. @param token `session` as stored; `null` to expect that the token is the current one, and was not rotated before. */
+/** @param token `session`: as stored, or `null` to expect that the token is current. */
 const nextRotation = (
   deps: Service,
   { evidence, origin }: Pick<Request, 'evidence' | 'origin'>,
@@ -206,7 +205,7 @@ const currentTokenAfter = (rotation: Rotation) => ({
   rotatedAt: rotation.at,
 });
 
-/** Whether a request need not prove its device, or has proven it with a proof that was not used before and is now. */
+/** Uses the proof up. @returns whether the request need not prove its device, or the proof was unused. */
 const usesProof = async ({ sessions }: Service, session: Session, evidence: Evidence): Promise<boolean> => {
   const { proof } = evidence;
   return proof === null || !needsProof(session, evidence) || sessions.useProof(session, proof);
@@ -220,7 +219,7 @@ const issueAgain = async (deps: Service, session: Session, origin: Origin): Prom
   return { ...pair, binding: bindingOf(session) };
 };
 
-/** The session lives on: its device can refresh it. */
+/** Refuses a refresh without a proof. The session lives on, so that its device can refresh it. */
 const refuseUnproven = async (deps: Service, session: Session, request: Request): Promise<never> => {
   const refusal = request.refusal(session);
   // AUTH_PROOF_EXPIRED is not recorded: an honest device causes it by a wrong clock, or by a request that it sends again.
@@ -228,7 +227,7 @@ const refuseUnproven = async (deps: Service, session: Session, request: Request)
   throw refusal;
 };
 
-/** @param endedIds the sessions that have ended since their tokens were reused: operators are to see that. */
+/** @param endedIds the sessions that were ended because of reused tokens, which the log reports as a warning. */
 const refusal = ({ report }: Service, status: TokenStatus, endedIds: readonly string[]): AppError => {
   if (status === 'raced' || status === 'ended') report?.('refresh', status);
   if (endedIds.length > 0)
@@ -236,19 +235,15 @@ const refusal = ({ report }: Service, status: TokenStatus, endedIds: readonly st
       level: 'warn',
       reason: `refresh token reused; session ${endedIds.join(', ')} ended`,
     });
-  return status === 'raced' ? new LostRace() : refused(`the session is not refreshed: ${status}`);
+  return status === 'raced' ? new LostRace() : authFailed(`the session is not refreshed: ${status}`);
 };
 
 /**
- * Ends the sessions of reused tokens, whichever token decides about the request: otherwise a thief could hide a stolen token beside one of
- * their own. Transactions that lock users in different orders could deadlock, so each user has one.
+ * Ends the sessions of reused tokens, whichever token decides about the request: otherwise a thief could present a stolen token beside one of their
+ * own. Two transactions that lock several users could deadlock, so each user has one.
  * @returns the ids of these sessions.
  */
-export const endReused = async (
-  deps: Service,
-  assessed: readonly AssessedToken[],
-  origin: Origin,
-): Promise<readonly string[]> => {
+export const endReused = async (deps: Service, assessed: readonly AssessedToken[], origin: Origin) => {
   const reused = reusedSessions(assessed);
   if (reused.length > 0) deps.report?.('refresh', 'reused');
   for (const [userId, sessions] of Map.groupBy(reused, (session) => session.userId))
@@ -259,7 +254,7 @@ export const endReused = async (
   return reused.map(({ id }) => id);
 };
 
-/** The session was opened while the account was being disabled. */
+/** Ends a session that was opened while the account was being disabled. */
 const endOfRefusedUser = async (deps: Service, key: SessionKey, origin: Origin): Promise<never> => {
   await deps.transactions.run(async (stores) => {
     await stores.users.lock(key.userId);

@@ -2,11 +2,11 @@ import { noEvidence } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { isSameDevice, NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { type Session, wasRotatedWithin } from '../../domain/session.ts';
-import { isGood, mayHaveTokens } from '../../domain/tokens.ts';
+import { isRefreshable, mayHaveTokens } from '../../domain/tokens.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Service } from '../service.ts';
 import { evidenceOf, NOTHING_PRESENTED, type Presented, unproven } from './prove-device.ts';
-import { endReused, LostRace, type RefreshOptions, refresh, refused } from './refresh.ts';
+import { authFailed, endReused, LostRace, type RefreshOptions, refresh } from './refresh.ts';
 import {
   type AssessedToken,
   assessTokens,
@@ -20,14 +20,11 @@ import {
 
 export type Continuation =
   | ({ readonly next: 'target' } & TokenPair)
-  /**
-   * The same, without a refresh token if another request has renewed the session a moment ago; also without an access token if the response to
-   * that request has yet to arrive.
-   */
+  /** Another request has just renewed the session. If its response has yet to arrive, there is no access token. */
   | { readonly next: 'target'; readonly accessToken: string | null; readonly refreshToken: null }
-  /** To a page of the service that proves the key of the device: only a script can. */
+  /** A page of the service, whose script proves the key of the device. */
   | { readonly next: 'proof' }
-  /** To the page that logs in: nobody is logged in. */
+  /** The page that logs in. */
   | { readonly next: 'login' };
 
 /** Renews the session of a browser that navigates to a page which a server renders (ADR 0023). @param presented the refresh tokens of the browser. */
@@ -35,11 +32,10 @@ export const continueNavigation = (deps: Service) => {
   const renew = refresh(deps);
   return async (presented: readonly string[], options: RefreshOptions = {}): Promise<Continuation> => {
     const tokens = await assessed(deps, presented, options);
-    // Only a page can prove the device. A refresh would record an attempt without a proof, or renew another session
-    // whose token the browser has sent, too.
+    // A refresh would record an attempt without a proof, or renew another session whose token the browser sends.
     if (hasUnproven(tokens)) return { next: 'proof' };
     const best = tokens.length === 0 ? null : mostFavorable(tokens);
-    // With several tokens, one of another session may be reused: a refresh ends that.
+    // With several tokens, one of another session may be reused. A refresh ends that session.
     const fresh = presented.length > 1 ? null : best && (await accessTokenOfFresh(deps, best));
     if (fresh !== null) return { next: 'target', accessToken: fresh, refreshToken: null };
     try {
@@ -64,10 +60,7 @@ const assessed = async (
   return assessTokens(deps, verified, { required, proof: null, browserKey });
 };
 
-/**
- * Of many navigations at once, the later ones have the new token already. It stays while the one before it may be part of a race.
- * @returns `null` if the token is to be rotated, or nothing may be issued for it.
- */
+/** An access token for a token that another navigation has just got by rotation; `null` if this one is to be rotated, or refused. */
 const accessTokenOfFresh = async (deps: Service, { session, status }: AssessedToken): Promise<string | null> => {
   const now = deps.clock.now();
   if (status !== 'current' || session === null || !wasRotatedWithin(session, deps.replayPolicy.raceWindow, now))
@@ -76,15 +69,15 @@ const accessTokenOfFresh = async (deps: Service, { session, status }: AssessedTo
   return mayHaveTokens(user) ? issueAccessToken(deps, user, session, now, await hookClaimsFor(deps, session)) : null;
 };
 
-/** The session of the token that decides. One that is reused ends its session, as at a refresh (ADR 0002). */
+/** The session of the token that decides. A reused token ends its session, as at a refresh (ADR 0002). */
 const sessionFor = async (deps: Service, assessed: readonly AssessedToken[], origin: Origin) => {
   await endReused(deps, assessed, origin);
-  if (assessed.length === 0) throw refused('no refresh token verifies');
+  if (assessed.length === 0) throw authFailed('no refresh token verifies');
   const { session, status } = mostFavorable(assessed);
   if (hasUnproven(assessed)) throw unproven('the session has a key of its device');
-  // The token of a page that is loading may have been rotated since by the browser itself.
-  if (session === null || !(isGood(status) || status === 'raced')) throw refused(`the token is not current: ${status}`);
-  return session;
+  // While the page loads, the browser may have rotated the token.
+  if (session !== null && (isRefreshable(status) || status === 'raced')) return session;
+  throw authFailed(`the token is not current: ${status}`);
 };
 
 const tokenFor = async (deps: Service, session: Session): Promise<string> => {
@@ -100,17 +93,14 @@ export const mintAccessToken =
     return tokenFor(deps, await sessionFor(deps, assessed, origin));
   };
 
-/** How a visitor of the service's own pages proves the key of the session: by a cookie of the browser, or to a page some minutes ago. */
+/** A visitor of the service's own pages proves the key of the session by a cookie of the browser, or has proven it to a page some minutes ago. */
 type ProvenBy = {
   readonly presented: Presented;
   readonly provenSessions: readonly string[];
   readonly origin: Origin;
 };
 
-/**
- * The same for a page of the service itself, whose visitor may have proven the key of the session (ADR 0024). As a refresh does, it remembers from
- * where the session was used.
- */
+/** An access token for a page of the service itself (ADR 0024). As a refresh does, it records the device that has used the session. */
 export const identifyVisitor =
   (deps: Service) =>
   async (refreshTokens: readonly string[], { presented, provenSessions, origin }: ProvenBy): Promise<string> => {

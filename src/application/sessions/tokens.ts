@@ -26,7 +26,7 @@ export type AssessedToken = {
 
 const keyOf = ({ sessionId, claims }: RefreshToken): SessionKey => ({ id: sessionId, userId: claims.sub });
 
-/** Looks up the session of each token. @param evidence what the request proves of its device: nothing by default. */
+/** Looks up the session of each token. @param evidence Default: the request proves no device. */
 export const assessTokens = (
   { sessions, clock, replayPolicy: policy, deviceBinding }: Service,
   verified: readonly RefreshToken[],
@@ -43,10 +43,7 @@ export const assessTokens = (
 
 const STRENGTHS: Readonly<Record<AssessedToken['pointedAtBy'], number>> = { signature: 0, bound: 1, token: 2 };
 
-/**
- * The token that decides the response when a request has several: of the session whose key the request proves, however good the tokens of
- * others are (ADR 0006); among equals, the best one (ADR 0002).
- */
+/** The token that decides the response: first that of the session whose key the request proves (ADR 0006), then that with the best status (ADR 0002). */
 export const mostFavorable = (assessed: readonly AssessedToken[]): AssessedToken => {
   const [first] = assessed.toSorted(
     (a, b) => STRENGTHS[a.pointedAtBy] - STRENGTHS[b.pointedAtBy] || byFavor(a.status, b.status),
@@ -55,13 +52,10 @@ export const mostFavorable = (assessed: readonly AssessedToken[]): AssessedToken
   return first;
 };
 
-/**
- * Whether a request that can prove no key has a token of a session with one. It is not answered by the token of another session: a page has
- * to prove the key first.
- */
+/** Whether a token is of a session with a key that is not proven. Then a page has to prove it before a token of another session may answer. */
 export const hasUnproven = (assessed: readonly AssessedToken[]) => assessed.some(({ status }) => status === 'unproven');
 
-/** The sessions of reused tokens. A favorable token excuses the reused ones of its own session only. ADR 0002. */
+/** The sessions of reused tokens, unless the request has a better token of the same session (ADR 0002). */
 export const reusedSessions = (assessed: readonly AssessedToken[]): readonly Session[] => {
   const sessions = new Map<string, Session>();
   for (const { session, status } of assessed)
@@ -70,20 +64,17 @@ export const reusedSessions = (assessed: readonly AssessedToken[]): readonly Ses
   return [...sessions.values()];
 };
 
-/** The presented refresh tokens that verify, in their order. A browser may send several cookies of the same name. */
+/** The refresh tokens that verify. A browser may send several cookies of the same name. */
 export const verifiedTokens = async ({ tokens, clock }: Service, presented: readonly string[]) => {
   const now = clock.now();
   const verified = await Promise.all(presented.map((text) => tokens.verifyRefresh(text, now)));
   return verified.flatMap((outcome) => (outcome.ok ? [outcome.token] : []));
 };
 
-/** An answer of `claims`. `undefined`: there is no hook; `null`: it was not asked, since the session has ended. */
+/** The answer of the hook `claims`. `undefined`: there is no hook; `null`: it was not asked, since the session has ended. */
 export type HookClaims = Attributes | null | undefined;
 
-/**
- * What the next token of a session is to state: asked before the transaction in which it is issued, which would wait for the hook.
- * @param change what that transaction will change.
- */
+/** Asks the hook for the claims of a session's next token, before a transaction, which would wait for it. @param change of that transaction. */
 export const hookClaimsFor = async (
   { claims, sessions }: Service,
   { id, userId }: SessionKey,
@@ -98,7 +89,7 @@ export const hookClaimsFor = async (
 
 export type IssuedAccess = {
   readonly accessToken: string;
-  /** Instead of one that is bound to a key: a navigation has no proof. */
+  /** For the cookie, an access token that is bound to no key, since a navigation has no proof. */
   readonly cookieToken?: string;
 };
 export type TokenPair = IssuedAccess & { readonly refreshToken: string };
@@ -124,7 +115,7 @@ export const issueTokenPair = async (
   return { ...access, refreshToken };
 };
 
-/** For the browser or app that has the key of the session. @throws AppError AUTH_FAILED when the user may not have tokens. */
+/** Signs an access token for the client that has the key of the session. @throws AppError AUTH_FAILED when the user may not have tokens. */
 export const issueAccess = async (
   deps: Service,
   user: ClaimedUser | null,
@@ -138,7 +129,7 @@ export const issueAccess = async (
   return deps.accessCookie == null ? { accessToken } : { accessToken, cookieToken: await unbound() };
 };
 
-/** The access token alone, for a server if it is bound to no key. @throws AppError AUTH_FAILED when the user may not have tokens. */
+/** @param cnf the key to which the token is bound. @throws AppError AUTH_FAILED when the user may not have tokens. */
 export const issueAccessToken = async (
   { tokens, ids, accessLifetime: lifetime, authenticationClaims, sessionClaim = false }: Service,
   user: ClaimedUser | null,

@@ -21,7 +21,7 @@ import {
 export const factorsOf = (records: Records, userId: string): Promise<Factor[]> =>
   readRows(records, 'factors', { equal: { userId }, order: ['id'] });
 
-/** Confirms the factor, if it is not. @returns whether the step was used now: neither it nor a later one was used before. */
+/** Uses a time step of an app, and confirms the app. @returns `false` if this step or a later one was used before. */
 export const useStep = async (records: Records, { id, userId }: FactorKey, step: number, now: number) => {
   const used = await changeRow(records, 'factors', { id, userId }, (row) =>
     row.lastStep < step ? { ...row, lastStep: step, confirmedAt: row.confirmedAt ?? now } : null,
@@ -35,7 +35,7 @@ export const storeCodes = async (records: Records, userId: string, hashes: reado
   for (const hash of hashes) await records.insert('recoveryCodes', { userId, hash });
 };
 
-/** @returns whether the user had such a code, which is gone now. */
+/** Removes a recovery code. @returns whether the user had it. */
 export const useCode = async (records: Records, userId: string, hash: string): Promise<boolean> =>
   (await removeRow(records, 'recoveryCodes', { userId, hash })) !== null;
 
@@ -71,7 +71,7 @@ export const findIdentity = (records: Records, { issuer, subject }: IdentityKey)
 export const identitiesOf = (records: Records, userId: string): Promise<Identity[]> =>
   readRows(records, 'identities', { equal: { userId }, order: ['id'] });
 
-/** The live devices of a user on which the second factor is not asked for again, the oldest first. */
+/** The live remembered devices of a user, the oldest first. */
 export const devicesOf = async (records: Records, userId: string, now: number): Promise<RememberedDevice[]> => {
   const [endings, devices] = await inOrder(
     records,
@@ -85,7 +85,7 @@ export const devicesOf = async (records: Records, userId: string, now: number): 
 
 const isLive = ({ expiresAt }: { readonly expiresAt: number }, now: number): boolean => now < expiresAt;
 
-/** Replaces the link of the same user and purpose that undoes from the same time on. */
+/** Stores a link in place of that of the same user, purpose and number (`since`). */
 export const putLink = async (records: Records, link: Link): Promise<void> => {
   const { userId, purpose, since } = link;
   await insertOrChangeRow(records, 'links', { userId, purpose, since }, () => link);
@@ -96,11 +96,11 @@ export const linkByToken = async (records: Records, purpose: LinkPurpose, tokenH
   return link !== null && isLive(link, now) ? link : null;
 };
 
-/** Removes a live link and returns it; `null` when there is none. One of several concurrent callers gets it. */
+/** Removes a live link. @returns the link, to one of several concurrent callers. */
 export const takeLink = (records: Records, purpose: LinkPurpose, tokenHash: string, now: number) =>
   removeRow(records, 'links', { tokenHash, purpose }, (row) => isLive(row, now));
 
-/** The live links of all users about an address, in canonical form. */
+/** The live links of all users about a canonical address. */
 export const linksAbout = async (records: Records, purpose: LinkPurpose, email: string, now: number) =>
   (await readRows(records, 'links', { equal: { email, purpose } })).filter((link) => isLive(link, now));
 
@@ -111,7 +111,7 @@ export const deleteLinks = async (records: Records, userId: string, purposes: re
   await removeRows(records, 'links', { userId }, ({ purpose }) => purposes.includes(purpose));
 };
 
-/** Replaces the invitation of the same address. */
+/** Stores an invitation in place of that of the same address. */
 export const putInvitation = async (records: Records, invitation: Invitation): Promise<void> => {
   await insertOrChangeRow(records, 'invitations', { email: invitation.email }, () => invitation);
 };
@@ -122,7 +122,7 @@ export const findInvitation = async (records: Records, by: Equal<'invitations'>,
   return found !== null && isLive(found, now) ? found : null;
 };
 
-/** Removes a live invitation that was found, unless it was replaced. @returns whether this caller did so: one of several concurrent ones does. */
+/** Removes a live invitation, unless it was replaced. @returns `true` for one of several concurrent callers. */
 export const takeInvitation = async (
   records: Records,
   { email, tokenHash }: Pick<Invitation, 'email' | 'tokenHash'>,
@@ -133,10 +133,9 @@ export const listInvitations = async (records: Records, now: number, limit: numb
   (await readRows(records, 'invitations', { order: ['email'], limit })).filter((row) => isLive(row, now));
 
 /**
- * Remembers a value that is accepted once, such as the id of a token or a proof.
- * @param id of up to 200 printable ASCII characters.
- * @param expiresAt epoch milliseconds, from when on nobody accepts the value any more.
- * @returns whether this is the first use: true for one of several concurrent callers.
+ * Uses a value that is accepted once, such as the id of a token. @param id up to 200 printable ASCII characters.
+ * @param expiresAt epoch milliseconds: from then on the value is not accepted anyway.
+ * @returns whether this is the first use: `true` for one of several concurrent callers.
  */
 export const useOnce = (records: Records, id: string, expiresAt: number): Promise<boolean> =>
   insertUnlessPresent(records, 'usedValues', { id }, { id, expiresAt });

@@ -17,14 +17,14 @@ import { addDeliveries, webhooksFor } from './webhooks.ts';
 type Row = Tables['events'];
 type Hashing = { readonly secrets: Pick<RandomSecrets, 'hashOf'> };
 
-/** More than are kept, so that the events of a user are not read and removed with each further one. */
+/** With more events of a user, the surplus is removed. More than are kept, so that not every further event causes that. */
 export const MOST_EVENTS = EVENTS_KEPT + 100;
 
-/** Short, since a user agent may be long: 128 bits in base64url. */
+/** 128 bits in base64url, since a user agent may be long. */
 const hashOf = ({ secrets }: Hashing, { userAgent, address }: Device): string =>
   secrets.hashOf(JSON.stringify([userAgent, address])).slice(0, 22);
 
-/** Log-ins on one device by one method, and refused log-ins, are counted by the hour. */
+/** The row of an event. Log-ins on one device by one method, and refused log-ins, are counted by the hour. */
 export const toRow = (deps: Hashing, event: AccountEvent): Row => {
   const isLogin = event.kind === 'logged-in';
   const device = isLogin || event.kind === 'registered' ? hashOf(deps, event) : null;
@@ -38,8 +38,8 @@ export const toRow = (deps: Hashing, event: AccountEvent): Row => {
 const toEvent = ({ device: _device, countedBy: _by, version: _version, ...event }: Stored<'events'>): AccountEvent =>
   event;
 
-/** @returns whether there is one more row. */
-const store = async (records: Records, row: Row): Promise<boolean> => {
+/** @returns whether a row was added. */
+const storeEvent = async (records: Records, row: Row): Promise<boolean> => {
   const { userId, countedBy } = row;
   let isNew = true;
   const counting = (counted: Row | null) => {
@@ -51,13 +51,13 @@ const store = async (records: Records, row: Row): Promise<boolean> => {
   return isNew;
 };
 
-const storeOf = async (records: Records, userId: string, rows: readonly Row[]): Promise<void> => {
+const storeOfUser = async (records: Records, userId: string, rows: readonly Row[]): Promise<void> => {
   let isSurplus = false;
   for (const row of rows) {
     const [last, isNew] = await inOrder(
       records,
       () => records.list('events', { equal: { userId }, skip: MOST_EVENTS - 1, limit: 1 }),
-      () => store(records, row),
+      () => storeEvent(records, row),
     );
     isSurplus ||= isNew && last.length > 0;
   }
@@ -72,21 +72,19 @@ const storeAll = async (
 ): Promise<readonly AccountEvent[]> => {
   const stored: AccountEvent[] = [];
   for (const userId of usersInOrder(events)) {
-    // So that the user is not removed meanwhile, and transactions that add events of one user take turns.
+    // Transactions that add events of one user take turns, and the user is not removed meanwhile.
     if ((await users.lock(userId)) === null) continue;
     const added = events.filter((event) => event.userId === userId);
     const rows = added.map((event) => toRow(deps, event));
-    await storeOf(records, userId, rows);
+    await storeOfUser(records, userId, rows);
     stored.push(...added);
   }
   return stored;
 };
 
 /**
- * Adds events, among them one log-in of a user at most. It is counted in the event of its device and hour, which keeps the last session and
- * request. Refused log-ins are counted in the event of their user and hour, which keeps the last request and device. An event of an unknown
- * user is not stored.
- * @param isListed whether what they say has ended is added to the list of ended sessions. Default: it is.
+ * Adds events, among them at most one log-in of a user. Events with the same `countedBy` are counted in one row. Events of unknown users are not stored.
+ * @param isListed whether ended sessions are added to the list of ended sessions. Default: they are.
  */
 export const addEvents = async (
   deps: Hashing,
@@ -95,7 +93,7 @@ export const addEvents = async (
   isListed = true,
 ): Promise<void> => {
   const { records, tell } = stores;
-  // The webhooks after the lock on the user: some may have been added while it was waited for.
+  // The webhooks are read after the lock on the user, since some may have been added meanwhile.
   const [stored, webhooks] = await inOrder(
     records,
     () => storeAll(deps, stores, events),
@@ -104,15 +102,15 @@ export const addEvents = async (
   const ended = isListed ? endedBy(events) : [];
   for (const each of ended) await records.insert('endedSessions', each);
   await addDeliveries(records, stored, webhooks);
-  for (const event of events) await addOperated(records, event);
+  for (const event of events) await addOperatorEvent(records, event);
   if (ended.length > 0) tell(({ onEnded }) => onEnded?.());
-  tell(({ onEvents, onOperated }) => {
-    const told = onOperated === undefined ? events : events.filter(({ actor }) => actor === null);
+  tell(({ onEvents, onOperatorEvents }) => {
+    const told = onOperatorEvents === undefined ? events : events.filter(({ actor }) => actor === null);
     if (told.length > 0) onEvents?.(told);
   });
 };
 
-const addOperated = async (records: Records, event: AccountEvent): Promise<void> => {
+const addOperatorEvent = async (records: Records, event: AccountEvent): Promise<void> => {
   const { id, actor, at } = event;
   if (actor === null) return;
   await records.insert('operations', { id, event });
@@ -147,15 +145,17 @@ type AllEventsQuery = {
 const SEPARATOR = '-';
 type Place = Pick<AccountEvent, 'at' | 'id'>;
 
-/** Where an event is among those of all users, as a text. */
+/** The place of an event among those of all users, as a text. */
 export const placeOf = ({ at, id }: Place): string => `${at}${SEPARATOR}${id}`;
+
+export const isPlace = (text: string): boolean => text.includes(SEPARATOR);
 
 export const placeIn = (text: string | null): Place | null => {
   const [at = '', id = ''] = text?.split(SEPARATOR) ?? [];
   return text === null ? null : { at: Number(at), id };
 };
 
-/** The events of all users by their time, the latest first; a page may begin between events of one time. */
+/** The events of all users, the latest first. A page may begin between events of one time. */
 export const allEvents = async (records: Records, { before, limit }: AllEventsQuery): Promise<AccountEvent[]> => {
   const sameTime = (at: number) => records.list('events', { equal: { at } });
   const rest = await records.list('events', {
@@ -164,7 +164,7 @@ export const allEvents = async (records: Records, { before, limit }: AllEventsQu
     descending: true,
     limit,
   });
-  // Of events at one time, the limit may have left out any.
+  // The limit may have left out any of the events of the last time, so all of them are read.
   const last = rest.length < limit ? undefined : rest.at(-1);
   const rows = [
     ...(before === null ? [] : (await sameTime(before.at)).filter(({ id }) => id < before.id)),
@@ -183,33 +183,29 @@ export const eventsBy = async (records: Records, actor: string, { before, limit 
   return (await records.list('operatorEvents', query)).map(({ event }) => event);
 };
 
-/** Whether the user has registered or logged in with this user agent from this network. */
+/** Whether the user has registered or logged in on this device. */
 export const knowsDevice = async (deps: Hashing, records: Records, userId: string, device: Device): Promise<boolean> =>
   (await findRow(records, 'events', { userId, device: hashOf(deps, device) })) !== null;
 
-export const countEvents = async (records: Records, userId: string, kind: EventKind, since: number): Promise<number> =>
-  (await records.list('events', { equal: { userId, kind }, range: ['at', '>=', since] })).reduce(
-    (sum, { count }) => sum + count,
-    0,
-  );
+export const countEvents = async (records: Records, userId: string, kind: EventKind, since: number) => {
+  const rows = await records.list('events', { equal: { userId, kind }, range: ['at', '>=', since] });
+  return rows.reduce((sum, { count }) => sum + count, 0);
+};
 
-/**
- * Takes the events with an actor that were added and not taken yet, the earliest first, for the audit log of the service: operators add them in
- * other processes. They stay in the list.
- */
-export const takeOperated = async ({ records, tell }: Pick<Stores, 'records' | 'tell'>, limit: number) => {
+/** Takes the events of operators that the service has not logged yet, the earliest first: commands add them in other processes. */
+export const takeOperatorEvents = async ({ records, tell }: Pick<Stores, 'records' | 'tell'>, limit: number) => {
   const removed = await records.remove('operations', await records.list('operations', { order: ['id'], limit }));
   const events = removed.map(({ event }) => event).sort(byId);
-  if (events.length > 0) tell(({ onEvents, onOperated = onEvents }) => onOperated?.(events));
+  if (events.length > 0) tell(({ onEvents, onOperatorEvents = onEvents }) => onOperatorEvents?.(events));
   return events;
 };
 
-/** Adds to what ended within one lifetime of an access token, for services that verify access tokens offline (ADR 0029). */
+/** Adds an entry to the list of ended sessions (ADR 0029). */
 export const addEnded = async ({ records, tell }: Pick<Stores, 'records' | 'tell'>, ended: Ended): Promise<void> => {
   await records.insert('endedSessions', ended);
   tell(({ onEnded }) => onEnded?.());
 };
 
-/** What has ended since a time, the latest first. */
+/** The entries since a time, the latest first. */
 export const listEnded = (records: Records, since: number, limit: number): Promise<Ended[]> =>
   readRows(records, 'endedSessions', { range: ['at', '>=', since], order: ['at', 'id'], descending: true, limit });

@@ -3,11 +3,11 @@ import type { Equal, Query, Records, Stored, Stores } from './records.ts';
 import { byId, changeRow, insertOrChangeRow, insertUnlessPresent, removeRow, without } from './rows.ts';
 import type { Tables } from './tables.ts';
 
-/** How many requests may wait to be claimed. Anybody can make one without an account, so more are dropped. */
+/** How many requests may wait to be claimed. Further ones are dropped, since anybody can make them. */
 export const REQUESTS_WAITING = 1_000;
-/** How many of them one network (`origin.address`) may have, so that it cannot crowd out the others. */
+/** How many of them may be of one network, so that it cannot crowd out the others. */
 export const REQUESTS_PER_NETWORK = 100;
-/** How many waiting messages are counted: as many as are read for it. */
+/** The most waiting messages that are counted. */
 const COUNTED_AT_MOST = 2_000;
 
 type Row = Tables['outbox'];
@@ -23,8 +23,8 @@ const toRow = (message: Message): Row => ({
 const toMessage = (row: Row & Partial<Stored<'outbox'>>): Message =>
   without(row, 'nextAttemptAt', 'waitsForPoll', 'request', 'network', 'version');
 
-/** A claimed request makes room for the next one of its address, before it is answered. */
-const claimed = (row: Row, until: number): Row => {
+/** A row after it is claimed. From then on, the next request for the address may wait. */
+const claim = (row: Row, until: number): Row => {
   const attempts = row.attempts + 1;
   const isWaiting = waitsForPoll({ kind: row.kind, attempts });
   return { ...row, attempts, nextAttemptAt: until, waitsForPoll: isWaiting, request: null, network: null };
@@ -32,13 +32,13 @@ const claimed = (row: Row, until: number): Row => {
 
 const byTime = (a: Row, b: Row): number => a.nextAttemptAt - b.nextAttemptAt || byId(a, b);
 
-/** All requests that wait: only they have a network. */
+/** Finds all waiting requests: only they have a network. */
 const REQUESTS: Query<'outbox'> = { range: ['network', '>=', ''] };
 
 const hasAtLeast = async (records: Records, count: number, query: Query<'outbox'>): Promise<boolean> =>
   (await records.list('outbox', { ...query, skip: count - 1, limit: 1 })).length > 0;
 
-/** Adds a request, unless too many wait. @returns whether half of those that may wait did so before. */
+/** Adds a request, unless too many wait. @returns whether half of `REQUESTS_WAITING` waited before. */
 const addRequest = async (records: Records, row: Row, request: string, network: string): Promise<boolean> => {
   const isHalfFull = await hasAtLeast(records, REQUESTS_WAITING / 2, REQUESTS);
   if (isHalfFull && (await hasAtLeast(records, REQUESTS_WAITING, REQUESTS))) return true;
@@ -48,13 +48,10 @@ const addRequest = async (records: Records, row: Row, request: string, network: 
 };
 
 /**
- * Adds messages to be sent, in the transaction of the change that they report. Drops a request (`isRequest`) that cannot be kept, or whose
- * `requestKey` another one has: a code by mail has a key for each browser. When half of `REQUESTS_WAITING` wait, the sender is told to claim all.
+ * Adds messages, in the transaction of the change that they report. A request is dropped if too many wait, or another one has its `requestKey`. When
+ * half of `REQUESTS_WAITING` wait, the sender is told to claim all.
  */
-export const addMessages = async (
-  { records, tell }: Pick<Stores, 'records' | 'tell'>,
-  messages: readonly Message[],
-): Promise<void> => {
+export const addMessages = async ({ records, tell }: Stores, messages: readonly Message[]): Promise<void> => {
   let isHalfFull = false;
   for (const message of messages) {
     const row = toRow(message);
@@ -66,16 +63,13 @@ export const addMessages = async (
 
 type Claim = {
   readonly now: number;
-  /** When the sender last polled. A message that waits for a poll (`waitsForPoll`) is claimed only if it was due then. Default: `now`. */
+  /** A message that waits for a poll (`waitsForPoll`) is claimed only if it was due at this time. Default: `now`. */
   readonly lastPolledAt?: number | undefined;
   readonly until: number;
   readonly limit: number;
 };
 
-/**
- * Claims messages that are due, and counts an attempt of each. A message is due from `dueAt`, or from the end of its last lease or
- * of `postponeMessage`; those due first come first. No other caller gets them before `until`. Times are epoch milliseconds.
- */
+/** Claims messages that are due, the earliest first, and counts an attempt of each. No other caller gets them before `until`. */
 export const claimMessages = async (records: Records, { now, lastPolledAt = now, until, limit }: Claim) => {
   const listDue = (equal: Equal<'outbox'>, last: number) =>
     records.list('outbox', { equal, range: ['nextAttemptAt', '<=', last], order: ['nextAttemptAt', 'id'], limit });
@@ -85,18 +79,16 @@ export const claimMessages = async (records: Records, { now, lastPolledAt = now,
   ];
   const rows: Row[] = [];
   for (const before of due.sort(byTime).slice(0, limit)) {
-    const after = claimed(before, until);
+    const after = claim(before, until);
     if (await records.replace('outbox', before, after)) rows.push(after);
   }
   return rows.map(toMessage).sort(byId);
 };
 
-/** Replaces the kind and the user of a waiting message. @returns false when the message is gone. */
-export const identifyMessage = async (
-  records: Records,
-  id: string,
-  { kind, userId }: Pick<Message, 'kind' | 'userId'>,
-): Promise<boolean> => {
+type Identified = Pick<Message, 'kind' | 'userId'>;
+
+/** Replaces the kind and the user of a waiting message. @returns `false` when the message is gone. */
+export const identifyMessage = async (records: Records, id: string, { kind, userId }: Identified): Promise<boolean> => {
   const identified = await changeRow(records, 'outbox', { id }, (row) => ({
     ...row,
     kind,
@@ -117,23 +109,21 @@ export const deleteMessages = async (records: Records, ids: readonly string[]): 
 export const messagesOf = async (records: Records, userId: string): Promise<Message[]> =>
   (await records.list('outbox', { equal: { userId }, order: ['id'] })).map(toMessage);
 
-/** How many wait, up to `COUNTED_AT_MOST`, and since when the oldest of them does; `null` when none waits. */
-export const waitingMessages = async (
-  records: Records,
-): Promise<{ readonly count: number; readonly since: number | null }> => {
+/** How many messages wait, up to `COUNTED_AT_MOST`, and since when the oldest one does. */
+export const waitingMessages = async (records: Records) => {
   const oldest = await records.list('outbox', { order: ['id'], limit: COUNTED_AT_MOST });
   return { count: oldest.length, since: oldest[0]?.createdAt ?? null };
 };
 
 type Admission = {
-  /** A hash of what it is counted by: a mailbox, or an address of it. */
+  /** A hash of what the limit counts: a mailbox, an address of it, or a network. */
   readonly mailbox: string;
   readonly now: number;
   readonly burst: number;
   readonly interval: number;
 };
 
-/** Counts a mail to a mailbox, if it may get one: as many at once as the burst, and then one in each interval. @returns whether it may. */
+/** Counts a mail, if the limit allows it: `burst` at once, and then one in each interval. @returns whether it does. */
 export const admitMail = (records: Records, { mailbox, now, burst, interval }: Admission): Promise<boolean> =>
   insertOrChangeRow(records, 'mailboxes', { mailbox }, (before) => {
     const refilledAt = Math.max(before?.refilledAt ?? now, now);

@@ -7,32 +7,29 @@ import type { TableName, Tables } from './tables.ts';
 /** The rows of tables, by the names of the tables. */
 type AnyRows = Readonly<Record<string, Readonly<Record<string, string | number | boolean | object | null>>>>;
 
-/** A row as it was read. The version is another after each change, and that of a row which was removed and inserted again. */
+/** A row as it was read. Each change gives it another version, as does a removal and a new insert. */
 type StoredRow<Row> = Row & { readonly version: number };
 
 type ColumnOf<Row> = keyof Row & string;
 
-/** Values that a row has. `null` equals nothing, and cannot be asked for. */
+/** Values of columns. `null` equals nothing, and cannot be asked for. */
 type EqualRow<Row> = { readonly [Each in ColumnOf<Row>]?: Extract<Row[Each], string | number | boolean> };
 
 type RowQuery<Row> = {
   readonly equal?: EqualRow<Row>;
   /** Rows in which the column is `null` are in no range. */
   readonly range?: readonly [column: ColumnOf<Row>, is: '<' | '<=' | '>' | '>=', value: string | number];
-  /**
-   * A hint: only rows are needed in which one of the columns of `search` of the table contains this text, which is in lower case. A store may
-   * ignore it, and is slower then.
-   */
+  /** A hint that only rows are needed in which a column of `search` contains this text, in lower case. A slower store may ignore it. */
   readonly contains?: string;
   /** By these columns, the lowest value first; without it, in any order. */
   readonly order?: readonly ColumnOf<Row>[];
   readonly descending?: boolean;
-  /** How many of the first rows are left out. With a limit of 1, it tells whether there are more, and reads no others. */
+  /** How many of the first rows are left out. With a limit of 1, a query tells whether there are more. */
   readonly skip?: number;
   readonly limit?: number;
 };
 
-/** Tables of the application that runs the service. They hold the promises of `Records`, under which the service's own are. */
+/** Access to tables of the application that runs the service. It keeps the promises of `Records`. */
 export interface OwnRecords<All extends AnyRows = AnyRows> {
   /** @throws AppError DB_UNIQUE_VIOLATION (`violates` tells the index), DB_QUERY_FAILED without its user */
   insert<Name extends keyof All & string>(table: Name, row: All[Name]): Promise<void>;
@@ -40,7 +37,7 @@ export interface OwnRecords<All extends AnyRows = AnyRows> {
   list<Name extends keyof All & string>(table: Name, query: RowQuery<All[Name]>): Promise<StoredRow<All[Name]>[]>;
   /**
    * @param after has the same key.
-   * @returns whether the row was replaced. It was not if it has changed since it was read, or is gone.
+   * @returns `false` if the row has changed since it was read, or is gone.
    * @throws AppError DB_UNIQUE_VIOLATION
    */
   replace<Name extends keyof All & string>(
@@ -48,14 +45,14 @@ export interface OwnRecords<All extends AnyRows = AnyRows> {
     before: StoredRow<All[Name]>,
     after: All[Name],
   ): Promise<boolean>;
-  /** Removes those of the rows that have not changed since they were read. @returns them. */
+  /** Removes the rows that have not changed since they were read, and returns them. */
   remove<Name extends keyof All & string>(
     table: Name,
     rows: readonly StoredRow<All[Name]>[],
   ): Promise<StoredRow<All[Name]>[]>;
   /**
-   * Reads a row by its key. In a unit, it is locked until the end: units that lock or replace it wait, and then see the changes, and `replace` and
-   * `remove` outside of units find that it has changed. Outside of a unit, and in a store that runs units one after the other, it is read only.
+   * Reads a row by its key. In a unit, the row is locked until the end: units that lock or replace it wait, and then see the changes; `replace` and
+   * `remove` outside of units find that it has changed. Outside of a unit, and in a store that runs units one after the other, it only reads.
    */
   lock<Name extends keyof All & string>(table: Name, key: EqualRow<All[Name]>): Promise<StoredRow<All[Name]> | null>;
 }
@@ -65,8 +62,8 @@ export type Equal<Name extends TableName> = EqualRow<Tables[Name]>;
 export type Query<Name extends TableName> = RowQuery<Tables[Name]>;
 
 /**
- * What a database has to be able to do; everything else is written once, over this. Rows are those of `TABLES`. What holds for concurrent
- * calls also holds for calls of several instances over one store.
+ * What a database has to do; everything else is written over this. Rows are those of `TABLES`. What holds for concurrent calls also holds for
+ * calls of several instances over one store.
  * - lists a row as it was inserted, with every type of value
  * - distinguishes texts by their letter case, by spaces at their ends, and by their last character
  * - lists the rows with given values, and only those
@@ -114,42 +111,39 @@ export type Query<Name extends TableName> = RowQuery<Tables[Name]>;
  * if (row !== undefined && (await records.replace('users', row, { ...row, locale }))) return;
  */
 export interface Records extends OwnRecords<Tables> {
-  /** Whether these are the records of a unit. Its calls need not wait for each other: they are carried out in the order in which they are made. */
+  /** Whether these are the records of a unit, which carries out concurrent calls in the order in which they are made. */
   readonly isUnit?: true;
   /**
    * Runs work whose changes are kept all together, or not at all. A refused `insert` or `replace` fails the unit.
-   * @param work uses the given records alone, and changes nothing else, since it may run several times: after a conflict with another unit, and
-   *   after a call that follows a violation. So whoever finds out that somebody else was first may just begin again.
+   * @param work uses only the given records, and changes nothing else, since it may run several times: after a conflict with another unit, and
+   *   after a call that follows a violation. So work that finds out that another caller was first may begin again.
    * @throws what the work throws; AppError DB_QUERY_FAILED when it is not known whether the changes were kept, SYS_UNEXPECTED_ERROR
    *   within another unit.
    */
   unit<Result>(work: (records: Records) => Promise<Result>): Promise<Result>;
 }
 
-/** The error of a row that equals another in a unique index. @param index its name in `TABLES`, or `keyName` of the table. */
+/** The error of a row that equals another one in a unique index. @param index its name in `TABLES`, or `keyName` of the table. */
 export const violation = (index: string): AppError => new AppError('DB_UNIQUE_VIOLATION', { reason: index });
 
-/** Whether an error says that a row equals another in the index of this name. */
+/** Whether an error is a violation of the index of this name. */
 export const violates = (error: unknown, index: string): boolean =>
   error instanceof AppError && error.code === 'DB_UNIQUE_VIOLATION' && error.reason === index;
 
-/** Called when something was added, after it was committed. */
+/** Functions that are called after a transaction was committed. */
 export type Listeners = {
-  /** With the events that were stored, or taken: once, also if their transaction ran twice. */
+  /** Gets the events that were stored: once, even if their transaction ran twice. */
   readonly onEvents?: (events: readonly AccountEvent[]) => void;
-  /** With the events of operators that were taken. `onEvents` gets none of them then, also not when they are stored here. */
-  readonly onOperated?: (events: readonly AccountEvent[]) => void;
-  /** When the list of ended sessions became longer. */
+  /** Gets the events of operators when they are taken. If it is set, `onEvents` gets none of them. */
+  readonly onOperatorEvents?: (events: readonly AccountEvent[]) => void;
+  /** Called when the list of ended sessions became longer. */
   readonly onEnded?: () => void;
-  /**
-   * When there are messages to send at once, not those alone that wait for a poll.
-   * @param isForAll whether to send those that wait for a poll as well, because there are so many.
-   */
+  /** Called when there are messages to send at once. @param isForAll whether so many wait that those that wait for a poll are sent as well. */
   readonly onMessages?: (isForAll: boolean) => void;
 };
 
 /**
- * What is changed together. What belongs to a user goes with the user. Of concurrent calls, also of several instances, it
+ * The stores that transactions change together. What belongs to a user goes with the user. Of concurrent calls, also of several instances, it
  * - gives to one of many what is used up, taken or removed
  * - hands out each message, each event of a webhook and each one of an operator to one of many
  * - counts every log-in and every mail, keeps one request of an address, and purges each row once
@@ -159,9 +153,9 @@ export type Listeners = {
 export type Stores = {
   readonly users: UserRepository;
   readonly sessions: SessionRepository;
-  /** Everything else: the functions beside this file read and change it. */
+  /** All other tables. The functions beside this file read and change them. */
   readonly records: Records;
-  /** Tells the listeners of the service what was added, once it is committed; a storage without listeners tells nobody. */
+  /** Calls the listeners after the commit, if the storage has some. */
   readonly tell: (listen: (listeners: Listeners) => void) => void;
 };
 
@@ -188,7 +182,7 @@ export type Storage = Stores & { readonly transactions: Transactions };
  */
 export interface Transactions {
   /**
-   * @param work uses the given stores alone, and changes nothing else, since it may run twice. It does not rotate sessions.
+   * @param work uses only the given stores, and changes nothing else, since it may run twice. It does not rotate sessions.
    * @throws what the work throws; AppError DB_QUERY_FAILED when it is not known whether the changes were kept, SYS_UNEXPECTED_ERROR
    *   within another transaction.
    */

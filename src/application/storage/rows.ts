@@ -2,7 +2,7 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { type Equal, type Query, type Records, type Stored, violates } from './records.ts';
 import { type Column, keyName, TABLES, type TableName, type Tables } from './tables.ts';
 
-/** How often a change is tried that lost against another one of the same row. */
+/** How often a change is tried again after another one of the same row. */
 const MOST_TRIES = 200;
 
 /** @param attempt resolves to `undefined` when a concurrent change came first. */
@@ -27,7 +27,7 @@ export const findRow = async <Name extends TableName>(
   equal: Equal<Name>,
 ): Promise<Stored<Name> | null> => (await records.list(table, { equal, limit: 1 }))[0] ?? null;
 
-/** Rows as they are, without their versions. */
+/** Reads rows without their versions. */
 export const readRows = async <Name extends TableName>(records: Records, table: Name, query: Query<Name>) =>
   (await records.list(table, query)).map((row) => withoutVersion<Tables[Name]>(row));
 
@@ -35,9 +35,9 @@ export const readRow = async <Name extends TableName>(records: Records, table: N
   (await readRows(records, table, { equal, limit: 1 }))[0] ?? null;
 
 /**
- * Changes the row with these values by a rule, also if others change it meanwhile.
+ * Changes the row with these values by a rule, which is repeated if others change the row meanwhile.
  * @param rule returns the row after the change, or `null` to leave it.
- * @returns the row after the change; `null` if there is none, or the rule has left it.
+ * @returns the row after the change; `null` if there is no row, or the rule has left it.
  */
 export const changeRow = <Name extends TableName>(
   records: Records,
@@ -53,8 +53,8 @@ export const changeRow = <Name extends TableName>(
   });
 
 /**
- * Changes the row with these values by a rule, or inserts one. It looks first, since a violation fails a transaction.
- * @param rule is given `null` if there is no such row, and returns `null` to leave everything as it is.
+ * Changes the row with these values by a rule, or inserts one. It reads first, since a violation fails a transaction.
+ * @param rule gets `null` if there is no such row, and returns `null` to change nothing.
  * @param index the unique index of these values. Default: the key.
  * @returns whether it has changed or inserted the row.
  */
@@ -88,7 +88,7 @@ export const insertUnlessPresent = <Name extends TableName>(
   index?: string,
 ): Promise<boolean> => insertOrChangeRow(records, table, equal, (present) => (present === null ? row : null), index);
 
-/** Removes the row with these values, if the condition holds. @returns the row, to one caller; `null` if there is no such row. */
+/** Removes the row with these values, if the condition holds. @returns the row, to one of several concurrent callers. */
 export const removeRow = <Name extends TableName>(
   records: Records,
   table: Name,
@@ -102,7 +102,7 @@ export const removeRow = <Name extends TableName>(
     return removed && withoutVersion<Tables[Name]>(removed);
   });
 
-/** Removes all rows with these values for which the condition holds. @returns those that it, and not a concurrent call, has removed. */
+/** Removes all rows with these values for which the condition holds. @returns those that no concurrent call has removed. */
 export const removeRows = async <Name extends TableName>(
   records: Records,
   table: Name,
@@ -118,7 +118,7 @@ export const removeRows = async <Name extends TableName>(
   });
 };
 
-/** Removes rows whose time has come, the earliest first. @returns how many. */
+/** Removes rows by a time, the earliest first. @returns how many. */
 export const purgeRows = async <Name extends TableName>(
   records: Records,
   table: Name,
@@ -130,11 +130,11 @@ export const purgeRows = async <Name extends TableName>(
 
 export const byId = (a: { readonly id: string }, b: { readonly id: string }): number => (a.id < b.id ? -1 : 1);
 
-/** The users of rows, in the order in which everybody locks several. */
+/** The users of rows, in the order in which all transactions lock several users. */
 export const usersInOrder = (rows: readonly { readonly userId: string }[]): string[] =>
   [...new Set(rows.map(({ userId }) => userId))].toSorted();
 
-/** Makes two calls of which neither depends on the other's answer. They are carried out in this order; in a unit, the second need not wait. */
+/** Makes two calls, which are carried out in this order. In a unit, the second one does not wait for the answer to the first. */
 export const inOrder = async <First, Second>(
   { isUnit }: Records,
   first: () => Promise<First>,
@@ -144,8 +144,8 @@ export const inOrder = async <First, Second>(
 const LONGEST_STEP = 2 ** 17;
 
 /**
- * How many rows there are. No store has to count: rows are skipped, in steps that get shorter at the end.
- * @param skipTo the id of a row, so many rows after another one; `undefined`: there are fewer.
+ * Counts rows without a count by the store: it skips rows, in steps that get shorter at the end.
+ * @param skipTo the id of the row that is so many rows after another one; `undefined` if there are fewer.
  */
 export const countRows = async (skipTo: (after: string | null, skip: number) => Promise<string | undefined>) => {
   let [count, after]: [number, string | null] = [0, null];

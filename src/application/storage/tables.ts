@@ -14,7 +14,7 @@ import type { Delivery, Webhook } from '../../domain/webhook.ts';
 /** The rows of each table. Times are epoch milliseconds. */
 export type Tables = {
   readonly users: User & {
-    /** The username in the form in which it is unique. */
+    /** The canonical username, which is unique. */
     readonly usernameKey: string;
   };
   readonly sessions: Session & {
@@ -24,19 +24,19 @@ export type Tables = {
   readonly events: StoredEvent;
   /** The events of operators that the service has not logged yet. They outlive their users. */
   readonly operations: { readonly id: string; readonly event: AccountEvent };
-  /** The same, for `EVENTS_RETENTION`: what each operator did. They outlive their users. */
+  /** The events of each operator, kept for `EVENTS_RETENTION`. They outlive their users. */
   readonly operatorEvents: {
     readonly id: string;
     readonly actor: string;
     readonly at: number;
     readonly event: AccountEvent;
   };
-  /** How often something happened within an hour. */
+  /** How many events of a kind there were within an hour. */
   readonly hourlyCounts: {
     readonly hour: number;
-    /** Of events; `users` and `sessions`: how many there were at its end. */
+    /** The kind of events. `users` and `sessions`: how many there were at the end of the hour. */
     readonly kind: string;
-    /** The method of a log-in, or why a session ended; `''`: neither. */
+    /** The method of a log-in, or the reason of the end of a session, or `''`. */
     readonly detail: string;
     readonly count: number;
   };
@@ -46,7 +46,7 @@ export type Tables = {
   readonly invitations: Invitation;
   readonly outbox: Message & {
     readonly nextAttemptAt: number;
-    /** Whether it is claimed only if it was due at the last poll. */
+    /** Whether the message is claimed only if it was due at the last poll. */
     readonly waitsForPoll: boolean;
     /** The kind and the address of a request that waits to be claimed; `null` afterwards, and for other kinds. */
     readonly request: string | null;
@@ -67,13 +67,13 @@ export type Tables = {
   readonly massEndings: MassEnding;
   readonly recoveryCodes: { readonly userId: string; readonly hash: string };
   readonly webhooks: Webhook;
-  /** They outlive their users, of whom they have the id. */
+  /** They outlive their users. */
   readonly deliveries: Delivery & {
-    /** Why the last attempt failed: a status, or a code of the system; `null`: none has. */
+    /** Why the last attempt failed: a status, or an error code of the system. */
     readonly lastError: string | null;
-    /** Whether it was not given up. */
+    /** `false` if the delivery was given up. */
     readonly isWaiting: boolean;
-    /** `null`: another one of the user is delivered first, or it was given up. */
+    /** `null`: another delivery of the user comes first, or this one was given up. */
     readonly nextAttemptAt: number | null;
   };
   readonly webhookSequences: { readonly userId: string; readonly sequence: number };
@@ -82,10 +82,7 @@ export type Tables = {
 export type TableName = keyof Tables;
 export type Column<Name extends TableName> = keyof Tables[Name] & string;
 
-/**
- * How a column is stored. `integer`: any safe integer. `boolean`: as the database has it. `json`: an object or a list, as a text of JSON.
- * With a question mark, it may be `null`.
- */
+/** The type of a column. `integer`: a safe integer. `json`: an object or a list, stored as text. With a question mark, it may be `null`. */
 export type ColumnType = 'text' | 'integer' | 'boolean' | 'json' | 'text?' | 'integer?' | 'boolean?' | 'json?';
 
 type TypeOf<Value> = [Value] extends [string]
@@ -97,26 +94,26 @@ type TypeOf<Value> = [Value] extends [string]
       : 'json';
 type ColumnTypeOf<Value> = null extends Value ? `${TypeOf<NonNullable<Value>>}?` : TypeOf<Value>;
 
-/** A table, from which a store makes what it needs. */
+/** The declaration of a table. */
 type Table<ColumnName extends string, Columns> = {
   readonly columns: Columns;
-  /** The primary key, by which rows are found, and ordered. Its name in a violation is `<name>_pkey`. */
+  /** The primary key. Its name in a violation is `<name>_pkey`. */
   readonly key: readonly ColumnName[];
   /** Unique indexes by their names. A row that has `null` in one of the columns equals no other. */
   readonly unique?: Readonly<Record<string, readonly ColumnName[]>>;
   readonly indexes?: Readonly<Record<string, readonly ColumnName[]>>;
-  /** Columns that are searched for parts of their texts, in lower case: what a store may have an index for. */
+  /** Columns that are searched for parts of their texts, in lower case. A store may have an index for that. */
   readonly search?: readonly ColumnName[];
-  /** In SQL. */
+  /** The name in SQL. */
   readonly name: string;
-  /** Whether rows go with the user whose id is their `userId`, and cannot be added without one. */
+  /** Whether rows belong to the user of their `userId`: they are removed with the user, and cannot be added without one. */
   readonly ofUser?: true;
 };
 
 /** A table without the types of its rows, for code that serves every table. */
 export type AnyTable = Table<string, Readonly<Record<string, ColumnType>>>;
 
-/** Its name in SQL is the one that it has here, in snake case, unless it states another. */
+/** By default, the name in SQL is the name here in snake case. */
 type Declared<Each extends AnyTable> = Omit<Each, 'name'> & Partial<Pick<Each, 'name'>>;
 
 const columnsOf = <Type extends ColumnType, Name extends string>(type: Type, ...names: readonly Name[]) =>
@@ -312,20 +309,17 @@ const DECLARED = {
 } satisfies { readonly [Name in TableName]: Declared<Table<Column<Name>, Columns<Name>>> };
 
 type Surplus = { [Name in TableName]: Exclude<keyof (typeof DECLARED)[Name]['columns'], Column<Name>> }[TableName];
-/** Compiles unless a column is declared that no row has. */
+/** Does not compile if a column is declared that no row has. */
 const NO_SURPLUS: [Surplus] extends [never] ? Readonly<Record<string, Declared<AnyTable>>> : never = DECLARED;
 
 export const nameInSql = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Every table, in an order in which rows can be added: users first. */
+/** All tables, in an order in which rows can be added: users first. */
 export const TABLES = Object.fromEntries(
   Object.entries(NO_SURPLUS).map(([name, table]) => [name, { name: nameInSql(name), ...table }]),
 ) as Readonly<Record<TableName, AnyTable>>;
 
-/**
- * What an export has of the rows of a user, in tables with an index of `userId` and `id`. A new column is private by default.
- * `accountData` exports other tables in a form of their own.
- */
+/** The columns that an export has, of tables with an index of `userId` and `id`. New columns are private by default. */
 export const EXPORTED = {
   passkeys: [
     ...(['id', 'credentialId', 'transports', 'aaguid', 'isSynced', 'isBackedUp'] as const),
@@ -338,7 +332,7 @@ export const EXPORTED = {
 /** The name of the primary key in SQL, and in a violation. */
 export const keyName = ({ name }: Pick<AnyTable, 'name'>): string => `${name}_pkey`;
 
-/** The indexes in which no two rows are equal, by their names: the key first. */
+/** The unique indexes by their names, the primary key first. */
 export const uniquesOf = (table: AnyTable): readonly (readonly [name: string, columns: readonly string[]])[] => [
   [keyName(table), table.key],
   ...Object.entries(table.unique ?? {}),

@@ -6,7 +6,8 @@ import { changeRow, insertOrChangeRow, readRows, removeRow, usersInOrder, withou
 import type { Tables } from './tables.ts';
 
 type Row = Stored<'deliveries'>;
-type Lane = Pick<Delivery, 'webhookId' | 'userId'>;
+/** The deliveries of a user to a webhook form a queue, of which only the first is due. */
+type Queue = Pick<Delivery, 'webhookId' | 'userId'>;
 
 const BATCH = 500;
 const COUNTED_AT_MOST = 1_000;
@@ -16,20 +17,19 @@ const toDelivery = (row: Tables['deliveries'] & Partial<Row>): Delivery =>
 
 const keyOf = ({ webhookId, userId, sequence }: Delivery) => ({ webhookId, userId, sequence });
 
-/** The delivery of a user that all others of the same webhook wait for. */
-const firstOf = async (records: Records, { webhookId, userId }: Lane): Promise<Row | undefined> => {
+const firstOf = async (records: Records, { webhookId, userId }: Queue): Promise<Row | undefined> => {
   const equal = { webhookId, userId, isWaiting: true };
   return (await records.list('deliveries', { equal, order: ['sequence'], limit: 1 }))[0];
 };
 
-/** The first of a lane is the only one that is due some time. */
-const goOn = async (records: Records, lane: Lane, now: number): Promise<void> => {
-  const first = await firstOf(records, lane);
+const startFirst = async (records: Records, queue: Queue, now: number): Promise<void> => {
+  const first = await firstOf(records, queue);
   if (first?.nextAttemptAt === null) await records.replace('deliveries', first, { ...first, nextAttemptAt: now });
 };
 
-/** Whoever adds a delivery for a user, or ends one, holds this lock: otherwise neither might see that the new one is the first. */
-const lockLane = (records: Records, { userId }: Lane) => records.lock('webhookSequences', { userId });
+/** Locks the queues of a user. Without the lock, one transaction could add a delivery and another end one, and neither would see the new first one. */
+const lockQueues = (records: Records, { userId }: Pick<Queue, 'userId'>) =>
+  records.lock('webhookSequences', { userId });
 
 const nextSequence = async (records: Records, userId: string): Promise<number> => {
   let sequence = 1;
@@ -40,7 +40,7 @@ const nextSequence = async (records: Records, userId: string): Promise<number> =
   return sequence;
 };
 
-/** The webhooks that may be told of events. */
+/** All webhooks, if one of the events has a type of webhooks. */
 export const webhooksFor = async (records: Records, events: readonly AccountEvent[]): Promise<readonly Webhook[]> =>
   events.every((event) => webhookTypeOf(event) === null) ? [] : records.list('webhooks', { order: ['id'] });
 
@@ -56,10 +56,10 @@ export const addDeliveries = async (
     const { id, userId, at, sessionId, reason } = event;
     const sequence = await nextSequence(records, userId);
     for (const webhook of webhooks.filter((each) => isSubscribed(each, type))) {
-      const lane = { webhookId: webhook.id, userId };
-      const isFirst = (await firstOf(records, lane)) === undefined;
+      const queue = { webhookId: webhook.id, userId };
+      const isFirst = (await firstOf(records, queue)) === undefined;
       await records.insert('deliveries', {
-        ...{ ...lane, sequence, event: { id, type, at, sessionId, reason }, attempts: 0, createdAt: at },
+        ...{ ...queue, sequence, event: { id, type, at, sessionId, reason }, attempts: 0, createdAt: at },
         ...{ lastError: null, isWaiting: true, nextAttemptAt: isFirst ? at : null },
       });
     }
@@ -74,7 +74,7 @@ const removeAll = async (records: Records, webhookId: string): Promise<void> => 
   }
 };
 
-/** An event that is stored while its webhook is removed leaves a delivery behind. */
+/** Removes deliveries without a webhook: an event that is stored while its webhook is removed leaves one. */
 const removeOrphans = async (records: Records): Promise<void> => {
   const list = async () => (await listWebhooks(records)).map(({ id }) => id);
   for (const after of ['', ...(await list())]) {
@@ -104,7 +104,7 @@ type Claim = {
   readonly limit: number;
 };
 
-/** Takes deliveries that are due, the earliest first. They are due again at `until`. */
+/** Claims deliveries that are due, the earliest first. They are due again at `until`. */
 export const claimDeliveries = async (records: Records, { webhookId, now, until, limit }: Claim) => {
   const due = await records.list('deliveries', {
     equal: { webhookId },
@@ -128,33 +128,29 @@ export const postponeDelivery = async (
   await changeRow(records, 'deliveries', keyOf(delivery), (row) => ({ ...row, nextAttemptAt: until, lastError }));
 };
 
-/** Ends a delivery, within a unit. @param outcome `given-up` keeps it for a replay. @param now when the next one is due. */
+/** Ends a delivery, and makes the next one due, in a unit. @param outcome `given-up` keeps the delivery for a replay. */
 export const settleDelivery = async (
   records: Records,
   delivery: Delivery,
   outcome: 'delivered' | 'given-up',
   now: number,
 ): Promise<void> => {
-  await lockLane(records, delivery);
+  await lockQueues(records, delivery);
   if (outcome === 'delivered') await removeRow(records, 'deliveries', keyOf(delivery));
   else {
     const givenUp = { isWaiting: false, nextAttemptAt: null };
     await changeRow(records, 'deliveries', keyOf(delivery), (row) => ({ ...row, ...givenUp }));
   }
-  await goOn(records, delivery, now);
+  await startFirst(records, delivery, now);
 };
 
-/**
- * Makes all deliveries of one user due again, within a unit.
- * @param after the user of the call before; `''` for the first one.
- * @returns the user; `null` when there is none left.
- */
+/** Makes all deliveries of the next user due again, in a unit. @param after the user of the call before, or `''`. @returns the user, if one is left. */
 export const replayDeliveries = async (records: Records, webhookId: string, after: string, now: number) => {
   const next = { equal: { webhookId }, range: ['userId', '>', after], order: ['userId'], limit: 1 } as const;
-  const [lane] = await records.list('deliveries', next);
-  if (lane === undefined) return null;
-  const { userId } = lane;
-  await lockLane(records, lane);
+  const [first] = await records.list('deliveries', next);
+  if (first === undefined) return null;
+  const { userId } = first;
+  await lockQueues(records, first);
   let [rows, last]: [Row[], number] = [[], 0];
   do {
     const rest = { range: ['sequence', '>', last], order: ['sequence'], limit: BATCH } as const;
@@ -166,11 +162,11 @@ export const replayDeliveries = async (records: Records, webhookId: string, afte
       });
     last = rows.at(-1)?.sequence ?? last;
   } while (rows.length === BATCH);
-  await goOn(records, lane, now);
+  await startFirst(records, first, now);
   return userId;
 };
 
-/** Makes everything due again that was not delivered to a webhook, and enables it. @returns for how many users. */
+/** Enables a webhook, and makes everything due again that was not delivered. @returns for how many users. */
 export const replayWebhook =
   ({ records, transactions, clock }: Pick<Storage, 'records' | 'transactions'> & { readonly clock: Clock }) =>
   async (id: string): Promise<number> => {
@@ -184,7 +180,7 @@ export const replayWebhook =
 
 const LISTED_AT_MOST = 5;
 
-/** What waits for a webhook, and what was given up, each up to a thousand together, and some of what has failed. */
+/** How many deliveries wait and were given up, of a thousand at most, and some of those that have failed. */
 export const undelivered = async (records: Records, webhookId: string) => {
   const rows = await records.list('deliveries', { equal: { webhookId }, limit: COUNTED_AT_MOST });
   const failed = rows.filter(({ lastError }) => lastError !== null).slice(0, LISTED_AT_MOST);
@@ -197,20 +193,18 @@ export const undelivered = async (records: Records, webhookId: string) => {
   };
 };
 
-/** Whether a webhook has this many deliveries, those that were given up among them. */
+/** Whether a webhook has this many deliveries, with those that were given up. */
 export const hasDeliveries = async (records: Records, webhookId: string, count: number): Promise<boolean> =>
   (await records.list('deliveries', { equal: { webhookId }, skip: count - 1, limit: 1 })).length > 0;
 
-/** @returns how many, of a thousand at most, and the time of the oldest. */
-export const waitingDeliveries = async (
-  records: Records,
-): Promise<{ readonly count: number; readonly since: number | null }> => {
+/** How many deliveries wait, of a thousand at most, and since when the oldest one does. */
+export const waitingDeliveries = async (records: Records) => {
   const oldest = { equal: { isWaiting: true }, order: ['createdAt'], limit: COUNTED_AT_MOST } as const;
   const rows = await records.list('deliveries', oldest);
   return { count: rows.length, since: rows[0]?.createdAt ?? null };
 };
 
-/** Removes deliveries of events from before a time, and those of webhooks that are gone, within a unit. @returns how many of the former. */
+/** Removes deliveries from before a time, and those of removed webhooks, in a unit. @returns how many of the former. */
 export const purgeDeliveries = async (
   { users, records }: Pick<Stores, 'users' | 'records'>,
   before: number,
@@ -222,9 +216,9 @@ export const purgeDeliveries = async (
   const listed = async (isWaiting: boolean) => records.list('deliveries', { equal: { isWaiting }, ...old });
   const rows = [...(await listed(true)), ...(await listed(false))];
   for (const id of usersInOrder(rows)) await users.lock(id);
-  for (const row of rows) await lockLane(records, row);
+  for (const row of rows) await lockQueues(records, row);
   const removed = await records.remove('deliveries', rows);
-  // Afterwards: it changes the next one, which may be among them.
-  for (const row of rows) await goOn(records, row, now);
+  // Only after the removal, since the next one of a queue may be among the removed.
+  for (const row of rows) await startFirst(records, row, now);
   return removed.length;
 };

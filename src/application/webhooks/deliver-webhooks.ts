@@ -5,11 +5,11 @@ import type { Report } from '../report.ts';
 import type { Stores, Transactions } from '../storage/records.ts';
 import * as webhooks from '../storage/webhooks.ts';
 
-/** Requests to one webhook at the same time, so that a slow one takes no room from others. */
+/** Requests to one webhook at the same time. A slow webhook does not slow down the others. */
 export const AT_ONCE = 10;
-/** Longer than an attempt takes, so that no other instance makes the same one. */
+/** Milliseconds: longer than an attempt takes, so that no other instance makes the same one. */
 const LEASE = 30_000;
-/** Milliseconds between two checks whether a webhook has too many deliveries. If it takes none until the second one, it is disabled. */
+/** Milliseconds between two checks for too many deliveries. A webhook that takes none in between is disabled. */
 const CHECK_INTERVAL = 60_000;
 
 type DeliverDeps = Pick<Stores, 'records'> & {
@@ -20,19 +20,19 @@ type DeliverDeps = Pick<Stores, 'records'> & {
   readonly report?: Report;
 };
 
-/** Sends what webhooks are to be told, at least once each, and in order for each user. What this instance cannot sign is left to one that can. */
+/** Sends deliveries at least once each, and in order for each user. Webhooks for which this instance has no key are left to others. */
 export const deliverWebhooks = (deps: DeliverDeps) => {
   const { records, clock } = deps;
   const running = new Map<string, number>();
   let [isNeeded, checkAt] = [false, 0];
-  /** Webhooks that had too many deliveries at the last check, and have taken none since. */
+  /** The webhooks that had too many deliveries at the last check, and have taken none since. */
   let stuck = new Set<string>();
   const disableFull = async (enabled: readonly Webhook[], own: ReadonlyMap<string, SendWebhook>): Promise<void> => {
     const before = stuck;
     stuck = new Set();
     for (const { id } of enabled) {
       if (!(await webhooks.hasDeliveries(records, id, MOST_DELIVERIES))) continue;
-      // A receiver that is back gets the time to make them fewer.
+      // A receiver that works again gets time to take them.
       if (before.has(id) || (await webhooks.hasDeliveries(records, id, 2 * MOST_DELIVERIES)))
         await disable(deps, { webhookId: id });
       else if (own.has(id)) stuck.add(id);
@@ -46,7 +46,7 @@ export const deliverWebhooks = (deps: DeliverDeps) => {
     count(-1);
   };
   return {
-    /** Whether there was a webhook to send to at the last look. */
+    /** Whether there was a webhook to send to at the last call of `begin`. */
     isNeeded: (): boolean => isNeeded,
     /** Begins to send the deliveries that are due. @returns a promise for each attempt, which never rejects */
     async begin(): Promise<readonly Promise<void>[]> {
@@ -79,20 +79,19 @@ const disable = async ({ records, clock, report }: DeliverDeps, of: Pick<Deliver
   report?.('webhook', 'disabled', of, status);
 };
 
+type Answer = { readonly status?: number; readonly retryAfter: number; readonly error?: unknown };
+
 /** @returns whether it was delivered. */
 const attempt = async (deps: DeliverDeps, send: SendWebhook, delivery: Delivery): Promise<boolean> => {
-  const [answer, error] = await send(messageOf(delivery)).then(
-    (given) => [given, undefined] as const,
-    (reason: unknown) => [null, reason] as const,
-  );
-  const { status, retryAfter } = answer ?? { retryAfter: 0 };
+  const answer: Answer = await send(messageOf(delivery)).catch((error: unknown) => ({ retryAfter: 0, error }));
+  const { status } = answer;
   try {
     if (status !== undefined && status >= 200 && status < 300) {
       await settle(deps, delivery, 'delivered');
       return true;
     }
     if (status === 410) await disable(deps, delivery, status);
-    else await tryAgainLater(deps, delivery, { status, error, retryAfter });
+    else await tryAgainLater(deps, delivery, answer);
   } catch {
     // The store is unavailable. The delivery is claimed again when its lease ends.
   }
@@ -108,9 +107,7 @@ const settle = async (
   report?.('webhook', outcome, delivery);
 };
 
-type Failure = { readonly status: number | undefined; readonly error: unknown; readonly retryAfter: number };
-
-const tryAgainLater = async (deps: DeliverDeps, delivery: Delivery, { status, error, retryAfter }: Failure) => {
+const tryAgainLater = async (deps: DeliverDeps, delivery: Delivery, { status, error, retryAfter }: Answer) => {
   const { records, clock, random, report } = deps;
   const now = clock.now();
   const delay = webhookRetryDelay(delivery, { now, random: random(), retryAfter });

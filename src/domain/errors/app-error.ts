@@ -1,10 +1,7 @@
 import type { MissingStepUp } from '../assurance.ts';
 import { CATALOG, type CatalogEntry, type ErrorCode, type ErrorLevel, type OwnErrorCode } from './catalog.ts';
 
-/**
- * The codes of problems with a field, and the name of the number that a translation of each needs. docs/errors.md explains them. SPEC
- * fixes the members of a detail, so the number is the first one in its message.
- */
+/** The codes of invalid fields (docs/errors.md), each with the name of its limit. Translations find the limit as the first number of the message. */
 export const FIELD_CODES = {
   required: null,
   invalid_type: null,
@@ -25,7 +22,7 @@ export type FieldCode = keyof typeof FIELD_CODES;
 export type FieldProblem = {
   /** Dotted path. */
   readonly field: string;
-  /** For people. Its first number is the limit that the value exceeds. */
+  /** For people. */
   readonly message: string;
   readonly code: FieldCode;
 };
@@ -35,11 +32,11 @@ export type AppErrorOptions = {
   /** Logged, never sent to the client. Contains no secret. */
   readonly reason?: string;
   readonly level?: ErrorLevel;
-  /** Overrides the catalog's status: SYS_HTTP_UNEXPECTED_ERROR keeps the original one. */
+  /** Overrides the catalog's status. SYS_HTTP_UNEXPECTED_ERROR keeps that of the original error. */
   readonly status?: number;
   /** Overrides the catalog's message. Sent to the client. */
   readonly message?: string;
-  /** The message in the words of a hook: pages show it, and it is not logged. Any other message is English and for developers. */
+  /** A message that a hook has written. Pages show it, and the log does not. Other messages are English, for developers. */
   readonly hookMessage?: string | undefined;
   /** Whole seconds after which a client may try again. */
   readonly retryAfter?: number;
@@ -48,16 +45,16 @@ export type AppErrorOptions = {
 };
 
 type DomainOf<Code> = Code extends `${infer Domain}_${string}` ? Domain : never;
-/** Finds misspelt codes of the catalog, which could otherwise pass for those of an application. */
+/** Rejects misspelt codes of the catalog, which would otherwise count as codes of an application. */
 type Known<Code> = Code extends ErrorCode ? Code : Code extends `${DomainOf<ErrorCode>}_${string}` ? never : Code;
 
-/** Of an application's code, until the route that declares it is known. */
+/** The entry of an application's code until `declaredAs` gives it that of its route. */
 const UNDECLARED = { status: 500, level: 'error', message: '' } as const;
 const entryOf = (code: string): Pick<CatalogEntry, 'status' | 'level' | 'message'> =>
   Object.hasOwn(CATALOG, code) ? CATALOG[code as ErrorCode] : UNDECLARED;
 
 /**
- * The error that application code throws: a code of the catalog, or of the route's own `errors`, and details of this case.
+ * An error with a code of the catalog, or of the route's own `errors`, and with the details of this case.
  *
  * @example
  * throw new AppError('DB_QUERY_FAILED', { reason: 'the store does not respond' });
@@ -67,7 +64,7 @@ export class AppError<const Code extends ErrorCode | OwnErrorCode = ErrorCode> e
   readonly code: Code;
   readonly status: number;
   readonly level: ErrorLevel;
-  /** `message`, or that of the catalog in place of the text of a hook. */
+  /** `message`; if a hook has written it, the message of the catalog. */
   readonly logMessage: string;
   readonly details: readonly FieldProblem[] | null;
   readonly reason: string | undefined;
@@ -91,7 +88,7 @@ export class AppError<const Code extends ErrorCode | OwnErrorCode = ErrorCode> e
     this.#options = options;
   }
 
-  /** The same error, with what the route that declares its code says about it. */
+  /** The same error with the entry that its route declares for the code. */
   declaredAs(entry: CatalogEntry): AppError<Code> {
     const declared = new AppError<Code>(this.code as Code & Known<Code>, this.#options, entry);
     return Object.assign(declared, { stack: this.stack });

@@ -3,7 +3,7 @@ export type ErrorLevel = 'info' | 'warn' | 'error' | 'fatal';
 
 export type CatalogEntry = {
   readonly status: number;
-  /** Whether the cause is temporary, so that a client may try again after waiting. */
+  /** Whether the client may try again after waiting. */
   readonly retryable: boolean;
   readonly level: ErrorLevel;
   readonly message: string;
@@ -12,13 +12,13 @@ export type CatalogEntry = {
   readonly published: boolean;
 };
 
-/** An entry as the table has it. Most errors are not retryable, of level `info`, and published. */
+/** What an entry of the table need not state. */
 export const DEFAULTS = { retryable: false, level: 'info', published: true } as const;
 export type Draft = Omit<CatalogEntry, keyof typeof DEFAULTS> & Partial<CatalogEntry>;
 
-/** A code of an application, whose routes the service has: `{DOMAIN}_{NOUN}_{CONDITION}`, as the codes of the service. */
+/** The code of an application's own error, in the form of all codes: `{DOMAIN}_{NOUN}_{CONDITION}`. */
 export type OwnErrorCode = `${Uppercase<string>}_${Uppercase<string>}_${Uppercase<string>}`;
-/** Only AUTH_FAILED has no noun, as the specification names it. */
+/** The specification names AUTH_FAILED without a noun. */
 type Form<Code> = Code extends OwnErrorCode | 'AUTH_FAILED' ? Code : never;
 
 const defineCatalog = <const Table extends Record<string, Draft>>(

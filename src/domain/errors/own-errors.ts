@@ -1,17 +1,17 @@
 import { CATALOG, type CatalogEntry, DEFAULTS, type Draft, type ErrorCode } from './catalog.ts';
 
-/** An error of an application's own, as a route declares it. By default it is not retryable. */
+/** An error of an application, as one of its routes declares it. By default it is not retryable. */
 export type OwnError = Pick<Draft, 'status' | 'message' | 'description' | 'retryable'>;
 export type OwnEntries = Readonly<Partial<Record<string, CatalogEntry>>>;
 
-/** Every error of a service: those of this project, and those that the routes of an application declare. */
+/** The errors of this project, and those that the routes of an application declare. */
 export type Catalog = Readonly<Record<ErrorCode, CatalogEntry>>;
 
 const FORM = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+){2,}$/;
 const domainOf = (code: string): string => code.slice(0, code.indexOf('_'));
 const TAKEN: ReadonlySet<string> = new Set(Object.keys(CATALOG).map(domainOf));
 
-/** @throws Error that says what is wrong with the code or its status. */
+/** @throws Error when the form or the domain of the code, or the status, is not allowed. */
 export const ownEntry = (code: string, { status, message, description, retryable = false }: OwnError): CatalogEntry => {
   if (!FORM.test(code))
     throw new Error(
@@ -24,7 +24,7 @@ export const ownEntry = (code: string, { status, message, description, retryable
   return Object.freeze({ ...DEFAULTS, status, message, description, retryable, level });
 };
 
-/** The catalog with the codes of an application. @param declared the codes of each route. @throws Error when routes declare one code differently. */
+/** The catalog with the codes that routes declare. @throws Error when two routes declare one code differently. */
 export const extendCatalog = (declared: readonly OwnEntries[]): Catalog => {
   const all: Record<string, CatalogEntry> = { ...CATALOG };
   for (const [code, entry] of declared.flatMap((each) => Object.entries(each))) {

@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { auditLog } from '../../../src/adapters/log/lines.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { tellingStorage } from '../../../src/adapters/records/storage.ts';
-import { logOperated } from '../../../src/application/accounts/operate-accounts.ts';
+import { logOperatorEvents } from '../../../src/application/accounts/operate-accounts.ts';
 import { addEnded, eventsOf } from '../../../src/application/storage/events.ts';
 import { addMessages, REQUESTS_WAITING } from '../../../src/application/storage/outbox.ts';
 import type { Stores, Transactions } from '../../../src/application/storage/records.ts';
@@ -89,7 +89,7 @@ describe('the events of a transaction', () => {
   it('are told once if operators caused them in other processes, also to a user who is deleted', async () => {
     const { transactions, reports, ...stores } = await watched();
     const origin = { ...NO_ORIGIN, actor: 'Una' };
-    const log = logOperated({ transactions });
+    const log = logOperatorEvents({ transactions });
     await storeEvents(stores, [newEvent({ userId: user.id, kind: 'deleted' }, { id: ids.next(), at: NOW, origin })]);
     await stores.users.remove(user.id);
     reports.length = 0;

@@ -3,7 +3,7 @@ import { memoryRecords } from '../../../src/adapters/records/memory.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { invite, revokeInvitation } from '../../../src/application/accounts/applicant.ts';
 import { findInvitation, listInvitations } from '../../../src/application/storage/credentials.ts';
-import { eventsOf, takeOperated } from '../../../src/application/storage/events.ts';
+import { eventsOf, takeOperatorEvents } from '../../../src/application/storage/events.ts';
 import type { Stored } from '../../../src/application/storage/records.ts';
 import { INVITATIONS_AT_MOST } from '../../../src/domain/registration.ts';
 import { ORIGIN } from '../../support/account.ts';
@@ -61,7 +61,7 @@ describe('an invitation', () => {
     expect(await app.sendAll()).toEqual([]);
     await give({ email: 'eve@example.org' });
     await revokeInvitation(app)('eve@example.org', OPERATOR);
-    const operated = await takeOperated(app, 9);
+    const operated = await takeOperatorEvents(app, 9);
     expect(operated.map(({ kind, actor }) => `${actor} ${kind}`)).toEqual([
       'Jo invited',
       'Jo invited',

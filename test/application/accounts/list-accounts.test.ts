@@ -52,6 +52,12 @@ describe('the users', () => {
     expect(await listUsers(app)(none)).toEqual({ users: [], next: null });
   });
 
+  it('are not listed by log-ins from a place in the list by ids on', async () => {
+    const { app, users } = await setUp(1);
+    const query = { only: 'logged-in', contains: null, newestFirst: true, after: users[0]?.id ?? '', limit: 1 };
+    await expect(listUsers(app)(query)).rejects.toMatchObject({ code: 'CLIENT_PARAMS_VALIDATION_FAILED' });
+  });
+
   it.each([0, 1, 2, 7, 64])('are counted: %i', async (count) => {
     const { app } = await setUp(count);
     expect(await countUsers(app)()).toBe(count);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
-import { endAllSessions, removeEnded } from '../../../src/application/sessions/purge.ts';
+import { endEverySession, removeEnded } from '../../../src/application/sessions/purge.ts';
 import { listEnded } from '../../../src/application/storage/events.ts';
 import type { Transactions } from '../../../src/application/storage/records.ts';
 import { claimDeliveries } from '../../../src/application/storage/webhooks.ts';
@@ -26,7 +26,7 @@ const setUp = async () => {
 describe('the end of all sessions', () => {
   it('ends those of everybody that were open, in steps, with a reason, and forgets the devices', async () => {
     const { app, ofAda, about, bob, session, logIn, step } = await setUp();
-    await endAllSessions(app)(OPERATOR, 'a leak');
+    await endEverySession(app)(OPERATOR, 'a leak');
     expect((await ofAda()).sessions).toEqual([]);
     await expect(app.refresh([session.refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED' });
     const steps = [await step(2)];
@@ -49,7 +49,7 @@ describe('the end of all sessions', () => {
   it('forgets more devices than one step does, also where no session is open', async () => {
     const { app, user, ofAda, step, bob } = await setUp();
     await Promise.all([bob.id, user.id].map((userId) => app.sessions.endByUser(userId)));
-    await endAllSessions(app)(OPERATOR, null);
+    await endEverySession(app)(OPERATOR, null);
     expect([await step(1), await step(1), await step(1), await step(1)]).toEqual([0, 0, 0, null]);
     expect((await ofAda()).devices).toEqual([]);
   });
@@ -58,7 +58,7 @@ describe('the end of all sessions', () => {
     const { app, user, step } = await setUp();
     const webhook = aWebhook();
     await app.records.insert('webhooks', webhook);
-    await endAllSessions(app)(OPERATOR, null);
+    await endEverySession(app)(OPERATOR, null);
     await step(9);
     const now = app.clock.now();
     const claimed = await claimDeliveries(app.records, { webhookId: webhook.id, now, until: now + 1_000, limit: 9 });
@@ -71,14 +71,14 @@ describe('the end of all sessions', () => {
   it('lets none of them be replaced, as a thief with a copied token would', async () => {
     const { app, ofAda, session, user } = await setUp();
     const [{ id: sessionId } = expect.unreachable()] = (await ofAda()).sessions;
-    await endAllSessions(app)(OPERATOR, null);
+    await endEverySession(app)(OPERATOR, null);
     const replacing = app.endOtherSessions({ userId: user.id, sessionId, presented: [session.refreshToken] });
     await expect(replacing).rejects.toMatchObject({ code: 'AUTH_TOKEN_INVALID' });
   });
 
   it('ends one that has replaced another after that was read', async () => {
     const { app } = await setUp();
-    await endAllSessions(app)(OPERATOR, null);
+    await endEverySession(app)(OPERATOR, null);
     const stored = () => app.sessions.listAll(null, 9);
     const [first = expect.unreachable()] = await stored();
     const replacing = (sessions: SessionRepository): SessionRepository => ({
@@ -97,7 +97,7 @@ describe('the end of all sessions', () => {
 
   it('is done once, however many carry it out', async () => {
     const { app, step } = await setUp();
-    await endAllSessions(app)(OPERATOR, null);
+    await endEverySession(app)(OPERATOR, null);
     const ended = await Promise.all(Array.from({ length: 12 }, () => step(1)));
     expect(ended.reduce<number>((sum, each) => sum + (each ?? 0), 0)).toBe(3);
     expect(ended.at(-1)).toBeNull();

@@ -8,7 +8,7 @@ import {
   eventsOf,
   knowsDevice,
   listEnded,
-  takeOperated,
+  takeOperatorEvents,
 } from '../../../src/application/storage/events.ts';
 import {
   type AccountEvent,
@@ -146,9 +146,9 @@ describe('events', () => {
     await add(...ofOperators.slice(0, 2), anEvent({ userId: owner }));
     await add(...ofOperators.slice(2));
     await stores.users.remove(owner);
-    expect(await takeOperated(stores, 2)).toStrictEqual(ofOperators.slice(0, 2));
-    expect(await takeOperated(stores, 2)).toStrictEqual(ofOperators.slice(2));
-    expect(await takeOperated(stores, 2)).toEqual([]);
+    expect(await takeOperatorEvents(stores, 2)).toStrictEqual(ofOperators.slice(0, 2));
+    expect(await takeOperatorEvents(stores, 2)).toStrictEqual(ofOperators.slice(2));
+    expect(await takeOperatorEvents(stores, 2)).toEqual([]);
     expect(await listed(otherUser)).toStrictEqual(ofOperators.slice(1, 2));
   });
 });

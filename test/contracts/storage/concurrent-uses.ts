@@ -11,7 +11,7 @@ import {
   useOnce,
   useStep,
 } from '../../../src/application/storage/credentials.ts';
-import { addEvents, eventsOf, takeOperated } from '../../../src/application/storage/events.ts';
+import { addEvents, eventsOf, takeOperatorEvents } from '../../../src/application/storage/events.ts';
 import { addMessages, admitMail, claimMessages, waitingMessages } from '../../../src/application/storage/outbox.ts';
 import type { Records } from '../../../src/application/storage/records.ts';
 import { purgeRows, removeRow } from '../../../src/application/storage/rows.ts';
@@ -86,15 +86,15 @@ export const concurrentUses = ({ it }: Tests<GivenStorage>): void => {
 
     const webhook = aWebhook();
     await records.insert('webhooks', webhook);
-    await takeOperated(stores, 1_000);
+    await takeOperatorEvents(stores, 1_000);
     const events = Array.from({ length: 40 }, () => anEvent({ userId: owner, kind: 'disabled', actor: 'Bo' }));
     await addEvents(deps, stores, events);
     const deliveries = await raced([records, another.records], 20, (instance) =>
       claimDeliveries(instance, { webhookId: webhook.id, now: NOW + 100, until, limit: 9 }),
     );
     expect(deliveries.flat()).toMatchObject([{ userId: owner, sequence: 1 }]);
-    const taken = await raced([stores, another], 8, (instance) => takeOperated(instance, 3));
-    const ids = idsOf([...taken.flat(), ...(await takeOperated(stores, 100))]);
+    const taken = await raced([stores, another], 8, (instance) => takeOperatorEvents(instance, 3));
+    const ids = idsOf([...taken.flat(), ...(await takeOperatorEvents(stores, 100))]);
     expect(ids.toSorted()).toEqual(idsOf(events));
   });
 

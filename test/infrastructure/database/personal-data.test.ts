@@ -5,7 +5,7 @@ import { ExportJson } from '../../../src/adapters/http/routes/accounts/export.ts
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { type ExportedAccount, exportAccount } from '../../../src/application/accounts/account-data.ts';
 import { removeAccount } from '../../../src/application/accounts/delete-account.ts';
-import { takeOperated } from '../../../src/application/storage/events.ts';
+import { takeOperatorEvents } from '../../../src/application/storage/events.ts';
 import { purgeRows } from '../../../src/application/storage/rows.ts';
 import { TABLES, type TableName } from '../../../src/application/storage/tables.ts';
 import { purgeDeliveries } from '../../../src/application/storage/webhooks.ts';
@@ -82,7 +82,7 @@ describe('a user, of whom every table that names users has a row', () => {
       true,
     );
     expect(await tablesWithTheUser()).toEqual(['deliveries', 'endedSessions', 'operations', 'operatorEvents'].sort());
-    expect(await takeOperated(stores, 10)).toMatchObject([
+    expect(await takeOperatorEvents(stores, 10)).toMatchObject([
       { kind: 'disabled', actor: 'Jo' },
       { kind: 'session-ended', actor: 'Una' },
       { kind: 'device-forgotten', actor: 'Una' },

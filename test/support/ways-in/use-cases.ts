@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { exportAccount } from '../../../src/application/accounts/account-data.ts';
-import { logOperated } from '../../../src/application/accounts/operate-accounts.ts';
+import { logOperatorEvents } from '../../../src/application/accounts/operate-accounts.ts';
 import { purges, removeEnded } from '../../../src/application/sessions/purge.ts';
 import type { Storage } from '../../../src/application/storage/records.ts';
 import { authenticator } from '../authenticator.ts';
@@ -321,7 +321,7 @@ export const USE_CASES: Readonly<Record<string, Case | Prepare>> = {
   mailResetLink: office('post', '/users/:id/reset-link'),
   deleteAccountAsOperator: office('delete', '/users/:id'),
   // It is stated twice.
-  'end-all endAllSessions': {
+  endEverySession: {
     prepare: office('delete', '/sessions', { reason: 'an incident' }),
     between: ['endedSessions +1,massEndings +1'],
   },
@@ -329,9 +329,9 @@ export const USE_CASES: Readonly<Record<string, Case | Prepare>> = {
     await world.office('delete', '/sessions', { reason: 'an incident' });
     return () => removeEnded(world.service.deps)(100);
   },
-  logOperated: async (world) => {
+  logOperatorEvents: async (world) => {
     await world.office('post', `/users/${world.account.id}/disable`);
-    return () => logOperated(world.service.deps)(100);
+    return () => logOperatorEvents(world.service.deps)(100);
   },
   purges: ({ service, clock }) => {
     clock.advance(60 * WEEK);

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { existingUser, userData } from '../../../../application/accounts/account-data.ts';
 import { invite, revokeInvitation } from '../../../../application/accounts/applicant.ts';
 import * as operate from '../../../../application/accounts/operate-accounts.ts';
-import { endAllSessions } from '../../../../application/sessions/purge.ts';
+import { endEverySession } from '../../../../application/sessions/purge.ts';
 import { listWebhooks, replayWebhook } from '../../../../application/storage/webhooks.ts';
 import { AppError, duplicateUser } from '../../../../domain/errors/app-error.ts';
 import { assertMayRegister, INVITATIONS_AT_MOST } from '../../../../domain/registration.ts';
@@ -83,7 +83,7 @@ export const ACTS = {
     summary: 'End the sessions of all users, which are removed in the background',
     body: json.RequiredReason,
     status: 202,
-    run: (deps, { body }, origin) => endAllSessions(deps)(origin, body.reason),
+    run: (deps, { body }, origin) => endEverySession(deps)(origin, body.reason),
     form: {
       button: 'End all sessions of all users',
       text: 'After an incident. Everybody has to log in again.',

@@ -11,7 +11,7 @@ import type { LineInput } from './line.ts';
 
 type Exported = {
   readonly line: LineInput;
-  /** Whether the user has an authenticator app whose secret no key decrypts: it is not in the line. */
+  /** Whether the line lacks an authenticator app of the user, because no key decrypts its secret. */
   readonly lacksFactor: boolean;
 };
 

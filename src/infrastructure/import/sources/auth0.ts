@@ -3,7 +3,7 @@ import { linkTo, sourceOf, totpFactor, WITHOUT_FACTOR } from '../system-export.t
 
 type Identity = { readonly provider: string; readonly subject: string; readonly email?: unknown };
 
-/** The identities. A user without a list of them has one: that in the id, such as `auth0|5e…`. */
+/** The identities of a user. Without a list, there is the one in the id, such as `auth0|5e…`. */
 const identitiesOf = ({ user_id: userId, identities }: Fields): readonly Identity[] => {
   const [, provider, subject = ''] = /^([^|]+)\|(.+)$/.exec(textOf(userId) ?? '') ?? [];
   const all = objectsIn(identities).map((identity) => ({

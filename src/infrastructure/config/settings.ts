@@ -18,7 +18,7 @@ export const baseUrlOf = (of: Values): string => of.BASE_URL ?? `http://localhos
 
 /** Without a trailing slash. */
 export const adminUrlOf = ({ ADMIN_URL: url, ADMIN_PORT: port, ADMIN_HOST: host }: Values): string => {
-  // A program on this machine reaches a listener on all addresses as well.
+  // A listener on all addresses is reached at localhost.
   const name = /^[0.:]+$/.test(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host;
   return url ?? `http://${name}:${port ?? ''}`;
 };
@@ -43,7 +43,7 @@ const tracingOf = ({ OTEL_TRACES_SAMPLER: sampler, ...of }: Values) => {
   return { endpoint, protocol, ratio, followsCaller: sampler.startsWith('parentbased_') };
 };
 
-/** As Android sends it (WebAuthn Level 3 §5.8.1). */
+/** The origin that Android sends for an app (WebAuthn Level 3 §5.8.1). */
 const originsOfApp = (app: string): string[] => {
   const [, hex] = /^android:[^:]+:(.*)$/.exec(app) ?? [];
   return hex === undefined
@@ -74,7 +74,7 @@ export const settingsOf = (of: Values) => {
     appLinks: of.APP_LINKS,
     nativeApps: of.NATIVE_APPS,
     allowedHeaders: [...new Set([...of.ALLOWED_HEADERS, ...(of.JWT_BINDING === 'on' ? ['DPoP'] : [])])],
-    /** The page to which users go from those of the service: the first of a website. */
+    /** Where users go from the pages of the service: the first allowed origin of a website. */
     application: allowedOrigins.find((origin) => !isOfProgram(origin)) ?? null,
     passkeysPageUrl: of.PASSKEYS_PAGE_URL ?? null,
     webauthn: {
@@ -103,7 +103,7 @@ export const settingsOf = (of: Values) => {
     database: databaseOf(of),
     dataDir: of.DATA_DIR,
     migrateOnStart: of.MIGRATE_ON_START,
-    /** One is a server or a node of a cluster, several are nodes or sentinels; empty without Redis. */
+    /** One URL is a server or a node of a cluster, several are nodes or sentinels. Empty: no Redis. */
     redisUrls: of.REDIS_URL ?? [],
     passwordHash: of.PASSWORD_HASH,
     passwordLimits: { minLength: of.PASSWORD_MIN_LENGTH, maxBytes: PASSWORD_MAX_BYTES[of.PASSWORD_HASH] },
@@ -114,7 +114,7 @@ export const settingsOf = (of: Values) => {
     bcryptCost: of.BCRYPT_COST,
     passwordBlocklist: isProduction(of) ? ('common' as const) : ('off' as const),
 
-    /** `null`, never in production: the service generates its own in `dataDir`. */
+    /** `null`: the service generates its own in `dataDir`. Never in production. */
     keys: keysOf(of),
     /** The `iss` and the `aud` of both tokens. */
     issuer: of.JWT_ISSUER ?? null,
@@ -140,13 +140,13 @@ export const settingsOf = (of: Values) => {
     },
     /** `null`: access tokens are in responses alone. */
     accessCookie: of.ACCESS_COOKIE ? accessCookieOf(of) : null,
-    /** Where navigations are renewed. */
+    /** For GET /auth/continue, which renews the session of a navigation. `null`: there is none. */
     navigation: of.ACCESS_COOKIE && loginPageUrl !== null ? { loginPageUrl, targetOrigins: pageOriginsOf(of) } : null,
     pageServers: of.PAGE_SERVERS ?? [],
 
     /** `null`: there is no mail. With a `url` of `null`, mail is written to files in `dataDir`. */
     mail,
-    /** Below it, links in mail find their pages. Has no trailing slash. */
+    /** The pages of links in mail are below it. Has no trailing slash. */
     accountPagesUrl: of.ACCOUNT_PAGES_URL ?? `${baseUrlOf(of)}/auth/link`,
     ownAccountPages: of.ACCOUNT_PAGES_URL === undefined,
     /** Whether people log in, register and change their account on pages of the service. */
@@ -199,7 +199,7 @@ export const settingsOf = (of: Values) => {
   };
 };
 
-/** On loopback outside production, all names of this machine. In production, `localhost` would be the machine of the visitor. */
+/** Outside production, a loopback address stands for all names of this machine. In production, `localhost` would be the visitor's machine. */
 const ownOriginsOf = (of: Values): string[] => {
   if (isProduction(of) && of.BASE_URL === undefined) return [];
   const url = new URL(baseUrlOf(of));
@@ -215,12 +215,12 @@ export const hasUserPages = (of: Values): boolean => (of.ACCOUNT_PAGES ?? (isPro
 export const loginPageOf = (of: Values): string | null =>
   of.LOGIN_PAGE_URL ?? (hasUserPages(of) ? `${baseUrlOf(of)}/auth/log-in` : null);
 
-/** The pages that visitors may be sent to. Not those of WEBAUTHN_ORIGINS, which may use passkeys and nothing else. */
+/** The origins that visitors may be sent to. Those of WEBAUTHN_ORIGINS may use passkeys and nothing else. */
 export const pageOriginsOf = (of: Values): readonly string[] => [
   ...new Set([...ownOriginsOf(of), ...of[originsSettingOf(of)]]),
 ];
 
-/** The limits are far below that of a request, so that the request can still report a failure. */
+/** The time-outs are far below that of a request, so that the request can still report a failure. */
 const databaseOf = (of: Values): DatabaseOptions => {
   const { DATABASE_URL: url, DATABASE_TABLE_PREFIX: tablePrefix } = of;
   if (url === undefined)
@@ -243,7 +243,7 @@ export const pairOf = (of: Values, kind: keyof typeof KEY_VARIABLES): KeyPair | 
   return privateKey && publicKeys ? { privateKey, publicKeys } : null;
 };
 
-const keysOf = (of: Values): TokenKeys | null => {
+export const keysOf = (of: Values): TokenKeys | null => {
   const [access, refresh] = [pairOf(of, 'access'), pairOf(of, 'refresh')];
   return access && refresh && { access, refresh };
 };
@@ -269,7 +269,7 @@ export const cookiePathOf = (of: Values): string =>
 /** Whether browsers send a cookie with its path to refresh and log-out (RFC 6265 §5.1.4). */
 export const cookieCoversAuth = (of: Values) => withSlash(authPathOf(of)).startsWith(withSlash(cookiePathOf(of)));
 
-/** Browsers hold the prefixes to their promises (RFC 6265bis §4.1.3): no other host, and no page over http, can have set the cookie. */
+/** Browsers let no other host, and no page over http, set a cookie with one of the prefixes (RFC 6265bis §4.1.3). */
 const accessCookieOf = (of: Values): AccessCookieSettings => {
   const { ACCESS_COOKIE_DOMAIN: domain, JWT_REFRESH_COOKIE_SECURE: secure } = of;
   const prefix = domain === undefined ? '__Host-' : '__Secure-';

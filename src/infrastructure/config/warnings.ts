@@ -1,7 +1,7 @@
 import { systemClock } from '../../adapters/clock/system.ts';
 import { hostOf } from '../../adapters/redis/url.ts';
 import { DAY, TIERS } from './forms.ts';
-import type { Rules } from './refusals.ts';
+import { inProduction, type Rules } from './refusals.ts';
 import { baseUrlOf, cookiePathOf, hasUserPages, isProduction, originsSettingOf, pageOriginsOf } from './settings.ts';
 import { isFar, isLoopback, isPlainHttp } from './urls.ts';
 import type { Env, Values } from './variables.ts';
@@ -12,11 +12,6 @@ const isHere = (url: string): boolean => isLoopback(hostOf(new URL(url)));
 
 const mayCall = (of: Values, url: string): boolean =>
   [new URL(baseUrlOf(of)).origin, ...pageOriginsOf(of)].includes(new URL(url).origin);
-
-const inProduction = (rules: Rules): Rules =>
-  Object.fromEntries(
-    Object.entries(rules).map(([text, applies]) => [text, (of: Values) => isProduction(of) && applies(of)]),
-  );
 
 const IN_PRODUCTION: Rules = {
   'BASE_URL is unset: the type of every error points to localhost': (of) => of.BASE_URL === undefined,
@@ -104,7 +99,7 @@ const EVERYWHERE: Rules = {
 /** What weakens the service, or is probably a mistake (ADR 0020). */
 export const WARNINGS: Rules = { ...inProduction(IN_PRODUCTION), ...EVERYWHERE };
 
-/** For a service that opens the database. @param env has the variables that the driver reads itself */
+/** Warnings about DATABASE_URL. @param env has the variables that the driver reads itself */
 export const databaseWarnings = (env: Env): Rules =>
   inProduction({
     'DATABASE_URL is unset: SQLite is for one machine': (of) => of.DATABASE_URL === undefined,

@@ -13,7 +13,7 @@ import { closeOwnDirectory } from './private-data.ts';
 
 export type OpenStorage = Storage & {
   readonly checks: readonly Check[];
-  /** Judges the times that are stored: that of the server, or of this machine. */
+  /** The clock that stored times are compared with: that of the database server, or of this machine. */
   readonly clock: Clock;
   readonly connections: Readings['databaseConnections'];
   readonly close: () => Promise<void>;
@@ -41,7 +41,7 @@ export const openSql = async (options: DatabaseOptions, opening: Opening): Promi
   };
 };
 
-/** The clock of a server. One that does not respond is read later. */
+/** The clock of a server. If it does not respond, it is read later. */
 const clockOf = async (readTime: () => Promise<number>) => {
   const clock = serverClock(readTime);
   await clock.read().catch(() => undefined);

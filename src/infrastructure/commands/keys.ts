@@ -1,4 +1,5 @@
-import { factorSecrets } from '../../adapters/crypto/secrets.ts';
+import { randomBytes } from 'node:crypto';
+import { factorSecrets, randomSecrets } from '../../adapters/crypto/secrets.ts';
 import { type KeyPair, kidsOf } from '../../adapters/crypto/token-keys.ts';
 import { publicHookKey } from '../../adapters/hooks/signing.ts';
 import { reEncryptFactors } from '../../application/factors/re-encrypt-factors.ts';
@@ -7,15 +8,7 @@ import { CommandError, invalidArguments } from '../command-error.ts';
 import { KEY_VARIABLES } from '../config/keys.ts';
 import type { Env } from '../config/variables.ts';
 import { parseConfig } from '../config.ts';
-import {
-  existingHookKey,
-  loadOrCreateHookKey,
-  newHookKey,
-  newPageServer,
-  newPair,
-  privatePem,
-  publicPem,
-} from '../keys.ts';
+import { existingHookKey, loadOrCreateHookKey, newHookKey, newPair, privatePem, publicPem } from '../keys.ts';
 import { type Action, type Answer, action, type Command } from './command.ts';
 import { envLine, makeFactorKey, type Page, rotateKeys, writePages } from './keys/rotations.ts';
 import { withAccounts } from './users/open-accounts.ts';
@@ -44,8 +37,8 @@ const generateKeys = (): Page[] => {
 };
 
 const pageServerPages = (): Page[] => {
-  const { id, secret, secretHash } = newPageServer();
-  const added = envLine('PAGE_SERVERS', `${id}:${secretHash}`);
+  const [id, secret] = [`pages-${randomBytes(4).toString('hex')}`, randomSecrets.random()];
+  const added = envLine('PAGE_SERVERS', `${id}:${randomSecrets.hashOf(secret)}`);
   return [
     { name: 'page-server.env', text: `${envLine('PAGE_SERVER_ID', id)}\n${envLine('PAGE_SERVER_SECRET', secret)}\n` },
     { name: 'service.env', text: `# Add to entries that are there after a comma.\n${added}\n` },
@@ -76,7 +69,7 @@ const hookPages = (key: KeyPair['privateKey']): Page[] => {
   ];
 };
 
-/** The `kid` and the use of each key in the environment. @throws ConfigError when the service would not start */
+/** Names the `kid` and the use of each key in the environment. @throws ConfigError when the service would not start */
 const describeKeys = async (env: Env): Promise<string> => {
   const config = parseConfig(env);
   const { keys: pairs } = config;
@@ -89,7 +82,7 @@ const describeKeys = async (env: Env): Promise<string> => {
 
 /**
  * Encrypts the secrets of all factors with the first key of FACTOR_KEYS, also while instances run. It can be repeated.
- * @throws CommandError when some cannot be decrypted, which stay as they are.
+ * @throws CommandError when some cannot be decrypted. These stay as they are.
  */
 const encryptAgain = async (env: Env): Promise<Answer> => {
   const { factorKeys } = parseConfig(env);

@@ -142,6 +142,13 @@ export const newHookKey = (): KeyObject => generateKeyPairSync('ed25519').privat
 
 export const newFactorKey = randomSecrets.random;
 
+/** A secret of 256 random bits and its SHA-256, for a server that renders pages. */
+export const newPageServer = () => {
+  const { random, hashOf } = randomSecrets;
+  const secret = random();
+  return { id: `pages-${random().slice(0, 8)}`, secret, secretHash: hashOf(secret) };
+};
+
 /** PKCS#8 (RFC 5958). */
 export const privatePem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString();
 

@@ -23,7 +23,10 @@ export type OpenStorage = Storage & {
 export const openSql = async (options: DatabaseOptions, opening: Opening): Promise<OpenStorage> => {
   if (options.kind === 'sqlite') closeOwnDirectory(dirname(options.path));
   const { records, faster, ping, pingOthers, readTime, connections, close } = await openDatabase(options, opening);
-  const { clock, stop } = readTime === null ? { clock: systemClock, stop: () => undefined } : await clockOf(readTime);
+  const clock = readTime && serverClock(readTime);
+  // If the server does not respond, its clock is read later.
+  await clock?.read().catch(() => undefined);
+  const stopReading = clock && keepReading(clock);
   const { sessions, ...storage } = storageOver(records);
   return {
     ...storage,
@@ -32,20 +35,13 @@ export const openSql = async (options: DatabaseOptions, opening: Opening): Promi
       { name: 'database', ping, required: true },
       { name: 'tables', ping: pingOthers, required: false },
     ],
-    clock,
+    clock: clock ?? systemClock,
     connections,
     close: () => {
-      stop();
+      stopReading?.();
       return close();
     },
   };
-};
-
-/** The clock of a server. If it does not respond, it is read later. */
-const clockOf = async (readTime: () => Promise<number>) => {
-  const clock = serverClock(readTime);
-  await clock.read().catch(() => undefined);
-  return { clock, stop: keepReading(clock) };
 };
 
 export const migrateSql = async (options: DatabaseOptions, tables?: OwnTables): Promise<void> => {

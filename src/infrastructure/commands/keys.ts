@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { factorSecrets, randomSecrets } from '../../adapters/crypto/secrets.ts';
+import { factorSecrets } from '../../adapters/crypto/secrets.ts';
 import { type KeyPair, kidsOf } from '../../adapters/crypto/token-keys.ts';
 import { publicHookKey } from '../../adapters/hooks/signing.ts';
 import { reEncryptFactors } from '../../application/factors/re-encrypt-factors.ts';
@@ -8,7 +7,15 @@ import { CommandError, invalidArguments } from '../command-error.ts';
 import { KEY_VARIABLES } from '../config/keys.ts';
 import type { Env } from '../config/variables.ts';
 import { parseConfig } from '../config.ts';
-import { existingHookKey, loadOrCreateHookKey, newHookKey, newPair, privatePem, publicPem } from '../keys.ts';
+import {
+  existingHookKey,
+  loadOrCreateHookKey,
+  newHookKey,
+  newPageServer,
+  newPair,
+  privatePem,
+  publicPem,
+} from '../keys.ts';
 import { type Action, type Answer, action, type Command } from './command.ts';
 import { envLine, makeFactorKey, type Page, rotateKeys, writePages } from './keys/rotations.ts';
 import { withAccounts } from './users/open-accounts.ts';
@@ -37,8 +44,8 @@ const generateKeys = (): Page[] => {
 };
 
 const pageServerPages = (): Page[] => {
-  const [id, secret] = [`pages-${randomBytes(4).toString('hex')}`, randomSecrets.random()];
-  const added = envLine('PAGE_SERVERS', `${id}:${randomSecrets.hashOf(secret)}`);
+  const { id, secret, secretHash } = newPageServer();
+  const added = envLine('PAGE_SERVERS', `${id}:${secretHash}`);
   return [
     { name: 'page-server.env', text: `${envLine('PAGE_SERVER_ID', id)}\n${envLine('PAGE_SERVER_SECRET', secret)}\n` },
     { name: 'service.env', text: `# Add to entries that are there after a comma.\n${added}\n` },

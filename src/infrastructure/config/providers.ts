@@ -54,7 +54,6 @@ const PRESETS = new Map<string, Preset>([
     },
   ],
 ]);
-const NO_PRESET: Preset = {};
 const OPEN_ID: readonly Member[] = ['ISSUER', 'CLIENT_ID', 'CLIENT_SECRET', 'SCOPES'];
 
 const variableOf = (provider: string, member: Member): string =>
@@ -65,7 +64,7 @@ export const readProviders = (env: Env, names: readonly string[], isProduction: 
   const problems: string[] = [];
   const known = new Set(['OIDC_PROVIDERS']);
   const providers = names.map((name): ProviderSettings => {
-    const preset = PRESETS.get(name) ?? NO_PRESET;
+    const preset: Preset = PRESETS.get(name) ?? {};
     const { members: of = OPEN_ID, protocol = 'openid', formPost = false } = preset;
     const values: Record<string, unknown> = {};
     for (const member of [...of, 'TITLE'] as const) {

@@ -35,10 +35,8 @@ export const mailOAuth = formOf<MailOAuth>(
   },
 );
 
-type MailUrl = { readonly url: string; readonly requireTls: boolean };
-
 /** Refuses port 0, and control characters in the decoded user name and password, which SMTP cannot send. */
-export const mailUrl = formOf<MailUrl>(
+export const mailUrl = formOf<{ readonly url: string; readonly requireTls: boolean }>(
   'an smtp:// or smtps:// URL with a host, special characters of user and password percent-encoded, without path, and without query except requireTLS=false; or the http:// or https:// URL of a server of yours',
   (given) => {
     const text = given.trim();
@@ -118,9 +116,8 @@ export const databaseUrl = formOf<DatabaseUrl>(
   },
 );
 
-const hasFamily = ({ search }: URL): boolean => /^(?:\?family=[046])?$/.test(search);
-
-const isServer = (url: URL): boolean => url.hostname !== '' && /^(?:\/\d*)?$/.test(url.pathname) && hasFamily(url);
+const isServer = ({ hostname, pathname, search }: URL): boolean =>
+  hostname !== '' && /^(?:\/\d*)?$/.test(pathname) && /^(?:\?family=[046])?$/.test(search);
 const isNode = (url: URL): boolean => url.hostname !== '' && /^\/?$/.test(url.pathname) && url.search === '';
 
 /** Parameters of the query. Others, such as time-outs, would override those of the service. */

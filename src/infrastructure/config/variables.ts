@@ -63,10 +63,9 @@ const SECRETS: readonly string[] = [
   'PGPASSWORD',
   ...VARIABLE_NAMES.filter((name) => (VARIABLES[name] as Variable).secret),
 ];
-const FILES = SECRETS.map((name) => `${name}_FILE`);
 /** Names of files with secrets of providers. */
 const OF_PROVIDERS = /^(OIDC_[A-Z\d_]{1,80}_(?:CLIENT_SECRET|PRIVATE_KEY))_FILE$/;
-const KNOWN = new Set<string>([...VARIABLE_NAMES, ...FILES]);
+const KNOWN = new Set<string>([...VARIABLE_NAMES, ...SECRETS.map((name) => `${name}_FILE`)]);
 
 /**
  * The environment with the contents of the files that `<name>_FILE` names, without the line breaks at their ends, and a line for each file that cannot

@@ -47,7 +47,9 @@ export const backUp = async ({ database: { path, tablePrefix }, dataDir, file, w
   const draft = await mkdtemp(`${place}.part-`);
   try {
     const [copy, packed] = [join(draft, 'database.sqlite'), join(draft, 'packed')];
-    await copyDatabase(path, copy);
+    await writeFile(copy, '', { flag: 'wx', mode: 0o600 });
+    // One statement copies one snapshot, and blocks no writer. `backup()` of `node:sqlite` starts again whenever another process has written.
+    withDatabase(path, (database) => void database.prepare('vacuum into ?').run(copy));
     const rows = countRows(copy, tablePrefix);
     const keys = withKeys ? await keysOf(dataDir) : new Map<string, string>();
     addManifest(copy, { takenAt, madeBy: VERSION, keys });
@@ -63,15 +65,6 @@ export const backUp = async ({ database: { path, tablePrefix }, dataDir, file, w
 };
 
 const taken = (path: string): CommandError => new CommandError('file-exists', `${path} exists, and is not replaced.`);
-
-/**
- * Copies one snapshot in one statement, which blocks no writer. `backup()` of `node:sqlite` would copy some pages at a time, and start again
- * whenever another process has written.
- */
-const copyDatabase = async (path: string, copy: string): Promise<void> => {
-  await writeFile(copy, '', { flag: 'wx', mode: 0o600 });
-  withDatabase(path, (database) => void database.prepare('vacuum into ?').run(copy));
-};
 
 const keysOf = async (dataDir: string): Promise<Map<string, string>> => {
   const keys = new Map<string, string>();

@@ -12,13 +12,11 @@ const HOST = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/
 /** Checks a request that Node's parser has accepted. @returns `null` for a valid one. */
 export const requestFault = (incoming: IncomingMessage) => {
   if (incoming.rawHeaders.length > 2 * MAX_HEADERS) return { status: 431, reason: 'too many headers' };
-  const reason = versionFault(incoming) ?? hostFault(incoming);
+  // Node's parser reads a request line without a version as HTTP/0.9, and accepts the version HTTP/2.0.
+  const isHttp1 = ['1.0', '1.1'].includes(incoming.httpVersion);
+  const reason = isHttp1 ? hostFault(incoming) : 'unsupported version of HTTP';
   return reason === null ? null : { status: 400, reason };
 };
-
-/** Node's parser reads a request line without a version as HTTP/0.9, and accepts the version HTTP/2.0. */
-const versionFault = ({ httpVersion }: IncomingMessage): string | null =>
-  ['1.0', '1.1'].includes(httpVersion) ? null : 'unsupported version of HTTP';
 
 /** The Host header as RFC 9112 §3.2 requires it. */
 const hostFault = (incoming: IncomingMessage): string | null => {

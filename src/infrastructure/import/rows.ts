@@ -65,8 +65,6 @@ const rowIn = (json: string, line: number): Row | RowProblem => {
   return { line, problem: 'is not JSON' };
 };
 
-type CsvRecord = { readonly record: readonly string[]; readonly raw: string };
-
 /** Far more than an entry of any system needs. */
 const ROW_MAX_CHARACTERS = 2 ** 18;
 
@@ -88,11 +86,13 @@ export async function* csvRows(text: AsyncIterable<string>): AsyncGenerator<Row 
   pipeline(Readable.from(text), parser, () => {});
   let [names, read]: [readonly string[] | undefined, number] = [undefined, 0];
   try {
-    for await (const { record, raw } of parser as AsyncIterable<CsvRecord>) {
+    for await (const { record, raw } of parser as AsyncIterable<{ record: readonly string[]; raw: string }>) {
       const line = read + breaks(/^\s*/.exec(raw)?.[0] ?? '') + 1;
       read += breaks(raw);
-      if (names === undefined) names = headerOf(record, line);
-      else if (!fits(record, names.length))
+      if (names === undefined) {
+        if (new Set(record).size < record.length) throw new FileProblem(line, 'names a column twice');
+        names = record;
+      } else if (!fits(record, names.length))
         yield { line, problem: `has ${record.length} fields in place of ${names.length}` };
       else yield { line, row: Object.fromEntries(names.map((name, at) => [name, record[at]])) };
     }
@@ -103,11 +103,6 @@ export async function* csvRows(text: AsyncIterable<string>): AsyncGenerator<Row 
 }
 
 const breaks = (text: string): number => text.match(/\r\n?|\n/g)?.length ?? 0;
-
-const headerOf = (names: readonly string[], line: number): readonly string[] => {
-  if (new Set(names).size < names.length) throw new FileProblem(line, 'names a column twice');
-  return names;
-};
 
 /** Whether the number of fields is right. One empty field more is a comma at the end of the line. */
 const fits = (record: readonly string[], length: number): boolean =>

@@ -152,10 +152,8 @@ export const linkTo = (name: unknown, subject: unknown, email?: unknown, issuer?
 /** An authenticator app with a secret in Base32. Any other secret, such as an encrypted one, is left out. */
 export const totpFactor = (secret: unknown): Linked => {
   const text = textOf(secret)?.replaceAll(/[\s=]/g, '') ?? '';
-  return /^[A-Z2-7]+$/i.test(text) ? { factors: [{ secret: text }] } : LEFT_OUT;
+  return /^[A-Z2-7]+$/i.test(text) ? { factors: [{ secret: text }] } : { notes: [WITHOUT_FACTOR] };
 };
-
-const LEFT_OUT = { notes: [WITHOUT_FACTOR] };
 
 /** RFC 4648 §6, without padding. */
 export const base32 = (bytes: Uint8Array): string => {

@@ -37,16 +37,13 @@ const SECRETS: ReadonlySet<string> = new Set(SECRET_NAMES.map((name) => name.toL
 
 const bounded = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text);
 
-const hasToJson = (value: object): value is { toJSON(): unknown } =>
-  'toJSON' in value && typeof value.toJSON === 'function';
-
 /** A copy for the log: errors redacted, secrets censored, texts truncated. */
 const censored = (value: unknown, depth = 0): unknown => {
   if (typeof value === 'string') return bounded(value);
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Error) return censoredMembers(redactError(value), depth);
   if (depth > MAX_DEPTH) return undefined;
-  if (hasToJson(value)) return censored(value.toJSON(), depth + 1);
+  if ('toJSON' in value && typeof value.toJSON === 'function') return censored(value.toJSON(), depth + 1);
   if (Array.isArray(value)) return value.map((item) => censored(item, depth + 1));
   return censoredMembers(value, depth);
 };

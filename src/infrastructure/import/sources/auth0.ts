@@ -1,17 +1,15 @@
 import { type Fields, listOf, objectOf, objectsIn, renamed, textOf } from '../fields.ts';
 import { linkTo, sourceOf, totpFactor, WITHOUT_FACTOR } from '../system-export.ts';
 
-type Identity = { readonly provider: string; readonly subject: string; readonly email?: unknown };
-
 /** The identities of a user. Without a list, there is the one in the id, such as `auth0|5e…`. */
-const identitiesOf = ({ user_id: userId, identities }: Fields): readonly Identity[] => {
+const identitiesOf = ({ user_id: userId, identities }: Fields) => {
   const [, provider, subject = ''] = /^([^|]+)\|(.+)$/.exec(textOf(userId) ?? '') ?? [];
   const all = objectsIn(identities).map((identity) => ({
     provider: textOf(identity.provider) ?? '',
     subject: textOf(identity.user_id) ?? '',
     email: objectOf(identity.profileData).email,
   }));
-  return all.length > 0 || provider === undefined ? all : [{ provider, subject }];
+  return all.length > 0 || provider === undefined ? all : [{ provider, subject, email: undefined }];
 };
 
 const keyOf = (id = ''): string => (id === '' ? '' : `auth0|${id}`);

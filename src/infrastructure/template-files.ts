@@ -81,13 +81,13 @@ const templatesOf = <Texts>(kind: Kind) => {
     if (own === null) return { templates: await builtIn(), problems: [] };
     const check = await loadCheck();
     try {
-      const [ours, theirs, names] = await Promise.all([files(), filesIn(own), visibleIn(own)]);
+      const [builtInFiles, ownFiles, names] = await Promise.all([files(), filesIn(own), visibleIn(own)]);
       // Earlier versions had the texts of mails in directories.
       const languages = names
         .filter((name) => !name.includes('.'))
         .map((name) => `${name}: expected a file ${name}.json, and no directory: docs/mail-and-pages.md, CHANGELOG.md`);
-      const problems = [...languages, ...check(theirs, ours)].map((problem) => `${variable}: ${problem}`);
-      return { templates: await (problems.length === 0 ? merged<Texts>(kind, theirs) : builtIn()), problems };
+      const problems = [...languages, ...check(ownFiles, builtInFiles)].map((problem) => `${variable}: ${problem}`);
+      return { templates: await (problems.length === 0 ? merged<Texts>(kind, ownFiles) : builtIn()), problems };
     } catch (error) {
       const problem = `${variable}: the directory cannot be read: ${systemReason(error)}`;
       return { templates: await builtIn(), problems: [problem] };

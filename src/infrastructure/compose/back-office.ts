@@ -44,7 +44,7 @@ export const openBackOffice = async (
   const people = login ?? (proxy && behindProxy(proxy, url));
   const siteNavigation = people === null ? [['/errors', 'Errors'] as const] : navigationOf(reads, operators.hasMail);
   const site = { baseUrl: url, version: VERSION, siteNavigation };
-  const inLog = (of: readonly Route[]) => audited(of, (call) => logger.info(call, 'back office'));
+  const inLog = (all: readonly Route[]) => audited(all, (call) => logger.info(call, 'back office'));
   const api = inLog(actRoutes({ ...reads, ...ACTS }, operators));
   const routes: Route[] = [
     ...api,

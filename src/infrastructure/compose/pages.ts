@@ -121,7 +121,7 @@ export const openPages = (deps: Service, config: Config, { api, script, ofMail, 
         site,
         application,
         minLength: config.passwordLimits.minLength,
-        pages: there,
+        pages: pageNames,
         mayRegister: registration === 'open',
         providers: [...deps.providers.values()],
         passwords: config.passwords,
@@ -138,7 +138,7 @@ export const openPages = (deps: Service, config: Config, { api, script, ofMail, 
     ...visits,
   });
   const paths = new Set(pages.map(({ path }) => path));
-  const there: ReadonlySet<string> = new Set(
+  const pageNames: ReadonlySet<string> = new Set(
     Object.entries(PAGES).flatMap(([name, { path }]) => (paths.has(path) ? [name] : [])),
   );
   return [...pages, userScriptRoute(script)];

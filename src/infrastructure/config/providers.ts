@@ -65,9 +65,9 @@ export const readProviders = (env: Env, names: readonly string[], isProduction: 
   const known = new Set(['OIDC_PROVIDERS']);
   const providers = names.map((name): ProviderSettings => {
     const preset: Preset = PRESETS.get(name) ?? {};
-    const { members: of = OPEN_ID, protocol = 'openid', formPost = false } = preset;
+    const { members = OPEN_ID, protocol = 'openid', formPost = false } = preset;
     const values: Record<string, unknown> = {};
-    for (const member of [...of, 'TITLE'] as const) {
+    for (const member of [...members, 'TITLE'] as const) {
       const variable = variableOf(name, member);
       const { expected, parse } = FORMS[member];
       known.add(variable).add(`${variable}_FILE`);

@@ -45,8 +45,8 @@ export const supportUrl = formOf(
 );
 
 /** `http:` only on this machine. The host of a logo becomes part of a Content-Security-Policy. */
-const safeUrl = (of: string) =>
-  formOf(`an https URL of ${of}, or an http URL on this machine, without credentials and fragment`, (text) => {
+const safeUrl = (what: string) =>
+  formOf(`an https URL of ${what}, or an http URL on this machine, without credentials and fragment`, (text) => {
     const url = httpUrl(text, /[#*\s]/);
     return url !== undefined && (url.protocol === 'https:' || isLoopback(hostOf(url))) ? url.href : undefined;
   });

@@ -15,7 +15,7 @@ export type Linked = {
 /** An entry that belongs to the user of another entry. */
 export type Part = Linked & {
   /** A key of the user, as in `keys`. Empty if it is missing. */
-  readonly of: string;
+  readonly userKey: string;
   readonly passwordHash?: string | undefined;
   /** An address that the user has proven. */
   readonly verifiedEmail?: string | undefined;
@@ -66,7 +66,7 @@ export const sourceOf = (system: Export): Source =>
       for await (const entry of entries())
         if ('part' in entry && entry.part !== null)
           parts.push({ file: entry.file, line: entry.line, part: entry.part });
-    const partsByUser = Map.groupBy(parts, ({ part }) => part.of);
+    const partsByUser = Map.groupBy(parts, ({ part }) => part.userKey);
     for await (const entry of entries()) {
       if ('problem' in entry) yield entry;
       else if (entry.part === null) yield* userIn(entry, system, partsByUser);
@@ -138,10 +138,10 @@ export const linkTo = (name: unknown, subject: unknown, email?: unknown, issuer?
   const called = (textOf(name) ?? '').toLowerCase().replace(/^oauth_|\.com$|-oauth2$/g, '');
   const provider = MICROSOFT.includes(called) ? 'microsoft' : called;
   if (OWN.includes(provider)) return {};
-  const of = issuer ?? (Object.hasOwn(ISSUERS, provider) ? ISSUERS[provider] : undefined);
+  const knownIssuer = issuer ?? (Object.hasOwn(ISSUERS, provider) ? ISSUERS[provider] : undefined);
   const sub = textOf(subject);
-  if (of !== undefined && sub !== undefined)
-    return { identities: [{ issuer: of, subject: sub, provider, email: textOf(email) }] };
+  if (knownIssuer !== undefined && sub !== undefined)
+    return { identities: [{ issuer: knownIssuer, subject: sub, provider, email: textOf(email) }] };
   const reason =
     provider === 'microsoft'
       ? 'its issuer and subject depend on the tenant and the application, and are not in the export'

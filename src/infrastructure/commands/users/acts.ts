@@ -160,11 +160,10 @@ const intentOf = ({ act, user, byPosition, body }: Operation): string => {
 
 const textOf = ({ act, accounts }: Operation, changed: boolean, isMailed: boolean, data: Members | null): string => {
   const says = act.command?.says;
+  const members = Object.entries(data ?? {}).filter(([name, value]) => name !== 'changed' && value !== null);
   return [
-    ...Object.entries(data ?? {}).flatMap(([name, value]) =>
-      name === 'changed' || value === null
-        ? []
-        : [`${name}: ${printable(typeof value === 'string' ? value : JSON.stringify(value))}\n`],
+    ...members.map(
+      ([name, value]) => `${name}: ${printable(typeof value === 'string' ? value : JSON.stringify(value))}\n`,
     ),
     ...(isMailed ? ['A link is sent by mail.\n'] : []),
     ...(says !== undefined && changed ? [`${says}\n`] : []),

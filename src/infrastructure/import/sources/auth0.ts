@@ -25,7 +25,7 @@ export const auth0 = sourceOf({
   part: ({ _id, alt_id: custom, passwordhash }) =>
     _id === undefined
       ? null
-      : { of: keyOf(textOf(custom) ?? textOf(objectOf(_id).$oid)), passwordHash: textOf(passwordhash) },
+      : { userKey: keyOf(textOf(custom) ?? textOf(objectOf(_id).$oid)), passwordHash: textOf(passwordhash) },
   keys: (row) => identitiesOf(row).map(({ provider, subject }) => (provider === 'auth0' ? keyOf(subject) : '')),
   fields: {
     ...{ id: 'user_id', username: 'username', email: 'email', emailVerified: 'email_verified' },

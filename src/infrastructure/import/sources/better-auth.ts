@@ -11,7 +11,7 @@ export const betterAuth = sourceOf({
   tables: ['user', 'account', 'users', 'accounts'],
   // Columns may be named as in databases: `email_verified`.
   renamed: (row) => renamed(row, (name) => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())),
-  part: (row) => ('providerId' in row ? { of: textOf(row.userId) ?? '', ...accountIn(row) } : null),
+  part: (row) => ('providerId' in row ? { userKey: textOf(row.userId) ?? '', ...accountIn(row) } : null),
   // Other rows are of a further table, such as `session`.
   isUser: (row) => 'email' in row,
   leftOut: ({ isAnonymous }) => (isTrue(isAnonymous) ? 'is an anonymous user' : undefined),

@@ -37,7 +37,7 @@ const emailIn = (row: Fields): { readonly email: string | undefined; readonly em
 /** The dashboard's CSV, the JSON of the Backend API, or the latter with the former as the file of passwords. */
 export const clerk = sourceOf({
   tables: ['data'],
-  part: (row, isSecond) => (isSecond ? { of: textOf(row.id) ?? '', ...secretsIn(row) } : null),
+  part: (row, isSecond) => (isSecond ? { userKey: textOf(row.id) ?? '', ...secretsIn(row) } : null),
   fields: {
     ...{ id: 'id', username: 'username', createdAt: 'created_at', disabled: 'banned' },
     email: (row) => emailIn(row).email,

@@ -14,7 +14,7 @@ const nameIn = ({ username, email }: Fields): unknown => {
 };
 
 /** An entry of django-allauth or django-otp. Only authenticator apps with codes of 6 digits and 30 seconds are imported. */
-const partIn = (fields: Fields): Omit<Part, 'of'> | null => {
+const partIn = (fields: Fields): Omit<Part, 'userKey'> | null => {
   switch (fields.model) {
     case 'account.emailaddress':
       return isTrue(fields.verified) ? { verifiedEmail: textOf(fields.email) } : {};
@@ -39,7 +39,7 @@ export const django = sourceOf({
   renamed: ({ model, pk, fields }) => ({ ...objectOf(fields), model, pk }),
   part: (row) => {
     const part = partIn(row);
-    return part && { of: keyOf(row.user), ...part };
+    return part && { userKey: keyOf(row.user), ...part };
   },
   keys: (row) => [keyOf(row.pk), naturalKeyOf(nameIn(row))],
   isUser: (row) => 'password' in row && 'last_login' in row,

@@ -21,9 +21,9 @@ const identityIn = ({ provider, provider_id: id, identity_data: data }: Fields) 
 export const supabase = sourceOf({
   tables: ['users', 'identities', 'mfa_factors'],
   part: (row) => {
-    const of = textOf(row.user_id);
-    if (of === undefined) return null;
-    return { of, ...('factor_type' in row ? factorIn(row) : identityIn(row)) };
+    const userKey = textOf(row.user_id);
+    if (userKey === undefined) return null;
+    return { userKey, ...('factor_type' in row ? factorIn(row) : identityIn(row)) };
   },
   leftOut: (row) => {
     if (textOf(row.deleted_at) !== undefined) return 'was deleted there';

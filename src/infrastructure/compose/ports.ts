@@ -118,13 +118,18 @@ export const openPorts = async (config: Config, logger: Logger, opened: PortOpti
   };
   const { proofs, secrets, ...changed } = typeof given === 'function' ? given(defaults) : given;
   const ports: Ports = {
-    ...{ ...defaults, ...changed, ...storage },
-    mailer: changed.mailer === undefined ? mailer : changed.mailer,
-    proofs: { ...defaults.proofs, ...proofs },
-    secrets: { ...defaults.secrets, ...secrets },
+    ...{ ...withDefaults(changed, defaults), ...storage },
+    proofs: withDefaults(proofs, defaults.proofs),
+    secrets: withDefaults(secrets, defaults.secrets),
   };
   return { ports, keySet, hashing: hasher.load };
 };
+
+/** Members that are `undefined` count as missing, since the TypeScript of callers may allow them. */
+const withDefaults = <Members extends object>(given: Partial<Members> = {}, defaults: Members): Members => ({
+  ...defaults,
+  ...Object.fromEntries(Object.entries(given).filter(([, member]) => member !== undefined)),
+});
 
 /** With a signer of the caller, the key set is empty, and without keys in the environment a key of this process signs other values. */
 const openTokens = async ({ keys: given, dataDir, issuer, audience }: Config, { tokens }: PortOverrides) => {

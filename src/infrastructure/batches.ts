@@ -1,4 +1,4 @@
-/** So many at a time, the last ones perhaps fewer: no more are in memory. */
+/** Groups items, so that only `size` of them are in memory. The last group may be smaller. */
 export async function* inBatches<Item>(items: AsyncIterable<Item>, size: number): AsyncGenerator<readonly Item[]> {
   let batch: Item[] = [];
   for await (const item of items) {

@@ -1,6 +1,18 @@
 export type Closing = ReturnType<typeof closing>;
 
-/** The parts that a service has opened. They are closed in the opposite order. */
+/** Calls `open`, which adds what it opens. If it fails, what it has opened is closed. */
+export const closingOnFailure = async <Result>(open: (opened: Closing) => Promise<Result>): Promise<Result> => {
+  const opened = closing();
+  try {
+    return await open(opened);
+  } catch (error) {
+    // Why it did not open matters more than an error of closing.
+    await opened.closeAll().catch(() => undefined);
+    throw error;
+  }
+};
+
+/** What was opened. It is closed in the opposite order. */
 export const closing = () => {
   const open: (() => unknown)[] = [];
   return {

@@ -2,13 +2,13 @@ import { reasonOf, systemReason } from '../adapters/log/redact-error.ts';
 import { AppError } from '../domain/errors/app-error.ts';
 import { ConfigError } from './config.ts';
 
-/** An exit status: 0 done, 1 failed, 2 invalid arguments or configuration; 3 as the help of the command says. */
+/** An exit status: 0 done, 1 failed, 2 invalid arguments or configuration. The help of a command says what 3 means. */
 export type Status = 0 | 1 | 2 | 3;
 
-/** The error of a command that has changed nothing. */
+/** A command throws it when it has changed nothing. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
-  /** For programs: stays the same in later versions. */
+  /** Programs read it. It stays the same in later versions. */
   readonly code: string;
   readonly status: Status;
 
@@ -21,14 +21,14 @@ export class CommandError extends Error {
 
 export const invalidArguments = (message: string): CommandError => new CommandError('arguments', message, 2);
 
-/** What databases say of a table or a column that does not exist: SQLSTATEs, the names of MariaDB and MySQL, and SQLite. */
-const OTHER_TABLES = /\b42(?:P01|703)\b|ER_(?:NO_SUCH_TABLE|BAD_FIELD_ERROR)|no such (?:table|column)/;
+/** How databases report a missing table or column: PostgreSQL by SQLSTATE, MariaDB and MySQL by name, SQLite in words. */
+const MISSING_TABLE = /\b42(?:P01|703)\b|ER_(?:NO_SUCH_TABLE|BAD_FIELD_ERROR)|no such (?:table|column)/;
 const NO_TABLES = 'The database has no tables of this version. Start the service once, or run `npx tandem migrate`.';
 
 export const failureOf = (error: unknown, failed: Status = 1): Pick<CommandError, 'status' | 'code' | 'message'> => {
   if (error instanceof CommandError) return error;
   if (error instanceof ConfigError) return { status: 2, code: 'configuration', message: error.message };
-  if (error instanceof AppError && OTHER_TABLES.test(error.reason ?? ''))
+  if (error instanceof AppError && MISSING_TABLE.test(error.reason ?? ''))
     return { status: failed, code: 'migrations-pending', message: NO_TABLES };
   return { status: failed, code: 'failed', message: messageOf(error) };
 };

@@ -1,12 +1,12 @@
 // @ts-check
 import { lstatSync, mkdirSync } from 'node:fs';
-// Node.js 20, which main.js refuses in words, does not export `enableCompileCache`.
+// As a default import, since Node.js 20, which main.js refuses, does not export `enableCompileCache`.
 import module from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const HERE = fileURLToPath(import.meta.url);
-/** The packages that this one is installed among, or those of the checkout. */
+/** The `node_modules` in which this package is installed, or that of the checkout. */
 const MODULES =
   /^.*[\\/]node_modules(?=[\\/])/.exec(HERE)?.[0] ?? fileURLToPath(new URL('../../node_modules', import.meta.url));
 const ROOT_UID = 0;
@@ -38,7 +38,7 @@ const safeDirectory = (modules) => {
 };
 
 /**
- * A directory of another user would be in the way of the owner of the packages.
+ * Whether the path belongs to this user: a cache that another user makes would keep the owner of the packages from making one.
  * @param {string} path
  */
 const isOwn = (path) => process.geteuid === undefined || lstatSync(path).uid === process.geteuid();

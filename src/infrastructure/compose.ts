@@ -20,7 +20,7 @@ import { listEnded } from '../application/storage/events.ts';
 import type { Stores } from '../application/storage/records.ts';
 import { endedList, listedSince, MOST_LISTED } from '../domain/ended-session.ts';
 import type { Notice } from '../domain/happenings.ts';
-import { type Closing, closing } from './closing.ts';
+import { type Closing, closingOnFailure } from './closing.ts';
 import { openHooks } from './compose/hooks.ts';
 import { openLimits } from './compose/limits.ts';
 import { userFailures } from './compose/pages.ts';
@@ -35,7 +35,7 @@ import { createWakeUpSignal } from './delivery-loop.ts';
 import { openTemplates } from './template-files.ts';
 import { REVISION, VERSION } from './version.ts';
 
-/** `serve` closes the caller's own storage, listens to signals, counts in Redis, and asks receivers of webhooks and providers over HTTP. */
+/** Without what `serve` does itself, and with replacements for what goes over the network: Redis, webhooks and providers. */
 type ServiceOverrides = Omit<Overrides, 'close' | 'stopsAtSignals'> & {
   readonly counts?: Counts;
   readonly senderFor?: SenderFor;
@@ -45,23 +45,14 @@ type ServiceOverrides = Omit<Overrides, 'close' | 'stopsAtSignals'> & {
 export type RunningService = Awaited<ReturnType<typeof compose>>;
 
 /** Builds the service, in production and in tests. If that fails, it closes what it opened. */
-export const compose = async (config: Config, logger: Logger, overrides: ServiceOverrides = {}) => {
-  const opened = closing();
-  try {
-    return await build(config, logger, overrides, opened);
-  } catch (error) {
-    await opened.closeAll().catch(() => undefined);
-    throw error;
-  }
-};
+export const compose = (config: Config, logger: Logger, overrides: ServiceOverrides = {}) =>
+  closingOnFailure((opened) => build(config, logger, overrides, opened));
 
 const openParts = async (config: Config, logger: Logger, overrides: ServiceOverrides, opened: Closing) => {
   const { mails: templates, pages: pageFiles, locales: mailLocales } = await openTemplates(config);
-  // Its library is slow to load.
-  const metrics =
-    config.metrics === null
-      ? null
-      : (await import('../adapters/metrics/prometheus.ts')).prometheusMetrics({ version: VERSION, revision: REVISION });
+  const built = { version: VERSION, revision: REVISION };
+  // Imported only if it is on: its library is slow to load.
+  const metrics = config.metrics && (await import('../adapters/metrics/prometheus.ts')).prometheusMetrics(built);
   if (metrics !== null) opened.add(onDatabaseFailure(metrics.observeDatabaseFailure));
   opened.add(await openTracing(config.tracing, logger, metrics?.observeLostSpans));
   const wakeUp = createWakeUpSignal();
@@ -77,24 +68,18 @@ const openParts = async (config: Config, logger: Logger, overrides: ServiceOverr
   opened.add(database.close);
   await assertHasTables(database.storage, overrides.tables);
   const limits = await openLimits(config, logger, opened, metrics?.observeFallback, overrides.counts);
-  const { ports, keySet, hashing } = await openPorts(config, logger, {
-    overrides: overrides.ports ?? {},
-    storage: database.storage,
-    clock: database.clock,
-    observeHook: metrics?.observeHook,
-    ...limits,
-  });
+  const parts = { ...database, ...limits, overrides: overrides.ports, observeHook: metrics?.observeHook };
+  const { ports, keySet, hashing } = await openPorts(config, logger, parts);
   const hooks = await openHooks(config, overrides.hooks, { ...ports, logger }, metrics?.observeHook);
   opened.add(hooks.close);
   endedFeed = openEndedFeed(ports, config);
   const refusals = storeRefusedLogins(ports, logger);
   opened.add(refusals.close);
   const report = openReports({ logger, metrics, countRefusal: refusals.count });
+  const reporting = { logger, report, isWatched: metrics !== null };
   const { mailer } = ports;
-  const mail =
-    mailer &&
-    mailDelivery(config, { ...ports, mailer }, { logger, wakeUp, report, templates, isWatched: metrics !== null });
-  const webhooks = webhookDelivery(config, ports, { logger, report, isWatched: metrics !== null }, overrides.senderFor);
+  const mail = mailer && mailDelivery(config, { ...ports, mailer }, { ...reporting, wakeUp, templates });
+  const webhooks = webhookDelivery(config, ports, reporting, overrides.senderFor);
   return {
     ...{ database, limits, ports, keySet, hashing, hooks, pageFiles, mailLocales },
     ...{ metrics, report, endedFeed, mail, webhooks },
@@ -152,7 +137,7 @@ const build = async (config: Config, logger: Logger, overrides: ServiceOverrides
     onRequest: metrics?.observeRequest,
     onUnreadable: metrics?.observeUnreadable,
   };
-  // Most services have none.
+  // Imported only if there is one.
   const backOffice =
     config.admin &&
     (await (await import('./compose/back-office.ts')).openBackOffice(config.admin, { ...settings, ...deps }, httpDeps));
@@ -177,7 +162,7 @@ const build = async (config: Config, logger: Logger, overrides: ServiceOverrides
   return { http, routes, backOffice, ports, deps, metrics, mail, webhooks, announceStop, close: opened.closeAll };
 };
 
-/** The list of ended sessions; `null` with a signer of the caller that does not sign it. */
+/** The feed of ended sessions. `null`: the caller's signer of tokens cannot sign it. */
 const openEndedFeed = ({ records, tokens, clock }: Ports, { accessLifetime }: Config): EndedFeed | null => {
   const sign = tokens.signEnded?.bind(tokens);
   if (sign === undefined) return null;
@@ -199,13 +184,13 @@ const forOwnRoutes = (ports: Ports): ServiceWith<OwnTables> => {
   };
 };
 
-/** The settings that use cases and HTTP get: no keys, and no URLs with passwords. */
+/** The settings for use cases and HTTP: all but keys and URLs with passwords. */
 const withoutSecrets = ({ keys, factorKeys, hookPrivateKey, hookBeforeRegister, admin, ...config }: Config) => {
   const { verifyPasswords, mail, redisUrls, database, providers, ...settings } = config;
   return settings;
 };
 
-/** The origins of the service itself, if its pages send requests to it, or browsers that hold a key do: they send an Origin then as well. */
+/** The origins of the service, where its own pages, or browsers that hold a key, send it requests with an Origin. */
 const pageOriginsOf = (config: Config, hasAccountPages: boolean): readonly string[] => {
   const sends =
     config.console ||

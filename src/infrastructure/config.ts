@@ -6,17 +6,17 @@ import * as variables from './config/variables.ts';
 import { databaseWarnings, WARNINGS } from './config/warnings.ts';
 
 export type Config = Readonly<ReturnType<typeof settingsOf>> & {
-  /** At which users may log in. */
+  /** The identity providers at which users may log in. */
   readonly providers: readonly ProviderSettings[];
   /** Settings that are allowed, but risky or probably a mistake: one line each. */
   readonly warnings: readonly string[];
-  /** What it is set to, for operators. A `value` of `null` is a secret. */
+  /** All variables as the back office shows them. A `value` of `null` is a secret. */
   readonly shownSettings: ReturnType<typeof variables.shownSettings>;
-  /** The same about the database, for a service that opens it. */
+  /** The same about the database. A service with a storage of its caller does not log them. */
   readonly databaseWarnings: readonly string[];
 };
 
-/** All problems: a line each, with the name of the variable and never its value. */
+/** Has all problems, a line each, with the name of the variable and never its value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
@@ -46,7 +46,7 @@ export type ReadConfig = ReturnType<typeof readConfig>;
 export const readConfig = (given: variables.Env) => {
   const { env, problems } = variables.readEnvironment(given);
   const { values: valid, invalid } = variables.readVariables(env);
-  // All defaults are valid, so no variable is missing.
+  // All defaults are valid, so every variable has a value.
   const values = { ...variables.readVariables({ NODE_ENV: valid.NODE_ENV }).values, ...valid } as variables.Values;
   const ofProviders =
     'OIDC_PROVIDERS' in valid
@@ -69,14 +69,14 @@ export const readConfig = (given: variables.Env) => {
 
 class InvalidVariable extends Error {}
 
-/** The lines of the rules that apply. A rule that reads an invalid variable does not: that one is reported already. */
+/** The texts of the rules that apply. A rule that reads an invalid variable does not apply: that variable is reported already. */
 const applying = (rules: Rules, valid: Partial<variables.Values>): string[] => {
   const values = new Proxy(valid, {
     get: (all, name) => {
       if (name in all) return Reflect.get(all, name);
       throw new InvalidVariable();
     },
-    // The proxy has every variable, or throws.
+    // The proxy returns each variable or throws.
   }) as variables.Values;
   return Object.keys(rules).filter((text) => {
     try {

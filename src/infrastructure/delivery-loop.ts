@@ -11,24 +11,22 @@ export type WakeUpSignal = ReturnType<typeof createWakeUpSignal>;
 export const createWakeUpSignal = () => {
   let [isSignalled, isSignalledForAll] = [false, false];
   let resume = (): void => undefined;
-  const signalled = (longest: number): Promise<void> =>
-    new Promise((resolve) => {
-      const timer = setTimeout(resolve, longest).unref();
-      resume = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   return {
-    /** @param isForAll whether to poll for all, also what waits for a poll. */
+    /** @param isForAll whether to poll at once, so that messages which wait for a poll are sent as well. */
     wake(isForAll = false): void {
       isSignalled = true;
       isSignalledForAll ||= isForAll;
       resume();
     },
-    /** Waits so many milliseconds for a signal, unless there was one since the last wait. For one caller. @returns whether one was for all. */
+    /** Waits for a signal, at most so many milliseconds, unless there was one since the last wait. One caller may wait. @returns `isForAll` */
     async wait(longest: number): Promise<boolean> {
-      if (!isSignalled) await signalled(longest);
+      if (!isSignalled) {
+        const resumed = Promise.withResolvers<void>();
+        resume = resumed.resolve;
+        const timer = setTimeout(resume, longest).unref();
+        await resumed.promise;
+        clearTimeout(timer);
+      }
       const isForAll = isSignalledForAll;
       [isSignalled, isSignalledForAll] = [false, false];
       return isForAll;
@@ -37,33 +35,33 @@ export const createWakeUpSignal = () => {
 };
 
 /**
- * The longest time between two polls, in milliseconds. The time is random, and a wake-up does not change it while few requests for mail
- * wait, so that no stranger can choose when a request is answered.
+ * The longest time between two polls, in milliseconds. The time is random, and most wake-ups do not change it, so that nobody can choose when a
+ * request for mail is answered.
  */
 const POLL_INTERVAL = 5_000;
-/** Milliseconds for attempts in progress when the service stops, and again for what is left to return to its store. */
+/** Milliseconds for attempts in progress when the service stops, and again for attempts that were aborted then. */
 const GRACE = 5_000;
 
-export type DeliveryDeps = {
-  /** Begins at most so many attempts, which never reject. @param lastPolledAt epoch milliseconds @throws Error when the store cannot be read */
+type DeliveryDeps = {
+  /** Begins at most `room` attempts, which never reject. @param lastPolledAt epoch milliseconds @throws Error when the store cannot be read */
   readonly send: (room: number, lastPolledAt: number) => Promise<readonly Promise<void>[]>;
   /** How many attempts run at the same time at most. */
   readonly concurrency: number;
-  /** What is read, for the log. */
+  /** The name of the store in the log. */
   readonly store: string;
   readonly wakeUp: WakeUpSignal;
   /** Makes attempts in progress fail. */
   readonly abandon: () => void;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
-  /** Called when nothing more is to be sent for now. Never rejects. */
+  /** Called when nothing is due. Never rejects. */
   readonly onIdle?: (() => Promise<void>) | undefined;
 };
 
 /** Milliseconds. */
 export type DeliveryTimes = { readonly pollInterval?: number; readonly grace?: number };
 
-/** Sends what is stored until `signal` is aborted. Others do not wait for a slow one. */
+/** Sends what is stored until `signal` is aborted. A slow attempt holds up no other. */
 export const deliver = async (
   { send, concurrency, store, wakeUp, abandon, clock, logger, onIdle }: DeliveryDeps,
   signal: AbortSignal,
@@ -71,27 +69,24 @@ export const deliver = async (
 ): Promise<void> => {
   const inProgress = new Set<Promise<void>>();
   const polls = randomPolls(clock, pollInterval);
-  const begin = async (): Promise<number> => {
-    const room = concurrency - inProgress.size;
-    const attempts = room === 0 ? [] : await send(room, polls.last());
-    for (const attempt of attempts) {
-      inProgress.add(attempt);
-      attempt.finally(() => {
-        inProgress.delete(attempt);
-        wakeUp.wake();
-      });
-    }
-    return attempts.length;
-  };
   const outage = outageLog(logger, {
     unavailable: `${store} could not be read`,
     available: `${store} can be read again`,
   });
-  const beginOrWarn = async (): Promise<number> => {
+  /** @returns how many attempts have begun. */
+  const begin = async (): Promise<number> => {
+    const room = concurrency - inProgress.size;
     try {
-      const begun = await begin();
+      const attempts = room === 0 ? [] : await send(room, polls.last());
       outage.succeeded();
-      return begun;
+      for (const attempt of attempts) {
+        inProgress.add(attempt);
+        attempt.finally(() => {
+          inProgress.delete(attempt);
+          wakeUp.wake();
+        });
+      }
+      return attempts.length;
     } catch (error) {
       outage.failed(error);
       return 0;
@@ -99,10 +94,10 @@ export const deliver = async (
   };
   signal.addEventListener('abort', () => wakeUp.wake(), { once: true });
   while (!signal.aborted) {
-    const begun = await beginOrWarn();
+    const begun = await begin();
     if (begun > 0 && inProgress.size < concurrency) continue;
     if (begun === 0) await onIdle?.();
-    if (await wakeUp.wait(polls.untilNext())) polls.next();
+    if (await wakeUp.wait(polls.untilNext())) polls.pollNow();
   }
   const ended = Promise.all(inProgress);
   await Promise.race([ended, pause(grace, undefined, { ref: false })]);
@@ -111,10 +106,10 @@ export const deliver = async (
   await Promise.race([ended, pause(grace, undefined, { ref: false })]);
 };
 
-/** Milliseconds from one count of what waits to the next: a count reads a thousand rows, and each event may wake the loop. */
+/** Milliseconds between two counts of what waits: a count reads up to a thousand rows, and each event may wake the loop. */
 const COUNT_INTERVAL = 1_000;
 
-/** What waits to be sent, for the metrics. @param read since when, in epoch milliseconds; `null` when nothing waits. */
+/** Counts for the metrics what waits to be sent. @param read `since`: epoch milliseconds, or `null` when nothing waits */
 export const countOfWaiting = (
   read: () => Promise<{ readonly count: number; readonly since: number | null }>,
   clock: Clock,
@@ -135,12 +130,12 @@ export const countOfWaiting = (
   };
 };
 
-/** The times of the polls. Wake-ups do not change them. */
+/** The times of the polls. */
 const randomPolls = (clock: Clock, interval: number) => {
   let [last, next] = [clock.now(), monotonicTime()];
   const untilNext = () => Math.max(0, next - monotonicTime());
   return {
-    /** When the last one was. Epoch milliseconds. */
+    /** The time of the last poll, in epoch milliseconds. Begins the next one if it is due. */
     last(): number {
       if (untilNext() > 0) return last;
       last = clock.now();
@@ -148,7 +143,8 @@ const randomPolls = (clock: Clock, interval: number) => {
       return last;
     },
     untilNext,
-    next(): void {
+    /** Makes the next poll due. */
+    pollNow(): void {
       next = monotonicTime();
     },
   };

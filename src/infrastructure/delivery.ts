@@ -22,7 +22,7 @@ import { countOfWaiting, createWakeUpSignal, type DeliveryTimes, deliver, type W
 import { existingHookKey, loadOrCreateHookKey } from './keys.ts';
 import { keepPrivate } from './private-data.ts';
 
-/** Imported when there is a webhook: a start does not need TLS for it. */
+/** Imports the sender with the first webhook: a start does not need its TLS. */
 export const openSender =
   (config: Config, clock: Clock, stop: AbortSignal): SenderFor =>
   async (webhook) => {
@@ -31,10 +31,14 @@ export const openSender =
     return webhookSender({ hookKey, allowedNetworks: config.webhookAllowedNetworks, clock, stop })(webhook);
   };
 
-/** @param isWatched whether `waiting` is read. */
-type Reporting = { readonly logger: Logger; readonly report: Report; readonly isWatched: boolean };
+type Reporting = {
+  readonly logger: Logger;
+  readonly report: Report;
+  /** Whether metrics read `waiting`. */
+  readonly isWatched: boolean;
+};
 
-/** How webhooks are told of events in the background. @param given in place of a sender over HTTP. */
+/** Delivers events to webhooks in the background. @param given replaces the sender over HTTP */
 export const webhookDelivery = (
   config: Config,
   { records, transactions, clock }: Pick<Storage, 'records' | 'transactions'> & { readonly clock: Clock },
@@ -47,11 +51,12 @@ export const webhookDelivery = (
   const deps = { records, transactions, clock, senderFor, random, report };
   const { begin, isNeeded } = deliverWebhooks(deps);
   const { update, waiting } = countOfWaiting(() => waitingDeliveries(records), clock);
-  const loop = { send: begin, concurrency: MOST_WEBHOOKS * AT_ONCE, store: 'the deliveries of webhooks' };
-  const onIdle = isWatched ? update : undefined;
+  const loop = {
+    ...{ send: begin, concurrency: MOST_WEBHOOKS * AT_ONCE, store: 'the deliveries of webhooks', wakeUp },
+    ...{ abandon: () => stop.abort(), clock, logger, onIdle: isWatched ? update : undefined },
+  };
   return {
-    deliver: (signal: AbortSignal, times?: DeliveryTimes) =>
-      deliver({ ...loop, wakeUp, abandon: () => stop.abort(), clock, logger, onIdle }, signal, times),
+    deliver: (signal: AbortSignal, times?: DeliveryTimes) => deliver(loop, signal, times),
     onEvents: (events: readonly AccountEvent[]): void => {
       if (isNeeded() && events.some((event) => webhookTypeOf(event) !== null)) wakeUp.wake();
     },
@@ -59,7 +64,7 @@ export const webhookDelivery = (
   };
 };
 
-/** Warns once of each webhook that this instance cannot sign for, and again after a rotation. */
+/** Warns once about each webhook that this instance cannot sign for, and again after a rotation of its key. */
 const warningOfOthers = (senderFor: SenderFor, logger: Pick<Logger, 'warn'>): SenderFor => {
   const known = new Set<string>();
   return async (webhook) => {
@@ -74,17 +79,16 @@ const warningOfOthers = (senderFor: SenderFor, logger: Pick<Logger, 'warn'>): Se
 const CANNOT_SIGN =
   'this instance cannot sign for a webhook, since its HOOK_PRIVATE_KEY is not that of the command that added it: its events wait for an instance with that key';
 
-/** Logs the outcome of each attempt, without URLs and bodies. Of an outage of a receiver, only the first failure is a warning. */
+const WEBHOOK = { unavailable: 'a webhook failed and is tried again', available: 'a webhook works again' };
+
+/** Logs the outcome of each attempt, without URLs and bodies. While a receiver is down, only the first failure is a warning. */
 export const logOfWebhooks = (logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>) => {
   const failing = new Map<string, ReturnType<typeof outageLog>>();
   return (...[outcome, { webhookId, userId, sequence, event, attempts }, status, err]: Reports['webhook']): void => {
     const line = {
       webhook: { id: webhookId, event: event?.id, type: event?.type, userId, sequence, attempts, status },
     };
-    const known = failing.get(webhookId);
-    const outage =
-      known ??
-      outageLog(logger, { unavailable: 'a webhook failed and is tried again', available: 'a webhook works again' });
+    const outage = failing.get(webhookId) ?? outageLog(logger, WEBHOOK);
     failing.set(webhookId, outage);
     if (outcome === 'disabled')
       logger.error(line, 'a webhook was disabled: its receiver is gone, or too much waits for it');
@@ -93,14 +97,14 @@ export const logOfWebhooks = (logger: Pick<Logger, 'debug' | 'info' | 'warn' | '
       outage.succeeded(line);
       logger.debug(line, 'an event was delivered to a webhook');
     } else {
-      if (outage.isOut()) logger.debug({ ...line, err }, 'a webhook failed and is tried again');
+      if (outage.isOut()) logger.debug({ ...line, err }, WEBHOOK.unavailable);
       outage.failed(err, line);
     }
   };
 };
 
 /**
- * The mailer of the configuration; `null` without mail. It connects when it sends. Without MAIL_URL outside production, mail is written to
+ * The mailer of the configuration, which connects when it sends. `null`: there is no mail. Without MAIL_URL outside production, mail is written to
  * files, and its links to the log.
  * @throws Error that names DATA_DIR and the system's reason.
  */
@@ -141,37 +145,35 @@ export const mailDelivery = (
   ports: Omit<Parameters<typeof sendMessages>[0], 'mailContext' | 'random' | 'report'>,
   { logger, wakeUp, report, isWatched, templates }: DeliveryOptions,
 ) => {
-  // Mails have other languages than the names.
+  // A comma fits all languages of mails, "on" does not.
   const names = () => deviceNames(', ');
   const mailContext = { brand: brand.name, defaultLocale, pagesUrl, codePage, templates, deviceNames: names };
   const send = sendMessages({ ...ports, mailContext, random, report });
   const { update, waiting } = countOfWaiting(() => waitingMessages(ports.records), ports.clock);
-  const abandon = () => ports.mailer.close?.();
+  const loop = {
+    ...{ send, concurrency: 10, store: 'the outbox', wakeUp, abandon: () => ports.mailer.close?.() },
+    ...{ clock: ports.clock, logger, onIdle: isWatched ? update : undefined },
+  };
   return {
     /** Begins to send the messages that are due, as `deliver` does until `signal` is aborted. */
     send,
-    deliver: (signal: AbortSignal, times?: DeliveryTimes) => {
-      const loop = { send, concurrency: 10, store: 'the outbox', wakeUp, abandon, clock: ports.clock, logger };
-      return deliver({ ...loop, onIdle: isWatched ? update : undefined }, signal, times);
-    },
+    deliver: (signal: AbortSignal, times?: DeliveryTimes) => deliver(loop, signal, times),
     waiting,
   };
 };
 
-const DELIVERY = { unavailable: 'a mail could not be sent and is tried again', available: 'mail can be sent again' };
+const MAIL = { unavailable: 'a mail could not be sent and is tried again', available: 'mail can be sent again' };
 
 /** Logs the outcome of each attempt, without addresses. During an outage, only the first failure is a warning. */
-export const logOfMail = (
-  logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>,
-): ((...given: Reports['mail']) => void) => {
-  const outage = outageLog(logger, DELIVERY);
-  return (outcome, { id, kind, userId, attempts }, err) => {
+export const logOfMail = (logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>) => {
+  const outage = outageLog(logger, MAIL);
+  return (...[outcome, { id, kind, userId, attempts }, err]: Reports['mail']): void => {
     const message = { message: { id, kind, userId, attempts } };
     if (outcome === 'given-up') logger.error({ ...message, err }, 'a mail could not be sent and is given up');
     else if (outcome === 'refused') logger.warn(message, 'the mail server refused a mail for good');
     else if (outcome === 'dropped') logger.debug(message, 'a mail was dropped: out of date, or one too many');
     else if (outcome === 'failed') {
-      if (outage.isOut()) logger.debug({ ...message, err }, DELIVERY.unavailable);
+      if (outage.isOut()) logger.debug({ ...message, err }, MAIL.unavailable);
       outage.failed(err, message);
     } else {
       outage.succeeded();

@@ -2,7 +2,7 @@
 import { useCompileCache } from './compile-cache.js';
 import { resolveByName } from './module-resolution.js';
 
-const STARTS_WITH = [
+const MODULES = [
   './commands/run.ts',
   './commands/users.ts',
   './serve.ts',
@@ -13,10 +13,9 @@ const STARTS_WITH = [
   '@mikro-orm/postgresql',
 ];
 
-// `npm ci` runs this, and the image is built with it: so the first start finds the compiled code of what starts load (ADR 0021). An older Node.js
-// could not run it: main.js says so.
+// `npm ci` and the build of the image run this, so that the first start finds compiled code (ADR 0021). Node.js before 22.18 cannot; main.js reports it.
 if (process.features.typescript) {
   useCompileCache();
   resolveByName();
-  for (const name of STARTS_WITH) await import(name);
+  for (const name of MODULES) await import(name);
 }

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, hash, type KeyObject } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { randomSecrets } from '../adapters/crypto/secrets.ts';
@@ -12,10 +12,10 @@ import { keepPrivate } from './private-data.ts';
 export type KeyFile<Key> = {
   /** Its path below DATA_DIR. */
   readonly file: string;
-  /** @returns `null` unless the text is what the service needs */
+  /** @returns `null` for a text that is no such key */
   readonly parse: (text: string) => Key | null;
   readonly make: () => string;
-  /** The end of the sentence "This is not …". */
+  /** What the file has, as the end of the sentence "This is not …". */
   readonly is: string;
   readonly advice: string;
 };
@@ -27,31 +27,29 @@ const PAIR: Omit<KeyFile<KeyPair>, 'file'> = {
   advice:
     'Restore it from a backup, or remove it: the next start makes a new one, and its tokens are no longer accepted.',
 };
-const FACTORS: KeyFile<Buffer> = {
-  file: join('keys', 'factors.key'),
-  parse: (text) => secretKey(text.trimEnd()),
-  make: () => `${newFactorKey()}\n`,
-  is: 'a key of 32 bytes in base64url',
-  advice:
-    'Restore it from a backup. If you remove it, the next start makes a new one, and the authenticator apps of all users are lost.',
-};
-/** Has the public key as well. */
-const HOOKS: KeyFile<KeyObject> = {
-  file: join('keys', 'hooks.pem'),
-  parse: hookKeyOf,
-  make: () => {
-    const key = newHookKey();
-    return `${privatePem(key)}${publicHookKey(key)}\n`;
-  },
-  is: 'an Ed25519 private key',
-  advice: 'Remove it to create a new one.',
-};
 
 export const KEY_FILES = {
   access: { ...PAIR, file: join('keys', 'access.pem') },
   refresh: { ...PAIR, file: join('keys', 'refresh.pem') },
-  factors: FACTORS,
-  hooks: HOOKS,
+  factors: {
+    file: join('keys', 'factors.key'),
+    parse: (text: string) => secretKey(text.trimEnd()),
+    make: () => `${newFactorKey()}\n`,
+    is: 'a key of 32 bytes in base64url',
+    advice:
+      'Restore it from a backup. If you remove it, the next start makes a new one, and the authenticator apps of all users are lost.',
+  },
+  hooks: {
+    file: join('keys', 'hooks.pem'),
+    parse: hookKeyOf,
+    // The public key follows, for people.
+    make: () => {
+      const key = newHookKey();
+      return `${privatePem(key)}${publicHookKey(key)}\n`;
+    },
+    is: 'an Ed25519 private key',
+    advice: 'Remove it to create a new one.',
+  },
 };
 export const ALL_KEY_FILES: readonly KeyFile<unknown>[] = Object.values(KEY_FILES);
 
@@ -68,28 +66,28 @@ export const loadOrCreateKeys = async (dataDir: string): Promise<TokenKeys> => {
   return { access, refresh };
 };
 
+type FactorKeySettings = Pick<Config, 'factorKeys' | 'environment' | 'dataDir'>;
+
 /**
- * The keys that encrypt the secrets of factors. Outside production, without one in the environment, it is made as the key pairs are.
+ * The keys that encrypt the secrets of factors: those of the environment, or outside production one that is made as the key pairs are.
  * @throws Error as `loadOrCreateKeys`
  */
-export const openFactorKeys = async ({
-  factorKeys,
-  environment,
-  dataDir,
-}: Pick<Config, 'factorKeys' | 'environment' | 'dataDir'>): Promise<Config['factorKeys']> =>
-  factorKeys === null && environment !== 'production' ? [await loadOrCreate(dataDir, FACTORS)] : factorKeys;
+export const openFactorKeys = async ({ factorKeys, environment, dataDir }: FactorKeySettings) =>
+  factorKeys === null && environment !== 'production'
+    ? ([await loadOrCreate(dataDir, KEY_FILES.factors)] as const)
+    : factorKeys;
 
 type HookKeySettings = Pick<Config, 'hookPrivateKey' | 'dataDir'>;
 
 /**
- * The key that signs calls of hooks: that of the environment, or in any environment one that is made as the key pairs are.
+ * The key that signs calls of hooks: that of the environment, or one that is made as the key pairs are, also in production.
  * @throws Error as `loadOrCreateKeys`
  */
 export const loadOrCreateHookKey = async ({ hookPrivateKey, dataDir }: HookKeySettings): Promise<KeyObject> =>
-  hookPrivateKey ?? (await loadOrCreate(dataDir, HOOKS));
+  hookPrivateKey ?? (await loadOrCreate(dataDir, KEY_FILES.hooks));
 
 export const existingHookKey = async ({ hookPrivateKey, dataDir }: HookKeySettings): Promise<KeyObject | null> =>
-  hookPrivateKey ?? hookKeyOf((await readIfAny(join(dataDir, HOOKS.file))) ?? '');
+  hookPrivateKey ?? hookKeyOf((await readIfAny(join(dataDir, KEY_FILES.hooks.file))) ?? '');
 
 const unusable = (problem: string): Error => new Error(`The keys in DATA_DIR cannot be used: ${problem}`);
 
@@ -121,7 +119,7 @@ export const readIfAny = (path: string): Promise<string | null> =>
     throw error;
   });
 
-/** Writes a file, unless it exists: a draft, which is linked, since that is atomic and replaces nothing. */
+/** Writes a file, unless it exists. It writes a draft and links it, which is atomic and replaces nothing. */
 export const createOnce = async (path: string, text: string): Promise<void> => {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${randomSecrets.random()}.tmp`;
@@ -144,11 +142,11 @@ export const newHookKey = (): KeyObject => generateKeyPairSync('ed25519').privat
 
 export const newFactorKey = randomSecrets.random;
 
-/** A secret of 256 random bits, and its SHA-256, for a server that renders pages. */
+/** A secret of 256 random bits and its SHA-256, for a server that renders pages. */
 export const newPageServer = () => {
   const { random, hashOf } = randomSecrets;
   const secret = random();
-  return { id: `pages-${hash('sha256', random()).slice(0, 8)}`, secret, secretHash: hashOf(secret) };
+  return { id: `pages-${random().slice(0, 8)}`, secret, secretHash: hashOf(secret) };
 };
 
 /** PKCS#8 (RFC 5958). */

@@ -13,7 +13,7 @@ import { closeOwnDirectory } from './private-data.ts';
 
 export type OpenStorage = Storage & {
   readonly checks: readonly Check[];
-  /** Judges the times that are stored: that of the server, or of this machine. */
+  /** The clock that stored times are compared with: that of the database server, or of this machine. */
   readonly clock: Clock;
   readonly connections: Readings['databaseConnections'];
   readonly close: () => Promise<void>;
@@ -23,7 +23,10 @@ export type OpenStorage = Storage & {
 export const openSql = async (options: DatabaseOptions, opening: Opening): Promise<OpenStorage> => {
   if (options.kind === 'sqlite') closeOwnDirectory(dirname(options.path));
   const { records, faster, ping, pingOthers, readTime, connections, close } = await openDatabase(options, opening);
-  const { clock, stop } = readTime === null ? { clock: systemClock, stop: () => undefined } : await clockOf(readTime);
+  const clock = readTime && serverClock(readTime);
+  // If the server does not respond, its clock is read later.
+  await clock?.read().catch(() => undefined);
+  const stopReading = clock && keepReading(clock);
   const { sessions, ...storage } = storageOver(records);
   return {
     ...storage,
@@ -32,20 +35,13 @@ export const openSql = async (options: DatabaseOptions, opening: Opening): Promi
       { name: 'database', ping, required: true },
       { name: 'tables', ping: pingOthers, required: false },
     ],
-    clock,
+    clock: clock ?? systemClock,
     connections,
     close: () => {
-      stop();
+      stopReading?.();
       return close();
     },
   };
-};
-
-/** The clock of a server. One that does not respond is read later. */
-const clockOf = async (readTime: () => Promise<number>) => {
-  const clock = serverClock(readTime);
-  await clock.read().catch(() => undefined);
-  return { clock, stop: keepReading(clock) };
 };
 
 export const migrateSql = async (options: DatabaseOptions, tables?: OwnTables): Promise<void> => {

@@ -8,7 +8,7 @@ import { login } from '../application/login/login.ts';
 import { logout } from '../application/sessions/end-sessions.ts';
 import { refresh } from '../application/sessions/refresh.ts';
 import { AppError, type FieldProblem } from '../domain/errors/app-error.ts';
-import { closing } from './closing.ts';
+import { closingOnFailure } from './closing.ts';
 import type { Overrides } from './compose/ports.ts';
 import { compose } from './compose.ts';
 import type { Config } from './config.ts';
@@ -19,10 +19,10 @@ export const migrate = async ({ database }: Config, tables: OwnTables = {}): Pro
   (await import('./open-sql.ts')).migrateSql(database, tables);
 
 /**
- * The use cases without HTTP, for scripts and tests. Nothing listens, nothing is purged, and mails wait until a service sends them; the log
- * goes to standard error. `register` and `logIn` take the bodies of the API, and hold its rules. All of them throw an `AppError` with a code
+ * The use cases without HTTP, for scripts and tests. Nothing listens, nothing is purged, and mails wait until a service sends them. The log
+ * goes to standard error. `register` and `logIn` take the bodies of the API, and validate them. All of them throw an `AppError` with a code
  * of the catalog.
- * @param overrides as of `serve`; `close` is called by the `close` that this returns, and when nothing could be opened.
+ * @param overrides as of `serve`. The returned `close` calls its `close`, and so does a failure to open.
  * @throws Error that names the invalid setting
  *
  * @example
@@ -35,10 +35,9 @@ export const migrate = async ({ database }: Config, tables: OwnTables = {}): Pro
 export const open = async <const Own extends OwnTables = Record<never, never>>(
   config: Config,
   { close, ...overrides }: Overrides<Own> = {},
-) => {
-  const opened = closing();
-  if (close !== undefined) opened.add(close);
-  try {
+) =>
+  closingOnFailure(async (opened) => {
+    if (close !== undefined) opened.add(close);
     const log = await openLog(config, 'stderr');
     opened.add(log.close);
     const service = await compose(config, log.logger, overrides);
@@ -46,25 +45,21 @@ export const open = async <const Own extends OwnTables = Record<never, never>>(
     const [add, enter] = [registration(service.deps), login(service.deps)];
     const [renew, end] = [refresh(service.deps), logout(service.deps)];
     return {
-      /** @returns `null` where the user verifies the address first, a `pendingLogin` where a second factor has to be added, or tokens. */
+      /** @returns tokens, a `pendingLogin` if a second factor has to be added, or `null` if the user has to verify the address first */
       register: async (body: v.InferInput<ShortRegisterBody>) => {
         const { locale, ...input } = checked(registerBody(service.deps), body);
         return add({ ...input, locales: locale === undefined ? [] : [locale] });
       },
       /** Returns a `pendingLogin` instead of tokens if the account needs a second factor. */
       logIn: async (body: v.InferInput<typeof LoginBody>) => enter(checked(LoginBody, body)),
-      /** @returns another pair of tokens. The given one is used up. */
+      /** @returns another pair of tokens. The given token cannot be used again. */
       refresh: (refreshToken: string) => renew([refreshToken]),
       logOut: (refreshToken: string) => end([refreshToken]),
       close: opened.closeAll,
     };
-  } catch (error) {
-    await opened.closeAll().catch(() => undefined);
-    throw error;
-  }
-};
+  });
 
-/** What the API makes of a body. @throws AppError CLIENT_PARAMS_VALIDATION_FAILED */
+/** A body as the API parses it. @throws AppError CLIENT_PARAMS_VALIDATION_FAILED */
 const checked = <Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> => {
   const problems: FieldProblem[] = [];
   const output = checking(problems)(schema, body, 'body');

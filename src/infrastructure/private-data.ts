@@ -2,8 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { GROUP_AND_OTHERS, isForEverybody, restrict } from '../adapters/mikro-orm/private-file.ts';
 
-type OwnDirectory = 'keys' | 'mail';
-/** The service's own entries of DATA_DIR. */
+/** Names of files and directories that the service makes in DATA_DIR. */
 const OWN = /^(?:database\.sqlite.*|keys|mail)$/;
 const STICKY = 0o1000;
 
@@ -13,12 +12,11 @@ export const makeFilesPrivate = (): void => {
 };
 
 /**
- * Restricts a directory of the service in `dataDir` to its owner, so that nobody else can reach the files in it. Restricts `dataDir` as
- * well if it belongs to this user and has no other entries. Does not change directories of other users, such as those of a mounted volume,
- * and does not follow links.
+ * Restricts a directory in `dataDir` to its owner, and `dataDir` as `closeOwnDirectory` does. Changes no directory of another user, such as that of
+ * a mounted volume, and follows no link.
  * @throws Error when other users can still access the directory.
  */
-export const keepPrivate = (dataDir: string, name: OwnDirectory): void => {
+export const keepPrivate = (dataDir: string, name: 'keys' | 'mail'): void => {
   // Windows has no such permissions.
   if (process.geteuid === undefined) return;
   closeOwnDirectory(dataDir);
@@ -26,7 +24,7 @@ export const keepPrivate = (dataDir: string, name: OwnDirectory): void => {
     throw new Error(`everybody may enter ${name} in it: its owner must set its mode to 700`);
 };
 
-/** Restricts a directory to its owner if it belongs to this user and has entries of the service only. A sticky one, such as /tmp, is shared. */
+/** Restricts a directory to its owner if this user owns it and only the service has files in it. A sticky one, such as /tmp, is shared. */
 export const closeOwnDirectory = (path: string): void => {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined || stats.uid !== process.geteuid?.() || (stats.mode & STICKY) !== 0) return;

@@ -4,17 +4,17 @@ import { idsOfRequest } from '../adapters/http/stages/arrival.ts';
 import type { OwnTables } from '../adapters/records/own-tables.ts';
 import { logOperatorEvents } from '../application/accounts/operate-accounts.ts';
 import { type Purge, type PurgeDeps, purges, type Round, removeEnded } from '../application/sessions/purge.ts';
-import { type Closing, closing } from './closing.ts';
+import { type Closing, closingOnFailure } from './closing.ts';
 import type { Overrides } from './compose/ports.ts';
 import type { Config } from './config.ts';
 import { addressText, listen, listenForMetrics, probePort } from './http-server/server.ts';
 import { type Log, openLog } from './logging/log.ts';
-import { SIGNALS_OF_NPM, stopAtSignals } from './signals.ts';
+import { SIGNALS_OF_NPM, type Stop, stopAtSignals } from './signals.ts';
 import { answerPrimary, isWorker, startWorkers } from './workers.ts';
 
 /**
  * Starts the service. If that fails, it closes everything that was opened, including the caller's storage. With WORKERS above 1, this process only
- * starts others, which run the same program: there, this function serves requests.
+ * starts others. They run the same program, in which this function serves requests.
  * SIGTERM and SIGINT stop it, unless `stopsAtSignals` is false.
  * @param overrides replacements for parts of the service
  * @returns a function that stops the service: it takes requests for SHUTDOWN_DELAY, responds to every accepted one, then closes all
@@ -27,27 +27,19 @@ import { answerPrimary, isWorker, startWorkers } from './workers.ts';
 export const serve = async <const Own extends OwnTables = Record<never, never>>(
   config: Config,
   overrides: Overrides<Own> = {},
-): Promise<(why: string) => Promise<void>> => {
-  const opened = closing();
-  if (overrides.close !== undefined) opened.add(overrides.close);
-  try {
+): Promise<(why: string) => Promise<void>> =>
+  closingOnFailure(async (opened) => {
+    if (overrides.close !== undefined) opened.add(overrides.close);
     const stop = await start(config, overrides, opened);
     if (overrides.stopsAtSignals === false) return stop;
-    // Whether npm has started the program is not known here.
+    // npm may have started the program.
     return stopAtSignals(stop, isWorker(config) ? Number.POSITIVE_INFINITY : SIGNALS_OF_NPM, (error) => {
       throw error;
     });
-  } catch (error) {
-    // The reason why it did not start matters more.
-    await opened.closeAll().catch(() => undefined);
-    throw error;
-  }
-};
-
-type Stop = (why: string) => Promise<void>;
+  });
 
 const start = async (config: Config, overrides: Overrides, opened: Closing): Promise<Stop> => {
-  // The last thing that is closed: a worker without it ends.
+  // Closed last: a worker ends when it disconnects.
   if (isWorker(config)) opened.add(() => process.disconnect?.());
   const log = await openLog(config, 'stdout', idsOfRequest);
   opened.add(log.close);
@@ -77,7 +69,7 @@ const serveRequests = async (
   opened: Closing,
   { logger, lostLines }: Log,
 ): Promise<Stop> => {
-  // The process that starts workers does without it.
+  // The process that starts workers does not need it.
   const { compose } = await import('./compose.ts');
   const service = await compose(config, logger, overrides);
   opened.add(service.close);
@@ -88,12 +80,8 @@ const serveRequests = async (
     opened.add(metrics.closeNow);
   }
   if (config.admin !== null && service.backOffice !== null) {
-    const { requestTimeout } = config;
-    const admin = await listen(
-      service.backOffice.http,
-      { ...config.admin, requestTimeout },
-      'ADMIN_HOST and ADMIN_PORT',
-    );
+    const options = { ...config.admin, requestTimeout: config.requestTimeout };
+    const admin = await listen(service.backOffice.http, options, 'ADMIN_HOST and ADMIN_PORT');
     opened.add(admin.close);
     const { address, port } = admin.address;
     logger.info({ url: config.admin.url }, `The back office is listening on ${addressText(address, port)}`);
@@ -101,12 +89,8 @@ const serveRequests = async (
   const server = await listen(service.http, config);
   const background = new AbortController();
   const { eventsRetention, accessLifetime } = config;
-  const purging = purge(
-    { ...service.ports, eventsRetention, accessLifetime },
-    logger,
-    background.signal,
-    service.metrics?.observePurged,
-  );
+  const deps = { ...service.ports, eventsRetention, accessLifetime };
+  const purging = purge(deps, logger, background.signal, service.metrics?.observePurged);
   const delivering = Promise.all([
     service.mail?.deliver(background.signal),
     service.webhooks.deliver(background.signal),
@@ -123,16 +107,16 @@ const serveRequests = async (
   };
 };
 
-/** Rows of one transaction: few, so that others do not wait for what it has locked. */
+/** Rows of one transaction. They are few, so that others do not wait for its locks. */
 const BATCH_SIZE = 100;
-/** Milliseconds between two transactions that remove what ended with all sessions, which is not urgent. */
+/** Milliseconds between two transactions of `mass-endings`, which is not urgent. */
 const PAUSE_MS = 250;
 /** Milliseconds between two rounds. */
 const PURGE_INTERVAL_MS = 60_000;
 
 /**
- * Removes all sessions that an operator has ended; deletes expired sessions, remembered devices, events, ended sessions, links, invitations, used
- * values, counts of mail and events of webhooks, and logs what operators did, until `signal` is aborted. None of them waits for another. A round that has deleted anything is one line of the log.
+ * Does all rounds every minute until `signal` is aborted: purges what has expired, removes the sessions that an operator has ended, and logs what
+ * operators did. None of them waits for another. A round that has deleted anything is one line of the log.
  * @param onDone called when a round has left nothing that was due.
  */
 export const purge = async (
@@ -153,7 +137,7 @@ export const purge = async (
       } catch (error) {
         logger.warn({ err: error, rows: round }, 'rows could not be purged');
       }
-      // What operators did has lines of its own.
+      // These purge nothing, and what operators did has lines of its own.
       if (count > 0 && !['operations', 'mass-endings', 'counts'].includes(round))
         logger.info({ rows: round, count }, 'purged');
       count = 0;
@@ -162,7 +146,7 @@ export const purge = async (
   };
   const wait = (duration: number) => pause(duration, undefined, { signal, ref: false }).catch(() => undefined);
   const removeNext = removeEnded(deps);
-  // As long as there is something to remove, a batch counts as a full one.
+  // A full batch is reported as long as something is left to remove.
   const massEndings = async (limit: number) => {
     if ((await removeNext(limit)) === null) return 0;
     await wait(PAUSE_MS);

@@ -1,13 +1,13 @@
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
-type Stop = (why: string) => Promise<void>;
-type Stopping = { readonly stop: Stop; readonly most: number; readonly fail: (error: unknown) => void };
+export type Stop = (why: string) => Promise<void>;
+type Service = { readonly stop: Stop; readonly most: number; readonly fail: (error: unknown) => void };
 
 /** Under npm, a Ctrl-C sends one signal from the terminal and one from npm. */
 export const SIGNALS_OF_NPM = 2;
 
-/** Of all services of this process. */
-const running = new Set<Stopping>();
+/** The services that this process runs, and how many signals it has got. */
+const running = new Set<Service>();
 let count = 0;
 
 const onSignal = (signal: NodeJS.Signals): void => {
@@ -20,20 +20,19 @@ const onSignal = (signal: NodeJS.Signals): void => {
 };
 
 /**
- * Calls `stop` at the first signal, and then ends the process: a server that hangs may keep a connection open. One signal more than `most` ends it at
- * once; a worker gets one from the terminal and one from its primary process, with which it ends at once. After the first signal, a program that
- * listens itself ends itself.
- * @param fail when `stop` has failed.
- * @returns a function that stops as well, after which signals are none of its concern.
+ * Calls `stop` at the first signal, and then ends the process, unless the program has listeners of its own: a server that hangs may keep a connection
+ * open. With more than `most` signals, the process ends at once. A worker has no such limit, since it ends with its primary process.
+ * @param fail is called when `stop` has failed.
+ * @returns a function that stops as well. Signals do nothing afterwards.
  */
-export const stopAtSignals = (stop: Stop, most: number, fail: Stopping['fail']): Stop => {
-  const stopping = { stop, most, fail };
+export const stopAtSignals = (stop: Stop, most: number, fail: Service['fail']): Stop => {
+  const service = { stop, most, fail };
   if (running.size === 0) for (const signal of SIGNALS) process.on(signal, onSignal);
-  running.add(stopping);
+  running.add(service);
   return async (why) => {
     await stop(why);
     if (count > 0) return;
-    running.delete(stopping);
+    running.delete(service);
     if (running.size === 0) for (const signal of SIGNALS) process.off(signal, onSignal);
   };
 };

@@ -10,21 +10,19 @@ import { fallbacksOf, LAST_LOCALE } from '../domain/locale.ts';
 import { type Config, ConfigError } from './config.ts';
 import { readTextFile } from './texts.ts';
 
-/** Templates and texts of the service in files, and those of an operator in place of them: `<name>.html`, `<language>.json`. */
-
-/** Files by their names: `log-in.html`, `de.json`. */
+/** Templates and texts by the names of their files: `log-in.html`, `de.json`. Files of an operator replace those of the service. */
 type Files = ReadonlyMap<string, string>;
 
 type Kind = {
   readonly variable: 'MAIL_TEMPLATES' | 'PAGE_TEMPLATES';
   readonly directory: URL;
-  /** Loads what finds problems: no start without a directory of the operator needs it (ADR 0021). */
+  /** Imports the check of an operator's files: a start without them does not need it (ADR 0021). */
   readonly loadCheck: () => Promise<(own: Files, builtIn: Files) => string[]>;
-  /** The language that has what a language lacks. Default: none. */
+  /** The language whose texts fill in for those that a language lacks. Default: none. */
   readonly last?: string;
 };
 
-/** The names in a directory, sorted. Hidden ones are left out, as those of a mounted ConfigMap. */
+/** The names in a directory, sorted, without hidden ones such as those of a mounted ConfigMap. */
 const visibleIn = async (directory: string): Promise<string[]> =>
   (await readdir(directory)).filter((name) => !name.startsWith('.')).sort();
 
@@ -36,15 +34,12 @@ const filesIn = async (directory: string, ending = /\.(?:html|json|css)$/): Prom
   );
 };
 
-const endingIn = (names: Iterable<string>, ending: string): string[] =>
-  [...names].filter((name) => name.endsWith(ending)).map((name) => name.slice(0, -ending.length));
-
-/** Files of an operator over those of the service. Texts of the service are read when they are first needed: most languages never are. */
+/** Puts the files of an operator over those of the service. A language of the service is read when it is first needed, which most never are. */
 const merged = async <Texts>({ directory, last }: Kind, own: Files = new Map()): Promise<Templates<Texts>> => {
   const path = fileURLToPath(directory);
   const [builtIn, names] = await Promise.all([filesIn(path, /\.html$/), visibleIn(path)]);
   const all = new Map([...builtIn, ...own]);
-  const locales = [...new Set(endingIn([...names, ...own.keys()], '.json'))];
+  const locales = [...new Set([...names, ...own.keys()].flatMap((name) => /^(.+)\.json$/.exec(name)?.[1] ?? []))];
   const treeOf = (locale: string): TextTree | undefined => {
     const name = `${locale}.json`;
     if (!locales.includes(locale)) return undefined;
@@ -62,7 +57,7 @@ const merged = async <Texts>({ directory, last }: Kind, own: Files = new Map()):
         if (!locales.includes(locale)) return undefined;
         const texts = readBefore.get(locale) ?? (last ? textsIn({ get: treeOf }, locale, last) : treeOf(locale));
         readBefore.set(locale, texts);
-        // Those of the service have this type, and those of the operator are checked against them.
+        // The texts of the service have this type, and those of an operator were checked against them.
         return texts as Texts | undefined;
       },
     },
@@ -73,7 +68,7 @@ const templatesOf = <Texts>(kind: Kind) => {
   const { variable, directory, loadCheck } = kind;
   const files = (): Promise<Files> => filesIn(fileURLToPath(directory));
   let readBefore: Promise<Templates<Texts>> | undefined;
-  /** Those of the service, read once. After a failure, the next call tries again. */
+  /** The templates of the service, read once. After a failure, the next call tries again. */
   const builtIn = (): Promise<Templates<Texts>> => {
     readBefore ??= merged<Texts>(kind).catch((error: unknown) => {
       readBefore = undefined;
@@ -81,18 +76,18 @@ const templatesOf = <Texts>(kind: Kind) => {
     });
     return readBefore;
   };
-  /** @param own a directory. @returns a line for each problem, too */
+  /** @param own a directory. @returns the templates, and a line for each problem */
   const examine = async (own: string | null) => {
     if (own === null) return { templates: await builtIn(), problems: [] };
     const check = await loadCheck();
     try {
-      const [ours, theirs, names] = await Promise.all([files(), filesIn(own), visibleIn(own)]);
+      const [builtInFiles, ownFiles, names] = await Promise.all([files(), filesIn(own), visibleIn(own)]);
       // Earlier versions had the texts of mails in directories.
       const languages = names
         .filter((name) => !name.includes('.'))
         .map((name) => `${name}: expected a file ${name}.json, and no directory: docs/mail-and-pages.md, CHANGELOG.md`);
-      const problems = [...languages, ...check(theirs, ours)].map((problem) => `${variable}: ${problem}`);
-      return { templates: await (problems.length === 0 ? merged<Texts>(kind, theirs) : builtIn()), problems };
+      const problems = [...languages, ...check(ownFiles, builtInFiles)].map((problem) => `${variable}: ${problem}`);
+      return { templates: await (problems.length === 0 ? merged<Texts>(kind, ownFiles) : builtIn()), problems };
     } catch (error) {
       const problem = `${variable}: the directory cannot be read: ${systemReason(error)}`;
       return { templates: await builtIn(), problems: [problem] };
@@ -115,7 +110,7 @@ export const MAIL_FILES = templatesOf<Partial<MailTexts>>({
 
 type TemplateConfig = Pick<Config, 'mailTemplates' | 'pageTemplates' | 'defaultLocale'>;
 
-/** What is wrong with MAIL_TEMPLATES and DEFAULT_LOCALE, and the languages that there are mails in. */
+/** The templates of mails, their languages, and the problems of MAIL_TEMPLATES and DEFAULT_LOCALE. */
 export const examineMails = async ({ mailTemplates, defaultLocale }: Omit<TemplateConfig, 'pageTemplates'>) => {
   const { templates, problems } = await MAIL_FILES.examine(mailTemplates);
   const { locales } = templates;
@@ -124,7 +119,7 @@ export const examineMails = async ({ mailTemplates, defaultLocale }: Omit<Templa
   return { templates, locales, problems: [...problems, ...missing] };
 };
 
-/** Opens the templates of the configuration. Those of pages that are of the service alone are read with the first page. @throws ConfigError */
+/** Opens the templates of the configuration. Without PAGE_TEMPLATES, those of pages are read with the first page. @throws ConfigError */
 export const openTemplates = async (config: TemplateConfig) => {
   const { templates: mails, locales, problems } = await examineMails(config);
   const pages = config.pageTemplates === null ? null : await PAGE_FILES.examine(config.pageTemplates);
@@ -140,7 +135,7 @@ export const openTemplates = async (config: TemplateConfig) => {
 /** Writes files by their names to a directory. @throws Error when one of them exists */
 export const writeFiles = async (directory: string, files: Files): Promise<void> => {
   const made = await mkdir(directory, { recursive: true });
-  // They are no secret, and the service may run as another user. A directory that was there stays as it is.
+  // The files are no secrets, and the service may run as another user. A directory that existed keeps its mode.
   for (let each = resolve(directory); made !== undefined && each.length >= made.length; each = dirname(each))
     await chmod(each, 0o755);
   for (const [name, text] of files) {

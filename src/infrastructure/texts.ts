@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { systemReason } from '../adapters/log/redact-error.ts';
 
-/** What a byte order mark says about the bytes after it. */
+/** Encodings by their byte order marks. */
 const UTF_16 = new Map([
   [0xfffe, 'utf-16le'],
   [0xfeff, 'utf-16be'],
 ]);
 
 /**
- * The text of a file that a person wrote: UTF-8 or, with a byte order mark, UTF-16, as editors on Windows write it. The mark is left out.
- * @throws Error for any other text. UTF-16 without a mark is often valid UTF-8, with a NUL in each character.
+ * Decodes UTF-8 or, with a byte order mark, UTF-16, as editors on Windows write it. Leaves out the mark.
+ * @throws Error for any other text. UTF-16 without a mark is often valid UTF-8 with a NUL in each character.
  */
 export const decodeText = (bytes: Uint8Array): string => {
   const [first = 0, second = 0] = bytes;
@@ -18,7 +18,7 @@ export const decodeText = (bytes: Uint8Array): string => {
     const text = new TextDecoder(encoding, { fatal: true }).decode(bytes);
     if (!text.includes('\0')) return text;
   } catch {
-    // It is said below.
+    // Thrown below.
   }
   throw new Error('it is neither UTF-8, nor UTF-16 with a byte order mark');
 };
@@ -38,7 +38,7 @@ const COMMANDS = /[\p{Cc}\p{Cf}]/gu;
 
 export const printable = (text: string): string => text.replace(COMMANDS, '\ufffd');
 
-/** JSON on one line, with such characters escaped. */
+/** The same for JSON on one line: escapes these characters. */
 export const printableJson = (json: string): string =>
   json.replace(COMMANDS, (character) =>
     Array.from(character.split(''), (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),

@@ -25,5 +25,5 @@ const { version, revision }: { readonly version: string; readonly revision?: str
 /** The application's version, from package.json (SPEC "Versioning"). */
 export const VERSION = version;
 
-/** The commit that it was built from: of a package or an image from package.json, else that of the checkout; `null` if it is unknown. */
+/** The commit that it was built from. A package and an image have it in package.json, a checkout in `.git`. `null`: unknown. */
 export const REVISION = revision || checkedOutRevision(new URL('../../', import.meta.url));

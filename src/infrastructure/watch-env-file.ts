@@ -1,8 +1,5 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/**
- * Imported by `npm run dev`. Reports `.env` to `node --watch` as Node reports an imported module, so that a change of the file restarts the
- * service. `--watch-path` would fail without the file.
- */
+/** `npm run dev` imports this. `node --watch` then restarts the service when `.env` changes; `--watch-path` would fail without the file. */
 if (existsSync('.env')) process.send?.({ 'watch:require': [resolve('.env')] });

@@ -1,4 +1,5 @@
 import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { monotonicTime } from '../adapters/clock/system.ts';
@@ -11,49 +12,50 @@ import { listenForMetrics } from './http-server/server.ts';
 /** Whether this process was started by a primary process, and serves requests for it. */
 export const isWorker = ({ workers }: Pick<Config, 'workers'>): boolean => workers > 1 && cluster.isWorker;
 
-// A process that is about to end cannot be told anything, and needs not be.
+/** A message to a process that has just ended fails, which does not matter. */
 const ignore = (): undefined => undefined;
 
-/** Milliseconds between two messages to each worker that listens. */
-const BEAT = 5_000;
-/** One that answers none of so many, for half a minute, is killed. They are counted, since a machine that sleeps sends none. */
-const MOST_BEATS = 6;
-const ASKED = 'tandem:asked';
+/** Milliseconds between two pings of each worker that listens. */
+const PING_INTERVAL = 5_000;
+/** A worker that leaves so many pings unanswered is killed. Pings are counted and not the time, since a machine that sleeps sends none. */
+const MAX_UNANSWERED = 6;
+const PING = 'tandem:ping';
 
 type Answer = { readonly metrics?: MetricsOfWorker };
 
-/** In a worker: answers at once, so that it lives on, and again with its metrics. */
+/** In a worker: answers each ping at once, and again with its metrics. */
 export const answerPrimary = (metrics: PrometheusMetrics | null): void =>
   void process.on('message', (message) => {
-    if (message !== ASKED) return;
+    if (message !== PING) return;
     process.send?.({}, ignore);
     metrics?.values().then((values) => process.send?.({ metrics: values } satisfies Answer, ignore), ignore);
   });
 
-/** Kills workers that hang. @returns the latest metrics of all: without those of one that hangs, counters would seem to begin anew. */
+/** Kills workers that hang. @returns the latest metrics of all, also of a worker that hangs: without them, counters would seem to start anew. */
 const watchWorkers = (logger: Logger, opened: Closing): (() => MetricsOfWorker[]) => {
-  const watched = new Map<Worker, { beats: number; metrics: MetricsOfWorker }>();
-  const ask = (worker: Worker, { beats, metrics } = { beats: 0, metrics: [] as MetricsOfWorker }): void => {
-    watched.set(worker, { beats: beats + 1, metrics });
-    if (beats < MOST_BEATS) worker.send(ASKED, ignore);
+  const watched = new Map<Worker, { unanswered: number; metrics: MetricsOfWorker }>();
+  const ping = (worker: Worker, { unanswered, metrics } = { unanswered: 0, metrics: [] as MetricsOfWorker }): void => {
+    watched.set(worker, { unanswered: unanswered + 1, metrics });
+    if (unanswered < MAX_UNANSWERED) worker.send(PING, ignore);
     else worker.process.kill('SIGKILL');
-    if (beats > 1) logger.warn({ worker: worker.process.pid, silent: beats * BEAT }, 'a worker does not answer');
+    const silent = unanswered * PING_INTERVAL;
+    if (unanswered > 1) logger.warn({ worker: worker.process.pid, silent }, 'a worker does not answer');
   };
-  cluster.on('listening', (worker) => ask(worker, watched.get(worker)));
+  cluster.on('listening', (worker) => ping(worker, watched.get(worker)));
   cluster.on('exit', (worker) => watched.delete(worker));
   cluster.on('message', (worker, answer: Answer | null) => {
     const known = watched.get(worker);
-    if (known !== undefined) watched.set(worker, { beats: 0, metrics: answer?.metrics ?? known.metrics });
+    if (known !== undefined) watched.set(worker, { unanswered: 0, metrics: answer?.metrics ?? known.metrics });
   });
-  const timer = setInterval(() => watched.forEach((known, worker) => void ask(worker, known)), BEAT);
+  const timer = setInterval(() => watched.forEach((known, worker) => void ping(worker, known)), PING_INTERVAL);
   opened.add(() => clearInterval(timer));
   return () => [...watched.values()].map(({ metrics }) => metrics);
 };
 
-/** Milliseconds until a worker that has ended is replaced: doubled each time until one has lived for a while. */
+/** Milliseconds until a worker that has ended is replaced. They double each time, until one has lived for `HEALTHY_AFTER`. */
 const FIRST_PAUSE = 100;
 const LAST_PAUSE = 30_000;
-const A_WHILE = 60_000;
+const HEALTHY_AFTER = 60_000;
 
 type End = { readonly status: number | null; readonly signal: string | null };
 
@@ -64,8 +66,8 @@ const endOf = (worker: Worker): Promise<End> =>
   });
 
 /**
- * Starts a worker. Node forgets a connection that it has sent to a worker which ends before it takes it: its client would wait for ever. So the
- * last one for each port is closed then. To close one that was taken does nothing. What is private to Node here: ADR 0034.
+ * Starts a worker. Node leaves open a connection that it has sent to a worker which ends before it accepts it, and the client would wait for ever.
+ * So the last connection of each port is closed when the worker ends, which does nothing to one that was accepted. ADR 0034: private to Node.
  */
 const fork = (): Worker => {
   const worker = cluster.fork();
@@ -77,7 +79,7 @@ const fork = (): Worker => {
       return Reflect.apply(send, child, given);
     },
   });
-  // Another worker gets what this one refuses, since it stops.
+  // Node offers a connection that a stopping worker refuses to another one.
   worker.process.on('internalMessage', ({ accepted }) => accepted === false && last.clear());
   worker.once('exit', () => {
     for (const connection of last.values()) connection.close();
@@ -108,12 +110,9 @@ export const startWorkers = async (config: Config, logger: Logger, opened: Closi
   const startOne = async (): Promise<void> => {
     const worker = fork();
     const end = endOf(worker);
-    const failure = await Promise.race([
-      end,
-      new Promise<null>((resolve) => worker.once('listening', () => resolve(null))),
-    ]);
+    const failure = await Promise.race([end, once(worker, 'listening').then(() => null)]);
     if (failure !== null) throw new CommandError('worker', 'A worker did not start.', failure.status === 2 ? 2 : 1);
-    running.push(replaced(worker, end, logger, stopping.signal));
+    running.push(keepRunning(worker, end, logger, stopping.signal));
   };
   await startOne();
   await Promise.all(Array.from({ length: config.workers - 1 }, startOne));
@@ -121,17 +120,16 @@ export const startWorkers = async (config: Config, logger: Logger, opened: Closi
 };
 
 /** Starts another worker each time that one ends. @returns how the last one has ended. */
-const replaced = async (first: Worker, firstEnd: Promise<End>, logger: Logger, signal: AbortSignal): Promise<End> => {
-  let [worker, ended, delay] = [first, firstEnd, FIRST_PAUSE];
-  for (;;) {
+const keepRunning = async (first: Worker, firstEnd: Promise<End>, logger: Logger, signal: AbortSignal) => {
+  let [worker, ended] = [first, firstEnd];
+  for (let delay = FIRST_PAUSE; ; delay = Math.min(2 * delay, LAST_PAUSE)) {
     const startedAt = monotonicTime();
     const end = await ended;
     if (signal.aborted) return end;
-    if (monotonicTime() - startedAt > A_WHILE) delay = FIRST_PAUSE;
+    if (monotonicTime() - startedAt > HEALTHY_AFTER) delay = FIRST_PAUSE;
     logger.error({ worker: worker.process.pid, ...end, delay }, 'a worker has ended, and is replaced');
     await pause(delay, undefined, { signal }).catch(ignore);
     if (signal.aborted) return end;
-    delay = Math.min(2 * delay, LAST_PAUSE);
     worker = fork();
     ended = endOf(worker);
   }

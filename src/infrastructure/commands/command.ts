@@ -4,26 +4,26 @@ import type { Env } from '../config/variables.ts';
 import { printable, printableJson } from '../texts.ts';
 import type { Terminal } from './terminal.ts';
 
-/** `true` for a flag; for a value, what the help calls it. */
+/** `true`: a flag. A text: the option has a value, and this is its name in the help. */
 type Options = Readonly<Record<string, true | string>>;
 type Values<Declared> = {
   readonly [Name in keyof Declared]: Declared[Name] extends true ? boolean : string | undefined;
 };
 
 type ActionInput<Declared> = {
-  /** As many as the action declares. */
+  /** As many as the action declares, after the name of the action. */
   readonly args: readonly string[];
   readonly options: Values<Declared>;
   readonly env: Env;
   readonly terminal: Terminal;
 };
 
-/** What is printed: `text` for people; with `--json`, `json` in one line. */
+/** What is printed: `text`, or with `--json` the object `json` in one line. */
 export type Answer = { readonly text: string; readonly json?: object; readonly status?: Status };
 
 /** Something that a command does, such as `users find USER`. Its help follows from it. */
 export type Action<Declared = Options> = {
-  /** What the help calls them. `FILE…` is one or more, `[USER]` one or none. */
+  /** The arguments as the help names them. `FILE…` is one or more, `[USER]` one or none. */
   readonly args?: readonly string[];
   readonly options?: Declared;
   readonly does: string;
@@ -31,22 +31,22 @@ export type Action<Declared = Options> = {
 };
 
 export type Command = {
-  /** By their names. The one without a name, `''`, is done when none is given. */
+  /** By their names. The action `''` is run when none is named. */
   readonly actions: Readonly<Record<string, Action>>;
   readonly notes: string;
-  /** The exit status when it could not be done. Default: 1. */
+  /** The exit status after a failure. Default: 1. */
   readonly failed?: Status;
-  /** Prints JSON without `--json`, too. */
+  /** Whether it prints JSON without `--json`, too. */
   readonly isJson?: boolean;
 };
 
-/** An action whose options have their types. */
+/** Declares an action: its `run` gets options of their declared types. */
 export const action = <const Declared extends Options = Readonly<Record<never, never>>>(given: Action<Declared>) =>
   given as unknown as Action;
 
-const signatureOf = (name: string, [of, { args = [], options = {} }]: readonly [string, Action]): string => {
-  const flags = Object.entries(options).map(([each, kind]) => `[--${each}${kind === true ? '' : ` ${kind}`}]`);
-  return ['npx tandem', name, of, ...args, ...flags].filter(Boolean).join(' ');
+const signatureOf = (command: string, [name, { args = [], options = {} }]: readonly [string, Action]): string => {
+  const flags = Object.entries(options).map(([option, kind]) => `[--${option}${kind === true ? '' : ` ${kind}`}]`);
+  return ['npx tandem', command, name, ...args, ...flags].filter(Boolean).join(' ');
 };
 
 const helpOf = (name: string, { actions, notes }: Command): string => {
@@ -54,17 +54,18 @@ const helpOf = (name: string, { actions, notes }: Command): string => {
   return `${lines.join('')}\n${notes}\n`;
 };
 
-const read = (name: string, { actions }: Command, args: readonly string[]) => {
+/** Finds the action that the arguments name, and parses those that follow. @throws CommandError */
+const parseCommand = (command: string, { actions }: Command, args: readonly string[]) => {
   const [first = ''] = args;
-  const of = first.startsWith('-') ? '' : first;
-  const found = Object.hasOwn(actions, of) ? actions[of] : undefined;
+  const name = first.startsWith('-') ? '' : first;
+  const found = Object.hasOwn(actions, name) ? actions[name] : undefined;
   if (found === undefined) {
-    const names = Object.keys(actions).map((each) => each || `npx tandem ${name}`);
+    const names = Object.keys(actions).map((each) => each || `npx tandem ${command}`);
     throw invalidArguments(`The commands are ${names.join(', ')}.`);
   }
-  const kinds = Object.entries(found.options ?? {}).map(([each, kind]) => [each, kind === true ? FLAG : VALUE]);
-  const { values, positionals } = parsed(of === '' ? args : args.slice(1), Object.fromEntries(kinds));
-  if (!fits(positionals, found.args)) throw invalidArguments(`Expected: ${signatureOf(name, [of, found])}`);
+  const kinds = Object.entries(found.options ?? {}).map(([option, kind]) => [option, kind === true ? FLAG : VALUE]);
+  const { values, positionals } = parseOptions(name === '' ? args : args.slice(1), Object.fromEntries(kinds));
+  if (!fits(positionals, found.args)) throw invalidArguments(`Expected: ${signatureOf(command, [name, found])}`);
   return { action: found, args: positionals, options: values as Values<Options> };
 };
 
@@ -75,7 +76,7 @@ const fits = (given: readonly string[], args: readonly string[] = []): boolean =
 const FLAG = { type: 'boolean', default: false } as const;
 const VALUE = { type: 'string' } as const;
 
-const parsed = (args: readonly string[], options: Readonly<Record<string, typeof FLAG | typeof VALUE>>) => {
+const parseOptions = (args: readonly string[], options: Readonly<Record<string, typeof FLAG | typeof VALUE>>) => {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
@@ -89,7 +90,7 @@ export const jsonLine = (json: object): string => `${printableJson(JSON.stringif
 
 const TIME = /^(?:at|\w+At)$/;
 
-/** Times in ISO 8601; `null` for 0, a password that was never changed. The attributes of a user are the operator's: a number there is no time. */
+/** Writes times in ISO 8601, and 0 (a password that was never changed) as `null`. Numbers in the attributes of a user are no times. */
 export const withTimes = (name: string, value: unknown): unknown => {
   if (TIME.test(name) && typeof value === 'number') return value === 0 ? null : new Date(value).toISOString();
   if (Array.isArray(value)) return value.map((each) => withTimes('', each));
@@ -98,7 +99,7 @@ export const withTimes = (name: string, value: unknown): unknown => {
 };
 
 /**
- * Runs a command: what is wrong with its arguments, and why it failed, goes to standard error, with `--json` to standard output as well.
+ * Runs a command. Why it failed goes to standard error, with `--json` to standard output as well.
  * @returns the exit status
  */
 export const runAction = async (
@@ -115,10 +116,10 @@ export const runAction = async (
       await print(helpOf(name, command));
       return 0;
     }
-    const given = read(name, command, args);
-    const { text, json, status = 0 } = await given.action.run({ ...given, env, terminal });
+    const { action, ...input } = parseCommand(name, command, args);
+    const { text, json, status = 0 } = await action.run({ ...input, env, terminal });
     const output = asJson && json !== undefined ? jsonLine(json) : text;
-    // The service starts also where nothing can be printed.
+    // The service also starts where standard output is closed.
     if (output !== '') await print(output);
     return status;
   } catch (error) {

@@ -76,7 +76,7 @@ const hookPages = (key: KeyPair['privateKey']): Page[] => {
   ];
 };
 
-/** The `kid` and the use of each key in the environment. @throws ConfigError when the service would not start */
+/** Names the `kid` and the use of each key in the environment. @throws ConfigError when the service would not start */
 const describeKeys = async (env: Env): Promise<string> => {
   const config = parseConfig(env);
   const { keys: pairs } = config;
@@ -89,7 +89,7 @@ const describeKeys = async (env: Env): Promise<string> => {
 
 /**
  * Encrypts the secrets of all factors with the first key of FACTOR_KEYS, also while instances run. It can be repeated.
- * @throws CommandError when some cannot be decrypted, which stay as they are.
+ * @throws CommandError when some cannot be decrypted. These stay as they are.
  */
 const encryptAgain = async (env: Env): Promise<Answer> => {
   const { factorKeys } = parseConfig(env);

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { systemReason } from '../../adapters/log/redact-error.ts';
-import { CommandError, failureOf, type Status } from '../command-error.ts';
+import { CommandError, failureOf, invalidArguments, type Status } from '../command-error.ts';
 import type { Overrides } from '../compose/ports.ts';
 import type { Env } from '../config/variables.ts';
 import { parseConfig } from '../config.ts';
@@ -13,17 +13,11 @@ import { action, type Command, runAction } from './command.ts';
 import { processTerminal } from './terminal.ts';
 import type { StorageOverrides } from './users/open-accounts.ts';
 
-/**
- * Like Node's `--env-file-if-exists`, but silent without the file, and for UTF-16 and byte order marks as well. Variables of the environment take
- * precedence.
- */
+/** Adds the variables of `.env` to the environment, which takes precedence. Unlike Node's `--env-file`, it reads UTF-16 and byte order marks. */
 const readEnvFile = (env: NodeJS.ProcessEnv): void => {
-  if (existsSync('.env')) Object.assign(env, { ...parseEnv(envText()), ...env });
-};
-
-const envText = (): string => {
+  if (!existsSync('.env')) return;
   try {
-    return decodeText(readFileSync('.env'));
+    Object.assign(env, { ...parseEnv(decodeText(readFileSync('.env'))), ...env });
   } catch (error) {
     throw new CommandError('configuration', `.env cannot be read: ${systemReason(error)}`, 2);
   }
@@ -70,7 +64,7 @@ const MIGRATE: Command = {
   notes: 'Exit status: 0 done, 1 failed, 2 invalid arguments or configuration.',
 };
 
-/** Imported when they are run: a start of the service needs none of them. */
+/** The commands by their names. Each is imported when it is run. */
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => SERVE,
   migrate: async () => MIGRATE,
@@ -82,25 +76,21 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   keys: async () => (await import('./keys.ts')).keys,
 };
 
-/** What `npx tandem` runs, by default the service. @returns `null` as long as the service runs. */
+/** Runs the command that the first argument names, by default the service. @returns `null` when the service runs */
 const run = async (given: readonly string[], env: NodeJS.ProcessEnv): Promise<Status | null> => {
   const [first = '', ...others] = given;
   const [name, args] = first === '' || first.startsWith('-') ? ['serve', given] : [first, others];
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (load === undefined)
-    throw new CommandError(
-      'arguments',
-      `Unknown command: ${name}. The commands are ${Object.keys(COMMANDS).join(', ')}.`,
-      2,
-    );
+    throw invalidArguments(`Unknown command: ${name}. The commands are ${Object.keys(COMMANDS).join(', ')}.`);
   readEnvFile(env);
   const status = await runAction(name === 'serve' ? '' : name, await load(), args, env, processTerminal());
   return name === 'serve' && status === 0 ? null : status;
 };
 
 /**
- * Runs the command that the first argument names, and ends the process with its exit status: a server that hangs may keep a connection open.
- * @param env the environment of the process, to which the variables of `.env` are added.
+ * Runs a command, and ends the process with its exit status: a server that hangs may keep a connection open.
+ * @param env the environment of the process, to which the variables of `.env` are added
  */
 export const runCommand = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   makeFilesPrivate();

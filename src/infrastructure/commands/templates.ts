@@ -71,8 +71,8 @@ const framesOf = (config: Config, files: UserPageFiles, locale: string): readonl
   ].map(({ title, page }) => ({ title: `${locale} · ${title}`, page }));
 };
 
-/** Without the files of the service, and with what only its script shows. */
-const alone = (page: string, style: string): string =>
+/** A page for the sheet: its stylesheet inline, no script, and what only the script would show. */
+const standalone = (page: string, style: string): string =>
   page
     .replace(/<link rel="icon"[^>]*>|<script\b[^>]*><\/script>/g, '')
     .replace(/<link rel="stylesheet"[^>]*>/, () => `<style>${style}</style>`)
@@ -81,7 +81,7 @@ const alone = (page: string, style: string): string =>
 const STYLE = `body { margin: 1rem; font-family: system-ui; background: #ddd }
 main { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(min(22rem, 100%), 1fr)) }
 figure { margin: 0 } iframe { width: 100%; border: 0; background: Canvas; color-scheme: light dark }`;
-/** The frames have no script, so that this one can be the only one. */
+/** Sets the heights of the frames. They have no scripts, so that the sandbox can forbid those. */
 const SCRIPT = `onload = () => {
   // Margins that depend on the height need a second time.
   for (const frame of [1, 2, 3].flatMap(() => [...document.querySelectorAll('iframe')]))
@@ -97,7 +97,7 @@ const sheetOf = (frames: readonly Frame[], style: string): string =>
 <style>${new Html(STYLE)}</style>
 <main>${frames.map(
     ({ title, page }) =>
-      html`<figure><figcaption>${title}</figcaption><iframe sandbox="allow-same-origin" title="${title}" srcdoc="${alone(page, style)}"></iframe></figure>\n`,
+      html`<figure><figcaption>${title}</figcaption><iframe sandbox="allow-same-origin" title="${title}" srcdoc="${standalone(page, style)}"></iframe></figure>\n`,
   )}</main>
 <script>${new Html(SCRIPT)}</script>
 </html>

@@ -3,17 +3,17 @@ import { systemReason } from '../../adapters/log/redact-error.ts';
 import { CommandError } from '../command-error.ts';
 
 export type Terminal = {
-  /** Asks a yes-or-no question; `null` without anybody to ask. */
+  /** Asks a yes-or-no question. `null`: standard input is no terminal. */
   readonly ask: ((question: string) => Promise<boolean>) | null;
   readonly print: (text: string) => Promise<void>;
-  /** Whether standard output is shown, and not written to a file or read by a program. */
+  /** Whether standard output is a terminal. */
   readonly isShown: boolean;
   readonly warn: (text: string) => void;
 };
 
 const ignore = (): undefined => undefined;
 
-/** On standard error, since standard output is for the result. */
+/** Asks on standard error, since standard output is for the result. */
 const ask = async (question: string): Promise<boolean> => {
   const { createInterface } = await import('node:readline/promises');
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
@@ -24,10 +24,10 @@ const ask = async (question: string): Promise<boolean> => {
   return /^y(?:es)?$/i.test(answer.trim());
 };
 
-/** A reader that has closed the output, as `head` does, is no error. @throws Error when it cannot be written, as on a full disk. */
+/** Writes to standard output. A reader may close it, as `head` does. @throws Error when it cannot be written, as on a full disk */
 const print = (text: string): Promise<void> =>
   new Promise((resolve, reject) => {
-    // The callback has the error. Without a listener it would end the process as well.
+    // The callback handles the error. Without a listener, it would end the process.
     if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', ignore);
     process.stdout.write(text, (error) => {
       if (!error || Reflect.get(error, 'code') === 'EPIPE') resolve();
@@ -35,7 +35,7 @@ const print = (text: string): Promise<void> =>
     });
   });
 
-/** That it cannot be written ends nothing. */
+/** Writes to standard error. A failure is ignored. */
 const warn = (text: string): void => {
   if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', ignore);
   process.stderr.write(text);

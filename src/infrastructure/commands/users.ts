@@ -80,7 +80,7 @@ export const users = (overrides: StorageOverrides = {}): Command => {
           if (name === undefined) return exportAll({ config: parseConfig(env), terminal, out, yes });
           return withUser(env, name, async (accounts, found) => {
             const data = await accountData(accounts, found, accounts.clock.now());
-            // It is handed over to the user, who does not learn which operator it was.
+            // The export is for the user, who does not learn the names of operators.
             const events = (await eventsData(accounts.records, found.id)).map(withoutName);
             return { text: jsonLine({ ...data, events }) };
           });

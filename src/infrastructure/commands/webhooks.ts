@@ -24,7 +24,7 @@ const withWebhook = (env: Env, given: string | undefined, work: Work) =>
     return work(found, accounts, config);
   });
 
-/** Nothing of a secret but what is shown once. */
+/** Describes a webhook. @param once what is shown this time alone */
 const answerOf = (webhook: Webhook, once: { readonly secret?: string; readonly activeAt?: number } = {}): Answer => {
   const { secret, activeAt } = once;
   const { id, url, types, publicKey, hasSecret, createdAt, disabledAt } = webhook;
@@ -55,7 +55,7 @@ const typesIn = (given: string | undefined): readonly WebhookType[] | null => {
   return types;
 };
 
-/** @throws CommandError for a URL that no attempt would be sent to. A name may be resolved later. */
+/** @throws CommandError for a URL that no attempt would be sent to. A host that cannot be resolved yet is accepted. */
 const urlIn = async (given: string, { webhookAllowedNetworks }: Config): Promise<string> => {
   const url = pageUrl.parse(given);
   if (url === undefined)
@@ -78,7 +78,7 @@ const add = async (given: string, options: { types: string | undefined; 'with-se
     const times = { createdAt: clock.now(), rotatedAt: null, disabledAt: null };
     const webhook = { ...of, url, types, keyNumber: 1, publicKey, ...times };
     await records.insert('webhooks', webhook);
-    // Whatever happens later is stored by a transaction that sees the webhook.
+    // Later events are stored by transactions that see the webhook.
     return answerOf(webhook, { ...(secret && { secret }), activeAt: clock.now() });
   });
 

@@ -1,5 +1,5 @@
 import { operatorAdmission } from '../../adapters/crypto/assertions.ts';
-import { createApp, type HttpHandlers } from '../../adapters/http/app.ts';
+import { createApp } from '../../adapters/http/app.ts';
 import type { HttpDeps } from '../../adapters/http/http-deps.ts';
 import type { Navigation } from '../../adapters/http/pages/layout.ts';
 import { type Act, actRoutes, audited } from '../../adapters/http/routes/back-office/act.ts';
@@ -16,14 +16,12 @@ import { CATALOG } from '../../domain/errors/catalog.ts';
 import type { Config } from '../config.ts';
 import { VERSION } from '../version.ts';
 
-export type BackOffice = { readonly http: HttpHandlers; readonly routes: readonly Route[] };
-
 const INTRODUCTION = [
   'The back office of Tandem: what operators may know and do, for programs with a key of ADMIN_KEYS. It is not public.',
   'Clients have to accept members that they do not know, and judge codes that they do not know by their status.',
 ].join('\n\n');
 
-/** The pages of what is read. */
+/** Links to the pages of the reads that have one. */
 const navigationOf = (reads: Readonly<Record<string, Act>>, hasMail: boolean): Navigation => [
   ['/office', 'Back office'],
   ...Object.values(reads).flatMap(({ page, needs }) =>
@@ -31,12 +29,12 @@ const navigationOf = (reads: Readonly<Record<string, Act>>, hasMail: boolean): N
   ),
 ];
 
-/** The application of the back office (ADR 0031): the pipeline of the service over other routes, for programs, and for people. */
+/** The application of the back office (ADR 0031): the pipeline of the service over routes for programs and pages for people. */
 export const openBackOffice = async (
   { keys, url, proxy }: NonNullable<Config['admin']>,
   deps: Service & Pick<Config, 'accountPagesUrl' | 'baseUrl' | 'officeLink' | 'shownSettings'>,
   http: HttpDeps,
-): Promise<BackOffice> => {
+) => {
   const { baseUrl, officeLink } = deps;
   const { origin, hostname } = new URL(url);
   const { logger, counts } = http;
@@ -46,7 +44,7 @@ export const openBackOffice = async (
   const people = login ?? (proxy && behindProxy(proxy, url));
   const siteNavigation = people === null ? [['/errors', 'Errors'] as const] : navigationOf(reads, operators.hasMail);
   const site = { baseUrl: url, version: VERSION, siteNavigation };
-  const inLog = (of: readonly Route[]) => audited(of, (call) => logger.info(call, 'back office'));
+  const inLog = (all: readonly Route[]) => audited(all, (call) => logger.info(call, 'back office'));
   const api = inLog(actRoutes({ ...reads, ...ACTS }, operators));
   const routes: Route[] = [
     ...api,
@@ -60,9 +58,9 @@ export const openBackOffice = async (
     ...errorRoutes(site, () => CATALOG),
     openApiRoute(() => routes, site, INTRODUCTION),
   ];
-  const handlers = createApp(routes, {
+  const app = createApp(routes, {
     ...http,
-    // It may be behind a proxy, but counts programs, and compares the Host that was sent.
+    // Requests are counted by program, not by address, and the Host header is compared as it was sent.
     trustProxy: 0,
     baseUrl: url,
     siteNavigation,
@@ -74,10 +72,10 @@ export const openBackOffice = async (
     admitPerson: people?.admit,
     allowedHeaders: [],
     postedCallbacks: new Set(),
-    // By address, whoever reaches the proxy could use up what its programs may send. What is refused takes a tenth of a millisecond.
+    // Limits by address would let anybody behind the proxy use up those of its programs. A refusal takes a tenth of a millisecond.
     rateLimits: { global: null, strict: null, public: null },
     counts: { countRequest: (key, window) => counts.countRequest(`back office ${key}`, window) },
     admitOperator: await operatorAdmission(keys, url, deps.records),
   });
-  return { http: handlers, routes };
+  return { http: app, routes };
 };

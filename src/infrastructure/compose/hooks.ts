@@ -45,7 +45,7 @@ export const openHooks = async (
   };
 };
 
-/** A program without types would otherwise let everybody in by a misspelt name. */
+/** Without types, a misspelt name would mean no hook: everybody could register. */
 const assertHooks = (hooks: Hooks): void => {
   for (const [name, hook] of Object.entries(hooks)) {
     if (!Object.hasOwn(NAMES, name)) throw new Error(`hooks: ${name} is none of ${Object.keys(NAMES).join(', ')}`);

@@ -11,7 +11,7 @@ import { loadOrCreateKeys } from '../keys.ts';
 
 export type Limits = {
   readonly counts: SharedCounts;
-  /** What Redis has of accounts and addresses. Keys of requests, which name addresses, are hashed here. */
+  /** Hashes the names of accounts and addresses for Redis. Those in the keys of requests are hashed already. */
   readonly hashOf?: (text: string) => string;
   readonly checks: readonly Check[];
   readonly mode: () => RateLimitMode;
@@ -23,9 +23,10 @@ const REDIS = {
   unavailable: 'Redis is unavailable: each instance counts requests and failed log-ins for itself',
   available: 'Redis is available again: requests and failed log-ins are counted for all instances',
 };
+
 /**
- * What limits are counted in: for all instances through Redis; in the instance without one, or while it is unavailable.
- * @param shared in place of Redis.
+ * Opens the counts of the limits: in Redis for all instances, or in this process without Redis and while it is unavailable.
+ * @param shared replaces Redis
  */
 export const openLimits = async (
   config: Config,
@@ -48,7 +49,7 @@ export const openLimits = async (
   const redis = await openOptionalRedis(urls, logger);
   opened.add(() => redis.disconnect());
   const { check, evicts } = watchRedis(redis, logger);
-  // The log says at the start whether Redis evicts.
+  // Logs at the start if Redis evicts keys.
   await check.ping().catch(() => undefined);
   const counts = sharedCounts({ shared: redisCounts(redis), own }, logger, REDIS, onFallback);
   const { refresh } = config.keys ?? (await loadOrCreateKeys(config.dataDir));

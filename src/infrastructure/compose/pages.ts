@@ -29,7 +29,7 @@ type PageOptions = {
   readonly files: () => Promise<UserPageFiles>;
 };
 
-/** The language that a link of the page, or of an application, asks for, or else the one that suits the browser best. */
+/** The language that the query asks for, or else the one that suits the browser best. */
 const textsFor = (ctx: Context, { texts, locales }: UserPageFiles, defaultLocale: string) => {
   const asked = readQuery(ctx.url)?.locale;
   const locale = locales.find((each) => each === asked) ?? pageLocale(ctx, defaultLocale, locales);
@@ -38,18 +38,25 @@ const textsFor = (ctx: Context, { texts, locales }: UserPageFiles, defaultLocale
   return { locale, texts: ofLocale };
 };
 
-/** The language that the visitor has chosen, if there are texts in it: for a browser that asks for no language of the pages. */
+/** The language of the visitor's account, if there are texts in it, for a browser that asks for no language of the pages. */
 const localeOf = ({ payloads }: PageContent, { locales }: UserPageFiles, defaultLocale: string): string | undefined =>
   fallbacksOf(payloads['current-user']?.locale ?? null, defaultLocale).find((each) => locales.includes(each));
 
+export const siteOf = ({ baseUrl, brand }: Pick<Config, 'baseUrl' | 'brand'>) => ({ baseUrl, brand, version: VERSION });
+
 export const userFailures = (config: Config, read: PageOptions['files']): HttpDeps['userFailure'] => {
-  const { baseUrl, brand, defaultLocale, allowedOrigins, application, userPages } = config;
-  const site = { baseUrl, brand, version: VERSION };
+  const { brand, defaultLocale, allowedOrigins, application, userPages } = config;
   const contentSecurityPolicy = policyFor(brand, allowedOrigins);
   return async (ctx, error) => {
     const files = await read();
     const failure = {
-      ...{ site, application, error, requestId: ctx.request.id, ...textsFor(ctx, files, defaultLocale) },
+      ...{
+        site: siteOf(config),
+        application,
+        error,
+        requestId: ctx.request.id,
+        ...textsFor(ctx, files, defaultLocale),
+      },
       again: againAt(ctx, error),
       logIn: userPages ? PAGES['log-in'].path : null,
     };
@@ -58,24 +65,23 @@ export const userFailures = (config: Config, read: PageOptions['files']): HttpDe
   };
 };
 
-/** The page that renews the session of a navigation. It loads the frame with the key. */
-export const continuation = ({ baseUrl, brand, defaultLocale }: Config, read: PageOptions['files']) => ({
-  contentSecurityPolicy: scriptedPagePolicy({ images: imagesOf(brand), frames: "'self'" }),
+/** The page that renews the session of a navigation. It loads the frame that has the key of the device. */
+export const continuation = (config: Config, read: PageOptions['files']) => ({
+  contentSecurityPolicy: scriptedPagePolicy({ images: imagesOf(config.brand), frames: "'self'" }),
   page: async (ctx: Context, targets: Targets): Promise<string> => {
     const files = await read();
-    const site = { baseUrl, brand, version: VERSION };
     const { continuePage } = await import('../../adapters/http/pages/continue.ts');
-    return continuePage({ site, ...textsFor(ctx, files, defaultLocale) }, targets, files);
+    return continuePage({ site: siteOf(config), ...textsFor(ctx, files, config.defaultLocale) }, targets, files);
   },
 });
 
-/** A form that cannot be sent again is at its page. Another address may work later, if the error is not its own. */
+/** Where a visitor can try again: the page of a form, or the same address (an empty string) after an error that may pass. */
 const againAt = ({ method, state }: Context, { status }: AppError): string | null => {
   if (state.route?.form !== undefined) return state.route.form.page;
   return method === 'GET' && (status >= 500 || status === 429) ? '' : null;
 };
 
-/** Where the pages may lead. Also to an application, or the console, at the origin of the service. */
+/** Where the pages may lead. The origin of the service may have an application, or the console. */
 export const targetsOf = ({ baseUrl, allowedOrigins, appLinks, officeLink }: Config) => ({
   baseUrl,
   targetOrigins: [...allowedOrigins, new URL(baseUrl).origin],
@@ -90,7 +96,7 @@ export const pageStatesOf = ({ secrets, clock }: Pick<Service, 'secrets' | 'cloc
 export const openPages = (deps: Service, config: Config, { api, script, ofMail, visits, files: read }: PageOptions) => {
   const { brand, defaultLocale, allowedOrigins, application } = config;
   const targets = targetsOf(config);
-  const site = { baseUrl: config.baseUrl, brand, version: VERSION };
+  const site = siteOf(config);
   const registration = config.registration.mode;
   const { passkeyOffered, usedLast, pageLocale: chosen } = pageCookies(config.refreshCookie);
   const has = (page: Page) => config.userPages || (ofMail && page.ofMail === true);
@@ -115,7 +121,7 @@ export const openPages = (deps: Service, config: Config, { api, script, ofMail, 
         site,
         application,
         minLength: config.passwordLimits.minLength,
-        pages: there,
+        pages: pageNames,
         mayRegister: registration === 'open',
         providers: [...deps.providers.values()],
         passwords: config.passwords,
@@ -132,7 +138,7 @@ export const openPages = (deps: Service, config: Config, { api, script, ofMail, 
     ...visits,
   });
   const paths = new Set(pages.map(({ path }) => path));
-  const there: ReadonlySet<string> = new Set(
+  const pageNames: ReadonlySet<string> = new Set(
     Object.entries(PAGES).flatMap(([name, { path }]) => (paths.has(path) ? [name] : [])),
   );
   return [...pages, userScriptRoute(script)];

@@ -3,7 +3,7 @@ import { isCommonPassword, leakedPasswordsAt, leakedPasswordsOf } from '../../ad
 import { hashingThreads, passwordHasher } from '../../adapters/crypto/password-hasher.ts';
 import { verifyBrowserProof, verifyDeviceProof } from '../../adapters/crypto/proofs.ts';
 import { secretsOf } from '../../adapters/crypto/secrets.ts';
-import { jwks, type KeyPair, type PublicJwks } from '../../adapters/crypto/token-keys.ts';
+import { jwks } from '../../adapters/crypto/token-keys.ts';
 import { nodeCryptoTokenSigner, rememberingTokenSigner } from '../../adapters/crypto/token-signer.ts';
 import { ulidGenerator } from '../../adapters/crypto/ulid.ts';
 import { bounded } from '../../adapters/hooks/bounded.ts';
@@ -17,7 +17,6 @@ import type { Clock } from '../../application/ports/clock-and-ids.ts';
 import type { Hooks, ObserveHook } from '../../application/ports/hooks.ts';
 import type { Proofs } from '../../application/ports/proofs.ts';
 import type { Secrets } from '../../application/ports/secrets.ts';
-import type { TokenSigner } from '../../application/ports/token-signer.ts';
 import type { Ports } from '../../application/service.ts';
 import type { OwnRecords, Storage, Stores } from '../../application/storage/records.ts';
 import type { PasswordRules } from '../../domain/password.ts';
@@ -27,10 +26,10 @@ import { loadOrCreateKeys, newPair, openFactorKeys } from '../keys.ts';
 import type { Limits } from './limits.ts';
 
 /**
- * Adapters of ports other than the storage; of `secrets` and `proofs`, those members that are replaced. With `tokens`, the key set of the service is
- * empty: publish the keys yourself. Instances without the keys of the service need `secrets.sign` and `unsign` too, so that each accepts what the
+ * Adapters of ports other than the storage. `secrets` and `proofs` have only the members that are replaced. With `tokens`, the key set of the service
+ * is empty: publish the keys yourself. Instances without the keys of the service need `secrets.sign` and `unsign` too, so that each accepts what the
  * others have signed. `hasher` and `attempts` also replace the limits on waiting and on wrong passwords. With `mailer: null` there is no mail.
- * Without `clock`, a storage of the caller's is judged by the clock of this machine: pass that of its server if several machines use it.
+ * Without `clock`, times in the caller's storage are compared with the clock of this machine: pass that of its server if several machines use it.
  */
 export type PortOverrides = Partial<Omit<Ports, keyof Storage | 'secrets' | 'proofs'>> & {
   readonly secrets?: Partial<Secrets>;
@@ -39,7 +38,7 @@ export type PortOverrides = Partial<Omit<Ports, keyof Storage | 'secrets' | 'pro
 
 type WithRecords<Part, Own extends OwnTables> = Omit<Part, 'records'> & { readonly records: OwnRecords<RowsOf<Own>> };
 
-/** What routes of an application get. `records` are its own tables, in a transaction as well. */
+/** What routes of an application get. Their `records` have the application's own tables alone, in a transaction as well. */
 export type ServiceWith<Own extends OwnTables> = WithRecords<Omit<Ports, 'transactions'>, Own> & {
   readonly transactions: {
     run<Result>(work: (stores: WithRecords<Stores, Own>) => Promise<Result>): Promise<Result>;
@@ -84,15 +83,14 @@ export type Overrides<Own extends OwnTables = OwnTables> = {
 const HASHING_WAIT = 1 / 3;
 
 type PortOptions = {
-  readonly overrides: NonNullable<Overrides['ports']>;
+  readonly overrides: Overrides['ports'];
   readonly storage: Storage;
   readonly clock: Clock;
   readonly observeHook?: ObserveHook | undefined;
 } & Pick<Limits, 'counts' | 'hashOf'>;
 
 export const openPorts = async (config: Config, logger: Logger, opened: PortOptions) => {
-  const { storage, counts, hashOf } = opened;
-  const given = opened.overrides;
+  const { storage, counts, hashOf, overrides: given = {} } = opened;
   const overrides: PortOverrides = typeof given === 'function' ? {} : given;
   const hasher = passwordHasher({
     scheme: config.passwordHash,
@@ -120,19 +118,21 @@ export const openPorts = async (config: Config, logger: Logger, opened: PortOpti
   };
   const { proofs, secrets, ...changed } = typeof given === 'function' ? given(defaults) : given;
   const ports: Ports = {
-    ...{ ...defaults, ...changed, ...storage },
-    mailer: changed.mailer === undefined ? mailer : changed.mailer,
-    proofs: { ...defaults.proofs, ...proofs },
-    secrets: { ...defaults.secrets, ...secrets },
+    ...{ ...withDefaults(changed, defaults), ...storage },
+    proofs: withDefaults(proofs, defaults.proofs),
+    secrets: withDefaults(secrets, defaults.secrets),
   };
   return { ports, keySet, hashing: hasher.load };
 };
 
-/** A signer of the caller has its own keys, so the key set is empty then, and values may be signed with a key of this process. */
-const openTokens = async (
-  { keys: given, dataDir, issuer, audience }: Config,
-  { tokens }: Pick<PortOverrides, 'tokens'>,
-): Promise<{ tokens: TokenSigner; keySet: PublicJwks; signingKey: KeyPair['privateKey'] }> => {
+/** Members that are `undefined` count as missing, since the TypeScript of callers may allow them. */
+const withDefaults = <Members extends object>(given: Partial<Members> = {}, defaults: Members): Members => ({
+  ...defaults,
+  ...Object.fromEntries(Object.entries(given).filter(([, member]) => member !== undefined)),
+});
+
+/** With a signer of the caller, the key set is empty, and without keys in the environment a key of this process signs other values. */
+const openTokens = async ({ keys: given, dataDir, issuer, audience }: Config, { tokens }: PortOverrides) => {
   if (tokens !== undefined)
     return { tokens, keySet: { keys: [] }, signingKey: given?.refresh.privateKey ?? newPair().privateKey };
   const keys = given ?? (await loadOrCreateKeys(dataDir));
@@ -143,8 +143,8 @@ const openTokens = async (
   };
 };
 
-/** What the server has, and what a file takes at most. */
-const TIMEOUT = 2_000;
+/** Milliseconds for the look-up of a password. */
+const LOOK_UP_TIMEOUT = 2_000;
 
 const LOOK_UP = {
   unavailable: 'passwords are not looked up among leaked ones',
@@ -152,8 +152,8 @@ const LOOK_UP = {
 };
 
 /**
- * The list of the configuration. What cannot be found out counts as not leaked: it is counted, and logged.
- * @throws Error when the file is none of them.
+ * The list of leaked passwords. If it cannot be read, a password counts as not leaked, which metrics and the log show.
+ * @throws Error when the file is no such list
  */
 const openLeakedPasswords = async (
   { leakedPasswordsFile: file, leakedPasswordsUrl: url }: Config,
@@ -163,11 +163,12 @@ const openLeakedPasswords = async (
   if (file === null && url === null) return null;
   const hook = file === null ? leakedPasswordsAt(url ?? '') : await leakedPasswordsOf(file);
   const isRefusal = (isLeaked: boolean) => isLeaked;
-  const asked = bounded({ name: 'leaked-passwords', timeout: TIMEOUT, hook, read: Boolean, isRefusal }, observe);
+  const options = { name: 'leaked-passwords', timeout: LOOK_UP_TIMEOUT, hook, read: Boolean, isRefusal } as const;
+  const lookUp = bounded(options, observe);
   const outage = outageLog(logger, LOOK_UP);
   return async (password) => {
     try {
-      const isLeaked = await asked(password);
+      const isLeaked = await lookUp(password);
       outage.succeeded();
       return isLeaked;
     } catch (error) {

@@ -10,7 +10,7 @@ import { pageStatesOf, targetsOf } from './pages.ts';
 
 type Providers = Service['providers'];
 
-/** The providers of the configuration. Their library is loaded if there is one. */
+/** The providers of the configuration. Their library is imported only if there is one. */
 export const openProviders = async ({ providers, baseUrl }: Config): Promise<Providers> =>
   providers.length === 0
     ? new Map()
@@ -19,13 +19,13 @@ export const openProviders = async ({ providers, baseUrl }: Config): Promise<Pro
 const startsOf = ({ secrets }: Service, { refreshCookie }: Config) =>
   startCookies(refreshCookie, START_LIFETIME, secrets);
 
-/** Links by a log-in what the browser has kept of a sign-in before. */
+/** At a log-in, links the identity at a provider that the browser has kept since an earlier sign-in there. */
 export const keptIdentities = (deps: Service, config: Config): DeviceAccess['linkKept'] => {
   if (deps.providers.size === 0) return undefined;
   const [starts, link] = [startsOf(deps, config), linkKept(deps)];
   return async (ctx, session) => {
     const kept = starts.take(ctx, KEPT_STATE);
-    // The session is open: the log-in has succeeded, whatever becomes of this.
+    // The session is open, so a failure must not make the log-in fail.
     if (kept.length > 0)
       await link(kept, session, originOf(ctx)).catch((error: unknown) => deps.report?.('link-failed', error));
   };
@@ -50,7 +50,7 @@ export const providerRoutes = (
   return [...startAtProviderRoutes(deps, settings), ...providerCallbackRoutes(deps, access, settings)];
 };
 
-/** The paths to which they send browsers back by POST. */
+/** The paths to which providers send browsers back by POST. */
 export const postedCallbacksOf = (providers: Providers): ReadonlySet<string> =>
   new Set(
     [...providers.values()].flatMap(({ name, callback }) => (callback.isPosted ? [`/auth/oidc/${name}/callback`] : [])),

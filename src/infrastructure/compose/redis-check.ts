@@ -33,7 +33,7 @@ export const watchRedis = (redis: RedisClient, logger: Logger) => {
   return {
     /** Not required: without Redis, limits are counted in each process. */
     check: { name: 'redis', ping, required: false } satisfies Check,
-    /** Whether Redis deletes counts when its memory is full, as the last check has seen. */
+    /** Whether Redis evicts keys, as of the last check. */
     evicts: eviction.isOut,
   };
 };
@@ -42,7 +42,7 @@ export const NOT_PERMITTED = 'the user may not run a command that counting needs
 
 const PROBE_TTL_MS = 1_000;
 
-/** Counts as the service does, with the same scripts and so with the same rights, and takes it back. Rejects if that is impossible. */
+/** Runs the scripts that the service counts with, which need the same rights, and removes their key. Rejects if that is impossible. */
 const probeCounts = async (redis: RedisClient): Promise<void> => {
   const key = `tandem:probe:${randomSecrets.random()}`;
   const { countRequest, replace } = redisCounts(redis);
@@ -56,7 +56,7 @@ const probeCounts = async (redis: RedisClient): Promise<void> => {
   }
 };
 
-/** The replies to a user without a right: to the command of a client, and to one of a script in Redis 7 and 6. */
+/** Replies to a user without a right: to a command, and to a script in Redis 7 and 6. */
 const REFUSALS = [/^NOPERM /, /ACL failure in script/, /can't run this command/];
 
 const isRefusal = (error: unknown) => error instanceof Error && REFUSALS.some((refusal) => refusal.test(error.message));

@@ -33,7 +33,7 @@ export const openReports = ({ logger, metrics, countRefusal }: Listeners): Repor
     });
     reports.on('webhook', metrics.observeWebhook);
   }
-  // Its type allows names that are not declared as well.
+  // The type of `emit` allows undeclared names as well.
   const emit = reports.emit.bind(reports) as Report;
   return (name, ...details) => {
     try {
@@ -45,8 +45,8 @@ export const openReports = ({ logger, metrics, countRefusal }: Listeners): Repor
 };
 
 /**
- * Milliseconds after which a count is stored at the latest. The time is random: log-ins to unknown accounts are not stored, and a request
- * at the same moment could measure the difference.
+ * The longest time until a count is stored, in milliseconds. The time is random: log-ins to unknown accounts are not stored, and the load of storing
+ * would tell an attacker which accounts exist.
  */
 const STORE_AFTER = 5_000;
 
@@ -107,7 +107,7 @@ export const openTracing = async (
   const recorder = await openTelemetry({
     ...settings,
     ...{ endpoint, version: VERSION, onLost },
-    // Its lines belong to no request, although spans are sent after the end of one.
+    // Without `bind`, its lines would have the id of the request after which spans are sent.
     onSent: AsyncLocalStorage.bind((error?: unknown) =>
       error === undefined ? outage.succeeded() : outage.failed(error),
     ),

@@ -48,8 +48,8 @@ import type { Service } from '../../application/service.ts';
 import { inviteBrowser } from '../../application/sessions/bind-browser.ts';
 import { extendCatalog } from '../../domain/errors/own-errors.ts';
 import type { Config } from '../config.ts';
-import { REVISION, VERSION } from '../version.ts';
-import { continuation, openPages } from './pages.ts';
+import { REVISION } from '../version.ts';
+import { continuation, openPages, siteOf } from './pages.ts';
 import { keptIdentities, providerRoutes } from './providers.ts';
 
 /** What routes need besides the use cases and the configuration. */
@@ -58,7 +58,7 @@ type RouteOptions = {
   readonly checks: readonly Check[];
   readonly isStopping: () => boolean;
   readonly keySet: PublicJwks;
-  /** `null`: nobody signs it. */
+  /** `null`: the signer of tokens cannot sign it. */
   readonly endedFeed: EndedFeed | null;
   /** Whether links in mail lead to pages of the service. */
   readonly hasAccountPages: boolean;
@@ -72,8 +72,8 @@ export const declareRoutes = (
   config: Config,
   { answerOnce, checks, isStopping, keySet, endedFeed, hasAccountPages, pageFiles, own }: RouteOptions,
 ) => {
-  const { brand, navigation, pageServers, adoption, baseUrl, boundCookieLifetime, allowedOrigins } = config;
-  const settings = { baseUrl, version: VERSION, brand };
+  const { navigation, pageServers, adoption, baseUrl, boundCookieLifetime, allowedOrigins } = config;
+  const settings = siteOf(config);
   const cookie = sessionCookies(config.refreshCookie, config.accessCookie);
   const device = presentedDevice(baseUrl);
   const bound = { baseUrl, sameSite: config.refreshCookie.sameSite, initiators: allowedOrigins };
@@ -81,6 +81,8 @@ export const declareRoutes = (
     boundCookieLifetime === null
       ? null
       : browserSession({ ...bound, maxAge: boundCookieLifetime }, inviteBrowser(deps));
+  const adopting = adoption && { ...deps, verifyAssertion: assertionVerifier(adoption.publicKeys, baseUrl) };
+  const renewal = navigation && { baseUrl, ...navigation, ...continuation(config, pageFiles) };
   const linkKept = keptIdentities(deps, config);
   const passkeysPage = config.passkeysPageUrl ?? (config.userPages ? baseUrl + PAGES.factors.path : null);
   const access = { cookie, ...loginCookies(config.refreshCookie), device, browser, linkKept };
@@ -91,26 +93,11 @@ export const declareRoutes = (
     loginRoute(deps, access),
     ...(config.appLinks.length === 0 ? [] : [appLoginRoute(deps, access)]),
     ...(config.loginByCode && deps.mailer !== null ? loginByCodeRoutes(deps, access) : []),
-    ...(adoption === null
-      ? []
-      : [
-          adoptRoute(
-            { ...deps, verifyAssertion: assertionVerifier(adoption.publicKeys, baseUrl) },
-            access,
-            adoption.endsAt,
-          ),
-        ]),
+    ...(adoption && adopting ? [adoptRoute(adopting, access, adoption.endsAt)] : []),
     ...providerRoutes(deps, access, config, { answerOnce, isThere }),
     ...refreshRoutes(deps, access, endedFeed),
     ...secondFactorRoutes(deps, access, settings),
-    ...(navigation === null
-      ? []
-      : continueRoutes(
-          deps,
-          access,
-          { baseUrl, ...navigation, ...continuation(config, pageFiles) },
-          readClient('continue-page.js'),
-        )),
+    ...(renewal === null ? [] : continueRoutes(deps, access, renewal, readClient('continue-page.js'))),
     ...(pageServers.length === 0 ? [] : [accessTokenRoute(deps, access, pageServers)]),
     ...factorRoutes(deps, settings),
     ...passkeyRoutes(deps, access, settings),
@@ -126,7 +113,7 @@ export const declareRoutes = (
   ];
   const described = () => routes.filter(isDescribed);
   const routes: Route[] = [
-    // First, since the router prefers the last one that matches: those of the service.
+    // The router prefers the last route that matches, so routes of the service win.
     ...own,
     ...api,
     ...(config.userPages || hasAccountPages
@@ -175,20 +162,17 @@ const assertDistinct = (own: readonly Route[], routes: readonly Route[]): void =
   }
 };
 
-/**
- * Whether pages can prove their device. Applications of several sites share a `SameSite=None` cookie, but browsers give the frame another
- * key in each site.
- */
+/** Whether pages can prove their device. With SameSite=None, sites share the cookie, but browsers partition the storage of keys by site. */
 const hasDeviceKeys = ({ deviceBinding, refreshCookie }: Config): boolean =>
   deviceBinding !== 'off' && refreshCookie.sameSite !== 'none';
 
-/** Where users change their password, or ask for a link that sets one. The page of a front end sends one if it is opened without a token. */
+/** Where users change their password, or ask for a link to do so. A front end's page for password resets asks for one without a token. */
 const passwordPageOf = ({ baseUrl, userPages, ownAccountPages, accountPagesUrl }: Config): string => {
   if (userPages) return baseUrl + PAGES.account.path;
   return ownAccountPages ? baseUrl + PAGES.forgot.path : `${accountPagesUrl}/password-reset`;
 };
 
-/** The paths of those that are at the host of the service. */
+/** The paths of the app links at the origin of the service. */
 const ownLinksOf = ({ appLinks, baseUrl }: Config): readonly string[] => {
   const { origin } = new URL(baseUrl);
   return appLinks.flatMap((link) => (link.startsWith(`${origin}/`) ? [link.slice(origin.length)] : []));

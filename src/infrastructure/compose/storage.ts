@@ -9,7 +9,7 @@ import type { Config } from '../config.ts';
 import type { OpenStorage } from '../open-sql.ts';
 import type { Overrides } from './ports.ts';
 
-/** A storage whose connection, if it has one, belongs to the caller. */
+/** What is known of a storage whose connection belongs to the caller. */
 const UNWATCHED = { checks: [], clock: systemClock, connections: () => null, close: async () => undefined };
 
 /**

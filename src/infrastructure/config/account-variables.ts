@@ -8,12 +8,12 @@ import { mailOAuth, mailUrl } from './server-urls.ts';
 import * as url from './urls.ts';
 import { baseUrl, hookUrl } from './urls.ts';
 
-/** Outside production. */
+/** The default of MAIL_FROM outside production. */
 export const LOCAL_SENDER = 'Tandem <tandem@localhost>';
-/** A rotation needs two. */
+/** A rotation needs two. More than ten are probably a mistake. */
 export const MAX_FACTOR_KEYS = 10;
 
-/** A host may have one label: `localhost`. */
+/** Accepts a host of one label as well, such as `localhost`. */
 const isMailAddress = (text: string): boolean =>
   text.length <= EMAIL_MAX_LENGTH && (EMAIL_PATTERN.test(text) || EMAIL_PATTERN.test(`${text}.example`));
 
@@ -32,7 +32,7 @@ export const brandName = form.textThat(
   (text) => /^(?! ).{1,60}(?<! )$/u.test(text) && !hidesSomething(text),
 );
 
-/** Without what could end the value in a stylesheet. */
+/** Refuses characters that could end the value in a stylesheet. */
 const fontNames = form.textThat('names of fonts, separated by commas, such as Inter, sans-serif', (text) =>
   /^[A-Za-z][\w -]{0,60}(?:, ?[A-Za-z][\w -]{0,60}){0,7}$/.test(text),
 );
@@ -43,7 +43,7 @@ const color = form.formOf('a colour such as #14643a', (text) =>
 
 const locale = form.formOf('a language tag such as en or de-AT', (text) => canonicalLocale(text) ?? undefined);
 
-/** Who may come in, mail, factors, and what users see of the product. */
+/** Registration, mail, factors, and what users see of the product. */
 export const ACCOUNT_VARIABLES = {
   REGISTRATION: {
     form: form.oneOf('open', 'invited', 'closed'),

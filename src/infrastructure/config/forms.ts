@@ -17,7 +17,7 @@ export type Variable = {
   /** Whether the value may come from a file that `<name>_FILE` names, as Docker and Kubernetes mount secrets. */
   readonly secret?: true;
   readonly default?: string | PerEnvironment;
-  /** Shown as the default where there is no text to show. By default `none`. */
+  /** What the documentation shows in place of a default. By default `none`. */
   readonly unset?: string;
   readonly meaning: string;
 };
@@ -36,7 +36,7 @@ export const formOf = <T>(expected: string, parse: Form<T>['parse']): Form<T> =>
 export const textThat = (expected: string, isFit: (text: string) => boolean): Form<string> =>
   formOf(expected, (text) => (isFit(text) ? text : undefined));
 
-/** JSON that fits a schema. */
+/** JSON that a schema accepts. */
 export const json = <T>(expected: string, schema: v.GenericSchema<unknown, T>): Form<T> =>
   formOf(expected, (text) => {
     const { success, output } = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), text);
@@ -49,7 +49,7 @@ export const itemsOf = (text: string): string[] => text.split(',').map((item) =>
 export const oneOf = <const T extends readonly string[]>(...options: T): Form<T[number]> =>
   formOf(options.join(', ').replace(/, (\w+)$/, ' or $1'), (text) => options.find((option) => option === text));
 
-/** Those options that a text names, in their own order; `undefined` if it names anything else. */
+/** The options that a text names, in the order of `options`. `undefined` if it names anything else. */
 export const optionsIn = <const T extends string>(text: string, options: readonly T[]): readonly T[] | undefined => {
   const given = itemsOf(text);
   const known = options.filter((option) => given.includes(option));
@@ -61,7 +61,7 @@ export const someOf = <const T extends string>(options: readonly T[]) =>
     text === 'off' ? [] : optionsIn(text, options),
   );
 
-/** The standard's names. */
+/** The names of OpenTelemetry. */
 export const SAMPLERS = [
   ...(['always_on', 'always_off', 'traceidratio'] as const),
   ...(['parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'] as const),
@@ -91,7 +91,7 @@ export const milliseconds = (min: number, max: number) => wholeNumber(min, max, 
 
 export const DAY = 86_400_000;
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: DAY };
-/** Sums with the current time stay valid dates. */
+/** The longest duration. The current time plus it is still a valid date. */
 export const TEN_YEARS = 3_650 * DAY;
 
 const inMilliseconds = (text: string, max: number): number | undefined => {
@@ -128,7 +128,7 @@ export const address = textThat(
 );
 
 const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** As browsers write it. */
+/** In lower case, as browsers write a domain. */
 export const domain = textThat(
   'a domain in lower case, without scheme and port, such as example.com',
   (text) => text.length <= 253 && DOMAIN.test(text),
@@ -220,7 +220,7 @@ export const thresholds = json(
 
 const MAX_PROVIDERS = 10;
 
-/** As they are in addresses and in the names of variables. */
+/** The names are part of addresses and of the names of variables. */
 export const providerNames = formOf<readonly string[]>(
   `1 to ${MAX_PROVIDERS} different names of small letters, digits and hyphens, separated by commas`,
   (text) => {

@@ -9,7 +9,7 @@ import { formOf, itemsOf, json } from './forms.ts';
 const KEY_BYTES = 32;
 export type SecretKeys = readonly [Buffer, ...Buffer[]];
 
-/** The key of 32 bytes in base64url. Several texts may stand for the same bytes: one is accepted. */
+/** The key of 32 bytes in base64url. Of several texts for the same bytes, only the canonical one is accepted. */
 export const secretKey = (text: string): Buffer | null => {
   const key = Buffer.from(text, 'base64url');
   return key.length === KEY_BYTES && key.toString('base64url') === text ? key : null;
@@ -57,7 +57,7 @@ const pemBlocks = (text: string): { label: string; pem: string }[] => {
 
 const isP256 = (key: KeyObject): boolean => key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
 
-/** @returns `undefined` unless all are fit */
+/** @returns `undefined` if a key cannot be read, or does not fit */
 const keysOf = (make: () => KeyObject[], isFit = isP256): KeyObject[] | undefined => {
   try {
     const keys = make();
@@ -82,7 +82,7 @@ export const publicKeys = formOf('one or more public keys in PEM (SPKI), EC on t
   publicKeysOf(text),
 );
 
-/** Every assertion may be compared with each. */
+/** An assertion may be verified with each of them. */
 const MAX_ADOPTION_KEYS = 5;
 
 export const adoptionKeys = formOf('1 to 5 public keys in PEM (SPKI), EC on the curve P-256 or Ed25519', (text) => {
@@ -90,7 +90,7 @@ export const adoptionKeys = formOf('1 to 5 public keys in PEM (SPKI), EC on the 
   return keys.length > 0 && keys.length <= MAX_ADOPTION_KEYS ? keys : undefined;
 });
 
-/** More programs of one operator would be a mistake. */
+/** More programs are probably a mistake. */
 const MAX_OPERATOR_KEYS = 50;
 
 const Operator = v.strictObject({
@@ -119,7 +119,7 @@ export const operatorKeys = json<readonly OperatorKey[]>(
   ),
 );
 
-/** @returns `null` unless the text begins with an Ed25519 private key in PEM. The public key may follow, as in the file of the service. */
+/** @returns `null` unless the text begins with an Ed25519 private key in PEM. In the file of the service the public key follows. */
 export const hookKeyOf = (text: string): KeyObject | null => {
   try {
     const key = createPrivateKey(text.replaceAll('\\n', '\n'));

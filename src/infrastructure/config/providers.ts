@@ -10,7 +10,7 @@ const scopes = formOf<readonly string[]>('names of scopes, separated by spaces',
   /^[!-~]{1,100}(?: [!-~]{1,100}){0,19}$/.test(text) ? text.split(' ') : undefined,
 );
 
-/** What a provider needs: `OIDC_<NAME>_…`. */
+/** The variables of a provider, `OIDC_<NAME>_…`, by the ends of their names. */
 const FORMS = {
   ISSUER: issuerUrl,
   CLIENT_ID: visible,
@@ -24,7 +24,7 @@ const FORMS = {
 type Member = keyof typeof FORMS;
 type Members = { readonly [Name in Member]?: (typeof FORMS)[Name] extends Form<infer Value> ? Value : never };
 
-/** The others may be missing: an issuer where there is a preset. */
+/** Members without a default. ISSUER has one only in a preset. */
 const REQUIRED: readonly Member[] = ['CLIENT_ID', 'CLIENT_SECRET', 'TEAM_ID', 'KEY_ID', 'PRIVATE_KEY'];
 
 type Preset = Partial<Pick<ProviderSettings, 'title' | 'issuer' | 'protocol' | 'formPost' | 'scopes'>> & {
@@ -32,13 +32,13 @@ type Preset = Partial<Pick<ProviderSettings, 'title' | 'issuer' | 'protocol' | '
 };
 const PRESETS = new Map<string, Preset>([
   ['google', { issuer: 'https://accounts.google.com' }],
-  // Of any tenant. An ID token has the issuer of its user's.
+  // For users of any tenant. The issuer in an ID token is that of the user's tenant.
   ['microsoft', { issuer: 'https://login.microsoftonline.com/common/v2.0' }],
   [
     'apple',
     {
       issuer: 'https://appleid.apple.com',
-      // Who asks it for the address is answered by POST alone.
+      // Apple answers a request for the address by POST alone.
       formPost: true,
       members: ['ISSUER', 'CLIENT_ID', 'SCOPES', 'TEAM_ID', 'KEY_ID', 'PRIVATE_KEY'],
     },
@@ -54,24 +54,20 @@ const PRESETS = new Map<string, Preset>([
     },
   ],
 ]);
-const NO_PRESET: Preset = {};
 const OPEN_ID: readonly Member[] = ['ISSUER', 'CLIENT_ID', 'CLIENT_SECRET', 'SCOPES'];
 
 const variableOf = (provider: string, member: Member): string =>
   `OIDC_${provider.toUpperCase().replaceAll('-', '_')}_${member}`;
 
-/**
- * The providers of OIDC_PROVIDERS, whose names are part of the names of their variables, and a line for each variable that is invalid, missing, or of
- * none of them: a misspelt one must not be ignored.
- */
+/** The providers of OIDC_PROVIDERS, and a line for each of their variables that is invalid, missing, or unknown, since a misspelt one must not be ignored. */
 export const readProviders = (env: Env, names: readonly string[], isProduction: boolean) => {
   const problems: string[] = [];
   const known = new Set(['OIDC_PROVIDERS']);
   const providers = names.map((name): ProviderSettings => {
-    const preset = PRESETS.get(name) ?? NO_PRESET;
-    const { members: of = OPEN_ID, protocol = 'openid', formPost = false } = preset;
+    const preset: Preset = PRESETS.get(name) ?? {};
+    const { members = OPEN_ID, protocol = 'openid', formPost = false } = preset;
     const values: Record<string, unknown> = {};
-    for (const member of [...of, 'TITLE'] as const) {
+    for (const member of [...members, 'TITLE'] as const) {
       const variable = variableOf(name, member);
       const { expected, parse } = FORMS[member];
       known.add(variable).add(`${variable}_FILE`);
@@ -84,7 +80,7 @@ export const readProviders = (env: Env, names: readonly string[], isProduction: 
       if (isProduction && member === 'ISSUER' && text.startsWith('http:'))
         problems.push(`${variable}: must be https in production`);
     }
-    // The forms have these outputs. A required one that is missing is a problem, with which nothing starts.
+    // The forms have these outputs. Nothing starts if a required one is missing.
     const { ISSUER, CLIENT_ID = '', CLIENT_SECRET = '', SCOPES, TEAM_ID, KEY_ID, PRIVATE_KEY } = values as Members;
     const { TITLE: title = preset.title ?? titleOf(name) } = values as Members;
     return {

@@ -20,7 +20,7 @@ const urlOf = (text: string, protocols: readonly string[]): URL | undefined => {
   return isFit ? url : undefined;
 };
 
-/** The token endpoint of an authorization server, with the id and the secret of the client in place of user and password. */
+/** The token endpoint of an authorization server. User and password of the URL are the id and the secret of the client. */
 export const mailOAuth = formOf<MailOAuth>(
   'an https:// URL of a token endpoint with id and secret of the client as user and password, percent-encoded, and with no parameter but scope and refresh_token',
   (given) => {
@@ -35,10 +35,8 @@ export const mailOAuth = formOf<MailOAuth>(
   },
 );
 
-type MailUrl = { readonly url: string; readonly requireTls: boolean };
-
 /** Refuses port 0, and control characters in the decoded user name and password, which SMTP cannot send. */
-export const mailUrl = formOf<MailUrl>(
+export const mailUrl = formOf<{ readonly url: string; readonly requireTls: boolean }>(
   'an smtp:// or smtps:// URL with a host, special characters of user and password percent-encoded, without path, and without query except requireTLS=false; or the http:// or https:// URL of a server of yours',
   (given) => {
     const text = given.trim();
@@ -57,13 +55,13 @@ export const mailUrl = formOf<MailUrl>(
 );
 
 /**
- * The URL of a PostgreSQL behind a socket, such as `postgresql://user:password@/database?host=/cloudsql/…`, with a host before the path: without one, a
- * URL (WHATWG) has neither user nor password. `localhost` is not asked, since the driver prefers the parameter.
+ * Adds a host to the URL of a PostgreSQL behind a socket, such as `postgresql://user:password@/database?host=/cloudsql/…`: without a host, `URL` parses
+ * neither user nor password. The driver connects to the parameter, not to `localhost`.
  */
 export const withHost = (text: string): string =>
   /[?&]host=/.test(text) ? text.replace(/^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)(?=\/)/, '$1localhost') : text;
 
-/** The URLs that one stands for which names several hosts, in their order. @param form what is before, and after the hosts */
+/** A URL for each host of one that names several. @param form captures what is before the hosts, the hosts, and what is after them */
 const urlsOfNodes = (text: string, form: RegExp): string[] => {
   const [, beginning = '', hosts, end = ''] = form.exec(text) ?? [];
   return hosts === undefined ? [text] : itemsOf(hosts).map((host) => `${beginning}${host}${end}`);
@@ -83,7 +81,7 @@ const KINDS = {
 /** `sqlite:path`, or `sqlite:///path` for one that begins with a slash. */
 const SQLITE = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)([^?#~][^?#]*)(?:\?synchronous=(normal|full))?$/;
 
-/** What the driver reads from the URL of a PostgreSQL, without what it would prefer to the options of the service. It ignores others. */
+/** Parameters that the driver of PostgreSQL reads, without those that would override options of the service. It ignores others. */
 const POSTGRESQL = [
   ...['host', 'port', 'user', 'password', 'application_name', 'options', 'lock_timeout'],
   ...['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation', 'uselibpqcompat'],
@@ -118,12 +116,11 @@ export const databaseUrl = formOf<DatabaseUrl>(
   },
 );
 
-const hasFamily = ({ search }: URL): boolean => /^(?:\?family=[046])?$/.test(search);
-
-const isServer = (url: URL): boolean => url.hostname !== '' && /^(?:\/\d*)?$/.test(url.pathname) && hasFamily(url);
+const isServer = ({ hostname, pathname, search }: URL): boolean =>
+  hostname !== '' && /^(?:\/\d*)?$/.test(pathname) && /^(?:\?family=[046])?$/.test(search);
 const isNode = (url: URL): boolean => url.hostname !== '' && /^\/?$/.test(url.pathname) && url.search === '';
 
-/** Options of the query: others would override those of the service, such as time-outs. */
+/** Parameters of the query. Others, such as time-outs, would override those of the service. */
 const SENTINEL_OPTIONS = ['family', 'sentinel_username', 'sentinel_password'];
 
 const isSentinel = (url: URL): boolean => {
@@ -140,7 +137,7 @@ const isSentinel = (url: URL): boolean => {
 
 const SENTINELS = /^(rediss?\+sentinel:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(.*)$/s;
 
-/** The URLs of one server, of nodes of a cluster, which differ only in host and port, or of sentinels: one for each host. */
+/** The URL of a server, or one for each node of a cluster or each sentinel, which differ only in host and port. */
 export const redisUrls = formOf<readonly string[]>(
   'a redis:// or rediss:// URL with special characters percent-encoded and no query parameter except family=4, 6 or 0; the URLs of several nodes of a cluster, separated by commas, that differ only in host and port; or the sentinels and the name of their master in a URL such as redis+sentinel://user:password@host:port,host:port/master/0 (rediss+sentinel:// with TLS), with no query parameter except family, sentinel_username and sentinel_password, each once',
   (text) => {

@@ -2,7 +2,7 @@ import * as form from './forms.ts';
 import { pageServers, privateKey, publicKeys } from './keys.ts';
 import { pageUrl } from './urls.ts';
 
-/** RFC 6265 §4.1.1 `path-value`, visible characters only. */
+/** `path-value` of RFC 6265 §4.1.1, visible characters only. */
 export const cookiePath = form.textThat(
   'a path that starts with / and has no space, comma, semicolon or control character',
   (text) => /^\/[!-+\--:<-~]*$/.test(text),

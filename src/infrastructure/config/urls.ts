@@ -45,8 +45,8 @@ export const supportUrl = formOf(
 );
 
 /** `http:` only on this machine. The host of a logo becomes part of a Content-Security-Policy. */
-const safeUrl = (of: string) =>
-  formOf(`an https URL of ${of}, or an http URL on this machine, without credentials and fragment`, (text) => {
+const safeUrl = (what: string) =>
+  formOf(`an https URL of ${what}, or an http URL on this machine, without credentials and fragment`, (text) => {
     const url = httpUrl(text, /[#*\s]/);
     return url !== undefined && (url.protocol === 'https:' || isLoopback(hostOf(url))) ? url.href : undefined;
   });
@@ -55,7 +55,7 @@ export const logoUrl = safeUrl('a picture');
 export const hookUrl = safeUrl('a hook');
 export const issuerUrl = safeUrl('a provider');
 
-/** Enough for every application of a product, and few enough for the headers that name them. */
+/** A product has fewer applications, and headers that name them stay short. */
 const MAX_ITEMS = 50;
 
 const listOf = (expected: string, isItem: (text: string) => boolean): Form<readonly string[]> =>
@@ -64,7 +64,7 @@ const listOf = (expected: string, isItem: (text: string) => boolean): Form<reado
     return items.length <= MAX_ITEMS && items.every(isItem) ? items : undefined;
   });
 
-/** As browsers send it in `Origin` (RFC 6454 §6.2). `URL` would accept `*` in a host name. */
+/** Whether browsers send it so in `Origin` (RFC 6454 §6.2). `URL` would accept `*` in a host name. */
 const isWebOrigin = (text: string): boolean => {
   const url = URL.parse(text);
   return url !== null && isHttp(url) && url.origin === text && !text.includes('*');
@@ -72,9 +72,9 @@ const isWebOrigin = (text: string): boolean => {
 
 /** The origin of an app or an extension: a scheme of its own, a host, perhaps a port. It is compared as text. */
 const PROGRAM = /^[a-z][a-z\d+.-]{1,30}:\/\/[a-z\d._-]{1,100}(?::[1-9]\d{0,4})?$/;
-/** Their URLs have the origins of the URL standard, or none: `file:` is every file of a device, and sends `null` in most browsers. */
+/** Schemes of websites, or without an origin of their own: any file of a device is a page of `file:`, and most browsers send `null` for it. */
 const NO_PROGRAM = /^(?:https?|wss?|ftp|file|filesystem|about|blob|data|javascript|android):/;
-/** As Android writes it of an app (WebAuthn Level 3 §5.8.1): the SHA-256 of the certificate that has signed it. */
+/** The origin of an Android app (WebAuthn Level 3 §5.8.1): the SHA-256 of the certificate that has signed it. */
 const ANDROID_APP = /^android:apk-key-hash:[\w-]{43}$/;
 
 export const isOfProgram = (origin: string): boolean => !/^https?:/.test(origin);
@@ -84,7 +84,7 @@ export const origins = listOf(
   (text) => isWebOrigin(text) || (PROGRAM.test(text) && !NO_PROGRAM.test(text)),
 );
 
-/** RFC 8252 §7.1 and §7.2: the name of a domain in reverse, which no scheme of the system is, or https. Compared as text, so as a parser writes it. */
+/** RFC 8252 §7.1 and §7.2: https, or a domain name in reverse as the scheme. Links are compared as texts, so they have the form of `URL`. */
 const APP_LINK = /^(?:https:\/\/[\w.:-]+|[a-z][a-z\d+-]*(?:\.[a-z\d+-]+)+:)\/[\w./~-]*$/;
 
 export const appLinks = listOf(
@@ -97,7 +97,7 @@ export const passkeyOrigins = listOf(
   (text) => isWebOrigin(text) || ANDROID_APP.test(text),
 );
 
-/** A package and the SHA-256 of the certificate that has signed it, as `keytool` prints it; a team and a bundle. */
+/** Android: a package and the SHA-256 of its certificate, as `keytool` prints it. Apple: a team and a bundle. */
 const NATIVE_APP =
   /^(?:android:[A-Za-z]\w*(?:\.[A-Za-z]\w*)+(?::[\dA-F]{2}){32}|apple:[A-Z\d]{10}(?:\.[A-Za-z\d-]+)+)$/;
 

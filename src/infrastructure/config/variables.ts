@@ -31,14 +31,16 @@ export const VARIABLE_NAMES = Object.keys(VARIABLES) as VariableName[];
 export const defaultText = ({ default: text }: Variable, environment: Environment): string | undefined =>
   typeof text === 'object' ? text[environment] : text;
 
+const environmentOf = ({ NODE_ENV }: Env) =>
+  NODE_ENV === 'production' || NODE_ENV === 'test' ? NODE_ENV : 'development';
+
 /** The values of the valid variables, and a line for each invalid one. An empty variable counts as unset. */
-export const readVariables = (env: Env): { readonly values: Partial<Values>; readonly invalid: readonly string[] } => {
-  const environment = env.NODE_ENV === 'production' || env.NODE_ENV === 'test' ? env.NODE_ENV : 'development';
+export const readVariables = (env: Env) => {
   const values: Record<string, unknown> = {};
   const invalid: string[] = [];
   for (const name of VARIABLE_NAMES) {
     const variable: Variable = VARIABLES[name];
-    const text = env[name] || defaultText(variable, environment);
+    const text = env[name] || defaultText(variable, environmentOf(env));
     const value = text === undefined ? undefined : variable.form.parse(text);
     if (text === undefined || value !== undefined) values[name] = value;
     else invalid.push(`${name}: expected ${variable.form.expected}`);
@@ -47,39 +49,34 @@ export const readVariables = (env: Env): { readonly values: Partial<Values>; rea
   return { values: values as Partial<Values>, invalid };
 };
 
-/** Hashes of secrets, too. */
-const isHidden = (name: VariableName) => (VARIABLES[name] as Variable).secret === true || name === 'PAGE_SERVERS';
-
-/** What the service is set to, without secrets: URLs with a password are refused where they are none. */
-export const shownSettings = (env: Env) => {
-  const environment = env.NODE_ENV === 'production' || env.NODE_ENV === 'test' ? env.NODE_ENV : 'development';
-  return VARIABLE_NAMES.map((name) => {
+/** All variables with their values. Secrets have `null`, and so has PAGE_SERVERS, which has hashes of secrets. */
+export const shownSettings = (env: Env) =>
+  VARIABLE_NAMES.map((name) => {
     const variable: Variable = VARIABLES[name];
-    const text = env[name] || defaultText(variable, environment) || variable.unset || 'none';
-    return { name, value: isHidden(name) ? null : text, isSet: Boolean(env[name]), meaning: variable.meaning };
+    const isHidden = variable.secret === true || name === 'PAGE_SERVERS';
+    const text = env[name] || defaultText(variable, environmentOf(env)) || variable.unset || 'none';
+    return { name, value: isHidden ? null : text, isSet: Boolean(env[name]), meaning: variable.meaning };
   });
-};
 
-/** PGPASSWORD is one of the driver. */
+/** The driver of PostgreSQL reads PGPASSWORD. */
 const SECRETS: readonly string[] = [
   'PGPASSWORD',
   ...VARIABLE_NAMES.filter((name) => (VARIABLES[name] as Variable).secret),
 ];
-const FILES = SECRETS.map((name) => `${name}_FILE`);
-/** Of the providers, whose names are part of them. */
+/** Names of files with secrets of providers. */
 const OF_PROVIDERS = /^(OIDC_[A-Z\d_]{1,80}_(?:CLIENT_SECRET|PRIVATE_KEY))_FILE$/;
-const KNOWN = new Set<string>([...VARIABLE_NAMES, ...FILES]);
+const KNOWN = new Set<string>([...VARIABLE_NAMES, ...SECRETS.map((name) => `${name}_FILE`)]);
 
 /**
- * The environment with the contents of the files that `<name>_FILE` names, without the line breaks at their ends; and a line for each name or file
- * that cannot be read. `docker run --env-file` and `kubectl create secret --from-env-file` keep quotes around values, which no variable needs.
+ * The environment with the contents of the files that `<name>_FILE` names, without the line breaks at their ends, and a line for each file that cannot
+ * be read. Removes quotes around values, which `docker run --env-file` and `kubectl create secret --from-env-file` keep.
  */
 export const readEnvironment = (given: Env): { readonly env: Env; readonly problems: readonly string[] } => {
   const env: Record<string, string | undefined> = { ...given };
   const problems: string[] = [];
   for (const name of Object.keys(env)) {
     if (KNOWN.has(name) || name.startsWith('OIDC_')) env[name] = env[name]?.replace(/^(["'])(.*)\1$/s, '$2');
-    // The first line of a file that Node or Docker reads.
+    // A byte order mark at the beginning of an environment file becomes part of the first name.
     if (name.startsWith('\uFEFF'))
       problems.push(`${name.slice(1)}: the file that sets it must not begin with a byte order mark`);
   }
@@ -107,13 +104,13 @@ const withPassword = (env: Env): Env => {
   return { ...env, DATABASE_URL: url.href };
 };
 
-/** An unknown name with one of these prefixes is probably a mistake, unless Kubernetes or Docker sets it for a neighbour called `redis`, `database` or `mail`. */
+/** An unknown name that begins so is probably a mistake, unless it is of a neighbour. */
 const PREFIX =
   /^(?:ALLOWED_ORIGIN|DEVICE_BINDING|EMAIL_VERIF|RATE_LIMIT|SECOND_FACT|TRUST_PROX|(?:ACCOUNT_PAGES|BCRYPT|BRAND|DATABASE|JWT|MAIL|REDIS|SLOW_REQUEST)_)[A-Z0-9_]{0,60}$/;
-const NEIGHBOUR = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?|NAME|ENV_\w+)$/;
 
-/** Whether Kubernetes or Docker sets it for a service with such a name. */
-export const isOfNeighbour = (name: string): boolean => NEIGHBOUR.test(name);
+/** Whether Kubernetes or Docker sets the variable for another service, which may be called `redis`, `database` or `mail`. */
+export const isOfNeighbour = (name: string): boolean =>
+  /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?|NAME|ENV_\w+)$/.test(name);
 
 /** A warning that names the variables with prefixes of the service that it does not know. */
 export const unknownVariables = (env: Env): string[] => {

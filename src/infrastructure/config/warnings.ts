@@ -1,116 +1,115 @@
 import { systemClock } from '../../adapters/clock/system.ts';
 import { hostOf } from '../../adapters/redis/url.ts';
 import { DAY, TIERS } from './forms.ts';
-import type { Rules } from './refusals.ts';
+import { inProduction, type Rules } from './refusals.ts';
 import { baseUrlOf, cookiePathOf, hasUserPages, isProduction, originsSettingOf, pageOriginsOf } from './settings.ts';
 import { isFar, isLoopback, isPlainHttp } from './urls.ts';
 import type { Env, Values } from './variables.ts';
 
 const FIVE_MINUTES = 300_000;
-const redisUrls = (of: Values): URL[] => (of.REDIS_URL ?? []).map((text) => new URL(text));
+const redisUrls = (env: Values): URL[] => (env.REDIS_URL ?? []).map((text) => new URL(text));
 const isHere = (url: string): boolean => isLoopback(hostOf(new URL(url)));
 
-const mayCall = (of: Values, url: string): boolean =>
-  [new URL(baseUrlOf(of)).origin, ...pageOriginsOf(of)].includes(new URL(url).origin);
-
-const inProduction = (rules: Rules): Rules =>
-  Object.fromEntries(
-    Object.entries(rules).map(([text, applies]) => [text, (of: Values) => isProduction(of) && applies(of)]),
-  );
+const mayCall = (env: Values, url: string): boolean =>
+  [new URL(baseUrlOf(env)).origin, ...pageOriginsOf(env)].includes(new URL(url).origin);
 
 const IN_PRODUCTION: Rules = {
-  'BASE_URL is unset: the type of every error points to localhost': (of) => of.BASE_URL === undefined,
-  'TRUST_PROXY is 0, but BASE_URL is https, which requires a proxy: all clients behind it share one rate limit': (of) =>
-    of.BASE_URL?.startsWith('https:') && of.TRUST_PROXY === 0,
-  'ALLOWED_ORIGINS_PROD has an http origin: an attacker on the network can inject scripts into its pages': (of) =>
-    of.ALLOWED_ORIGINS_PROD.some(isPlainHttp),
+  'BASE_URL is unset: the type of every error points to localhost': (env) => env.BASE_URL === undefined,
+  'TRUST_PROXY is 0, but BASE_URL is https, which requires a proxy: all clients behind it share one rate limit': (
+    env,
+  ) => env.BASE_URL?.startsWith('https:') && env.TRUST_PROXY === 0,
+  'ALLOWED_ORIGINS_PROD has an http origin: an attacker on the network can inject scripts into its pages': (env) =>
+    env.ALLOWED_ORIGINS_PROD.some(isPlainHttp),
   ...Object.fromEntries(
     TIERS.map((tier) => [
       `RATE_LIMITS has off for ${tier}: these requests of a client are not limited`,
-      ({ RATE_LIMITS: of }: Values) => of[tier] === null,
+      (env: Values) => env.RATE_LIMITS[tier] === null,
     ]),
   ),
-  'REQUEST_TIMEOUT_MS is above five minutes: slow requests hold connections and memory for that long': (of) =>
-    of.REQUEST_TIMEOUT_MS > FIVE_MINUTES,
+  'REQUEST_TIMEOUT_MS is above five minutes: slow requests hold connections and memory for that long': (env) =>
+    env.REQUEST_TIMEOUT_MS > FIVE_MINUTES,
   'JWT_ACCESS_EXPIRES_IN is above a day: other services accept access tokens of ended sessions until they expire': (
-    of,
-  ) => (of.JWT_ACCESS_EXPIRES_IN ?? 0) > DAY,
-  'REDIS_URL has no password: any client that reaches that Redis can reset limits': (of) =>
-    redisUrls(of).some((url) => !isLoopback(hostOf(url)) && url.password === ''),
-  'REDIS_URL is redis:, not rediss:: the password and all data are sent unencrypted': (of) =>
-    redisUrls(of).some((url) => !url.protocol.startsWith('rediss') && isFar(hostOf(url))),
-  'JWT_ISSUER is unset: tokens do not say who has issued them, and to set it later logs everybody out': (of) =>
-    of.JWT_ISSUER === undefined,
+    env,
+  ) => (env.JWT_ACCESS_EXPIRES_IN ?? 0) > DAY,
+  'REDIS_URL has no password: any client that reaches that Redis can reset limits': (env) =>
+    redisUrls(env).some((url) => !isLoopback(hostOf(url)) && url.password === ''),
+  'REDIS_URL is redis:, not rediss:: the password and all data are sent unencrypted': (env) =>
+    redisUrls(env).some((url) => !url.protocol.startsWith('rediss') && isFar(hostOf(url))),
+  'JWT_ISSUER is unset: tokens do not say who has issued them, and to set it later logs everybody out': (env) =>
+    env.JWT_ISSUER === undefined,
   'JWT_AUDIENCE is unset: tokens do not say for which services they are, and to set it later logs everybody out': (
-    of,
-  ) => of.JWT_AUDIENCE === undefined,
-  'MAIL_URL is unset: there is neither password reset nor email verification': (of) => of.MAIL_URL === undefined,
+    env,
+  ) => env.JWT_AUDIENCE === undefined,
+  'MAIL_URL is unset: there is neither password reset nor email verification': (env) => env.MAIL_URL === undefined,
   'REGISTRATION_DOMAINS is set, but EMAIL_VERIFICATION is not required: anybody can log in with an address of these domains that is not theirs':
-    (of) => of.REGISTRATION_DOMAINS !== undefined && of.REGISTRATION === 'open' && of.EMAIL_VERIFICATION !== 'required',
+    (env) =>
+      env.REGISTRATION_DOMAINS !== undefined && env.REGISTRATION === 'open' && env.EMAIL_VERIFICATION !== 'required',
   'HOOK_PRIVATE_KEY is unset: the requests of hooks are signed with a key in DATA_DIR, and instances with another DATA_DIR have another key':
-    (of) => (of.HOOK_BEFORE_REGISTER ?? of.VERIFY_PASSWORDS_AT) !== undefined && of.HOOK_PRIVATE_KEY === undefined,
-  'FACTOR_KEYS is unset: authenticator apps are off. Make a key with `npx tandem keys factors`': (of) =>
-    of.FACTOR_KEYS === undefined,
-  'ACCOUNT_PAGES is unset: the service has no pages for log-in, registration and settings. Set it to on or off': (of) =>
-    of.ACCOUNT_PAGES === undefined,
+    (env) => (env.HOOK_BEFORE_REGISTER ?? env.VERIFY_PASSWORDS_AT) !== undefined && env.HOOK_PRIVATE_KEY === undefined,
+  'FACTOR_KEYS is unset: authenticator apps are off. Make a key with `npx tandem keys factors`': (env) =>
+    env.FACTOR_KEYS === undefined,
+  'ACCOUNT_PAGES is unset: the service has no pages for log-in, registration and settings. Set it to on or off': (
+    env,
+  ) => env.ACCOUNT_PAGES === undefined,
   'LOGIN_BY_CODE is on without a page for codes, to which their mails link: set ACCOUNT_PAGES to on, or LOGIN_PAGE_URL':
-    (of) => of.LOGIN_BY_CODE === 'on' && !hasUserPages(of) && (of.LOGIN_PAGE_URL ?? of.ACCOUNT_PAGES_URL) === undefined,
+    (env) =>
+      env.LOGIN_BY_CODE === 'on' && !hasUserPages(env) && (env.LOGIN_PAGE_URL ?? env.ACCOUNT_PAGES_URL) === undefined,
   'ADMIN_HOST is not loopback: other machines reach the back office. Leave it on 127.0.0.1, behind a proxy with TLS': (
-    of,
-  ) => of.ADMIN_PORT !== null && !isLoopback(of.ADMIN_HOST),
-  'ACCOUNT_PAGES_URL is http: an attacker on the network can use the links in mail, by changing the pages': (of) =>
-    of.ACCOUNT_PAGES_URL !== undefined && isPlainHttp(of.ACCOUNT_PAGES_URL),
+    env,
+  ) => env.ADMIN_PORT !== null && !isLoopback(env.ADMIN_HOST),
+  'ACCOUNT_PAGES_URL is http: an attacker on the network can use the links in mail, by changing the pages': (env) =>
+    env.ACCOUNT_PAGES_URL !== undefined && isPlainHttp(env.ACCOUNT_PAGES_URL),
 };
 
 const EVERYWHERE: Rules = {
-  'ADMIN_KEYS is set without ADMIN_PORT: there is no back office': (of) =>
-    of.ADMIN_KEYS !== undefined && of.ADMIN_PORT === null,
-  'ADMIN_PORT is set without ADMIN_KEYS: the back office refuses every program': (of) =>
-    of.ADMIN_PORT !== null && !(of.ADMIN_KEYS ?? of.ADMIN_IDENTITY_HEADER ?? of.ADMIN_USERS),
+  'ADMIN_KEYS is set without ADMIN_PORT: there is no back office': (env) =>
+    env.ADMIN_KEYS !== undefined && env.ADMIN_PORT === null,
+  'ADMIN_PORT is set without ADMIN_KEYS: the back office refuses every program': (env) =>
+    env.ADMIN_PORT !== null && !(env.ADMIN_KEYS ?? env.ADMIN_IDENTITY_HEADER ?? env.ADMIN_USERS),
   'NODE_ENV is not production, but HOST or BASE_URL is reachable from other machines: rate limits are higher, and insecure settings are accepted':
-    (of) => !isProduction(of) && !(isLoopback(of.HOST) && isHere(of.BASE_URL ?? 'http://localhost')),
-  'BASE_URL is http: passwords and tokens are sent unencrypted, and browsers reject Secure cookies': (of) =>
-    of.BASE_URL !== undefined && isPlainHttp(of.BASE_URL) && (isProduction(of) || of.JWT_REFRESH_COOKIE_SECURE),
+    (env) => !isProduction(env) && !(isLoopback(env.HOST) && isHere(env.BASE_URL ?? 'http://localhost')),
+  'BASE_URL is http: passwords and tokens are sent unencrypted, and browsers reject Secure cookies': (env) =>
+    env.BASE_URL !== undefined && isPlainHttp(env.BASE_URL) && (isProduction(env) || env.JWT_REFRESH_COOKIE_SECURE),
   'JWT_REFRESH_COOKIE_SAME_SITE is none, but no origin is allowed: use lax or strict to keep the cookie from other sites':
-    (of) => of.JWT_REFRESH_COOKIE_SAME_SITE === 'none' && of[originsSettingOf(of)].length === 0,
+    (env) => env.JWT_REFRESH_COOKIE_SAME_SITE === 'none' && env[originsSettingOf(env)].length === 0,
   'JWT_REFRESH_COOKIE_MAX_AGE_MS is below JWT_REFRESH_EXPIRES_IN: browsers delete refresh tokens before they expire': (
-    of,
-  ) => of.JWT_REFRESH_COOKIE_MAX_AGE_MS < of.JWT_REFRESH_EXPIRES_IN,
+    env,
+  ) => env.JWT_REFRESH_COOKIE_MAX_AGE_MS < env.JWT_REFRESH_EXPIRES_IN,
   'JWT_REFRESH_COOKIE_SAME_SITE is strict: visitors who follow a link in a mail or of another site have to log in again once the cookie of ACCESS_COOKIE has expired':
-    (of) => of.ACCESS_COOKIE && of.JWT_REFRESH_COOKIE_SAME_SITE === 'strict',
+    (env) => env.ACCESS_COOKIE && env.JWT_REFRESH_COOKIE_SAME_SITE === 'strict',
   'JWT_REFRESH_REPLAY_WINDOW is 0: with ACCESS_COOKIE, a visitor who leaves a page while it renews the session loses it. 10s is recommended':
-    (of) => of.ACCESS_COOKIE && of.JWT_REFRESH_REPLAY_WINDOW === 0,
+    (env) => env.ACCESS_COOKIE && env.JWT_REFRESH_REPLAY_WINDOW === 0,
   'LOGIN_PAGE_URL is at another host than BASE_URL: its pages get no cookie of ACCESS_COOKIE without ACCESS_COOKIE_DOMAIN':
-    (of) =>
-      of.ACCESS_COOKIE &&
-      of.ACCESS_COOKIE_DOMAIN === undefined &&
-      new URL(of.LOGIN_PAGE_URL ?? baseUrlOf(of)).hostname !== new URL(baseUrlOf(of)).hostname,
-  'PAGE_SERVERS is set, but browsers send the refresh cookie to no page: JWT_REFRESH_COOKIE_PATH has to be /': (of) =>
-    of.PAGE_SERVERS !== undefined && cookiePathOf(of) !== '/',
+    (env) =>
+      env.ACCESS_COOKIE &&
+      env.ACCESS_COOKIE_DOMAIN === undefined &&
+      new URL(env.LOGIN_PAGE_URL ?? baseUrlOf(env)).hostname !== new URL(baseUrlOf(env)).hostname,
+  'PAGE_SERVERS is set, but browsers send the refresh cookie to no page: JWT_REFRESH_COOKIE_PATH has to be /': (env) =>
+    env.PAGE_SERVERS !== undefined && cookiePathOf(env) !== '/',
   'MAIL_URL has requireTLS=false: its password and the links in mail are sent unencrypted where the mail server offers no STARTTLS, or somebody on the way removes the offer':
     ({ MAIL_URL: mail }) => mail?.requireTls === false && mail.url.startsWith('smtp:') && !isHere(mail.url),
   'ADOPTION_PUBLIC_KEY is set: its private key opens sessions of every user who has the same password as at the start, until ADOPTION_ENDS':
-    (of) => of.ADOPTION_PUBLIC_KEY !== undefined && (of.ADOPTION_ENDS ?? Infinity) > systemClock.now(),
-  'ADOPTION_ENDS has passed: sessions are no longer adopted. Remove ADOPTION_PUBLIC_KEY': (of) =>
-    of.ADOPTION_PUBLIC_KEY !== undefined && (of.ADOPTION_ENDS ?? Infinity) <= systemClock.now(),
+    (env) => env.ADOPTION_PUBLIC_KEY !== undefined && (env.ADOPTION_ENDS ?? Infinity) > systemClock.now(),
+  'ADOPTION_ENDS has passed: sessions are no longer adopted. Remove ADOPTION_PUBLIC_KEY': (env) =>
+    env.ADOPTION_PUBLIC_KEY !== undefined && (env.ADOPTION_ENDS ?? Infinity) <= systemClock.now(),
   'NEW_DEVICE_CODE is on beside VERIFY_PASSWORDS_AT: a password is stored with the second log-in on a device. Set it to off until VERIFY_PASSWORDS_UNTIL':
-    (of) => of.NEW_DEVICE_CODE !== 'off' && of.VERIFY_PASSWORDS_AT !== undefined,
-  'VERIFY_PASSWORDS_UNTIL has passed: the former system is no longer asked. Remove VERIFY_PASSWORDS_AT': (of) =>
-    of.VERIFY_PASSWORDS_AT !== undefined && (of.VERIFY_PASSWORDS_UNTIL ?? Infinity) <= systemClock.now(),
-  'ACCOUNT_PAGES_URL is of an origin that is not allowed: its pages cannot call the service': (of) =>
-    of.ACCOUNT_PAGES_URL !== undefined && !mayCall(of, of.ACCOUNT_PAGES_URL),
+    (env) => env.NEW_DEVICE_CODE !== 'off' && env.VERIFY_PASSWORDS_AT !== undefined,
+  'VERIFY_PASSWORDS_UNTIL has passed: the former system is no longer asked. Remove VERIFY_PASSWORDS_AT': (env) =>
+    env.VERIFY_PASSWORDS_AT !== undefined && (env.VERIFY_PASSWORDS_UNTIL ?? Infinity) <= systemClock.now(),
+  'ACCOUNT_PAGES_URL is of an origin that is not allowed: its pages cannot call the service': (env) =>
+    env.ACCOUNT_PAGES_URL !== undefined && !mayCall(env, env.ACCOUNT_PAGES_URL),
 };
 
 /** What weakens the service, or is probably a mistake (ADR 0020). */
 export const WARNINGS: Rules = { ...inProduction(IN_PRODUCTION), ...EVERYWHERE };
 
-/** For a service that opens the database. @param env has the variables that the driver reads itself */
-export const databaseWarnings = (env: Env): Rules =>
+/** Warnings about DATABASE_URL. @param given has the variables that the driver reads itself */
+export const databaseWarnings = (given: Env): Rules =>
   inProduction({
-    'DATABASE_URL is unset: SQLite is for one machine': (of) => of.DATABASE_URL === undefined,
-    'DATABASE_URL names a file: SQLite is for one machine': (of) => of.DATABASE_URL?.kind === 'sqlite',
+    'DATABASE_URL is unset: SQLite is for one machine': (env) => env.DATABASE_URL === undefined,
+    'DATABASE_URL names a file: SQLite is for one machine': (env) => env.DATABASE_URL?.kind === 'sqlite',
     'DATABASE_URL does not require TLS with a verified certificate: an attacker on the network can read and change the data (use sslmode=verify-full)':
-      ({ DATABASE_URL: url }) => url?.kind === 'postgresql' && isInsecure(new URL(url.url), env.PGSSLMODE),
+      ({ DATABASE_URL: url }) => url?.kind === 'postgresql' && isInsecure(new URL(url.url), given.PGSSLMODE),
     'DATABASE_URL does not require TLS with a verified certificate: an attacker on the network can read and change the data (use ?ssl=true)':
       ({ DATABASE_URL: url }) =>
         (url?.kind === 'mariadb' || url?.kind === 'mysql') &&

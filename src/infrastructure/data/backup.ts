@@ -27,17 +27,17 @@ export type CopyOptions = {
 };
 
 /**
- * What is in a backup beside the database: a table of texts. It has `takenAt` (everything that was committed until then is in the backup), the
- * version of Tandem that made it, and secret keys by their path below DATA_DIR. The file is compressed by gzip, which adds a checksum.
+ * A table of texts that a backup has beside those of the database: the time until which all commits are in it, the version of Tandem that made it,
+ * and secret keys by their path below DATA_DIR. The file is compressed by gzip, which adds a checksum.
  */
 type Manifest = { readonly takenAt: string; readonly madeBy: string; readonly keys: ReadonlyMap<string, string> };
 
 const MANIFEST = 'tandem_backup';
 
 /**
- * Copies a database, which processes may use, and the keys in DATA_DIR into a new file that only its owner can read. It gets its name when it
- * is whole. Meanwhile a directory beside it has up to twice the size of the database.
- * @throws CommandError; Error of the system or of SQLite, and then there is no file.
+ * Copies a database, which processes may use, and the keys in DATA_DIR into a new file that only its owner can read. The file gets its name when it
+ * is complete. Until then a directory beside it needs up to twice the size of the database.
+ * @throws CommandError; Error of the system or of SQLite. Then there is no file.
  */
 export const backUp = async ({ database: { path, tablePrefix }, dataDir, file, withKeys }: CopyOptions) => {
   const place = resolve(file);
@@ -47,7 +47,9 @@ export const backUp = async ({ database: { path, tablePrefix }, dataDir, file, w
   const draft = await mkdtemp(`${place}.part-`);
   try {
     const [copy, packed] = [join(draft, 'database.sqlite'), join(draft, 'packed')];
-    await copyDatabase(path, copy);
+    await writeFile(copy, '', { flag: 'wx', mode: 0o600 });
+    // One statement copies one snapshot, and blocks no writer. `backup()` of `node:sqlite` starts again whenever another process has written.
+    withDatabase(path, (database) => void database.prepare('vacuum into ?').run(copy));
     const rows = countRows(copy, tablePrefix);
     const keys = withKeys ? await keysOf(dataDir) : new Map<string, string>();
     addManifest(copy, { takenAt, madeBy: VERSION, keys });
@@ -63,15 +65,6 @@ export const backUp = async ({ database: { path, tablePrefix }, dataDir, file, w
 };
 
 const taken = (path: string): CommandError => new CommandError('file-exists', `${path} exists, and is not replaced.`);
-
-/**
- * One statement that reads one snapshot, whatever is written meanwhile, and blocks nobody. `backup()` of `node:sqlite` copies some pages at a
- * time, and begins anew whenever another process has written.
- */
-const copyDatabase = async (path: string, copy: string): Promise<void> => {
-  await writeFile(copy, '', { flag: 'wx', mode: 0o600 });
-  withDatabase(path, (database) => void database.prepare('vacuum into ?').run(copy));
-};
 
 const keysOf = async (dataDir: string): Promise<Map<string, string>> => {
   const keys = new Map<string, string>();
@@ -90,14 +83,14 @@ export const addManifest = (copy: string, { keys, ...about }: Manifest): void =>
     if (isDamaged(database)) throw new Error('The copy of the database is damaged: SQLite finds errors in it.');
   });
 
-/** Reads the manifest of an unpacked backup, and removes it: what is left is the database. @throws CommandError when it is no whole backup. */
+/** Takes the manifest out of an unpacked backup, so that the database is left. @throws CommandError when the backup is incomplete or damaged */
 const takeManifest = (copy: string): Manifest => {
   try {
     return withDatabase(copy, (database) => {
       if (isDamaged(database)) throw damaged('SQLite finds errors in it');
       const rows = database.prepare(`select name, content from ${MANIFEST}`).all();
       const texts = new Map(rows.map(({ name, content }) => [String(name), String(content)]));
-      // Nothing of the keys stays in unused pages, or in a file beside it.
+      // The keys must not stay in unused pages, or in the file of a journal.
       database.exec(`pragma journal_mode = memory; pragma secure_delete = on; drop table ${MANIFEST}; vacuum`);
       const keys = new Map([...texts].filter(([name]) => ALL_KEY_FILES.some(({ file }) => file === name)));
       return { takenAt: texts.get('takenAt') ?? '', madeBy: texts.get('madeBy') ?? '', keys };
@@ -107,7 +100,7 @@ const takeManifest = (copy: string): Manifest => {
   }
 };
 
-/** Primary result codes, https://sqlite.org/rescode.html: SQLITE_ERROR for a table that is missing, SQLITE_CORRUPT, SQLITE_NOTADB. */
+/** Primary result codes (https://sqlite.org/rescode.html): SQLITE_ERROR for a missing table, SQLITE_CORRUPT, SQLITE_NOTADB. */
 const UNREADABLE: readonly unknown[] = [1, 11, 26];
 const isUnreadable = (error: unknown): boolean =>
   error instanceof Error && UNREADABLE.includes(Number(Reflect.get(error, 'errcode')) & 0xff);
@@ -124,16 +117,16 @@ const unpack = async (file: string, copy: string): Promise<void> => {
   try {
     await pipeline(createReadStream(file), createGunzip(), newFile(copy));
   } catch (error) {
-    // The codes of zlib's errors.
+    // Errors of zlib have codes such as Z_DATA_ERROR.
     if (error instanceof Error && /^Z_/.test(String(Reflect.get(error, 'code')))) throw damaged('it cannot be read');
     throw error;
   }
 };
 
 /**
- * Puts a backup where there is no database. Everything is written to a directory of its own and checked there, and gets its name at the end,
- * the database last. Its tables may be those of an older version: the next start brings them up to date.
- * @throws CommandError, and then nothing was changed.
+ * Restores a backup where there is no database. Everything is written to a new directory, checked there, and linked to its place at the end, the
+ * database last. Its tables may be those of an older version, which the next start brings up to date.
+ * @throws CommandError. Then nothing was changed.
  */
 export const restore = async ({ database, dataDir, file, withKeys }: CopyOptions) => {
   const { path, tablePrefix } = database;
@@ -150,27 +143,31 @@ export const restore = async ({ database, dataDir, file, withKeys }: CopyOptions
     assertUsable(keys);
     await assertFits(dataDir, keys);
     for (const [name, content] of keys) await createOnce(join(dataDir, name), content);
-    // Another process may have made its own meanwhile.
+    // Another process may have made other keys meanwhile.
     await assertFits(dataDir, keys);
     assertHasNoDatabase(path);
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await linkUnlessTaken(copy, path);
+    // A link is atomic, and replaces nothing.
+    await link(copy, path).catch((error: unknown) => {
+      assertHasNoDatabase(path);
+      throw error;
+    });
     return { database: path, takenAt, madeBy, rows, keys: [...keys.keys()] };
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
 };
 
-/** The nearest directory that exists: on the same disk, and nothing is left of it when the backup is refused. */
+/** The nearest directory that exists, so that the draft is on the same disk, and a backup that is refused leaves no directory. */
 const existing = (path: string): string => (existsSync(path) ? path : existing(dirname(path)));
 
-/** With a text that is no key, the service would not start. */
+/** Refuses a text that is no key: with it, the service would not start. */
 const assertUsable = (keys: ReadonlyMap<string, string>): void => {
   for (const { file, parse } of ALL_KEY_FILES)
     if (keys.has(file) && parse(keys.get(file) ?? '') === null) throw damaged(`${file} in it is no key of the service`);
 };
 
-/** Other keys would log everybody out, and to replace them could lose them. */
+/** Refuses to replace other keys: that would log everybody out, and could lose them. */
 const assertFits = async (dataDir: string, keys: ReadonlyMap<string, string>): Promise<void> => {
   for (const [name, content] of keys) {
     const present = await readIfAny(join(dataDir, name));
@@ -179,10 +176,3 @@ const assertFits = async (dataDir: string, keys: ReadonlyMap<string, string>): P
     throw new CommandError('keys-differ', `DATA_DIR has another ${name} than the backup. ${advice}`);
   }
 };
-
-/** A link is atomic, and replaces nothing. @throws CommandError when another process was first */
-const linkUnlessTaken = (copy: string, path: string): Promise<void> =>
-  link(copy, path).catch((error: unknown) => {
-    assertHasNoDatabase(path);
-    throw error;
-  });

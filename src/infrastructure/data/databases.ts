@@ -19,7 +19,7 @@ export const assertHasNoDatabase = (path: string): void => {
 /** How long a statement waits for another process. */
 const BUSY_TIMEOUT_MS = 10_000;
 
-/** Works with a file of SQLite, and closes it. Loads SQLite, which only such a file needs. */
+/** Opens a file of SQLite, works with it, and closes it. SQLite is loaded here, since other databases do not need it. */
 export const withDatabase = <Result>(path: string, work: (database: DatabaseSync) => Result): Result => {
   const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
   const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
@@ -44,14 +44,14 @@ export const countRows = (path: string, prefix: string): RowCounts =>
     return Object.fromEntries(found.map(([table, name]) => [table, Number(count(name))]));
   });
 
-/** @param called what the operator calls the database */
+/** @param called the name of the database in messages */
 export const noTables = (called: string): CommandError =>
   new CommandError('no-tables', `${called} has no tables of Tandem. Is DATABASE_TABLE_PREFIX right?`);
 
 /**
- * Refuses a database that a newer version has migrated: this one would leave out what it does not know.
- * @param called what the operator calls it
- * @returns the migrations that it lacks.
+ * Refuses a database that a newer version has migrated: this version would leave out what it does not know.
+ * @param called the name of the database in messages
+ * @returns the migrations that the database lacks
  * @throws CommandError
  */
 export const assertNotNewer = async ({ examine }: Database, called: string): Promise<readonly string[]> => {

@@ -10,10 +10,10 @@ const LINE = /^(?<digest>[0-9A-F]{40}):(?<count>\d{1,12})$/i;
 const AT_ONCE = 100_000;
 
 /**
- * Makes the file of `leakedPasswordsOf` out of public lists of SHA-1 hashes: one file with lines of `HASH:COUNT` in ascending order, or a directory with
- * one for each range, which is named by the first five digits and has lines of `REST:COUNT`.
- * @param least the least count of a password that is listed
- * @throws CommandError; Error of the system, and then there is no file.
+ * Makes the file of `leakedPasswordsOf` out of public lists of SHA-1 hashes: a file with lines of `HASH:COUNT` in ascending order, or a directory with
+ * a file for each range, which is named by the first five digits and has lines of `REST:COUNT`.
+ * @param least passwords with a lower count are left out
+ * @throws CommandError; Error of the system. Then there is no file.
  */
 export const makeLeaked = async (from: string, file: string, least: number) => {
   const draft = `${file}.part-${process.pid}`;
@@ -58,7 +58,7 @@ async function* linesOf(from: string): AsyncGenerator<{ readonly place: string; 
     let number = 0;
     for await (const line of createInterface({ input: createReadStream(path) })) {
       number += 1;
-      // Some begin with a byte order mark.
+      // Some files begin with a byte order mark.
       const text = line.replace(/^\uFEFF/, '').trim();
       if (text !== '') yield { place: `Line ${number} of ${path}`, text: range + text };
     }

@@ -9,7 +9,7 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { closing } from '../closing.ts';
 import { CommandError } from '../command-error.ts';
 import { assertHasDatabase, assertNotNewer, noTables } from './databases.ts';
-import { BATCH, type Compared, compareRows, type RowCounts, type Source, TABLE_NAMES } from './rows.ts';
+import { BATCH, type Compared, compareRows, type Databases, type RowCounts, type Source, TABLE_NAMES } from './rows.ts';
 
 /** The variable that names the source, as DATABASE_URL names the target. */
 export const MOVE_FROM = 'MOVE_FROM';
@@ -18,14 +18,14 @@ type Options = {
   readonly source: DatabaseOptions;
   readonly target: DatabaseOptions;
   readonly dryRun: boolean;
-  /** Called with a line of text about each table, and about many rows of one. */
+  /** Called with a line of text about each table, and again after many rows. */
   readonly onProgress: (line: string) => void;
 };
 
 /**
- * Copies every row of a database to another, which gets the tables first. The source is not changed.
- * @returns the rows of the source by table, and how many were copied, or are missing with `dryRun`.
- * @throws CommandError, and then the target has at most empty tables; Error, and then a repetition goes on.
+ * Copies every row of a database to another, and makes its tables first. The source is not changed.
+ * @returns how many rows each table of the source has, and how many were copied, or with `dryRun` are missing
+ * @throws CommandError: then the target has at most empty tables. Error: then the next run continues.
  */
 export const move = async ({ source, target, dryRun, onProgress }: Options) => {
   if (placeOf(source) === placeOf(target))
@@ -49,9 +49,9 @@ export const move = async ({ source, target, dryRun, onProgress }: Options) => {
       onProgress(`${table}: left out. It is a table of an application: copy it by the tools of the database.`);
     if (dryRun) {
       // SQLite would create a file.
-      const isMissing = target.kind === 'sqlite' && !existsSync(target.path);
-      const present = isMissing ? NOTHING : await contentOf(await open(target, false));
-      return { moved: false, ...(await examineRows({ source: from.records, target: present })) };
+      const to = target.kind === 'sqlite' && !existsSync(target.path) ? null : await open(target, false);
+      const isEmpty = to === null || (await stateOf(to, 'The target')) === 'empty';
+      return { moved: false, ...(await examineRows({ source: from.records, target: isEmpty ? EMPTY : to.records })) };
     }
     const to = await open(target, true);
     await assertNotNewer(to, 'The target');
@@ -63,10 +63,7 @@ export const move = async ({ source, target, dryRun, onProgress }: Options) => {
 
 const placeOf = (options: DatabaseOptions) => (options.kind === 'sqlite' ? resolve(options.path) : options.url);
 
-const NOTHING: Source = { list: async () => [] };
-
-const contentOf = async (target: Database): Promise<Source> =>
-  (await stateOf(target, 'The target')) === 'empty' ? NOTHING : target.records;
+const EMPTY: Source = { list: async () => [] };
 
 /** @throws CommandError unless it has no tables, or those of this version. */
 const stateOf = async (database: Database, called: string): Promise<'empty' | 'current'> => {
@@ -77,21 +74,20 @@ const stateOf = async (database: Database, called: string): Promise<'empty' | 'c
   throw new CommandError('other-version', `${called} has tables of an older version. ${advice}`);
 };
 
-/** A source is read only; nothing is removed from a target. */
 type Copying = {
   readonly source: Source;
   readonly target: Records;
   readonly onProgress: (line: string) => void;
 };
 
-/** After how many rows of a table there is another line of progress. */
-const SHOWN = 20 * BATCH;
+/** Rows of a table between two lines of progress. */
+const PROGRESS_INTERVAL = 20 * BATCH;
 
 /**
- * Copies every row that the target has not. What an earlier call has copied stays. 1. Compares all rows, and writes nothing if the target has others
- * than the source. 2. Inserts missing rows, a batch in one unit. 3. Compares all rows again.
- * @returns how many rows each table has, and how many were copied now.
- * @throws CommandError when the target has other rows; Error that names the table of a row that cannot be stored.
+ * Copies every row that the target does not have. Rows that an earlier call has copied stay. First it compares all rows, and writes nothing if the
+ * target has rows that the source has not. Then it inserts missing rows, a batch in one transaction. At the end it compares all rows again.
+ * @returns how many rows each table has, and how many were copied now
+ * @throws CommandError when the target has other rows; Error that names the table of a row that cannot be stored
  */
 export const copyRows = async (copying: Copying): Promise<{ readonly rows: RowCounts; readonly copied: number }> => {
   const { onProgress } = copying;
@@ -111,19 +107,19 @@ export const copyRows = async (copying: Copying): Promise<{ readonly rows: RowCo
   return { rows: countsOf(after), copied };
 };
 
-/** What `copyRows` would do. */
-export const examineRows = async (between: { readonly source: Source; readonly target: Source }) => {
-  const compared = await compareAll(between);
+/** Counts what `copyRows` would copy. */
+export const examineRows = async (databases: Databases) => {
+  const compared = await compareAll(databases);
   const missing = Object.values(compared).reduce((sum, { rows, present }) => sum + rows - present, 0);
   return { rows: countsOf(compared), missing };
 };
 
 type AllCompared = Readonly<Record<TableName, Compared>>;
 
-const compareAll = async (between: Parameters<typeof examineRows>[0]): Promise<AllCompared> => {
+const compareAll = async (databases: Databases): Promise<AllCompared> => {
   const compared: [TableName, Compared][] = [];
   for (const table of TABLE_NAMES)
-    compared.push([table, await withTableName(table, () => compareRows(table, between))]);
+    compared.push([table, await withTableName(table, () => compareRows(table, databases))]);
   // `Object.fromEntries` is typed to return any names.
   return Object.fromEntries(compared) as AllCompared;
 };
@@ -146,7 +142,7 @@ const copyTable = async <Name extends TableName>(table: Name, { source, target, 
     });
     copied += batch.length;
     batch = [];
-    if (copied % SHOWN === 0) onProgress(`${TABLES[table].name}: ${copied} rows copied …`);
+    if (copied % PROGRESS_INTERVAL === 0) onProgress(`${TABLES[table].name}: ${copied} rows copied …`);
   };
   await withTableName(table, async () => {
     await compareRows(table, { source, target }, async (row) => {
@@ -159,7 +155,7 @@ const copyTable = async <Name extends TableName>(table: Name, { source, target, 
   return copied;
 };
 
-/** Adds the name of the table to an error of the records, whose own message is for clients of the service. */
+/** Adds the name of the table to a failure, and why the database failed: the message of an AppError is for clients of the service. */
 const withTableName = async <Result>(table: TableName, work: () => Promise<Result>): Promise<Result> => {
   try {
     return await work();

@@ -7,14 +7,15 @@ import { CommandError } from '../command-error.ts';
 /** Rows that are read and written at once. */
 export const BATCH = 1000;
 
-/** Every table, users first: the others refer to them. `Object.keys` is typed to return any strings. */
+/** Every table, users first, since the others refer to them. `Object.keys` is typed to return any strings. */
 export const TABLE_NAMES = Object.keys(TABLES) as readonly TableName[];
 
 export type RowCounts = Readonly<Partial<Record<TableName, number>>>;
 
 export type Source = Pick<Records, 'list'>;
+export type Databases = { readonly source: Source; readonly target: Source };
 
-/** All rows of a table in the order of its key. Reads them in batches, each by the index of the key. */
+/** All rows of a table in the order of its key. They are read in batches, by the index of the key. */
 export async function* rowsOf<Name extends TableName>(records: Source, table: Name): AsyncGenerator<Stored<Name>> {
   // The columns of a key are texts or integers, and never `null`.
   const key = TABLES[table].key as readonly Column<Name>[];
@@ -25,8 +26,8 @@ export async function* rowsOf<Name extends TableName>(records: Source, table: Na
 }
 
 /**
- * The next rows: those that have all but the last column of the key in common with a row, and are beyond it in that one. If there are none,
- * those that have all but the last two in common, and so on.
+ * The rows after a row: those with the same values in all but the last column of the key, and a greater one there. If there are none, those with the
+ * same values in all but the last two columns, and so on.
  */
 const rowsAfter = async <Name extends TableName>(
   records: Source,
@@ -48,17 +49,17 @@ const rowsAfter = async <Name extends TableName>(
   return [];
 };
 
-/** How many rows the source has, and how many of them the target has. */
+/** `rows` of the source, of which the target has `present`. */
 export type Compared = { readonly rows: number; readonly present: number };
 
 /**
- * Compares the rows of a table, read side by side in the order of the key. All columns have to be equal.
- * @param onMissing called for each row that the target has not, in the order of the key, before later rows are read.
- * @throws CommandError when the target has a row that the source has not.
+ * Reads the rows of a table from both sides in the order of the key, and compares all columns.
+ * @param onMissing called for each row that the target does not have, before later rows are read
+ * @throws CommandError when the target has a row that the source does not have
  */
 export const compareRows = async <Name extends TableName>(
   table: Name,
-  { source, target }: { readonly source: Source; readonly target: Source },
+  { source, target }: Databases,
   onMissing: (row: Stored<Name>) => unknown = () => undefined,
 ): Promise<Compared> => {
   const others = rowsOf(target, table);

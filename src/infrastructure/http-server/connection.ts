@@ -1,26 +1,26 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Requests of one connection that may wait for their responses at the same time. A further one closes the connection. */
+/** How many requests of one connection may wait for their responses. A further one closes the connection. */
 export const MAX_PENDING = 8;
 /** Milliseconds for the client to read the last response and close. If the server closed first, TCP could drop the response. */
 const LINGER = 1_000;
 
-/** What the server keeps of a client's connection: the responses that are due, and whether it is about to close. */
+/** The connection of a client, with its pending responses. */
 export class Connection {
   readonly #socket: Socket;
   /** The responses that are not completely sent, in the order of their requests. */
   readonly #pending: ServerResponse[] = [];
-  /** That of the request whose head was parsed last. */
+  /** The response to the request whose head was parsed last. */
   #latest: ServerResponse | null = null;
   #isClosing = false;
   #isRefused = false;
 
   constructor(socket: Socket) {
     this.#socket = socket;
-    // Node removes its own listeners before it emits `connect`, and an `error` without a listener ends the process.
+    // Node removes its listeners before it emits `connect`, and an `error` without a listener ends the process.
     socket.on('error', () => undefined);
-    // Node's server calls this after the last response, and would destroy the socket as soon as everything is written.
+    // Node's server calls this after the last response. Its own method destroys the socket as soon as everything is written.
     socket.destroySoon = () => this.#end();
   }
 
@@ -44,15 +44,15 @@ export class Connection {
     this.#isClosing = true;
   }
 
-  /** Accepts no further request. Those that were accepted get their responses. */
+  /** Accepts no further request. Pending responses are sent. */
   closeAfterPending(): void {
     const last = this.#pending.at(-1);
     if (last !== undefined) this.closeAfter(last);
   }
 
   /**
-   * Sends an error response and closes, for input that is not a request or does not arrive completely. Pending responses are sent first. A
-   * request whose response has started gets no second one.
+   * After pending responses, sends an error response to input that is not a request or does not arrive completely, and closes. A request whose
+   * response has started gets no second one.
    */
   async refuse(textOfResponse: () => Promise<string>): Promise<void> {
     const incomplete = this.#latest?.req.complete === false ? this.#latest : null;
@@ -67,11 +67,11 @@ export class Connection {
     this.#end();
   }
 
-  /** Closes when everything is written and the client had time to read it. What it still sends is discarded (RFC 9112 §9.6). */
+  /** Closes when everything is written and the client had time to read it. Further input is discarded (RFC 9112 §9.6). */
   #end(text = ''): void {
     this.#isClosing = true;
     if (this.#socket.writableEnded || this.#socket.destroyed) return;
-    // Input would extend the time in which the client has to read.
+    // Input would reset the time-out of the client.
     this.#socket.pause().end(text);
     this.#socket.once('finish', () => {
       this.#socket.resume();

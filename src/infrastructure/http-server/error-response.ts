@@ -6,23 +6,19 @@ import { headerValues } from '../../adapters/http/stages/arrival.ts';
 
 /** Far below 2000, after which Node silently drops headers. */
 export const MAX_HEADERS = 100;
-/** RFC 9110 §4.2.3, RFC 3986 §3.2.2: a host, or nothing, and perhaps a port. */
+/** An optional host and an optional port (RFC 9110 §4.2.3, RFC 3986 §3.2.2). */
 const HOST = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
 
-export type RequestFault = { readonly status: number; readonly reason: string };
-
 /** Checks a request that Node's parser has accepted. @returns `null` for a valid one. */
-export const requestFault = (incoming: IncomingMessage): RequestFault | null => {
+export const requestFault = (incoming: IncomingMessage) => {
   if (incoming.rawHeaders.length > 2 * MAX_HEADERS) return { status: 431, reason: 'too many headers' };
-  const reason = versionFault(incoming) ?? hostFault(incoming);
+  // Node's parser reads a request line without a version as HTTP/0.9, and accepts the version HTTP/2.0.
+  const isHttp1 = ['1.0', '1.1'].includes(incoming.httpVersion);
+  const reason = isHttp1 ? hostFault(incoming) : 'unsupported version of HTTP';
   return reason === null ? null : { status: 400, reason };
 };
 
-/** Node's parser takes a request line without a version for HTTP/0.9, and accepts HTTP/2.0 in the form of HTTP/1.1. */
-const versionFault = ({ httpVersion }: IncomingMessage): string | null =>
-  ['1.0', '1.1'].includes(httpVersion) ? null : 'unsupported version of HTTP';
-
-/** RFC 9112 §3.2. */
+/** The Host header as RFC 9112 §3.2 requires it. */
 const hostFault = (incoming: IncomingMessage): string | null => {
   const hosts = headerValues(incoming, 'host');
   const [host] = hosts;
@@ -32,8 +28,8 @@ const hostFault = (incoming: IncomingMessage): string | null => {
 };
 
 /**
- * Whether this must be the last request of its connection, because the input after it cannot be trusted. After a request with `Upgrade`, Node's
- * parser drops what came with it, and may take a body for the next request. A chunked body in HTTP/1.0 is faulty framing (RFC 9112 §6.1).
+ * Whether this must be the last request of its connection, because the next one may begin at the wrong place. After a request with `Upgrade`, Node's
+ * parser drops further input, and may parse a body as the next request. A chunked body in HTTP/1.0 is faulty framing (RFC 9112 §6.1).
  */
 export const mustBeLast = ({ headers, httpVersion }: IncomingMessage): boolean => {
   const chunked = headers['transfer-encoding'] !== undefined;
@@ -42,7 +38,7 @@ export const mustBeLast = ({ headers, httpVersion }: IncomingMessage): boolean =
 
 type ErrorResponse = Awaited<ReturnType<HttpHandlers['errorResponse']>>;
 
-/** What Node's parser or timer reports, with the input that the parser was given last. */
+/** An error of Node's parser or timer, with the input that the parser has read last. */
 export type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
 
 const STATUS: Readonly<Record<string, number>> = {
@@ -54,9 +50,9 @@ const STATUS: Readonly<Record<string, number>> = {
 export const statusOf = ({ code = '' }: ParserError): number => STATUS[code] ?? 400;
 
 /**
- * As HTTP/1.1 text, for a connection on which Node has no response object.
- * @param packet the input that the parser was given last. If a HEAD request may be in it, the response has neither body nor length: the
- *   client of a HEAD would take a body for the next response.
+ * The response as HTTP/1.1 text, for a connection on which Node has no response object.
+ * @param packet the input that the parser has read last. If it may have a HEAD request, the response has neither body nor length: the client of a
+ *   HEAD would read a body as the next response.
  */
 export const errorResponseText = ({ status, headers, body }: ErrorResponse, packet: Buffer | undefined): string => {
   const hasBody = !packet?.includes('HEAD ');
@@ -71,7 +67,7 @@ export const errorResponseText = ({ status, headers, body }: ErrorResponse, pack
   ].join('\r\n');
 };
 
-/** For a request that Node's parser accepts. */
+/** Sends the response to a request that Node's parser has accepted. */
 export const sendErrorResponse = ({ status, headers, body }: ErrorResponse, response: ServerResponse): void => {
   for (const [name, value] of headers) response.appendHeader(name, value);
   response.setHeader('Content-Length', Buffer.byteLength(body));

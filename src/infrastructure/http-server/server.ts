@@ -16,8 +16,8 @@ import {
 } from './error-response.ts';
 
 /**
- * How many connections a server takes, by the settings of its address. Those of the service fit into the memory of a common container, even at
- * worst (ADR 0017). Further ones are closed at once.
+ * How many connections a server accepts, by the settings of its address. Those of the service fit into the memory of a common container (ADR 0017).
+ * Further ones are closed at once.
  */
 export const MAX_CONNECTIONS = { 'HOST and PORT': 4_096, 'ADMIN_HOST and ADMIN_PORT': 256, METRICS: 64 } as const;
 type Settings = keyof typeof MAX_CONNECTIONS;
@@ -25,7 +25,7 @@ type Settings = keyof typeof MAX_CONNECTIONS;
 type Address = { readonly host: string; readonly port: number };
 
 type Options = Address & {
-  /** Milliseconds in which a request must arrive completely. A connection on which nothing moves is closed within four times as long. */
+  /** Milliseconds in which a request must arrive completely. A connection without traffic is closed within four times as long. */
   readonly requestTimeout: number;
 };
 
@@ -39,7 +39,7 @@ export const KEEP_ALIVE_TIMEOUT = 65_000;
 const CHECKING_INTERVAL = 1_000;
 /** Bytes that are buffered on either side of a socket before it is paused. */
 const HIGH_WATER_MARK = 16_384;
-/** Milliseconds for which a connection without a request is kept when the server closes: one may be in transit. */
+/** Milliseconds for which idle connections are kept when the server closes: a request may be in transit. */
 const GRACE = 1_000;
 
 /** Opens an HTTP server that limits what one connection can use (ADR 0017). @throws Error that names the settings of the address */
@@ -57,7 +57,7 @@ export const listen = async (handlers: ServerHandlers, options: Options, setting
   return {
     // A server that listens on a port has no other kind of address.
     address: server.address() as AddressInfo,
-    /** Stops accepting connections and closes when every accepted request has its response, or a second after the request time-out. */
+    /** Accepts no further connection, and closes when every accepted request has its response, or a second after the request time-out. */
     close: () => {
       state.closing = true;
       for (const connection of connections.values()) connection.closeAfterPending();
@@ -68,12 +68,12 @@ export const listen = async (handlers: ServerHandlers, options: Options, setting
   };
 };
 
-/** By the sockets of the connections that are open. */
+/** The open connections by their sockets. */
 type Connections = Map<Duplex, Connection>;
 
 const boundedServer = (requestTimeout: number, maxConnections: number): Server => {
   const server = createServer({
-    // Node's own response has no error envelope.
+    // Node's own response to a request without a Host has no error envelope.
     requireHostHeader: false,
     requestTimeout,
     headersTimeout: Math.min(requestTimeout, HEADERS_TIMEOUT),
@@ -82,11 +82,11 @@ const boundedServer = (requestTimeout: number, maxConnections: number): Server =
     highWaterMark: HIGH_WATER_MARK,
   });
   server.maxConnections = maxConnections;
-  // A worker closes a connection beyond that. Otherwise the primary process would offer it to all workers, again and again.
+  // A worker closes further connections. Otherwise the primary process would offer them to all workers again and again.
   Object.assign(server, { dropMaxConnection: true });
-  // Time for the handler, time for the client to read, and for the checks that send 408 instead.
+  // The time for the handler and for the client to read. The checks of the request's time-outs come first, since they send 408.
   server.timeout = 2 * (requestTimeout + CHECKING_INTERVAL);
-  // Node limits the headers to 16 KiB. With a limit on their number, it would drop some silently.
+  // Node limits the size of headers to 16 KiB. With a limit on their number, it would drop some silently.
   server.maxHeadersCount = 0;
   return server;
 };
@@ -100,7 +100,7 @@ const handleRequests = (
   const onRequest: RequestListener = (incoming, response) => {
     const connection = connections.get(incoming.socket);
     if (!connection?.admit(response)) {
-      // The client gets no response, but the log and the metrics count one.
+      // The client gets no response, but this writes the log and counts the metrics.
       if (incoming.socket.destroyed && connections.delete(incoming.socket))
         errorResponse(400, 'too many pipelined requests').catch(() => undefined);
       return;
@@ -127,17 +127,20 @@ const refuseInvalidInput = (server: Server, { errorResponse }: ServerHandlers, c
       .catch(() => socket.destroy());
   };
   server.on('clientError', (error: ParserError, socket) => {
-    // The client has gone: there is nobody to refuse.
+    // After ECONNRESET, nobody would read a response.
     if (error.code !== 'ECONNRESET' && socket.writable) refuse(socket, statusOf(error), error.code, error.rawPacket);
   });
   // Without a listener, Node closes the connection without a response.
   server.on('connect', (_incoming, socket) => refuse(socket, 400, 'CONNECT is not supported'));
 };
 
-const listening = (server: NetServer, address: Address, settings: Settings): Promise<void> =>
+const listening = (server: NetServer, { host, port }: Address, settings: Settings): Promise<void> =>
   new Promise((resolve, reject) => {
-    server.once('error', (error) => reject(cannotListen(address, settings, error)));
-    server.listen(address.port, address.host, resolve);
+    server.once('error', ({ errno, code, message }: NodeJS.ErrnoException) => {
+      const reason = errno === undefined || code === undefined ? message : `${getSystemErrorMessage(errno)} (${code})`;
+      reject(new Error(`${settings}: cannot listen on ${addressText(host, port)}: ${reason}`));
+    });
+    server.listen(port, host, resolve);
   });
 
 /**
@@ -151,15 +154,9 @@ export const probePort = async (address: Address, settings: Settings = 'HOST and
   await new Promise((resolve) => server.close(resolve));
 };
 
-const cannotListen = ({ host, port }: Address, settings: Settings, error: NodeJS.ErrnoException): Error => {
-  const { errno, code, message } = error;
-  const reason = errno === undefined || code === undefined ? message : `${getSystemErrorMessage(errno)} (${code})`;
-  return new Error(`${settings}: cannot listen on ${addressText(host, port)}: ${reason}`);
-};
-
 export const addressText = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
-/** Uses `close` of the TCP server: that of the HTTP server would close idle connections at once, and lose requests in transit. */
+/** Closes with `close` of the TCP server: that of the HTTP server closes idle connections at once, and loses requests in transit. */
 const closed = async (server: Server, connections: Connections, timeout: number): Promise<void> => {
   const allClosed = Promise.withResolvers<void>();
   NetServer.prototype.close.call(server, () => allClosed.resolve());

@@ -9,14 +9,11 @@ import type { User } from '../../domain/user.ts';
 import { rowsOf } from '../data/rows.ts';
 import type { LineInput } from './line.ts';
 
-type Exported = {
-  readonly line: LineInput;
-  /** Whether the user has an authenticator app whose secret no key decrypts: it is not in the line. */
-  readonly lacksFactor: boolean;
-};
-
-/** All users in the order of their ids, as `import` reads them, with their secrets. */
-export async function* exportedUsers(records: Records, secrets: FactorSecrets | null): AsyncGenerator<Exported> {
+/**
+ * All users in the order of their ids, as `import` reads them, with their secrets. `lacksFactor`: an authenticator app of the user is not in the line,
+ * because no key decrypts its secret.
+ */
+export async function* exportedUsers(records: Records, secrets: FactorSecrets | null) {
   for await (const user of rowsOf(records, 'users')) {
     const apps = (await factorsOf(records, user.id)).filter(isConfirmed);
     const opened = apps.map(({ secret }) => secrets?.decrypt(secret, user.id) ?? null);

@@ -1,6 +1,5 @@
+/** Values of another system. JSON has their types, CSV has texts alone. */
 export type Fields = Readonly<Record<string, unknown>>;
-
-/** Values of other systems: JSON has them as they are, CSV as texts. */
 
 export const textOf = (value: unknown): string | undefined => {
   const text = typeof value === 'string' || typeof value === 'number' ? `${value}`.trim() : '';
@@ -12,7 +11,7 @@ export const isTrue = (value: unknown): boolean => ['true', 't', '1'].includes(`
 export const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A JSON object, also as a text. */
+/** An object, or the object that a JSON text has. By default an empty one. */
 export const objectOf = (value: unknown): Fields => {
   if (typeof value !== 'string') return isObject(value) ? value : {};
   try {
@@ -29,12 +28,12 @@ export const objectsIn = (value: unknown): readonly Fields[] => listOf(value).ma
 export const renamed = (row: Fields, rename: (name: string) => string): Fields =>
   Object.fromEntries(Object.entries(row).map(([name, value]) => [rename(name), value]));
 
-/** Seconds would reach it in the year 5138, milliseconds in 1973. */
+/** Lower numbers are seconds: those reach it in the year 5138, milliseconds have passed it in 1973. */
 const LEAST_MILLISECONDS = 100_000_000_000;
 
 /**
- * A time in ISO 8601, from a number of seconds or milliseconds since 1970, ISO 8601 or PostgreSQL's form of it. Without a time zone it is in UTC.
- * Any other text stays as it is, to be refused with the field's name.
+ * A time in ISO 8601, from seconds or milliseconds since 1970, ISO 8601 or PostgreSQL's form of it. Without a time zone it is in UTC. Any other text
+ * stays as it is: the validation of the line refuses it by the name of the field.
  */
 export const timeOf = (value: unknown): string | undefined => {
   const text = textOf(value);

@@ -19,66 +19,46 @@ import type { SourceLine } from './source.ts';
 
 type Deps = ImportDeps & Storage & { readonly hasher: PasswordHasher };
 
-export type Importing = {
+type Importing = {
   readonly deps: Deps;
   /** The name of the source. */
   readonly from: string;
-  /** Whether nothing is stored. Then the names and identities of the lines are kept in memory, since they are not in the store. */
+  /** Whether nothing is stored. Then names and identities of earlier lines are kept in memory, so that duplicates are found. */
   readonly dryRun: boolean;
-  /** Called with what is said of a line, in the order of the lines. */
-  readonly onRemark: (line: SourceLine, remark: string) => Promise<void>;
-  /** Called for a user who is in, and had an id before. */
-  readonly onMapped: (ids: { readonly old: string; readonly new: string }) => void;
-  /** Called after each batch. */
-  readonly onBatch: (counts: Counts) => Promise<void>;
 };
 
-/** How many users are in now, were in before, are not, and are not meant to be; and how many of the first have no password. */
-export type Counts = { in: number; present: number; refused: number; leftOut: number; withoutPassword: number };
-
 type Outcome = {
-  readonly state: Exclude<keyof Counts, 'withoutPassword'>;
+  /** `in`: the user was stored. `present`: the user was stored before. */
+  readonly state: 'in' | 'present' | 'refused' | 'leftOut';
+  /** Whether a user who was stored has no password. */
   readonly hasNoPassword?: boolean;
   readonly remarks: readonly string[];
+  /** `null`: the user had no id before. */
   readonly ids?: { readonly old: string; readonly new: string } | null;
 };
 
 /** Lines that are stored in one transaction. */
 const BATCH = 500;
-/** Reads at once. */
+/** Lines that are looked up at the same time. */
 const READS = 8;
 
 /**
- * Stores the users of a source, in the order of its lines. What was stored before an interruption stays, and is found when the same lines are
- * imported again.
+ * Stores the users of a source, in the order of its lines. After an interruption, the same lines can be imported again: users who are stored already
+ * are found.
+ * @returns the outcomes of the lines of a batch, after each batch
  * @throws AppError when the database fails
  */
-export const importUsers = async (lines: AsyncIterable<SourceLine>, importing: Importing): Promise<Counts> => {
-  const counts: Counts = { in: 0, present: 0, refused: 0, leftOut: 0, withoutPassword: 0 };
-  const importBatch = batchImporter(importing);
-  for await (const batch of inBatches(lines, BATCH)) {
-    for (const { line, state, hasNoPassword, remarks, ids } of await importBatch(batch)) {
-      counts[state] += 1;
-      if (hasNoPassword === true) counts.withoutPassword += 1;
-      for (const remark of remarks) await importing.onRemark(line, remark);
-      if (ids) importing.onMapped(ids);
-    }
-    await importing.onBatch(counts);
-  }
-  return counts;
-};
-
-const batchImporter = (importing: Importing) => {
+export async function* importUsers(lines: AsyncIterable<SourceLine>, importing: Importing) {
   const prepare = preparation(importing);
   const store = importing.dryRun ? pretending(importing.deps) : storing(importing.deps);
-  return async (batch: readonly SourceLine[]) => {
+  for await (const batch of inBatches(lines, BATCH)) {
     const prepared = await Promise.all(batch.map(async (line) => ({ line, ...(await prepare(line)) })));
     const ready = prepared.filter((each) => 'arrival' in each);
     const stored = await store(ready.map(({ arrival }) => arrival));
     const outcomes = new Map(ready.map((each, at) => [each, outcomeOf(each, stored[at] ?? 'present')] as const));
-    return prepared.map((each) => ('arrival' in each ? { line: each.line, ...(outcomes.get(each) as Outcome) } : each));
-  };
-};
+    yield prepared.map((each) => ('arrival' in each ? { line: each.line, ...(outcomes.get(each) as Outcome) } : each));
+  }
+}
 
 type Ready = {
   readonly arrival: Arrival;
@@ -91,7 +71,7 @@ const refused = (problem: string): Outcome => ({ state: 'refused', remarks: [`re
 
 const idsOf = (oldId: string | null, id: string) => (oldId === null ? null : { old: oldId, new: id });
 
-/** What is known of a line without storing it, or the user to store. */
+/** Reads and looks up a line. @returns the user to store, or the outcome if there is nothing to store */
 const preparation = ({ deps, from, dryRun }: Importing) => {
   const reading = pLimit(READS);
   const hasher = dryRun ? { hash: async () => '' } : deps.hasher;
@@ -111,7 +91,7 @@ const preparation = ({ deps, from, dryRun }: Importing) => {
   };
 };
 
-/** The username under which a user is in, or why not. */
+/** The username of a user who was stored, or why nobody was. */
 type Stored = { readonly username: string } | 'present' | { readonly problem: string };
 
 const outcomeOf = ({ arrival, oldId, givenUsername, notes }: Ready, stored: Stored): Outcome => {
@@ -125,7 +105,7 @@ const outcomeOf = ({ arrival, oldId, givenUsername, notes }: Ready, stored: Stor
 
 type Store = (arrivals: readonly Arrival[]) => Promise<readonly Stored[]>;
 
-/** Stores users together. If another line or another program was first with something of one of them, each alone. */
+/** Stores users in one transaction. If one of them has a name, address or identity that was taken meanwhile, it stores each alone. */
 const storing = (deps: Deps): Store => {
   const storeAll = (arrivals: readonly Arrival[]) =>
     deps.transactions.run(async (stores) => {
@@ -151,7 +131,7 @@ const storing = (deps: Deps): Store => {
   };
 };
 
-/** The same without storing anybody. What the lines before would have taken is kept in memory. */
+/** For a dry run: stores nobody, and keeps in memory what earlier lines would have taken. */
 const pretending = (deps: Deps): Store => {
   const taken = new Set<string>();
   const usersById = new Map<string, Pick<Arrival, 'email'>>();
@@ -180,5 +160,5 @@ const pretending = (deps: Deps): Store => {
   };
 };
 
-/** Looks like no address or username. */
+/** A name of the identity that differs from every address and username. */
 const nameOf = ({ issuer, subject }: Pick<Identity, 'issuer' | 'subject'>): string => JSON.stringify([issuer, subject]);

@@ -33,7 +33,7 @@ const Attributes = v.pipe(
   }),
 );
 
-/** OpenID Connect Core §2: an issuer is a URL of https, without a query; a subject has at most 255 characters of ASCII. */
+/** OpenID Connect Core §2: an issuer is an https URL without a query, a subject has at most 255 ASCII characters. */
 const LinkedIdentity = v.strictObject({
   issuer: v.pipe(
     v.string(),
@@ -48,7 +48,7 @@ const LinkedIdentity = v.strictObject({
   email: v.nullish(v.string()),
 });
 
-/** An authenticator app, with codes of SHA-1, six digits and 30 seconds. */
+/** An authenticator app with codes of SHA-1, six digits and 30 seconds. */
 const Factor = v.strictObject({
   type: v.nullish(v.literal('totp')),
   /** RFC 4226 §4 asks for 128 bits; many systems have made 80. */
@@ -59,15 +59,15 @@ const Factor = v.strictObject({
   ),
 });
 
-/** A user, as `users import` reads and `users export --all` writes it: a line of JSON. `null` is the same as no value. */
+/** A user as a line of JSON, which `users import` reads and `users export --all` writes. `null` is the same as no value. */
 const UserLine = v.strictObject({
   /** The id in the system that the user comes from. A ULID is kept. */
   id: v.nullish(text(255)),
-  /** One that is missing, not allowed here, or taken is replaced by one that is derived from the address. */
+  /** If it is missing, not allowed here, or taken, one is derived from the address. */
   username: v.nullish(v.string()),
   email: Email,
   emailVerified: v.nullish(v.boolean()),
-  /** A form that adapters/crypto/foreign/read-hash.ts knows. Without it, there is no password yet. */
+  /** In a form that adapters/crypto/foreign/read-hash.ts knows. Without it, there is no password yet. */
   passwordHash: v.nullish(text(MAX_SPELLING)),
   createdAt: v.nullish(v.pipe(FromTimestamp, v.minValue(0))),
   locale: v.nullish(Locale),
@@ -80,7 +80,7 @@ const UserLine = v.strictObject({
 export type LineInput = v.InferInput<typeof UserLine>;
 export type Line = v.InferOutput<typeof UserLine>;
 
-/** @returns the user, or what is wrong with the fields, without their values. */
+/** @returns the user, or the problems of the fields without their values */
 export const readLine = (value: unknown): Line | { readonly problem: string } => {
   const { success, output, issues } = v.safeParse(UserLine, value);
   if (success) return output;
@@ -91,10 +91,10 @@ export const readLine = (value: unknown): Line | { readonly problem: string } =>
   };
 };
 
-/** A user who can be stored once the password hash is known: to wrap it may take long. */
+/** A user who lacks the password hash as it is stored, which may take long to make. */
 export type Waiting = {
   readonly oldId: string | null;
-  /** As it is in the source, unless it is the address. */
+  /** The username in the source, unless it is the address. */
   readonly givenUsername: string | null;
   readonly arrival: Omit<Arrival, 'passwordHash'>;
   readonly passwordHash: string | null;
@@ -132,16 +132,16 @@ export const readArrival = (user: unknown, from: string): Waiting | Refused => {
   };
 };
 
-/** Two tables of a system may have the same link. */
+/** Without duplicates: two tables of a system may have the same link. */
 const distinct = <Link extends Pick<Identity, 'issuer' | 'subject'>>(links: readonly Link[]): readonly Link[] => [
   ...new Map(links.map((link) => [JSON.stringify([link.issuer, link.subject]), link])).values(),
 ];
 
-/** The same for the same line, so that it is in once, however often it is imported, and also when the user has another address by then. */
+/** The same id for the same line, so that another import finds the user, also under a new address. */
 const idOf = ({ id, createdAt }: Line, content: string): string =>
   id && isId(id) ? id : derivedUlid(createdAt ?? 0, content);
 
-/** The hash as it is stored. @param hasher wraps a digest, which is too fast to be stored */
+/** Adds the hash as it is stored. @param hasher wraps a digest that is too fast to be stored */
 export const withHash = async (
   { arrival, passwordHash }: Waiting,
   hasher: Pick<PasswordHasher, 'hash'>,

@@ -11,8 +11,8 @@ const TOKEN = /"[^"\\\n]*(?:\\.[^"\\\n]*)*"|["{}[\]\n]/g;
 const MAX_DEPTH = 100;
 
 /**
- * The objects of a JSON document, one after the other: those of its list or, if it is an object, those of the lists of its members `tables`. What is
- * around them is not looked at.
+ * The objects of a JSON document, one after the other: those in its list or, if it is an object, in the lists of its members `tables`. The rest of the
+ * document is skipped.
  * @throws FileProblem
  */
 export async function* jsonObjects(
@@ -44,7 +44,7 @@ export async function* jsonObjects(
       end = index + token.length;
     }
     if (object !== null) {
-      // It is read again with the next chunk.
+      // The object is read again with the next chunk.
       [end, line, open.length] = [object.at, object.line, object.depth];
     }
     rest = text.slice(end);
@@ -60,17 +60,15 @@ const rowIn = (json: string, line: number): Row | RowProblem => {
     const row: unknown = JSON.parse(json);
     if (isObject(row)) return { line, row };
   } catch {
-    // The message of the error quotes the text.
+    // The error is dropped: its message quotes the text.
   }
   return { line, problem: 'is not JSON' };
 };
 
-type CsvRecord = { readonly record: readonly string[]; readonly raw: string };
-
 /** Far more than an entry of any system needs. */
 const ROW_MAX_CHARACTERS = 2 ** 18;
 
-/** The messages of csv-parse quote the fields. */
+/** Messages by the codes of csv-parse, whose own messages quote the fields. */
 const PROBLEMS: Readonly<Record<string, string>> = {
   CSV_QUOTE_NOT_CLOSED: 'has a quotation mark that is not closed',
   CSV_MAX_RECORD_SIZE: `has an entry of more than ${ROW_MAX_CHARACTERS} characters`,
@@ -88,11 +86,13 @@ export async function* csvRows(text: AsyncIterable<string>): AsyncGenerator<Row 
   pipeline(Readable.from(text), parser, () => {});
   let [names, read]: [readonly string[] | undefined, number] = [undefined, 0];
   try {
-    for await (const { record, raw } of parser as AsyncIterable<CsvRecord>) {
+    for await (const { record, raw } of parser as AsyncIterable<{ record: readonly string[]; raw: string }>) {
       const line = read + breaks(/^\s*/.exec(raw)?.[0] ?? '') + 1;
       read += breaks(raw);
-      if (names === undefined) names = headerOf(record, line);
-      else if (!fits(record, names.length))
+      if (names === undefined) {
+        if (new Set(record).size < record.length) throw new FileProblem(line, 'names a column twice');
+        names = record;
+      } else if (!fits(record, names.length))
         yield { line, problem: `has ${record.length} fields in place of ${names.length}` };
       else yield { line, row: Object.fromEntries(names.map((name, at) => [name, record[at]])) };
     }
@@ -104,12 +104,7 @@ export async function* csvRows(text: AsyncIterable<string>): AsyncGenerator<Row 
 
 const breaks = (text: string): number => text.match(/\r\n?|\n/g)?.length ?? 0;
 
-const headerOf = (names: readonly string[], line: number): readonly string[] => {
-  if (new Set(names).size < names.length) throw new FileProblem(line, 'names a column twice');
-  return names;
-};
-
-/** One empty field more is a comma at the end of the line. */
+/** Whether the number of fields is right. One empty field more is a comma at the end of the line. */
 const fits = (record: readonly string[], length: number): boolean =>
   record.length === length || (record.length === length + 1 && record.at(-1) === '');
 
@@ -117,7 +112,7 @@ const fits = (record: readonly string[], length: number): boolean =>
 export type Row = { readonly line: number; readonly row: Fields };
 export type RowProblem = { readonly line: number; readonly problem: string };
 
-/** Ends the reading of a file. `problem` is the end of a sentence about the line. */
+/** An error after which the rest of a file is not read. `problem` is the end of a sentence about the line. */
 class FileProblem extends Error {
   readonly line: number;
   readonly problem: string;
@@ -132,15 +127,15 @@ class FileProblem extends Error {
 type FileRow = Place & (Pick<Row, 'row'> | Pick<RowProblem, 'problem'>);
 
 export type Layout = {
-  /** Members of a JSON document, whose lists have the entries. */
+  /** Members of a JSON document whose lists have the entries. */
   readonly tables: readonly string[];
   /** Why CSV is refused: the end of a sentence about the file. */
   readonly withoutCsv?: string;
 };
 
 /**
- * The entries of a file in the order of its lines: lines of JSON, a JSON document or CSV, as its beginning shows. Reads with bounded memory, and
- * stops at a mistake that leaves open where the next entry begins.
+ * The entries of a file in the order of its lines. Its beginning shows whether it has lines of JSON, a JSON document or CSV. Memory is bounded. Reading
+ * stops at an error after which the next entry cannot be found.
  */
 export async function* entriesOf(file: string, layout: Layout): AsyncGenerator<FileRow> {
   try {
@@ -185,7 +180,7 @@ const formOf = async (file: string, { tables, withoutCsv }: Layout): Promise<'li
   }
 };
 
-/** Files are read twice, so a pipe is refused. */
+/** Reads the beginning of a file. A pipe is refused, since files are read twice. @throws CommandError */
 const beginningOf = async (file: string): Promise<Buffer> => {
   const handle = await open(file);
   try {

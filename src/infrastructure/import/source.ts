@@ -1,19 +1,19 @@
 import { createReadStream } from 'node:fs';
 
-/** A line of a file, as the report names it. */
+/** The number of a line in a file. */
 export type Place = { readonly file: string; readonly line: number };
 
 export type SourceLine = Place &
   (
     | {
-        /** In the form of ./line.ts, by which it is validated. */
+        /** In the form of ./line.ts, which validates it. */
         readonly user: unknown;
-        /** What does not come over, or in another form. The user is in all the same. */
+        /** What is left out or changed. The user is imported all the same. */
         readonly notes?: readonly string[];
       }
-    /** Why the user cannot be imported, without the secrets of the line. */
+    /** Why the user cannot be imported. It quotes no secrets. */
     | { readonly problem: string }
-    /** Why the user is not meant to be imported, such as one that was deleted there. */
+    /** Why the user is skipped: it was deleted in the other system, for example. */
     | { readonly leftOut: string }
   );
 
@@ -25,7 +25,7 @@ type SourceOptions = {
   readonly hashConfig?: string | undefined;
 };
 
-/** Reads the export of a system, in the order of its lines and with bounded memory. @throws CommandError for options that are missing or wrong */
+/** Reads the export of a system, in the order of its lines and with bounded memory. @throws CommandError when options are missing or wrong */
 export type Source = (options: SourceOptions) => AsyncIterable<SourceLine>;
 
 /** Far more than a user needs. */
@@ -49,34 +49,24 @@ const parsed = (bytes: Buffer): { readonly value: unknown } | { readonly problem
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes).trim();
     return text === '' ? null : { value: JSON.parse(text) };
   } catch {
-    // The message of the error quotes the line.
+    // The error is dropped: its message quotes the line.
     return { problem: 'is no JSON in UTF-8' };
   }
 };
 
-/** @returns `null` for a line that is too long. */
+/** The lines of a file. A line that is too long is `null`. */
 async function* linesOf(file: string): AsyncGenerator<Buffer | null> {
-  let [parts, length]: [Buffer[], number] = [[], 0];
-  const add = (part: Buffer) => {
-    length += part.length;
-    if (length <= LINE_MAX_BYTES) parts.push(part);
-    else parts = [];
-  };
-  const take = () => {
-    const line = length <= LINE_MAX_BYTES ? Buffer.concat(parts) : null;
-    [parts, length] = [[], 0];
-    return line;
-  };
+  let [rest, isTooLong]: [Buffer, boolean] = [Buffer.alloc(0), false];
   for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
-    let from = 0;
-    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
-      add(chunk.subarray(from, end));
-      yield take();
-      from = end + 1;
+    rest = Buffer.concat([rest, chunk]);
+    for (let end = rest.indexOf(NEWLINE); end !== -1; end = rest.indexOf(NEWLINE)) {
+      yield isTooLong || end > LINE_MAX_BYTES ? null : rest.subarray(0, end);
+      [rest, isTooLong] = [rest.subarray(end + 1), false];
     }
-    add(chunk.subarray(from));
+    isTooLong ||= rest.length > LINE_MAX_BYTES;
+    if (isTooLong) rest = Buffer.alloc(0);
   }
-  if (length > 0) yield take();
+  if (isTooLong || rest.length > 0) yield isTooLong ? null : rest;
 }
 
 /** Lines in the form of ./line.ts. */

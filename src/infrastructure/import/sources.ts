@@ -7,7 +7,7 @@ import { firebase } from './sources/firebase.ts';
 import { keycloak } from './sources/keycloak.ts';
 import { supabase } from './sources/supabase.ts';
 
-/** What `--from` names. */
+/** The systems that `--from` names. */
 export const SOURCES: Readonly<Record<string, Source>> = {
   auth0,
   firebase,

@@ -5,50 +5,47 @@ import type { LineInput } from './line.ts';
 import { entriesOf, type Layout } from './rows.ts';
 import type { Place, Source, SourceLine } from './source.ts';
 
-/** What a user logs in with besides a password, and what is said of it. */
+/** What a user logs in with besides a password, and notes for the report. */
 export type Linked = {
   readonly identities?: readonly (LineInput['identities'] & {})[number][];
   readonly factors?: readonly (LineInput['factors'] & {})[number][];
   readonly notes?: readonly string[];
 };
 
-/** What an entry says of the user of another entry. */
+/** An entry that belongs to the user of another entry. */
 export type Part = Linked & {
-  /** As in `keys`; empty if it is missing. */
-  readonly of: string;
+  /** A key of the user, as in `keys`. Empty if it is missing. */
+  readonly userKey: string;
   readonly passwordHash?: string | undefined;
   /** An address that the user has proven. */
   readonly verifiedEmail?: string | undefined;
 };
 
-/** How the fields are read that are named alone. They are validated later. */
+/** How fields are read for which only a name is given. They are validated later. */
 const READERS = {
   ...{ id: textOf, username: textOf, email: textOf, passwordHash: textOf, locale: textOf },
   ...{ createdAt: timeOf, emailVerified: isTrue, disabled: isTrue, attributes: objectOf },
 };
 
 export type Export = Layout & {
-  /** Makes the names of an entry those of the other functions. */
+  /** Renames the members of an entry for the other functions. */
   readonly renamed?: (row: Fields) => Fields;
-  /**
-   * `null`: an entry of a user, or one that does not matter.
-   * @param isSecond whether it is in the file of `--passwords`.
-   */
+  /** `null`: the entry is a user, or is ignored. @param isSecond whether it is in the file of `--passwords` */
   readonly part?: (row: Fields, isSecond: boolean) => Part | null;
-  /** By which the parts of a user are found. Default: the field `id`. */
+  /** The keys by which parts name the user. Default: the field `id`. */
   readonly keys?: (row: Fields) => readonly string[];
   /** Whether an entry that is no part is a user. Default: all are. */
   readonly isUser?: (row: Fields) => boolean;
-  /** Why a user is not meant to come over. */
+  /** Why a user is skipped. */
   readonly leftOut?: (row: Fields) => string | undefined;
-  /** The names that the fields of a user have there, or how they are found. */
+  /** The names that the fields of a user have in the other system, or functions that find them. */
   readonly fields: { readonly [Name in keyof typeof READERS]?: string | ((row: Fields) => unknown) };
   readonly linked?: (row: Fields) => readonly Linked[];
 };
 
 type FoundPart = Place & { readonly part: Part; isUsed?: boolean };
 
-/** Reads the files twice if they have parts, which alone are kept in memory. */
+/** Makes a source. If the files have parts, it reads them twice, and keeps the parts alone in memory. */
 export const sourceOf = (system: Export): Source =>
   async function* ({ files, passwords }) {
     const { part: partOf = () => null, renamed = (row) => row } = system;
@@ -69,7 +66,7 @@ export const sourceOf = (system: Export): Source =>
       for await (const entry of entries())
         if ('part' in entry && entry.part !== null)
           parts.push({ file: entry.file, line: entry.line, part: entry.part });
-    const partsByUser = Map.groupBy(parts, ({ part }) => part.of);
+    const partsByUser = Map.groupBy(parts, ({ part }) => part.userKey);
     for await (const entry of entries()) {
       if ('problem' in entry) yield entry;
       else if (entry.part === null) yield* userIn(entry, system, partsByUser);
@@ -92,7 +89,7 @@ function* userIn(
   else yield { file, line, ...userOf(row, system, ofUser) };
 }
 
-/** Of users who are asked for a code there, and not here. */
+/** A note on users who are asked for a code in the other system, and not here. */
 export const WITHOUT_FACTOR = 'The second factor is left out: the export has no secret that can be used here.';
 const DISABLED = 'Is blocked or disabled there, so the account is disabled.';
 
@@ -120,19 +117,19 @@ const userOf = (row: Fields, { fields, linked }: Export, found: readonly FoundPa
   };
 };
 
-/** Providers whose issuer does not depend on who uses them. GitHub has none: it is the one that this service gives it. */
+/** Providers with one issuer for all. GitHub is no OpenID provider: this service gives it an issuer. */
 const ISSUERS: Readonly<Record<string, string>> = {
   google: 'https://accounts.google.com',
   apple: 'https://appleid.apple.com',
   github: 'https://github.com',
 };
-/** Names for what is no link: the user's own password, address or phone number. */
+/** Names that are no providers, but the user's own password, address or phone number. */
 const OWN = ['auth0', 'email', 'sms', 'phone', 'password', 'credential'];
 /** Names that systems have for Microsoft. */
 const MICROSOFT = ['microsoft', 'azure', 'azuread', 'waad', 'windowslive', 'entra'];
 
 /**
- * The link of a user to a provider, or why it stays out.
+ * The link of a user to a provider, or a note why it is left out.
  * @param name `google`, also as `google.com`, `google-oauth2` or `oauth_google`.
  * @param subject the claim `sub` of the provider.
  * @param issuer where the system has stored it.
@@ -141,10 +138,10 @@ export const linkTo = (name: unknown, subject: unknown, email?: unknown, issuer?
   const called = (textOf(name) ?? '').toLowerCase().replace(/^oauth_|\.com$|-oauth2$/g, '');
   const provider = MICROSOFT.includes(called) ? 'microsoft' : called;
   if (OWN.includes(provider)) return {};
-  const of = issuer ?? (Object.hasOwn(ISSUERS, provider) ? ISSUERS[provider] : undefined);
+  const knownIssuer = issuer ?? (Object.hasOwn(ISSUERS, provider) ? ISSUERS[provider] : undefined);
   const sub = textOf(subject);
-  if (of !== undefined && sub !== undefined)
-    return { identities: [{ issuer: of, subject: sub, provider, email: textOf(email) }] };
+  if (knownIssuer !== undefined && sub !== undefined)
+    return { identities: [{ issuer: knownIssuer, subject: sub, provider, email: textOf(email) }] };
   const reason =
     provider === 'microsoft'
       ? 'its issuer and subject depend on the tenant and the application, and are not in the export'
@@ -152,13 +149,11 @@ export const linkTo = (name: unknown, subject: unknown, email?: unknown, issuer?
   return { notes: [`The link to the provider ${called.slice(0, 64)} is left out: ${reason}.`] };
 };
 
-/** A TOTP secret in Base32. Everything else, such as one that is encrypted, stays out. */
+/** An authenticator app with a secret in Base32. Any other secret, such as an encrypted one, is left out. */
 export const totpFactor = (secret: unknown): Linked => {
   const text = textOf(secret)?.replaceAll(/[\s=]/g, '') ?? '';
-  return /^[A-Z2-7]+$/i.test(text) ? { factors: [{ secret: text }] } : LEFT_OUT;
+  return /^[A-Z2-7]+$/i.test(text) ? { factors: [{ secret: text }] } : { notes: [WITHOUT_FACTOR] };
 };
-
-const LEFT_OUT = { notes: [WITHOUT_FACTOR] };
 
 /** RFC 4648 §6, without padding. */
 export const base32 = (bytes: Uint8Array): string => {

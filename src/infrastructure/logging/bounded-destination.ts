@@ -4,19 +4,19 @@ import { monotonicTime } from '../../adapters/clock/system.ts';
 
 /** Bytes of lines that wait while nothing can be written. Further lines are dropped. */
 const MAX_WAITING = 1_048_576;
-/** Milliseconds until another attempt to write: doubled after each that wrote nothing. */
+/** Milliseconds until another attempt to write. They double after each attempt that wrote nothing. */
 const FIRST_RETRY = 1;
 const LAST_RETRY = 100;
-/** Milliseconds for what still waits at the end. */
+/** Milliseconds for the lines that wait when the log is closed. */
 const LAST_CHANCE = 1_000;
 
 /**
- * Writes lines to a file descriptor, each at once. While that fails, whatever the reason (a full disk, a pipe that is not read), up to a
- * mebibyte of lines waits.
+ * Writes each line to a file descriptor at once. While that fails, for instance on a full disk or a pipe that is not read, up to a mebibyte of
+ * lines waits.
  * @param fd a write to it must not block
  */
 export const boundedDestination = (fd: number) => {
-  /** The first one may be the rest of a line: it is written before another one begins. */
+  /** The first one may be the rest of a line. */
   const waiting: Buffer[] = [];
   let waitingBytes = 0;
   let lost = 0;
@@ -60,7 +60,7 @@ export const boundedDestination = (fd: number) => {
     if (count > 0) report(count);
   };
 
-  /** For a process that ends without `close`, as by a crash. */
+  /** Writes what waits when the process ends without `close`, as by a crash. */
   const finish = (): void => {
     const end = monotonicTime() + LAST_CHANCE;
     const never = new Int32Array(new SharedArrayBuffer(4));
@@ -83,7 +83,7 @@ export const boundedDestination = (fd: number) => {
       if (waiting.length > 0) retryAfter(FIRST_RETRY);
     },
     lostLines: (): number => lost,
-    /** @param given is called when everything can be written again, with how many lines were dropped meanwhile. */
+    /** @param given called when everything is written again, with the number of dropped lines */
     onRecovery: (given: (lost: number) => void): void => {
       report = given;
     },

@@ -37,21 +37,13 @@ const SECRETS: ReadonlySet<string> = new Set(SECRET_NAMES.map((name) => name.toL
 
 const bounded = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text);
 
-const messageOf = (error: Error): string => {
-  const { message, type } = redactError(error);
-  return bounded(message ?? type);
-};
-
-const hasToJson = (value: object): value is { toJSON(): unknown } =>
-  'toJSON' in value && typeof value.toJSON === 'function';
-
 /** A copy for the log: errors redacted, secrets censored, texts truncated. */
 const censored = (value: unknown, depth = 0): unknown => {
   if (typeof value === 'string') return bounded(value);
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Error) return censoredMembers(redactError(value), depth);
   if (depth > MAX_DEPTH) return undefined;
-  if (hasToJson(value)) return censored(value.toJSON(), depth + 1);
+  if ('toJSON' in value && typeof value.toJSON === 'function') return censored(value.toJSON(), depth + 1);
   if (Array.isArray(value)) return value.map((item) => censored(item, depth + 1));
   return censoredMembers(value, depth);
 };
@@ -72,20 +64,21 @@ export type LoggerOptions = {
   readonly destination: DestinationStream;
 };
 
-/** pino uses an error's own message for an error that is logged without one; this hook replaces it. */
+/** Where an error is logged without a message, pino writes the error's own message. This hook writes a redacted one. */
 const withRedactedMessage: NonNullable<PinoOptions['hooks']> = {
   logMethod(args, method) {
     // pino's types describe the arguments of a single overload.
     const [first, message]: readonly unknown[] = args;
     const error = first instanceof Error ? first : (first as { readonly err?: unknown } | null | undefined)?.err;
-    if (message === undefined && error instanceof Error) method.call(this, first, messageOf(error));
-    else method.apply(this, args);
+    if (message !== undefined || !(error instanceof Error)) return method.apply(this, args);
+    const redacted = redactError(error);
+    method.call(this, first, bounded(redacted.message ?? redacted.type));
   },
 };
 
 /**
- * A logger that writes JSON lines with an ISO 8601 time. As a second line of defense, it censors members that are named like secrets, and
- * reduces errors to what is safe to log. Callers must not pass secrets to it.
+ * A logger that writes JSON lines with an ISO 8601 time. Callers must not pass secrets to it. As a second line of defense, it censors members that are
+ * named like secrets, and redacts errors.
  * @param mixin returns members for every line, such as the request's id. A line's own members override them.
  */
 export const createLogger = (options: LoggerOptions, mixin = (): object => ({})): Logger => {
@@ -99,7 +92,7 @@ export const createLogger = (options: LoggerOptions, mixin = (): object => ({}))
       // pino's default strategy would change the object that the mixin returned.
       mixinMergeStrategy: (own, mixed) => ({ ...mixed, ...own }),
       formatters: { level: (label) => ({ level: label }), log: censoredMembers },
-      // `formatters.log` does not apply to the bindings of a child logger; these two do.
+      // `formatters.log` does not apply to the bindings of a child logger; `serializers` and `redact` do.
       serializers: { err: (value) => censored(value) },
       redact: SECRET_NAMES.map((name) => `["${name}"]`),
       hooks: withRedactedMessage,
@@ -108,11 +101,11 @@ export const createLogger = (options: LoggerOptions, mixin = (): object => ({}))
   );
 };
 
-/** Keeps line breaks, for stacks, but no other characters that a terminal may take for commands. */
+/** Replaces characters that a terminal may take for commands, except for the line breaks of stacks. */
 const shown = (_name: string, value: unknown): unknown =>
   typeof value === 'string' ? value.split('\n').map(printable).join('\n') : value;
 
-/** Makes a line of the log text for a developer's terminal. Its library is imported when it is used. */
+/** Formats lines of the log for a developer's terminal. Its library is imported when it is used. */
 export const terminalText = async (): Promise<(line: string) => string> => {
   const { prettyFactory } = await import('pino-pretty');
   const pretty = prettyFactory({
@@ -126,7 +119,7 @@ export const terminalText = async (): Promise<(line: string) => string> => {
 export type Log = Awaited<ReturnType<typeof openLog>>;
 
 /**
- * The log of the process on standard output or standard error. It never waits for what it is written to: ADR 0018.
+ * The log of the process on standard output or standard error. It never holds up the service (ADR 0018).
  * @param mixin as of `createLogger`
  */
 export const openLog = async (
@@ -146,10 +139,7 @@ export const openLog = async (
 
 const STREAMS = { stdout: 1, stderr: 2 } as const;
 
-/**
- * A file descriptor of standard output or standard error that can be written to without waiting for a reader, whatever it leads to. A file is
- * written by the system without one.
- */
+/** A file descriptor of standard output or standard error to which a write does not wait for a reader. A write to a file never does. */
 const unblockedStream = (name: keyof typeof STREAMS): number => {
   const fd = STREAMS[name];
   if (isatty(fd)) return reopened(name) ?? fd;
@@ -159,7 +149,7 @@ const unblockedStream = (name: keyof typeof STREAMS): number => {
   return fd;
 };
 
-/** A terminal that is stopped with Ctrl-S, or that nobody reads. Others who write to it go on as before. */
+/** Opens the terminal again, so that a write does not wait while it is stopped with Ctrl-S. Other programs that write to it are not affected. */
 const reopened = (name: string): number | undefined => {
   try {
     const fd = openSync(`/dev/${name}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);

@@ -64,6 +64,23 @@ it('makes ports of the defaults, whose keys stay in the key set', async () => {
   });
 });
 
+it('keeps the default of a port, or of a member of one, that is undefined', async () => {
+  const none = {
+    clock: undefined,
+    mailer: undefined,
+    secrets: { random: undefined },
+    proofs: { verifyDevice: undefined },
+  };
+  const { ports, close } = await composed({ storage: memoryStorage(), ports: none as never });
+  onTestFinished(close);
+  expect(ports).toMatchObject({
+    clock: { now: expect.any(Function) },
+    mailer: { send: expect.any(Function) },
+    secrets: { random: expect.any(Function), hashOf: expect.any(Function) },
+    proofs: { verifyDevice: expect.any(Function) },
+  });
+});
+
 describe('the secrets of authenticator apps', () => {
   const secretsOf = async (own: Overrides, env: Env = {}) => {
     const { ports, close, hasFactorKey } = await composed({ storage: memoryStorage(), ...own }, env);

@@ -9,7 +9,7 @@ import { eventsOf } from '../../../src/application/storage/events.ts';
 import { messagesOf } from '../../../src/application/storage/outbox.ts';
 import { NO_PASSWORD } from '../../../src/domain/password.ts';
 import { users } from '../../../src/infrastructure/commands/users.ts';
-import { type Importing, importUsers } from '../../../src/infrastructure/import/import-users.ts';
+import { importUsers } from '../../../src/infrastructure/import/import-users.ts';
 import type { LineInput } from '../../../src/infrastructure/import/line.ts';
 import { aUser, NOW } from '../../support/builders.ts';
 import { runHere } from '../../support/processes/commands.ts';
@@ -235,19 +235,12 @@ describe('npm run users -- import', () => {
       hasher: passwordHasher(),
       factorSecrets: null,
     };
-    const onBatch: Importing['onBatch'] = async (counts) => {
-      stored = counts.in;
-    };
     const remarks: unknown[] = [];
-    const onRemark: Importing['onRemark'] = async ({ line }, remark) => void remarks.push([line, remark]);
-    const importing = { deps, from: 'x', dryRun: false, onRemark, onMapped: () => undefined, onBatch };
-    expect(await importUsers(lines(), importing)).toEqual({
-      in: 2_100,
-      present: 0,
-      refused: 0,
-      leftOut: 1,
-      withoutPassword: 2_100,
-    });
+    for await (const batch of importUsers(lines(), { deps, from: 'x', dryRun: false })) {
+      stored += batch.filter(({ state, hasNoPassword }) => state === 'in' && hasNoPassword).length;
+      remarks.push(...batch.flatMap(({ line, remarks: [remark] }) => (remark ? [[line.line, remark]] : [])));
+    }
+    expect(stored).toBe(2_100);
     expect(remarks).toEqual([
       [7, 'A note.'],
       [2_101, 'left out: Was deleted there.'],

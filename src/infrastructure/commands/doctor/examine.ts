@@ -15,7 +15,7 @@ export type Severity = 'ok' | 'note' | 'warning' | 'problem';
 
 /** One result of the doctor. It contains no secret. */
 export type Finding = {
-  /** The check and a name within it. It stays the same in later versions; several findings may have it. */
+  /** The name of the check, a dot and a name. It stays the same in later versions. Several findings may have it. */
   readonly id: string;
   readonly severity: Severity;
   readonly seen: string;
@@ -31,7 +31,7 @@ const withAdvice =
   (severity: Severity) =>
   (id: string, seen: string, advice: string): Finding => ({ id, severity, seen, advice });
 
-/** For information, or something that the doctor cannot find out. */
+/** Information, or something that the doctor cannot find out. */
 export const note = withAdvice('note');
 /** Something that works, but is risky or probably not intended. */
 export const warning = withAdvice('warning');
@@ -41,17 +41,17 @@ export const QUESTION_TIMEOUT_MS = 3_000;
 const CHECK_TIMEOUT_MS = 10_000;
 
 export type Check = {
-  /** The beginning of the ids of its findings. */
+  /** The ids of its findings begin with it. */
   readonly name: string;
   readonly title: string;
   readonly run: (setUp: SetUp) => Findings | Promise<Findings>;
-  /** Variables without which it is not done. */
+  /** The check is skipped if one of these variables is invalid. */
   readonly needs: readonly VariableName[];
 };
 
 export type Examined = { readonly title: string; readonly findings: readonly Finding[] };
 
-/** Does all checks at the same time, without writing. That one fails or hangs is its finding. */
+/** Does all checks at the same time, and changes nothing. A check that fails or hangs becomes a finding. */
 export const examine = (checks: readonly Check[], setUp: SetUp): Promise<Examined[]> =>
   Promise.all(checks.map(async (check) => ({ title: check.title, findings: [await findingsOf(check, setUp)].flat() })));
 
@@ -68,7 +68,7 @@ const findingsOf = async ({ name, needs, run }: Check, setUp: SetUp): Promise<Fi
   }
 };
 
-/** Errors of the system name a path or an address. Other messages may quote values. */
+/** Messages of the system name a path or an address. Other messages may quote values. */
 const whyFailed = (error: unknown): string => {
   const isOfSystem = error instanceof Error && typeof Reflect.get(error, 'syscall') === 'string';
   return (isOfSystem ? systemReason(error) : reasonOf(error)) || 'unknown';

@@ -20,23 +20,13 @@ export const keys = async ({ config, problems }: SetUp): Promise<Findings> => {
 };
 
 const ofFactors = ({ factorKeys, environment, dataDir }: SetUp['config']): Finding | Promise<Finding> => {
-  if (factorKeys !== null)
-    return ok(
-      'keys.factors',
-      `The secrets of authenticator apps are encrypted with the first key of ${factorKeys.length}.`,
-    );
-  if (environment === 'production')
-    return note(
-      'keys.factors',
-      'FACTOR_KEYS is unset: no authenticator apps.',
-      'Set it to have them: `npx tandem keys factors` makes a key.',
-    );
-  return ofFile('keys.factors', dataDir, KEY_FILES.factors, () =>
-    ok(
-      'keys.factors',
-      `The secrets of authenticator apps are encrypted with the key ${KEY_FILES.factors.file} in DATA_DIR.`,
-    ),
-  );
+  const id = 'keys.factors';
+  const encryptedWith = (key: string) => ok(id, `The secrets of authenticator apps are encrypted with ${key}.`);
+  if (factorKeys !== null) return encryptedWith(`the first key of ${factorKeys.length}`);
+  if (environment !== 'production')
+    return ofFile(id, dataDir, KEY_FILES.factors, () => encryptedWith(`the key ${KEY_FILES.factors.file} in DATA_DIR`));
+  const advice = 'Set it to have them: `npx tandem keys factors` makes a key.';
+  return note(id, 'FACTOR_KEYS is unset: no authenticator apps.', advice);
 };
 
 const ofPair = async (kind: 'access' | 'refresh', pair: KeyPair): Promise<Finding> => {
@@ -76,10 +66,10 @@ const ofFile = async <Key>(
   return problem(id, `${file} in DATA_DIR is not ${is}: the service does not start.`, advice);
 };
 
-/** A path, and the object of the sentence "It has …". */
+/** A path, and what is there, as the object of the sentence "It has …". */
 type Candidate = readonly [path: string, holds: string];
 
-/** Who can read `.env`, files of `--env-file`, those in DATA_DIR, and the client key of PostgreSQL. */
+/** Examines who can read `.env`, files of `--env-file`, those in DATA_DIR, and the client key of PostgreSQL. */
 export const secretFiles = async (setUp: SetUp): Promise<Findings> => {
   const { database, dataDir } = setUp.config;
   const clientKey = database.kind === 'postgresql' ? new URL(database.url).searchParams.get('sslkey') : null;
@@ -96,7 +86,7 @@ export const secretFiles = async (setUp: SetUp): Promise<Findings> => {
     : ok('secrets.none', 'No file with secrets is where the service looks for one.');
 };
 
-/** `.env`, and the files of `--env-file=FILE`, `--env-file FILE`, and the same with `-if-exists`, if they have secrets. */
+/** Those with secrets of `.env` and the files of `--env-file=FILE`, `--env-file FILE`, and the same with `-if-exists`. */
 const envFilesOf = async ({ workingDirectory, nodeArguments }: SetUp): Promise<Candidate[]> => {
   const environmentFiles = nodeArguments.flatMap((argument, index) => {
     const [, given] = /^--env-file(?:-if-exists)?(?:=(.*))?$/s.exec(argument) ?? [null, null];
@@ -150,7 +140,7 @@ const findingOf = async ([path, holds]: Candidate): Promise<Finding | null> => {
 const READ = { everybody: 0o004, group: 0o040 };
 const ENTER = { everybody: 0o001, group: 0o010 };
 
-/** Who can read a file: `unknown` if this user may not find out, `null` if there is no such file. */
+/** Who can read a path. `unknown`: this user may not find out. `null`: there is no such file. */
 const readersOf = async (path: string): Promise<'owner' | 'group' | 'everybody' | 'unknown' | null> => {
   try {
     const real = await realpath(path);

@@ -7,7 +7,7 @@ import { signedPost } from '../../delivery.ts';
 import { examineMails, PAGE_FILES } from '../../template-files.ts';
 import { type Findings, note, ok, problem, QUESTION_TIMEOUT_MS, type SetUp, warning } from './examine.ts';
 
-/** The errors and warnings of a start, in the same words. */
+/** Reports the errors and warnings of a start, in the same words. */
 export const configuration = ({ config, problems }: SetUp): Findings => [
   ...(problems.length === 0 ? [ok('configuration.valid', 'The service accepts all variables.')] : []),
   ...problems.map((text) => problem(idOf(text), text, adviceFor(text))),

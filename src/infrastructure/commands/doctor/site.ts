@@ -4,14 +4,14 @@ import { isLoopback, isOfProgram } from '../../config/urls.ts';
 import type { Config } from '../../config.ts';
 import { type Finding, type Findings, note, ok, problem, type SetUp, warning } from './examine.ts';
 
-/** Whether browsers store the refresh cookie, and send it with requests from the allowed origins. */
+/** Examines whether browsers store the refresh cookie, and send it with requests from the allowed origins. */
 export const cookie = ({ config, env }: SetUp): Findings => {
   if (config.environment === 'production' && !env.BASE_URL)
     return note('cookie.unknown', 'BASE_URL is unset: whether browsers accept the cookie is unknown.', 'Set it.');
   return [ofService(config), ofOrigins(config)].flat();
 };
 
-/** Whether browsers may keep the key of a session (ADR 0006). */
+/** Examines whether browsers may keep the key of a session (ADR 0006). */
 export const device = ({ config: { boundCookieLifetime, deviceBinding } }: SetUp): Finding =>
   boundCookieLifetime === null
     ? note(
@@ -90,13 +90,13 @@ const ofOrigin = (origin: string, { baseUrl, refreshCookie: { sameSite } }: Conf
   );
 };
 
-/** The registrable domain of a host; the host itself if it has none, as `localhost` and IP addresses (HTML standard, "Sites"). */
+/** The registrable domain of a host, or the host itself if it has none, such as `localhost` (HTML standard, "Sites"). */
 const registrableDomain = (host: string): string => getDomain(host, { allowPrivateDomains: true }) ?? host;
 
 const COUNT =
   'Count the proxies that append to X-Forwarded-For, and set TRUST_PROXY to their number: docs/deploy.md, "Reverse proxy".';
 
-/** Whether the client address can be right, as far as the configuration shows. */
+/** Examines whether the configuration finds the client address. */
 export const proxy = ({ config: { environment, baseUrl, trustProxy } }: SetUp): Findings => {
   const isHttps = baseUrl.startsWith('https:');
   if (trustProxy > 0 && isHttps)
@@ -112,7 +112,7 @@ export const proxy = ({ config: { environment, baseUrl, trustProxy } }: SetUp): 
       'Set TRUST_PROXY=0 if clients reach the service directly.',
     );
   if (!isHttps) return ok('proxy.none', 'No proxy is trusted: the client address is that of the connection.');
-  // In production, the start warns of it: configuration.TRUST_PROXY.
+  // In production, there is the warning configuration.TRUST_PROXY.
   if (environment === 'production') return [];
   return warning(
     'proxy.untrusted',

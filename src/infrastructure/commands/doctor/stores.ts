@@ -29,7 +29,7 @@ export const database = async ({ config, invalidNames }: SetUp): Promise<Finding
     );
   try {
     const findings = await findingsOf(opened, config);
-    // Without a key, or over tables that cannot be read, another finding says so.
+    // An invalid key, and tables that cannot be read, have findings of their own.
     const ofWebhooks = invalidNames.has('HOOK_PRIVATE_KEY') ? [] : await webhooks(opened, config).catch(() => []);
     return [...findings, ...ofWebhooks];
   } finally {
@@ -55,14 +55,10 @@ const bounded = (options: DatabaseOptions): DatabaseOptions => {
 };
 
 const missing = (path: string, migrateOnStart: boolean): Finding => {
-  const seen = `There is no database ${path} yet`;
-  return migrateOnStart
-    ? note('database.missing', `${seen}.`, 'Nothing: the first start creates it.')
-    : problem(
-        'database.missing',
-        `${seen}, and MIGRATE_ON_START is false: it would stay without tables.`,
-        'Run `npx tandem migrate`.',
-      );
+  const [id, seen] = ['database.missing', `There is no database ${path} yet`];
+  if (migrateOnStart) return note(id, `${seen}.`, 'Nothing: the first start creates it.');
+  const why = 'and MIGRATE_ON_START is false: it would stay without tables.';
+  return problem(id, `${seen}, ${why}`, 'Run `npx tandem migrate`.');
 };
 
 const findingsOf = async ({ examine, ping, pingOthers, readTime }: Database, { migrateOnStart }: Config) => {
@@ -72,7 +68,11 @@ const findingsOf = async ({ examine, ping, pingOthers, readTime }: Database, { m
     await ping()
       .then(pingOthers)
       .catch(() => findings.push(READ_ONLY));
-  if (schema.unknown.length > 0) findings.push(newer(schema.unknown));
+  if (schema.unknown.length > 0) {
+    const seen = `The database has migrations that this version does not know: ${schema.unknown.join(', ')}.`;
+    const advice = 'Run the newest version that has migrated it, on all instances.';
+    findings.push(warning('database.newer', seen, advice));
+  }
   findings.push(migrations(schema, migrateOnStart, mayCreate));
   if (readTime !== null) {
     const before = systemClock.now();
@@ -87,13 +87,6 @@ const READ_ONLY = problem(
   'Set DATABASE_URL to the address of the writable server, and let the role write to all tables.',
 );
 
-const newer = (unknown: SchemaState['unknown']): Finding =>
-  warning(
-    'database.newer',
-    `The database has migrations that this version does not know: ${unknown.join(', ')}.`,
-    'Run the newest version that has migrated it, on all instances.',
-  );
-
 const migrations = ({ pending }: SchemaState, migrateOnStart: boolean, mayCreate: boolean): Finding => {
   const id = 'database.migrations';
   if (pending.length === 0) return ok(id, 'All migrations of this version are applied.');
@@ -104,7 +97,7 @@ const migrations = ({ pending }: SchemaState, migrateOnStart: boolean, mayCreate
   return problem(id, `${seen} ${why}: no start applies them.`, 'Run `npx tandem migrate` with a role that may.');
 };
 
-/** Says nothing without webhooks. */
+/** Whether this instance can sign for all webhooks. Without webhooks, there is no finding. */
 const webhooks = async ({ records }: Pick<Database, 'records'>, config: Config): Promise<Finding[]> => {
   const id = 'database.webhooks';
   const rows = await records.list('webhooks', { order: ['id'] });
@@ -122,12 +115,12 @@ const webhooks = async ({ records }: Pick<Database, 'records'>, config: Config):
   ];
 };
 
-/** Access tokens are checked in whole seconds. */
+/** Times in access tokens are whole seconds. */
 const NOTICEABLE_MS = 1_000;
 
 /**
- * The service goes by the clock of its database, so a difference breaks nothing by itself.
- * @param other a time of the other clock, read between `before` and `after` of this machine's. Epoch milliseconds.
+ * Compares the clocks. The service uses that of its database, so a difference is only a warning.
+ * @param other epoch milliseconds of the database, read between `before` and `after` of this machine
  */
 export const clockFinding = (before: number, other: number, after: number): Finding => {
   const id = 'database.clock';
@@ -142,7 +135,7 @@ export const clockFinding = (before: number, other: number, after: number): Find
   );
 };
 
-/** Examines a Redis, or all masters of a cluster. Counts as the service does, and takes it back. Connects as the service does. */
+/** Examines a Redis, or all masters of a cluster. It connects and counts as the service does. */
 export const redis = async ({ config: { redisUrls } }: SetUp): Promise<Findings> => {
   if (redisUrls.length === 0)
     return note('redis.none', 'REDIS_URL is unset: each instance counts for itself.', 'Set it for several instances.');
@@ -166,18 +159,20 @@ export const redis = async ({ config: { redisUrls } }: SetUp): Promise<Findings>
   }
 };
 
-/** Leaves out what the Redis user may not read: INFO. */
+/** Examines a node. Leaves out what INFO says if the user may not run it. */
 const ofNode = async (node: Redis): Promise<Finding[]> => {
   const { options, stream } = node;
-  // The address of a master is that which the sentinels have named.
+  // With sentinels, the address is that of the master that they have named.
   const [host, port] = options.sentinels ? [stream.remoteAddress, stream.remotePort] : [options.host, options.port];
   const address = `${host}:${port}`;
   const info = await infoOf(node).catch((): Info => new Map());
   const version = info.get('redis_version') ?? 'of an unknown version';
   const findings = [ok('redis.reachable', `Redis ${version} responds at ${address}.`)];
-  const eviction = evictionOf(info);
-  if (eviction !== null) findings.push(evictionFinding(address, eviction));
-  return findings;
+  const { policy, evicted } = evictionOf(info) ?? {};
+  if (evicted === undefined) return findings;
+  const seen = `${address} evicts keys when its memory is full (${policy}; ${evicted} so far): counts are lost, and limits can be passed.`;
+  const finding = evicted > 0 ? problem : warning;
+  return [...findings, finding('redis.eviction', seen, 'Set maxmemory-policy to noeviction.')];
 };
 
 const RIGHTS = problem(
@@ -185,9 +180,3 @@ const RIGHTS = problem(
   'The user of Redis may not run all commands that counting needs: each instance counts for itself.',
   'Give the user the rights of docs/deploy.md, "Redis".',
 );
-
-const evictionFinding = (address: string, { policy, evicted }: NonNullable<ReturnType<typeof evictionOf>>): Finding => {
-  const seen = `${address} evicts keys when its memory is full (${policy}; ${evicted} so far): counts are lost, and limits can be passed.`;
-  const advice = 'Set maxmemory-policy to noeviction.';
-  return evicted > 0 ? problem('redis.eviction', seen, advice) : warning('redis.eviction', seen, advice);
-};

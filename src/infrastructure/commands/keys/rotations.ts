@@ -10,11 +10,12 @@ import type { Env } from '../../config/variables.ts';
 import { parseConfig } from '../../config.ts';
 import { newFactorKey, newPair, privatePem, publicPem } from '../../keys.ts';
 
+/** A file that is made, or printed. */
 export type Page = { readonly name: string; readonly text: string };
 
 /**
- * A line of an environment file that Node, Docker, Compose, Kubernetes, systemd and shells read alike. A PEM needs the quotes for systemd and
- * shells; the service leaves them out where Docker and Kubernetes keep them.
+ * A line of an environment file that Node, Docker, Compose, Kubernetes, systemd and shells read alike. systemd and shells need quotes around a PEM.
+ * Docker and Kubernetes keep them, and the service removes them.
  */
 export const envLine = (name: string, value: string): string => {
   const line = value.trimEnd().replaceAll('\n', String.raw`\n`);
@@ -22,7 +23,7 @@ export const envLine = (name: string, value: string): string => {
 };
 
 /**
- * Writes all pages to a new directory that only its owner can read, or none of them.
+ * Writes all pages or none to a new directory that only its owner can read.
  * @returns their paths, or without a directory the pages themselves.
  * @throws Error when the path exists and is not an empty directory.
  */
@@ -51,17 +52,12 @@ export const rotateKeys = async (env: Env): Promise<Page[]> => {
   if (keys === null)
     throw new Error('There are no keys in the environment to rotate. Create the first ones with generate.');
   const now = systemClock.now();
-  const [access, refresh] = [
-    await rotationOf('access', keys.access, now + accessLifetime),
-    await rotationOf('refresh', keys.refresh, now + refreshLifetime),
-  ];
-  return [[access.kids, refresh.kids, ...ANNOUNCE], SWITCH, RETIRE].map((comment, at) =>
-    page(
-      `step-${at + 1}.env`,
-      comment,
-      [access, refresh].flatMap(({ steps }) => steps[at] ?? []),
-    ),
-  );
+  const access = await rotationOf('access', keys.access, now + accessLifetime);
+  const refresh = await rotationOf('refresh', keys.refresh, now + refreshLifetime);
+  return [[access.kids, refresh.kids, ...ANNOUNCE], SWITCH, RETIRE].map((comment, at) => {
+    const lines = [access, refresh].flatMap(({ steps }) => steps[at] ?? []);
+    return page(`step-${at + 1}.env`, comment, lines);
+  });
 };
 
 const page = (name: string, comment: readonly string[], lines: readonly string[]): Page => ({
@@ -69,7 +65,7 @@ const page = (name: string, comment: readonly string[], lines: readonly string[]
   text: `${[...comment.map((line) => `# ${line}`), ...lines].join('\n')}\n`,
 });
 
-/** The lines of each step for a pair. @param expiry epoch milliseconds, when all that the old key has signed until now has expired. */
+/** The lines of each step for a pair. @param expiry when the last token of the old key expires, in epoch milliseconds */
 const rotationOf = async (kind: keyof typeof KEY_VARIABLES, old: KeyPair, expiry: number) => {
   const fresh = newPair();
   const { privateKey, publicKeys } = KEY_VARIABLES[kind];
@@ -104,8 +100,8 @@ const RETIRE = [
 ];
 
 /**
- * A key for the secrets of authenticator apps. If the environment has keys, it comes with instructions to introduce it in three steps, in
- * none of which an instance meets a secret that it cannot decrypt.
+ * Makes a key for the secrets of authenticator apps. If the environment has keys, it comes with instructions to introduce it in three steps. In
+ * each of them, every instance can decrypt all secrets.
  * @throws ConfigError, or Error when there are too many keys
  */
 export const makeFactorKey = (env: Env): Page[] => {

@@ -69,10 +69,10 @@ const SHOWN_ONCE: Readonly<Record<string, object>> = {
   url: { url: 'https://accounts.example.com' },
 };
 
-type Lead = { readonly page: PageName; readonly title: string; readonly state: Omit<PageState, 'page'> };
+type FormOutcome = { readonly page: PageName; readonly title: string; readonly state: Omit<PageState, 'page'> };
 
-/** What the pages show to which a form leads. */
-const leadsOf = (page: PageName, name: string, form: Form): readonly Lead[] => {
+/** What a form leads to: its page with errors, notices on later pages, and what is shown once. */
+const outcomesOf = (page: PageName, name: string, form: Form): readonly FormOutcome[] => {
   const { leadsTo, otherwise, accepted, notice, shows, fields, keeps = [] } = form;
   const failed = fields.filter((field) => field !== 'credential').map((field) => ({ field, code: 'other' }));
   const error = { code: 'CLIENT_PARAMS_VALIDATION_FAILED', status: 400, fields: failed };
@@ -101,19 +101,19 @@ const OTHERS: readonly View[] = [
   },
 ];
 
-/** Every page: plain, with filled lists, and as forms lead there. */
+/** Every page: plain, with filled lists, and after each outcome of a form. */
 export const views = (): readonly View[] => {
   const pages = Object.entries<Page>(PAGES) as [PageName, Page][];
-  const leads = pages.flatMap(([page, { forms }]) =>
-    Object.entries(forms).flatMap(([name, form]) => leadsOf(page, name, form)),
+  const outcomes = pages.flatMap(([page, { forms }]) =>
+    Object.entries(forms).flatMap(([name, form]) => outcomesOf(page, name, form)),
   );
   return pages.flatMap(([name, page]) => {
     const visited = { ...USUAL, name, isVisitor: page.for === 'visitor' };
-    const led = new Map(leads.filter((lead) => lead.page === name).map((lead) => [lead.title, lead.state]));
+    const states = new Map(outcomes.filter(({ page }) => page === name).map(({ title, state }) => [title, state]));
     return [
       { ...visited, title: 'plain', state: null, payloads: PLAIN },
       ...(page.shows === undefined ? [] : [{ ...visited, title: 'filled', state: null, payloads: FULL }]),
-      ...[...led].map(([title, state]) => ({ ...visited, title, state: { page: name, ...state }, payloads: FULL })),
+      ...[...states].map(([title, state]) => ({ ...visited, title, state: { page: name, ...state }, payloads: FULL })),
       ...OTHERS.filter((other) => other.name === name),
     ];
   });

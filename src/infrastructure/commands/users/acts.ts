@@ -18,10 +18,10 @@ import { type Action, type Answer, action, counted } from '../command.ts';
 import { assertAgreed, type Terminal } from '../terminal.ts';
 import { type Accounts, accountIn, findUser, nameOf, type Opening } from './open-accounts.ts';
 
-/** What the help calls members of a request that come after USER: those that a request has to have. */
+/** Names in the help for required members of a request. They are arguments after USER. */
 const ARGS: Readonly<Record<string, string>> = { email: 'EMAIL', attributes: 'JSON', identityId: 'IDENTITY' };
 
-/** The options of the others. Their values are those of `action`. */
+/** Options for the other members of a request, with values as in `action`. */
 const OPTIONS: Readonly<Record<string, readonly [name: string, value: true | string]>> = {
   reason: ['reason', 'TEXT'],
   emailVerified: ['proven', true],
@@ -32,7 +32,7 @@ const OPTIONS: Readonly<Record<string, readonly [name: string, value: true | str
   locale: ['locale', 'de'],
 };
 
-/** What errors are called for programs. */
+/** Codes of refusals for programs that run commands. */
 const CODES: Readonly<Record<string, string>> = {
   AUTH_USER_DUPLICATE: 'registered',
   AUTH_REGISTRATION_CLOSED: 'closed',
@@ -40,10 +40,10 @@ const CODES: Readonly<Record<string, string>> = {
   AUTH_ACCOUNT_DISABLED: 'disabled',
 };
 
-/** Those that do not ask take --yes, too: a script need not know which ones do. */
+/** Options of every act. Those that never ask accept --yes as well, so that scripts need not know which ones ask. */
 const CHANGING = { json: true, 'dry-run': true, yes: true, as: 'NAME' } as const;
 
-/** Without mail the service does not have the page. */
+/** Said of a link: without mail, the service does not have its page. */
 const NO_PAGE =
   'There is no page at this address without MAIL_URL. Set ACCOUNT_PAGES_URL, or send { token, newPassword } to POST /auth/password-reset/confirm.\n';
 
@@ -114,7 +114,7 @@ type Operation = {
   readonly origin: Origin;
 };
 
-/** Asks before what cannot be undone. With --dry-run, nothing is changed. @throws CommandError */
+/** Runs an act, and asks first if it cannot be undone. With --dry-run, it changes nothing. @throws CommandError */
 const perform = async (operation: Operation, options: Members, { ask }: Terminal): Promise<Answer> => {
   const { act, accounts, user, origin } = operation;
   const { params, body } = await inputOf(operation);
@@ -141,7 +141,7 @@ const perform = async (operation: Operation, options: Members, { ask }: Terminal
   };
 };
 
-/** What the act gets, with what its command knows itself. @throws CommandError */
+/** The input of the act, with the members that the command adds. @throws CommandError */
 const inputOf = async ({ act, accounts, user, byPosition, body: given }: Operation) => {
   const body = given && 'sendLink' in given ? { ...given, sendLink: accounts.hasMail } : given;
   assertHas(accounts, act, body);
@@ -160,11 +160,10 @@ const intentOf = ({ act, user, byPosition, body }: Operation): string => {
 
 const textOf = ({ act, accounts }: Operation, changed: boolean, isMailed: boolean, data: Members | null): string => {
   const says = act.command?.says;
+  const members = Object.entries(data ?? {}).filter(([name, value]) => name !== 'changed' && value !== null);
   return [
-    ...Object.entries(data ?? {}).flatMap(([name, value]) =>
-      name === 'changed' || value === null
-        ? []
-        : [`${name}: ${printable(typeof value === 'string' ? value : JSON.stringify(value))}\n`],
+    ...members.map(
+      ([name, value]) => `${name}: ${printable(typeof value === 'string' ? value : JSON.stringify(value))}\n`,
     ),
     ...(isMailed ? ['A link is sent by mail.\n'] : []),
     ...(says !== undefined && changed ? [`${says}\n`] : []),
@@ -178,13 +177,11 @@ const assertHas = (accounts: Accounts, { needs, mails }: Act, body: Members | un
     const advice = otherwise === undefined ? '' : `, or give --${otherwise}`;
     throw new CommandError('no-mail', `It sends a link by mail. Set MAIL_URL${advice}.`, 1);
   }
-  if (needs === 'attempts' && accounts.attempts === null)
-    throw new CommandError(
-      'in-process',
-      'Without REDIS_URL, each instance counts wrong passwords by itself, for an hour: ask its back office (ADMIN_PORT), or restart it.',
-      1,
-    );
+  if (needs === 'attempts' && accounts.attempts === null) throw new CommandError('in-process', COUNTED_BY_INSTANCES, 1);
 };
+
+const COUNTED_BY_INSTANCES =
+  'Without REDIS_URL, each instance counts wrong passwords by itself, for an hour: ask its back office (ADMIN_PORT), or restart it.';
 
 /** @param text its id, or the name of its provider */
 const identityOf = async ({ records }: Accounts, { id: userId }: User, text: string | undefined) => {
@@ -208,7 +205,7 @@ const lossOf = async (accounts: Accounts, user: User | null): Promise<string> =>
   ].join(', ')})`;
 };
 
-/** What refuses requests, for programs that run commands. */
+/** Turns the refusal of a request into that of a command. */
 const refuse = (error: unknown): never => {
   if (!(error instanceof AppError)) throw error;
   if (error.code === 'DB_RECORD_NOT_FOUND') throw new CommandError('not-found', error.message);
@@ -216,7 +213,7 @@ const refuse = (error: unknown): never => {
   throw code === undefined ? error : new CommandError(code, error.message, 1);
 };
 
-/** As the answer says; by its counts; or whether the user was updated. */
+/** Whether the act changed anything: what its answer says, whether the user was updated, or whether a count is above 0. */
 const hasChanged = (data: Members | null, user: User | null): boolean => {
   const { changed, sent, updatedAt } = data ?? {};
   const said = changed ?? sent;
@@ -226,7 +223,7 @@ const hasChanged = (data: Members | null, user: User | null): boolean => {
   return counts.length === 0 || counts.some((count) => count > 0);
 };
 
-/** @param given the name of the operator. Without one, the system's user. @throws CommandError */
+/** The origin of events. @param given the name of the operator, by default that of the system's user @throws CommandError */
 const operatorIn = (given: string | undefined): Origin => {
   const name = given?.trim();
   if (name !== undefined && !isProgramName(name))

@@ -1,4 +1,4 @@
-import { access, constants, open, realpath, rm, stat } from 'node:fs/promises';
+import { access, constants, type FileHandle, open, realpath, rm, stat } from 'node:fs/promises';
 import { monotonicTime } from '../../../adapters/clock/system.ts';
 import { factorSecrets } from '../../../adapters/crypto/secrets.ts';
 import { systemReason } from '../../../adapters/log/redact-error.ts';
@@ -8,7 +8,7 @@ import { CommandError, invalidArguments } from '../../command-error.ts';
 import type { Config } from '../../config.ts';
 import { assertHasDatabase } from '../../data/databases.ts';
 import { exportedUsers } from '../../import/export-users.ts';
-import { type Counts, type Importing, importUsers } from '../../import/import-users.ts';
+import { importUsers } from '../../import/import-users.ts';
 import { ownLines, type Source } from '../../import/source.ts';
 import { openFactorKeys } from '../../keys.ts';
 import { printable, printableJson, readTextFile } from '../../texts.ts';
@@ -42,10 +42,11 @@ export const importAction = (opening: Opening, { ports = {} }: StorageOverrides)
         const { passwordHasher } = await import('../../../adapters/crypto/password-hasher.ts');
         const hasher = ports.hasher ?? passwordHasher({ cost: config.bcryptCost, maxWait: Number.POSITIVE_INFINITY });
         const deps = { ...accounts, hasher, factorSecrets: given ?? (factorKeys && factorSecrets(factorKeys)) };
-        const mapped = await mapFile(dryRun ? undefined : map);
+        // Each run replaces the file, and writes users that were imported before as well.
+        const mapFile = map === undefined || dryRun ? null : await open(map, 'w', 0o600);
         try {
-          const importing = { deps, from: from ?? '', dryRun, ...reporting(terminal, mapped) };
-          const counts = await importUsers(source({ files, passwords, hashConfig }), importing);
+          const batches = importUsers(source({ files, passwords, hashConfig }), { deps, from: from ?? '', dryRun });
+          const counts = await report(batches, mapFile, terminal);
           if (counts.withoutPassword > 0)
             terminal.warn(
               `${counts.withoutPassword} of those who are in have no password: the files have no hash of theirs.\n`,
@@ -53,13 +54,13 @@ export const importAction = (opening: Opening, { ports = {} }: StorageOverrides)
           const text = `${dryRun ? 'Nothing was stored, because of --dry-run: ' : ''}${textOf(counts)}\n`;
           return { text, status: counts.refused > 0 ? 1 : 0 };
         } finally {
-          await mapped.close();
+          await mapFile?.close();
         }
       });
     },
   });
 
-/** Imported when it is asked for: it reads many formats. */
+/** Imports the sources when one is named: they read many formats. @throws CommandError */
 const sourceNamed = async (name: string): Promise<Source> => {
   const { SOURCES } = await import('../../import/sources.ts');
   const source = Object.hasOwn(SOURCES, name) ? SOURCES[name] : undefined;
@@ -74,7 +75,7 @@ const assertReadable = async (file: string): Promise<void> => {
   if ((await stat(file)).isDirectory()) throw new CommandError('file', `${file} is a directory.`, 2);
 };
 
-/** It would be emptied before it is read. */
+/** Refuses a file for --map that is read: it would be emptied first. */
 const assertNotRead = async (map: string, read: readonly string[]): Promise<void> => {
   const existing = await realpath(map).catch(() => null);
   for (const file of read)
@@ -82,46 +83,35 @@ const assertNotRead = async (map: string, read: readonly string[]): Promise<void
       throw invalidArguments('--map is a file to write, and cannot be one that is read.');
 };
 
-/** Each run writes it anew: those who are in already are in it, too. */
-const mapFile = async (path: string | undefined) => {
-  const file = path === undefined ? null : await open(path, 'w', 0o600);
-  let waiting: string[] = [];
-  return {
-    add: (ids: object) => void (file && waiting.push(`${JSON.stringify(ids)}\n`)),
-    flush: async () => {
-      await file?.appendFile(waiting.join(''));
-      waiting = [];
-    },
-    close: async () => file?.close(),
-  };
-};
-
 const PROGRESS_INTERVAL_MS = 1_000;
 
-const reporting = (
-  { print, warn }: Terminal,
-  mapped: Awaited<ReturnType<typeof mapFile>>,
-): Pick<Importing, 'onRemark' | 'onMapped' | 'onBatch'> => {
+/** Prints remarks on lines, writes ids to the file of --map, and shows the counts every second. @returns the counts */
+const report = async (batches: ReturnType<typeof importUsers>, map: FileHandle | null, { print, warn }: Terminal) => {
+  const counts = { in: 0, present: 0, refused: 0, leftOut: 0, withoutPassword: 0 };
   let shownAt = monotonicTime();
-  return {
-    onRemark: ({ file, line }, remark) => print(`${printable(`${file}:${line}: ${remark}`)}\n`),
-    onMapped: mapped.add,
-    onBatch: async (counts) => {
-      await mapped.flush();
-      if (monotonicTime() - shownAt < PROGRESS_INTERVAL_MS) return;
-      shownAt = monotonicTime();
-      warn(`${textOf(counts)} …\n`);
-    },
-  };
+  for await (const batch of batches) {
+    for (const { line, state, hasNoPassword, remarks } of batch) {
+      counts[state] += 1;
+      if (hasNoPassword === true) counts.withoutPassword += 1;
+      for (const remark of remarks) await print(`${printable(`${line.file}:${line.line}: ${remark}`)}\n`);
+    }
+    await map?.appendFile(batch.map(({ ids }) => (ids ? `${JSON.stringify(ids)}\n` : '')).join(''));
+    if (monotonicTime() - shownAt < PROGRESS_INTERVAL_MS) continue;
+    shownAt = monotonicTime();
+    warn(`${textOf(counts)} …\n`);
+  }
+  return counts;
 };
+
+type Counts = Readonly<Record<'in' | 'present' | 'refused' | 'leftOut', number>>;
 
 const textOf = ({ in: stored, present, refused, leftOut }: Counts): string =>
   `${stored} in, ${present} already in, ${refused} refused, ${leftOut} left out`;
 
-type Exporting = {
+type ExportOptions = {
   readonly config: Config;
   readonly terminal: Terminal;
-  /** The new file; without it, they are printed. */
+  /** The new file. Without it, the users are printed. */
   readonly out: string | undefined;
   /** Whether they may be shown on a terminal. */
   readonly yes: boolean;
@@ -130,7 +120,7 @@ type Exporting = {
 const BATCH = 100;
 
 /** Writes all users, with their password hashes and the secrets of their authenticator apps, as `import` reads them. @throws CommandError */
-export const exportAll = async ({ config, terminal, out, yes }: Exporting): Promise<Answer> => {
+export const exportAll = async ({ config, terminal, out, yes }: ExportOptions): Promise<Answer> => {
   if (out === undefined && terminal.isShown && !yes)
     throw new CommandError('not-confirmed', 'This would show the secrets of all users. Give --out FILE, or --yes.', 2);
   const { database } = config;
@@ -162,7 +152,7 @@ const writeUsers = async (users: ReturnType<typeof exportedUsers>, { print, warn
   return { count, lacking };
 };
 
-/** Only its owner can read it. What fails leaves none behind. */
+/** Writes a new file that only its owner can read. After a failure, there is no file. */
 const intoNewFile = async <Result>(path: string, write: (print: Terminal['print']) => Promise<Result>) => {
   const file = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;

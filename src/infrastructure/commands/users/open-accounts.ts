@@ -8,7 +8,7 @@ import type { Clock } from '../../../application/ports/clock-and-ids.ts';
 import type { LoginAttempts } from '../../../application/ports/login-attempts.ts';
 import type { Notice } from '../../../domain/happenings.ts';
 import { accountKind, isId, type User } from '../../../domain/user.ts';
-import { type Closing, closing } from '../../closing.ts';
+import { type Closing, closingOnFailure } from '../../closing.ts';
 import { CommandError, invalidArguments } from '../../command-error.ts';
 import type { Overrides, PortOverrides } from '../../compose/ports.ts';
 import { openStorage } from '../../compose/storage.ts';
@@ -18,7 +18,7 @@ import { openLog } from '../../logging/log.ts';
 import { printable } from '../../texts.ts';
 import type { Answer } from '../command.ts';
 
-/** What counts wrong passwords for all instances, which is opened when it is used; `null` if each counts by itself. */
+/** The count of wrong passwords of all instances, in a Redis that is opened at the first use. `null`: each instance counts by itself. */
 const attemptsOf = (
   config: Config,
   logger: Logger,
@@ -29,7 +29,7 @@ const attemptsOf = (
   if (config.redisUrls.length === 0) return null;
   let counting: Promise<LoginAttempts> | undefined;
   const open = async () => {
-    // No other command needs them.
+    // Few commands need them.
     const { openLimits } = await import('../../compose/limits.ts');
     const { countAttempts } = await import('../../../adapters/limits/login-attempts.ts');
     const { counts, hashOf } = await openLimits(config, logger, opened);
@@ -52,42 +52,37 @@ export type StorageOverrides = Pick<Overrides, 'storage'> & { readonly ports?: P
  * @param overrides the caller's storage, in place of the configured one, and other ports
  * @throws CommandError, or Error that names the setting at fault
  */
-const openAccounts = async (config: Config, { storage: given, ports: overrides = {} }: StorageOverrides = {}) => {
-  const { database, mail } = config;
-  if (given === undefined && database.kind === 'sqlite' && !existsSync(database.path))
-    throw new CommandError(
-      'no-database',
-      `There is no database ${database.path}. Start the service once, or run \`npx tandem migrate\`.`,
-      1,
-    );
-  const opened = closing();
-  const log = await openLog(config, 'stderr');
-  opened.add(log.close);
-  // The service and `npx tandem migrate` change the schema; this command does not.
-  const withoutChanges = { ...config, migrateOnStart: false, databaseWarnings: [] };
-  const listeners = { onEvents: auditLog(log.logger) };
-  const own = given === undefined ? {} : { storage: given };
-  const stored = await openStorage(withoutChanges, log.logger, listeners, own).catch(async (error: unknown) => {
-    await opened.closeAll();
-    throw error;
+const openAccounts = (config: Config, { storage: given, ports: overrides = {} }: StorageOverrides = {}) =>
+  closingOnFailure(async (opened) => {
+    const { database, mail } = config;
+    if (given === undefined && database.kind === 'sqlite' && !existsSync(database.path)) {
+      const advice = 'Start the service once, or run `npx tandem migrate`.';
+      throw new CommandError('no-database', `There is no database ${database.path}. ${advice}`, 1);
+    }
+    const log = await openLog(config, 'stderr');
+    opened.add(log.close);
+    // The service and `npx tandem migrate` change the schema; this command does not.
+    const withoutChanges = { ...config, migrateOnStart: false, databaseWarnings: [] };
+    const listeners = { onEvents: auditLog(log.logger) };
+    const own = given === undefined ? {} : { storage: given };
+    const stored = await openStorage(withoutChanges, log.logger, listeners, own);
+    opened.add(stored.close);
+    const clock = overrides.clock ?? stored.clock;
+    const { mailer = mail } = overrides;
+    return {
+      ...stored.storage,
+      clock,
+      ids: overrides.ids ?? ulidGenerator(clock),
+      secrets: { ...randomSecrets, ...overrides.secrets },
+      attempts: attemptsOf(config, log.logger, opened, { ...overrides, clock }),
+      registration: config.registration,
+      notices: mailer === null ? new Set<Notice>() : config.notices,
+      accountPagesUrl: config.accountPagesUrl,
+      hasMail: mailer !== null,
+      hasPages: mail !== null || !config.ownAccountPages,
+      close: opened.closeAll,
+    };
   });
-  opened.add(stored.close);
-  const clock = overrides.clock ?? stored.clock;
-  const { mailer = mail } = overrides;
-  return {
-    ...stored.storage,
-    clock,
-    ids: overrides.ids ?? ulidGenerator(clock),
-    secrets: { ...randomSecrets, ...overrides.secrets },
-    attempts: attemptsOf(config, log.logger, opened, { ...overrides, clock }),
-    registration: config.registration,
-    notices: mailer === null ? new Set<Notice>() : config.notices,
-    accountPagesUrl: config.accountPagesUrl,
-    hasMail: mailer !== null,
-    hasPages: mail !== null || !config.ownAccountPages,
-    close: opened.closeAll,
-  };
-};
 
 export const withAccounts =
   (overrides?: StorageOverrides) => async (env: Env, work: (accounts: Accounts, config: Config) => Promise<Answer>) => {
@@ -100,7 +95,7 @@ export type Opening = ReturnType<typeof withAccounts>;
 export const nameOf = ({ username, email, id }: Pick<User, 'username' | 'email' | 'id'>): string =>
   printable(`${username} <${email}> (${id})`);
 
-/** What USER names. @throws CommandError before anything is opened, if it names nobody */
+/** Reads USER before anything is opened. @throws CommandError if it is empty */
 export const accountIn = (given: string): string => {
   const account = typedAccount(given);
   if (account === '') throw invalidArguments('USER is empty.');
@@ -111,7 +106,7 @@ export const findUser = async ({ users }: Pick<Accounts, 'users'>, account: stri
   const id = account.toUpperCase();
   const byId = isId(id) ? await users.findById(id) : null;
   const byName = await (accountKind(account) === 'email' ? users.findByEmail(account) : users.findByUsername(account));
-  // Usernames cannot have the form of an id any more; older ones may.
+  // Old usernames may have the form of an id.
   if (byId !== null && byName !== null && byId.id !== byName.id) {
     const both = `This is the id of ${nameOf(byId)}, and the name of ${nameOf(byName)}.`;
     throw new CommandError('ambiguous', `${both} Give the email address of the one that you mean.`, 2);

@@ -1,7 +1,7 @@
 import { type AccountData, type EventData, userData } from '../../../application/accounts/account-data.ts';
 import { countUsers, listUsers } from '../../../application/accounts/list-users.ts';
 import { listInvitations } from '../../../application/storage/credentials.ts';
-import { INVITATIONS_AT_MOST, type Invitation } from '../../../domain/registration.ts';
+import { INVITATIONS_AT_MOST } from '../../../domain/registration.ts';
 import { isConfirmed } from '../../../domain/second-factor.ts';
 import { isId } from '../../../domain/user.ts';
 import { invalidArguments } from '../../command-error.ts';
@@ -10,7 +10,7 @@ import { printable } from '../../texts.ts';
 import { type Action, action, withTimes } from '../command.ts';
 import type { Opening } from './open-accounts.ts';
 
-/** The title of each column, and the member of a row that is below it. */
+/** The title of each column, and the member of a row that it shows. */
 type Columns = Readonly<Record<string, string>>;
 
 const cellOf = (value: unknown): string => {
@@ -39,15 +39,11 @@ const withState = (user: UserData) => ({
   state: user.disabledAt === null ? 'enabled' : `disabled ${new Date(user.disabledAt).toISOString()}`,
 });
 
-export const usersTable = (users: readonly UserData[]): string =>
-  table(users.map(withState), {
-    ...{ ID: 'id', USERNAME: 'username', EMAIL: 'email', REGISTERED: 'createdAt', STATE: 'state' },
-  });
+const COLUMNS = { ID: 'id', USERNAME: 'username', EMAIL: 'email', REGISTERED: 'createdAt', STATE: 'state' };
 
-const invitationsTable = (invitations: readonly Omit<Invitation, 'tokenHash'>[]): string =>
-  table(invitations, {
-    ...{ ID: 'id', EMAIL: 'email', INVITED: 'createdAt', EXPIRES: 'expiresAt', ATTRIBUTES: 'attributes' },
-  });
+export const usersTable = (users: readonly UserData[]): string => table(users.map(withState), COLUMNS);
+
+const INVITATION = { ID: 'id', EMAIL: 'email', INVITED: 'createdAt', EXPIRES: 'expiresAt', ATTRIBUTES: 'attributes' };
 
 const EVENT = { TIME: 'at', EVENT: 'kind', REASON: 'reason', BY: 'actor', SESSION: 'sessionId' };
 const OF_REQUEST = { ADDRESS: 'address', REQUEST: 'requestId', DEVICE: 'userAgent' };
@@ -140,7 +136,8 @@ export const listActions = (opening: Opening): Readonly<Record<string, Action>> 
       opening(env, async (accounts) => {
         const open = await listInvitations(accounts.records, accounts.clock.now(), INVITATIONS_AT_MOST);
         const invitations = open.map(({ tokenHash: _, ...invitation }) => invitation);
-        return { json: { invitations }, text: open.length === 0 ? 'No invitations.\n' : invitationsTable(invitations) };
+        const text = open.length === 0 ? 'No invitations.\n' : table(invitations, INVITATION);
+        return { json: { invitations }, text };
       }),
   }),
 });

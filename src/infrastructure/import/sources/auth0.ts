@@ -1,17 +1,15 @@
 import { type Fields, listOf, objectOf, objectsIn, renamed, textOf } from '../fields.ts';
 import { linkTo, sourceOf, totpFactor, WITHOUT_FACTOR } from '../system-export.ts';
 
-type Identity = { readonly provider: string; readonly subject: string; readonly email?: unknown };
-
-/** The identities. A user without a list of them has one: that in the id, such as `auth0|5e…`. */
-const identitiesOf = ({ user_id: userId, identities }: Fields): readonly Identity[] => {
+/** The identities of a user. Without a list, there is the one in the id, such as `auth0|5e…`. */
+const identitiesOf = ({ user_id: userId, identities }: Fields) => {
   const [, provider, subject = ''] = /^([^|]+)\|(.+)$/.exec(textOf(userId) ?? '') ?? [];
   const all = objectsIn(identities).map((identity) => ({
     provider: textOf(identity.provider) ?? '',
     subject: textOf(identity.user_id) ?? '',
     email: objectOf(identity.profileData).email,
   }));
-  return all.length > 0 || provider === undefined ? all : [{ provider, subject }];
+  return all.length > 0 || provider === undefined ? all : [{ provider, subject, email: undefined }];
 };
 
 const keyOf = (id = ''): string => (id === '' ? '' : `auth0|${id}`);
@@ -27,7 +25,7 @@ export const auth0 = sourceOf({
   part: ({ _id, alt_id: custom, passwordhash }) =>
     _id === undefined
       ? null
-      : { of: keyOf(textOf(custom) ?? textOf(objectOf(_id).$oid)), passwordHash: textOf(passwordhash) },
+      : { userKey: keyOf(textOf(custom) ?? textOf(objectOf(_id).$oid)), passwordHash: textOf(passwordhash) },
   keys: (row) => identitiesOf(row).map(({ provider, subject }) => (provider === 'auth0' ? keyOf(subject) : '')),
   fields: {
     ...{ id: 'user_id', username: 'username', email: 'email', emailVerified: 'email_verified' },

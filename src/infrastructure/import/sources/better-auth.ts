@@ -9,10 +9,10 @@ const accountIn = ({ providerId, accountId, password }: Fields) =>
 /** Rows of the tables `user` and `account`: a JSON object of them, or a file for each. */
 export const betterAuth = sourceOf({
   tables: ['user', 'account', 'users', 'accounts'],
-  // Columns are also named in the way of databases: `email_verified`.
+  // Columns may be named as in databases: `email_verified`.
   renamed: (row) => renamed(row, (name) => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())),
-  part: (row) => ('providerId' in row ? { of: textOf(row.userId) ?? '', ...accountIn(row) } : null),
-  // Others are of a further table, such as `session`.
+  part: (row) => ('providerId' in row ? { userKey: textOf(row.userId) ?? '', ...accountIn(row) } : null),
+  // Other rows are of a further table, such as `session`.
   isUser: (row) => 'email' in row,
   leftOut: ({ isAnonymous }) => (isTrue(isAnonymous) ? 'is an anonymous user' : undefined),
   fields: {

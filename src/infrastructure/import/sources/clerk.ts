@@ -1,11 +1,11 @@
 import { type Fields, isTrue, listOf, objectOf, objectsIn, textOf } from '../fields.ts';
 import { linkTo, sourceOf, totpFactor, WITHOUT_FACTOR } from '../system-export.ts';
 
-/** What Clerk calls the hashes that are read as they are. */
+/** Clerk's names for hashes that are read as they are. */
 const HASHERS = ['bcrypt', 'argon2i', 'argon2id', 'bcrypt_sha256_django', 'pbkdf2_sha256_django'];
 const UNSALTED = ['md5', 'sha256'];
 
-/** A hash that is not supported is refused by its name where it is read. */
+/** The secrets of a user. A hash that is not supported gets the name of its hasher, so that it is refused by that name. */
 const secretsIn = ({ password_digest: digest, password_hasher: hasher, totp_secret: secret }: Fields) => {
   const [hash, name] = [textOf(digest), textOf(hasher) ?? ''];
   const unlessKnown = UNSALTED.includes(name) ? `${name}$$${hash}` : `{${name}}`;
@@ -15,7 +15,7 @@ const secretsIn = ({ password_digest: digest, password_hasher: hasher, totp_secr
   };
 };
 
-/** Lists in CSV. */
+/** The addresses of a list in CSV. */
 const addresses = (value: unknown): readonly string[] =>
   (textOf(value) ?? '').split(/[\s,;|]+/).filter((part) => part !== '');
 
@@ -37,7 +37,7 @@ const emailIn = (row: Fields): { readonly email: string | undefined; readonly em
 /** The dashboard's CSV, the JSON of the Backend API, or the latter with the former as the file of passwords. */
 export const clerk = sourceOf({
   tables: ['data'],
-  part: (row, isSecond) => (isSecond ? { of: textOf(row.id) ?? '', ...secretsIn(row) } : null),
+  part: (row, isSecond) => (isSecond ? { userKey: textOf(row.id) ?? '', ...secretsIn(row) } : null),
   fields: {
     ...{ id: 'id', username: 'username', createdAt: 'created_at', disabled: 'banned' },
     email: (row) => emailIn(row).email,

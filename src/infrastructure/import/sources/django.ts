@@ -6,15 +6,15 @@ import { base32, linkTo, type Part, sourceOf, totpFactor, WITHOUT_FACTOR } from 
 const keyOf = (value: unknown): string => (value === undefined || value === null ? '' : JSON.stringify(value));
 const naturalKeyOf = (name: unknown): string => (textOf(name) === undefined ? '' : keyOf([name]));
 
-/** A username may be the address of somebody else, who must not get what belongs to the user of that name, nor the other way round. */
+/** The name by which parts refer to a user. A username that is the address of somebody else is none: parts would reach the wrong user. */
 const nameIn = ({ username, email }: Fields): unknown => {
   const name = textOf(username);
   if (name === undefined) return email;
   return name.includes('@') && canonicalEmail(name) !== canonicalEmail(textOf(email) ?? '') ? undefined : username;
 };
 
-/** An entry of django-allauth or django-otp. Codes of 6 digits and 30 seconds from an authenticator app come over. */
-const partIn = (fields: Fields): Omit<Part, 'of'> | null => {
+/** An entry of django-allauth or django-otp. Only authenticator apps with codes of 6 digits and 30 seconds are imported. */
+const partIn = (fields: Fields): Omit<Part, 'userKey'> | null => {
   switch (fields.model) {
     case 'account.emailaddress':
       return isTrue(fields.verified) ? { verifiedEmail: textOf(fields.email) } : {};
@@ -33,13 +33,13 @@ const partIn = (fields: Fields): Omit<Part, 'of'> | null => {
   }
 };
 
-/** What `manage.py dumpdata` writes. A model of its own for users is known by the fields that Django's base class has. */
+/** The output of `manage.py dumpdata`. A custom model of users is known by the fields that it has from Django's base class. */
 export const django = sourceOf({
   tables: [],
   renamed: ({ model, pk, fields }) => ({ ...objectOf(fields), model, pk }),
   part: (row) => {
     const part = partIn(row);
-    return part && { of: keyOf(row.user), ...part };
+    return part && { userKey: keyOf(row.user), ...part };
   },
   keys: (row) => [keyOf(row.pk), naturalKeyOf(nameIn(row))],
   isUser: (row) => 'password' in row && 'last_login' in row,

@@ -4,7 +4,7 @@ import { type Fields, objectOf, objectsIn, textOf } from '../fields.ts';
 import type { Source } from '../source.ts';
 import { linkTo, sourceOf } from '../system-export.ts';
 
-/** In the CSV of `firebase auth:export`, quotation marks within a name are not doubled: a name can be the line of another user. */
+/** `firebase auth:export` does not escape quotation marks in CSV, so a name could add the line of another user. */
 const WITHOUT_CSV = 'is not JSON, and in the CSV of Firebase, names may pretend to be other users';
 
 const linksIn = (row: Fields) => objectsIn(row.providerUserInfo).filter(({ rawId }) => textOf(rawId) !== undefined);
@@ -20,13 +20,8 @@ export const firebase: Source = ({ hashConfig, ...options }) => {
       return hasName || linksIn(row).length > 0 ? undefined : 'is an anonymous user';
     },
     fields: {
-      ...{
-        id: 'localId',
-        email: 'email',
-        emailVerified: 'emailVerified',
-        createdAt: 'createdAt',
-        disabled: 'disabled',
-      },
+      ...{ id: 'localId', email: 'email', emailVerified: 'emailVerified', createdAt: 'createdAt' },
+      disabled: 'disabled',
       passwordHash: (row) => hashOf(textOf(row.passwordHash), textOf(row.salt), config),
       attributes: (row) => {
         const claims = objectOf(row.customAttributes);

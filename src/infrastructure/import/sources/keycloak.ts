@@ -20,7 +20,7 @@ const hashOf = ({ secret, data }: Credential): string =>
     additionalParameters: objectOf(data.additionalParameters),
   });
 
-/** The key of the codes is the text itself, unless the credential says that it is Base32. */
+/** The key of the codes has the bytes of the text, unless the credential says that it is Base32. */
 const factorOf = ({ type, secret, data }: Credential) => {
   if (type === 'password') return {};
   const { subType, digits = 6, period = 30, algorithm = 'HmacSHA1', secretEncoding } = data;
@@ -35,13 +35,8 @@ export const keycloak = sourceOf({
   tables: ['users'],
   leftOut: (row) => (textOf(row.serviceAccountClientId) === undefined ? undefined : 'is the account of a service'),
   fields: {
-    ...{
-      id: 'id',
-      username: 'username',
-      email: 'email',
-      emailVerified: 'emailVerified',
-      createdAt: 'createdTimestamp',
-    },
+    ...{ id: 'id', username: 'username', email: 'email', emailVerified: 'emailVerified' },
+    createdAt: 'createdTimestamp',
     passwordHash: (row) => {
       const password = credentialsIn(row).find(({ type }) => type === 'password');
       return password && hashOf(password);

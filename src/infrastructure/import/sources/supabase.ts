@@ -12,7 +12,7 @@ const factorIn = ({ factor_type: type, status, secret }: Fields) => {
 const identityIn = ({ provider, provider_id: id, identity_data: data }: Fields) => {
   const { sub, iss, email } = objectOf(data);
   const name = textOf(provider) ?? '';
-  // The issuer with the tenant is in the data of Microsoft's users only.
+  // Only users of Microsoft have the issuer, which names the tenant, in their data.
   const issuer = textOf(iss)?.startsWith('https://login.microsoftonline.com/') ? textOf(iss) : undefined;
   return linkTo(name, sub ?? id, email, name === 'azure' ? issuer : undefined);
 };
@@ -21,9 +21,9 @@ const identityIn = ({ provider, provider_id: id, identity_data: data }: Fields) 
 export const supabase = sourceOf({
   tables: ['users', 'identities', 'mfa_factors'],
   part: (row) => {
-    const of = textOf(row.user_id);
-    if (of === undefined) return null;
-    return { of, ...('factor_type' in row ? factorIn(row) : identityIn(row)) };
+    const userKey = textOf(row.user_id);
+    if (userKey === undefined) return null;
+    return { userKey, ...('factor_type' in row ? factorIn(row) : identityIn(row)) };
   },
   leftOut: (row) => {
     if (textOf(row.deleted_at) !== undefined) return 'was deleted there';
@@ -37,6 +37,6 @@ export const supabase = sourceOf({
       return until !== undefined && !(Date.parse(until) <= systemClock.now());
     },
   },
-  // The admin API has them in the user, without secrets.
+  // The admin API has identities and factors in the user, without secrets.
   linked: (row) => [...objectsIn(row.identities).map(identityIn), ...objectsIn(row.factors).map(factorIn)],
 });

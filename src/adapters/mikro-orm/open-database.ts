@@ -84,7 +84,7 @@ export const databaseOver = (opened: Awaited<ReturnType<typeof connect>>): Datab
       const statement = kind.writesNothing(names.map((name) => `${prefix}${name}`));
       await dialect.repeated(() => ask(statement));
     });
-  // Every look-up of a session reads the second, too.
+  // Every look-up of a session reads both tables.
   const needed = [TABLES.sessions.name, TABLES.massEndings.name];
   const others = Object.values(TABLES).flatMap(({ name }) => (needed.includes(name) ? [] : [name]));
   return {

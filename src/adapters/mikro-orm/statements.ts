@@ -87,7 +87,7 @@ const toSqlTable = (table: AnyTable, prefix: string): SqlTable => {
     uniques.set(`${prefix}${index}`, index);
     uniques.set(members.map((member) => `${name}.${column(member).name}`).join(', '), index);
   }
-  // MariaDB and MySQL call every primary key so.
+  // MariaDB and MySQL have this name for every key.
   uniques.set('PRIMARY', keyName(table));
   const [key, search] = [table.key.map(column), (table.search ?? []).map(column)];
   return { name, key, columns, search, column, uniques };

@@ -109,7 +109,7 @@ export const userRepositoryOver = (records: Records): UserRepository => {
     },
     async update(id, { now, ...change }, { email, ...others } = {}) {
       const expected = Object.entries({ ...others, ...(email !== undefined && { email: canonicalEmail(email) }) });
-      // For callers in JavaScript: a comparison that is ignored would allow a change, and one that never holds would prevent all.
+      // TypeScript checks this, but an application may be in JavaScript.
       const unknown = expected.find(([field]) => !COMPARABLE.includes(field));
       if (unknown !== undefined) throw new TypeError(`The field ${unknown[0]} of a user cannot be compared.`);
       const isExpected = (row: UserRow) => expected.every(([field, value]) => row[field as keyof UserRow] === value);

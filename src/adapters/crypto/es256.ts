@@ -4,7 +4,7 @@ import * as v from 'valibot';
 /** RFC 7518 §3.4: SHA-256, and a signature of r and s, 32 bytes each. */
 export const [DIGEST, SIGNATURE_FORM] = ['sha256', 'ieee-p1363'] as const;
 
-/** The canonical form. Decoders of base64url also accept white space and other unused bits, so one signature could have several texts. */
+/** The canonical form, with 64 bytes of signature. Decoders also accept white space and other unused bits, so one JWS could have several texts. */
 const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]{85}[AQgw]$/;
 
 /** @param max the longest text, in characters, that is examined at all. */

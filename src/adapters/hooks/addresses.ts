@@ -28,7 +28,7 @@ export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 const SLOW_MS = 1_000;
 
-/** Looks up one slow name at a time, since the process has only two threads for look-ups, which the database and mail need as well. */
+/** Looks up a name once at a time, and one slow name at a time: the process has two threads for look-ups, also for the database and mail. */
 export const limitedLookup = (lookUp: Resolve): Resolve => {
   const running = new Map<string, ReturnType<Resolve>>();
   const slow = new Set<string>();

@@ -18,8 +18,8 @@ export const argon2idHash = (password: string): string => {
   return `${HEAD}${base64(nonce)}$${base64(key)}`;
 };
 
-/** Without a known password. */
+/** A well-formed hash of no known password. */
 export const ARGON2ID_DUMMY = `${HEAD}${base64(Buffer.alloc(SALT_BYTES))}$${base64(Buffer.alloc(PARAMETERS.tagLength))}`;
 
-/** Whether a hash has these parameters. An imported one may have them, too. */
+/** Whether a hash has these parameters, which also an imported one may have. */
 export const isOwnArgon2id = (hash: string): boolean => hash.startsWith(HEAD);

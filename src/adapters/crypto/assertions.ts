@@ -10,7 +10,7 @@ import { ID_PATTERN } from '../../domain/user.ts';
 
 /** Seconds for which an assertion is good. */
 const LIFETIME = 60;
-/** Seconds by which the clock of who signs may be ahead or behind. */
+/** Seconds by which the clock of the signer may differ. */
 const CLOCK_TOLERANCE = 5;
 
 const Claims = v.object({
@@ -23,12 +23,12 @@ const Claims = v.object({
 /**
  * Verifies assertions of the former system: JWTs of the type `adoption+jwt`, signed with ES256 or EdDSA, that are valid for a minute at most.
  * @param keys on P-256, or Ed25519.
- * @param baseUrl the audience, which may have a trailing slash.
+ * @param baseUrl the audience. Assertions may add a slash to it.
  */
 export const assertionVerifier =
   (keys: readonly KeyObject[], baseUrl: string): VerifyAssertion =>
   async (text, now) => {
-    // Most services adopt nobody.
+    // Loaded here, since most services have no former system.
     const { jwtVerify } = await import('jose/jwt/verify');
     const problems: string[] = [];
     for (const key of keys) {
@@ -45,10 +45,10 @@ export const assertionVerifier =
         if (!success) return { problem: 'sub, jti or exp is missing or malformed' };
         const { sub: userId, jti: id, iat, exp } = output;
         if (exp - iat > LIFETIME) return { problem: 'exp is more than a minute after iat' };
-        // The library compares whole seconds.
+        // jose compares whole seconds.
         return { id, userId, expiresAt: (Math.ceil(exp) + CLOCK_TOLERANCE) * 1_000 };
       } catch (error) {
-        // Messages of the library name what is wrong, and contain nothing of the text.
+        // Messages of jose quote nothing of the assertion.
         problems.push(error instanceof Error ? error.message : 'unknown');
       }
     }
@@ -61,12 +61,12 @@ export type OperatorKey = Operator & {
   readonly publicKey: KeyObject;
 };
 
-/** Bytes of `r`, the first half of a signature (RFC 7518 §3.4). */
+/** The length of `r`, the first half of a signature (RFC 7518 §3.4). */
 const R_BYTES = 32;
 
 /**
- * Admits programs by assertions (RFC 7523 §3): ES256, `iss` and `sub` are the name of the key, `kid` its thumbprint (RFC 7638), and `exp` is at
- * most a minute away. Each is accepted once, by all instances together.
+ * Admits programs by assertions (RFC 7523 §3), signed with ES256. `iss` and `sub` are the name of the key, `kid` is its thumbprint (RFC 7638), and `exp`
+ * is at most a minute away. Each assertion is accepted once, by one of the instances.
  * @param audience the URL of the back office, without a trailing slash.
  */
 export const operatorAdmission = async (
@@ -88,7 +88,7 @@ export const operatorAdmission = async (
     }).catch(({ code, claim = 'none' }: JoseError) => refused(`${code}, claim: ${claim}`));
     if ('ok' in verified) return verified;
     const { aud, exp = Number.POSITIVE_INFINITY } = verified.payload;
-    // Not one of several: another audience could present it here.
+    // An assertion for several audiences is refused, since another audience could present it here.
     if (aud !== audience && aud !== `${audience}/`) return refused('aud is not the URL of this back office');
     if (exp * 1_000 > now + (LIFETIME + CLOCK_TOLERANCE) * 1_000)
       return refused('exp is missing, or more than a minute away');
@@ -99,7 +99,7 @@ export const operatorAdmission = async (
 
 const refused = (problem: string): OperatorRefused => ({ ok: false, problem });
 
-/** Its message may contain parts of the assertion; these do not. */
+/** The members of an error of jose that quote nothing of the assertion. */
 type JoseError = { readonly code: string; readonly claim?: string };
 
 const kidOf = (assertion: string): unknown => {
@@ -110,7 +110,7 @@ const kidOf = (assertion: string): unknown => {
   }
 };
 
-/** Without `s` of the signature: for each `s` there is another one that anybody can compute, and that is valid as well. */
+/** Identifies an assertion without `s` of its signature: anybody can compute a second `s` that is valid as well. */
 const onceOf = (assertion: string): string => {
   const end = assertion.lastIndexOf('.');
   const r = Buffer.from(assertion.slice(end + 1), 'base64url').subarray(0, R_BYTES);

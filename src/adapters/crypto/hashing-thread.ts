@@ -5,26 +5,26 @@ import type { SlowHash } from './foreign/foreign-hash.ts';
 import { matchesHash } from './foreign/matches-hash.ts';
 import { readHash } from './foreign/read-hash.ts';
 
-/** A task of a hashing thread: to compute a hash, or to compare a password with one, of this service or of another system. */
+/** A task of a hashing thread: to hash a password, or to compare it with a hash, of this service or of another system. */
 export type HashingTask =
   | { readonly password: string; readonly scheme: PasswordHash; readonly cost: number }
   | {
       readonly password: string;
       /** `null`: there is no such account. */
       readonly hash: string | null;
-      /** Hashes of this service, with which a wrong password is compared as well. */
+      /** Hashes of this service. A wrong password is compared with them, too. */
       readonly dummies: readonly string[];
-      /** Whether a right one is, too. */
+      /** Whether a right password is compared with the dummies, too. */
       readonly hidesMatch: boolean;
     };
 
-/** Runs in a thread of its own, which it blocks. @returns the hash, or whether the password matches. */
+/** Blocks its thread. @returns the hash, or whether the password matches. */
 export default (task: HashingTask): string | boolean => {
   if ('dummies' in task) return matches(task);
   return task.scheme === 'bcrypt' ? bcrypt.hashSync(task.password, task.cost) : argon2idHash(task.password);
 };
 
-/** A wrong password never takes less time than with the hashes of this service. A hash that costs as much as one of them takes its place. */
+/** Takes at least the time of a comparison with each dummy if the password is wrong. A stored hash that costs as much as a dummy replaces it. */
 const matches = ({ password, hash, dummies, hidesMatch }: Extract<HashingTask, { dummies: unknown }>): boolean => {
   const stored = hash === null ? null : comparable(hash);
   const isRight = stored !== null && matchesHash(password, stored);
@@ -34,7 +34,7 @@ const matches = ({ password, hash, dummies, hidesMatch }: Extract<HashingTask, {
   return isRight;
 };
 
-/** One of this service may cost more than an imported one may. */
+/** A hash of this service, which may cost more than `readHash` accepts of an imported one. */
 const OWN_BCRYPT = /^\$2[aby]\$\d\d\$[./\w]{53}$/;
 
 const comparable = (text: string): SlowHash | null => {

@@ -9,10 +9,7 @@ const require = createRequire(import.meta.url);
 
 let common: ReadonlySet<string> | undefined;
 
-/**
- * Whether zxcvbn lists a password among the most common ones, in any letter case. The first call loads the list synchronously, which takes
- * about 35 ms and 11 MiB (ADR 0021).
- */
+/** Whether zxcvbn lists a password as common, in any letter case. The first call loads the list, which takes about 35 ms and 11 MiB (ADR 0021). */
 export const isCommonPassword = (password: string): boolean => {
   common ??= loadPasswords();
   return common.has(password.toLowerCase());
@@ -25,8 +22,8 @@ const loadPasswords = (): ReadonlySet<string> => {
 };
 
 /**
- * A file of leaked passwords: these bytes, then the first six bytes of the SHA-1 of each password, in ascending order. A password that is not
- * listed is taken for one with a chance of the number of entries in 2^48: 1 in 280,000 for a thousand million.
+ * A file of leaked passwords has these bytes, then the first six bytes of the SHA-1 of each password, in ascending order. With a thousand million
+ * entries, 1 in 280,000 of other passwords counts as leaked by chance.
  */
 export const LEAKED_HEAD = Buffer.from('leaked');
 export const LEAKED_BYTES = 6;
@@ -37,8 +34,8 @@ const AT_ONCE = 682;
 export type IsLeaked = (password: string) => Promise<boolean>;
 
 /**
- * The list in a file, which is opened for each password: another one may take its place.
- * @throws Error when the file cannot be read, or is none that the command has made.
+ * A list in a file. The file is opened for each password, so it can be replaced meanwhile.
+ * @throws Error when the file cannot be read, or was not made by `tandem data leaked`.
  */
 export const leakedPasswordsOf = async (path: string): Promise<IsLeaked> => {
   const isLeaked = async (password: string): Promise<boolean> => {
@@ -57,7 +54,7 @@ export const leakedPasswordsOf = async (path: string): Promise<IsLeaked> => {
   return isLeaked;
 };
 
-/** SHA-1 spreads the entries evenly, so that the place of one is known but for some hundreds: three reads find it among millions. */
+/** Interpolation search: SHA-1 spreads the entries evenly, so three reads find one among millions. */
 const isListed = async (file: FileHandle, count: number, wanted: number): Promise<boolean> => {
   let [low, high] = [0, count];
   let [least, most] = [0, 2 ** (8 * LEAKED_BYTES)];
@@ -73,7 +70,7 @@ const isListed = async (file: FileHandle, count: number, wanted: number): Promis
   return false;
 };
 
-/** @param from the first of them; the head is before number 0. */
+/** @param from the number of the first entry. The head is read as number -1. */
 const entriesOf = async (file: FileHandle, from: number, count: number): Promise<number[]> => {
   const length = count * LEAKED_BYTES;
   const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, (from + 1) * LEAKED_BYTES);
@@ -82,12 +79,12 @@ const entriesOf = async (file: FileHandle, from: number, count: number): Promise
 };
 
 const ANSWER_TIMEOUT = 2_000;
-/** Of some 80 KB that an answer has with padding. */
+/** An answer with padding has some 80 KB. */
 const MAX_ANSWER_BYTES = 1_000_000;
 
 /**
- * Asks a server for the hashes that begin with the first five digits of the SHA-1 in hexadecimal (k-anonymity): it learns neither the password
- * nor the hash. Its answer has lines of `REST:COUNT`; a count of 0 is padding.
+ * Asks a server for all hashes with the first five hexadecimal digits of the password's SHA-1 (k-anonymity), so it learns neither the password nor its
+ * hash. The answer has lines of `REST:COUNT`; a count of 0 is padding.
  * @param url to which a slash and the five digits are added
  */
 export const leakedPasswordsAt =

@@ -7,7 +7,6 @@ import { isHashable, PASSWORD_MAX_BYTES, type PasswordHash } from '../../domain/
 import { boundedQueue, type QueueLoad } from '../limits/bounded-queue.ts';
 import { innerSpan, leafSpan } from '../tracing/spans.ts';
 import { ARGON2ID_DUMMY, isOwnArgon2id } from './argon2id.ts';
-import { isMemoryHard } from './foreign/foreign-hash.ts';
 import { readHash } from './foreign/read-hash.ts';
 import type { HashingTask } from './hashing-thread.ts';
 
@@ -26,26 +25,17 @@ const DEFAULT_COST = 10;
 /** Milliseconds that a hash of the default cost is expected to take; each further step of cost doubles it. */
 const EXPECTED_DURATION = 50;
 
-/**
- * Well-formed hashes without a known password, for accounts that do not exist. With argon2id there may be hashes of bcrypt from before, so a wrong
- * password is compared with one of each.
- */
-const dummiesOf = (scheme: PasswordHash, cost: number): readonly string[] => [
-  ...(scheme === 'argon2id' ? [ARGON2ID_DUMMY] : []),
-  `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`,
-];
-
-/** A hash of this service. An imported one of bcrypt has another beginning (./foreign/storable-hash.ts). */
+/** Whether a hash is of this service. Imported ones begin with `bcrypt$` (./foreign/storable-hash.ts). */
 const isOwnBcrypt = (hash: string): boolean => hash.startsWith('$2');
-const isHeavy = (hash: string): boolean => {
-  const read = readHash(hash);
-  return 'scheme' in read && isMemoryHard(read);
+/** Whether a comparison with an imported hash needs memory by the megabyte. */
+const isMemoryHard = (text: string): boolean => {
+  const hash = readHash(text);
+  return 'scheme' in hash && (hash.scheme === 'argon2' || hash.scheme === 'scrypt');
 };
 
 /**
- * Hashes in threads of a lower priority and behind a bounded queue: many concurrent log-ins delay log-ins only (ADR 0008). Imported hashes are
- * compared too; those that need much memory one at a time, so that all together never need more than 128 MiB, besides 19 for each thread with
- * argon2id.
+ * Hashes in threads of a lower priority, behind a bounded queue, so that many concurrent log-ins delay only log-ins (ADR 0008). Imported hashes that
+ * are memory-hard are compared one at a time: they need 128 MiB at most, besides 19 for each thread with argon2id.
  */
 export const passwordHasher = ({
   scheme = 'bcrypt',
@@ -63,17 +53,18 @@ export const passwordHasher = ({
     const hash = () => leafSpan('hash', {}, () => runner.run(task), 'internal');
     return innerSpan('hash queue', {}, () => enqueue(hash), 'internal');
   };
-  const isHashed = (password: string): boolean => isHashable(password, PASSWORD_MAX_BYTES[scheme]);
-  const dummies = dummiesOf(scheme, cost);
+  // Well-formed hashes of no known password, for accounts that do not exist. With argon2id, other accounts may still have hashes of bcrypt.
+  const ofBcrypt = `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`;
+  const dummies = scheme === 'argon2id' ? [ARGON2ID_DUMMY, ofBcrypt] : [ofBcrypt];
   return {
     hash: async (password) => {
-      if (!isHashed(password)) throw new RangeError('This password cannot be hashed.');
+      if (!isHashable(password, PASSWORD_MAX_BYTES[scheme])) throw new RangeError('This password cannot be hashed.');
       return String(await run({ password, scheme, cost }));
     },
     verify: async (password, hash, hidesMatch = false) => {
       const compare = () => run({ password, hash, dummies, hidesMatch });
       const isForeign = hash !== null && !isOwnBcrypt(hash) && !isOwnArgon2id(hash);
-      const matches = (await (isForeign && isHeavy(hash) ? oneAtATime(compare) : compare())) === true;
+      const matches = (await (isForeign && isMemoryHard(hash) ? oneAtATime(compare) : compare())) === true;
       return matches && hash !== null && (!isOwnBcrypt(hash) || isHashable(password, PASSWORD_MAX_BYTES.bcrypt));
     },
     needsRehash: (hash) =>
@@ -92,9 +83,9 @@ export type HashingRunner = {
 
 /** Each thread uses some megabytes. */
 const MAX_THREADS = 8;
-/** Each thread has a second task waiting, so that it is not idle until the main thread has read its result. */
+/** A second task waits in each thread, so that it is not idle while the main thread reads the result of the first. */
 const TASKS_PER_THREAD = 2;
-/** Where the system gives priorities to threads (Linux), these yield to the thread that serves requests. See nice(2). */
+/** On Linux, where threads have priorities (nice(2)), these yield to the thread that serves requests. */
 const NICENESS = 10;
 
 let threads: Promise<Piscina<HashingTask, HashingResult>> | undefined;
@@ -102,7 +93,7 @@ let threads: Promise<Piscina<HashingTask, HashingResult>> | undefined;
 const start = async (count: number) => {
   const { Piscina } = await import('piscina');
   return new Piscina<HashingTask, HashingResult>({
-    // In the packed service it is JavaScript, as this module is.
+    // The packed service is compiled to JavaScript.
     filename: join(import.meta.dirname, `hashing-thread${extname(import.meta.filename)}`),
     minThreads: count,
     maxThreads: count,
@@ -112,10 +103,7 @@ const start = async (count: number) => {
   });
 };
 
-/**
- * Threads of the process, one for each core. They are started with the first task, and don't keep the process alive.
- * @param processes that share the cores.
- */
+/** Threads of the process, one for each core. They start with the first task, and don't keep the process alive. @param processes that share the cores */
 export const hashingThreads = (processes = 1): HashingRunner => {
   const count = Math.min(Math.ceil(availableParallelism() / processes), MAX_THREADS);
   return {

@@ -2,15 +2,15 @@ import { hash } from 'node:crypto';
 import * as v from 'valibot';
 import type { Proofs, ProofTarget } from '../../application/ports/proofs.ts';
 import { PROOF_TOLERANCE } from '../../domain/device-binding.ts';
+import { PROOF_MAX_LENGTH } from '../json/fields.ts';
 import { decodedStrictly, formProblem, isSignedBy, P256, publicKeyOf } from './es256.ts';
 
-/** Characters. A proof for a URL of 1,000 characters fits. */
-const MAX_DEVICE_PROOF_LENGTH = 2_048;
-
-/** Strict, so that a private member `d` is refused (RFC 9449 §4.3). */
-const Jwk = v.strictObject(P256);
-
-const DeviceHeader = v.strictObject({ typ: v.literal('dpop+jwt'), alg: v.literal('ES256'), jwk: Jwk });
+/** A `jwk` with a private member is refused (RFC 9449 §4.3). */
+const DeviceHeader = v.strictObject({
+  typ: v.literal('dpop+jwt'),
+  alg: v.literal('ES256'),
+  jwk: v.strictObject(P256),
+});
 
 const DeviceClaims = v.strictObject({
   htm: v.string(),
@@ -20,21 +20,21 @@ const DeviceClaims = v.strictObject({
   ath: v.exactOptional(v.string()),
 });
 
-type JwkValue = v.InferOutput<typeof Jwk>;
-
 export const verifyDeviceProof: Proofs['verifyDevice'] = async (text, target, now) => {
   const invalid = { ok: false, reason: 'invalid' } as const;
-  if (formProblem(text, MAX_DEVICE_PROOF_LENGTH) !== null) return invalid;
+  if (formProblem(text, PROOF_MAX_LENGTH) !== null) return invalid;
   const [header, claims] = text.split('.').map(decodedStrictly);
   if (!v.is(DeviceHeader, header) || !v.is(DeviceClaims, claims) || !isFor(claims, target)) return invalid;
   const key = publicKeyOf(header.jwk);
   if (key === null || !isSignedBy(text, key)) return invalid;
-  const thumbprint = thumbprintOf(header.jwk);
+  const { crv, kty, x, y } = header.jwk;
+  // RFC 7638 §3: the required members in lexicographic order.
+  const thumbprint = hash('sha256', JSON.stringify({ crv, kty, x, y }), 'base64url');
   if (Math.abs(now - claims.iat * 1000) > PROOF_TOLERANCE) return { ok: false, reason: 'untimely', key: thumbprint };
   return { ok: true, proof: { key: thumbprint, number: numberOf(claims) } };
 };
 
-/** A proxy may end TLS, so the scheme does not count. */
+/** The schemes of URLs may differ, since a proxy may end TLS. */
 const isFor = (
   { htm, htu, ath }: v.InferOutput<typeof DeviceClaims>,
   { method, urls, accessToken }: ProofTarget,
@@ -45,11 +45,7 @@ const isFor = (
 
 const withoutScheme = (url: string): string => new URL(url).href.replace(/^https?:/, '');
 
-/** RFC 7638 §3: the required members in lexicographic order. */
-const thumbprintOf = ({ crv, kty, x, y }: JwkValue): string =>
-  hash('sha256', JSON.stringify({ crv, kty, x, y }), 'base64url');
-
-/** Room for the proofs of one second: two of them have one number by chance in a million. */
+/** The numbers of one second. Two proofs have the same by chance once in two million. */
 const PER_SECOND = 2 ** 21;
 
 const numberOf = ({ iat, jti }: v.InferOutput<typeof DeviceClaims>): number =>
@@ -63,7 +59,7 @@ const Absent = v.optional(v.never());
 const BrowserHeader = v.object({
   typ: v.literal('dbsc+jwt'),
   alg: v.literal('ES256'),
-  // A browser that sends a private member is broken, and its key is known.
+  // A browser that sends a private member has given its key away.
   jwk: v.optional(v.object({ ...P256, d: Absent })),
   // No extension is implemented (RFC 7515 §4.1.11).
   crit: Absent,

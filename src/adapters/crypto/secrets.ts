@@ -1,7 +1,6 @@
 import {
   createCipheriv,
   createDecipheriv,
-  createHash,
   createHmac,
   hash,
   hkdfSync,
@@ -13,9 +12,9 @@ import type { FactorSecrets, RandomSecrets, Secrets, SignedPurpose } from '../..
 import { BASE32, CODE_DIGITS } from '../../domain/second-factor.ts';
 
 type SecretKeys = {
-  /** Private, on P-256: that of refresh tokens. */
+  /** The private key of refresh tokens, on P-256. */
   readonly signing: KeyObject;
-  /** Of 32 bytes: the first one encrypts, all of them decrypt. */
+  /** Keys of 32 bytes. The first one encrypts, and all of them decrypt. */
   readonly factors: readonly [Buffer, ...Buffer[]] | null;
 };
 
@@ -35,13 +34,9 @@ export const secretsOf = ({ signing, factors }: SecretKeys): Secrets => ({
 });
 
 const MAX_SIGNED_LENGTH = 300;
-/** The ids of the user and of the session, the time of its expiry, its value, and the HMAC of these. */
 const SIGNED = /^(?<userId>\w*)\.(?<sessionId>\w*)\.(?<expiry>[\da-z]+)\.(?<value>[\w.-]*)\.(?<mac>[\w-]{43})$/;
 
-/**
- * HMAC-SHA256 with a key that is derived from a private key on P-256 (RFC 5869), so that instances that sign the same tokens open each
- * other's values. After a change of that key, a browser gets new ones.
- */
+/** HMAC-SHA256 with a key that is derived from that of refresh tokens (RFC 5869), so that all instances accept each other's values. */
 export const signedValues = (privateKey: KeyObject): Pick<Secrets, 'sign' | 'unsign'> => {
   const key = keyFor(privateKey, 'seals of devices');
   const macOf = (purpose: SignedPurpose, text: string): string =>
@@ -63,13 +58,13 @@ export const signedValues = (privateKey: KeyObject): Pick<Secrets, 'sign' | 'uns
   };
 };
 
-/** For what only has to be recognized, such as addresses: nobody without the key can try all of them. All instances make the same hashes. */
+/** Hashes what has to be recognized only, such as addresses. Nobody can find an address by trying all, without the key. All instances have the same. */
 export const keyedHash = (privateKey: KeyObject): RandomSecrets['hashOf'] => {
   const key = keyFor(privateKey, 'names of counts');
   return (text) => createHmac('sha256', key).update(text).digest('base64url');
 };
 
-/** A name for what is kept about a secret text, and its encryption: without the text, neither tells anything. */
+/** Derives a name and a key for encryption from a secret text, without which neither tells anything. */
 export const sealedBy = (secret: string) => {
   const { encrypt, decrypt } = factorSecrets([derived(secret, 'key of an answer')]);
   return {
@@ -84,10 +79,10 @@ const keyFor = (privateKey: KeyObject, use: string): Buffer => {
   return derived(Buffer.from(d, 'base64url'), use);
 };
 
-/** Keys for different uses have nothing to do with each other. */
+/** RFC 5869. The key for one use tells nothing about that for another. */
 const derived = (secret: Buffer | string, use: string): Buffer => Buffer.from(hkdfSync('sha256', secret, '', use, 32));
 
-/** The same for what a browser must not read. */
+/** For values that the browser keeps and must not read. */
 const encryptedTexts = (privateKey: KeyObject): Pick<Secrets, 'encrypt' | 'decrypt'> => {
   const { encrypt, decrypt } = factorSecrets([keyFor(privateKey, 'state of pages')]);
   return {
@@ -100,7 +95,7 @@ const encryptedTexts = (privateKey: KeyObject): Pick<Secrets, 'encrypt' | 'decry
 };
 
 /** RFC 4648 §6. The bits that fill no byte are dropped. */
-const bytesOf = (secret: string): Buffer => {
+const base32Bytes = (secret: string): Buffer => {
   const bits = [...secret].map((character) => BASE32.indexOf(character).toString(2).padStart(5, '0')).join('');
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 };
@@ -112,19 +107,19 @@ const truncated = (mac: Buffer): number => mac.readUInt32BE((mac[mac.length - 1]
 export const oneTimePassword = (secret: string, step: number): string => {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(step));
-  const mac = createHmac('sha1', bytesOf(secret)).update(counter).digest();
+  const mac = createHmac('sha1', base32Bytes(secret)).update(counter).digest();
   return `${truncated(mac) % 10 ** CODE_DIGITS}`.padStart(CODE_DIGITS, '0');
 };
 
 const CIPHER = 'aes-256-gcm';
-/** Bytes (NIST SP 800-38D §8.2.2): random ones are safe for 2^32 secrets with one key. */
+/** Bytes. Random IVs are safe for 2^32 secrets with one key (NIST SP 800-38D §8.2.2). */
 const IV_SIZE = 12;
 const TAG_SIZE = 16;
-/** The id of the key; the IV, the ciphertext and the tag. */
+/** `content` is the IV, the ciphertext and the tag. */
 const ENCRYPTED = /^(?<id>[\w-]{11})\.(?<content>[\w-]+)$/;
 
 /** 64 bits of the hash of a key. */
-const idOf = (key: Buffer): string => createHash('sha256').update(key).digest().subarray(0, 8).toString('base64url');
+const idOf = (key: Buffer): string => hash('sha256', key, 'buffer').subarray(0, 8).toString('base64url');
 
 /** AES-256-GCM, with the id of the user as additional data. @param keys of 32 bytes: the first one encrypts, all of them decrypt. */
 export const factorSecrets = (keys: readonly [Buffer, ...Buffer[]]): FactorSecrets => {
@@ -142,7 +137,7 @@ export const factorSecrets = (keys: readonly [Buffer, ...Buffer[]]): FactorSecre
       const { id = '', content = '' } = ENCRYPTED.exec(text)?.groups ?? {};
       const key = byId.get(id);
       const bytes = Buffer.from(content, 'base64url');
-      // Several texts of base64url may stand for the same bytes: only the one that was written is accepted.
+      // Several texts of base64url may stand for the same bytes. Only the canonical one is accepted.
       if (key === undefined || bytes.length < IV_SIZE + TAG_SIZE || bytes.toString('base64url') !== content)
         return null;
       return decrypted(key, bytes, userId);

@@ -1,4 +1,3 @@
-import type { JWTPayload } from 'jose';
 import * as v from 'valibot';
 import { AMR_VALUES } from '../../domain/assurance.ts';
 import { PublicUserFromJson } from '../json/fields.ts';
@@ -12,14 +11,13 @@ const Ulid = v.pipe(v.string(), v.ulid());
 
 const registered = { sub: Ulid, iat: NumericDate, exp: NumericDate, jti: Ulid };
 
-/** Any other parameter (RFC 7515 §4.1) is rejected: it could let the token choose the key or the rules. */
+/** Other parameters (RFC 7515 §4.1) are rejected, since some let a token choose the key or the rules. */
 const header = { alg: v.literal('ES256'), typ: v.literal('JWT'), kid: v.string(), sid: Ulid };
 
 const accessClaims = {
   ...registered,
   tokenType: v.literal('access'),
   user: PublicUserFromJson,
-  /** Of a user who has some: ADR 0004. */
   attributes: v.exactOptional(v.record(v.string(), v.unknown())),
   sid: v.exactOptional(Ulid),
   cnf: v.exactOptional(v.strictObject({ jkt: v.string() })),
@@ -49,36 +47,13 @@ export const AccessTokenOfSession = v.pipe(
 export const RefreshTokenOfSession = v.pipe(
   v.object({
     payload: v.strictObject({ ...registered, tokenType: v.literal('refresh') }),
-    protectedHeader: v.strictObject({
-      ...header,
-      rot: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
-    }),
+    protectedHeader: v.strictObject({ ...header, rot: v.pipe(v.number(), v.safeInteger(), v.minValue(0)) }),
   }),
-  v.transform(({ payload, protectedHeader: { sid, rot } }) => ({
-    claims: payload,
-    sessionId: sid,
-    rotation: rot,
-  })),
+  v.transform(({ payload, protectedHeader: { sid, rot } }) => ({ claims: payload, sessionId: sid, rotation: rot })),
 );
 
 /** The header parameters of a token's session, and its number in the session. */
 export type SessionHeader = { readonly sid: string; readonly rot?: number };
 
-/** Issuer and audience of the tokens: RFC 7519 §4.1.1, §4.1.3. `null`: not configured. */
-export type IssuerAndAudience = { readonly issuer: string | null; readonly audience: string | null };
-export type IssAndAud = Pick<JWTPayload, 'iss' | 'aud'>;
-
-export const issAndAud = ({ issuer, audience }: IssuerAndAudience): IssAndAud => ({
-  ...(issuer !== null && { iss: issuer }),
-  ...(audience !== null && { aud: audience }),
-});
-
-/** The claims without `iss` and `aud`; `null` if these are not the expected ones. */
-export const claimsFor = (expected: IssAndAud, payload: JWTPayload): JWTPayload | null => {
-  const { iss, aud, ...others } = payload;
-  if (iss !== expected.iss || aud !== expected.aud) return null;
-  return others;
-};
-
-/** Characters. The tokens signed here have some 1 000, at most 4 000 with attributes; longer ones are rejected before anything is computed. */
+/** Characters. Tokens of this service have some 1 000, or up to 4 000 with attributes. Longer ones are not even parsed. */
 export const MAX_TOKEN_LENGTH = 8 * 1024;

@@ -5,7 +5,7 @@ import { exportJWK } from 'jose/key/export';
 /** A JWK Set of public keys: RFC 7517 §5. */
 export type PublicJwks = { readonly keys: Awaited<ReturnType<typeof publicJwk>>[] };
 
-/** The public keys of a pair, the current one first. `kid` is that of the tokens' headers. */
+/** The public keys of a pair, the current one first. Headers of tokens have the same `kid`. */
 export const jwks = async ({ publicKeys }: KeyPair): Promise<PublicJwks> => ({
   keys: await Promise.all(publicKeys.map(publicJwk)),
 });

@@ -10,39 +10,31 @@ import type {
 } from '../../application/ports/token-signer.ts';
 import { PublicUserJson } from '../json/fields.ts';
 import { DIGEST, decoded, encoded, formProblem, isSignedBy, SIGNATURE_FORM } from './es256.ts';
-import {
-  AccessTokenOfSession,
-  claimsFor,
-  type IssAndAud,
-  type IssuerAndAudience,
-  issAndAud,
-  MAX_TOKEN_LENGTH,
-  RefreshTokenOfSession,
-  type SessionHeader,
-} from './token-claims.ts';
+import { AccessTokenOfSession, MAX_TOKEN_LENGTH, RefreshTokenOfSession, type SessionHeader } from './token-claims.ts';
 import type { KeyPair, TokenKeys } from './token-keys.ts';
+
+/** RFC 7519 §4.1.1, §4.1.3. `null`: not configured. */
+type IssuerAndAudience = { readonly issuer: string | null; readonly audience: string | null };
 
 /** The type of the list of ended sessions (RFC 8725 §3.11). */
 const ENDED_SESSIONS = 'ended-sessions+jwt';
-
-const NOT_CONFIGURED: IssuerAndAudience = { issuer: null, audience: null };
 
 /**
  * Compact JWS with ES256 (RFC 7515, RFC 7518 §3.4), by `node:crypto` on the calling thread (ADR 0004). `kid` is the thumbprint of the key
  * (RFC 7638).
  *
- * Why not jose: a refresh signs twice and verifies once. That takes 166 µs of CPU here and 340 µs with jose's `SignJWT` and `jwtVerify`, of
- * some 550 µs for all of it (Node.js 26, two cores). WebCrypto, which jose uses, hands each operation to the thread pool of libuv: beside a
- * flood of log-ins, one in a hundred took 9 to 17 ms instead of 2 to 4 ms, and in a program whose own `bcrypt.compare` fills that pool, each
- * took seconds instead of half a millisecond. The tests hold this signer against jose.
+ * jose is not used, since a refresh signs twice and verifies once. This takes 166 µs of processor time here and 340 µs with jose, of some 550 µs for all
+ * of it (Node.js 26, two cores). WebCrypto, which jose uses, runs each operation in the thread pool of libuv: during a flood of log-ins, one in a
+ * hundred took 9 to 17 ms instead of 2 to 4, and in a program whose own `bcrypt.compare` fills that pool, each took seconds instead of half a
+ * millisecond. The tests compare this signer with jose.
  *
- * @param expected the `iss` and `aud` of the tokens that are signed, and required of those that are verified.
+ * The tokens have the issuer and the audience, and only such tokens are accepted.
  */
 export const nodeCryptoTokenSigner = async (
   keys: TokenKeys,
-  expected: IssuerAndAudience = NOT_CONFIGURED,
+  { issuer, audience }: IssuerAndAudience = { issuer: null, audience: null },
 ): Promise<TokenSigner> => {
-  const ours = issAndAud(expected);
+  const ours = { ...(issuer !== null && { iss: issuer }), ...(audience !== null && { aud: audience }) };
   const access = await jwt(keys.access, ours);
   const refresh = await jwt(keys.refresh, ours);
   return {
@@ -50,7 +42,7 @@ export const nodeCryptoTokenSigner = async (
       access.sign({ ...claims, user: v.parse(PublicUserJson, claims.user), ...ours }, { sid: sessionId }),
     signRefresh: async ({ claims, sessionId, rotation }) =>
       refresh.sign({ ...claims, ...ours }, { sid: sessionId, rot: rotation }),
-    // Neither `sub`, `exp` nor the audience of tokens, so that careless verifiers do not take it for one (RFC 8725 §3.12).
+    // It has no `sub` and `exp`, and another audience, so that a careless verifier does not take it for an access token (RFC 8725 §3.12).
     signEnded: async (list, now) =>
       access.sign({ ...ours, aud: 'ended-sessions', iat: Math.floor(now / 1_000), ...list }, { typ: ENDED_SESSIONS }),
     verifyAccess: async (token, now) => access.verify(token, now, AccessTokenOfSession),
@@ -60,15 +52,14 @@ export const nodeCryptoTokenSigner = async (
 
 const rejected = (reason: TokenProblem) => ({ ok: false, reason }) as const;
 
-const jwt = async ({ privateKey, publicKeys }: KeyPair, expected: IssAndAud) => {
+const jwt = async ({ privateKey, publicKeys }: KeyPair, expected: { readonly iss?: string; readonly aud?: string }) => {
   const kid = await calculateJwkThumbprint(privateKey);
   const keysById = new Map<unknown, KeyObject>();
   for (const key of publicKeys) keysById.set(await calculateJwkThumbprint(key), key);
 
-  /** The key that a header names, or the problem of a header that is not ES256 with one of these keys. */
   const keyOf = (header: NonNullable<ReturnType<typeof decoded>>): KeyObject | TokenProblem => {
     if (typeof header.alg !== 'string') return 'malformed';
-    // No extension is implemented, so none can be critical: RFC 7515 §4.1.11.
+    // No critical extension is implemented (RFC 7515 §4.1.11).
     if (header.alg !== 'ES256' || Object.hasOwn(header, 'crit')) return 'unsupported';
     return keysById.get(header.kid) ?? 'unknown_key';
   };
@@ -92,21 +83,20 @@ const jwt = async ({ privateKey, publicKeys }: KeyPair, expected: IssAndAud) => 
       const content = decoded(claims);
       if (content === null) return rejected('malformed');
       if (typeof content.exp === 'number' && content.exp <= Math.floor(now / 1000)) return rejected('expired');
-      const payload = claimsFor(expected, content);
-      if (payload === null) return rejected('wrong_issuer_or_audience');
+      const { iss, aud, ...payload } = content;
+      if (iss !== expected.iss || aud !== expected.aud) return rejected('wrong_issuer_or_audience');
       const parsed = v.safeParse(schema, { payload, protectedHeader });
       return parsed.success ? { ok: true, token: parsed.output } : rejected('unexpected_claims');
     },
   };
 };
 
-/** Tokens of each kind, about 1 KiB for an access token without attributes, and half of that for a refresh token. */
+/** An access token takes about 1 KiB, and a refresh token half of that. */
 const MAX_REMEMBERED = 5_000;
 
 /**
- * Remembers tokens by their SHA-256, so that their signature is not verified again: access tokens that were verified, and refresh tokens
- * that were issued here. A remembered token gets the same result as a verification: it is checked for its expiry, and keys and
- * configuration do not change while a process runs. Rejected tokens are not remembered. ADR 0004.
+ * Remembers tokens by their SHA-256, so that their signatures are not verified again: access tokens that were verified, and refresh tokens that were
+ * issued here. Only their expiry is checked, since keys and configuration do not change while a process runs (ADR 0004).
  * @param options.max the number of tokens of each kind, for tests.
  */
 export const rememberingTokenSigner = (signer: TokenSigner, { max = MAX_REMEMBERED } = {}): TokenSigner => {
@@ -130,7 +120,7 @@ export const rememberingTokenSigner = (signer: TokenSigner, { max = MAX_REMEMBER
       if (verified.ok) access.add(digest, frozen(verified.token));
       return verified;
     },
-    /** Forgets the token: it is rotated, so it hardly ever comes again. */
+    /** Forgets the token, since it is rotated now, and hardly ever comes again. */
     async verifyRefresh(text, now) {
       const known = refresh.take(digestOf(text), now);
       return known === undefined ? signer.verifyRefresh(text, now) : { ok: true, token: known };
@@ -161,7 +151,7 @@ const memory = <Each extends Token>(max: number) => {
   };
 };
 
-/** Several requests may get the same object. */
+/** Several requests may get the same token, so that nobody may change it. */
 const frozen = <Each extends Token>(token: Each): Each => {
   for (const member of Object.values(token.claims)) if (typeof member === 'object') Object.freeze(member);
   Object.freeze(token.claims);

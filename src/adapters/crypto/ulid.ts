@@ -2,13 +2,13 @@ import { hash, randomFillSync } from 'node:crypto';
 import { encodeTime, monotonicFactory } from 'ulid';
 import type { Clock, IdGenerator } from '../../application/ports/clock-and-ids.ts';
 
-/** Random ULIDs. Within a millisecond, or when the clock steps back, each id is the successor of the last. */
+/** Random ULIDs. In the same millisecond, or when the clock was set back, each id is the successor of the last. */
 export const ulidGenerator = (clock: Clock): IdGenerator => {
   const ulid = monotonicFactory(pooledRandom());
   return { next: () => ulid(clock.now()) };
 };
 
-/** Bytes that are drawn at once: a system call for each of an id's 16 random characters would cost more than the id. */
+/** Random bytes are read from the system in blocks, since a system call takes longer than to make an id. */
 const POOL_SIZE = 4_096;
 
 /** @returns random numbers of at least 0 and below 1, in steps of 1/256, from the system's cryptographic source. */

@@ -11,29 +11,25 @@ export type Networks = readonly (readonly [ipaddr.IPv4 | ipaddr.IPv6, number])[]
 
 export class RefusedAddress extends LoggableError {}
 
-/** `http:` is for WEBHOOK_ALLOWED_NETWORKS alone. */
+/** `http:` is allowed only in WEBHOOK_ALLOWED_NETWORKS. */
 const isAllowed = (address: string, protocol: string, allowed: Networks): boolean => {
-  // An IPv4 address in one of IPv6 is that address.
+  // `process` converts an IPv6 address that contains one of IPv4.
   const parsed = ipaddr.process(address);
   const isNamed = allowed.some(([base, bits]) => parsed.kind() === base.kind() && parsed.match([base, bits] as never));
   return isNamed || (protocol === 'https:' && isPublic(parsed));
 };
 
-/** Global unicast is 2000::/3 (RFC 4291): outside of it, there are forms of IPv4 addresses that are not named. */
+/** Global unicast of IPv6 (RFC 4291). Outside of it are other forms of IPv4 addresses. */
 const GLOBAL = ipaddr.IPv6.parseCIDR('2000::/3');
 const isPublic = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
   address.range() === 'unicast' && (address instanceof ipaddr.IPv4 || address.match(GLOBAL));
 
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
-/** Milliseconds. */
-const SLOW = 1_000;
+const SLOW_MS = 1_000;
 
-/**
- * Looks each name up once at a time, and those that were slow the last time one after the other: the system has two threads for all lookups of
- * the process, those of the database and of mail among them.
- */
-export const takingTurns = (lookUp: Resolve): Resolve => {
+/** Looks up a name once at a time, and one slow name at a time: the process has two threads for look-ups, also for the database and mail. */
+export const limitedLookup = (lookUp: Resolve): Resolve => {
   const running = new Map<string, ReturnType<Resolve>>();
   const slow = new Set<string>();
   const oneAtATime = pLimit(1);
@@ -42,7 +38,7 @@ export const takingTurns = (lookUp: Resolve): Resolve => {
     try {
       return await lookUp(hostname);
     } finally {
-      if (monotonicTime() - startedAt > SLOW) slow.add(hostname);
+      if (monotonicTime() - startedAt > SLOW_MS) slow.add(hostname);
       else slow.delete(hostname);
       running.delete(hostname);
     }
@@ -54,11 +50,11 @@ export const takingTurns = (lookUp: Resolve): Resolve => {
   };
 };
 
-const resolved = takingTurns((hostname) => promisify(lookup)(hostname, { all: true }));
+const resolved = limitedLookup((hostname) => promisify(lookup)(hostname, { all: true }));
 
 /**
- * The addresses of a URL that may be connected to. A connection has to use these, and not resolve the name again.
- * @throws RefusedAddress when there are others alone: private ones, of this machine, of transition to IPv6, reserved ones.
+ * The public addresses of a URL. A connection has to use these, and not resolve the name again.
+ * @throws RefusedAddress when all are private, of this machine, of transition to IPv6, or reserved.
  */
 export const allowedAddresses = async (
   { hostname, protocol }: URL,
@@ -72,7 +68,7 @@ export const allowedAddresses = async (
   return addresses;
 };
 
-/** Gives a connection the addresses that were checked. */
+/** Makes a connection use addresses that were checked. */
 export const pinnedTo =
   (addresses: readonly LookupAddress[]): LookupFunction =>
   (_hostname, { all }, callback) => {

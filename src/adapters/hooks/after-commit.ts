@@ -6,15 +6,16 @@ import { withTimeout } from '../limits/response-timeout.ts';
 import { LoggableError } from '../log/redact-error.ts';
 
 const MAX_WAITING = 1_000;
-/** Milliseconds until the next event has its turn. */
+/** Milliseconds after which the hook is called for the next event. */
 const CALL_TIMEOUT = 10_000;
-/** Milliseconds that the events still have when the service stops. */
+/** Milliseconds for the events that wait when the service stops. */
 const CLOSE_TIMEOUT = 5_000;
 
 /** Calls a hook for events, one after the other. `add` returns at once and never throws. */
 export const eventsTo = (hook: NonNullable<Hooks['afterCommit']>, logger: Logger, observe: ObserveHook) => {
   const oneAtATime = pLimit(1);
   const late = () => new LoggableError('the hook has not ended in time');
+  /** Never rejects. */
   const call = async (event: AccountEvent): Promise<void> => {
     try {
       await withTimeout(CALL_TIMEOUT, Promise.resolve(event).then(hook), late);

@@ -16,7 +16,7 @@ import { withResponseTimeout } from '../limits/response-timeout.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { span } from '../tracing/spans.ts';
 
-/** How many requests may wait for a hook, so that a slow one does not fill the memory. */
+/** How many requests may wait for a hook. More would fill the memory if it is slow. */
 const AT_ONCE = 50;
 const RETRY_AFTER_SECONDS = 5;
 
@@ -25,7 +25,6 @@ const unavailable = (reason: string, cause?: unknown): AppError =>
 
 type Bounded<Asked, Answer> = {
   readonly name: Parameters<ObserveHook>[0];
-  /** Milliseconds. */
   readonly timeout: number;
   readonly hook: (asked: Asked) => unknown;
   /** @throws Error when the answer is not valid. */
@@ -33,7 +32,7 @@ type Bounded<Asked, Answer> = {
   readonly isRefusal?: (answer: Answer) => boolean;
 };
 
-/** A hook that a request waits for, bounded in time and number. Without a valid answer, the request fails: what the hook decides is never skipped. */
+/** A hook that requests wait for, with a limit for the time and the number of calls. A request fails without a valid answer. */
 export const bounded = <Asked, Answer>(
   { name, timeout, hook, read, isRefusal = () => false }: Bounded<Asked, Answer>,
   observe: ObserveHook,
@@ -60,27 +59,24 @@ export const bounded = <Asked, Answer>(
   };
 };
 
-/** @throws Error when the answer does not fit. */
 const answerIn = <Answer>(schema: v.GenericSchema<unknown, Answer>, given: unknown): Answer => {
   const { success, output } = v.safeParse(schema, given);
   if (!success) throw new LoggableError('the answer is not valid');
   return output;
 };
 
-/** Milliseconds. */
 export const ANSWER_TIMEOUT = 2_000;
 
-/** Strict, so that an attribute is not lost by a mistake in a name. */
+/** Strict, since a misspelled name would lose the attributes. */
 const Registration = v.strictObject({
   decision: v.picklist(['allow', 'refuse']),
   attributes: v.optional(v.unknown(), {}),
-  // Shown on pages and in logs of clients: no control characters, no ends of lines, and none that reorder the text.
+  // Pages and logs of clients show it, so it has no control characters, line breaks, or characters that reorder the text.
   message: v.optional(
     v.pipe(v.string(), v.minLength(1), v.maxLength(200), v.regex(/^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u)),
   ),
 });
 
-/** The hook of a registration. */
 export const boundedBeforeRegister = (
   hook: NonNullable<Hooks['beforeRegister']>,
   observe: ObserveHook,
@@ -97,9 +93,9 @@ export const boundedBeforeRegister = (
   return (...registration) => asked(registration);
 };
 
-/** Milliseconds: every refresh waits for it. */
+/** Milliseconds. Every refresh waits for this hook. */
 const CLAIMS_TIMEOUT = 500;
-/** With the attributes of the user, as JSON: the token still fits into a cookie. */
+/** The limit of the claims with the attributes of the user, as JSON. So the token still fits into a cookie. */
 const CLAIMS_MAX_BYTES = 2_048;
 
 type Asked = readonly [user: ClaimsUser, session: ClaimsSession];
@@ -125,7 +121,7 @@ const Verification = v.strictObject({ valid: v.boolean() });
 
 type Presented = Pick<Parameters<VerifyElsewhere>[0], 'id' | 'username' | 'email'> & { readonly password: string };
 
-/** Asks the former system about a password. @param until epoch milliseconds, from when on no password is right; `null`: never. */
+/** Asks the former system about a password. @param until epoch milliseconds, after which no password is right. `null`: no limit */
 export const boundedVerifyPassword = (
   ask: (presented: Presented) => unknown,
   until: number | null,

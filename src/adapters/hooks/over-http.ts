@@ -9,11 +9,7 @@ const MAX_ANSWER_BYTES = 16_384;
 
 export type AskDeps = { readonly clock: Clock; readonly ids: IdGenerator };
 
-/**
- * A hook that asks a URL, in signed requests. It gives up after two seconds. The answer is JSON that nothing has checked yet.
- * @param key an Ed25519 key
- * @param type what is asked
- */
+/** A hook that sends signed requests to a URL. The JSON that it answers is not checked yet. @param key an Ed25519 key */
 export const askOverHttp =
   (url: string, key: KeyObject, type: 'registration.requested' | 'password.presented', { clock, ids }: AskDeps) =>
   async (data: object) => {

@@ -8,10 +8,9 @@ export const publicHookKey = (key: KeyObject): string => {
   return `whpk_${Buffer.from(x, 'base64url').toString('base64')}`;
 };
 
-/** What a request is signed with. */
 export type SigningKey = {
   readonly privateKey: KeyObject;
-  /** Of `v1`. */
+  /** The key of HMAC, for `v1`. */
   readonly secret?: Buffer;
 };
 
@@ -45,7 +44,7 @@ export const postSigned = (
   return tracedFetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
 };
 
-/** What precedes the seed in PKCS #8 (RFC 8410 §7). */
+/** The bytes before the seed in PKCS #8 (RFC 8410 §7). */
 const ED25519 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 const derived = (key: KeyObject, use: 'ed25519' | 'hmac', id: string, number: number): Buffer => {
@@ -53,7 +52,7 @@ const derived = (key: KeyObject, use: 'ed25519' | 'hmac', id: string, number: nu
   return Buffer.from(hkdfSync('sha256', Buffer.from(d, 'base64url'), '', `tandem webhook ${use} ${id} ${number}`, 32));
 };
 
-/** The keys of a webhook are derived from that of the hooks, so that no row has a secret. @param key an Ed25519 key */
+/** Derives the key of a webhook from that of the hooks, so that no secret is stored. @param key an Ed25519 key */
 export const webhookKey = (
   key: KeyObject,
   { id, hasSecret }: Pick<Webhook, 'id' | 'hasSecret'>,
@@ -64,7 +63,7 @@ export const webhookKey = (
   return { privateKey, ...(hasSecret && { secret: derived(key, 'hmac', id, number) }) };
 };
 
-/** The keys that sign at this time: for a day after a rotation, the former one as well. */
+/** The keys that sign now. For a day after a rotation, the former one is among them. */
 export const webhookKeys = (key: KeyObject, webhook: Webhook, now: number): readonly SigningKey[] => {
   const { keyNumber, rotatedAt } = webhook;
   const hasFormer = rotatedAt !== null && now < rotatedAt + FORMER_KEY_LIFETIME;

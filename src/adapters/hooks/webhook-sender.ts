@@ -10,22 +10,21 @@ import { requestSpan } from '../tracing/traced-fetch.ts';
 import { allowedAddresses, type Networks, pinnedTo, type Resolve } from './addresses.ts';
 import { publicHookKey, signedHeaders, webhookKeys } from './signing.ts';
 
-/** Milliseconds, from looking up the name to the headers of the response. */
+/** Milliseconds, from the look-up of the name to the headers of the response. */
 const ATTEMPT_TIMEOUT = 20_000;
 const MAX_HEADER_BYTES = 8_192;
 
 type SenderDeps = {
-  /** The key of the hooks; `null`: this instance has none. */
+  /** The key of the hooks; `null` if this instance has none. */
   readonly hookKey: () => Promise<KeyObject | null>;
   readonly allowedNetworks: Networks;
   readonly clock: Clock;
   /** Ends requests in progress. */
   readonly stop: AbortSignal;
-  /** Default: the system's. */
   readonly resolve?: Resolve;
 };
 
-/** Sends over a connection of its own, to an address that was checked. Follows no redirect, and reads no body. */
+/** Opens a connection for each message, to an address that was checked. Follows no redirect, and reads no body. */
 export const webhookSender =
   ({ hookKey, allowedNetworks, clock, stop, resolve }: SenderDeps, timeout = ATTEMPT_TIMEOUT): SenderFor =>
   async (webhook) => {

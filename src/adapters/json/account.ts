@@ -7,7 +7,6 @@ const Text = v.nullable(v.string());
 const UserAgent = v.pipe(Text, v.description('`User-Agent` of the last request, at most 200 bytes.'));
 const Address = v.pipe(Text, v.description('Its network: /24 of IPv4, /48 of IPv6.'));
 
-/** Without the ids of its tokens. */
 export const SessionJson = v.pipe(
   v.object({
     id: v.string(),
@@ -33,12 +32,12 @@ const identity = {
   ...{ ...times('createdAt'), ...nullableTimes('lastUsedAt') },
 };
 
-/** With the names that the provider has for its user and itself. */
+/** An identity, with the names by which the provider knows itself and its user. */
 export const StoredIdentityJson = v.object({ ...identity, ...texts('issuer', 'subject') });
 
 export const IdentityJson = v.pipe(v.object(identity), v.title('Identity'));
 
-const stored = {
+const event = {
   id: v.string(),
   kind: v.picklist(EVENT_KINDS),
   at: Timestamp,
@@ -53,9 +52,9 @@ const stored = {
   actor: v.nullable(v.literal('operator')),
 };
 
-export const StoredEventJson = v.object(stored);
+export const StoredEventJson = v.object(event);
 
-export const EventJson = v.pipe(v.object({ ...stored, deviceName: v.nullable(v.string()) }), v.title('Event'));
+export const EventJson = v.pipe(v.object({ ...event, deviceName: v.nullable(v.string()) }), v.title('Event'));
 
 export const EventsPage = v.object({
   events: v.array(EventJson),

@@ -1,14 +1,8 @@
 import * as v from 'valibot';
 import { AttributesJson, nullableTexts, nullableTimes, numbers, texts, times } from './fields.ts';
 
-/** What the back office shows besides users. */
-
 export const InvitationJson = v.pipe(
-  v.object({
-    ...texts('id', 'email'),
-    attributes: AttributesJson,
-    ...times('createdAt', 'expiresAt'),
-  }),
+  v.object({ ...texts('id', 'email'), attributes: AttributesJson, ...times('createdAt', 'expiresAt') }),
   v.title('Invitation'),
   v.examples([
     {
@@ -32,7 +26,7 @@ export const WebhookJson = v.object({
 
 export const SettingJson = v.object({
   ...texts('name', 'meaning'),
-  /** `null`: it is a secret. */
+  /** `null` for a secret. */
   value: v.nullable(v.string()),
   isSet: v.boolean(),
 });

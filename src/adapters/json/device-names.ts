@@ -2,17 +2,16 @@
 const PRODUCT = /^(?!Mozilla\/)[\w!#$%&'*+.^`|~-]+(?=\/)/;
 
 /**
- * Loads the names of browsers and systems, with the first answer that has one.
- * @param between what is between the program and the system.
- * @returns a function from a user agent to what people call its program: `Firefox on Windows`. `null` if it does not say so. The text is from
- *   a client.
+ * Loads the names of browsers and systems.
+ * @param between the text between the program and the system.
+ * @returns a function from a user agent to the name that people know, such as `Firefox on Windows`; `null` if there is none. The client chooses this text.
  */
 export const deviceNames = async (between = ' on '): Promise<(userAgent: string | null) => string | null> => {
   const { default: bowser } = await import('bowser');
   const known = new Set<string>(Object.values(bowser.BROWSER_MAP));
   return (userAgent) => {
     if (userAgent === null) return null;
-    // Only what is asked for is looked for.
+    // `true` makes bowser parse only what is asked for.
     const parser = bowser.getParser(userAgent, true);
     const [browser, system] = [parser.getBrowserName(), parser.getOSName()];
     const program = known.has(browser) ? browser : PRODUCT.exec(userAgent)?.[0];

@@ -10,10 +10,11 @@ export const PasskeyJson = v.pipe(
   v.title('Passkey'),
 );
 
-/** With recovery codes for a user who has nothing else. */
-export const AddedPasskeyJson = v.pipe(
-  v.object({ ...PasskeyJson.entries, recoveryCodes: v.optional(v.array(v.string())) }),
-);
+/** It has recovery codes if the user has no other second factor. */
+export const AddedPasskeyJson = v.object({
+  ...PasskeyJson.entries,
+  recoveryCodes: v.optional(v.array(v.string())),
+});
 
 export const FactorsJson = v.object({
   passkeys: v.array(PasskeyJson),

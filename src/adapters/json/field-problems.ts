@@ -1,15 +1,14 @@
 import { type BaseIssue, getDotPath } from 'valibot';
 import type { FieldCode, FieldProblem } from '../../domain/errors/app-error.ts';
 
-/** What valibot has found, as the details of CLIENT_PARAMS_VALIDATION_FAILED. */
-
-/** The client chooses the names of parameters; they may be as long as the request target. */
+/** Clients choose the names of parameters, which may be as long as the request target. */
 const MAX_FIELD_LENGTH = 64;
-/** More than the fields of any route. The client chooses how many members an object like `extra` has. */
+/** More than the fields of any route. Clients choose the number of members of an object like `extra`. */
 const MAX_PROBLEMS = 50;
 
 /**
- * A text of a body that is empty counts as missing: forms send it so. Then a field has one problem, however many checks it fails.
+ * The problems that valibot has found, as the details of CLIENT_PARAMS_VALIDATION_FAILED. An empty text in a body counts as missing, since forms send it
+ * for an empty field, and has no other problem.
  * @param place the field of a problem that has no path: `body`, `query` or `params`.
  */
 export const fieldProblems = (
@@ -30,7 +29,7 @@ type Problem = Omit<FieldProblem, 'field'>;
 
 const REQUIRED: Problem = { message: 'is required', code: 'required' };
 
-/** valibot's own messages of a wrong type quote the value, so they are replaced. */
+/** Replaces the messages of valibot, which quote the value. */
 const problemOfType = ({ type, expected, received }: BaseIssue<unknown>): Problem => {
   if (expected === 'never') return { message: 'is unknown', code: 'unknown' };
   if (received === 'undefined') return REQUIRED;
@@ -39,7 +38,7 @@ const problemOfType = ({ type, expected, received }: BaseIssue<unknown>): Proble
   return { message: 'has the wrong type', code: 'invalid_type' };
 };
 
-/** The checks that schemas of requests may have. `test/http/field-codes.test.ts` fails for another one. */
+/** By the checks of valibot. `test/http/field-codes.test.ts` fails if the schema of a request uses another one. */
 export const CHECKS: Readonly<Record<string, (issue: BaseIssue<unknown>) => Problem>> = {
   min_length: (issue) => ({ message: `must have at least ${lengthOf(issue)}`, code: 'too_short' }),
   max_length: (issue) => ({ message: `must have at most ${lengthOf(issue)}`, code: 'too_long' }),

@@ -15,25 +15,23 @@ import {
   USERNAME_PATTERN,
 } from '../../domain/user.ts';
 
-/** No port and no path: `domainToASCII` would take them off. A longer domain is none. */
+/** Without a port and a path, which `domainToASCII` would remove. */
 const DOMAIN = /(?<=@)[\w.\u0080-\u{10ffff}-]{1,253}$/u;
 
-/** A username or an email address as somebody has typed it, an international domain in the form that mail servers know: `jo@xn--bcher-kva.example`. */
+/** A username or an email address that somebody has typed. An international domain gets its form in ASCII: `jo@xn--bcher-kva.example`. */
 export const typedAccount = (text: string): string =>
   typedName(text).replace(DOMAIN, (domain) => domainToASCII(domain) || domain);
 
-type Broken = { readonly code: FieldCode; readonly message: string };
+type Problem = { readonly code: FieldCode; readonly message: string };
 
-/** A rule about a field that valibot does not have. `received` takes its code to the details of the error. @param check `null`: it is kept. */
-export const fieldRule = <Input>(check: (value: Input) => Broken | null) =>
+/** A rule that valibot does not have. `fieldProblems` finds its code in `received`. @param check returns `null` for a valid value */
+export const fieldRule = <Input>(check: (value: Input) => Problem | null) =>
   v.rawCheck<Input>(({ dataset, addIssue }) => {
-    const broken = dataset.typed ? check(dataset.value) : null;
-    if (broken !== null) addIssue({ received: broken.code, message: broken.message });
+    const problem = dataset.typed ? check(dataset.value) : null;
+    if (problem !== null) addIssue({ received: problem.code, message: problem.message });
   });
 
 export const textRule = fieldRule<string>;
-
-/** The fields that several routes and the import of users share, with the limits of the domain. */
 
 export const Username = v.pipe(
   v.string(),
@@ -68,34 +66,29 @@ export const Locale = v.pipe(
   v.transform((text) => canonicalLocale(text) ?? text),
 );
 
-const passwordMessages = ({ minLength, maxBytes }: PasswordLimits): Readonly<Record<PasswordProblem, string>> => ({
-  too_short: `must have at least ${minLength} characters`,
-  too_long: `must have at most ${maxBytes} bytes of UTF-8`,
-  invalid_characters: 'must contain neither NUL nor half a surrogate pair',
-});
-
-export const newPassword = (limits: PasswordLimits) =>
-  v.pipe(
+export const newPassword = (limits: PasswordLimits) => {
+  const { minLength, maxBytes } = limits;
+  const messages: Readonly<Record<PasswordProblem, string>> = {
+    too_short: `must have at least ${minLength} characters`,
+    too_long: `must have at most ${maxBytes} bytes of UTF-8`,
+    invalid_characters: 'must contain neither NUL nor half a surrogate pair',
+  };
+  const description = `At most ${maxBytes} bytes of UTF-8, without NUL.`;
+  return v.pipe(
     v.string(),
     textRule((password) => {
       const code = passwordProblem(password, limits);
-      return code === null ? null : { code, message: passwordMessages(limits)[code] };
+      return code === null ? null : { code, message: messages[code] };
     }),
-    v.metadata({
-      jsonSchema: {
-        type: 'string',
-        minLength: limits.minLength,
-        // The limit is in bytes, of which a character has one or more.
-        maxLength: limits.maxBytes,
-        description: `At most ${limits.maxBytes} bytes of UTF-8, without NUL.`,
-      },
-    }),
+    // A character has one byte or more.
+    v.metadata({ jsonSchema: { type: 'string', minLength, maxLength: maxBytes, description } }),
   );
+};
 
-/** Without the limits of new passwords: the current one may be older than these limits. */
+/** It has no other limits, since the password may be older than those. */
 export const CurrentPassword = v.pipe(v.string(), v.minLength(1));
 
-/** What a client sends for the operator's hook. The answer of a CAPTCHA has some 2,000 characters. */
+/** Data of a client for the operator's hook. The answer of a CAPTCHA has some 2,000 characters. */
 export const Extra = v.pipe(
   v.record(
     v.pipe(
@@ -108,10 +101,9 @@ export const Extra = v.pipe(
   v.description('For a hook of the operator, such as the answer of a CAPTCHA.'),
 );
 
-/** A proof for a URL of 1,000 characters fits. */
-const PROOF_MAX_LENGTH = 2_048;
+/** Characters. A proof for a URL of 1,000 characters fits. */
+export const PROOF_MAX_LENGTH = 2_048;
 
-/** A proof of the key of a device (RFC 9449): a JWT in compact serialization. */
 export const Proof = v.pipe(
   v.string(),
   v.maxLength(PROOF_MAX_LENGTH),
@@ -119,7 +111,7 @@ export const Proof = v.pipe(
   v.description('A proof of the key of the device (RFC 9449).'),
 );
 
-/** What the log-in at a page of the service has put into the address that it has led back to. */
+/** The code that a page for log-in adds to the address to which it sends the browser back. */
 export const BindingCode = v.pipe(v.string(), v.maxLength(300), v.regex(/^[\w.-]+$/, 'must be a code of the address'));
 
 export const Id = v.pipe(
@@ -130,12 +122,12 @@ export const Id = v.pipe(
 
 export const IdParams = v.object({ id: Id });
 
-/** A number of a query, from 1 on. */
+/** A number from 1 on, in a query. */
 export const numberUpTo = (most: number, described: { readonly default?: number } = {}) =>
   v.pipe(
     v.string(),
     v.regex(new RegExp(`^\\d{1,${`${most}`.length}}$`), 'must be a whole number'),
-    // Before the transformation, after which the document of a request knows nothing.
+    // Before the transformation, since the OpenAPI document ignores what comes after it.
     v.metadata({ jsonSchema: { type: 'integer', minimum: 1, maximum: most, ...described } }),
     v.transform(Number),
     v.minValue(1),
@@ -159,13 +151,12 @@ const codeOf = (form: RegExp, message: string, example: string, description: str
   );
 
 export const Code = codeOf(CODE_PATTERN, 'must have six digits', '287082', 'Six digits of an authenticator app.');
-/** A code of a mail. */
 export const MailCode = codeOf(LOGIN_CODE_PATTERN, 'must have eight digits', '48151623', 'Eight digits of a mail.');
 
 /** More than the 43 characters that a token has. */
 const LINK_TOKEN_MAX = 100;
 
-/** The token of a link. One of another form is not found. */
+/** The token of a link in a mail. Its form is not checked, since a wrong token is not found. */
 export const LinkToken = v.pipe(
   v.string(),
   v.minLength(1),
@@ -200,7 +191,7 @@ export const FromTimestamp = v.pipe(
 );
 
 type Names = readonly string[];
-/** Members of an answer by the kind of their values. */
+/** Members of an answer, by the type of their values. */
 export const texts = <const Each extends Names>(...names: Each) => v.entriesFromList(names, v.string());
 export const nullableTexts = <const Each extends Names>(...names: Each) =>
   v.entriesFromList(names, v.nullable(v.string()));
@@ -215,7 +206,7 @@ const publicUser = <Time extends v.GenericSchema>(time: Time) => ({
   ...{ createdAt: time, updatedAt: time },
 });
 
-/** The domain's public user → JSON. Drops unknown members, so that no other member of a user is sent. */
+/** The domain's public user → JSON. It drops all other members of a user. */
 export const PublicUserJson = v.pipe(v.object(publicUser(Timestamp)), v.title('User'));
 
 export const AttributesJson = v.record(v.string(), v.unknown());

@@ -5,20 +5,20 @@ import { hidesSomething } from '../../domain/text.ts';
 import type { CreationOptionsJson, RequestOptionsJson } from './factors.ts';
 import { textRule } from './fields.ts';
 
-/** What browsers make and use passkeys with, and what they send of them: the JSON of WebAuthn Level 3 §5.1.8–5.1.11, without members that nobody reads. */
+/** The JSON of passkeys: WebAuthn Level 3 §5.1.8–5.1.11, without members that nobody reads. */
 
 /** An id has up to 1,023 bytes (§6.5.1). */
 const CREDENTIAL_ID_MAX_LENGTH = 1_364;
 /** A handle has up to 64 bytes (§5.4.3). */
 const HANDLE_MAX_LENGTH = 86;
-/** The body of a request is not longer either. */
+/** The limit of a whole body. */
 const MEMBER_MAX_LENGTH = 16_384;
-/** Nobody has registered more than six. */
+/** Six transports are registered so far. */
 const TRANSPORTS_MAX = 10;
 
 const Base64url = v.pipe(v.string(), v.regex(/^[\w-]*$/, 'must be base64url'));
 const base64url = (length: number) => v.pipe(Base64url, v.minLength(1), v.maxLength(length));
-/** Empty in some browsers, Safari for example, that mean none. */
+/** Some browsers, such as Safari, send an empty text for none. */
 const Handle = v.pipe(Base64url, v.maxLength(HANDLE_MAX_LENGTH));
 const CredentialId = base64url(CREDENTIAL_ID_MAX_LENGTH);
 const Member = base64url(MEMBER_MAX_LENGTH);
@@ -57,7 +57,7 @@ const Name = v.pipe(
 export const NewPasskeyBody = v.object({
   credential: NewCredential,
   name: v.optional(Name),
-  /** That of the call that has made it (WebAuthn Level 3 §5.1.3.1). */
+  /** The `mediation` of the call that has made the passkey (§5.1.3.1). */
   mediation: v.optional(v.literal('conditional')),
 });
 
@@ -71,10 +71,10 @@ export const AcceptedPasskeysJson = v.pipe(
 
 type RelyingParty = { readonly rpId: string };
 
-/** Milliseconds: five minutes (§15.1), less than a challenge is good for. */
+/** Milliseconds: five minutes (§15.1), which is less than the lifetime of a challenge. */
 const TIMEOUT = 300_000;
 
-/** What browsers ask for first (§5.8.7): the device itself, then a phone. Security keys are still there. */
+/** Browsers offer the device itself first, then a phone, then the rest (§5.8.7). */
 const HINTS = ['client-device', 'hybrid'] as const;
 
 const encoded = (challenge: string): string => Buffer.from(challenge).toString('base64url');

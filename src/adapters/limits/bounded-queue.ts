@@ -6,9 +6,9 @@ export type QueueLoad = { readonly running: number; readonly waiting: number };
 
 type BoundedQueueOptions = {
   readonly width: number;
-  /** Milliseconds that a task may wait, estimated from the duration of recent tasks. */
+  /** Milliseconds that a task may wait. Its wait is estimated from the duration of recent tasks. */
   readonly maxWait: number;
-  /** Milliseconds that a task is expected to take until the first one has been measured. */
+  /** Milliseconds that a task is expected to take, before any was measured. */
   readonly expectedDuration?: number;
   /** Milliseconds of a monotonic clock. */
   readonly now?: () => number;
@@ -18,8 +18,8 @@ type BoundedQueueOptions = {
 const WEIGHT = 1 / 8;
 
 /**
- * Runs at most `width` tasks at once, in the order of their arrival. A task that would have to wait longer than `maxWait` is
- * rejected at once with AppError SYS_HTTP_UNEXPECTED_ERROR, status 503 and `retryAfter`.
+ * Runs at most `width` tasks at once, in the order of their arrival. Rejects a task that would have to wait longer than `maxWait`, with AppError
+ * SYS_HTTP_UNEXPECTED_ERROR, status 503 and `retryAfter`.
  */
 export const boundedQueue = ({ width, maxWait, expectedDuration = 50, now = monotonicTime }: BoundedQueueOptions) => {
   const limit = pLimit(width);

@@ -1,9 +1,9 @@
 const STEP_MS = 50;
 
 /**
- * Calls `giveUp` after `timeout` milliseconds without a response. Returns a function that cancels it. While the event loop is blocked, a
- * plain timer would end before a response that has already arrived is read. So the time is counted in steps of one turn of the event loop,
- * and all sockets are read between two steps.
+ * Calls `giveUp` after `timeout` milliseconds without a response. After the event loop was blocked, a plain timer would end before a response is read
+ * that has arrived meanwhile. So the time is counted in steps, with all sockets read between two of them.
+ * @returns a function that cancels it
  */
 export const onResponseTimeout = (timeout: number, giveUp: () => void): (() => void) => {
   let left = Math.ceil(timeout / STEP_MS);
@@ -24,7 +24,7 @@ export const onResponseTimeout = (timeout: number, giveUp: () => void): (() => v
   };
 };
 
-/** The result of `work`, or a rejection with `error()` if no response has come in time, as `onResponseTimeout` counts it. */
+/** The result of `work`, or a rejection with `error()` after the time of `onResponseTimeout`. */
 export const withResponseTimeout = <Result>(
   timeout: number,
   work: Promise<Result>,
@@ -42,7 +42,7 @@ export const withTimeout = <Result>(timeout: number, work: Promise<Result>, erro
     error,
   );
 
-/** @param start starts a timer that calls `giveUp` at its end, and returns a function that stops it. */
+/** @param start starts a timer that calls `giveUp`, and returns a function that stops it. */
 const raceTimer = <Result>(
   work: Promise<Result>,
   start: (giveUp: () => void) => () => void,

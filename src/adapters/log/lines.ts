@@ -1,10 +1,9 @@
 import type { Logger } from 'pino';
 import type { AccountEvent } from '../../domain/event.ts';
 
-/** The log messages of the first failure, and of the first success after it. */
 export type OutageMessages = { readonly unavailable: string; readonly available: string };
 
-/** Logs when something stops working, and when it works again. */
+/** Logs the first failure, and the first success after it. */
 export const outageLog = (logger: Pick<Logger, 'info' | 'warn'>, messages: OutageMessages) => {
   let isOut = false;
   return {
@@ -21,10 +20,7 @@ export const outageLog = (logger: Pick<Logger, 'info' | 'warn'>, messages: Outag
   };
 };
 
-/**
- * Writes a line for each event (ADR 0011): `warn` for a replayed token, else `info`. None for a session that has expired: nobody did anything, and
- * the purge says how many there were.
- */
+/** Writes a line for each event (ADR 0011), but not for an expired session: the purge logs their number. */
 export const auditLog =
   (logger: Logger, onEvent?: (event: AccountEvent) => void) =>
   (events: readonly AccountEvent[]): void => {
@@ -35,15 +31,11 @@ export const auditLog =
     }
   };
 
-/** Without the user agent, which any client can choose. With the time of what an operator did: it is logged up to a minute later. */
-const lineOf = ({ kind, userId, at, sessionId, reason, note, count, requestId, address, actor }: AccountEvent) => ({
-  kind,
-  userId,
-  ...(sessionId !== null && { sessionId }),
-  ...(reason !== null && { reason }),
-  ...(note !== null && { note }),
-  ...(kind === 'login-refused' && { count }),
-  ...(requestId !== null && { requestId }),
-  ...(address !== null && { address }),
-  ...(actor !== null && { actor, at: new Date(at).toISOString() }),
-});
+/** The user agent is left out, since any client can choose it. The time is for acts of operators, which are logged up to a minute later. */
+const lineOf = (event: AccountEvent) => {
+  const { kind, userId, sessionId, reason, note, requestId, address, actor } = event;
+  const count = kind === 'login-refused' ? event.count : null;
+  const at = actor === null ? null : new Date(event.at).toISOString();
+  const line = { kind, userId, sessionId, reason, note, count, requestId, address, actor, at };
+  return Object.fromEntries(Object.entries(line).filter(([, value]) => value !== null));
+};

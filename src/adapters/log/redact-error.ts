@@ -1,9 +1,9 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 
-/** An error of ours whose message is logged: it must quote no value that was sent or stored. */
+/** An error whose message is logged. It must not quote a value that was sent or stored. */
 export class LoggableError extends Error {}
 
-/** Messages of drivers that quote no value, word for word. */
+/** Messages of drivers that may be logged. */
 const OF_DRIVERS: ReadonlySet<string> = new Set([
   // node-postgres, and its pool
   'Connection terminated',
@@ -25,16 +25,16 @@ const OF_DRIVERS: ReadonlySet<string> = new Set([
 ]);
 
 const ENGINE_TYPES: ReadonlySet<unknown> = new Set(['TypeError', 'RangeError', 'ReferenceError']);
-/** Messages of V8 that contain names of code only. Others quote values: `Cannot create property 'a' on string 'secret'`. */
+/** Messages of V8 with names from the code alone. Others quote values: `Cannot create property 'a' on string 'secret'`. */
 const OF_THE_ENGINE =
   /^(?:[\w$.]{1,100} is not (?:a function|a constructor|defined|iterable)|Cannot (?:read|set) properties of (?:undefined|null) \((?:reading|setting) '\w{1,50}'\)|Maximum call stack size exceeded|Invalid time value)$/;
 
-/** Redis begins its error replies with a code: OOM, LOADING, READONLY, NOAUTH, CLUSTERDOWN. */
+/** The code at the start of an error reply of Redis: OOM, LOADING, READONLY, NOAUTH, CLUSTERDOWN. */
 const REDIS_CODE = /^[A-Z]{2,32}(?= )/;
 
 const MAX_FRAMES = 20;
 
-/** A frame in the exact format of V8: a line of the message may resemble one. */
+/** A frame in the exact format of V8, since a line of the message may resemble one. */
 const FRAME =
   /^ {4}at (?:async )?(?:[\w$.<>#[\] ]{1,120} \()?(?:(?:file:\/\/|node:|\/|[A-Za-z]:\\)[^\s()]{1,250}:\d{1,7}:\d{1,7}|<anonymous>|native|index \d{1,7})\)?$/;
 
@@ -49,7 +49,7 @@ export const framesOf = (error: unknown): string => {
     .join('\n');
 };
 
-/** Appends the frames of a foreign error to the error that replaces it. Its message and other members are dropped. */
+/** Adds the frames of an error to the error that replaces it. */
 export const withFramesOf = <Replacement extends Error>(foreign: unknown, replacement: Replacement): Replacement => {
   replacement.stack = `${replacement.stack}\n${framesOf(foreign)}`;
   return replacement;
@@ -58,16 +58,14 @@ export const withFramesOf = <Replacement extends Error>(foreign: unknown, replac
 /** The parts of an error that may be logged. Drivers put statements and their parameters into other members. */
 export type RedactedError = {
   readonly type: string;
-  /** If it quotes no value. */
   readonly message?: string;
-  /** Of an AppError. */
   readonly reason?: string;
   readonly code?: string | number;
   readonly stack?: string;
   readonly cause?: RedactedError;
 };
 
-/** The name of a type, a table, a constraint or a function, or a code: never a value that was sent or stored. */
+/** A code, or the name of a type, a table, a constraint or a function, and never a value that was sent or stored. */
 const NAME = /^[A-Za-z_][\w$]{0,62}$|^[0-9A-Z]{5}$/;
 /** The `type` of an error of the body parser: `entity.too.large`. */
 const DOTTED = /^[a-z]{1,20}(?:\.[a-z]{1,20}){1,4}$/;
@@ -75,20 +73,17 @@ const DOTTED = /^[a-z]{1,20}(?:\.[a-z]{1,20}){1,4}$/;
 const NAMING_FIELDS = ['table', 'constraint', 'routine'];
 const MAX_CAUSES = 3;
 
-/**
- * An error for the log: type, code, frames and causes. Accepts whatever was thrown, and never throws itself.
- * @param causes how many causes of causes are included.
- */
+/** An error for the log. Accepts any thrown value, and never throws. @param causes the length of the chain of causes that is included */
 export const redactError = (error: unknown, causes = MAX_CAUSES): RedactedError => {
   try {
     return error instanceof Error ? described(error, causes) : { type: typeof error };
   } catch {
-    // One of its getters throws, or it is a proxy that does.
+    // A getter or a proxy has thrown.
     return { type: 'unreadable' };
   }
 };
 
-/** The same in one line without frames and causes, for the `reason` of the error that replaces it. Empty if nothing is safe. */
+/** The same in one line, without frames and causes, for the `reason` of the error that replaces it. */
 export const reasonOf = (error: unknown): string => {
   try {
     if (typeof error !== 'object' || error === null) return '';
@@ -129,10 +124,9 @@ const wordIn = (error: object, field: string, form: RegExp): string | undefined 
 const codeIn = (error: object): string | number | undefined => {
   const code: unknown = Reflect.get(error, 'code');
   if (typeof code === 'number') return code;
-  return wordIn(error, 'code', NAME) ?? (Reflect.get(error, 'name') === 'ReplyError' ? redisCode(error) : undefined);
+  if (Reflect.get(error, 'name') !== 'ReplyError') return wordIn(error, 'code', NAME);
+  return wordIn(error, 'code', NAME) ?? REDIS_CODE.exec(String(Reflect.get(error, 'message')))?.[0];
 };
-
-const redisCode = (error: object): string | undefined => REDIS_CODE.exec(String(Reflect.get(error, 'message')))?.[0];
 
 const messageIn = (error: object): string | undefined => {
   const message: unknown = Reflect.get(error, 'message');
@@ -141,8 +135,5 @@ const messageIn = (error: object): string | undefined => {
   return error instanceof LoggableError || isOfEngine || OF_DRIVERS.has(message) ? message : undefined;
 };
 
-/**
- * Why a file or a directory could not be used, in the words of the system. It names paths, so it is shown to the operator only, and
- * neither logged nor sent to a client.
- */
+/** Why a file could not be used, in the words of the system. It names paths, so it is shown to the operator, but neither logged nor sent to clients. */
 export const systemReason = (error: unknown): string => (error instanceof Error ? error.message : 'unknown');

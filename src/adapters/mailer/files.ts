@@ -4,9 +4,10 @@ import type { Mail, Mailer } from '../../application/ports/mailer.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { systemClock } from '../clock/system.ts';
 import { isAddress, messageOf, safeId } from './message.ts';
+import { whyOf } from './smtp.ts';
 
 type FileOptions = {
-  /** Created if necessary, for its user alone. */
+  /** Created if necessary, and accessible to its owner alone. */
   readonly directory: string;
   /** An address, or a name and an address in angle brackets. */
   readonly from: string;
@@ -24,9 +25,10 @@ export const fileMailer = ({ directory, from, onWritten }: FileOptions): Mailer 
       await mkdir(directory, { recursive: true, mode: 0o700 });
       await writeFile(path, await textOf(mail, from), { mode: 0o600, flag: 'wx' });
     } catch (error) {
-      throw new AppError('SYS_UNEXPECTED_ERROR', { reason: `The mail was not written: ${codeOf(error)}` });
+      // The message contains the path.
+      throw new AppError('SYS_UNEXPECTED_ERROR', { reason: `The mail was not written: ${whyOf(error)}` });
     }
-    onWritten?.(path, linksIn(mail));
+    onWritten?.(path, mail.text.match(/https?:\/\/\S+/g) ?? []);
     return 'sent';
   },
 });
@@ -38,11 +40,3 @@ const textOf = async (mail: Mail, from: string): Promise<Buffer> => {
   // With `buffer`, it is no stream.
   return message as Buffer;
 };
-
-/** Without the message, which contains the path. */
-const codeOf = (error: unknown): string => {
-  const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined;
-  return typeof code === 'string' ? code : 'unknown';
-};
-
-const linksIn = ({ text }: Mail): string[] => text.match(/https?:\/\/\S+/g) ?? [];

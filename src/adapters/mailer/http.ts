@@ -9,12 +9,11 @@ type HttpOptions = {
   /** Posts a request, signed as those of hooks. `at`: epoch milliseconds */
   readonly post: (request: MailRequest & { readonly at: number }, signal: AbortSignal) => Promise<Response>;
   readonly clock: Clock;
-  /** Milliseconds. */
   readonly timeout?: number;
 };
 
 const TIMEOUT = 20_000;
-/** The answer of a server that will never take this mail. */
+/** The status of a server that will never take this mail. */
 const REFUSED = 422;
 
 /** @returns the status; `no answer` without one */
@@ -54,7 +53,7 @@ export const httpMailer = ({ from, ...options }: HttpOptions & { readonly from: 
   };
 };
 
-/** Asks the server whether it takes mail, without one. @returns why not; `null` when it does. */
+/** Asks the server whether it would take mail. @returns why not; `null` when it would */
 export const whyNoHttpMail = async (options: HttpOptions): Promise<string | null> => {
   const status = await ask(options, { id: `msg_check-${options.clock.now()}`, type: 'mail.check', data: {} });
   return isDone(status) ? null : String(status);

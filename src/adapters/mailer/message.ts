@@ -5,22 +5,20 @@ import { EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../domain/user.ts';
 /** Whether the text is one address, and not a list or a name with an address. */
 export const isAddress = (text: string): boolean => text.length <= EMAIL_MAX_LENGTH && EMAIL_PATTERN.test(text);
 
-/** Characters that an id may not have in a Message-ID or a file name. */
-const FORBIDDEN = /[^A-Za-z0-9_-]/g;
-
-export const safeId = ({ id }: Pick<Mail, 'id'>): string => id.replaceAll(FORBIDDEN, '_');
+/** An id for a Message-ID and the name of a file. */
+export const safeId = ({ id }: Pick<Mail, 'id'>): string => id.replaceAll(/[^A-Za-z0-9_-]/g, '_');
 
 /**
- * The message for nodemailer, which replaces line breaks in headers by spaces. Addresses are objects, since a text would be parsed as a
- * list. The encoding is quoted-printable, since spam filters suspect base64.
+ * The message for nodemailer, which replaces line breaks in headers by spaces, but parses texts as lists of addresses. The encoding is quoted-printable,
+ * since spam filters suspect base64.
  * @param from an address, or a name and an address in angle brackets
  */
 export const messageOf = (mail: Mail, from: string): SendMailOptions => {
-  const sender = mailboxOf(from);
+  const [, name = '', address = from] = /^(.*) <([^<>]+)>$/.exec(from) ?? [];
   return {
-    from: sender,
+    from: { name, address },
     to: { name: '', address: mail.to },
-    messageId: `<${safeId(mail)}@${sender.address.replace(/^.*@/, '')}>`,
+    messageId: `<${safeId(mail)}@${address.replace(/^.*@/, '')}>`,
     subject: mail.subject,
     text: mail.text,
     html: mail.html,
@@ -30,9 +28,4 @@ export const messageOf = (mail: Mail, from: string): SendMailOptions => {
     disableFileAccess: true,
     disableUrlAccess: true,
   };
-};
-
-const mailboxOf = (text: string): { readonly name: string; readonly address: string } => {
-  const [, name = '', address = text] = /^(.*) <([^<>]+)>$/.exec(text) ?? [];
-  return { name, address };
 };

@@ -2,29 +2,29 @@ import * as v from 'valibot';
 import { systemClock } from '../clock/system.ts';
 import { boundedText, tracedFetch } from '../tracing/traced-fetch.ts';
 
-/** What a mail server takes in place of a password (RFC 7628): access tokens of an authorization server. */
+/** The authorization server whose access tokens a mail server takes instead of a password (RFC 7628). */
 export type MailOAuth = {
   /** The token endpoint. */
   readonly url: string;
   readonly clientId: string;
   readonly clientSecret: string;
   readonly scope?: string | undefined;
-  /** Of the mailbox's owner. Without it, the client gets tokens of its own (client credentials). */
+  /** The token of the mailbox's owner. Without it, the client gets tokens of its own (client credentials). */
   readonly refreshToken?: string | undefined;
 };
 
 const MAX_ANSWER_BYTES = 65_536;
-/** Milliseconds before its end in which a token is no longer used. */
+/** Milliseconds before its expiry at which a token is no longer used. */
 const MARGIN = 60_000;
 
 const Answer = v.object({ access_token: v.pipe(v.string(), v.minLength(1)), expires_in: v.optional(v.number(), 300) });
 
-/** Says nothing of the answer, which may quote secrets. */
+/** Quotes nothing of the answer, which may contain secrets. */
 const refused = (): Error => Object.assign(new Error('no access token'), { code: 'EOAUTH2' });
 
 /**
  * Gets an access token (RFC 6749 §4.4 and §6).
- * @returns the token and its end, in epoch milliseconds
+ * @returns the token, and the time until which it is used, in epoch milliseconds
  * @throws Error with the code EOAUTH2, or of the connection
  */
 export const mailToken = async (

@@ -5,13 +5,13 @@ import { isAddress, messageOf } from './message.ts';
 import { type MailOAuth, mailToken } from './oauth.ts';
 
 type SmtpOptions = {
-  /** `smtp:` or `smtps:`; user and password percent-encoded. */
+  /** `smtp:` or `smtps:`, with a percent-encoded user and password. */
   readonly url: string;
   /** An address, or a name and an address in angle brackets. */
   readonly from: string;
-  /** Whether `smtp:` requires STARTTLS. It is used in any case where the server offers it. */
+  /** Whether `smtp:` requires STARTTLS, which is used in any case if the server offers it. */
   readonly requireTls: boolean;
-  /** In place of a password in the URL. */
+  /** Replaces the password in the URL. */
   readonly oauth?: MailOAuth | null;
   /** Milliseconds that one mail may take. */
   readonly timeout?: number;
@@ -20,7 +20,7 @@ type SmtpOptions = {
 /** Milliseconds. Some servers delay their greeting to unknown clients. */
 const SMTP_TIMEOUT = 60_000;
 
-/** Sends mail over SMTP, with a connection for each. nodemailer has 39 modules, so it is loaded with the first mail (ADR 0021). */
+/** Sends mail over SMTP, with a connection for each. nodemailer is loaded with the first mail, since it has 39 modules (ADR 0021). */
 export const smtpMailer = ({ from, ...options }: SmtpOptions): Mailer => {
   const { timeout = SMTP_TIMEOUT } = options;
   const connection = connectionOf({ ...options, timeout });
@@ -33,23 +33,21 @@ export const smtpMailer = ({ from, ...options }: SmtpOptions): Mailer => {
       if (!isAddress(mail.to)) return 'refused';
       transport ??= open(connection);
       try {
-        // The time-outs of the connection restart with each byte, so a slow server could prolong them without end.
+        // The time-outs of the connection restart with each byte, so they do not bound the whole time.
         const signal = AbortSignal.any([AbortSignal.timeout(timeout), closing.signal]);
         const connected = await transport;
         await span('send mail', attributes, () => connected.sendMail({ ...messageOf(mail, from), signal }));
         return 'sent';
       } catch (error) {
         if (isPermanentRejection(error)) return 'refused';
-        throw undelivered(error);
+        // No `cause`, since nodemailer quotes the server, which may quote addresses and passwords.
+        throw new AppError('SYS_UNEXPECTED_ERROR', { reason: `The mail was not delivered: ${whyOf(error)}` });
       }
     },
   };
 };
 
-/**
- * Connects to the mail server and logs in, without sending a mail.
- * @returns why it failed, without texts of the server; `null` when mail can be sent.
- */
+/** Logs in to the mail server. @returns why it failed, without texts of the server; `null` when mail can be sent */
 export const whyNoMail = async (options: Omit<SmtpOptions, 'from'> & { readonly timeout: number }) => {
   const transport = await open(connectionOf(options));
   try {
@@ -67,17 +65,15 @@ const open = async (options: ReturnType<typeof connectionOf>) => {
   return createTransport(options);
 };
 
-/** How the user of the URL logs in (RFC 7628, or a password). nodemailer keeps a token until its end. */
+type TokenCallback = (error: Error | null, token?: string, expiresAt?: number) => void;
+
+/** The user of the URL, with a password or a token (RFC 7628), which nodemailer keeps until it expires. */
 const authOf = ({ username, password }: URL, oauth: MailOAuth | null, timeout: number) => {
   const user = decodeURIComponent(username);
   if (oauth === null) return { user, pass: decodeURIComponent(password) };
   return {
     ...{ type: 'OAuth2' as const, user },
-    provisionCallback: (
-      _user: string,
-      _renew: boolean,
-      done: (error: Error | null, token?: string, expires?: number) => void,
-    ) => {
+    provisionCallback: (_user: string, _renew: boolean, done: TokenCallback) => {
       mailToken(oauth, timeout).then(({ token, expiresAt }) => done(null, token, expiresAt), done);
     },
   };
@@ -93,34 +89,23 @@ const connectionOf = ({ url, requireTls, oauth = null, timeout }: Omit<SmtpOptio
     secure,
     requireTLS: requireTls && !secure,
     ...(username !== '' && { auth: authOf(parsed, oauth, timeout) }),
-    // Each of them also covers STARTTLS.
     ...{ connectionTimeout: timeout, dnsTimeout: timeout, greetingTimeout: timeout, socketTimeout: timeout },
-    // Without this, the name of this machine cannot be resolved while it is offline.
+    // Without this, a server on this machine cannot be found while the machine is offline.
     allowInternalNetworkInterfaces: true,
     logger: false,
   };
 };
 
-/** Replies about authentication (RFC 4954 §6): the configuration is at fault, not the mail. */
+/** Replies about authentication (RFC 4954 §6). */
 const ABOUT_LOGIN = /^53\d$/;
 
-/**
- * Whether the server permanently rejected this recipient or this message. A rejected log-in or sender concerns all mail, and can be
- * corrected, so it does not count.
- */
-export const isPermanentRejection = (error: unknown): boolean => {
+/** Whether the server permanently rejected this recipient or message. A rejected log-in or sender concerns all mail, and can be corrected. */
+const isPermanentRejection = (error: unknown): boolean => {
   if (typeof error !== 'object' || error === null) return false;
   const { command, permanent, responseCode } = error as Readonly<Record<string, unknown>>;
   const isAboutMail = command === 'RCPT TO' || command === 'DATA';
   return isAboutMail && permanent === true && !ABOUT_LOGIN.test(String(responseCode));
 };
-
-/**
- * The error for a mail that was not delivered, without a `cause`: the messages of nodemailer quote the server, which quotes
- * addresses and passwords.
- */
-export const undelivered = (error: unknown): AppError =>
-  new AppError('SYS_UNEXPECTED_ERROR', { reason: `The mail was not delivered: ${whyOf(error)}` });
 
 /** A code or the name of a command: `ETIMEDOUT`, `SOCKET_TIMEOUT`, `RCPT TO`, `451`. */
 const WORDS = /^[A-Z][A-Z0-9_]{1,40}(?: [A-Z0-9-]{2,12})?$|^\d{3}$/;

@@ -9,9 +9,9 @@ import { DATABASE_FAILURES } from '../records/units.ts';
 export type Readings = {
   readonly passwordHashes: () => Readonly<Record<'running' | 'waiting', number>>;
   readonly endedSessions: () => Readonly<Record<'listed' | 'waiting', number>>;
-  /** `null` without a pool: SQLite has one connection. */
+  /** `null` for SQLite, which has no pool. */
   readonly databaseConnections: () => Readonly<Record<'used' | 'idle' | 'waiting', number>> | null;
-  /** `null` without a pool. */
+  /** `null` for SQLite. */
   readonly maxDatabaseConnections: number | null;
   readonly rateLimits: () => RateLimitMode;
   /** `null` without Redis. */
@@ -20,17 +20,17 @@ export type Readings = {
   readonly clockOffset: () => number;
   /** Whether requests should be sent to this instance. */
   readonly isReady: () => Promise<boolean>;
-  /** Whether a part is down that is not required. */
+  /** Whether a part is down that is not `required`. */
   readonly isDegraded: () => Promise<boolean>;
   /** `null` without mail. */
   readonly waitingMail: (() => Waiting) | null;
   readonly waitingWebhooks: () => Waiting;
 };
 
-/** How many messages or events wait to be sent, and for how many seconds the oldest has waited. */
+/** How many messages or events wait to be sent, and for how many seconds the oldest of them. */
 export type Waiting = { readonly count: number; readonly seconds: number };
 
-/** Where requests are counted: in this process, in Redis for all instances, or not reliably for all: Redis is unavailable, or evicts counts. */
+/** Where requests are counted: in this process, or in Redis for all instances. `degraded`: Redis is unavailable, or evicts counts. */
 export type RateLimitMode = (typeof MODES)[number];
 const MODES = ['process', 'shared', 'degraded'] as const;
 
@@ -40,7 +40,6 @@ const MAIL_OUTCOMES = ['sent', 'refused', 'failed', 'given-up'] as const;
 
 const LATENCY_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3, 10, 30];
 
-/** What each metric means. */
 const HELP = {
   tandem_account_events_total: 'What happened to accounts, by kind, and by the reason for the end of a session.',
   tandem_build_info: 'The version of the service, and the commit that it was built from: always 1.',
@@ -77,26 +76,23 @@ const HELP = {
 } as const;
 type Name = keyof typeof HELP;
 
-/**
- * The service's metrics for Prometheus. Labels are names of routes, statuses and outcomes: a client can't create new ones.
- * @param build the version of the service, and the commit that it was built from, if that is known
- */
+/** Labels are names of routes, statuses and outcomes, so no client can create new ones. @param build `revision`: the commit, if it is known */
 export const prometheusMetrics = (build: { readonly version: string; readonly revision: string | null }) => {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  const described = (name: Name, ...labelNames: string[]) => ({ name, help: HELP[name], labelNames, registers });
-  const counter = (name: Name, ...labels: string[]) => new Counter(described(name, ...labels));
-  /** Counts by one label. All its values are exported as 0 from the start, so that the first one is an increase. */
-  const counted = (name: Name, label: string, values: readonly string[]) => {
+  const metric = (name: Name, ...labelNames: string[]) => ({ name, help: HELP[name], labelNames, registers });
+  const counter = (name: Name, ...labels: string[]) => new Counter(metric(name, ...labels));
+  /** Counts by one label. All its values are exported as 0 from the start, so that the first event is an increase. */
+  const countBy = (name: Name, label: string, values: readonly string[]) => {
     const counts = counter(name, label);
     for (const value of values) counts.inc({ [label]: value }, 0);
     return (value: string): void => counts.inc({ [label]: value });
   };
-  const info = new Gauge({ ...described('tandem_build_info', 'version', 'revision'), aggregator: 'first' });
+  const info = new Gauge({ ...metric('tandem_build_info', 'version', 'revision'), aggregator: 'first' });
   info.set({ version: build.version, revision: build.revision ?? '' }, 1);
   const requests = new Histogram({
-    ...described('tandem_http_request_duration_seconds', 'route', 'status'),
+    ...metric('tandem_http_request_duration_seconds', 'route', 'status'),
     buckets: LATENCY_BUCKETS_SECONDS,
   });
   const unreadable = counter('tandem_http_unreadable_requests_total', 'status');
@@ -107,19 +103,19 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
     for (const reason of kind === 'session-ended' ? SESSION_ENDINGS : ['']) events.inc({ kind, reason }, 0);
   const hooks = counter('tandem_hook_calls_total', 'hook', 'outcome');
   for (const hook of HOOKS) for (const outcome of HOOK_OUTCOMES) hooks.inc({ hook, outcome }, 0);
-  const rounds = new Gauge({ ...described('tandem_purge_done_timestamp_seconds', 'rows'), aggregator: 'max' });
+  const rounds = new Gauge({ ...metric('tandem_purge_done_timestamp_seconds', 'rows'), aggregator: 'max' });
   for (const rows of ROUNDS) rounds.setToCurrentTime({ rows });
   return {
     /** @param duration milliseconds. */
     observeRequest: (route: string, status: number, duration: number): void =>
       requests.observe({ route, status }, duration / 1000),
     observeUnreadable: (status: number): void => unreadable.inc({ status }),
-    observeRefresh: counted('tandem_refreshes_total', 'outcome', OUTCOMES),
-    observeMail: counted('tandem_mail_attempts_total', 'outcome', MAIL_OUTCOMES),
+    observeRefresh: countBy('tandem_refreshes_total', 'outcome', OUTCOMES),
+    observeMail: countBy('tandem_mail_attempts_total', 'outcome', MAIL_OUTCOMES),
     observeLostSpans: (count: number): void => lostSpans.inc(count),
-    observeWebhook: counted('tandem_webhook_attempts_total', 'outcome', WEBHOOK_OUTCOMES),
+    observeWebhook: countBy('tandem_webhook_attempts_total', 'outcome', WEBHOOK_OUTCOMES),
     observeFallback: (): void => fallbacks.inc(),
-    observeDatabaseFailure: counted('tandem_database_failures_total', 'class', DATABASE_FAILURES),
+    observeDatabaseFailure: countBy('tandem_database_failures_total', 'class', DATABASE_FAILURES),
     observeEvent: ({ kind, reason, count }: AccountEvent): void => events.inc({ kind, reason: reason ?? '' }, count),
     observeHook: ((hook, outcome) => hooks.inc({ hook, outcome })) satisfies ObserveHook,
     observePurged: (rows: Round): void => rounds.setToCurrentTime({ rows }),
@@ -127,14 +123,14 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
     /** @param lost how many lines of the log were dropped so far. */
     watchLog: (lost: () => number): void => {
       new Counter({
-        ...described('tandem_log_lines_lost_total'),
+        ...metric('tandem_log_lines_lost_total'),
         collect() {
           this.reset();
           this.inc(lost());
         },
       });
     },
-    /** What `metricsOfWorkers` adds up. */
+    /** The input of `metricsOfWorkers`. */
     values: (): Promise<MetricsOfWorker> => registry.getMetricsAsJSON(),
     contentType: registry.contentType,
     /** In the exposition format. */
@@ -146,13 +142,13 @@ export type PrometheusMetrics = ReturnType<typeof prometheusMetrics>;
 export type MetricsOfWorker = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 export type Scraped = { readonly contentType: string; readonly text: () => Promise<string> };
 
-/** In the primary process: those of all workers, added up where that has a meaning. */
+/** The metrics of all workers, in the primary process. */
 export const metricsOfWorkers = (all: () => MetricsOfWorker[]): Scraped => ({
   contentType: Registry.PROMETHEUS_CONTENT_TYPE,
   text: () => AggregatorRegistry.aggregate(all()).metrics(),
 });
 
-/** How the values of workers become one. */
+/** Computes one value from those of all workers. */
 type Aggregator = 'sum' | 'min' | 'max' | 'average';
 
 const watch = (readings: Readings, registers: Registry[]): void => {

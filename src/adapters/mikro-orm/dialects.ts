@@ -9,13 +9,13 @@ import type { Booleans, Connection, Execute, RowLock, Sql } from './statements.t
 export type SqlDialect = {
   /** As OpenTelemetry calls the database. */
   readonly system: 'postgresql' | 'sqlite' | 'mariadb' | 'mysql';
-  /** Sends a statement that is a transaction by itself, again if it was undone because of another. */
+  /** Sends a statement outside of transactions, and again after a conflict or while the database is busy. */
   readonly repeated: <Result>(send: () => Promise<Result>) => Promise<Result>;
   /** Runs work in a transaction on a connection of its own. */
   readonly transact: <Result>(db: Sql, work: (transaction: Connection) => Promise<Result>) => Promise<Result>;
-  /** Whether the statements of a transaction are sent without waiting for the answers to those before. */
+  /** Whether a transaction sends a statement before the one before it is answered. */
   readonly pipelines: boolean;
-  /** How a transaction locks a row. Without it, only one transaction writes at a time. */
+  /** How a transaction locks a row; `null` where only one transaction writes at a time. */
   readonly rowLock: RowLock;
   /** Whether `delete` can return what it has deleted. */
   readonly returnsDeleted: boolean;
@@ -26,7 +26,7 @@ export type SqlDialect = {
 
 const LONGEST_WAIT_MS = 10_000;
 
-/** Repeats what was undone because of another transaction. Waits without blocking the thread, as `busy_timeout` of SQLite would. */
+/** Waits between two attempts without blocking the thread. `busy_timeout` of SQLite would block it. */
 const repeatedAfter =
   (failureOf: SqlDialect['failureOf']): SqlDialect['repeated'] =>
   async (send) => {
@@ -42,18 +42,17 @@ const repeatedAfter =
     }
   };
 
-/** A transaction that may still have to begin, and what carries out its statements, in their order. */
+/** `begun` resolves when the transaction has begun. `execute` may be called before. */
 type StartedTransaction = { readonly begun: Promise<unknown>; readonly execute: Execute };
 type Begin = (connection: DatabaseConnection) => StartedTransaction | Promise<StartedTransaction>;
 
-/** While another process writes, `begin` of SQLite fails, and the connection is free for reads before the next attempt. Later, nothing is busy. */
 const inTransaction = <Result>(
   db: Sql,
   begin: Begin,
   work: (transaction: Connection) => Promise<Result>,
 ): Promise<Result> =>
   db.connection().execute(async (held) => {
-    // Kysely itself would send nothing before the last statement was answered.
+    // Kysely's own transactions send a statement only after the one before it was answered.
     const connection = await held.getExecutor().provideConnection(async (each) => each);
     try {
       const { begun, execute } = await begin(connection);
@@ -62,7 +61,7 @@ const inTransaction = <Result>(
       await connection.executeQuery(CompiledQuery.raw('commit'));
       return result;
     } catch (error) {
-      // There may be none: it has not begun, or SQLite has ended it by itself, for example when the disk is full.
+      // It fails if the transaction has not begun, or if SQLite has ended it by itself, for example when the disk is full.
       await connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => undefined);
       throw error;
     }
@@ -71,15 +70,11 @@ const inTransaction = <Result>(
 const begunBy =
   (statement: string): Begin =>
   async (connection) => {
-    const begun = connection.executeQuery(CompiledQuery.raw(statement));
-    await begun;
-    return { begun, execute: (query) => connection.executeQuery(query) };
+    await connection.executeQuery(CompiledQuery.raw(statement));
+    return { begun: Promise.resolve(), execute: (query) => connection.executeQuery(query) };
   };
 
-/**
- * Sends what the transaction reads first together with its beginning. A change, and what follows it, waits until the transaction has begun: it
- * would be kept otherwise, if that fails.
- */
+/** Sends the first reads together with `begin`. A change waits until the transaction has begun: it would be stored if `begin` failed. */
 const begunWith =
   (statement: string): Begin =>
   (connection) => {
@@ -87,7 +82,7 @@ const begunWith =
     const begun = connection.executeQuery(CompiledQuery.raw(statement)).then(() => {
       hasBegun = true;
     });
-    // The statement that follows fails as well.
+    // `inTransaction` awaits it later.
     begun.catch(() => undefined);
     const execute: Execute = async (query, reads) => {
       if ((!hasBegun && !reads) || waiting > 0) {
@@ -109,12 +104,11 @@ const postgresqlFailure = (error: unknown): Failure => {
   return { kind: POSTGRESQL_CONFLICTS.includes(code) ? 'conflict' : 'other' };
 };
 
-const IDLE_LIMIT_MS = 10_000;
 /**
- * READ COMMITTED, whatever the default of the database: each statement sees what was committed before it. The limit holds for this transaction
- * only: behind a pooler, the session goes to other clients afterwards (ADR 0019).
+ * READ COMMITTED, whatever the default of the database: each statement sees what was committed before it. The time limit is set for the transaction
+ * alone, since a pooler gives the session to other clients afterwards (ADR 0019).
  */
-const BEGIN = `begin isolation level read committed; set local idle_in_transaction_session_timeout = ${IDLE_LIMIT_MS}`;
+const BEGIN = `begin isolation level read committed; set local idle_in_transaction_session_timeout = 10000`;
 
 export const POSTGRESQL: SqlDialect = {
   system: 'postgresql',
@@ -128,7 +122,7 @@ export const POSTGRESQL: SqlDialect = {
   failureOf: postgresqlFailure,
 };
 
-/** Names the columns of the index: `users.email`. */
+/** The message names the columns of the index: `users.email`. */
 const SQLITE_VIOLATION = /^UNIQUE constraint failed: (.+)$/;
 /** Primary result codes, https://sqlite.org/rescode.html: SQLITE_BUSY and SQLITE_LOCKED. */
 const SQLITE_BUSY: readonly number[] = [5, 6];
@@ -139,25 +133,24 @@ const sqliteFailure = (error: unknown): Failure => {
   return { kind: SQLITE_BUSY.includes(Number(field(error, 'errcode')) & 0xff) ? 'busy' : 'other' };
 };
 
-/** Milliseconds after which timers and sockets get a turn: SQLite answers at once, so a loop of statements would keep them waiting. */
+/** Milliseconds. SQLite answers without waiting, so a loop of statements must pause for timers and sockets. */
 const LONGEST_TURN = 20;
 let turnAt = 0;
-const takeTurns = async (): Promise<void> => {
-  if (monotonicTime() - turnAt < LONGEST_TURN) return;
-  await nextTurn();
-  turnAt = monotonicTime();
-};
 
 const repeatedOnSqlite = repeatedAfter(sqliteFailure);
 const untilFree: SqlDialect['repeated'] = async (send) => {
-  await takeTurns();
+  if (monotonicTime() - turnAt >= LONGEST_TURN) {
+    await nextTurn();
+    turnAt = monotonicTime();
+  }
   return repeatedOnSqlite(send);
 };
 
 export const SQLITE: SqlDialect = {
   system: 'sqlite',
   repeated: untilFree,
-  // Takes the lock for writing at the beginning, so that what the work reads is still true when it writes.
+  // `immediate` takes the lock for writing, so that what the work reads stays true until it writes. While another process has the lock, the
+  // connection is free for reads between two attempts.
   transact: (db, work) => untilFree(() => inTransaction(db, begunBy('begin immediate'), work)),
   pipelines: false,
   rowLock: null,
@@ -167,14 +160,14 @@ export const SQLITE: SqlDialect = {
   failureOf: sqliteFailure,
 };
 
-/** ER_UNKNOWN_COM_ERROR, of a node that its Galera cluster is without. It carries out no statement. */
+/** ER_UNKNOWN_COM_ERROR: the node has lost its Galera cluster, and executes no statement. */
 export const NOT_READY = 1047;
 /**
- * Error numbers of MariaDB and MySQL: ER_CHECKREAD, ER_LOCK_DEADLOCK (also of a commit that came after another one at a node of a cluster). After
- * ER_LOCK_WAIT_TIMEOUT, the rest of the transaction is still there.
+ * Error numbers of MariaDB and MySQL: ER_CHECKREAD, ER_LOCK_DEADLOCK (also when another node of a cluster has committed first). ER_LOCK_WAIT_TIMEOUT
+ * is none of them, since it undoes the statement alone, and not the transaction.
  */
 const MYSQL_CONFLICTS: readonly unknown[] = [1020, 1213, NOT_READY];
-/** ER_DUP_ENTRY ends with the name of the index, in MySQL after that of its table. The value before it may contain anything. */
+/** The message of ER_DUP_ENTRY ends with the name of the index. MySQL puts the name of the table before it. */
 const MYSQL_DUPLICATE = / for key '(?:[^'.]+\.)?([^'.]+)'$/;
 
 const mysqlFailure = (error: unknown): Failure => {

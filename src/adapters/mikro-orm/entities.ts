@@ -6,7 +6,7 @@ import { columnsOf, type Kind, type SqlColumn, VERSION } from './statements.ts';
 
 type OptionsOfEntity = ConstructorParameters<typeof EntitySchema>[0];
 
-/** JSON is a text, since `jsonb` of PostgreSQL refuses NUL. */
+/** JSON is stored as text, since `jsonb` of PostgreSQL refuses NUL. */
 const typeOf = (kind: Kind, types: Types, isIndexed: boolean) => {
   if (kind === 'boolean') return { type: 'boolean' };
   if (kind === 'integer') return { type: 'bigint', columnType: types.integer, unsigned: false };
@@ -24,7 +24,7 @@ const propertyOf = ({ name, kind, isNullable }: SqlColumn, types: Types, isIndex
 const prefixedIndexes = (prefix: string, indexes: Readonly<Record<string, readonly string[]>> = {}) =>
   Object.entries(indexes).map(([name, properties]) => ({ name: `${prefix}${name}`, properties: [...properties] }));
 
-/** @param users the entity of the users, for a table whose rows go with one. */
+/** @param users the entity of the users, for a table whose rows are deleted with their user. */
 const entityOf = (table: AnyTable, types: Types, prefix: string, users?: EntitySchema): EntitySchema => {
   const tableName = `${prefix}${table.name}`;
   const ofUser = {
@@ -54,41 +54,38 @@ const entityOf = (table: AnyTable, types: Types, prefix: string, users?: EntityS
     },
     uniques: prefixedIndexes(prefix, table.unique),
     indexes: prefixedIndexes(prefix, table.indexes),
-    // The types of properties are those of a class, which these entities have not.
+    // MikroORM derives the types of properties from a class, and these entities have none.
   } as OptionsOfEntity);
 };
 
-/**
- * One entity for each table.
- * @param prefix the names of the tables, of their indexes and of their foreign keys begin with it.
- */
-const recordEntities = (types: Types, prefix: string, tables = TABLES): EntitySchema[] => {
-  const { users: ofUsers, ...others } = tables;
-  const users = entityOf(ofUsers, types, prefix);
-  return [users, ...Object.values(others).map((table) => entityOf(table, types, prefix, table.ofUser && users))];
-};
-
-/** MikroORM with all tables. Also for its command line. */
+/** Also for the command line of MikroORM. @param prefix the names of tables, indexes and foreign keys begin with it */
 export const ormOptions = async (
   { orm, types }: DatabaseKind,
   prefix: string,
-  tables = TABLES,
-): Promise<Partial<Options>> => ({
-  ...(await orm()),
-  entities: recordEntities(types, prefix, tables),
-  ensureDatabase: false,
-  // Of the index over users, which `search.ts` makes, and of migrations.
-  schemaGenerator: { skipTables: [/users_(names|search)|tandem_migrations/] },
-  allowGlobalContext: true,
-  debug: false,
-  logger: () => undefined,
-});
+  { users: tableOfUsers, ...others } = TABLES,
+): Promise<Partial<Options>> => {
+  const users = entityOf(tableOfUsers, types, prefix);
+  return {
+    ...(await orm()),
+    entities: [users, ...Object.values(others).map((table) => entityOf(table, types, prefix, table.ofUser && users))],
+    ensureDatabase: false,
+    // The tables of the index over users (`search.ts`) and of migrations.
+    schemaGenerator: { skipTables: [/users_(names|search)|tandem_migrations/] },
+    allowGlobalContext: true,
+    debug: false,
+    logger: () => undefined,
+  };
+};
 
-/** The statements that make all tables. Connects to no database. */
+/** The statements that create all tables. Connects to no database. */
 export const schemaStatements = async (kind: DatabaseKind, prefix: string, tables = TABLES): Promise<string[]> => {
-  // Not `MikroORM.init`, which searches for files of entities.
+  // `MikroORM.init` would search for files of entities.
   const orm = new MikroORM(await ormOptions(kind, prefix, tables));
   const text = await orm.schema.getCreateSchemaSQL({ wrap: false });
-  const statements = text.split(';').map((statement) => statement.trim());
-  return kind.schema(statements.filter((statement) => statement !== ''));
+  return kind.schema(
+    text
+      .trim()
+      .split(/\s*;\s*/)
+      .filter((statement) => statement !== ''),
+  );
 };

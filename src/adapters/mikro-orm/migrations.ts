@@ -3,25 +3,25 @@ import type { Types } from './options.ts';
 import { makeSearchIndex } from './search.ts';
 import type { Send, Sql } from './statements.ts';
 
-/** The types of columns for `addColumn`, as the declared tables have them. */
+/** The types of columns, for `addColumn` of Kysely. */
 type ColumnTypes = Readonly<Record<'integer' | 'text' | 'indexedText' | 'json' | 'boolean', RawBuilder<unknown>>>;
 
-/** A change of a table that was created by an earlier version. A table that is missing is created as it is declared. */
+/** A change of a table that an earlier version has created. */
 export type Migration = {
   /** The version that brings it, and what it does: `1.1.0-devices`. It never changes. */
   readonly name: string;
-  /** The name of the table: one that is missing needs no change. */
+  /** If this table is missing, it is created as it is declared, and needs no change. */
   readonly table: string;
-  /** Written with Kysely's schema builder, for every kind of database. @param prefix of the names of tables and indexes. */
+  /** Uses Kysely's schema builder, so that it works with every database. @param prefix of the names of tables and indexes. */
   readonly up: (
     transaction: Sql,
     context: { readonly parts: ColumnTypes; readonly prefix: string; readonly search: readonly string[] },
   ) => Promise<void>;
-  /** On PostgreSQL in place of `up`, outside of the transaction: an index of a table that may have many rows is made `concurrently`. */
+  /** PostgreSQL runs it instead of `up`, outside of the transaction, to make an index of a large table `concurrently`. */
   readonly apart?: (send: Send, prefix: string) => Promise<void>;
 };
 
-/** That may be `null`. */
+/** Adds a column that may be `null`. */
 const newColumn = (name: string, table: string, column: string, type: keyof ColumnTypes): Migration => ({
   name,
   table,
@@ -30,7 +30,7 @@ const newColumn = (name: string, table: string, column: string, type: keyof Colu
   },
 });
 
-/** In the order in which they are applied. New databases get the tables as they are declared, and need none of them (CONTRIBUTING.md). */
+/** In the order in which they are applied. A new database needs none of them (CONTRIBUTING.md). */
 export const MIGRATIONS: readonly Migration[] = [
   newColumn('1.1.0-notes', 'events', 'note', 'text'),
   {
@@ -54,7 +54,7 @@ export const partsOf = ({ integer, text, indexedText, collation }: Types): Colum
     text: collated(text),
     indexedText: indexedText === text ? collated(text) : sql.raw(indexedText),
     json: sql.raw(text),
-    // SQLite has no type for them.
+    // SQLite has no type for booleans.
     boolean: sql.raw(integer === 'integer' ? integer : 'boolean'),
   };
 };

@@ -3,7 +3,7 @@ import { LoggableError } from '../log/redact-error.ts';
 import { NOT_READY } from './dialects.ts';
 import { field } from './failures.ts';
 
-/** What is used of mysql2's pool. The queues are private to it (ADR 0034). */
+/** The pool of mysql2, of which the queues are private (ADR 0034). */
 export type DriversPool = {
   getConnection(callback: (error: unknown, connection: DriversConnection) => void): void;
   end(callback: (error: unknown) => void): void;
@@ -14,37 +14,38 @@ export type DriversPool = {
 type DriversConnection = {
   query(sql: string, values: readonly unknown[], callback: Callback): unknown;
   release(): void;
-  /** Also takes it from the pool. */
+  /** Closes the connection, and removes it from the pool. */
   destroy(): void;
 };
 export type Callback = (error: unknown, result?: unknown) => void;
 
 /**
- * Error numbers of a server that is read-only: ER_OPTION_PREVENTS_STATEMENT, ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_READ_ONLY_MODE, or that a
- * cluster is without: NOT_READY, ER_ERROR_DURING_COMMIT.
+ * Error numbers of a read-only server: ER_OPTION_PREVENTS_STATEMENT, ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_READ_ONLY_MODE; and of a node that
+ * has lost its cluster: NOT_READY, ER_ERROR_DURING_COMMIT.
  */
 const UNFIT: readonly unknown[] = [1290, 1792, 1836, NOT_READY, 1180];
 
-/** In which the server has to end a statement by itself, before its connection is closed. */
+/** The time that the server has to end a statement by itself, before its connection is closed. */
 const REPORT_TIME_MS = 500;
-/** Whether the server is a node of a Galera cluster, and whether it takes no writes. */
+/** Lists `wsrep_on` for a node of a Galera cluster, and `read_only` for a server that takes no writes. */
 const STATE = `show global variables where variable_name in ('wsrep_on', 'read_only') and value = 'ON'`;
-/** Each read waits for what was committed at other nodes before. The last one fails at a node without its cluster, and waits at one that is behind. */
+/** Makes each read wait until the node has what other nodes have committed. The `select` fails if the node has lost its cluster. */
 const AS_NODE = ['set session wsrep_sync_wait = 1', 'select 1'];
 
-/** A server, whose connections are prepared before anything else is sent by them. */
+/** A server. Its connections are prepared before they are used. */
 export type PreparedServer = {
-  /** Waits without an end until a connection is free. @param isLate whether nobody waits any more */
+  /** Waits for a free connection, without a limit. @param isLate whether the caller has given up */
   readonly connect: (isLate: () => boolean) => Promise<MysqlPoolConnection>;
-  /** Closes the connections, those in use when they are returned, and refuses all who wait for one. */
+  /** Closes all connections, those in use when they are returned, and rejects the callers that wait for one. */
   readonly leave: (error: unknown) => void;
+  /** Whether it is a node of a Galera cluster. */
   readonly isNode: () => boolean;
 };
 
 /**
- * @param session statements. If one is refused, the connection is closed, and what was asked on it fails for that reason.
- * @param limit milliseconds. If a statement takes longer, the connection is closed: a server that hangs would not respond to the next one either.
- * @param others whether there are others to go to. Then only a node that takes writes is used: between others, a fail-over would lose some.
+ * @param session statements that each connection begins with. If one fails, the connection is closed.
+ * @param limit milliseconds. If a statement takes longer, the connection is closed, since the server may hang.
+ * @param others whether there are other servers. Then all have to be nodes of a cluster: a fail-over between others would lose writes.
  * @param onFailure called when the server hangs, has broken a connection, or cannot write.
  */
 export const preparedServer = (
@@ -54,16 +55,16 @@ export const preparedServer = (
   others: boolean,
   onFailure: (error: unknown) => void,
 ): PreparedServer => {
-  /** Connections of a stay that is over are closed. */
-  let stay = {};
+  /** Grows with each `leave`. A connection of an earlier period is closed. */
+  let period = 0;
   let isNode = false;
-  const connections = new WeakMap<DriversConnection, { readonly connection: MysqlPoolConnection; since: object }>();
+  const connections = new WeakMap<DriversConnection, { connection: MysqlPoolConnection; openedIn: number }>();
   const waiting = new Set<(error: unknown) => void>();
 
   const prepare = async (driver: DriversConnection): Promise<MysqlPoolConnection> => {
-    const since = stay;
+    const openedIn = period;
     const query = limitedQuery(driver, limit + REPORT_TIME_MS, (error) => {
-      if (stay === since) onFailure(error);
+      if (period === openedIn) onFailure(error);
     });
     const send = (statement: string) =>
       new Promise<readonly unknown[]>((resolve, reject) =>
@@ -80,10 +81,10 @@ export const preparedServer = (
       driver.destroy();
       throw field(error, 'errno') === NOT_READY ? new LoggableError('the node is not connected to its cluster') : error;
     }
-    const release = () => (stay === since ? driver.release() : driver.destroy());
-    // Of a connection, Kysely uses the rest to abort statements.
+    const release = () => (period === openedIn ? driver.release() : driver.destroy());
+    // Kysely uses other methods only to abort statements.
     const connection = { query, release } as MysqlPoolConnection;
-    connections.set(driver, { connection, since });
+    connections.set(driver, { connection, openedIn });
     return connection;
   };
   const driversConnection = (isLate: () => boolean) =>
@@ -102,12 +103,12 @@ export const preparedServer = (
         const driver = await driversConnection(isLate);
         const known = connections.get(driver);
         if (known === undefined) return prepare(driver);
-        if (known.since === stay) return known.connection;
+        if (known.openedIn === period) return known.connection;
         driver.destroy();
       }
     },
     leave(error) {
-      stay = {};
+      period += 1;
       for (const reject of waiting) reject(error);
       waiting.clear();
       for (let idle = pool._freeConnections.length; idle > 0; idle -= 1)
@@ -117,7 +118,7 @@ export const preparedServer = (
   };
 };
 
-/** After a fail-over, an address leads to the new primary, but this connection to the old one. */
+/** Sends a query. Closes the connection if it takes too long, or if the server is not fit for writes any more. */
 const limitedQuery = (driver: DriversConnection, limit: number, onFailure: (error: unknown) => void) =>
   ((sql: string, values: readonly unknown[], callback: Callback) => {
     const timer = setTimeout(() => {

@@ -5,14 +5,14 @@ import { LoggableError } from '../log/redact-error.ts';
 import { type Callback, type DriversPool, type PreparedServer, preparedServer } from './mysql-pool.ts';
 import type { PoolState } from './options.ts';
 
-/** Between two attempts to connect to the servers that come before the one in use. */
+/** The time between two attempts to return to a preferred server. */
 const RETURN_MS = 5_000;
 
 /**
- * A pool over those of the driver, one for each server. It uses one server until that fails, then the next one, and returns by itself.
- * @param pools the preferred server first.
+ * A pool over several servers. It uses one until that fails, then the next one, and returns to a preferred one by itself.
+ * @param pools one of the driver for each server, the preferred one first.
  * @param session statements that each connection begins with.
- * @param limits milliseconds for a statement, and for getting a connection: the driver itself would wait for a free one without an end.
+ * @param limits milliseconds for a statement, and for getting a connection, for which the driver itself has no limit.
  */
 export const poolOfServers = (
   pools: readonly DriversPool[],
@@ -60,15 +60,11 @@ export const poolOfServers = (
   };
   const take = (): Promise<MysqlPoolConnection> => {
     let isLate = false;
-    const late = () => {
+    const connection = connect(() => isLate);
+    return withTimeout(limits.connection, connection, () => {
       isLate = true;
       return new LoggableError('no connection of the pool became free in time');
-    };
-    return withTimeout(
-      limits.connection,
-      connect(() => isLate),
-      late,
-    );
+    });
   };
   const sum = (count: (pool: DriversPool) => number) => pools.reduce((total, pool) => total + count(pool), 0);
   return {

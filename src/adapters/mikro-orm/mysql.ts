@@ -6,7 +6,7 @@ import { MARIADB, MYSQL } from './dialects.ts';
 import { field } from './failures.ts';
 import type { DriversPool } from './mysql-pool.ts';
 import { poolOfServers } from './mysql-servers.ts';
-import type { Connected, DatabaseKind, ServerOptions, Types } from './options.ts';
+import type { Connected, DatabaseKind, ServerOptions } from './options.ts';
 import { anyConnection } from './statements.ts';
 
 /** @throws Error that names the package which is missing */
@@ -28,15 +28,12 @@ export const installed = async <Module>(name: string, load: () => Promise<Module
   try {
     return await load();
   } catch (error) {
-    if (!(error instanceof Error && Reflect.get(error, 'code') === 'ERR_MODULE_NOT_FOUND')) throw error;
+    if (field(error, 'code') !== 'ERR_MODULE_NOT_FOUND') throw error;
     throw new Error(`DATABASE_URL needs the package ${name}, which is not installed: npm install ${name}`);
   }
 };
 
-/**
- * The options of MikroORM. With `?ssl=true` the connection has TLS, and the certificate and the name of the host are verified.
- * @throws Error if the URL names no database
- */
+/** The options of MikroORM. With `?ssl=true`, TLS verifies the certificate and the name of the host. @throws Error if the URL names no database */
 export const mysqlOptions = ({ url, others = [], ...pool }: ServerOptions): Partial<Options> => {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url);
   const dbName = decodeURIComponent(pathname.slice(1));
@@ -48,7 +45,7 @@ export const mysqlOptions = ({ url, others = [], ...pool }: ServerOptions): Part
     user: decodeURIComponent(username),
     password: decodeURIComponent(password),
     driverOptions: {
-      // All servers can be tried while a request waits.
+      // So a request has the time to try all servers.
       connectTimeout: Math.ceil(pool.connectionTimeout / (1 + others.length)),
       connectionLimit: pool.poolSize,
       maxIdle: pool.poolSize - 1,
@@ -61,21 +58,11 @@ export const mysqlOptions = ({ url, others = [], ...pool }: ServerOptions): Part
 };
 
 /**
- * A key has at most 3,072 bytes, and two texts. Bytes are compared as they are: no collation folds letters, or pads. The longest value is the id
- * of a credential, 1,364 characters of ASCII (ADR 0009).
- */
-const INDEXED_TEXT = 'varbinary(1500)';
-
-const typesOf = (collation: string): Types => ({
-  integer: 'bigint',
-  text: 'longtext',
-  indexedText: INDEXED_TEXT,
-  collation,
-});
-/**
- * What each connection has to set before anything else, whatever the server sets by default. Strict, since texts would be cut otherwise, and
- * without NO_BACKSLASH_ESCAPES, in which the driver's quoting of values would not be safe. READ COMMITTED: each statement sees what was committed
- * before it. English, by which violations are read. UTC, since `unix_timestamp` takes the local time, which is the same twice in a year.
+ * The statements that each connection begins with, whatever the defaults of the server are.
+ * - STRICT_ALL_TABLES, since long texts would be cut otherwise. Without NO_BACKSLASH_ESCAPES, with which the driver's quoting of values is not safe.
+ * - English, since the message of a violation is parsed.
+ * - UTC, since `unix_timestamp` converts the local time, which has one hour of the year twice.
+ * - READ COMMITTED: each statement sees what was committed before it.
  * @param limit milliseconds that a statement may take.
  */
 const mysqlSession = (limit: number): string[] => [
@@ -84,13 +71,13 @@ const mysqlSession = (limit: number): string[] => [
   'set session transaction isolation level read committed',
 ];
 
-/** The same for MariaDB, which ends a statement by itself, and a transaction that nobody goes on with. */
+/** The same for MariaDB, which can also end a statement that takes too long, and an idle transaction. */
 const mariadbSession = (limit: number): string[] => [
   ...mysqlSession(limit),
   `set session max_statement_time = ${limit / 1_000}, idle_transaction_timeout = 10`,
 ];
 
-/** Connects by MikroORM, whose package brings the driver. @param servers their options, the preferred one first */
+/** Connects by MikroORM, whose packages have the driver. @param servers their options, the preferred one first */
 export const connectBy = async (
   servers: readonly Partial<Options>[],
   session: readonly string[],
@@ -102,30 +89,32 @@ export const connectBy = async (
       ...options,
       entities: [],
       discovery: { warnWhenNoEntities: false },
-      // It would send something by a connection that is not prepared.
+      // This would use a connection that is not prepared.
       ensureDatabase: false,
       logger: () => undefined,
     });
-    // That of MariaDB is one of MySQL, too.
+    // The connection to MariaDB has the same class.
     return (em.getConnection() as MySqlConnection).getNativeClient();
   };
   const pools = (await Promise.all(servers.map(open))) as DriversPool[];
-  const limits = { statement: statementTimeout, connection: connectionTimeout };
-  const pool = poolOfServers(pools, session, limits);
+  const pool = poolOfServers(pools, session, { statement: statementTimeout, connection: connectionTimeout });
   const connection = anyConnection(new Kysely({ dialect: new MysqlDialect({ pool }) }));
   return { ...connection, connections: pool.state, isCluster: pool.isCluster };
 };
 
-type Differing = Pick<DatabaseKind, 'dialect'> & {
+/** What differs between MariaDB and MySQL. */
+type Product = Pick<DatabaseKind, 'dialect'> & {
   readonly name: 'MariaDB' | 'MySQL';
   readonly driver: NonNullable<Options['driver']>;
   readonly collation: string;
   readonly session: readonly string[];
 };
 
-const kindOf = ({ name, dialect, driver, collation, session }: Differing, options: ServerOptions): DatabaseKind => ({
+const kindOf = ({ name, dialect, driver, collation, session }: Product, options: ServerOptions): DatabaseKind => ({
   dialect,
-  types: typesOf(collation),
+  // A key has at most 3,072 bytes, and two texts. `varbinary` compares bytes, without a collation that folds letters or ignores spaces. The longest
+  // value is the id of a credential: 1,364 characters of ASCII (ADR 0009).
+  types: { integer: 'bigint', text: 'longtext', indexedText: 'varbinary(1500)', collation },
   connect() {
     const urls = [options.url, ...(options.others ?? [])];
     return connectBy(
@@ -149,22 +138,18 @@ const kindOf = ({ name, dialect, driver, collation, session }: Differing, option
     ) as may_create`,
   writesNothing: (tables) => `delete ${tables.join(', ')} from ${tables.join(' join ')} where false`,
   openFailure: (error) =>
-    `The database of DATABASE_URL cannot be opened: ${reasonOf(error)}${ofOtherKind(name, error)}`,
+    `The database of DATABASE_URL cannot be opened: ${reasonOf(error)}${otherProduct(name, error)}`,
 });
 
 /** ER_UNKNOWN_SYSTEM_VARIABLE, ER_UNKNOWN_COLLATION. */
-const OF_OTHER_KINDS: readonly unknown[] = [1193, 1273];
-const ofOtherKind = (name: Differing['name'], error: unknown): string => {
+const OF_OTHER_PRODUCT: readonly unknown[] = [1193, 1273];
+const otherProduct = (name: Product['name'], error: unknown): string => {
+  if (!OF_OTHER_PRODUCT.includes(field(error, 'errno'))) return '';
   const other = name === 'MySQL' ? 'MariaDB' : 'MySQL';
-  return OF_OTHER_KINDS.includes(field(error, 'errno'))
-    ? `. The server is no ${name}, or one of an old version: the URL of a ${other} begins with ${other.toLowerCase()}://`
-    : '';
+  return `. The server is no ${name}, or one of an old version: the URL of a ${other} begins with ${other.toLowerCase()}://`;
 };
 
-/**
- * Each table in one statement, which does nothing where there is such a table: these databases commit after each, so another process may have
- * created some, or this one may have been interrupted.
- */
+/** One statement for each table, since these databases commit after each, and another process may create tables at the same time. */
 const inOneStatement = (statements: readonly string[]): string[] => {
   const create = 'create table ';
   return statements

@@ -6,16 +6,25 @@ import { SESSIONS_PER_USER } from '../../domain/session.ts';
 import { ConflictError, firstVersion, isInUnit, isStorable } from '../records/units.ts';
 import { POSTGRESQL } from './dialects.ts';
 import { translatedBy } from './failures.ts';
-import { builtStatements, type Connection, type Sql, type SqlTable, sqlTables, toSql, VERSION } from './statements.ts';
+import {
+  builtStatements,
+  type Connection,
+  insertRow,
+  namesOf,
+  type Row,
+  type SqlTable,
+  type Statement,
+  sqlTables,
+  VERSION,
+} from './statements.ts';
 
 const { system, failureOf, booleans } = POSTGRESQL;
 const translated = translatedBy(failureOf);
 
 /**
- * A log-in as one statement. It locks the user as a transaction does, but waits for nobody, since it reads what was there when it began: a
- * user whom somebody else has locked is left to a transaction. Of a log-in that another instance commits at the same moment, it may see
- * nothing: then one session is too many until the next log-in, or the index of counted events refuses the event, and a transaction follows.
- * As a transaction, a log-in takes five round trips and ten statements instead.
+ * A log-in as one statement, instead of a transaction of ten statements and five round trips. It locks the user, but skips one who is locked already:
+ * after a wait it would still read the data of its start. It does not see a log-in that commits at the same moment. Then there may be one session too
+ * many until the next log-in, or the index of counted events refuses the event. Whatever it does not do, it leaves to a transaction.
  */
 export const postgresqlLogin = (
   connection: () => Connection,
@@ -25,12 +34,12 @@ export const postgresqlLogin = (
   const send = builtStatements(system);
   return {
     async addLogin(login) {
-      const { values, build } = statementOf(tables, login);
-      if (isInUnit() || !values.every(isStorable)) return false;
+      const statement = statementOf(tables, login);
+      if (isInUnit() || !statement.values.every(isStorable)) return false;
       try {
-        return (await translated(() => send(connection(), 'log in', values, build))).rows.length > 0;
+        return (await translated(() => send(connection(), statement))).rows.length > 0;
       } catch (error) {
-        // A database that is serializable by default finds conflicts that a transaction, which is READ COMMITTED, does not have.
+        // Where the database is serializable by default, the statement may conflict, but not the transaction, which is READ COMMITTED.
         if (error instanceof ConflictError) return false;
         if (error instanceof AppError && error.code === 'DB_UNIQUE_VIOLATION') return false;
         throw error;
@@ -39,36 +48,34 @@ export const postgresqlLogin = (
   };
 };
 
-/** What decides about a log-in of a user. */
+/** The members of a user on which the use case has decided. If one has changed since, there is no log-in. */
 const DECISIVE = ['passwordChangedAt', 'disabledAt', 'emailVerifiedAt', 'secondFactorAt'] as const;
-/** What stays in the event in which a log-in is counted. */
+/** The columns that stay in an event when another log-in is counted in it. */
 const KEPT: readonly string[] = ['id', 'user_id', 'counted_by'];
 
-const rowOf = ({ columns }: SqlTable, row: object): unknown[] => [
-  ...columns.map((column) => toSql(column, Reflect.get(row, column.member), booleans)),
-  firstVersion(),
-];
+const valuesOf = (table: SqlTable, row: object) =>
+  insertRow(table, { ...row, version: firstVersion() }, booleans).values;
 
-const statementOf = (tables: ReturnType<typeof sqlTables>, { user, session, event, notice }: PlainLogin) => {
+const statementOf = (tables: ReturnType<typeof sqlTables>, login: PlainLogin): Statement => {
+  const { user, session, event, notice } = login;
   const [users, sessions, events] = [tables('users'), tables('sessions'), tables('events')];
-  const sessionRow = rowOf(sessions, { ...session, purgeCheckAt: session.expiresAt });
-  const eventRow = rowOf(events, event);
-  const build = (db: Sql, given: readonly unknown[]) => {
+  const sessionRow = valuesOf(sessions, { ...session, purgeCheckAt: session.expiresAt });
+  const eventRow = valuesOf(events, event);
+  const build: Statement['build'] = (db, given) => {
     const rest = [...given];
     const [ofSession, ofEvent] = [rest.splice(0, sessionRow.length), rest.splice(0, eventRow.length)];
     const [userId, countedBy, device, isWatched, since, refused, ...decisive] = rest;
-    const names = ({ columns }: SqlTable) => [...columns.map(({ name }) => name), VERSION];
-    const namesOf = (table: SqlTable) => sql.join(names(table).map((name) => sql.ref(name)));
+    const columns = (table: SqlTable) => sql.join(namesOf(table).map((name) => sql.ref(name)));
     const ofUser = ({ name }: SqlTable) => sql`from ${sql.table(name)} where user_id = ${userId}`;
     const unchanged = DECISIVE.map(
       (member, at) => sql`${sql.ref(users.column(member).name)} is not distinct from ${decisive[at]}`,
     );
-    const changes = names(events).flatMap((name, at) => {
+    const changes = namesOf(events).flatMap((name, at) => {
       if (KEPT.includes(name)) return [];
       const value = name === VERSION || name === 'count' ? sql`event.${sql.ref(name)} + 1` : sql`${ofEvent[at]}`;
       return [sql`${sql.ref(name)} = ${value}`];
     });
-    const statement = sql<Record<string, unknown>>`with owner as (
+    const statement = sql<Row>`with owner as (
         select id from ${sql.table(users.name)} where id = ${userId} and ${sql.join(unchanged, sql` and `)}
           and not exists (select from ${sql.table(tables('webhooks').name)})
           and not exists (select ${ofUser(sessions)} offset ${sql.lit(SESSIONS_PER_USER - 1)})
@@ -76,19 +83,17 @@ const statementOf = (tables: ReturnType<typeof sqlTables>, { user, session, even
           and (not cast(${isWatched} as boolean) or exists (select ${ofUser(events)} and device = ${device}) and ${refused} >
             (select coalesce(sum(count), 0) ${ofUser(events)} and kind = 'login-refused' and at >= ${since}))
         for no key update skip locked),
-      opened as (insert into ${sql.table(sessions.name)} (${namesOf(sessions)})
+      opened as (insert into ${sql.table(sessions.name)} (${columns(sessions)})
         select ${sql.join(ofSession)} from owner returning id),
       counted as (update ${sql.table(events.name)} as event set ${sql.join(changes)}
         from opened where event.user_id = ${userId} and event.counted_by = ${countedBy} returning event.id),
-      added as (insert into ${sql.table(events.name)} (${namesOf(events)})
+      added as (insert into ${sql.table(events.name)} (${columns(events)})
         select ${sql.join(ofEvent)} from opened where not exists (select from counted))
       select id from opened`;
     return { compile: () => statement.compile(db) };
   };
   const noticed = [notice !== null, notice?.since ?? 0, notice?.refused ?? 0];
   const decisive = DECISIVE.map((member) => user[member]);
-  return {
-    values: [...sessionRow, ...eventRow, user.id, event.countedBy, event.device, ...noticed, ...decisive],
-    build,
-  };
+  const values = [...sessionRow, ...eventRow, user.id, event.countedBy, event.device, ...noticed, ...decisive];
+  return { shape: 'log in', values, build };
 };

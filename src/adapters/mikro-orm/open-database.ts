@@ -15,17 +15,17 @@ import type { Sql } from './statements.ts';
 
 export type Database = {
   readonly records: Records;
-  /** The same repository of sessions over `records`, outside of units faster where this database can do so. */
+  /** Replaces methods of a repository of sessions over `records` by faster ones, where this database has some. */
   readonly faster: (plain: SessionRepository) => SessionRepository;
-  /** Writes nothing to the sessions. @throws AppError DB_QUERY_FAILED when the database does not respond, or refuses to write. */
+  /** Checks that sessions can be written. @throws AppError DB_QUERY_FAILED when the database does not respond, or refuses to write. */
   ping(): Promise<void>;
   /** The same for the other tables. */
   pingOthers(): Promise<void>;
-  /** Reads the clock of the server, in epoch milliseconds; `null`: the clock is that of this machine. @throws AppError DB_QUERY_FAILED */
+  /** Reads the clock of the server, in epoch milliseconds; `null` if it is that of this machine. @throws AppError DB_QUERY_FAILED */
   readonly readTime: (() => Promise<number>) | null;
   /** What the operator may want to know. @throws Error of the driver */
   examine(): Promise<{ readonly version: string; readonly mayCreate: boolean; readonly schema: SchemaState }>;
-  /** The names of tables of an application, declared or not. @throws Error of the driver */
+  /** The names of the tables of an application, also of those that are not declared any more. @throws Error of the driver */
   ownTables(): Promise<readonly string[]>;
   /** The current state of the pool; `null` without one. */
   connections(): PoolState | null;
@@ -33,27 +33,22 @@ export type Database = {
   close(): Promise<void>;
 };
 
-/** Loads only the driver that is needed. */
 export const kindOf = (options: DatabaseOptions): DatabaseKind | Promise<DatabaseKind> =>
   options.kind === 'sqlite' ? sqliteKind(options) : SERVERS[options.kind](options);
 
 const SERVERS = { postgresql: postgresqlKind, mariadb: mariadbKind, mysql: mysqlKind };
 
 export type Opening = {
+  /** Whether to create missing tables and to apply pending migrations. Other processes may do so at the same time. */
   readonly migrate: boolean;
-  /** With those of the application. Default: those of the service. */
+  /** The tables of the service and of the application. Default: those of the service. */
   readonly tables?: typeof TABLES;
 };
 
-/**
- * Opens the database and waits until it responds.
- * @param migrate whether to create the tables that are missing, and to apply pending migrations. Other processes may do so at the same time.
- * @throws Error that names the setting at fault, and the reason.
- */
+/** Opens the database and waits until it responds. @throws Error that names the setting at fault, and the reason. */
 export const openDatabase = async (options: DatabaseOptions, opening: Opening): Promise<Database> =>
   databaseOver(await connect(options, opening));
 
-/** A database that responds. */
 export const connect = async (options: DatabaseOptions, { migrate, tables = TABLES }: Opening) => {
   const [kind, prefix] = [await kindOf(options), options.tablePrefix];
   const { db, execute, connections, isCluster } = await kind.connect();
@@ -89,7 +84,7 @@ export const databaseOver = (opened: Awaited<ReturnType<typeof connect>>): Datab
       const statement = kind.writesNothing(names.map((name) => `${prefix}${name}`));
       await dialect.repeated(() => ask(statement));
     });
-  // Every look-up of a session reads the second, too.
+  // Every look-up of a session reads both tables.
   const needed = [TABLES.sessions.name, TABLES.massEndings.name];
   const others = Object.values(TABLES).flatMap(({ name }) => (needed.includes(name) ? [] : [name]));
   return {

@@ -14,7 +14,7 @@ export type SqliteOptions = {
 export type ServerOptions = {
   readonly kind: 'postgresql' | 'mariadb' | 'mysql';
   readonly url: string;
-  /** Those of the other nodes of a cluster, in the order in which they are tried. */
+  /** The URLs of the other nodes of a cluster, in the order in which they are tried. */
   readonly others?: readonly string[];
   readonly poolSize: number;
   /** Milliseconds that a request waits for a connection. */
@@ -32,23 +32,23 @@ export type DatabaseOptions = SqliteOptions | ServerOptions;
 /** The current state of a pool of connections. */
 export type PoolState = { readonly used: number; readonly idle: number; readonly waiting: number };
 
-/** What differs between databases in tables and the types of columns. */
+/** The types of columns. */
 export type Types = {
-  /** The type of an integer of 64 bits. */
+  /** An integer of 64 bits. */
   readonly integer: string;
-  /** The type of a text of any length. */
+  /** A text of any length. */
   readonly text: string;
-  /** That of a text in a key or an index, whose length some databases bound. */
+  /** A text in a key or an index. Some databases bound its length. */
   readonly indexedText: string;
-  /** The collation by which texts are compared by their bytes; `null` if they are in any case. */
+  /** The collation that compares texts by their bytes; `null` if the database always does. */
   readonly collation: string | null;
 };
 
-/** A database that statements can be sent to. `execute` is for short statements outside of transactions: several may be sent on one connection. */
+/** An open database. `execute` is for short statements outside of transactions, of which several may share a connection. */
 export type Connected = Connection & {
   /** The current state of the pool; `null` without one. */
   readonly connections: () => PoolState | null;
-  /** Whether other nodes write the same tables, which know nothing of the locks of this one. */
+  /** Whether other nodes of a cluster write the same tables. They do not see the locks of this one. */
   readonly isCluster?: () => boolean;
 };
 
@@ -56,31 +56,31 @@ export type Connected = Connection & {
 export type DatabaseKind = {
   readonly dialect: SqlDialect;
   readonly types: Types;
-  /** What opens the file or connections when something is sent. */
+  /** Connects with the first statement, and not before. */
   readonly connect: () => Promise<Connected>;
-  /** The options of MikroORM, which makes the schema. Loads it, which takes a fifth of the time of a start. */
+  /** The options of MikroORM, which makes the schema. To load it takes a fifth of the time of a start. */
   readonly orm: () => Promise<Partial<Options>>;
   /** Executed once, when the database is opened. */
   readonly settings: readonly string[];
-  /** Sent next. It fails, or its row says to the operator in `unfit` why, if the service cannot work with this database. */
+  /** A statement that fails, or says why to the operator in `unfit`, if the service cannot work with this database. */
   readonly probe: string;
-  /** The tables that statements find: their `name`, and `is_here` for those in a place where this service makes them. */
+  /** A query for the `name` of each table that is found without a schema, and whether it `is_here`: where this service makes its tables. */
   readonly tables: string;
-  /** The statements that make the tables, from those of MikroORM, whose generator knows no options of tables (ADR 0034). */
+  /** Corrects the statements of MikroORM that create the tables, since its generator knows no options of tables (ADR 0034). */
   readonly schema: (statements: readonly string[]) => string[];
-  /** The methods of a repository of sessions that are faster as statements of this database. */
+  /** Methods of the repository of sessions as single statements of this database, which are faster. */
   readonly sessions?: (
     connection: () => Connection,
     plain: SessionRepository,
     prefix: string,
   ) => Partial<SessionRepository>;
-  /** Asks the server for the time: one row with `now`, in epoch milliseconds. `null`: the clock is that of this machine. */
+  /** A query for the time of the server as `now`, in epoch milliseconds; `null` if the database uses the clock of this machine. */
   readonly time: string | null;
-  /** One row for the operator: `version` names the product as well; `may_create` tells whether this role may create tables. */
+  /** A query for the operator: `version` with the name of the product, and `may_create`, whether this role may create tables. */
   readonly about: string;
   /**
-   * A statement that deletes no row of any of the tables. Databases treat it as a write: it waits for locks on the tables, and is refused by a
-   * read-only server and to a role that may not write. It writes nothing to the disk, so it does not see that this is full.
+   * A statement that deletes from the tables, but no row. It waits for locks as a write does, and is refused by a read-only server and to a role that
+   * may not write. It does not notice a full disk.
    */
   readonly writesNothing: (tables: readonly string[]) => string;
   /** Why the database cannot be opened, for the operator. Names the setting at fault. */

@@ -7,7 +7,7 @@ import { field } from './failures.ts';
 import type { PoolState, ServerOptions } from './options.ts';
 import { statementName } from './statements.ts';
 
-/** What is used of the driver, which has no types. `processID`, `secretKey` and `connection` are private to it (ADR 0034). */
+/** The driver, which has no types. `processID`, `secretKey` and `connection` are private to it (ADR 0034). */
 type Driver = {
   readonly Pool: new (options: object) => DriversPool;
   readonly Client: new (options: object) => Client;
@@ -50,26 +50,26 @@ type Connection = {
   cancel(processId: number, secretKey: number): void;
 };
 
-/** A connection of the pool. It ends queries that take too long, leaves a server that became read-only, and prepares statements. */
+/** A connection that cancels queries that take too long, prepares statements, and is replaced when its server became read-only. */
 export type PooledConnection = PostgresPoolClient & {
-  /** Whether no pooler gives the session of its server to others. */
+  /** Whether the session on the server is used by this connection alone. Behind a pooler, it is not. */
   readonly hasOwnSession: boolean;
-  /** Whether all connections were to be replaced since it was opened. */
+  /** Whether the connection has to be replaced. */
   readonly isOutdated: () => boolean;
 };
 
 export type Pool = Omit<PostgresPool, 'connect'> & {
   connect(): Promise<PooledConnection>;
   readonly state: () => PoolState;
-  /** Whether a connection is idle, or still to be opened, which may fail. */
+  /** Whether a connection is idle, or can be opened. */
   readonly isOneFree: () => boolean;
 };
 
 const require = createRequire(import.meta.url);
 
-/** The driver parses the URL. No option may become a startup parameter that poolers refuse (ADR 0019). */
+/** No option may become a startup parameter, since poolers refuse those that they do not know (ADR 0019). */
 export const openPool = ({ url, ...limits }: ServerOptions): Pool => {
-  // No other database needs it.
+  // Loaded here, since no other database needs it.
   const driver: Driver = require('pg');
   const connections = new WeakMap<Client, PooledConnection>();
   const replaced: Replaced = { until: Number.NEGATIVE_INFINITY };
@@ -82,13 +82,15 @@ export const openPool = ({ url, ...limits }: ServerOptions): Pool => {
     keepAlive: true,
     connectionString: url,
     pipeline: true,
-    /** Awaited by the pool before it hands a new connection out. */
+    // The pool awaits this before it hands out a new connection.
     async onConnect(client: Client) {
       connections.set(client, await pooledConnection(client, limits.statementTimeout, cancel, replaced));
     },
   };
   const pool = new driver.Pool(options);
-  surviveLostConnections(pool);
+  // An `error` without a listener would end the process. A query in progress fails by itself, and the pool discards the connection.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
   let isEnding = false;
   return {
     options: {},
@@ -96,7 +98,7 @@ export const openPool = ({ url, ...limits }: ServerOptions): Pool => {
       for (;;) {
         const client = await pool.connect();
         const connection = connections.get(client) as PooledConnection;
-        // Kysely 0.29.6 never returns a connection that it gets after `destroy`, and the pool would wait for it without an end.
+        // Kysely 0.29.6 never returns a connection that it gets after `destroy`, and the pool would wait for it for ever.
         if (!isEnding && !connection.isOutdated()) return connection;
         connection.release();
         if (isEnding) throw new LoggableError('the database is closed');
@@ -111,17 +113,10 @@ export const openPool = ({ url, ...limits }: ServerOptions): Pool => {
   };
 };
 
-/** An `error` without a listener would end the process. The query that is under way fails by itself, and the pool discards the connection. */
-const surviveLostConnections = (pool: DriversPool): void => {
-  const ignore = () => undefined;
-  pool.on('error', ignore);
-  pool.on('connect', (client) => client.on('error', ignore));
-};
-
-/** In which the connections are replaced once: where every server is read-only, new ones would not help. */
+/** The least time between two replacements of all connections: where every server is read-only, new connections do not help. */
 const PAUSE_MS = 1_000;
 
-/** The connections of a pool that were opened until then are closed when they are returned, or would be used again. */
+/** Connections that were opened until this time are closed when they are returned, or before they are used again. */
 type Replaced = { until: number };
 
 /** read_only_sql_transaction */
@@ -148,12 +143,12 @@ const pooledConnection = async (
   const send = (query: Query): Promise<Answer> => {
     const answer = client.query(query);
     limitAnswer(answer);
-    // After a fail-over, the address leads to the new primary, but connections that are open lead to the old one, which refuses to write.
+    // After a fail-over, the address leads to the new primary, but open connections lead to the old one, which refuses writes.
     answer.catch((error) => field(error, 'code') === READ_ONLY && replaceAll());
     return answer;
   };
   const outdated = () => {
-    // Also if all others were replaced a moment ago.
+    // `replaceAll` does nothing shortly after the last replacement.
     discard();
     replaceAll();
   };
@@ -170,14 +165,13 @@ const pooledConnection = async (
   };
 };
 
-/** In which the server has to report a cancelled query, before its connection is destroyed. */
+/** The time that the server has to report a cancelled query, before its connection is destroyed. */
 const REPORT_TIME_MS = 500;
 
 /**
- * Cancels a query that takes too long, and closes its connection: a late cancellation could hit the next query, and a server that hangs
- * would not respond to that one either. CancelRequest is part of the protocol, so this works with every pooler. A startup parameter might be
- * refused, and a `set` would stay in a session that a pooler in transaction mode gives to other clients. The time of a query that was sent behind
- * others begins with the answer to the one before it.
+ * Limits the time of queries: cancels one that takes too long, and closes its connection, since a late cancellation could hit the next query. The time
+ * of a query that was sent behind others begins with the answer to the one before it. Unlike a startup parameter or a `set`, CancelRequest works with
+ * every pooler: those refuse unknown parameters, and give a session to other clients with what was set.
  */
 const limitingAnswers = (client: Client, limit: number, onLimit: () => void): ((answer: Promise<unknown>) => void) => {
   let unanswered = 0;
@@ -218,31 +212,27 @@ const requestCancellation = ({ connection, ssl, host, port }: Client, { processI
 };
 
 /**
- * Returns `null` behind a pooler: the server process is not the one that the connection got at its start. Otherwise the session belongs to
- * the connection alone, and two settings are made. `enable_seqscan`: a prepared plan stays in use while its table grows, so a scan that was
- * right for a small table must not be planned. `jit`: the cost that this adds to an unavoidable scan would trigger compilation.
+ * Returns `null` behind a pooler, where the server process is not the one that the connection got at its start. Otherwise it makes two settings of the
+ * session. `enable_seqscan`: a prepared plan stays in use while a table grows, so it must not be a scan that is right for a small table. `jit`: a plan
+ * that has to scan counts as so expensive without `enable_seqscan` that it would be compiled.
  */
 const OWN_SESSION = `select case when pg_backend_pid() = $1 then
   set_config('enable_seqscan', 'off', false) || set_config('jit', 'off', false) end as settings`;
 
 const hasOwnSession = async (client: Client, timeout: number): Promise<boolean> => {
-  const question = { text: OWN_SESSION, values: [client.processID], query_timeout: timeout };
-  const { rows } = await client.query(question);
+  const { rows } = await client.query({ text: OWN_SESSION, values: [client.processID], query_timeout: timeout });
   return rows[0]?.settings != null;
 };
 
-/**
- * SQLSTATEs of a prepared statement that can no longer be executed: a column has another type (0A000), or the statement was deallocated
- * (26000). The server reports them before it executes anything.
- */
+/** SQLSTATEs of a prepared statement that is not executed any more: a column has another type (0A000), or it was deallocated (26000). */
 const UNKNOWN_STATEMENT = '26000';
 const OUTDATED: readonly unknown[] = ['0A000', UNKNOWN_STATEMENT];
 
 /**
- * Prepares statements under a name, so that the server parses and plans each of them once for a connection (ADR 0019). One that is outdated is
- * sent again without a name, except within a transaction, which it aborts: that is run again. So is one that is unknown because the one that was
- * sent before, by which it would have been prepared, has failed.
- * @param onOutdated called then, since other statements of this connection, and of others, may be outdated as well.
+ * Prepares statements under a name, so that the server parses and plans each of them once for a connection (ADR 0019). If a prepared statement is
+ * outdated, the server has not executed it, and it is sent again without a name; in a unit, the whole unit is repeated. The same happens to a statement
+ * that is unknown, since the one sent before it, which would have prepared it, has failed.
+ * @param onOutdated called for an outdated statement, since other statements, also of other connections, may be outdated as well.
  */
 const preparing = (send: (query: Query) => Promise<Answer>, onOutdated: () => void) => {
   const prepared = new Set<string>();

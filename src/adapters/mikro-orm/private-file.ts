@@ -1,31 +1,25 @@
 import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { field } from './failures.ts';
 
-/** SQLite gives them the mode of the database when it makes them. */
+/** The ends of the names of files that SQLite keeps beside a database. It gives them the mode of the database. */
 export const BESIDE_DATABASES = ['-wal', '-shm', '-journal'];
 export const GROUP_AND_OTHERS = 0o077;
 const OTHERS = 0o007;
 
-/**
- * Creates the file of a database if necessary, with its directory, and restricts it to its owner, with the files that SQLite keeps beside it.
- * @throws Error when other users can still access one of them; Error of the system
- */
+/** Creates the file of a database if necessary, and restricts it to its owner. @throws Error when other users can still access it */
 export const makeDatabasePrivate = (path: string): void => {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  createUnlessThere(path);
+  try {
+    // A file that exists must not be opened: to close it would release the locks that SQLite holds on it in this process (fcntl(2)).
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (error) {
+    if (field(error, 'code') !== 'EEXIST') throw error;
+  }
   // Windows has no such permissions.
   if (process.geteuid === undefined) return;
   for (const file of ['', ...BESIDE_DATABASES].map((end) => `${path}${end}`))
     if (isForEverybody(file)) throw new Error(`everybody may use ${file}: its owner must set its mode to 600`);
-};
-
-/** Opens no file that exists: to close it would release the locks that SQLite holds on it in this process (fcntl(2)). */
-const createUnlessThere = (path: string): void => {
-  try {
-    closeSync(openSync(path, 'wx', 0o600));
-  } catch (error) {
-    if (!(error instanceof Error && Reflect.get(error, 'code') === 'EEXIST')) throw error;
-  }
 };
 
 /** Restricts a path to its owner, unless it is a link. @returns whether other users can access it all the same. */

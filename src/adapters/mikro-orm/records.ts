@@ -1,4 +1,4 @@
-import type { Compilable, QueryResult } from 'kysely';
+import type { QueryResult } from 'kysely';
 import type { Query, Records, Stored } from '../../application/storage/records.ts';
 import { TABLES, type TableName } from '../../application/storage/tables.ts';
 import { type Calls, firstVersion, isStorable, recordsOver, unstorable } from '../records/units.ts';
@@ -13,12 +13,13 @@ import {
   deleteRows,
   fromSql,
   insertRow,
+  type Row,
   type RowLock,
   type Sql,
   type SqlTable,
-  type Statement,
   selectRows,
   sqlTables,
+  type TableStatement,
   toRow,
   touchRow,
   updateRow,
@@ -27,8 +28,8 @@ import {
 const ROWS_AT_ONCE = 64;
 
 /**
- * Records over MikroORM's Kysely.
- * @param kysely `em.getKysely()`, asked for at each call, since the connection may be another one then
+ * Records over Kysely.
+ * @param kysely called for each statement. It throws once the database is closed.
  * @param prefix the names of the tables, and of their indexes, begin with it.
  */
 export const mikroOrmRecords = (kysely: () => Sql, dialect: SqlDialect, prefix = '', declared = TABLES): Records => {
@@ -36,12 +37,12 @@ export const mikroOrmRecords = (kysely: () => Sql, dialect: SqlDialect, prefix =
   const tables = sqlTables(prefix, declared);
   const sendBuilt = builtStatements(system);
   const translated = translatedBy(dialect.failureOf);
-  const outside: Send = ({ table, shape, values, build }) =>
-    translated(() => repeated(() => sendBuilt(anyConnection(kysely()), shape, values, build)), table);
+  const outside: Send = (statement) =>
+    translated(() => repeated(() => sendBuilt(anyConnection(kysely()), statement)), statement.table);
   const inTransaction =
     (transaction: Connection): Send =>
-    ({ table, shape, values, build }) =>
-      translated(() => sendBuilt(transaction, shape, values, build), table);
+    (statement) =>
+      translated(() => sendBuilt(transaction, statement), statement.table);
   return recordsOver(
     callsOver(outside, tables, { ...dialect, rowLock: null }),
     (work) =>
@@ -54,14 +55,13 @@ export const mikroOrmRecords = (kysely: () => Sql, dialect: SqlDialect, prefix =
   );
 };
 
-type Send = <Row>(statement: Statement<Compilable<Row>>) => Promise<QueryResult<Row>>;
+type Send = (statement: TableStatement) => Promise<QueryResult<Row>>;
 
 const callsOver = (
   send: Send,
   tables: (name: TableName) => SqlTable,
   { booleans, rowLock, returnsDeleted, search }: SqlDialect,
 ): Calls => {
-  /** The rows of a query, which are of the table that was asked for. */
   const select = async <Name extends TableName>(
     name: Name,
     query: Query<Name>,
@@ -71,16 +71,16 @@ const callsOver = (
     const table = tables(name);
     const isSearch = query.contains !== undefined && query.equal === undefined && table.search.length > 0;
     const statements = isSearch ? searchRows(table, query, search) : [selectRows(table, query, booleans, lock)];
-    let found: readonly Record<string, unknown>[] = [];
+    let found: readonly Row[] = [];
     for (const statement of statements) {
       found = (await send(statement)).rows;
       if (found.length >= (query.limit ?? Number.POSITIVE_INFINITY)) break;
     }
     return found.map((row) => toRow(table, row) as unknown as Stored<Name>);
   };
-  /** One after the other, since only the number of the deleted rows is known. */
-  const removeEach = async <Row extends object>(table: SqlTable, rows: readonly Row[]): Promise<Row[]> => {
-    const removed: Row[] = [];
+  /** Sends one statement for each row, since a `delete` that returns nothing tells only the number of deleted rows. */
+  const removeEach = async <Each extends object>(table: SqlTable, rows: readonly Each[]): Promise<Each[]> => {
+    const removed: Each[] = [];
     for (const row of rows)
       if (Number((await send(deleteRows(table, [row], false))).numAffectedRows) > 0) removed.push(row);
     return removed;
@@ -117,10 +117,10 @@ const callsOver = (
   };
 };
 
-/** With the last row once more, up to a power of two: each length is a statement that is kept, and prepared on each connection. */
-const padded = <Row>(rows: readonly Row[]): readonly Row[] => {
+/** Repeats the last row until the length is a power of two, since each length is a statement of its own that is kept and prepared. */
+const padded = <Each>(rows: readonly Each[]): readonly Each[] => {
   const length = 2 ** Math.ceil(Math.log2(rows.length));
-  return Array.from({ length }, (_, at) => rows[Math.min(at, rows.length - 1)] as Row);
+  return Array.from({ length }, (_, at) => rows[Math.min(at, rows.length - 1)] as Each);
 };
 
 const assertStorable = (table: SqlTable, row: object): void => {

@@ -10,7 +10,7 @@ import type { DatabaseKind } from './options.ts';
 import { searchIndex } from './search.ts';
 import { type Send, type Sql, sqlTables } from './statements.ts';
 
-/** Says what the operator has to change. */
+/** Its message says what the operator has to change. */
 export class SchemaError extends Error {
   override readonly name = 'SchemaError';
 }
@@ -18,15 +18,15 @@ export class SchemaError extends Error {
 export type SchemaContext = {
   readonly db: Sql;
   readonly kind: DatabaseKind;
-  /** Of the names of tables. */
+  /** The names of the tables begin with it. */
   readonly prefix: string;
-  /** With those of the application. */
+  /** The tables of the service and of the application. */
   readonly tables?: typeof TABLES;
   readonly migrations?: readonly Migration[];
 };
 
-/** The table of the migrations that the tables have. Its rows are their names; the first one is that of the tables themselves. */
-const applied = (prefix: string): string => `${prefix}tandem_migrations`;
+/** The name of the table that has the names of the applied migrations, and `CREATED` once the tables are created. */
+const migrationsTable = (prefix: string): string => `${prefix}tandem_migrations`;
 const CREATED = 'tables';
 
 export const sendTo =
@@ -35,8 +35,8 @@ export const sendTo =
     (await db.executeQuery<Record<string, unknown>>(CompiledQuery.raw(text, [...parameters]))).rows;
 
 /**
- * Creates the tables that are declared now, or applies the migrations that came since they were created. All or nothing, where the database
- * has transactions for it: not MySQL and MariaDB. Several processes may do so at the same time.
+ * Creates the declared tables, or applies the migrations that were added since, in one transaction, unless the database is MySQL or MariaDB. Several
+ * processes may do so at the same time.
  * @throws SchemaError
  */
 export const bringUpToDate = async (opened: SchemaContext): Promise<void> => {
@@ -59,10 +59,10 @@ const withAdvice = (error: unknown): unknown =>
       )
     : error;
 
-/** Reads no row. A column that is missing would fail each request. */
+/** Checks that all columns exist, without reading a row. */
 const assertComplete = async ({ db, prefix, tables = TABLES }: SchemaContext): Promise<void> => {
   const table = sqlTables(prefix, tables);
-  // Those of an application are checked with its routes.
+  // The tables of an application are checked with its routes.
   const own = (Object.keys(tables) as TableName[])
     .map(table)
     .filter(({ name }) => !name.startsWith(`${prefix}${OWN_PREFIX}`));
@@ -82,22 +82,23 @@ const assertComplete = async ({ db, prefix, tables = TABLES }: SchemaContext): P
   }
 };
 
-/**
- * The migrations that are not applied yet, `tables` among them if there are none, and the tables that are missing; and the migrations that a
- * newer version has applied.
- */
-export type SchemaState = { readonly pending: readonly string[]; readonly unknown: readonly string[] };
+export type SchemaState = {
+  /** The migrations that are not applied, with `CREATED` before the tables are created, and the names of missing tables. */
+  readonly pending: readonly string[];
+  /** The migrations that a newer version has applied. */
+  readonly unknown: readonly string[];
+};
 
 export const schemaState = async (opened: SchemaContext): Promise<SchemaState> => {
   const { db, kind, prefix, tables = TABLES, migrations = MIGRATIONS } = opened;
   const names = [CREATED, ...migrations.map(({ name }) => name)];
   const send = sendTo(db);
   const found = (await tablesOf(send, kind)).filter(({ isHere }) => isHere).map(({ name }) => name);
-  if (!found.includes(applied(prefix))) return { pending: names, unknown: [] };
+  if (!found.includes(migrationsTable(prefix))) return { pending: names, unknown: [] };
   const missing = Object.values(tables)
     .map(({ name }) => `${prefix}${name}`)
     .filter((name) => !found.includes(name));
-  const done = (await send(`select name from ${applied(prefix)}`)).map(({ name }) => String(name));
+  const done = (await send(`select name from ${migrationsTable(prefix)}`)).map(({ name }) => String(name));
   return {
     pending: [...names.filter((name) => !done.includes(name)), ...missing],
     unknown: done.filter((name) => !names.includes(name)),
@@ -114,19 +115,19 @@ export const tablesOf = async (send: Send, { tables }: DatabaseKind): Promise<re
 const inTransaction = async (opened: SchemaContext): Promise<void> => {
   const { db, kind, prefix, tables: declared, migrations = MIGRATIONS } = opened;
   const search = searchIndex(kind.dialect.search, prefix);
-  // With MikroORM, which no start needs whose tables are up to date.
+  // Loaded here, since a start needs MikroORM only if the tables are not up to date.
   const { schemaStatements } = await import('./entities.ts');
   const schema = await schemaStatements(kind, prefix, declared);
   await kind.dialect.transact(db, async ({ db: transaction }) => {
     const send = sendTo(transaction);
     const note = (...names: string[]) => noteIn(transaction, prefix, names);
     const tables = await tablesOf(send, kind);
-    const isBegun = tables.some(({ name }) => name === applied(prefix));
+    const isBegun = tables.some(({ name }) => name === migrationsTable(prefix));
     if (!isBegun) assertFree(tables, opened);
-    // Where each statement is a transaction of its own, another process may be about to create them, or was interrupted.
+    // On MySQL and MariaDB, another process may create the tables at the moment, or was interrupted.
     if (!isBegun || (await schemaState({ ...opened, db: transaction })).pending.includes(CREATED)) {
       await transaction.schema
-        .createTable(applied(prefix))
+        .createTable(migrationsTable(prefix))
         .ifNotExists()
         .addColumn('name', 'varchar(100)', (column) => column.primaryKey())
         .execute();
@@ -134,15 +135,15 @@ const inTransaction = async (opened: SchemaContext): Promise<void> => {
       await note(CREATED, ...migrations.map(({ name }) => name));
       return;
     }
-    // Others that migrate wait here, where rows can be locked.
+    // Only one process goes on at a time: the others wait for the lock.
     const locked = kind.dialect.rowLock === null ? '' : ' for update';
-    await send(`select name from ${applied(prefix)} where name = '${CREATED}'${locked}`);
+    await send(`select name from ${migrationsTable(prefix)} where name = '${CREATED}'${locked}`);
     const { pending } = await schemaState({ ...opened, db: transaction });
     for (const migration of migrations) {
       if (!pending.includes(migration.name) || isApart(opened, migration)) continue;
       if (!pending.includes(`${prefix}${migration.table}`))
-        await migration.up(transaction, { parts: partsOf(kind.types), prefix, search }).catch(unless(1060, 1061));
-      await note(migration.name).catch(unless(1062));
+        await migration.up(transaction, { parts: partsOf(kind.types), prefix, search }).catch(ignoring(1060, 1061));
+      await note(migration.name).catch(ignoring(1062));
     }
     for (const statement of schema) {
       const [, table = ''] = OF_TABLE.exec(statement) ?? [];
@@ -151,20 +152,17 @@ const inTransaction = async (opened: SchemaContext): Promise<void> => {
   });
 };
 
-/**
- * ER_DUP_FIELDNAME and ER_DUP_KEYNAME of a change, ER_DUP_ENTRY of its name: where each statement is a transaction of its own, and at the nodes of a
- * cluster, another process may do the same at the same time, or was interrupted.
- */
-const unless =
-  (...there: readonly unknown[]) =>
+/** On MySQL and MariaDB, another process may do the same: ER_DUP_FIELDNAME and ER_DUP_KEYNAME of a change, ER_DUP_ENTRY of its name. */
+const ignoring =
+  (...numbers: readonly unknown[]) =>
   (error: unknown): void => {
-    if (!there.includes(field(error, 'errno'))) throw error;
+    if (!numbers.includes(field(error, 'errno'))) throw error;
   };
 
-/** The table of a statement of the schema. */
+/** Finds the name of the table in a statement of the schema. */
 const OF_TABLE = /(?:table|on)(?: if not exists)? [`"](\w+)/;
 
-/** A column or a table: by SQLSTATE, by the numbers of MySQL, by the text of SQLite. */
+/** Whether a column or a table is missing: by SQLSTATE, by the numbers of MySQL, by the text of SQLite. */
 const isMissing = (error: unknown): boolean =>
   ['42703', '42P01', 1054, 1146].some((code) => [field(error, 'code'), field(error, 'errno')].includes(code)) ||
   (error instanceof Error && /^no such (?:column|table): /.test(error.message));
@@ -172,10 +170,7 @@ const isMissing = (error: unknown): boolean =>
 const isApart = ({ kind }: SchemaContext, { apart }: Migration): boolean =>
   apart !== undefined && kind.dialect.system === 'postgresql';
 
-/** Milliseconds. */
-const APART_PAUSE = 500;
-
-/** One process after the other, which ask again: "concurrently" waits for every statement that runs, also for one that waits for a lock. */
+/** One process does so. The others pause instead of waiting for its lock, since "concurrently" waits for every statement that runs. */
 const applyApart = async (opened: SchemaContext): Promise<void> => {
   const { kind, prefix, migrations = MIGRATIONS } = opened;
   const dueIn = async (db: Sql) => {
@@ -185,8 +180,8 @@ const applyApart = async (opened: SchemaContext): Promise<void> => {
   const applyLocked = () =>
     kind.dialect.transact(opened.db, async ({ db: transaction }) => {
       const send = sendTo(transaction);
-      const [row] = await send(`select pg_try_advisory_xact_lock(hashtext('${applied(prefix)}')) as is_locked`);
-      if (row?.is_locked !== true) return pause(APART_PAUSE);
+      const [row] = await send(`select pg_try_advisory_xact_lock(hashtext('${migrationsTable(prefix)}')) as is_locked`);
+      if (row?.is_locked !== true) return pause(500);
       await send('set local idle_in_transaction_session_timeout = 0');
       // The pool may have no other connection.
       const { db } = await kind.connect();
@@ -204,10 +199,11 @@ const applyApart = async (opened: SchemaContext): Promise<void> => {
 
 const noteIn = (db: Sql, prefix: string, names: readonly string[]) =>
   db
-    .insertInto(applied(prefix))
+    .insertInto(migrationsTable(prefix))
     .values(names.map((name) => ({ name })))
     .execute();
 
+/** @throws SchemaError if the database has a table of this name already */
 const assertFree = (found: readonly FoundTable[], { prefix, tables = TABLES }: SchemaContext): void => {
   const own = new Set(Object.values(tables).map(({ name }) => `${prefix}${name}`));
   const taken = found.find(({ name, isHere }) => isHere && own.has(name));

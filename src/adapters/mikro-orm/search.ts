@@ -1,15 +1,12 @@
-import { type Compilable, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Query } from '../../application/storage/records.ts';
 import type { TableName } from '../../application/storage/tables.ts';
-import { type Sql, type SqlTable, type Statement, VERSION } from './statements.ts';
+import { namesOf, type Row, type SqlTable, type TableStatement } from './statements.ts';
 
-/** What finds parts of texts without reading all rows: trigrams of PostgreSQL or of SQLite; `null`: nothing. */
+/** The index of trigrams that finds parts of texts, of PostgreSQL or SQLite. With `null`, all rows are read. */
 export type SearchIndex = 'pg_trgm' | 'fts5' | null;
 
-/**
- * Makes the index over users who exist, on PostgreSQL: users can change meanwhile, and one that was left by an interruption is made anew.
- * @param send outside of a transaction
- */
+/** Makes the index while users change. That of an interrupted attempt is dropped first. @param send outside of a transaction */
 export const makeSearchIndex = async (
   send: (text: string) => Promise<readonly unknown[]>,
   prefix: string,
@@ -28,7 +25,7 @@ const NO_EXTENSION = 'insufficient_privilege or undefined_file or undefined_obje
 const trigramsOf = (prefix: string) =>
   `"${prefix}users_search" on "${prefix}users" using gin (username_key gin_trgm_ops, email gin_trgm_ops)`;
 
-/** The statements that make the index over users. PostgreSQL has none where its extension cannot be made: rows are read then. */
+/** The statements that make the index. PostgreSQL makes none where the extension cannot be created. */
 export const searchIndex = (index: SearchIndex, prefix: string): readonly string[] => {
   const [users, names, search] = ['users', 'users_names', 'users_search'].map((name) => `"${prefix}${name}"`);
   if (index === 'pg_trgm')
@@ -45,7 +42,7 @@ export const searchIndex = (index: SearchIndex, prefix: string): readonly string
   const trigger = (name: string, when: string, what: string) =>
     `create trigger "${prefix}users_search_${name}" after ${when} on ${users} begin ${what} end`;
   return [
-    // Its rowids stay, also in a backup. Those of users may not.
+    // The index refers to rowids. Those of this table never change, while `vacuum` may change those of users.
     `create table ${names} (place integer primary key, id text not null unique, username_key text not null, email text not null) strict`,
     `create virtual table ${search} using fts5(id unindexed, username_key, email, content=${names}, content_rowid=place, tokenize='trigram', detail=none)`,
     `insert into ${names} (${columns}) select ${columns} from ${users} order by id`,
@@ -56,13 +53,13 @@ export const searchIndex = (index: SearchIndex, prefix: string): readonly string
   ];
 };
 
-/** The first rows of an order that are read before the index is asked: a frequent text is among them. */
+/** So many rows are searched before the index is used: a frequent text is found among them, for which the index would find too many. */
 const FIRST_ROWS = 5_000;
-/** The length of what is indexed. */
+/** The length of a trigram. */
 const GRAM = 3;
 const MOST_GRAMS = 20;
 
-/** Texts that contain the text have all of these parts. */
+/** The trigrams of a text, as a query of FTS5 for rows that have all of them. */
 const gramsOf = (text: string): string => {
   const letters = [...text];
   const grams = letters.slice(GRAM - 1).map((_, at) => letters.slice(at, at + GRAM).join(''));
@@ -72,21 +69,21 @@ const gramsOf = (text: string): string => {
     .join(' AND ');
 };
 
-/** The statements that find the rows of a query with a text, each of them fewer or all: the next one is sent if there were fewer than asked for. */
+/** The statements for a query with a text. The second one is for when the first finds fewer rows than asked for. */
 export const searchRows = <Name extends TableName>(
   table: SqlTable,
   { contains = '', range, order = [], descending = false, limit }: Query<Name>,
   index: SearchIndex,
-): readonly Statement<Compilable<Record<string, unknown>>>[] => {
-  const columns = sql.join([...table.columns.map(({ name }) => name), VERSION].map((name) => sql.ref(name)));
+): readonly TableStatement[] => {
+  const columns = sql.join(namesOf(table).map((name) => sql.ref(name)));
   const by = order.map((member) => sql`${sql.ref(table.column(member).name)} ${sql.raw(descending ? 'desc' : 'asc')}`);
   const isIndexed = index !== null && [...contains].length >= GRAM;
   const pattern = `%${contains.replaceAll(/[%_!]/g, '!$&')}%`;
-  const statement = (way: 'first' | 'all' | SearchIndex): Statement<Compilable<Record<string, unknown>>> => ({
+  const statement = (way: 'first' | 'all' | SearchIndex): TableStatement => ({
     table,
     shape: JSON.stringify(['search', table.name, way, range?.slice(0, 2), order, descending]),
     values: [pattern, gramsOf(contains), range?.[2], limit],
-    build: (db: Sql, [like, grams, bound, most]: readonly unknown[]) => {
+    build: (db, [like, grams, bound, most]) => {
       const has = sql.join(
         table.search.map(({ name }) => sql`${sql.ref(name)} like ${like} escape '!'`),
         sql` or `,
@@ -98,12 +95,12 @@ export const searchRows = <Name extends TableName>(
       const from = {
         first: sql`(select ${columns} from ${rows} where ${inRange} ${ordered} limit ${sql.lit(FIRST_ROWS)}) as part where (${has})`,
         all: sql`${rows} where ${inRange} and (${has})`,
-        // What is within `offset` is done first, by the index.
+        // `offset 0` makes PostgreSQL execute the inner query first, by the index.
         pg_trgm: sql`(select ${columns} from ${rows} where ${has} offset 0) as part where ${inRange}`,
         fts5: sql`(select id as found from ${sql.table(`${table.name}_search`)} where ${sql.ref(`${table.name}_search`)} match ${grams}) cross join ${rows} on id = found where ${inRange} and (${has})`,
       }[way ?? 'all'];
-      const found = sql<Record<string, unknown>>`select ${columns} from ${from} ${ordered} limit ${most}`;
-      return { compile: () => found.compile(db) } as Compilable<Record<string, unknown>>;
+      const found = sql<Row>`select ${columns} from ${from} ${ordered} limit ${most}`;
+      return { compile: () => found.compile(db) };
     },
   });
   return isIndexed ? [statement('first'), statement(index)] : [statement('all')];

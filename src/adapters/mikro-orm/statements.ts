@@ -3,7 +3,6 @@ import type { Compilable, CompiledQuery, ExpressionBuilder, Kysely, QueryResult 
 import type { Query } from '../../application/storage/records.ts';
 import {
   type AnyTable,
-  type ColumnType,
   keyName,
   nameInSql,
   TABLES,
@@ -14,11 +13,10 @@ import { type Attributes, leafSpan } from '../tracing/spans.ts';
 
 export type Kind = 'text' | 'integer' | 'boolean' | 'json';
 
-/** A column of a table, in SQL. */
 export type SqlColumn = {
-  /** The name of the member of a row. */
+  /** The member of a row that the column stores. */
   readonly member: string;
-  /** The same in snake case. */
+  /** The member's name in snake case. */
   readonly name: string;
   readonly kind: Kind;
   readonly isNullable: boolean;
@@ -26,23 +24,25 @@ export type SqlColumn = {
 
 export const VERSION = 'version';
 
-const toColumn = ([member, type]: readonly [string, ColumnType]): SqlColumn => ({
-  member,
-  name: nameInSql(member),
-  kind: type.replace('?', '') as Kind,
-  isNullable: type.endsWith('?'),
-});
+export const columnsOf = ({ columns }: AnyTable): readonly SqlColumn[] =>
+  Object.entries(columns).map(([member, type]) => ({
+    member,
+    name: nameInSql(member),
+    kind: type.replace('?', '') as Kind,
+    isNullable: type.endsWith('?'),
+  }));
 
-export const columnsOf = ({ columns }: AnyTable): readonly SqlColumn[] => Object.entries(columns).map(toColumn);
+/** Converts a boolean to the value that the driver sends for it. */
+export type Booleans = (value: boolean) => unknown;
 
-/** What is sent for a value. `toBoolean` gives booleans as the driver takes them. */
-export const toSql = ({ kind }: SqlColumn, value: unknown, toBoolean: (value: boolean) => unknown): unknown => {
+/** Converts a value of a row to the value that the driver sends. */
+export const toSql = ({ kind }: SqlColumn, value: unknown, booleans: Booleans): unknown => {
   if (value === null) return null;
   if (kind === 'json') return JSON.stringify(value);
-  return typeof value === 'boolean' ? toBoolean(value) : value;
+  return typeof value === 'boolean' ? booleans(value) : value;
 };
 
-/** The value of what a driver returns: an integer of 64 bits may be a text, a boolean a number, a text its bytes in UTF-8. */
+/** Converts what a driver returns: some return 64-bit integers as text, booleans as numbers, or texts as bytes in UTF-8. */
 export const fromSql = ({ kind }: Pick<SqlColumn, 'kind'>, value: unknown): unknown => {
   if (value === null) return null;
   if (kind === 'json') return JSON.parse(String(value));
@@ -50,26 +50,29 @@ export const fromSql = ({ kind }: Pick<SqlColumn, 'kind'>, value: unknown): unkn
   return kind === 'boolean' ? Boolean(value) : String(value);
 };
 
+export type Row = Readonly<Record<string, unknown>>;
 type Rows = Record<string, Record<string, unknown>>;
-/** The tables as Kysely sees them here: of names and values that only `TABLES` knows. */
+/** Kysely without the types of the tables: names and types come from `TABLES` instead. */
 export type Sql = Kysely<Rows>;
 
-/** What carries out statements. @param reads whether the statement changes nothing. */
-export type Execute = <Row>(query: CompiledQuery<Row>, reads: boolean) => Promise<QueryResult<Row>>;
+/** Executes a statement. @param reads whether the statement changes nothing. */
+export type Execute = (query: CompiledQuery<Row>, reads: boolean) => Promise<QueryResult<Row>>;
 
-/** Any connection, or that of a transaction. */
+/** A connection of the pool, or that of a transaction. */
 export type Connection = { readonly db: Sql; readonly execute: Execute };
 
-type Row = Readonly<Record<string, unknown>>;
+export const anyConnection = (db: Sql): Connection => ({ db, execute: (query) => db.executeQuery(query) });
 
-/** A table, and how its rows are sent and read. */
+/** Sends a text as it is. @returns the rows */
+export type Send = (text: string, parameters?: readonly unknown[]) => Promise<Row[]>;
+
 export type SqlTable = {
   readonly name: string;
   readonly key: readonly SqlColumn[];
   readonly columns: readonly SqlColumn[];
   readonly search: readonly SqlColumn[];
   readonly column: (member: string) => SqlColumn;
-  /** The unique indexes in `TABLES` by what errors of databases call them: by their names, or by their columns. */
+  /** Maps the names that errors of databases use for unique indexes to the names in `TABLES`. SQLite names the columns. */
   readonly uniques: ReadonlyMap<string, string>;
 };
 
@@ -77,26 +80,18 @@ const toSqlTable = (table: AnyTable, prefix: string): SqlTable => {
   const name = `${prefix}${table.name}`;
   const columns = columnsOf(table);
   const byMember = new Map(columns.map((column) => [column.member, column]));
-  // Every member that is asked for is in `TABLES`: its types say so.
+  // The types of `TABLES` make sure that the member exists.
   const column = (member: string) => byMember.get(member) as SqlColumn;
-  const uniques = uniquesOf(table).flatMap(([index, members]) => [
-    [`${prefix}${index}`, index] as const,
-    [members.map((member) => `${name}.${column(member).name}`).join(', '), index] as const,
-    // MariaDB and MySQL give keys no name of their own.
-    ...(index === keyName(table) ? [['PRIMARY', index] as const] : []),
-  ]);
-  return {
-    name,
-    key: table.key.map(column),
-    columns,
-    search: (table.search ?? []).map(column),
-    column,
-    uniques: new Map(uniques),
-  };
+  const uniques = new Map<string, string>();
+  for (const [index, members] of uniquesOf(table)) {
+    uniques.set(`${prefix}${index}`, index);
+    uniques.set(members.map((member) => `${name}.${column(member).name}`).join(', '), index);
+  }
+  // MariaDB and MySQL have this name for every key.
+  uniques.set('PRIMARY', keyName(table));
+  const [key, search] = [table.key.map(column), (table.search ?? []).map(column)];
+  return { name, key, columns, search, column, uniques };
 };
-
-/** Sends a text as it is. @returns the rows */
-export type Send = (text: string, parameters?: readonly unknown[]) => Promise<Record<string, unknown>[]>;
 
 /** @param prefix the names of the tables, and of their indexes, begin with it. */
 export const sqlTables = (prefix: string, tables = TABLES): ((name: TableName) => SqlTable) => {
@@ -104,23 +99,25 @@ export const sqlTables = (prefix: string, tables = TABLES): ((name: TableName) =
   return (name) => each.get(name) as SqlTable;
 };
 
-export type Booleans = (value: boolean) => unknown;
+/** The names of all columns. */
+export const namesOf = ({ columns }: SqlTable): string[] => [...columns.map(({ name }) => name), VERSION];
 
-export const toRow = ({ columns }: SqlTable, row: Row): Row & { readonly version: number } => {
+/** A row of `TABLES`, from a row of the database. */
+export const toRow = ({ columns }: SqlTable, row: Row): Row => {
   const read: Record<string, unknown> = {};
   for (const column of columns) read[column.member] = fromSql(column, row[column.name]);
   return { ...read, version: Number(row[VERSION]) };
 };
 
-/** A statement: its table, what it is, its values, and how it is built of values. */
-export type Statement<Result> = {
-  readonly table: SqlTable;
+export type Statement = {
+  /** The same for statements that differ in their values alone. */
   readonly shape: string;
   readonly values: readonly unknown[];
-  readonly build: (db: Sql, values: readonly unknown[]) => Result;
+  readonly build: (db: Sql, values: readonly unknown[]) => Compilable<Row>;
 };
+export type TableStatement = Statement & { readonly table: SqlTable };
 
-/** How rows are locked that are read; `null` for not at all. `write`: by a change of their version, which is a conflict at every node. */
+/** How a read locks its rows. `write` changes their version, since the other nodes of a cluster see no locks, but conflicts. */
 export type RowLock = 'no key update' | 'update' | 'write' | null;
 
 export const selectRows = <Name extends TableName>(
@@ -128,7 +125,7 @@ export const selectRows = <Name extends TableName>(
   { equal = {}, range, order = [], descending = false, skip, limit }: Query<Name>,
   booleans: Booleans,
   lock: RowLock,
-) => {
+): TableStatement => {
   const equals = Object.entries(equal).map(([member, value]) => [table.column(member), value] as const);
   const columns = equals.map(([{ name }]) => name);
   const values = equals.map(([column, value]) => toSql(column, value, booleans));
@@ -141,7 +138,7 @@ export const selectRows = <Name extends TableName>(
     ]),
     values: [...values, range?.[2], limit, skip],
     build: (db: Sql, given: readonly unknown[]) => {
-      let query = db.selectFrom(table.name).select([...table.columns.map(({ name }) => name), VERSION]);
+      let query = db.selectFrom(table.name).select(namesOf(table));
       for (const [at, name] of columns.entries()) query = query.where(name, '=', given[at]);
       const [bound, most, first] = given.slice(columns.length) as [unknown, number, number];
       if (range !== undefined) query = query.where(table.column(range[0]).name, range[1], bound);
@@ -151,10 +148,10 @@ export const selectRows = <Name extends TableName>(
       if (lock === 'update' || lock === 'write') return query.forUpdate();
       return lock === 'no key update' ? query.forNoKeyUpdate() : query;
     },
-  } satisfies Statement<unknown>;
+  };
 };
 
-export const insertRow = (table: SqlTable, row: Row, booleans: Booleans) => ({
+export const insertRow = (table: SqlTable, row: Row, booleans: Booleans): TableStatement => ({
   table,
   shape: `insert ${table.name}`,
   values: [...table.columns.map((column) => toSql(column, row[column.member], booleans)), row[VERSION]],
@@ -162,10 +159,8 @@ export const insertRow = (table: SqlTable, row: Row, booleans: Booleans) => ({
     db.insertInto(table.name).values(Object.fromEntries(namesOf(table).map((name, at) => [name, given[at]]))),
 });
 
-const namesOf = ({ columns }: SqlTable): string[] => [...columns.map(({ name }) => name), VERSION];
-
-/** Writes the columns that differ: a refresh, for example, need not send what it does not change. */
-export const updateRow = (table: SqlTable, before: Row, after: Row, booleans: Booleans) => {
+/** Writes the columns that differ. */
+export const updateRow = (table: SqlTable, before: Row, after: Row, booleans: Booleans): TableStatement => {
   const sent = (row: Row, column: SqlColumn) => toSql(column, row[column.member], booleans);
   const changed = table.columns.filter((column) => sent(before, column) !== sent(after, column));
   const names = [...changed.map(({ name }) => name), VERSION];
@@ -178,11 +173,11 @@ export const updateRow = (table: SqlTable, before: Row, after: Row, booleans: Bo
         .updateTable(table.name)
         .set(Object.fromEntries(names.map((name, at) => [name, given[at]])))
         .where(isRow(table, given.slice(names.length))),
-  } satisfies Statement<unknown>;
+  };
 };
 
-/** Changes the version of a row. */
-export const touchRow = (table: SqlTable, key: Row, booleans: Booleans) => {
+/** Changes the version of a row alone. */
+export const touchRow = (table: SqlTable, key: Row, booleans: Booleans): TableStatement => {
   const columns = Object.keys(key).map(table.column);
   return {
     table,
@@ -193,23 +188,23 @@ export const touchRow = (table: SqlTable, key: Row, booleans: Booleans) => {
         .updateTable(table.name)
         .set((eb) => ({ [VERSION]: eb(VERSION, '+', 1) }))
         .where((eb) => eb.and(columns.map(({ name }, at) => eb(name, '=', given[at])))),
-  } satisfies Statement<unknown>;
+  };
 };
 
 /** @param isReturning whether the keys of the deleted rows are returned. */
-export const deleteRows = (table: SqlTable, rows: readonly object[], isReturning: boolean) => {
+export const deleteRows = (table: SqlTable, rows: readonly object[], isReturning: boolean): TableStatement => {
   const length = table.key.length + 1;
   return {
     table,
     shape: `delete ${rows.length} ${table.name}`,
     values: rows.flatMap((row) => identityOf(table, row)),
-    build: (db: Sql, given: readonly unknown[]): Compilable<Rows[string]> => {
+    build: (db: Sql, given: readonly unknown[]): Compilable<Row> => {
       const query = db
         .deleteFrom(table.name)
         .where((eb) => eb.or(rows.map((_, at) => isRow(table, given.slice(at * length, (at + 1) * length))(eb))));
       return isReturning ? query.returning(table.key.map(({ name }) => name)) : query;
     },
-  } satisfies Statement<unknown>;
+  };
 };
 
 const identityOf = ({ key }: SqlTable, row: object): unknown[] =>
@@ -222,45 +217,33 @@ const isRow =
 
 const names = new Map<string, string>();
 
-/** The name under which a statement is prepared; `undefined` for a text that was not named. */
+/** The name under which a statement is prepared; `undefined` if `builtStatements` has not built it. */
 export const statementName = (text: string): string | undefined => names.get(text);
 
-/** Stands for the value at a place while a statement is built. */
-class Placeholder {
-  readonly at: number;
-
-  constructor(at: number) {
-    this.at = at;
-  }
-}
+/** While a statement is built, it stands for the value with this index. */
+class Placeholder extends Number {}
 
 type Built = {
-  readonly query: CompiledQuery<unknown>;
+  readonly query: CompiledQuery<Row>;
   readonly reads: boolean;
   readonly name: string;
   readonly attributes: Attributes;
 };
 
-/** What a statement does, and its table. Of one with several parts, what it adds. */
+/** The operation and the table of a statement, for its span. One with several parts counts as the `insert` in it. */
 const SUMMARY = /^(?:with\b.*?\b(?=insert ))?(\w+).*?(?<=\b(?:from|into|update) )["`](\w+)/s;
 
-type Build<Row> = (db: Sql, placeholders: readonly unknown[]) => Compilable<Row>;
-
-export const anyConnection = (db: Sql): Connection => ({ db, execute: (query) => db.executeQuery(query) });
-
 /**
- * What sends the statements of one database. Each is built once, since that costs about as much as sending it: there are as many as there are ways to
- * ask for something, of which none depends on a request. `shape` is the same for statements that differ in their values alone.
+ * Sends the statements of one database. Each shape is built once, since that costs about as much as to send it. The code determines all shapes, and no
+ * request adds one, so their number is bounded.
  */
 export const builtStatements = (system: string) => {
   const built = new Map<string, Built>();
-  const compiled = <Row>(db: Sql, shape: string, count: number, build: Build<Row>): Built => {
+  const compiled = (db: Sql, { shape, values, build }: Statement): Built => {
     const before = built.get(shape);
     if (before !== undefined) return before;
-    const query = build(
-      db,
-      Array.from({ length: count }, (_, at) => new Placeholder(at)),
-    ).compile();
+    const placeholders = values.map((_, at) => new Placeholder(at));
+    const query = build(db, placeholders).compile();
     names.set(query.sql, `tandem_${hash('sha256', query.sql).slice(0, 16)}`);
     const [, operation = '', table = ''] = SUMMARY.exec(query.sql) ?? [];
     const attributes = { 'db.system.name': system, 'db.operation.name': operation, 'db.collection.name': table };
@@ -268,9 +251,10 @@ export const builtStatements = (system: string) => {
     built.set(shape, kept);
     return kept;
   };
-  return <Row>({ db, execute }: Connection, shape: string, values: readonly unknown[], build: Build<Row>) => {
-    const { query, reads, name, attributes } = compiled(db, shape, values.length, build);
-    const parameters = query.parameters.map((each) => (each instanceof Placeholder ? values[each.at] : each));
-    return leafSpan(name, attributes, () => execute({ ...query, parameters } as CompiledQuery<Row>, reads));
+  return ({ db, execute }: Connection, statement: Statement): Promise<QueryResult<Row>> => {
+    const { query, reads, name, attributes } = compiled(db, statement);
+    const { values } = statement;
+    const parameters = query.parameters.map((each) => (each instanceof Placeholder ? values[Number(each)] : each));
+    return leafSpan(name, attributes, () => execute({ ...query, parameters }, reads));
   };
 };

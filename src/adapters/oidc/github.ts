@@ -1,8 +1,8 @@
 import * as client from 'openid-client';
 import * as v from 'valibot';
 import { LoggableError } from '../log/redact-error.ts';
-import { addressFrom, CLIENT_METADATA, CLIENT_OPTIONS, Unreachable } from './asking.ts';
 import type { Protocol } from './protocol.ts';
+import { addressFrom, CLIENT_METADATA, CLIENT_OPTIONS, Unreachable } from './requests.ts';
 import type { ProviderSettings } from './settings.ts';
 
 const URLS = {
@@ -11,11 +11,11 @@ const URLS = {
 };
 const API = 'https://api.github.com';
 
-/** Users can change their login, and others take it: the number stays. */
+/** The number identifies a user. The login can be changed, and taken by somebody else. */
 const User = v.object({ id: v.pipe(v.number(), v.safeInteger(), v.minValue(1)) });
 const Emails = v.array(v.object({ email: v.string(), primary: v.boolean(), verified: v.boolean() }));
 
-/** GitHub has the status 200 for errors of OAuth. */
+/** GitHub answers errors of OAuth with the status 200. openid-client expects 400. */
 const fetchFromGitHub: client.CustomFetch = async (url, options) => {
   const response = await CLIENT_OPTIONS[client.customFetch](url, options);
   if (url !== URLS.token_endpoint) return response;
@@ -27,14 +27,14 @@ const fetchFromGitHub: client.CustomFetch = async (url, options) => {
   return Object(body).error === undefined ? response : new Response(response.body, { status: 400, headers });
 };
 
-/** It has 403 for its limits as well, of the application and of the user ("Rate limits for the REST API"). */
+/** GitHub answers with 403 also when a limit of the application or of the user is reached ("Rate limits for the REST API"). */
 const failed = ({ status, headers }: Response): Error => {
   const isLimited = status === 403 && (headers.get('x-ratelimit-remaining') === '0' || headers.has('retry-after'));
   const text = `GitHub has answered with the status ${status}`;
   return isLimited ? new Unreachable(`${text}, by its limit of requests`) : new LoggableError(text);
 };
 
-/** GitHub has OAuth 2.0 alone: no ID token, and so no signature. What its API answers over TLS to the access token of this sign-in is believed. */
+/** GitHub has OAuth 2.0 without OpenID Connect, so no signature. The user is the one that its API tells, over TLS, for the access token. */
 export const gitHub = ({ issuer, clientId, clientSecret }: ProviderSettings): Protocol => {
   const configuration = new client.Configuration({ issuer, ...URLS }, clientId, {
     ...CLIENT_METADATA,

@@ -3,11 +3,11 @@ import * as client from 'openid-client';
 import { type ClientAuth, ClientSecretBasic, ClientSecretPost, type ServerMetadata } from 'openid-client';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { monotonicTime } from '../clock/system.ts';
-import { addressFrom, CLIENT_METADATA, CLIENT_OPTIONS, unavailable } from './asking.ts';
 import type { Protocol } from './protocol.ts';
+import { addressFrom, CLIENT_METADATA, CLIENT_OPTIONS, unavailable } from './requests.ts';
 import type { AppleKey, ProviderSettings } from './settings.ts';
 
-/** How a provider wants the client secret: OpenID Connect Discovery §3, whose default is `client_secret_basic`. */
+/** OpenID Connect Discovery §3: the default is `client_secret_basic`. */
 const secretMethod = ({ token_endpoint_auth_methods_supported: named }: ServerMetadata) =>
   named?.includes('client_secret_post') ? 'client_secret_post' : 'client_secret_basic';
 
@@ -16,12 +16,10 @@ const secretClient = (secret: string): ClientAuth => {
   return (server, ...request) => methods[secretMethod(server)](server, ...request);
 };
 
-/** Apple accepts up to six months; a secret is used once here. */
+/** Apple accepts up to six months. Each secret is used once. */
 const LIFETIME = '5m';
 
-/**
- * Authenticates as Apple wants it: the client secret is a JWT, signed with a key of the developer's (Sign in with Apple, "Creating a client secret").
- */
+/** The client secret for Apple is a JWT, signed with a key of the developer (Sign in with Apple, "Creating a client secret"). */
 const appleClient =
   ({ teamId, keyId, privateKey }: AppleKey): ClientAuth =>
   async (_server, { client_id: clientId }, body) => {
@@ -36,29 +34,23 @@ const appleClient =
     body.set('client_secret', await secret.sign(privateKey));
   };
 
-/** Milliseconds after which the document of a provider is read again. The library renews the key set itself. */
+/** Milliseconds after which the configuration of a provider is read again. openid-client renews the key set itself. */
 const DISCOVERED_FOR = 86_400_000;
-/** The same after a sign-in has failed: endpoints and algorithms may be others by now. */
+/** The same after a failed sign-in, since endpoints and algorithms may have changed. */
 const BELIEVED_FOR = 60_000;
 
-/**
- * Reads the document of a provider at the first use, once for all who wait. What fails is forgotten: the service does not depend on a provider
- * when it starts, and recovers by itself.
- */
-const discovering = ({
-  issuer,
-  clientId,
-  clientSecret,
-}: ProviderSettings): Pick<Protocol, 'configuration' | 'doubt'> => {
-  // `http:` issuers are of this machine (config/providers.ts).
+/** Reads the configuration of a provider with the first sign-in, and again after a failure. So the service starts without its providers. */
+const discovering = (settings: ProviderSettings): Pick<Protocol, 'configuration' | 'doubt'> => {
+  const { issuer, clientId, clientSecret } = settings;
+  // Issuers with `http:` are on this machine (config/providers.ts).
   const insecure = issuer.startsWith('http:') ? [client.allowInsecureRequests] : [];
-  // Without it, an ID token from the token endpoint is believed for its TLS alone.
+  // Without these checks, the signature of an ID token from the token endpoint is not verified.
   const execute = [client.enableNonRepudiationChecks, ...insecure];
   const authentication = typeof clientSecret === 'string' ? secretClient(clientSecret) : appleClient(clientSecret);
   const discover = async () => {
     const options = { ...CLIENT_OPTIONS, execute };
     const configuration = await client.discovery(new URL(issuer), clientId, CLIENT_METADATA, authentication, options);
-    // Throws if there is no address to which a browser could be sent.
+    // Throws if there is no authorization endpoint.
     client.buildAuthorizationUrl(configuration, {});
     return configuration;
   };
@@ -75,13 +67,13 @@ const discovering = ({
       return configuration;
     },
     doubt: (error) => {
-      const isOfAnswer = error instanceof AppError && error.code === 'AUTH_IDENTITY_UNPROVEN';
-      if (isOfAnswer && isOlderThan(BELIEVED_FOR)) last = undefined;
+      const isUnproven = error instanceof AppError && error.code === 'AUTH_IDENTITY_UNPROVEN';
+      if (isUnproven && isOlderThan(BELIEVED_FOR)) last = undefined;
     },
   };
 };
 
-/** Providers say it themselves; some as a text. */
+/** Some providers send a text. */
 const isTrue = (claim: unknown): boolean => claim === true || claim === 'true';
 
 /** OpenID Connect, with the authorization code flow. */
@@ -99,11 +91,11 @@ export const openId = (settings: ProviderSettings): Protocol => ({
         claims.email === undefined && userInfo !== undefined
           ? await client.fetchUserInfo(configuration, tokens.access_token, claims.sub)
           : claims;
-      // The administrators of a tenant choose what it states about addresses, also about those of others.
+      // With another issuer, the user is of a tenant, whose administrators can claim any address.
       const isEmailVerified = isTrue(isVerified) && claims.iss === issuer;
       return { email: typeof email === 'string' ? email : null, isEmailVerified };
     });
-    // The issuer is that of the document, as the library has checked; of Microsoft, with the tenant of the user.
+    // openid-client has checked `iss`. For Microsoft, it has the tenant of the user.
     const authenticated = typeof claims.auth_time === 'number' ? { authenticatedAt: claims.auth_time * 1000 } : {};
     return { issuer: claims.iss, subject: claims.sub, ...authenticated, ...address };
   },

@@ -1,10 +1,10 @@
 import type { Configuration, TokenEndpointResponse, TokenEndpointResponseHelpers } from 'openid-client';
 import type { ProviderAnswer } from '../../application/ports/identity-providers.ts';
 
-/** What differs between OpenID Connect and OAuth alone. */
+/** What differs between OpenID Connect and OAuth without it. */
 export type Protocol = {
   readonly configuration: () => Promise<Configuration>;
-  /** Something has failed in a sign-in, perhaps since the configuration is out of date. */
+  /** Called when a sign-in has failed, perhaps because the configuration is out of date. */
   readonly doubt: (error: unknown) => void;
   readonly hasIdToken: boolean;
   /** How the client secret is sent, for the log. */

@@ -2,10 +2,10 @@ import * as client from 'openid-client';
 import type { IdentityProvider } from '../../application/ports/identity-providers.ts';
 import { RECENTLY } from '../../domain/assurance.ts';
 import { LoggableError } from '../log/redact-error.ts';
-import { asking } from './asking.ts';
 import { gitHub } from './github.ts';
 import { openId } from './open-id.ts';
 import type { Protocol } from './protocol.ts';
+import { limitedRequests } from './requests.ts';
 import type { ProviderSettings } from './settings.ts';
 
 const PROTOCOLS: Readonly<Record<ProviderSettings['protocol'], (of: ProviderSettings) => Protocol>> = {
@@ -13,12 +13,12 @@ const PROTOCOLS: Readonly<Record<ProviderSettings['protocol'], (of: ProviderSett
   github: gitHub,
 };
 
-/** A provider over openid-client, which checks the answers. @param baseUrl of the service, without a trailing slash. */
+/** @param baseUrl of the service, without a trailing slash. */
 const identityProvider = (settings: ProviderSettings, baseUrl: string): IdentityProvider => {
   const { name, title, scopes, formPost, protocol } = settings;
   const { configuration, hasIdToken, clientMethod, doubt, identityOf } = PROTOCOLS[protocol](settings);
   const redirectUri = `${baseUrl}/auth/oidc/${name}/callback`;
-  const ask = asking();
+  const ask = limitedRequests();
   return {
     name,
     title,
@@ -29,14 +29,14 @@ const identityProvider = (settings: ProviderSettings, baseUrl: string): Identity
           ...{ redirect_uri: redirectUri, scope: scopes.join(' '), state, code_challenge_method: 'S256' },
           code_challenge: await client.calculatePKCECodeChallenge(verifier),
           ...(hasIdToken && { nonce }),
-          // It makes providers state `auth_time` (OpenID Connect Core §3.1.2.1). Those that do not know it ignore it.
+          // With it, providers tell `auth_time` (OpenID Connect Core §3.1.2.1), or ignore it.
           ...(hasIdToken && isAgain && { max_age: `${RECENTLY.recent / 1000}` }),
           ...(formPost && { response_mode: 'form_post' }),
         });
         return url.href;
       }),
-    complete: ({ state: expectedState, nonce, verifier: pkceCodeVerifier }, answer) =>
-      ask(async () => {
+    complete: ({ state: expectedState, nonce, verifier: pkceCodeVerifier }, answer) => {
+      const identity = ask(async () => {
         const found = await configuration();
         const checks = { expectedState, pkceCodeVerifier, ...(hasIdToken && { expectedNonce: nonce }) };
         const url = new URL(`${redirectUri}?${answer}`);
@@ -47,16 +47,10 @@ const identityProvider = (settings: ProviderSettings, baseUrl: string): Identity
             : cause;
         });
         return { provider: name, ...(await identityOf(found, tokens)) };
-      }).then(
-        (identity) => {
-          doubt(identity.addressError);
-          return identity;
-        },
-        (error: unknown) => {
-          doubt(error);
-          throw error;
-        },
-      ),
+      });
+      identity.then(({ addressError }) => doubt(addressError), doubt);
+      return identity;
+    },
   };
 };
 

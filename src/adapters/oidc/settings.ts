@@ -1,8 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 
-/** What the configuration says about a provider. Without openid-client, which no program needs that imports the configuration. */
-
-/** With which the client secrets for Apple are signed. */
+/** The key that signs client secrets for Apple. */
 export type AppleKey = {
   readonly teamId: string;
   readonly keyId: string;
@@ -13,10 +11,10 @@ export type AppleKey = {
 export type ProviderSettings = {
   /** Small letters, digits and hyphens. */
   readonly name: string;
-  /** For people. */
+  /** The name that people see. */
   readonly title: string;
   readonly protocol: 'openid' | 'github';
-  /** That of the discovery. Of GitHub, the one that its identities have here. */
+  /** The issuer whose configuration is read. For GitHub, the issuer of its identities in this service. */
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string | AppleKey;

@@ -14,22 +14,22 @@ import {
   unstorable,
 } from './units.ts';
 
-/** A row of any table. It is never changed, only replaced. */
+/** A row of any table. It is replaced, and never changed in place. */
 export type Row = Readonly<Record<string, unknown>> & { readonly version: number };
 
 export type Rows = {
   readonly tables: typeof TABLES;
   get(table: TableName, key: string): Row | undefined;
   all(table: TableName): Row[];
-  /** @param row `undefined` to remove the one with this key, with what goes with it. */
+  /** @param row `undefined` removes the row, and if it is a user, the rows that belong to it. */
   set(table: TableName, key: string, row: Row | undefined): void;
 };
 
-/** Changes that nobody else sees yet. */
+/** The rows as a transaction sees them. Its changes are not visible to others before the commit. */
 type Changes = Rows & {
   made(): { readonly table: TableName; readonly key: string; readonly after: Row | undefined }[];
-  /** Makes the changes, unless a row that they were based on has changed since, or one of theirs cannot be stored any more. @returns whether it did. */
-  commit(isRefused: (table: TableName, row: Row) => boolean): boolean;
+  /** Stores the changes, unless a row that was read has changed since, or one cannot be stored any more. @returns whether it did. */
+  commit(): boolean;
 };
 
 export const keyOf = (table: TableName, row: Readonly<Record<string, unknown>>, tables = TABLES): string =>
@@ -68,8 +68,8 @@ export const memoryRows = (tables = TABLES): StoredRows => {
 };
 
 const changesOf = (stored: Rows): Changes => {
-  /** The rows that the changes are based on. */
   const { tables } = stored;
+  /** The rows as they were when they were read. */
   const seen = byTable<Row | undefined>(tables);
   const changed = byTable<Row | undefined>(tables);
   const changes: Rows = {
@@ -88,30 +88,25 @@ const changesOf = (stored: Rows): Changes => {
       if (table === 'users' && row === undefined) removeOwned(changes, before);
     },
   };
-  const each = (rows: typeof seen) =>
+  const entriesOf = (rows: typeof seen) =>
     namesOf(tables).flatMap((table) => [...rows(table)].map(([key, after]) => ({ table, key, after })));
   return {
     ...changes,
-    made: () => each(changed),
-    commit(isRefused) {
-      if (each(seen).some(({ table, key, after }) => stored.get(table, key) !== after)) return false;
-      if (each(changed).some(({ table, after }) => after !== undefined && isRefused(table, after))) return false;
-      for (const { table, key, after } of each(changed)) stored.set(table, key, after);
+    made: () => entriesOf(changed),
+    commit() {
+      const made = entriesOf(changed);
+      if (entriesOf(seen).some(({ table, key, after }) => stored.get(table, key) !== after)) return false;
+      if (made.some(({ table, after }) => after && refusal(changes, table, after))) return false;
+      for (const { table, key, after } of made) stored.set(table, key, after);
       return true;
     },
   };
 };
 
-/**
- * A storage in memory until the process ends: for tests, of other people's applications too.
- * @param tables those of the application, as `serve` gets them.
- */
+/** A storage in memory until the process ends, for tests. @param tables those of the application, as `serve` gets them */
 export const memoryStorage = (tables?: OwnTables): Storage => storageOver(memoryRecords(tables));
 
-/**
- * Records in memory until the process ends. Runs units one after the other. Refuses a query that no declared index serves, so that a test
- * finds it.
- */
+/** Records in memory until the process ends. Runs units one after the other. Refuses queries that no declared index serves, so that tests find them. */
 export const memoryRecords = (tables?: OwnTables): Records => {
   const stored = memoryRows(withOwnTables(tables));
   return recordsOver(callsOver(stored), transactOver(stored));
@@ -124,8 +119,7 @@ export const transactOver = (stored: StoredRows, calls = callsOver): Transact =>
     oneAtATime(async () => {
       const changes = stored.begin();
       const result = await work(calls(changes));
-      if (!changes.commit((table, row) => refusal(changes, table, row) !== undefined))
-        throw new ConflictError('what a transaction has read was changed meanwhile');
+      if (!changes.commit()) throw new ConflictError('what a transaction has read was changed meanwhile');
       return result;
     });
 };
@@ -152,7 +146,8 @@ export const callsOver = (rows: Rows): Calls => {
       const { order = [], descending = false, skip = 0, limit = Number.POSITIVE_INFINITY } = query;
       const found = rows.all(table).filter((row) => isFound(row, query));
       if (order.length > 0) found.sort((a, b) => compared(a, b, order) * (descending ? -1 : 1));
-      return found.slice(skip, skip + limit).map((row) => typed(table, rows.get(table, keyIn(table, row)) ?? row));
+      // `get` notes in a transaction that the row was read.
+      return found.slice(skip, skip + limit).map((row) => copyOf(table, rows.get(table, keyIn(table, row)) ?? row));
     },
     async replace(table, before, after) {
       if (unchanged(table, before) === undefined) return false;
@@ -168,13 +163,13 @@ export const callsOver = (rows: Rows): Calls => {
     },
     async lock(table, key) {
       const row = rows.get(table, keyIn(table, key));
-      return row === undefined ? null : typed(table, row);
+      return row === undefined ? null : copyOf(table, row);
     },
   };
 };
 
-/** A copy of a row that was taken from this table, which its callers may change. */
-const typed = <Name extends TableName>(_table: Name, row: Row): Stored<Name> =>
+/** A copy of a row of this table, which the caller may change. */
+const copyOf = <Name extends TableName>(_table: Name, row: Row): Stored<Name> =>
   structuredClone(row) as unknown as Stored<Name>;
 
 /** Why a row cannot be stored beside the others; `undefined` if it can. */
@@ -184,17 +179,12 @@ const refusal = (rows: Rows, table: TableName, row: Row): AppError | undefined =
   if (ofUser && row.userId !== null && rows.get('users', keyOf('users', { id: row.userId })) === undefined)
     return new AppError('DB_QUERY_FAILED', { reason: `a row of ${table} has no user` });
   const key = keyOf(table, row, rows.tables);
-  for (const [index, columns] of Object.entries(unique)) {
-    const isTaken = rows
-      .all(table)
-      .some(
-        (each) =>
-          columns.every((column) => row[column] !== null && each[column] === row[column]) &&
-          keyOf(table, each, rows.tables) !== key,
-      );
-    if (isTaken) return violation(index);
-  }
-  return undefined;
+  const isSame = (columns: readonly string[], other: Row) =>
+    columns.every((column) => row[column] !== null && other[column] === row[column]);
+  const taken = Object.entries(unique).find(([, columns]) =>
+    rows.all(table).some((other) => isSame(columns, other) && keyOf(table, other, rows.tables) !== key),
+  );
+  return taken && violation(taken[0]);
 };
 
 const isFound = <Name extends TableName>(row: Row, { equal = {}, range }: Query<Name>): boolean =>
@@ -213,25 +203,16 @@ const compared = (a: Row, b: Row, order: readonly string[]): number => {
   return (a[column] as string) < (b[column] as string) ? -1 : 1;
 };
 
-/**
- * Whether a declared index finds the rows of a query in its order, so that no store reads a whole table, or sorts it. Conditions on other
- * columns are checked for the rows that the first columns of the index find.
- */
-const isServed = <Name extends TableName>(table: AnyTable, query: Query<Name>): boolean => {
+/** Whether the first columns of a declared index find the rows in their order, so that no store reads or sorts a whole table. */
+const isServed = <Name extends TableName>(table: AnyTable, { equal = {}, range, order = [] }: Query<Name>): boolean => {
   const indexes = [...uniquesOf(table).map(([, columns]) => columns), ...Object.values(table.indexes ?? {})];
-  return indexes.some((columns) => serves(columns, query));
-};
-
-const serves = <Name extends TableName>(
-  columns: readonly string[],
-  { equal = {}, range, order = [] }: Query<Name>,
-): boolean => {
-  const isEqual = (column: string): boolean => column in equal;
-  const found = columns.findIndex((column) => !isEqual(column));
-  const rest = found < 0 ? [] : columns.slice(found);
-  const isOrdered = order.every((column, at) => column === rest[at]);
-  const isNarrow = rest.length < columns.length || range?.[0] === rest[0] || order.length > 0;
-  return isNarrow && isOrdered;
+  return indexes.some((columns) => {
+    const found = columns.findIndex((column) => !(column in equal));
+    const rest = found < 0 ? [] : columns.slice(found);
+    const isOrdered = order.every((column, at) => column === rest[at]);
+    const isNarrow = rest.length < columns.length || range?.[0] === rest[0] || order.length > 0;
+    return isNarrow && isOrdered;
+  });
 };
 
 const unserved = <Name extends TableName>(table: Name, { equal = {}, range, order = [] }: Query<Name>): AppError => {

@@ -1,7 +1,7 @@
 import type { OwnRecords, Records } from '../../application/storage/records.ts';
 import { type AnyTable, TABLES, type TableName, uniquesOf } from '../../application/storage/tables.ts';
 
-/** A table of the application. Its indexes have names that are its own; the name of an index in a violation is `app_<table>_<index>`. */
+/** A table of the application. In a violation, its index is named `app_<table>_<index>`. */
 export type OwnTable = Omit<AnyTable, 'name'>;
 export type OwnTables = Readonly<Record<string, OwnTable>>;
 
@@ -19,14 +19,14 @@ export type RowsOf<Own extends OwnTables> = {
   };
 };
 
-/** The names of these tables in a database begin with it, and those of the service never do. */
+/** The names of these tables in a database begin with it, and those of the service's tables never do. */
 export const OWN_PREFIX = 'app_';
 const ownName = (name: string) => `${OWN_PREFIX}${name}`;
 
 /**
  * The tables of the service, with those of the application.
- * @param prefix with which the names of all of them begin in the database.
- * @throws Error that names a table which no database could have, or whose queries would read all of it.
+ * @param prefix the names of all tables in the database begin with it.
+ * @throws Error that names a table which a database could not have, or could only delete the rows of a user from by reading all of it.
  */
 export const withOwnTables = (own: OwnTables = {}, prefix = ''): typeof TABLES => {
   const added = Object.entries(own).map(([name, { unique, indexes, ...table }]) => {
@@ -40,7 +40,7 @@ export const withOwnTables = (own: OwnTables = {}, prefix = ''): typeof TABLES =
   return { ...TABLES, ...Object.fromEntries(added) };
 };
 
-/** PostgreSQL cuts longer names, so that two could become one. */
+/** PostgreSQL cuts longer names, so two of them could become the same. */
 const NAME_MAX_LENGTH = 63;
 const NAME = /^app_[a-z][a-z0-9_]{0,39}$/;
 const COLUMN = /^(?!version )[a-z][A-Za-z0-9]{0,39} (?:text|integer|boolean|json)\??$/;
@@ -75,7 +75,7 @@ const problemsOf = (table: AnyTable, prefix: string): readonly (readonly [isWron
 
 /** The tables of the application alone, under the names that it gave them. */
 export const ownRecords = (records: Records): OwnRecords => {
-  // The calls find any declared table. The types of its rows are known to the caller alone.
+  // Only the caller knows the types of the rows.
   const at = (name: string) => ownName(name) as TableName;
   return {
     insert: (table, row) => records.insert(at(table), row as never),

@@ -23,13 +23,13 @@ import { userRepositoryOver } from './users.ts';
 
 type Row = Tables['sessions'];
 
-/** The most rounds of one purge: it has to end soon even if many sessions were refreshed since their last check. */
+/** Bounds one purge, also when many sessions were refreshed since their last check. */
 const PURGE_ROUNDS = 10;
 
 const toSession = ({ purgeCheckAt: _at, version: _version, ...session }: Row & Partial<Stored<'sessions'>>): Session =>
   session;
 
-const changed = ({ purgeCheckAt }: Row, session: Session): Row => ({
+const rowAfter = ({ purgeCheckAt }: Row, session: Session): Row => ({
   ...session,
   purgeCheckAt: Math.min(purgeCheckAt, session.expiresAt),
 });
@@ -40,9 +40,9 @@ export const sessionRepositoryOver = (
   records: Records,
   users: UserRepository = userRepositoryOver(records),
 ): SessionRepository => {
-  /** Without those that a mass ending covers. */
+  /** The sessions that a query finds, without those that a mass ending has ended. */
   const uncovered = async (find: () => Promise<Stored<'sessions'>[]>): Promise<Stored<'sessions'>[]> => {
-    // In this order: a session is removed together with the last of what covers it.
+    // The endings are read first: a purge that removes one has removed the sessions that it covers, too.
     const [endings, rows] = await inOrder(records, () => records.list('massEndings', { order: ['id'] }), find);
     return rows.filter((row) => !endings.some((ending) => isCovered(row, ending)));
   };
@@ -52,12 +52,10 @@ export const sessionRepositoryOver = (
     const rows = await uncovered(() => records.list('sessions', { equal: { userId } }));
     return rows.filter((row) => isLive(row, now)).sort(byLastUse);
   };
-  /** Locks a user, as all units do before they change what belongs to one: so none waits for another that waits for it. */
-  const lockUser = (id: string) => users.lock(id);
   const change = async ({ id, userId }: SessionKey, rule: (session: Session) => Session | null): Promise<boolean> => {
     const after = await changeRow(records, 'sessions', { id, userId }, (row) => {
       const session = rule(toSession(row));
-      return session && changed(row, session);
+      return session && rowAfter(row, session);
     });
     return after !== null;
   };
@@ -65,14 +63,15 @@ export const sessionRepositoryOver = (
   return {
     async add(session) {
       const { userId } = session;
-      await lockUser(userId);
+      // All units lock the user before they change what belongs to it, so that no two of them wait for each other.
+      await users.lock(userId);
       const [, surplus] = await inOrder(
         records,
         () => records.insert('sessions', { ...session, purgeCheckAt: session.expiresAt }),
         () => records.list('sessions', { equal: { userId }, skip: SESSIONS_PER_USER, limit: 1 }),
       );
       if (surplus.length === 0) return [];
-      // The last of several concurrent adds sees all sessions.
+      // Of several concurrent calls, the last one sees all sessions.
       const live = await liveOf(userId, session.createdAt);
       return idsOf(await records.remove('sessions', live.slice(SESSIONS_PER_USER)));
     },
@@ -91,9 +90,9 @@ export const sessionRepositoryOver = (
         const row = await find({ id: rotation.sessionId, userId: rotation.userId });
         const session = row && rotated(toSession(row), rotation);
         if (row === null || session === null) return null;
-        return (await records.replace('sessions', row, changed(row, session))) ? session : undefined;
+        return (await records.replace('sessions', row, rowAfter(row, session))) ? session : undefined;
       });
-      // Read after the rotation: what ends a session has changed its user before.
+      // Read after the rotation, so that its tokens have every change of the user that was made before it.
       const user = next && (await users.findById(rotation.userId));
       return next === null || user === null ? 'stale' : { user, ...partWithUser(next) };
     },
@@ -108,7 +107,7 @@ export const sessionRepositoryOver = (
       ),
     update: (key, changed) => change(key, (session) => ({ ...session, ...changed })),
     async end({ id, userId }) {
-      await lockUser(userId);
+      await users.lock(userId);
       return (await removeRow(records, 'sessions', { id, userId })) !== null;
     },
     listByUser: async (userId, now) => (await liveOf(userId, now)).map(toSession),
@@ -117,10 +116,10 @@ export const sessionRepositoryOver = (
       return (await records.list('sessions', { ...range, order: ['id'], limit })).map(toSession);
     },
     async endByUser(userId, isMeant) {
-      await lockUser(userId);
+      await users.lock(userId);
       return idsOf(await removeRows(records, 'sessions', { userId }, isMeant));
     },
-    /** Checks the sessions whose check is due. Those that were refreshed since get their next check at their expiry; the others go. */
+    /** A refresh does not postpone the check of a session. A session that was refreshed gets its next check here, and the others are removed. */
     async purge(now, limit) {
       const purged: Row[] = [];
       for (let round = 0; round < PURGE_ROUNDS && purged.length < limit; round += 1) {
@@ -131,10 +130,10 @@ export const sessionRepositoryOver = (
         });
         const refreshed = due.filter(({ expiresAt, purgeCheckAt }) => expiresAt > purgeCheckAt);
         for (const row of refreshed) await records.replace('sessions', row, { ...row, purgeCheckAt: row.expiresAt });
-        // The next check of one of them may come before those of the others.
+        // The new check of one may be earlier than those of the others.
         if (refreshed.length > 0) continue;
         const over = due.slice(0, limit - purged.length);
-        for (const id of usersInOrder(over)) await lockUser(id);
+        for (const id of usersInOrder(over)) await users.lock(id);
         purged.push(...(await records.remove('sessions', over)));
         if (due.length < limit) break;
       }
@@ -143,16 +142,16 @@ export const sessionRepositoryOver = (
   };
 };
 
-/** Longer than a fail-over of the database. Later, a rotation is no longer reverted. */
+/** How long it is tried to revert a rotation: longer than a fail-over of the database takes. */
 const PATIENCE_MS = 60_000;
-/** How many rotations are remembered. For a further one, the oldest is no longer reverted. */
+/** How many rotations are remembered. One more replaces the oldest, which is not reverted then. */
 const CAPACITY = 5_000;
-/** How many are reverted at once: a row that somebody has locked must not delay the others, nor they every request. */
+/** How many are reverted at once, so that one locked row does not delay the others, and they leave connections to requests. */
 const AT_ONCE = 5;
 
 /**
- * Reverts a rotation whose outcome is unknown, so that its refresh token is current after a refresh that failed: again and again for a
- * minute, and before this process rotates or reads the session (ADR 0003).
+ * Reverts a rotation whose outcome is unknown, so that the client can use its refresh token again: with attempts for a minute, and before this process
+ * rotates or reads the session (ADR 0003).
  * @param retryInterval milliseconds between two attempts
  */
 export const revertingSessions = (store: SessionRepository, { retryInterval = 250 } = {}): SessionRepository => {
@@ -174,7 +173,7 @@ export const revertingSessions = (store: SessionRepository, { retryInterval = 25
     while (isWaiting()) await few(attempt).catch(() => pause(retryInterval, undefined, { ref: false }));
     unconfirmed.delete(rotation);
   };
-  /** @throws AppError DB_QUERY_FAILED if it fails: the current token may be one that no client got, so the session must not be used yet. */
+  /** @throws AppError DB_QUERY_FAILED. The session must not be used then: its current token may be one that no client has. */
   const revertAllOf = async (sessionId: string): Promise<void> => {
     for (const rotation of unconfirmed) if (rotation.sessionId === sessionId) await revert(rotation);
   };
@@ -194,7 +193,7 @@ export const revertingSessions = (store: SessionRepository, { retryInterval = 25
       return store.find(key);
     },
     async rotate(rotation) {
-      if (unconfirmed.size > 0) await revertAllOf(rotation.sessionId);
+      await revertAllOf(rotation.sessionId);
       return orKeepReverting(rotation, store.rotate(rotation));
     },
     revert: (rotation) => orKeepReverting(rotation, store.revert(rotation)),

@@ -3,10 +3,7 @@ import type { Listeners, Records, Storage, Stores } from '../../application/stor
 import { sessionRepositoryOver } from './sessions.ts';
 import { userRepositoryOver } from './users.ts';
 
-/**
- * The stores over records, those of a unit or those outside.
- * @param users those of the application, if it has a table of users of its own; the sessions ask them, and not the table of `records`.
- */
+/** @param users those of the application, if it has a table of users of its own, which then also the sessions use. */
 export const storesOver = (records: Records, users: UserRepository = userRepositoryOver(records)): Stores => ({
   users,
   sessions: sessionRepositoryOver(records, users),
@@ -16,7 +13,7 @@ export const storesOver = (records: Records, users: UserRepository = userReposit
 
 /**
  * The whole storage of the service over records.
- * @param open makes the stores: with users of one's own, or with a method that is faster in one statement.
+ * @param open makes the stores over the records of a unit, or those outside of units.
  *
  * @example
  * const storage = storageOver(records, (inside) => storesOver(inside, usersOfTheShop()));
@@ -26,7 +23,7 @@ export const storageOver = (records: Records, open: (records: Records) => Stores
   transactions: { run: (work) => records.unit((inside) => work(open(inside))) },
 });
 
-/** The same storage, which tells what was added. */
+/** The same storage, which calls listeners when a unit is committed. */
 export const tellingStorage = ({ transactions, ...stores }: Storage, listeners: Listeners): Storage => ({
   ...stores,
   tell: (listen) => listen(listeners),
@@ -34,7 +31,7 @@ export const tellingStorage = ({ transactions, ...stores }: Storage, listeners: 
     async run(work) {
       let waiting: ((listeners: Listeners) => void)[] = [];
       const result = await transactions.run((inside) => {
-        // The work may run several times; only the last run was committed.
+        // The work may run several times. Only its last run is committed.
         waiting = [];
         return work({ ...inside, tell: (listen) => waiting.push(listen) });
       });

@@ -7,28 +7,24 @@ import type { TableName } from '../../application/storage/tables.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { random } from '../clock/system.ts';
 
-/** The error of a call that the store has undone because of a concurrent one: `unit` repeats the work. */
+/** The store has undone a call because of a concurrent one. `unit` repeats the work then. */
 export class ConflictError extends AppError {
   constructor(reason: string) {
     super('DB_QUERY_FAILED', { reason });
   }
 }
 
-/** Whether a text can be stored by every database: some refuse NUL, and a lone surrogate has no UTF-8 encoding. */
+/** Whether every database can store a value: some refuse texts with NUL, and a lone surrogate has no UTF-8 encoding. */
 export const isStorable = (value: unknown): boolean =>
   typeof value !== 'string' || (!value.includes('\0') && value.isWellFormed());
 
-/** The error of a row with a text that cannot be stored. */
 export const unstorable = (): AppError =>
   new AppError('DB_QUERY_FAILED', { reason: 'a text that cannot be stored: it has NUL or a lone surrogate' });
 
-/** The version of a row that is inserted: random, so that it is not that of a row which had the same key. Each replacement adds 1. */
+/** The version of a new row. It is random, so that it differs from that of an earlier row with the same key. Each replacement adds 1. */
 export const firstVersion = (): number => Math.floor(random() * 2 ** 47);
 
-/**
- * Classes of failures, by SQLSTATE (PostgreSQL manual, appendix A), by the texts of SQLite's result codes, by the names and numbers of MySQL's
- * errors, by the codes of the system and the messages of drivers.
- */
+/** Classes of failures, by SQLSTATE, SQLite's texts, the names and numbers of MySQL's errors, codes of the system and messages of drivers. */
 const CLASSES = [
   ['read-only', /\b(?:25006|ER_OPTION_PREVENTS_STATEMENT|ER_READ_ONLY_MODE)\b|readonly database/],
   ['capacity', /\b(?:53\w{3}|ER_CON_COUNT_ERROR|ER_DISK_FULL|ER_RECORD_FILE_FULL)\b|disk is full/],
@@ -42,16 +38,15 @@ const CLASSES = [
 
 export const DATABASE_FAILURES = [...CLASSES.map(([name]) => name), 'other'] as const;
 
-/** Of the process, as its other metrics: no statement has to be told who counts. */
 const failures = channel('tandem:database-failure');
 
-/** @param reason of the error, as `reasonOf` has it. */
+/** @param reason of the error, from `reasonOf`. */
 export const failureClassOf = (reason: string): (typeof DATABASE_FAILURES)[number] =>
   CLASSES.find(([, words]) => words.test(reason))?.[0] ?? 'other';
 
 export const publishDatabaseFailure = (reason: string): void => failures.publish(failureClassOf(reason));
 
-/** @returns a function that ends it. */
+/** @returns a function that removes the listener. */
 export const onDatabaseFailure = (listener: (failure: string) => void): (() => void) => {
   const listen = (failure: unknown) => listener(String(failure));
   failures.subscribe(listen);
@@ -67,49 +62,52 @@ export type Transact = <Result>(work: (inside: Calls) => Promise<Result>) => Pro
 /** One run of the work of a unit. */
 type Run = {
   isOver: boolean;
-  /** Nothing is sent behind a call that was refused: MariaDB and MySQL may have undone the transaction, and would keep it by itself. */
+  /** No call is sent after one that was refused: MariaDB and MySQL may have ended the transaction, and would store what follows. */
   hasRefused: boolean;
-  /** The first call that was refused. The transaction has failed, whatever the work makes of that. */
-  failure: AppError | undefined;
+  /** The error of the first call that was refused. The transaction fails with it, even if the work catches it. */
+  failure?: AppError;
   hasConflict: boolean;
-  rejection: { readonly error: unknown } | undefined;
-  readonly sent: Set<Promise<unknown>>;
+  /** The error that the work has thrown, or the failure. */
+  rejection?: { readonly error: unknown };
+  readonly unanswered: Set<Promise<unknown>>;
   readonly inTurn: <Result>(call: () => Promise<Result>) => Promise<Result>;
 };
-
-const NEW_RUN = { isOver: false, hasRefused: false, failure: undefined, hasConflict: false, rejection: undefined };
-const atOnce: Run['inTurn'] = (call) => call();
 
 const MOST_RUNS = 10;
 const LONGEST_PAUSE_MS = 100;
 
-/** The units that this code is within. One that is over may have left callbacks behind, which are outside. */
-const units = new AsyncLocalStorage<{ isOver: boolean }>();
+/** The unit that the running code belongs to. Callbacks that remain when a unit is over do not belong to it. */
+const units = new AsyncLocalStorage<Run>();
 export const isInUnit = (): boolean => units.getStore()?.isOver === false;
 
-type UnitOptions = {
-  /** Whether the calls of a unit may come while others are not answered yet, and are carried out in their order. Otherwise each waits. */
-  readonly pipelines?: boolean;
+const misused = (reason: string): AppError => new AppError('SYS_UNEXPECTED_ERROR', { reason });
+const nested = async (): Promise<never> => {
+  throw misused('a transaction within another');
 };
 
-/** Longer with each run, and random, so that the other unit can get its locks first. */
+/** Longer with each run, and random, so that another unit can get its locks first. */
 const afterConflict = (runs: number): Promise<void> =>
   pause(Math.min(LONGEST_PAUSE_MS, 5 * 2 ** runs) * (0.5 + random() / 2));
 
 /**
- * The records of a store, from what it does for each call and for a transaction. Repeats a unit after a conflict, and refuses one within
- * another: it could wait for the outer one for ever, or be kept when the outer one fails.
+ * The records of a store. Repeats a unit after a conflict. Refuses a unit within another, which could wait for the outer one for ever, or stay when the
+ * outer one fails.
+ * @param options.pipelines whether the store takes calls of a unit before earlier ones are answered, and carries them out in their order
  */
-export const recordsOver = (calls: Calls, transact: Transact, { pipelines = false }: UnitOptions = {}): Records => ({
+export const recordsOver = (
+  calls: Calls,
+  transact: Transact,
+  { pipelines = false }: { readonly pipelines?: boolean } = {},
+): Records => ({
   ...eachCall(calls, async (call) => {
-    if (isInUnit()) throw new AppError('SYS_UNEXPECTED_ERROR', { reason: 'a unit uses records that are not its own' });
+    if (isInUnit()) throw misused('a unit uses records that are not its own');
     return call();
   }),
   async unit(work) {
-    if (isInUnit()) throw new AppError('SYS_UNEXPECTED_ERROR', { reason: 'a transaction within another' });
+    if (isInUnit()) return nested();
     for (let runs = 1; ; runs += 1) {
-      const inTurn = pipelines ? atOnce : pLimit(1);
-      const run: Run = { ...NEW_RUN, sent: new Set(), inTurn };
+      const inTurn: Run['inTurn'] = pipelines ? (call) => call() : pLimit(1);
+      const run: Run = { isOver: false, hasRefused: false, hasConflict: false, unanswered: new Set(), inTurn };
       try {
         return await transact((inside) => inRun(run, () => work(insideOf(inside, run))));
       } catch (error) {
@@ -118,55 +116,50 @@ export const recordsOver = (calls: Calls, transact: Transact, { pipelines = fals
           await afterConflict(runs);
           continue;
         }
-        // If the rollback fails as well, that error matters less.
+        // `error` may be that of the rollback, which matters less.
         throw isConflict ? (run.failure ?? error) : (run.rejection?.error ?? error);
       }
     }
   },
 });
 
-const inRun = <Result>(run: Run, work: () => Promise<Result>): Promise<Result> => {
-  const unit = { isOver: false };
-  return units.run(unit, async () => {
+const inRun = <Result>(run: Run, work: () => Promise<Result>): Promise<Result> =>
+  units.run(run, async () => {
     try {
       const result = await work().finally(() => untilAnswered(run));
       if (run.failure !== undefined) throw run.failure;
       return result;
     } catch (error) {
       run.rejection = { error };
-      // Any other error would be taken for one of the database.
+      // `transact` takes any other error for one of the database.
       throw error instanceof AppError ? error : new AppError('SYS_UNEXPECTED_ERROR');
     } finally {
-      unit.isOver = true;
       run.isOver = true;
     }
   });
+
+/** Without this, a call that the work has not awaited could be carried out after the transaction. */
+const untilAnswered = async ({ unanswered }: Run): Promise<void> => {
+  while (unanswered.size > 0) await Promise.allSettled(unanswered);
 };
 
-/** Otherwise a call that the work did not wait for would be carried out after the transaction, and be kept. */
-const untilAnswered = async ({ sent }: Run): Promise<void> => {
-  while (sent.size > 0) await Promise.allSettled(sent);
-};
-
-/** The records of a unit. After a refused call, every database fails the others: as a conflict if that was a violation. */
+/** The records of a unit. After a refused call, all others fail: with a conflict, if the first was a violation. */
 const insideOf = (inside: Calls, run: Run): Records => ({
   isUnit: true,
   ...eachCall(lockingOnce(inside), async (call) => {
-    if (run.isOver) throw new AppError('SYS_UNEXPECTED_ERROR', { reason: 'a transaction that is over' });
+    if (run.isOver) throw misused('a transaction that is over');
     const outcome = outcomeOf(call, run);
-    run.sent.add(outcome);
-    const forget = () => void run.sent.delete(outcome);
+    run.unanswered.add(outcome);
+    const forget = () => void run.unanswered.delete(outcome);
     outcome.then(forget, forget);
     return outcome;
   }),
-  unit: async () => {
-    throw new AppError('SYS_UNEXPECTED_ERROR', { reason: 'a transaction within another' });
-  },
+  unit: nested,
 });
 
-/** Calls fail in the order in which they were made: the first says what is wrong, and those that were sent behind it fail with it. */
+/** Calls fail in the order in which they were made. So the first error that the work gets is that of the call which was refused. */
 const outcomeOf = async <Result>(call: () => Promise<Result>, run: Run): Promise<Result> => {
-  const earlier = [...run.sent];
+  const earlier = [...run.unanswered];
   const goesOnAfterViolation = run.failure?.code === 'DB_UNIQUE_VIOLATION';
   try {
     return await run.inTurn(async () => {
@@ -187,10 +180,10 @@ const outcomeOf = async <Result>(call: () => Promise<Result>, run: Run): Promise
   }
 };
 
-/** The same calls of a unit, which does not read again what it has locked and not changed since. */
+/** The same calls, but `lock` does not read again a row that the unit has locked, and not changed since. */
 const lockingOnce = (inside: Calls): Calls => {
   const locked = new Map<TableName, Map<string, Promise<unknown>>>();
-  // Other rows go with a user.
+  // To remove a user removes rows of other tables.
   const forget = (table: TableName): void => {
     if (table === 'users') locked.clear();
     else locked.delete(table);
@@ -205,12 +198,12 @@ const lockingOnce = (inside: Calls): Calls => {
     replace: (table, ...given) => changing(table, () => inside.replace(table, ...given)),
     remove: (table, ...given) => changing(table, () => inside.remove(table, ...given)),
     async lock<Name extends TableName>(table: Name, key: Equal<Name>) {
-      const place = JSON.stringify(key);
+      const name = JSON.stringify(key);
       const rows = (locked.get(table) ?? new Map()) as Map<string, Promise<Stored<Name> | null>>;
-      const asked = rows.get(place) ?? inside.lock(table, key);
-      locked.set(table, rows.set(place, asked));
-      const row = await asked;
-      if (row === null) rows.delete(place);
+      const reading = rows.get(name) ?? inside.lock(table, key);
+      locked.set(table, rows.set(name, reading));
+      const row = await reading;
+      if (row === null) rows.delete(name);
       return structuredClone(row);
     },
   };

@@ -22,21 +22,21 @@ const namingDuplicate = (error: unknown): never => {
   throw error;
 };
 
-/** Both have a unique index, which finds how they begin. */
+/** The columns that are searched. Each has a unique index. */
 const NAMES = ['usernameKey', 'email'] as const;
 
-/** What a user is found by, once: the first of the names that begin with the text. */
-const foundBy = (row: UserRow, text: string): string | undefined =>
+/** The name by which a user is listed: the first of those that begin with the text. */
+const listedName = (row: UserRow, text: string): string | undefined =>
   NAMES.map((column) => row[column])
     .filter((name) => name.startsWith(text))
     .sort()[0];
 
-/** Reads about as many rows as it returns, however many begin with the text. */
+/** Lists the users of whom a name begins with the text, in the order of these names, by the indexes. */
 const listByBeginning = async (records: Records, text: string, { after, limit }: UsersQuery): Promise<User[]> => {
   const last = after === null ? null : await findRow(records, 'users', { id: after });
   const found: User[] = [];
-  // From the beginning, if the last user of the page before is gone, or has other names.
-  for (let from = last === null ? undefined : foundBy(last, text); ; ) {
+  // Starts again at the beginning if the last user of the page before is removed, or renamed.
+  for (let from = last === null ? undefined : listedName(last, text); ; ) {
     const pages = await Promise.all(
       NAMES.map(async (column) => {
         const range = [column, from === undefined ? '>=' : '>', from ?? text] as const;
@@ -44,19 +44,19 @@ const listByBeginning = async (records: Records, text: string, { after, limit }:
         return rows.map((row) => ({ row, name: row[column] }));
       }),
     );
-    /** Where the first full page ends: what comes behind may be on the next one. */
+    // Both pages are complete only up to the end of the full one that ends first.
     const [end] = pages.flatMap((page) => page[limit - 1]?.name ?? []).sort();
     const complete = pages.flat().filter(({ name }) => end === undefined || name <= end);
-    const once = complete.filter(({ row, name }) => name === foundBy(row, text));
+    const once = complete.filter(({ row, name }) => name === listedName(row, text));
     found.push(...once.toSorted((a, b) => (a.name < b.name ? -1 : 1)).map(({ row }) => toUser(row)));
     if (found.length >= limit || !end?.startsWith(text)) return found.slice(0, limit);
     from = end;
   }
 };
 
-/** A store that does not search reads so many at once. */
+/** The size of further pages, which are needed where the store ignores `contains`. */
 const ROWS_AT_ONCE = 1_000;
-/** No index of parts of texts, which are of three characters, finds a shorter one. */
+/** The indexes have parts of three characters, and do not find shorter texts. */
 const SEARCHED_LENGTH = 3;
 
 const listUsers = async (records: Records, query: UsersQuery): Promise<User[]> => {
@@ -109,7 +109,7 @@ export const userRepositoryOver = (records: Records): UserRepository => {
     },
     async update(id, { now, ...change }, { email, ...others } = {}) {
       const expected = Object.entries({ ...others, ...(email !== undefined && { email: canonicalEmail(email) }) });
-      // Programs in JavaScript: what is meant as a change would change nothing.
+      // TypeScript checks this, but an application may be in JavaScript.
       const unknown = expected.find(([field]) => !COMPARABLE.includes(field));
       if (unknown !== undefined) throw new TypeError(`The field ${unknown[0]} of a user cannot be compared.`);
       const isExpected = (row: UserRow) => expected.every(([field, value]) => row[field as keyof UserRow] === value);

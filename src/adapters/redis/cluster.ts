@@ -15,27 +15,24 @@ export const connectCluster = (
     enableOfflineQueue: false,
     clusterRetryStrategy: retryStrategy,
     clusterNodeRetryStrategy: retryStrategy,
-    // A command whose connection broke may have been executed.
+    // A command is never sent again, since it may have been executed before its connection broke.
     retryDelayOnFailover: 0,
     slotsRefreshInterval: SLOTS_INTERVAL,
-    // TLS verifies the name, not the address.
+    // TLS has to verify the name, so it is not replaced by an address.
     dnsLookup: (address, callback) => callback(null, address),
   });
   connectEarly(cluster);
   return cluster;
 };
 
-/**
- * Connects to all nodes at once: ioredis would connect at the first command of a node, and reject the others meanwhile. Replicas as well,
- * since each may become a master.
- */
+/** Connects to all nodes. ioredis would connect with the first command, and reject others meanwhile. A replica may become a master. */
 const connectEarly = (cluster: Cluster): void => {
   const connect = (nodes: readonly Redis[]): void => {
     if (cluster.status !== 'ready') return;
     for (const node of nodes) if (node.status === 'wait') node.connect().catch(() => undefined);
   };
   cluster.on('ready', () => connect(cluster.nodes()));
-  // Later, since a redirected command is queued only before its node connects.
+  // A redirected command is queued only if its node has not begun to connect.
   cluster.on('+node', (node: Redis) => setImmediate(connect, [node]));
 };
 
@@ -51,30 +48,17 @@ export const pingCluster = async (cluster: Cluster): Promise<void> => {
   await Promise.all(masters.map(assertServing));
 };
 
-const assertServing = async (master: Redis): Promise<void> => {
-  const report = await master.cluster('INFO');
-  if (!servesEverySlot(String(report))) throw new LoggableError('a slot is not served');
-  await assertWritable(master);
-};
-
 /** The lines of CLUSTER INFO while every slot has a working master. */
 const HEALTHY = ['cluster_state:ok', 'cluster_slots_assigned:16384', 'cluster_slots_fail:0'];
 
-const servesEverySlot = (report: string): boolean => {
-  const lines = new Set(report.split('\r\n'));
-  return HEALTHY.every((line) => lines.has(line));
-};
-
-/** A script that could write, but does not. Before it runs, Redis 7 makes the same checks as before a write: NOREPLICAS, READONLY, OOM and MISCONF. */
+/** Before Redis 7 runs a script with this first line, it makes the same checks as before a write: NOREPLICAS, READONLY, OOM and MISCONF. */
 const MAY_WRITE = '#!lua\nreturn 1';
 
-/** Rejects unless the server would accept a write. Of Redis 6, only whether it responds is known. */
-const assertWritable = async (redis: Redis): Promise<void> => {
-  await redis.eval(MAY_WRITE, 0).catch(unlessShebangIsUnknown);
-};
-
-/** Redis 6 does not know the first line of the script. */
-const unlessShebangIsUnknown = (error: unknown): void => {
-  if (error instanceof Error && error.message.startsWith('ERR Error compiling script')) return;
-  throw error;
+const assertServing = async (master: Redis): Promise<void> => {
+  const report = String(await master.cluster('INFO')).split('\r\n');
+  if (!HEALTHY.every((line) => report.includes(line))) throw new LoggableError('a slot is not served');
+  await master.eval(MAY_WRITE, 0).catch((error: Error) => {
+    // Redis 6 cannot compile the script. Of it, only whether it responds is known.
+    if (!error.message.startsWith('ERR Error compiling script')) throw error;
+  });
 };

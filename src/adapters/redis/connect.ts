@@ -9,32 +9,34 @@ import { databaseIn, hostOf, isSentinelUrl, masterIn } from './url.ts';
 
 export type RedisClient = Redis | Cluster;
 
-/** Milliseconds that a command of the rate limits may take. Afterwards, the process counts by itself. */
-const LIMITS_TIMEOUT = 250;
+/** Milliseconds that a command may take. Afterwards, the process counts requests by itself. */
+const COMMAND_TIMEOUT = 250;
 
-/** Milliseconds without a reply after which a connection is closed: the server may be gone, and another one be the master. */
+/** Milliseconds without a reply after which a connection is closed, since the server may be gone. */
 const SILENCE = 5_000;
 
-/** After a failover, the old master refuses writes but keeps its connections. The address may already lead to the new one. */
+/** After a failover, the old master refuses writes, but keeps its connections. A new connection may lead to the new master. */
 const isReadOnly = ({ message }: Error): boolean => message.startsWith('READONLY ');
 
 const retryStrategy = (attempt: number): number => Math.min(attempt * 100, 1_000);
 
 export type ConnectionOptions = {
-  /** Milliseconds. */
   readonly commandTimeout?: number;
-  /** Whether the URL of one server is that of a node of a cluster. Several URLs are, unless they lead to sentinels. */
+  /** Whether the URLs lead to nodes of a cluster. Default: if there are several, and no sentinels. */
   readonly asCluster?: boolean;
 };
 
 /**
  * A connection that fails fast, reconnects by itself, and never sends a command twice.
- * @param urls one server, several nodes of one cluster, or sentinels, whose URLs differ only in their hosts.
+ * @param urls of one server, or of several nodes of a cluster or sentinels, which differ only in their hosts.
  */
 export const connectRedis = (
   urls: readonly string[],
   logger: Logger,
-  { commandTimeout = LIMITS_TIMEOUT, asCluster = isCluster(urls) }: ConnectionOptions = {},
+  {
+    commandTimeout = COMMAND_TIMEOUT,
+    asCluster = urls.length > 1 && !urls.some(isSentinelUrl),
+  }: ConnectionOptions = {},
 ): RedisClient => {
   const [url = ''] = urls;
   const options = { ...accessOf(url), maxRetriesPerRequest: 0, socketTimeout: SILENCE };
@@ -42,24 +44,22 @@ export const connectRedis = (
   const redis = asCluster
     ? connectCluster(addressesOf(urls), options, retryStrategy)
     : new Redis({ ...options, ...retries, enableOfflineQueue: false, ...serverOf(urls) });
-  limitResponseTime(redis, commandTimeout);
+  if (redis instanceof Cluster) redis.on('+node', (node: Redis) => limitCommands(node, commandTimeout));
+  else limitCommands(redis, commandTimeout);
   logFailures(redis, logger);
   return redis;
 };
 
-const isCluster = (urls: readonly string[]): boolean => urls.length > 1 && !urls.some(isSentinelUrl);
-
-/** Milliseconds. A machine that is gone must not keep the others from being asked. */
+/** Milliseconds. They are short, so that a sentinel which is gone delays the next one little. */
 const SENTINEL_TIMEOUTS = { connectTimeout: 2_000, sentinelCommandTimeout: 1_000 };
 
-/** The hosts of REDIS_URL: a server, nodes of a cluster, or sentinels. */
 const addressesOf = (urls: readonly string[]) =>
   urls.map((text) => {
     const url = new URL(text);
     return { host: hostOf(url), port: Number(url.port || (isSentinelUrl(text) ? 26_379 : 6_379)) };
   });
 
-/** Credentials, TLS and address family of Redis, which all URLs have in common. */
+/** The credentials, TLS and address family, which all URLs have in common. */
 const accessOf = (url: string): Pick<RedisOptions, 'username' | 'password' | 'family' | 'tls'> => {
   const { username, password, searchParams } = new URL(url);
   const family = searchParams.get('family');
@@ -71,7 +71,7 @@ const accessOf = (url: string): Pick<RedisOptions, 'username' | 'password' | 'fa
   };
 };
 
-/** How one server is found: by its address, or by sentinels. */
+/** The options that find one server: its address, or sentinels. */
 const serverOf = (urls: readonly string[]): Omit<RedisOptions, 'replyMapping'> => {
   const [url = ''] = urls;
   const addresses = addressesOf(urls);
@@ -92,14 +92,9 @@ const serverOf = (urls: readonly string[]): Omit<RedisOptions, 'replyMapping'> =
 const hasTls = (url: string): boolean => new URL(url).protocol.startsWith('rediss');
 
 /**
- * Rejects each command of the client that has no response after `timeout` milliseconds. The `commandTimeout` of ioredis is a plain timer: it
- * would reject commands whose response has arrived while this process was busy.
+ * Rejects each command that has no response after `timeout` milliseconds. The `commandTimeout` of ioredis is a plain timer, and would reject commands
+ * whose response has arrived while this process was busy.
  */
-const limitResponseTime = (redis: RedisClient, timeout: number): void => {
-  if (redis instanceof Cluster) redis.on('+node', (node: Redis) => limitCommands(node, timeout));
-  else limitCommands(redis, timeout);
-};
-
 const limitCommands = (redis: Redis, timeout: number): void => {
   const send = redis.sendCommand.bind(redis);
   redis.sendCommand = (command, stream) => {
@@ -116,17 +111,14 @@ const limitCommands = (redis: Redis, timeout: number): void => {
   };
 };
 
-/**
- * Sends the commands of all requests that the event loop reads in one turn with one system call, which costs more than all else about a
- * command. `enableAutoPipelining` of ioredis does so too, but computes more than it saves.
- */
+/** Sends all commands of one turn of the event loop with one system call. `enableAutoPipelining` of ioredis takes more time than it saves. */
 const writeTogether = (socket: Redis['stream'] | undefined): void => {
   if (socket === undefined || socket.writableCorked > 0) return;
   socket.cork();
   setImmediate(() => socket.uncork());
 };
 
-/** Logs each reason once in an outage at `warn`: errors of commands do not say why there is no connection. */
+/** Logs why there is no connection, which the errors of commands do not tell. In an outage, each reason is logged at `warn` once. */
 const logFailures = (redis: RedisClient, logger: Logger): void => {
   let logged = new Set<string>();
   redis.on('ready', () => {
@@ -142,16 +134,15 @@ const logFailures = (redis: RedisClient, logger: Logger): void => {
 
 /** Resolves when a new connection is ready. Rejects when it fails, or is not ready after `timeout` milliseconds. */
 export const awaitRedis = async (redis: RedisClient, timeout: number): Promise<void> => {
-  await withResponseTimeout(timeout, once(redis, 'ready'), noResponse).catch((error) =>
-    Promise.reject(explained(error)),
-  );
+  const noResponse = () => Object.assign(new Error('no response'), { code: 'ETIMEDOUT' });
+  await withResponseTimeout(timeout, once(redis, 'ready'), noResponse).catch((error) => {
+    throw explained(error);
+  });
 };
 
-/** ioredis puts the addresses of sentinels and the last failure into the text of its error: the code of a reply is kept. */
+/** The message of ioredis has the addresses of sentinels, and the last reply. Only the code of this reply is kept. */
 const explained = (error: Error): Error => {
   if (!error.message.startsWith('All sentinels are unreachable')) return error;
   const [, code] = / Last error: ([A-Z]{3,32}) /.exec(error.message) ?? [];
   return Object.assign(new LoggableError('no sentinel names the master'), { code });
 };
-
-const noResponse = (): Error => Object.assign(new Error('no response'), { code: 'ETIMEDOUT' });

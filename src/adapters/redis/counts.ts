@@ -2,7 +2,7 @@ import type { ClientContext, Cluster, Redis, Result } from 'ioredis';
 import type { Counts } from '../limits/counts.ts';
 import { LoggableError } from '../log/redact-error.ts';
 
-/** By the clock of Redis: one of an instance that is ahead would end the windows of the others. */
+/** The scripts use the clock of Redis, so that all instances agree on the end of a window. */
 const SCRIPTS = {
   tandemCountRequest: `
     local count, left = redis.call('incr', KEYS[1]), redis.call('pttl', KEYS[1])
@@ -53,7 +53,7 @@ export const redisCounts = (redis: Redis | Cluster): Counts => {
   };
 };
 
-/** Something that is not Redis, or changes its replies, must not decide who is refused. */
+/** Whatever answers instead of Redis must not decide who is refused. */
 const assertReply = (isOfScript: boolean): void => {
   if (!isOfScript) throw new LoggableError('a reply that is not that of the script');
 };

@@ -13,8 +13,8 @@ const START_TIMEOUT = 1_000;
 const DOCTOR_TIMEOUTS = { timeout: 5_000, commandTimeout: 2_000 };
 
 /**
- * Connects to the Redis of the service. Waits a moment, so that limits are shared from the first request. If Redis is unavailable, the
- * service starts without it, and the client reconnects by itself.
+ * Connects to Redis, and waits a moment, so that limits are shared from the first request. If Redis is unavailable, the service starts without it, and
+ * the client reconnects by itself.
  * @throws Error that names REDIS_URL when its database number cannot be used.
  */
 export const openOptionalRedis = async (urls: readonly string[], logger: Logger): Promise<RedisClient> =>
@@ -28,7 +28,7 @@ export const openRedis = async (urls: readonly string[], logger: Logger): Promis
   throw new Error(`The Redis of REDIS_URL cannot be reached: ${reasonOf(failure)}`);
 };
 
-/** One URL is enough for a cluster, since a server reports that it is a node of one. @param options.timeout of the connection */
+/** With one URL, the server reports whether it is a node of a cluster. @param options.timeout milliseconds to connect */
 const open = async (
   urls: readonly string[],
   logger: Logger,
@@ -40,7 +40,8 @@ const open = async (
     if (redis instanceof Cluster) await connectMasters(redis);
     if (redis instanceof Cluster || urls.some(isSentinelUrl) || !isNodeOfCluster(await infoOf(redis))) return { redis };
   } catch (failure) {
-    if (!refusesDatabaseNumber(failure)) return { redis, failure };
+    const message = failure instanceof Error ? failure.message : '';
+    if (!message.startsWith('ERR SELECT is not allowed in cluster mode')) return { redis, failure };
     redis.disconnect();
     throw databaseNumberError();
   }
@@ -49,32 +50,26 @@ const open = async (
   return open(urls, logger, { ...options, asCluster: true });
 };
 
-/** The reply of a node to a database number other than 0. */
-const refusesDatabaseNumber = (error: unknown): boolean =>
-  error instanceof Error && error.message.startsWith('ERR SELECT is not allowed in cluster mode');
-
 const databaseNumberError = (): Error =>
   new Error('The Redis of REDIS_URL is a cluster, where only database 0 is used: remove the number from the URL');
 
 /** The lines `name:value` of the report of one server. */
 export type Info = ReadonlyMap<string, string>;
 
-/** INFO, which managed servers allow where they refuse CONFIG. Empty for a user without the permission. */
+/** The report of INFO, which managed servers allow unlike CONFIG. It is empty for a user without the permission. */
 export const infoOf = async (redis: Redis): Promise<Info> => {
-  const report = await redis.info().catch(withoutPermission);
+  const report = await redis.info().catch((error: Error) => {
+    if (error.message.startsWith('NOPERM')) return '';
+    throw error;
+  });
   return new Map([...report.matchAll(/^(\w+):([^\r\n]*)/gm)].map(([, name = '', value = '']) => [name, value]));
-};
-
-const withoutPermission = (error: unknown): string => {
-  if (error instanceof Error && error.message.startsWith('NOPERM')) return '';
-  throw error;
 };
 
 export const isNodeOfCluster = (info: Info): boolean => info.get('cluster_enabled') === '1';
 
 /**
- * How the server deletes keys when its memory is full: the policy, and how many it has deleted. `null` if it does not. Every policy but
- * `noeviction` also takes keys of the service, since all of them expire.
+ * The policy by which the server deletes keys when its memory is full, and how many it has deleted; `null` if it deletes none. Every policy but
+ * `noeviction` also deletes keys of the service, since all of them expire.
  */
 export const evictionOf = (info: Info): { readonly policy: string; readonly evicted: number } | null => {
   const policy = info.get('maxmemory_policy') ?? 'noeviction';

@@ -1,7 +1,6 @@
-/** The protocols of URLs that lead to sentinels. */
+/** The protocols of URLs that lead to sentinels, which know the master. */
 export const SENTINEL = ['redis+sentinel:', 'rediss+sentinel:'];
 
-/** Whether the URL leads to a sentinel, which knows the master. */
 export const isSentinelUrl = (text: string): boolean => SENTINEL.includes(new URL(text).protocol);
 
 export const databaseIn = (text: string): number =>
@@ -9,5 +8,5 @@ export const databaseIn = (text: string): number =>
 
 export const masterIn = (text: string): string => new URL(text).pathname.split('/')[1] ?? '';
 
-/** The host of a URL, without the brackets of IPv6. PostgreSQL also allows a percent-encoded path of a socket. */
+/** The host of a URL, without the brackets of IPv6. For PostgreSQL it may be the path of a socket, percent-encoded. */
 export const hostOf = ({ hostname }: URL): string => decodeURIComponent(hostname).replace(/^\[|\]$/g, '');

@@ -17,10 +17,10 @@ export type TracingOptions = {
   readonly protocol: keyof typeof EXPORTERS;
   /** The part of the traces that is recorded, from 0 to 1. */
   readonly ratio: number;
-  /** Whether requests say themselves whether their trace is recorded. */
+  /** Whether the `traceparent` of a request decides whether its trace is recorded. */
   readonly followsCaller: boolean;
   readonly version: string;
-  /** Called with the number of spans that the collector did not take, or that there was no room for. */
+  /** Called with the number of spans that the collector has not taken, or that exceed `MAX_WAITING`. */
   readonly onLost: (count: number) => void;
   /** Called after each attempt to send spans. */
   readonly onSent: (error?: unknown) => void;
@@ -34,22 +34,22 @@ const EXPORTERS = {
 
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL } as const;
 
-/** Spans that wait, each of about two kilobytes. */
+/** A span takes about two kilobytes. */
 const MAX_WAITING = 4_096;
 const BATCH = 512;
-/** Milliseconds for sending a batch, with its repetitions. The exporter begins anew with each byte of an answer. */
+/** Milliseconds for sending a batch, with its repetitions. The exporter restarts this time with each byte of an answer. */
 const TIMEOUT = 2_000;
-/** Milliseconds after which nobody waits for an answer any longer. */
+/** Milliseconds after which a batch counts as lost. */
 const GIVE_UP = 2_500;
-/** Milliseconds for all that is left at the end. */
+/** Milliseconds for the spans that are left when the service stops. */
 const CLOSE_TIMEOUT = 3_000;
-/** Milliseconds that spans wait for others. */
+/** Milliseconds that spans wait for a full batch. */
 const DELAY = 1_000;
 
-/** `ExportResultCode.SUCCESS`, of a package that is not among the dependencies. */
+/** `ExportResultCode.SUCCESS` of a package that is not among the dependencies. */
 const SENT = 0;
 
-/** Sends spans to a collector, over OTLP. It never waits for it: what the collector does not take is counted, and lost. */
+/** Sends spans to a collector, over OTLP, in the background. Spans that the collector does not take are counted, and lost. */
 export const openTelemetry = async (
   options: TracingOptions,
 ): Promise<SpanRecorder & { readonly close: () => Promise<void> }> => {
@@ -63,7 +63,7 @@ export const openTelemetry = async (
         waiting -= spans.length;
         if (error !== undefined) onLost(spans.length);
         onSent(error);
-        // A failure is reported here already.
+        // The failure was reported above, so the SDK need not log it.
         done({ code: SENT });
       };
       const sent = new Promise<void>((resolve, reject) => {

@@ -3,11 +3,11 @@ import { randomFillSync } from 'node:crypto';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { redactError } from '../log/redact-error.ts';
 
-/** A place in a trace, as W3C Trace Context names it. */
+/** The `traceparent` of W3C Trace Context. */
 export type TraceParent = {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
-  /** The span that caused what follows: 16 hexadecimal digits. */
+  /** The parent of the spans that follow: 16 hexadecimal digits. */
   readonly spanId: string;
   /** `SAMPLED`, `RANDOM` or both. */
   readonly flags: number;
@@ -19,7 +19,7 @@ const RANDOM = 2;
 
 const FORM = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/;
 
-/** @returns `undefined` for a header that is not valid: a new trace begins then. */
+/** @returns `undefined` for a header that is not valid. */
 export const readTraceParent = (header: string): TraceParent | undefined => {
   const [, version, traceId, spanId, flags, more] = FORM.exec(header) ?? [];
   if (traceId === undefined || spanId === undefined || (version === '00' && more !== undefined)) return undefined;
@@ -29,7 +29,7 @@ export const readTraceParent = (header: string): TraceParent | undefined => {
 export const writeTraceParent = ({ traceId, spanId, flags }: TraceParent): string =>
   `00-${traceId}-${spanId}-0${flags}`;
 
-/** Random bytes in store, since drawing a few at a time takes longer. */
+/** Random bytes are read from the system in blocks, which takes less time. */
 const store = Buffer.alloc(4_096);
 let used = store.length;
 
@@ -42,32 +42,29 @@ const randomHex = (bytes: number): string => {
   return store.toString('hex', used - bytes, used);
 };
 
-const newSpanId = (): string => randomHex(8);
+export const newTraceParent = (): TraceParent => ({ traceId: randomHex(16), spanId: randomHex(8), flags: RANDOM });
 
-export const newTraceParent = (): TraceParent => ({ traceId: randomHex(16), spanId: newSpanId(), flags: RANDOM });
-
-/** By the names of OpenTelemetry's semantic conventions. Neither secrets nor personal data: no addresses, names, tokens and query strings. */
+/** The names are those of OpenTelemetry's semantic conventions. The values are no secrets or personal data: no addresses, names, tokens, query strings. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 /** `client`: the service waits for another program. */
 export type SpanKind = 'server' | 'client' | 'internal';
 
-/** A span that is recorded. */
 type RecordedSpan = {
   readonly traceId: string;
   readonly spanId: string;
   readonly rename: (name: string) => void;
-  /** With `error.type`, a word for what has failed, the span counts as failed. */
+  /** With the attribute `error.type`, the span counts as failed. */
   readonly set: (attributes: Attributes) => void;
   readonly end: () => void;
 };
 
 export type SpanRecorder = {
-  /** Whether to record a trace that begins here. @param caller what a request says about the trace that it belongs to. */
+  /** Whether to record a trace that begins here. @param caller the `traceparent` of a request */
   readonly samples: (caller?: TraceParent) => boolean;
   readonly start: (name: string, kind: SpanKind, attributes: Attributes, parent?: TraceParent) => RecordedSpan;
 };
 
-/** The trace that running code belongs to. `span` is `null` if it is not recorded. */
+/** The trace of the running code. `span` is `null` if it is not recorded. */
 export type Trace = TraceParent & { readonly span: RecordedSpan | null };
 
 /** `null` while tracing is off. */
@@ -82,7 +79,7 @@ export const recordSpans = (given: SpanRecorder): (() => void) => {
   };
 };
 
-/** The trace of a request. The caller's trace id is taken; whether the trace is recorded is decided here. @param header `traceparent` */
+/** The trace of a request has the trace id of its caller, but `recorder` decides whether it is recorded. @param header `traceparent` */
 export const traceOfRequest = (header: string): Trace => {
   const caller = header === '' ? undefined : readTraceParent(header);
   if (recorder === null) return caller === undefined ? new UnrecordedTrace() : { ...caller, span: null };
@@ -92,21 +89,21 @@ export const traceOfRequest = (header: string): Trace => {
 const unrecorded = (caller?: TraceParent): Trace =>
   caller === undefined ? new UnrecordedTrace() : { ...caller, flags: caller.flags & RANDOM, span: null };
 
-/** A trace that begins here. Most requests neither log nor ask another program, so its ids are drawn when one is read. */
+/** A trace that begins here. Its ids are made when one is read, since most requests neither log nor call another program. */
 class UnrecordedTrace implements Trace {
   readonly flags = RANDOM;
   readonly span = null;
   #ids: TraceParent | undefined;
 
   get traceId(): string {
-    return this.#drawn.traceId;
+    return this.#made.traceId;
   }
 
   get spanId(): string {
-    return this.#drawn.spanId;
+    return this.#made.spanId;
   }
 
-  get #drawn(): TraceParent {
+  get #made(): TraceParent {
     this.#ids ??= newTraceParent();
     return this.#ids;
   }
@@ -120,7 +117,7 @@ const started = (by: SpanRecorder, given: Parameters<SpanRecorder['start']>): Tr
 
 export const inTrace = <Result>(trace: Trace, work: () => Result): Result => traces.run(trace, work);
 
-/** A header for requests to other programs: they belong to the trace of the running code. */
+/** The header that makes a request to another program belong to the trace of the running code. */
 export const traceHeaders = (): { readonly traceparent?: string } => {
   const trace = traces.getStore();
   return trace === undefined ? {} : { traceparent: writeTraceParent(trace) };
@@ -130,9 +127,9 @@ type Work<Result> = (set: RecordedSpan['set']) => Promise<Result>;
 const nowhere = (): void => undefined;
 
 /**
- * Records how long work takes, and whether it fails, as a part of the running trace. In the background, without one, a trace begins.
- * @param name of few different values, without a parameter of a request
- * @param work gets a function for attributes that are known later
+ * Records how long work takes, and whether it fails. Outside of a trace, in the background, a new one begins.
+ * @param name never has a parameter of a request, so that there are few names
+ * @param work gets a function that sets further attributes
  */
 export const span = <Result>(
   name: string,
@@ -145,7 +142,7 @@ export const span = <Result>(
   return ended(started(recorder, [name, kind, attributes]), work);
 };
 
-/** The same for steps that mean nothing by themselves, such as a transaction: only in a trace that is recorded. */
+/** The same for a step that means nothing without its trace, such as a transaction. It begins no trace. */
 export const innerSpan = <Result>(
   name: string,
   attributes: Attributes,
@@ -157,7 +154,7 @@ export const innerSpan = <Result>(
   return ended(started(recorder, [name, kind, attributes, parent]), work);
 };
 
-/** The same for work in which no other span begins, such as a statement: it needs no context of its own. */
+/** The same for work in which no other span begins, such as a statement. It needs no asynchronous context of its own, which takes time. */
 export const leafSpan = <Result>(
   name: string,
   attributes: Attributes,
@@ -188,13 +185,7 @@ const ended = async <Result>(trace: Trace, work: Work<Result>): Promise<Result> 
 };
 
 const fail = (span: RecordedSpan, error: unknown): void => {
-  span.set({ 'error.type': errorTypeOf(error) });
+  const { code, type } = error instanceof AppError ? { code: error.code, type: '' } : redactError(error, 0);
+  span.set({ 'error.type': String(code ?? type) });
   span.end();
-};
-
-/** A code of ours, of the system or of a driver, or the name of the error's class: never its message. */
-const errorTypeOf = (error: unknown): string => {
-  if (error instanceof AppError) return error.code;
-  const { code, type } = redactError(error, 0);
-  return String(code ?? type);
 };

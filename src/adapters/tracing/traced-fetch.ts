@@ -1,9 +1,7 @@
 import { LoggableError } from '../log/redact-error.ts';
 import { span, traceHeaders } from './spans.ts';
 
-type Sent = Omit<RequestInit, 'headers'> & { readonly headers: Readonly<Record<string, string>> };
-
-/** A span of a request to another program. Of the address, it has the host alone: path and query may have secrets. */
+/** Records a span of a request to another program, with the host alone, since path and query may have secrets. */
 export const requestSpan = <Answer extends { readonly status: number }>(
   address: string,
   method: string,
@@ -24,12 +22,15 @@ export const requestSpan = <Answer extends { readonly status: number }>(
 };
 
 /** `fetch` with a span, and with `traceparent`. */
-export const tracedFetch = (address: string, { headers, ...sent }: Sent): Promise<Response> =>
-  requestSpan(address, sent.method ?? 'GET', () =>
-    fetch(address, { ...sent, headers: { ...headers, ...traceHeaders() } }),
+export const tracedFetch = (
+  address: string,
+  { headers, ...init }: RequestInit & { readonly headers: Readonly<Record<string, string>> },
+): Promise<Response> =>
+  requestSpan(address, init.method ?? 'GET', () =>
+    fetch(address, { ...init, headers: { ...headers, ...traceHeaders() } }),
   );
 
-/** The body of a response. @throws LoggableError when it is too long. The connection ends then. */
+/** The body of a response. @throws LoggableError when it is too long, and closes the connection */
 export const boundedText = async ({ body }: Response, maxBytes: number): Promise<string> => {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

@@ -3,12 +3,12 @@ import { PASSKEY_ALGORITHMS } from '../../domain/passkey.ts';
 
 type RelyingParty = Pick<WebAuthn, 'rpId' | 'origins'>;
 
-/** The library has some 300 modules, which are loaded with the first passkey. */
+/** SimpleWebAuthn has some 300 modules, so it is loaded with the first passkey. */
 const load = () => Promise.all([import('@simplewebauthn/server'), import('@simplewebauthn/server/helpers')]);
 
 export const simpleWebAuthn = ({ rpId, origins }: RelyingParty): WebAuthn => {
   const expected = (challenge: string) => ({
-    expectedChallenge: toBase64url(challenge),
+    expectedChallenge: Buffer.from(challenge).toString('base64url'),
     expectedOrigin: [...origins],
     expectedRPID: rpId,
     requireUserVerification: false,
@@ -25,13 +25,15 @@ export const simpleWebAuthn = ({ rpId, origins }: RelyingParty): WebAuthn => {
       return unlessRefused(async () => {
         if (isFramed(credential)) return null;
         const decoded = decodeAttestationObject(isoBase64URL.toBuffer(credential.response.attestationObject));
-        const attested = new Map<string, Attested>([...NO_STATEMENT, ['authData', decoded.get('authData')]]);
+        // Some authenticators send an attestation without being asked (WebAuthn Level 3 §7.1, step 24). It is left out, since SimpleWebAuthn would verify
+        // it, and fetch lists of revoked certificates from addresses in it.
+        const none = { fmt: 'none', attStmt: new Map<string, string>(), authData: decoded.get('authData') };
         const verified = await verifyRegistrationResponse({
           response: {
             ...idsOf(credential),
             response: {
               clientDataJSON: credential.response.clientDataJSON,
-              attestationObject: isoBase64URL.fromBuffer(isoCBOR.encode(attested)),
+              attestationObject: isoBase64URL.fromBuffer(isoCBOR.encode(new Map(Object.entries(none)))),
             },
           },
           ...expected(challenge),
@@ -61,22 +63,16 @@ export const simpleWebAuthn = ({ rpId, origins }: RelyingParty): WebAuthn => {
         const { verified, authenticationInfo } = await verifyAuthenticationResponse({
           response: { ...idsOf(credential), response },
           ...expected(challenge),
-          // With the stored counter, the library would refuse those that do not grow: of synced passkeys, for example.
+          // With the stored counter, SimpleWebAuthn would refuse one that does not grow, as those of synced passkeys.
           credential: { id: credentialId, publicKey: Uint8Array.from(Buffer.from(publicKey, 'base64url')), counter: 0 },
         });
         if (!verified) return null;
-        const {
-          newCounter: counter,
-          credentialBackedUp: isBackedUp,
-          userVerified: isUserVerified,
-        } = authenticationInfo;
-        return { counter, isBackedUp, isUserVerified };
+        const { newCounter, credentialBackedUp, userVerified } = authenticationInfo;
+        return { counter: newCounter, isBackedUp: credentialBackedUp, isUserVerified: userVerified };
       });
     },
   };
 };
-
-const toBase64url = (text: string): string => Buffer.from(text).toString('base64url');
 
 type ClientData = { readonly challenge?: unknown; readonly crossOrigin?: unknown };
 
@@ -89,11 +85,11 @@ const readClientData = (encoded: string): ClientData | null => {
   }
 };
 
-/** Whether a page in a frame of another site has asked: its user may not see whom they answer. */
+/** Whether a page in a frame of another site has asked. Its user may not see who asks. */
 const isFramed = ({ response }: Pick<NewCredential | UsedCredential, 'response'>): boolean =>
   (readClientData(response.clientDataJSON)?.crossOrigin ?? false) !== false;
 
-/** The library throws at whatever it refuses, with errors of many kinds. */
+/** SimpleWebAuthn throws for whatever it refuses, errors of many kinds. */
 const unlessRefused = async <Result>(verify: () => Promise<Result | null>): Promise<Result | null> => {
   try {
     return await verify();
@@ -101,17 +97,6 @@ const unlessRefused = async <Result>(verify: () => Promise<Result | null>): Prom
     return null;
   }
 };
-
-type Attested = string | ReturnType<typeof Uint8Array.from> | Map<string, string>;
-
-/**
- * Nobody asked for an attestation, but some authenticators send one (WebAuthn Level 3 §7.1, step 24). The library would verify it, and fetch
- * the lists of revoked certificates from the addresses in it.
- */
-const NO_STATEMENT: readonly (readonly [string, Attested])[] = [
-  ['fmt', 'none'],
-  ['attStmt', new Map<string, string>()],
-];
 
 const idsOf = ({ id }: NewCredential | UsedCredential) =>
   ({ type: 'public-key', clientExtensionResults: {}, id, rawId: id }) as const;

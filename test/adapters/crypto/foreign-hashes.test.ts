@@ -3,7 +3,7 @@ import { firebaseHash } from '../../../src/adapters/crypto/foreign/firebase.ts';
 import type { ForeignHash, HashProblem, SlowHash } from '../../../src/adapters/crypto/foreign/foreign-hash.ts';
 import { matchesHash } from '../../../src/adapters/crypto/foreign/matches-hash.ts';
 import { readHash } from '../../../src/adapters/crypto/foreign/read-hash.ts';
-import { respelled } from '../../../src/adapters/crypto/foreign/spelling.ts';
+import { canonicalHash } from '../../../src/adapters/crypto/foreign/spelling.ts';
 import { keycloakHash, storableHash } from '../../../src/adapters/crypto/foreign/storable-hash.ts';
 import { passwordHasher } from '../../../src/adapters/crypto/password-hasher.ts';
 import { readText } from '../../support/checkout/repository.ts';
@@ -46,7 +46,7 @@ describe('a hash of another library', () => {
   it.each(ALL.filter(({ hash }) => /^(?:md5|sha1|sha256|\$[PH]\$|\{S?SHA(?!.*CRYPT))/.test(hash)))(
     'does not rest as a digest: $hash',
     async ({ hash, password }) => {
-      const read = readHash(respelled(hash));
+      const read = readHash(canonicalHash(hash));
       const { hex } = 'hex' in read ? read : expect.unreachable();
       expect(hex).toMatch(/^[0-9a-f]{32,128}$/);
       expect((await stored(hash)).toLowerCase()).not.toContain(hex);
@@ -111,7 +111,7 @@ describe('readHash', () => {
     ['sha-crypt', `$6$rounds=131072$a.salt/8$${'.'.repeat(86)}`],
     ['sha-crypt', `{SHA256-CRYPT}$5$rounds=1000$a.salt/8$${'.'.repeat(43)}`],
   ])('accepts %s at the limits: %s', (scheme, text) => {
-    expect(problemOf(readHash(respelled(text)))).toBe(scheme);
+    expect(problemOf(readHash(canonicalHash(text)))).toBe(scheme);
   });
 
   it.each([
@@ -167,8 +167,8 @@ describe('readHash', () => {
     ['none of the known forms; its scheme is pbkdf2_sha512$', 'pbkdf2_sha512$1$salt$key'],
     ['longer than 512', `$2b$${'1'.repeat(512)}`],
   ])('refuses, as it %s: %s', (reason, text) => {
-    expect(problemOf(readHash(respelled(text)))).toContain(reason);
-    expect(problemOf(readHash(respelled(text)))).not.toContain('secret');
+    expect(problemOf(readHash(canonicalHash(text)))).toContain(reason);
+    expect(problemOf(readHash(canonicalHash(text)))).not.toContain('secret');
   });
 
   it('refuses a hash of Firebase with a signer key of another length, and an unknown algorithm of Keycloak', () => {

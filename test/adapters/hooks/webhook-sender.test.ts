@@ -4,7 +4,7 @@ import { createServer, type Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Webhook as Verifier } from 'standardwebhooks';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { allowedAddresses, type Networks, takingTurns } from '../../../src/adapters/hooks/addresses.ts';
+import { allowedAddresses, limitedLookup, type Networks } from '../../../src/adapters/hooks/addresses.ts';
 import { publicHookKey, webhookKey } from '../../../src/adapters/hooks/signing.ts';
 import { webhookSender } from '../../../src/adapters/hooks/webhook-sender.ts';
 import { recordSpans, type SpanRecorder } from '../../../src/adapters/tracing/spans.ts';
@@ -253,7 +253,7 @@ describe('an address', () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     const asked: string[] = [];
     let answer = Promise.withResolvers<never[]>();
-    const lookUp = takingTurns((hostname) => {
+    const lookUp = limitedLookup((hostname) => {
       asked.push(hostname);
       return answer.promise;
     });

@@ -127,7 +127,8 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('statements that are transaction
     const send = async (text: string) => (await others.executeQuery<{ pid: number }>(CompiledQuery.raw(text))).rows;
     await send('create table things (name text)');
     const sendBuilt = builtStatements('postgresql');
-    const find = () => sendBuilt({ db, execute }, 'find', ['a'], (kysely, [name]) => findThing(kysely, name));
+    const find = () =>
+      sendBuilt({ db, execute }, { shape: 'find', values: ['a'], build: (kysely, [name]) => findThing(kysely, name) });
     const release = await hold();
     const answers = Promise.allSettled([find(), find(), find()]);
     await others.transaction().execute(async (transaction) => {

@@ -1,4 +1,3 @@
-/** Firebase's "password hash parameters". */
 export type FirebaseConfig = {
   /** Base64, as the two texts of the user are. */
   readonly signerKey: string;
@@ -8,15 +7,15 @@ export type FirebaseConfig = {
 };
 
 /**
- * A hash of Firebase's users. It is the project's signer key, encrypted by AES in counter mode, with a key that scrypt derives from the password.
- * Without the signer key the key stream is left, which is compared as well, so the signer key need not be stored.
+ * The hash of a user of Firebase in a form of ./read-hash.ts. Firebase encrypts the project's signer key by AES in counter mode, with a key that scrypt
+ * derives from the password. Here the signer key is removed by XOR, and the key stream that is left is stored.
  */
 export const firebaseHash = (
   user: { readonly hash: string; readonly salt: string },
   config: FirebaseConfig,
 ): string => {
   const [hash, signerKey] = [Buffer.from(user.hash, 'base64'), Buffer.from(config.signerKey, 'base64')];
-  // Another length would leave a part of the key stream unknown: an empty key is refused where the hash is read.
+  // With another length, a part of the key stream is unknown. `readHash` refuses the empty key.
   const keyStream =
     hash.length === signerKey.length ? hash.map((byte, at) => byte ^ (signerKey[at] ?? 0)) : Buffer.alloc(0);
   const salt = Buffer.concat([Buffer.from(user.salt, 'base64'), Buffer.from(config.saltSeparator, 'base64')]);

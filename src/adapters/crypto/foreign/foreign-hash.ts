@@ -7,11 +7,11 @@ export type SaltedDigest = {
   /** One of Node, `phpass`, or `wordpress`, which has no salt. */
   readonly algorithm: string;
   readonly salt: Buffer;
-  /** Where the salt stands. */
+  /** Whether the salt stands before or behind the password. */
   readonly place: 'prefix' | 'suffix';
 };
 
-/** A password hash that another system has made, as far as it can be compared with a password. */
+/** A password hash of another system that can be stored as it is. */
 export type SlowHash =
   | {
       readonly scheme: 'bcrypt';
@@ -41,13 +41,12 @@ export type SlowHash =
     } & Salted)
   | ({ readonly scheme: 'sha-crypt'; readonly digest: 'sha256' | 'sha512'; readonly rounds: number } & Salted);
 
-/** A digest is too fast to be stored: it is wrapped in bcrypt first. */
+/** A digest must be wrapped in bcrypt before it is stored, since passwords can be guessed from it too fast. */
 export type ForeignHash = SlowHash | ({ readonly scheme: 'digest'; readonly hex: string } & SaltedDigest);
 
-/** The alphabet of crypt(3), in its order. */
 const CRYPT64 = './0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Base64 of the family of crypt(3): the low bits come first. */
+/** Decodes the base64 of crypt(3), in which the low bits come first. */
 export const crypt64 = (text: string): Buffer =>
   Buffer.from(
     (text.match(/.{1,4}/g) ?? []).flatMap((part) => {
@@ -56,39 +55,35 @@ export const crypt64 = (text: string): Buffer =>
     }),
   );
 
-/** The end of a sentence about the hash. */
+/** `problem` is the end of a sentence that begins with the hash: `is longer than …`. */
 export type HashProblem = { readonly problem: string };
 
-/**
- * Limits of one comparison: about a second of a core of 2020, and 128 MiB. They are limits of the parameters and not of a measured time, so that every
- * machine accepts the same hashes.
- */
+/** Limits of one comparison: about a second of a core of 2020, and 128 MiB. No time is measured, so every machine accepts the same hashes. */
 const MAX_BCRYPT_COST = 14;
-/** A digest was wrapped at the cost of this service. */
+/** The greatest cost of this service, at which digests are wrapped. */
 const MAX_WRAPPING_COST = 15;
 const MAX_ARGON2_KIB = 2 ** 17;
 const MAX_ARGON2_KIB_TIMES_PASSES = 2 ** 18;
 /** scrypt needs 128 bytes for each unit of N times r. */
 const MAX_SCRYPT_WORK = 2 ** 20;
-/** It needs as much for each unit of r times p, and of r twice. */
+/** It needs as much again for each unit of r times p + 2. */
 const MAX_SCRYPT_BLOCKS = 2 ** 16;
 const MAX_PHPASS_ROUNDS = 2 ** 16;
 const MAX_PBKDF2_ROUNDS = 2_500_000;
 const MAX_SHA_CRYPT_ROUNDS = 2 ** 17;
 const BLOCK_BYTES = { sha1: 20, sha256: 32, sha512: 64 };
 
-const TOO_DEAR = 'takes more than a second or 128 MiB to compare';
 const OUT_OF_RANGE = 'has a parameter that is missing or out of range';
 
-/** Why a hash is not accepted; `null` when it is. Written so that NaN is out of range. */
+/** Why a hash is not accepted; `null` when it is. Comparisons are written so that NaN is out of range. */
 export const limitProblem = (hash: ForeignHash): string | null => {
   switch (hash.scheme) {
     case 'digest':
-      return dear(hash.algorithm !== 'phpass' || phpassRounds(hash.salt) <= MAX_PHPASS_ROUNDS);
+      return costProblem(hash.algorithm !== 'phpass' || phpassRounds(hash.salt) <= MAX_PHPASS_ROUNDS);
     case 'bcrypt': {
       const cost = Number(hash.hash.slice(4, 6));
       return areInRange([cost, 4, 99])
-        ? dear(cost <= (hash.digest === null ? MAX_BCRYPT_COST : MAX_WRAPPING_COST))
+        ? costProblem(cost <= (hash.digest === null ? MAX_BCRYPT_COST : MAX_WRAPPING_COST))
         : OUT_OF_RANGE;
     }
     case 'argon2': {
@@ -97,7 +92,8 @@ export const limitProblem = (hash: ForeignHash): string | null => {
       const isValid = areInRange([parallelism, 1, 255], [memoryKib, 8 * parallelism, 2 ** 32], [passes, 1, 2 ** 32]);
       if (!isValid) return OUT_OF_RANGE;
       return (
-        dear(memoryKib <= MAX_ARGON2_KIB && memoryKib * passes <= MAX_ARGON2_KIB_TIMES_PASSES) ?? saltProblem(hash)
+        costProblem(memoryKib <= MAX_ARGON2_KIB && memoryKib * passes <= MAX_ARGON2_KIB_TIMES_PASSES) ??
+        saltProblem(hash)
       );
     }
     case 'scrypt': {
@@ -105,33 +101,31 @@ export const limitProblem = (hash: ForeignHash): string | null => {
       const isValid = areInRange([n, 2, 2 ** 40], [r, 1, 2 ** 30], [p, 1, 2 ** 30]) && Number.isInteger(Math.log2(n));
       // RFC 7914 §2: N is smaller than 2^(128 * r / 8).
       if (!isValid || Math.log2(n) >= 16 * r) return OUT_OF_RANGE;
-      return dear(n * r * p <= MAX_SCRYPT_WORK && r * (p + 2) <= MAX_SCRYPT_BLOCKS) ?? saltProblem(hash);
+      return costProblem(n * r * p <= MAX_SCRYPT_WORK && r * (p + 2) <= MAX_SCRYPT_BLOCKS) ?? saltProblem(hash);
     }
     case 'pbkdf2': {
       const { iterations, digest, key } = hash;
       if (!areInRange([iterations, 1, 2 ** 40])) return OUT_OF_RANGE;
       const blocks = Math.ceil(key.length / BLOCK_BYTES[digest]);
-      return dear(iterations * blocks <= MAX_PBKDF2_ROUNDS) ?? saltProblem(hash);
+      return costProblem(iterations * blocks <= MAX_PBKDF2_ROUNDS) ?? saltProblem(hash);
     }
     case 'sha-crypt':
       if (!areInRange([hash.rounds, 1_000, 2 ** 40])) return OUT_OF_RANGE;
-      return dear(hash.rounds <= MAX_SHA_CRYPT_ROUNDS) ?? saltProblem(hash);
+      return costProblem(hash.rounds <= MAX_SHA_CRYPT_ROUNDS) ?? saltProblem(hash);
   }
 };
 
-/** The first character says them, in the alphabet of crypt(3). */
+/** The first character of the salt is the logarithm of the number of rounds. */
 export const phpassRounds = (salt: Buffer): number => 2 ** CRYPT64.indexOf(salt.toString('latin1', 0, 1));
 
-const dear = (isAffordable: boolean): string | null => (isAffordable ? null : TOO_DEAR);
+const costProblem = (isAffordable: boolean): string | null =>
+  isAffordable ? null : 'takes more than a second or 128 MiB to compare';
 
 const areInRange = (...ranges: (readonly [value: number, least: number, most: number])[]): boolean =>
   ranges.every(([value, least, most]) => value >= least && value <= most);
 
-/** A short key is found by guessing, and an empty one matches every password. */
+/** A short key could be matched by chance, and an empty one would match every password. */
 const saltProblem = ({ salt, key }: Salted): string | null => {
   if (!areInRange([salt.length, 8, 128])) return 'has a salt of fewer than 8 or more than 128 bytes';
   return areInRange([key.length, 16, 128]) ? null : 'has a digest of fewer than 16 or more than 128 bytes';
 };
-
-/** Whether a comparison needs memory by the megabyte. */
-export const isMemoryHard = ({ scheme }: ForeignHash): boolean => scheme === 'argon2' || scheme === 'scrypt';

@@ -3,25 +3,21 @@ import bcrypt from 'bcrypt';
 import { hasInvalidCharacters, PASSWORD_MAX_BYTES } from '../../../domain/password.ts';
 import { phpassRounds, type SaltedDigest, type SlowHash } from './foreign-hash.ts';
 
-type ShaCrypt = { readonly digest: 'sha256' | 'sha512'; readonly rounds: number; readonly salt: Buffer };
-
-/** Three bytes at a time, each from another third of the digest, and those that are left over. */
-const order = (third: number, step: number, rest: readonly number[]): readonly number[] => [
+/** The order in which SHA-crypt writes the bytes of a digest: three at a time, one of each third, then the rest. */
+const byteOrder = (third: number, step: number, rest: readonly number[]): readonly number[] => [
   ...Array.from({ length: third }, (_, at) => at * step).flatMap((first) =>
     [2, 1, 0].map((part) => (first + part * third) % (3 * third)),
   ),
   ...rest,
 ];
-const ORDER = { sha256: order(10, 21, [30, 31]), sha512: order(21, 22, [63]) };
+const ORDER = { sha256: byteOrder(10, 21, [30, 31]), sha512: byteOrder(21, 22, [63]) };
 
-/** As in libxcrypt. The time of each round grows with the password, also with phpass. */
+/** The limit of libxcrypt. The time of each round grows with the password, also with phpass. */
 const MAX_PASSWORD_BYTES = 512;
 
-/**
- * `$5$` and `$6$` of crypt(3): https://www.akkadia.org/drepper/SHA-crypt.txt.
- * @returns the bytes in the order in which the text of a hash has them; none, if the password is too long.
- */
-const shaCrypt = (password: Buffer, { digest, rounds, salt }: ShaCrypt): Buffer | null => {
+/** https://www.akkadia.org/drepper/SHA-crypt.txt. @returns the bytes in the order of the text; `null` if the password is too long */
+const shaCrypt = (password: Buffer, hash: Extract<SlowHash, { scheme: 'sha-crypt' }>): Buffer | null => {
+  const { digest, rounds, salt } = hash;
   if (password.length > MAX_PASSWORD_BYTES) return null;
   const hashed = (...parts: readonly Buffer[]) => crypto.hash(digest, Buffer.concat(parts), 'buffer');
   const repeated = (times: number, part: Buffer) => hashed(...Array.from({ length: times }, () => part));
@@ -41,19 +37,17 @@ const shaCrypt = (password: Buffer, { digest, rounds, salt }: ShaCrypt): Buffer 
 /** More than scrypt takes within the limits of ./foreign-hash.ts. */
 const SCRYPT_MAX_MEMORY = 2 ** 28;
 
-/**
- * Whether a password matches a hash of another system, in constant time for a given hash. Blocks the thread. A password of more than 72 bytes may
- * match: bcrypt has cut it there, and the other schemes use all of it.
- */
+/** Whether a password matches a hash, in constant time for a given hash. Blocks the thread. bcrypt cuts passwords after 72 bytes. */
 export const matchesHash = (password: string, hash: SlowHash): boolean => {
-  const matches = (text: string): boolean =>
-    hash.scheme === 'bcrypt'
-      ? bcrypt.compareSync(bcryptInput(text, hash.digest), hash.hash)
-      : isKey(derivedKey(text, hash), hash.key);
+  const matches = (text: string): boolean => {
+    if (hash.scheme === 'bcrypt') return bcrypt.compareSync(bcryptInput(text, hash.digest), hash.hash);
+    const key = derivedKey(text, hash);
+    return key !== null && crypto.timingSafeEqual(key, hash.key);
+  };
   return spellingsOf(password, hash).some(matches) && !hasInvalidCharacters(password);
 };
 
-/** The forms of WordPress hash a password with a backslash before each of these. Its API does not, nor do others with phpass. */
+/** The forms of WordPress put a backslash before each of these, and hash the result. Its API and other systems with phpass do not. */
 const SLASHED = /['"\\]/g;
 
 const spellingsOf = (password: string, hash: SlowHash): readonly string[] => {
@@ -61,9 +55,6 @@ const spellingsOf = (password: string, hash: SlowHash): readonly string[] => {
   const slashed = isOfWordPress ? password.replaceAll(SLASHED, String.raw`\$&`) : password;
   return slashed === password ? [password] : [password, slashed];
 };
-
-const isKey = (derived: Buffer | null, key: Buffer): boolean =>
-  derived !== null && crypto.timingSafeEqual(derived, key);
 
 const bcryptInput = (password: string, digest: SaltedDigest | null): Buffer =>
   digest === null
@@ -74,10 +65,7 @@ const digestText = (password: string, { algorithm, salt, place }: SaltedDigest):
   if (algorithm === 'wordpress') return crypto.createHmac('sha384', 'wp-sha384').update(password).digest('base64');
   if (algorithm === 'phpass') return phpassDigest(Buffer.from(password), salt).toString('hex');
   const parts = [salt, Buffer.from(password)];
-  return crypto
-    .createHash(algorithm)
-    .update(Buffer.concat(place === 'prefix' ? parts : parts.reverse()))
-    .digest('hex');
+  return crypto.hash(algorithm, Buffer.concat(place === 'prefix' ? parts : parts.reverse()), 'hex');
 };
 
 const phpassDigest = (password: Buffer, salt: Buffer): Buffer => {
@@ -111,12 +99,9 @@ const derivedKey = (password: string, hash: Exclude<SlowHash, { scheme: 'bcrypt'
 const scryptKey = (password: string, hash: Extract<SlowHash, { scheme: 'scrypt' }>): Buffer => {
   const { variant, n, r, p, salt, key } = hash;
   const options = { N: n, r, p, maxmem: SCRYPT_MAX_MEMORY };
-  if (variant !== 'firebase') {
+  if (variant !== 'firebase')
     return crypto.scryptSync(variant === 'plain' ? password : password.normalize('NFKC'), salt, key.length, options);
-  }
-  return firebaseCipher(crypto.scryptSync(password, salt, 32, options), Buffer.alloc(key.length));
+  // The key stream that ./firebase.ts has stored.
+  const derived = crypto.scryptSync(password, salt, 32, options);
+  return crypto.createCipheriv('aes-256-ctr', derived, Buffer.alloc(16)).update(Buffer.alloc(key.length));
 };
-
-/** Firebase's hash is a key of the project, encrypted with what scrypt derives from the password. */
-const firebaseCipher = (derived: Buffer, plain: Buffer): Buffer =>
-  crypto.createCipheriv('aes-256-ctr', derived, Buffer.alloc(16)).update(plain);

@@ -1,13 +1,12 @@
 import { crypt64, type ForeignHash, type HashProblem, limitProblem } from './foreign-hash.ts';
 
-/** Far more than any of the forms needs. */
 const MAX_LENGTH = 512;
 
 /**
- * Reads a password hash of another system, which describes itself. The forms are those of bcrypt, the PHC string format (argon2, scrypt, pbkdf2,
- * passlib's too), Django and better-auth, `$5$` and `$6$` of crypt(3), `md5$SALT$HEX`, `md5-suffix$SALT$HEX` (the same for sha1, sha256 and sha512; the salt stands before
- * or after the password, and is in base64 after `suffix64`), and what ./spelling.ts and ./storable-hash.ts make.
- * @returns the parameters, or why the hash is refused, as the end of a sentence about it. Never throws.
+ * Reads a password hash of another system. The forms are those of bcrypt, the PHC string format (argon2, scrypt, pbkdf2), passlib, Django, better-auth,
+ * `$5$` and `$6$` of crypt(3), and what ./spelling.ts and ./storable-hash.ts make. A digest is `md5$SALT$HEX`, or `md5-suffix$SALT$HEX` if the salt stands
+ * behind the password, `md5-suffix64` with a salt in base64; the same for sha1, sha256 and sha512.
+ * @returns the parameters, or why the hash is refused. Never throws.
  */
 export const readHash = (text: string): ForeignHash | HashProblem => {
   if (text.length > MAX_LENGTH) return { problem: `is longer than ${MAX_LENGTH} characters` };
@@ -22,13 +21,13 @@ export const readHash = (text: string): ForeignHash | HashProblem => {
   return { problem: `has none of the known forms${scheme === undefined ? '' : `; its scheme is ${scheme}`}` };
 };
 
-/** The name of a scheme, as `$6$`, `{SSHA}` or `sha512$`. What may be a salt is none. */
+/** The name of a scheme: `$6$`, `{SSHA}` or `sha512$`. It never matches what may be a salt. */
 const SCHEME = /^(?:\$[\w-]{1,16}\$|\{[\w-]{1,24}\}|[\w-]{0,12}(?:sha|md5|crypt|pbkdf)[\w-]{0,12}[$:])/i;
 
 type Fields = Partial<Record<string, string>>;
 type Form = { readonly pattern: RegExp; readonly read: (fields: Fields) => ForeignHash | HashProblem };
 
-/** passlib writes `.` for `+`, and most leave the padding out. */
+/** Base64. passlib writes `.` for `+`, and most systems leave out the padding. */
 const SALT = '(?<salt>[A-Za-z0-9+/.]+={0,2})';
 const KEY = '(?<key>[A-Za-z0-9+/.]+={0,2})';
 const BCRYPT = String.raw`\$2[aby]\$(?<rest>\d\d\$[./A-Za-z0-9]{53})`;
@@ -36,7 +35,7 @@ const DIGEST = String.raw`(?<algorithm>md5|sha1|sha256|sha512|phpass)(?<suffix>-
 
 const bytes = (base64 = ''): Buffer => Buffer.from(base64.replaceAll('.', '+'), 'base64');
 
-/** `m=65536,t=3,p=4` in any order. A missing or repeated name, and what is no number of at most ten digits, is NaN. */
+/** Reads `m=65536,t=3,p=4` in any order. A value is NaN if its name is missing or repeated, or if it is no number of at most ten digits. */
 const numbers = <Name extends string>(text = '', ...names: Name[]): Record<Name, number> => {
   const given = text.split(',').map((part) => /^([a-z]+)=(\d{1,10})$/.exec(part));
   const isComplete = given.length === names.length;

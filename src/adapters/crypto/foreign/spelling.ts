@@ -1,9 +1,9 @@
-import { type FirebaseConfig, firebaseHash } from './firebase.ts';
+import { firebaseHash } from './firebase.ts';
 import { crypt64 } from './foreign-hash.ts';
 
-/** Far more than any of the forms needs: passport-local-mongoose has keys of 512 bytes in hexadecimal. */
+/** Characters. The longest form is that of passport-local-mongoose, with keys of 512 bytes in hexadecimal. */
 export const MAX_SPELLING = 2048;
-/** A longer key of PBKDF2 begins with the shorter one. */
+/** A key of PBKDF2 may be cut: a longer key begins with the shorter one. */
 const PBKDF2_KEY_BYTES = 32;
 
 type Rewrite = (...fields: string[]) => string | null;
@@ -14,13 +14,13 @@ const hex = (text: string): Buffer => Buffer.from(text, 'hex');
 const pbkdf2 = (digest: string, iterations: number | string, salt: Buffer, key: Buffer): string =>
   `$pbkdf2-${digest}$${iterations}$${base64(salt)}$${base64(key.subarray(0, PBKDF2_KEY_BYTES))}`;
 
-/** A salt, and a key of 32 bytes behind it. */
+/** @param bytes a salt, and a key of 32 bytes behind it */
 const pbkdf2Of = (digest: string, iterations: number, saltBytes: number, bytes: Buffer): string | null =>
   bytes.length === saltBytes + 32
     ? pbkdf2(digest, iterations, bytes.subarray(0, saltBytes), bytes.subarray(saltBytes))
     : null;
 
-/** A version, and for the version 3 the digest, the iterations and the length of the salt, of four bytes each. */
+/** The first byte is the version. In version 3, the digest, the iterations and the length of the salt follow, of four bytes each. */
 const aspNetIdentity: Rewrite = (text = '') => {
   const bytes = Buffer.from(text, 'base64');
   if (bytes[0] === 0) return pbkdf2Of('sha1', 1_000, 16, bytes.subarray(1));
@@ -29,13 +29,13 @@ const aspNetIdentity: Rewrite = (text = '') => {
   return pbkdf2(digest, bytes.readUInt32BE(5), bytes.subarray(13, 13 + saltBytes), bytes.subarray(13 + saltBytes));
 };
 
-/** In one number: the logarithm of N, and a byte each of r and p. */
+/** One number has the logarithm of N, and r and p in a byte each. */
 const springScrypt: Rewrite = (params = '', salt, key) => {
   const number = Number.parseInt(params, 16);
   return `$scrypt$ln=${number >> 16},r=${(number >> 8) & 255},p=${number & 255}$${salt}$${key}`;
 };
 
-/** A digest, and the salt that stood behind the password. */
+/** A digest is followed by the salt, which stood behind the password. */
 const ldapDigest: Rewrite = (name = '', text = '') => {
   const bytes = Buffer.from(text, 'base64');
   const [algorithm, length] = LDAP[name.toUpperCase()] ?? ['', Number.NaN];
@@ -49,13 +49,10 @@ const LDAP: Partial<Record<string, readonly [algorithm: string, bytes: number]>>
   SSHA512: ['sha512', 64],
 };
 
-/** `salt separator` and `signer key` are those of the project in Firebase. */
-const supabaseFirebase: Rewrite = (ln, r, separator = '', signerKey = '', salt = '', hash = '') => {
-  const config: FirebaseConfig = { signerKey, saltSeparator: separator, rounds: Number(r), memCost: Number(ln) };
-  return firebaseHash({ hash, salt }, config);
-};
+const supabaseFirebase: Rewrite = (ln, r, saltSeparator = '', signerKey = '', salt = '', hash = '') =>
+  firebaseHash({ hash, salt }, { signerKey, saltSeparator, rounds: Number(r), memCost: Number(ln) });
 
-/** Spellings of schemes that ./read-hash.ts knows, by the systems that have them. */
+/** Other spellings of the schemes of ./read-hash.ts, by the systems that use them. */
 const SPELLINGS: readonly (readonly [pattern: RegExp, rewrite: Rewrite])[] = [
   // Spring Security, DelegatingPasswordEncoder.
   [/^\{bcrypt\}(\$2[aby]\$.+)$/, (hash = '') => hash],
@@ -92,8 +89,8 @@ const SPELLINGS: readonly (readonly [pattern: RegExp, rewrite: Rewrite])[] = [
   [/^\{(SHA|SSHA|SSHA256|SSHA512)\}([A-Za-z0-9+/]+={0,2})$/i, ldapDigest],
 ];
 
-/** A hash in a form of ./read-hash.ts. What is in no spelling that is known stays as it is, and is refused there. */
-export const respelled = (text: string): string => {
+/** The hash in a form of ./read-hash.ts. A text in no known spelling stays as it is, and is refused there. */
+export const canonicalHash = (text: string): string => {
   if (text.length > MAX_SPELLING) return text;
   for (const [pattern, rewrite] of SPELLINGS) {
     const [, ...fields] = pattern.exec(text) ?? [];

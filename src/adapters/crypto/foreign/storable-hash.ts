@@ -2,18 +2,17 @@ import type { PasswordHasher } from '../../../application/ports/password-hasher.
 import { PASSWORD_MAX_BYTES } from '../../../domain/password.ts';
 import type { HashProblem } from './foreign-hash.ts';
 import { readHash } from './read-hash.ts';
-import { respelled } from './spelling.ts';
+import { canonicalHash } from './spelling.ts';
 
 /**
- * The form in which a hash of another system is stored until its user logs in. One of bcrypt is marked as foreign: its user's password may have more
- * than 72 bytes. A digest is wrapped in bcrypt, so that it does not rest as it came; of
- * sha512, as much as bcrypt takes.
+ * The form in which a hash of another system is stored until its user logs in. A hash of bcrypt gets the mark `bcrypt$`, since its password may have
+ * more than 72 bytes. A digest is wrapped in bcrypt, which takes the first 72 characters of it.
  */
 export const storableHash = async (
   given: string,
   { hash: wrap }: Pick<PasswordHasher, 'hash'>,
 ): Promise<{ readonly passwordHash: string } | HashProblem> => {
-  const text = respelled(given);
+  const text = canonicalHash(given);
   const hash = readHash(text);
   if ('problem' in hash) return hash;
   if (hash.scheme === 'digest') {
@@ -43,5 +42,5 @@ export const keycloakHash = (credential: KeycloakCredential): string => {
   return `$argon2${of.type?.[0]}$v=${version}$${cost}$${salt}$${value}`;
 };
 
-/** A stored hash without the mark that `storableHash` gives to those of bcrypt: each system marks what is foreign to it. */
+/** A stored hash without the mark of `storableHash`, so that the system which imports it can give it its own. */
 export const exportedHash = (stored: string): string => stored.replace(/^bcrypt\$(?=\$2)/, '');

@@ -1,5 +1,5 @@
-/** An entry that asks for something: what it breaks, refuses or renames, in its first words. */
-const ASKS = /^- \*\*(?:Breaks|Refused|Verifiers|Operators)/;
+/** An entry that asks for something says so in bold. */
+const ASKS = /\*\*(?:Breaks|Refused|Verifiers|Operators)/;
 
 /**
  * The notes of a release, and what its upgrade asks for, out of the changelog: what is unreleased, or, when that is nothing, the section of

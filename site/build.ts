@@ -46,7 +46,7 @@ const versions = ['', ...released].map((version) => {
   const address = relative(BASE, `/${version}`) || '.';
   return `- [${version || 'Latest'}](${address}/){target="_self"}`;
 });
-write('versions.md', `# Versions\n\n${versions.join('\n')}\n`);
+write('versions.md', `# Versions\n\n${versions.join('\n')}\n\n[What is new](CHANGELOG.md)\n`);
 const lists = groups.flatMap(({ text, items }) => [
   `\n## ${text}\n`,
   ...items.map(({ text, link }) => `- [${text}](${BASE}${link.slice(1).replace(/\/$/, '/index')}.md)`),

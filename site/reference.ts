@@ -41,7 +41,9 @@ export const referencePages = (document: Json): Map<string, string> => {
   const operations: Json[] = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
     Object.entries<Json>(item).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
   );
-  const common = CODES.filter((each) => operations.every((operation) => codesOf(operation).some(({ name }) => name === each)));
+  const common = CODES.filter((each) =>
+    operations.every((operation) => codesOf(operation).some(({ name }) => name === each)),
+  );
 
   const section = (operation: Json): string => {
     const { method, path, summary, description = '', security, requestBody } = operation;

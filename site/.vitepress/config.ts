@@ -46,7 +46,7 @@ export default defineConfig({
     nav: [
       { text: 'Documentation', link: '/docs/' },
       { text: 'Reference', link: '/reference/tokens' },
-      { text: version, items: [{ text: 'Changelog', link: '/CHANGELOG' }, { text: 'Versions', link: '/versions' }] },
+      { text: version, link: '/versions' },
     ],
     sidebar: groups,
   },

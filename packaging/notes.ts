@@ -1,8 +1,5 @@
-/** An entry that asks for something: what it breaks, refuses or renames, in its first words. */
-const ASKS = /^- \*\*(?:Breaks|Refused|Verifiers|Operators)/;
-
-/** The entries of a section: each begins with `- ` at the left edge. */
-const entriesOf = (section: string): readonly string[] => section.split(/\n(?=- |### )/).map((entry) => entry.trim());
+/** An entry that asks for something says so in bold. */
+const ASKS = /\*\*(?:Breaks|Refused|Verifiers|Operators)/;
 
 /**
  * The notes of a release, and what its upgrade asks for, out of the changelog: what is unreleased, or, when that is nothing, the section of
@@ -10,19 +7,14 @@ const entriesOf = (section: string): readonly string[] => section.split(/\n(?=- 
  * @throws Error when there is neither
  */
 export const notesOf = (changelog: string, version: string): { readonly release: string; readonly upgrade: string } => {
-  const sections = changelog
-    .split(/\n## /)
-    .slice(1)
-    .map((section) => section.split(/\n(.*)/s))
-    .map(([title = '', body = '']) => ({ title, body: body.trim() }));
-  const section = sections.find(({ title, body }) =>
-    title === 'Unreleased' ? body !== '' : title.startsWith(`${version} `),
-  );
-  if (section === undefined) throw new Error(`CHANGELOG.md has nothing unreleased, and nothing about ${version}.`);
-  const { title, body } = section;
-  const asking = entriesOf(body).filter((entry) => ASKS.test(entry));
+  const sections = changelog.split(/\n## /).slice(1);
+  const section = sections.find((each) => /^Unreleased\s+\S/.test(each) || each.startsWith(`${version} `));
+  const [title = '', body = ''] = section?.split(/\n(.*)/s) ?? [];
+  if (title === '') throw new Error(`CHANGELOG.md has nothing unreleased, and nothing about ${version}.`);
+  const entries = body.split(/\n(?=- |### )/).map((entry) => entry.trim());
+  const asking = entries.filter((entry) => ASKS.test(entry)).join('\n');
   return {
-    release: `# Tandem ${title}\n\n${body}\n`,
-    upgrade: `# Upgrade to ${title}\n\n${asking.length === 0 ? 'Nothing to do.' : asking.join('\n')}\n`,
+    release: `# Tandem ${title}\n\n${body.trim()}\n`,
+    upgrade: `# Upgrade to ${title}\n\n${asking || 'Nothing to do.'}\n`,
   };
 };

@@ -1,21 +1,7 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
-
-type Trial = {
-  /** Paths of what was packed. */
-  readonly archives: readonly string[];
-  /** A checkout of the release before. */
-  readonly former: string | undefined;
-  /** Where nothing is yet. */
-  readonly directory: string;
-  readonly conformance: string;
-  readonly say: (text: string) => void;
-};
-
-type Service = { readonly child: ChildProcess; readonly url: string };
+import { join } from 'node:path';
+import { ROOT } from '../test/support/checkout/repository.ts';
+import { install, npmProject } from '../test/support/processes/npm-project.ts';
+import { runService } from '../test/support/processes/process.ts';
 
 /** A user of the release before, whom the new one has to know. */
 const ADA = { username: 'ada', email: 'ada@example.org', password: 'correct horse of a release' };
@@ -29,77 +15,41 @@ const response = await auth.fetch(process.argv[1] + '/users/me');
 if ((await response.json()).data.username !== '${ADA.username}') throw new Error('the client got another user');
 process.exit(0);`;
 
-/** An empty project in which an archive is installed, as a user does. */
-const install = (directory: string, archives: readonly string[]): string => {
-  mkdirSync(directory, { recursive: true });
-  writeFileSync(join(directory, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
-  execFileSync('npm', ['install', '--no-audit', '--no-fund', '--silent', '--prefer-offline', ...archives], {
-    cwd: directory,
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
-  return directory;
-};
-
-/** This Node.js before others, and nothing of this checkout but that. */
-const environment = (data: string): NodeJS.ProcessEnv => ({
-  HOME: process.env.HOME,
-  PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
-  DATA_DIR: data,
-  PORT: '0',
-});
-
-/** Starts a service. @throws Error when it ends before it listens */
-const start = async (program: string, cwd: string, env: NodeJS.ProcessEnv): Promise<Service> => {
-  const child = spawn(process.execPath, [program], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
-  let last = '';
-  for await (const line of createInterface({ input: child.stdout })) {
-    last = line;
-    const { address }: { address?: { port: number } } = JSON.parse(line);
-    if (address === undefined) continue;
-    child.stdout.resume();
-    return { child, url: `http://localhost:${address.port}` };
-  }
-  throw new Error(`${program} ended before it listened: ${last}`);
-};
-
-const stop = async ({ child }: Service): Promise<void> => {
-  child.kill('SIGTERM');
-  await once(child, 'exit');
-};
-
-const register = async (url: string): Promise<void> => {
-  const response = await fetch(`${url}/auth/register`, {
-    ...{ method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(ADA) },
-  });
-  if (response.status !== 201) throw new Error(`The registration was answered with ${response.status}.`);
-};
-
 /**
  * Installs what was packed in an empty directory, and runs it: the service over data of the release before, the client, the commands, and
  * the conformance suite.
- * @throws Error that says what did not work
+ * @param packages where each of them is
+ * @param former a checkout of the release before
+ * @returns what has worked. @throws Error that says what has not
  */
-export const tryOut = async ({ archives, former, directory, conformance, say }: Trial): Promise<void> => {
-  const env = environment(join(directory, 'data'));
-  const project = install(join(directory, 'new'), archives);
-  const node = (...args: readonly string[]) =>
-    execFileSync(process.execPath, args, { cwd: project, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
-  const tandem = join(project, 'node_modules/.bin/tandem');
-  const first = await (former === undefined
-    ? start(tandem, project, env)
-    : start('src/infrastructure/main.js', former, env));
-  await register(first.url);
-  await stop(first);
+export const tryOut = async (
+  directory: string,
+  packages: Readonly<Record<string, string>>,
+  former?: string,
+): Promise<string> => {
+  const project = npmProject(directory);
+  await install(project, packages);
+  const start = (cwd: string, program: string) => {
+    const env = { HOME: directory, DATA_DIR: join(directory, '.data'), NODE_COMPILE_CACHE: '' };
+    return runService(env, ['sh', '-c', 'cd "$0"; exec "$@"', cwd], program);
+  };
+  const startNew = () => start(directory, 'node_modules/.bin/tandem');
 
-  const service = await start(tandem, project, env);
+  const first = await (former === undefined ? startNew() : start(former, 'src/infrastructure/main.js'));
+  const registration = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(ADA) };
+  const { status } = await fetch(`${first.url}/auth/register`, registration);
+  await first.stop();
+  if (status !== 201) throw new Error(`The registration was answered with ${status}.`);
+
+  const service = await startNew();
   try {
-    node('--input-type=module', '--eval', WITH_CLIENT, service.url);
-    say(former === undefined ? 'The client has logged in.' : 'A user of the release before has logged in.');
-    say(node(conformance, service.url).trim().split('\n').at(-1) ?? '');
-    if (!node(tandem, 'users', 'list', '--contains', ADA.username).includes(ADA.email))
+    await project.run('node', '--input-type=module', '--eval', WITH_CLIENT, service.url);
+    const report = await project.run('node', join(ROOT, 'conformance/main.ts'), service.url);
+    if (!(await project.runInstalled('tandem', 'users', 'list', '--contains', ADA.username)).includes(ADA.email))
       throw new Error('`tandem users list` does not list the user.');
-    say('`tandem users list` has listed the user.');
+    const origin = former === undefined ? 'this release' : 'the release before';
+    return `The client has logged in a user of ${origin}, and the command lists them. ${report.trim().split('\n').at(-1)}`;
   } finally {
-    await stop(service);
+    await service.stop();
   }
 };

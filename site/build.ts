@@ -40,6 +40,13 @@ for (const page of PAGES) {
 for (const [tag, text] of referencePages(JSON.parse(readText(OPENAPI)))) write(`reference/${tag}.md`, text);
 cpSync(join(ROOT, 'docs/images'), join(OUTPUT, 'docs/images'), { recursive: true });
 write('public/openapi.json', readText(OPENAPI));
+// Each release has a site of its own beside the one of the latest state. Their addresses are outside of the base of this one.
+const released = Array.from(readText('CHANGELOG.md').matchAll(/^## (\d\S*)/gm), ([, version]) => version);
+const versions = ['', ...released].map((version) => {
+  const address = relative(BASE, `/${version}`) || '.';
+  return `- [${version || 'Latest'}](${address}/){target="_self"}`;
+});
+write('versions.md', `# Versions\n\n${versions.join('\n')}\n\n[What is new](CHANGELOG.md)\n`);
 const lists = groups.flatMap(({ text, items }) => [
   `\n## ${text}\n`,
   ...items.map(({ text, link }) => `- [${text}](${BASE}${link.slice(1).replace(/\/$/, '/index')}.md)`),

@@ -16,33 +16,34 @@ export const referencePages = (document: Json): Map<string, string> => {
     if (anyOf) return anyOf.map(typeOf).join(' or ');
     return (values ?? (only === undefined ? undefined : [only]))?.map(code).join(', ') ?? format ?? type ?? 'any';
   };
-  const row = (name: string, required: boolean, schema: Json) =>
-    `| \`${name}\`${required ? '' : ', optional'} | ${typeOf(schema)} | ${rulesOf(resolve(schema))} |`;
-  const rowOf = ({ name, required, schema }: Json) => row(name, required, schema);
+  const row = ({ name, required, schema }: Json) => {
+    const { description = '', minLength = 0, maxLength } = resolve(schema);
+    const rules = `${description}${maxLength ? ` ${minLength} to ${maxLength} characters.` : ''}`.trim();
+    return `| \`${name}\`${required ? '' : ', optional'} | ${typeOf(schema)} | ${rules.replaceAll('|', '\\|')} |`;
+  };
   /** A row for each member, also of objects and lists in it. */
   const rowsOf = (schema: Json, prefix = ''): string[] => {
     const { properties = {}, required = [], anyOf = [], items } = resolve(schema);
     return [
       ...[...anyOf, ...(items ? [items] : [])].flatMap((each) => rowsOf(each, prefix)),
       ...Object.entries<Json>(properties).flatMap(([name, member]) => [
-        row(prefix + name, required.includes(name), member),
+        row({ name: prefix + name, required: required.includes(name), schema: member }),
         ...rowsOf(member, `${prefix}${name}.`),
       ]),
     ];
   };
-  /** The statuses of each code. */
-  const codesOf = ({ responses }: Json): Map<string, string[]> => {
-    const statuses = new Map<string, string[]>();
-    for (const [status, response] of Object.entries<Json>(responses))
-      for (const each of Object.keys(resolve(response).content?.['application/json']?.examples ?? {}))
-        statuses.set(each, [...(statuses.get(each) ?? []), status]);
-    return statuses;
-  };
+  /** The codes of an operation, with their statuses. */
+  const codesOf = ({ responses }: Json) =>
+    Object.entries<Json>(responses).flatMap(([status, response]) =>
+      Object.keys(resolve(response).content?.['application/json']?.examples ?? {}).map((name) => ({ name, status })),
+    );
 
-  const operations = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
+  const operations: Json[] = Object.entries<Json>(document.paths).flatMap(([path, item]) =>
     Object.entries<Json>(item).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
-  ) as Json[];
-  const common = CODES.filter((each) => operations.every((operation) => codesOf(operation).has(each)));
+  );
+  const common = CODES.filter((each) =>
+    operations.every((operation) => codesOf(operation).some(({ name }) => name === each)),
+  );
 
   const section = (operation: Json): string => {
     const { method, path, summary, description = '', security, requestBody } = operation;
@@ -51,18 +52,18 @@ export const referencePages = (document: Json): Map<string, string> => {
     const [status, success] = Object.entries<Json>(operation.responses)[0] ?? ['', {}];
     const [type, { schema, example } = {} as Json] = Object.entries<Json>(success.content ?? {})[0] ?? [];
     const isEnveloped = schema?.properties?.success !== undefined;
-    const codes = [...codesOf(operation)].filter(([each]) => !common.includes(each));
+    const codes = codesOf(operation).filter(({ name }) => !common.includes(name));
     return [
       `## ${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
       `${summary}. ${description}`,
       `Token: ${security.map((each: Json) => Object.keys(each).join(' and ') || 'none').join(', or ') || 'none'}. Limit: ${operation['x-rate-limit']}.`,
-      table('Parameter', parameters.map(rowOf)),
+      table('Parameter', parameters.map(row)),
       body && table('Body', rowsOf(body.schema)),
       body?.example && block(body.example),
       `**${status}**, \`${type}\``,
       schema && table(isEnveloped ? 'Data' : 'Response', rowsOf(isEnveloped ? schema.properties.data : schema)),
       example && typeof example !== 'string' && block(isEnveloped ? example.data : example),
-      codes.length > 0 && `Errors: ${codes.map(([each, all]) => `${all.join(', ')} ${linkTo(each)}`).join(', ')}`,
+      codes.length > 0 && `Errors: ${codes.map(({ name, status }) => `${status} ${linkTo(name)}`).join(', ')}`,
     ]
       .filter(Boolean)
       .join('\n\n');
@@ -82,15 +83,9 @@ const block = (value: unknown) => `\`\`\`json\n${JSON.stringify(value, null, 2)}
 const table = (title: string, rows: readonly string[]) =>
   rows.length > 0 && `| ${title} | Type | Rules |\n|---|---|---|\n${rows.join('\n')}`;
 
-const rulesOf = ({ description = '', minLength = 0, maxLength }: Json): string =>
-  `${description}${maxLength ? ` ${minLength} to ${maxLength} characters.` : ''}`.trim().replaceAll('|', '\\|');
-
 /** The catalog of errors, a section for each code. */
 export const catalogSections = (): string =>
-  Object.entries(CATALOG)
-    .toSorted()
-    .map(
-      ([name, { status, retryable, description }]) =>
-        `### ${name}\n\n${status}${retryable ? ', retryable' : ''}. ${description}\n\n${ADVICE[name as ErrorCode]}\n`,
-    )
-    .join('\n');
+  CODES.map((name) => {
+    const { status, retryable, description } = CATALOG[name as ErrorCode];
+    return `### ${name}\n\n${status}${retryable ? ', retryable' : ''}. ${description}\n\n${ADVICE[name as ErrorCode]}\n`;
+  }).join('\n');

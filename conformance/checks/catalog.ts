@@ -38,7 +38,7 @@ export const catalog: readonly Check[] = [
   },
   {
     id: 'catalog-unpublished',
-    source: ['Catalog', '`AUTH_FAILED` is not published: the catalog endpoints do not show it.'],
+    source: ['Catalog', 'Not published: the catalog endpoints do not show it'],
     title: 'GET /errors does not list AUTH_FAILED',
     run: async ({ catalog }) => {
       hold(!textsIn(dataOf(await catalog())).includes('AUTH_FAILED'), 'no AUTH_FAILED', 'AUTH_FAILED in the list');

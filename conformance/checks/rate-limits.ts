@@ -31,7 +31,7 @@ export const rateLimits: readonly Check[] = [
     id: 'rate-limit',
     source: [
       'Rate limiting',
-      'A request over the limit gets `CLIENT_REQUEST_RATE_LIMIT_EXCEEDED`, 429, with the header `Retry-After`.',
+      'Beyond its limit: `CLIENT_REQUEST_RATE_LIMIT_EXCEEDED`, 429, with the header `Retry-After`.',
     ],
     title: 'log-ins over the limit answer 429 CLIENT_REQUEST_RATE_LIMIT_EXCEEDED',
     run: async (world) => {

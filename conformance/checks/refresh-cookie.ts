@@ -58,7 +58,7 @@ export const refreshCookie: readonly Check[] = [
   ),
   attribute(
     'cookie-secure',
-    '| Secure | false (development) | `JWT_REFRESH_COOKIE_SECURE` |',
+    '| Secure | false (development); has to be true in production | `JWT_REFRESH_COOKIE_SECURE` |',
     'the cookie is Secure if that is configured',
     ({ cookieSecure }) => (cookieSecure ? 'Secure' : 'no Secure (or else --set JWT_REFRESH_COOKIE_SECURE=true)'),
     (attributes, { cookieSecure }) => attributes.has('secure') === cookieSecure,

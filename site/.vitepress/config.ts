@@ -36,20 +36,17 @@ export default defineConfig({
     html: false,
     anchor: { slugify: anchorOf },
     // Placeholders of templates are no expressions of Vue.
-    config: (md) =>
-      md.core.ruler.push('verbatim', ({ tokens }) => {
-        const inline = tokens.flatMap(({ children }) => children ?? []);
-        for (const token of inline) if (token.type === 'code_inline') token.attrSet('v-pre', '');
-      }),
+    config: ({ renderer, utils }) => {
+      renderer.rules.code_inline = (tokens, at) => `<code v-pre>${utils.escapeHtml(tokens[at]?.content ?? '')}</code>`;
+    },
   },
   themeConfig: {
     search: { provider: 'local' },
     outline: 'deep',
     nav: [
-      { text: 'Start', link: '/docs/start' },
       { text: 'Documentation', link: '/docs/' },
       { text: 'Reference', link: '/reference/tokens' },
-      { text: version, link: '/CHANGELOG' },
+      { text: version, link: '/versions' },
     ],
     sidebar: groups,
   },

@@ -1,4 +1,4 @@
-// Proves SPEC 7.1
+// Proves SPEC 11.12
 import { describe, expect, it } from 'vitest';
 import { describeError, listErrors } from '../../src/application/browse-catalog.ts';
 import { CATALOG } from '../../src/domain/errors/catalog.ts';

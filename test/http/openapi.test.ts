@@ -1,4 +1,4 @@
-// Proves SPEC 18.1, 25.5, 25.6
+// Proves SPEC 11.13, 25.5, 25.6
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../src/adapters/http/openapi/components.ts';

@@ -1,6 +1,6 @@
 // Proves SPEC 2.1, 2.5, 2.7, 2.11, 3.1, 3.2, 3.3, 3.4, 3.5, 3.6, 3.7, 4.1, 4.2, 4.3, 4.4, 4.5, 4.6, 4.7, 11.1, 11.2, 11.3, 11.5
-// Proves SPEC 13.1, 13.2, 13.3, 13.4, 13.7, 14.2, 14.3, 14.4, 14.5, 14.6, 14.7, 14.8, 14.9, 14.10, 15.7, 15.8
-// Proves SPEC 16.4, 23.3, 23.4, 23.5, 24.7, 24.8; ASVS 3.3.4, 6.2.1; bcp-1
+// Proves SPEC 13.1, 13.2, 13.3, 13.4, 13.7, 14.2, 14.3, 14.4, 14.5, 14.6, 14.7, 14.8, 14.9, 14.10
+// Proves SPEC 16.4, 24.7, 24.8; ASVS 3.3.4, 6.2.1; bcp-1
 import { describe, expect, it } from 'vitest';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { cookieAttributes, opened, servicesOverOneDatabase, signUp, tokenIn, ULID } from '../support/http/auth-http.ts';

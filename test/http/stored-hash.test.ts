@@ -1,4 +1,4 @@
-// Proves SPEC 16.1, 16.2, 16.3, 23.7; ASVS 11.2.1, 11.4.2; theft-3
+// Proves SPEC 16.1, 16.2, 16.3; ASVS 11.2.1, 11.4.2; theft-3
 import bcrypt from 'bcrypt';
 import { describe, expect, it } from 'vitest';
 import { storableHash } from '../../src/adapters/crypto/foreign/storable-hash.ts';

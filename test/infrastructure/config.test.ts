@@ -1,4 +1,4 @@
-// Proves SPEC 12.37, 13.1, 13.3, 14.7, 15.7, 15.8, 22.3, 22.5, 22.7, 23.1, 24.1; mail-1, operator-1, operator-4
+// Proves SPEC 12.37, 12.42, 13.1, 13.3, 14.7, 22.3, 22.5, 22.7, 24.1; mail-1, operator-1, operator-4
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { describe, expect, it } from 'vitest';

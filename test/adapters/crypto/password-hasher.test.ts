@@ -1,4 +1,4 @@
-// Proves SPEC 16.1, 16.6, 23.7
+// Proves SPEC 16.1, 16.6
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { getPriority } from 'node:os';

@@ -1,4 +1,4 @@
-// Proves SPEC 2.7, 3.6, 3.7, 3.8, 4.6, 10.3, 13.5, 13.8, 13.11; ASVS 9.1.2, 9.1.3, 9.2.1, 9.2.2, 11.4.3; network-3
+// Proves SPEC 2.7, 3.6, 3.7, 3.8, 4.6, 10.3, 13.5, 13.11; ASVS 9.1.2, 9.1.3, 9.2.1, 9.2.2, 11.4.3; network-3
 import { createHash, type KeyObject, sign } from 'node:crypto';
 import { calculateJwkThumbprint, jwtVerify, SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-// Proves SPEC 12.16, 12.31, 12.32, 12.33, 12.34, 12.35, 12.36, 12.38, 12.39, 12.40, 12.41, 21.12, 23.6; ASVS 3.4.2; website-5, bcp-5, bcp-10
+// Proves SPEC 12.16, 12.31, 12.32, 12.33, 12.34, 12.35, 12.36, 12.38, 12.39, 12.40, 12.41, 21.12; ASVS 3.4.2; website-5, bcp-5, bcp-10
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { startService } from '../../support/http/service.ts';
@@ -8,7 +8,7 @@ import { DEVELOPMENT, PRODUCTION } from '../../support/processes/environments.ts
 const ALLOWED = 'https://app.example.com';
 const ALSO_ALLOWED = 'http://localhost:5173';
 
-/** SPEC "CORS response headers". */
+/** SPEC "Cross-origin rules". */
 const CORS = {
   'access-control-allow-methods': 'GET, POST, PUT, DELETE, PATCH, OPTIONS',
   'access-control-allow-headers': 'Content-Type, Authorization, svc-request-id',

@@ -1,4 +1,4 @@
-// Proves SPEC 12.24, 12.25, 23.2
+// Proves SPEC 12.24, 12.25, 12.43
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { HandlerInput } from '../../../src/adapters/http/routing/define-route.ts';

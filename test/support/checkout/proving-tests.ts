@@ -15,17 +15,17 @@ export const provingTests = (): Map<string, string[]> => {
   return files;
 };
 
-/** The numbers of ASVS in a text, with those of its ranges. */
+/** The numbers of SPEC or ASVS in a text, with those of its ranges. */
 export const numbersIn = (text: string): string[] =>
-  [...text.matchAll(/(\d+\.\d+)\.(\d+)(?:–\1\.(\d+))?/g)].flatMap(([, section, first, last = first]) =>
+  [...text.matchAll(/(\d+(?:\.\d+)?)\.(\d+)(?:–\1\.(\d+))?/g)].flatMap(([, section, first, last = first]) =>
     Array.from({ length: Number(last) - Number(first) + 1 }, (_, at) => `${section}.${Number(first) + at}`),
   );
 
-/** The ids of a row by its first cell: of an attack, such as `theft-1`, of SPEC (two numbers), of ASVS (three, one or more). */
+/** The ids of a row by its first cell: of an attack, such as `theft-1`, of SPEC (two numbers) or ASVS (three), one or more. */
 export const idsOf = (cell: string): string[] => {
   const [id] = /^(?:[a-z]+-\d+|\d+\.\d+(?:\.\d+)?)\b/.exec(cell) ?? [];
   if (id === undefined) return [];
-  return /^\d+\.\d+\./.test(id) ? numbersIn(cell) : [id];
+  return /^\d/.test(id) ? numbersIn(cell) : [id];
 };
 
 const ROW = /^(\| ([^|]+) \|.*\|)[^|]*\|$/gm;

@@ -62,7 +62,10 @@ export const runService = async (
   const own = wrap.length === 0 && { DATA_DIR: temporaryDirectory().path };
   const service = spawnService({ ...own, ...env }, wrap, program);
   const port = await Promise.race([portOf(service), service.outcome.then(() => null)]);
-  if (port === null) throw new Error(`the service did not start: ${service.stderr.join('\n')}`);
+  if (port === null) {
+    const last = [...service.stdout.slice(-1), ...service.stderr];
+    throw new Error(`the service did not start: ${last.join('\n')}`);
+  }
   atEnd(() => {
     service.child.kill('SIGKILL');
     return service.outcome;

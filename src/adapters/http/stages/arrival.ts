@@ -152,7 +152,7 @@ export const crossOrigin = ({
     exposeHeaders: [REQUEST_ID_HEADER, 'Retry-After', 'WWW-Authenticate'],
     keepHeadersOnError: false,
   });
-  /** SPEC "CORS response headers" also has these where there is no preflight, to which the library restricts them. */
+  /** SPEC "Cross-origin rules" also has these where there is no preflight, to which the library restricts them. */
   const ofEveryAllowed = {
     'Access-Control-Allow-Methods': allowMethods,
     'Access-Control-Allow-Headers': allowHeaders,

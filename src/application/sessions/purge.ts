@@ -1,4 +1,4 @@
-import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import { type DomainEvent, NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { REMEMBERED_FOR } from '../../domain/remembered-device.ts';
 import { isCovered, type MassEnding, type Session } from '../../domain/session.ts';
 import { DELIVERIES_KEPT } from '../../domain/webhook.ts';
@@ -54,14 +54,13 @@ export const removeEnded = (deps: Pick<Core, 'transactions'> & Sources) => (limi
     // One that has replaced another since it was read comes later, unless this is the last step.
     const isLast = sessions.length < limit;
     const isMeant = (session: Session) => isCovered(session, ending) && (isLast || ids.has(session.id));
-    const origin = { ...NO_ORIGIN, actor };
-    let removed = 0;
+    const events: DomainEvent[] = [];
     for (const userId of usersInOrder(due)) {
       const ended = await stores.sessions.endByUser(userId, isMeant);
-      // The list of ended sessions has one entry for all.
-      await record(deps, stores, origin, sessionEvents(userId, ended, 'operator', note), false);
-      removed += ended.length;
+      events.push(...sessionEvents(userId, ended, 'operator', note));
     }
+    // The list of ended sessions has one entry for all.
+    await record(deps, stores, { ...NO_ORIGIN, actor }, events, false);
     // A device expires so long after it was remembered.
     const devices = { time: 'expiresAt', until: at + REMEMBERED_FOR, limit } as const;
     const isDone = isLast && (await purgeRows(stores.records, 'rememberedDevices', devices)) < limit;
@@ -70,7 +69,7 @@ export const removeEnded = (deps: Pick<Core, 'transactions'> & Sources) => (limi
       const next = sessions.at(-1)?.id ?? cursor ?? BEFORE_ALL;
       await changeRow(stores.records, 'massEndings', { id }, (row) => ({ ...row, cursor: next }));
     }
-    return removed;
+    return events.length;
   });
 
 /** What is done every minute: rows that are purged; `mass-endings`, by which sessions end; `operations`, what operators did, which is logged; `counts`, hours that are summed. */

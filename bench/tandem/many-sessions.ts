@@ -33,7 +33,8 @@ const SESSIONS = `
 const EVENTS = `
   insert into events select copy.* from (select event from events event limit 1) one, generate_series(1, $1::int * ${EVENTS_EACH}) n,
     lateral jsonb_populate_record(one.event, jsonb_build_object(
-      'id', ${ulid('D')}, 'user_id', ${ulid('A', OWNER)}, 'kind', 'logged-in',
+      'id', ${ulid('D')}, 'user_id', ${ulid('A', OWNER)}, 'kind', 'logged-in', 'method', 'password',
+      'counted_by', 'logged-in AbCdEfGhIjKlMnOpQrStUv password ' || 1700000000000 + n,
       'at', (one.event).at - ${RETENTION} + (${RETENTION}.0 * n / ($1::int * ${EVENTS_EACH}))::bigint)) copy`;
 
 const withOptions = (url: string, options: string): string => {

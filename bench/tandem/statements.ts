@@ -3,6 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import { listAllEvents } from '../../src/application/accounts/account-data.ts';
 import { countUsers, listUsers } from '../../src/application/accounts/list-users.ts';
+import { overview } from '../../src/application/overview.ts';
+import { listInvitations } from '../../src/application/storage/credentials.ts';
 import { TABLES } from '../../src/application/storage/tables.ts';
 import { type Config, parseConfig } from '../../src/infrastructure/config.ts';
 import { openSql } from '../../src/infrastructure/open-sql.ts';
@@ -55,16 +57,28 @@ const get = (path: string) => (credentials: Credentials) =>
 
 /** What the back office asks. */
 const askAsOperator = async ({ database }: Config, begin: (of: string) => void): Promise<void> => {
-  const { users, records, close } = await openSql(database, { migrate: false });
+  const { users, records, clock, close } = await openSql(database, { migrate: false });
   const page = { contains: null, after: null, newestFirst: true, limit: 20 };
   begin('newest users');
   await listUsers({ users, records })(page);
   begin('two characters');
   await listUsers({ users, records })({ ...page, contains: 'zq' });
+  begin('a text');
+  await listUsers({ users, records })({ ...page, contains: 'one.77777' });
+  for (const only of ['disabled', 'logged-in', 'provider:google']) {
+    begin(`users: ${only}`);
+    await listUsers({ users, records })({ ...page, only });
+  }
   begin('number of users');
   await countUsers({ users })();
   begin('latest events of all');
   await listAllEvents({ records })({ before: null, limit: 20 });
+  begin('events of an operator');
+  await listAllEvents({ records })({ before: null, limit: 20, actor: 'support' });
+  begin('invitations');
+  await listInvitations(records, clock.now(), 20);
+  begin('overview');
+  await overview({ records, clock })('30d');
   await close();
 };
 

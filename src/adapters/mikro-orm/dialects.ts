@@ -3,10 +3,10 @@ import { CompiledQuery, type DatabaseConnection } from 'kysely';
 import { monotonicTime, random } from '../clock/system.ts';
 import { type Failure, field } from './failures.ts';
 import type { SearchIndex } from './search.ts';
-import type { Booleans, Connection, Execute, RowLock, Sql } from './statements.ts';
+import type { Asking, Connection, Execute, RowLock, Sql } from './statements.ts';
 
 /** What differs between the databases. */
-export type SqlDialect = {
+export type SqlDialect = Asking & {
   /** As OpenTelemetry calls the database. */
   readonly system: 'postgresql' | 'sqlite' | 'mariadb' | 'mysql';
   /** Sends a statement outside of transactions, and again after a conflict or while the database is busy. */
@@ -19,7 +19,6 @@ export type SqlDialect = {
   readonly rowLock: RowLock;
   /** Whether `delete` can return what it has deleted. */
   readonly returnsDeleted: boolean;
-  readonly booleans: Booleans;
   readonly search: SearchIndex;
   readonly failureOf: (error: unknown) => Failure;
 };
@@ -118,6 +117,7 @@ export const POSTGRESQL: SqlDialect = {
   rowLock: 'no key update',
   returnsDeleted: true,
   booleans: (value) => value,
+  equalsAreRanges: false,
   search: 'pg_trgm',
   failureOf: postgresqlFailure,
 };
@@ -156,6 +156,7 @@ export const SQLITE: SqlDialect = {
   rowLock: null,
   returnsDeleted: true,
   booleans: Number,
+  equalsAreRanges: false,
   search: 'fts5',
   failureOf: sqliteFailure,
 };
@@ -185,6 +186,7 @@ export const MARIADB: SqlDialect = {
   rowLock: 'update',
   returnsDeleted: true,
   booleans: Number,
+  equalsAreRanges: true,
   search: null,
   failureOf: mysqlFailure,
 };

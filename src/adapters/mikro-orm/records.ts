@@ -57,11 +57,8 @@ export const mikroOrmRecords = (kysely: () => Sql, dialect: SqlDialect, prefix =
 
 type Send = (statement: TableStatement) => Promise<QueryResult<Row>>;
 
-const callsOver = (
-  send: Send,
-  tables: (name: TableName) => SqlTable,
-  { booleans, rowLock, returnsDeleted, search }: SqlDialect,
-): Calls => {
+const callsOver = (send: Send, tables: (name: TableName) => SqlTable, dialect: SqlDialect): Calls => {
+  const { booleans, rowLock, returnsDeleted, search } = dialect;
   const select = async <Name extends TableName>(
     name: Name,
     query: Query<Name>,
@@ -70,7 +67,7 @@ const callsOver = (
     if (![...Object.values(query.equal ?? {}), query.range?.[2], query.contains].every(isStorable)) return [];
     const table = tables(name);
     const isSearch = query.contains !== undefined && query.equal === undefined && table.search.length > 0;
-    const statements = isSearch ? searchRows(table, query, search) : [selectRows(table, query, booleans, lock)];
+    const statements = isSearch ? searchRows(table, query, search) : [selectRows(table, query, dialect, lock)];
     let found: readonly Row[] = [];
     for (const statement of statements) {
       found = (await send(statement)).rows;

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Compilable, CompiledQuery, ExpressionBuilder, Kysely, QueryResult } from 'kysely';
+import type { Compilable, CompiledQuery, ExpressionBuilder, Kysely, QueryResult, SelectQueryBuilder } from 'kysely';
 import type { Query } from '../../application/storage/records.ts';
 import {
   type AnyTable,
@@ -120,16 +120,28 @@ export type TableStatement = Statement & { readonly table: SqlTable };
 /** How a read locks its rows. `write` changes their version, since the other nodes of a cluster see no locks, but conflicts. */
 export type RowLock = 'no key update' | 'update' | 'write' | null;
 
+/** What the statements of a dialect differ in. */
+export type Asking = {
+  readonly booleans: Booleans;
+  /**
+   * Whether a page compares columns by `>=` and `<=` instead of `=`, and sorts by them first. By `=`, MariaDB reads all rows before the place where a
+   * page begins.
+   */
+  readonly equalsAreRanges: boolean;
+};
+
 export const selectRows = <Name extends TableName>(
   table: SqlTable,
   { equal = {}, range, order = [], descending = false, skip, limit }: Query<Name>,
-  booleans: Booleans,
+  { booleans, equalsAreRanges }: Asking,
   lock: RowLock,
 ): TableStatement => {
   const equals = Object.entries(equal).map(([member, value]) => [table.column(member), value] as const);
   const columns = equals.map(([{ name }]) => name);
   const values = equals.map(([column, value]) => toSql(column, value, booleans));
   const direction = descending ? 'desc' : 'asc';
+  const isRange = equalsAreRanges && range !== undefined && order.length > 0;
+  const sorted = [...(isRange ? columns : []), ...order.map((member) => table.column(member).name)];
   return {
     table,
     shape: JSON.stringify([
@@ -138,17 +150,43 @@ export const selectRows = <Name extends TableName>(
     ]),
     values: [...values, range?.[2], limit, skip],
     build: (db: Sql, given: readonly unknown[]) => {
-      let query = db.selectFrom(table.name).select(namesOf(table));
-      for (const [at, name] of columns.entries()) query = query.where(name, '=', given[at]);
       const [bound, most, first] = given.slice(columns.length) as [unknown, number, number];
-      if (range !== undefined) query = query.where(table.column(range[0]).name, range[1], bound);
-      for (const member of order) query = query.orderBy(table.column(member).name, direction);
-      if (limit !== undefined) query = query.limit(most);
-      if (skip !== undefined) query = query.offset(first);
+      const chosen = (names: readonly string[]) => {
+        let query = db.selectFrom(table.name).select(names);
+        for (const [at, name] of columns.entries())
+          query = isRange
+            ? query.where(name, '>=', given[at]).where(name, '<=', given[at])
+            : query.where(name, '=', given[at]);
+        if (range !== undefined) query = query.where(table.column(range[0]).name, range[1], bound);
+        for (const name of sorted) query = query.orderBy(name, direction);
+        if (limit !== undefined) query = query.limit(most);
+        return skip === undefined ? query : query.offset(first);
+      };
+      if (skip !== undefined) return rowsOf(db, table, chosen(table.key.map(({ name }) => name)), sorted, direction);
+      const query = chosen(namesOf(table));
       if (lock === 'update' || lock === 'write') return query.forUpdate();
       return lock === 'no key update' ? query.forNoKeyUpdate() : query;
     },
   };
+};
+
+/** The rows of keys, which an index has: so what is left out is not read. */
+const rowsOf = (
+  db: Sql,
+  table: SqlTable,
+  keys: SelectQueryBuilder<Rows, string, Rows[string]>,
+  sorted: readonly string[],
+  direction: 'asc' | 'desc',
+) => {
+  const inTable = (name: string) => `${table.name}.${name}`;
+  let query = db
+    .selectFrom(keys.as('place'))
+    .innerJoin(table.name, (join) =>
+      table.key.reduce((on, { name }) => on.onRef(`place.${name}`, '=', inTable(name)), join),
+    )
+    .select(namesOf(table).map(inTable));
+  for (const name of sorted) query = query.orderBy(inTable(name), direction);
+  return query;
 };
 
 export const insertRow = (table: SqlTable, row: Row, booleans: Booleans): TableStatement => ({

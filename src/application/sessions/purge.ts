@@ -1,4 +1,4 @@
-import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import { type DomainEvent, NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { REMEMBERED_FOR } from '../../domain/remembered-device.ts';
 import { isCovered, type MassEnding, type Session } from '../../domain/session.ts';
 import { DELIVERIES_KEPT } from '../../domain/webhook.ts';
@@ -50,14 +50,13 @@ export const removeEnded = (deps: Pick<Core, 'transactions'> & Sources) => (limi
     // A session that has replaced another one since the list was read comes later, unless this is the last step.
     const isLast = sessions.length < limit;
     const isMeant = (session: Session) => isCovered(session, ending) && (isLast || ids.has(session.id));
-    const origin = { ...NO_ORIGIN, actor };
-    let removed = 0;
+    const events: DomainEvent[] = [];
     for (const userId of usersInOrder(due)) {
       const ended = await stores.sessions.endByUser(userId, isMeant);
-      // `endEverySession` has added one entry for all to the list of ended sessions.
-      await record(deps, stores, origin, sessionEvents(userId, ended, 'operator', note), false);
-      removed += ended.length;
+      events.push(...sessionEvents(userId, ended, 'operator', note));
     }
+    // `endEverySession` has added one entry for all to the list of ended sessions.
+    await record(deps, stores, { ...NO_ORIGIN, actor }, events, false);
     // These devices were remembered until `at`.
     const devices = { time: 'expiresAt', until: at + REMEMBERED_FOR, limit } as const;
     const isDone = isLast && (await purgeRows(stores.records, 'rememberedDevices', devices)) < limit;
@@ -67,7 +66,7 @@ export const removeEnded = (deps: Pick<Core, 'transactions'> & Sources) => (limi
       const next = sessions.at(-1)?.id ?? cursor ?? '';
       await changeRow(stores.records, 'massEndings', { id }, (row) => ({ ...row, cursor: next }));
     }
-    return removed;
+    return events.length;
   });
 
 /** The tasks of every minute: purges, and `mass-endings` (`removeEnded`), `operations` (`logOperatorEvents`) and `counts` (`countHour`). */

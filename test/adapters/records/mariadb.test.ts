@@ -70,6 +70,24 @@ describe.runIf(canStartMariadb())('on MariaDB', () => {
     };
   });
 
+  it('reads no more rows for a later page than it lists', async () => {
+    await empty();
+    const { em, records, close } = await open('tandem', '', { poolSize: 1 });
+    onTestFinished(close);
+    await em.execute(`insert into operator_events (id, actor, at, event, version)
+      select lpad(seq, 26, '0'), 'ada', seq, '{}', 1 from seq_1_to_20000`);
+    await em.execute('analyze table operator_events');
+    const rows = await records.list('operatorEvents', {
+      ...{ equal: { actor: 'ada' }, range: ['id', '<', `${10_000}`.padStart(26, '0')], order: ['id'] },
+      ...{ descending: true, limit: 20 },
+    });
+    const [read] = await em.execute(
+      `select variable_value as count from information_schema.session_status where variable_name = 'handler_read_prev'`,
+    );
+    expect(rows[0]).toMatchObject({ at: 9_999 });
+    expect(Number(read?.count)).toBeLessThanOrEqual(rows.length);
+  });
+
   it('locks by a change of a row, in whatever order its key is named', async () => {
     await empty();
     const records = mikroOrmRecords(() => opened().em.getKysely(), OTHER);

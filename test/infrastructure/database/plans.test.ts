@@ -74,7 +74,7 @@ describe.each(KINDS)('on $on', ({ open, dialect, explain, isSlow }) => {
 
   const planOf = async (name: TableName, query: AnyQuery): Promise<string> => {
     const db = database.em.getKysely();
-    const { values, build } = selectRows(sqlTables('')(name), query as Query<TableName>, dialect.booleans, null);
+    const { values, build } = selectRows(sqlTables('')(name), query as Query<TableName>, dialect, null);
     const { sql, parameters } = build(db, values).compile();
     const { rows } = await db.executeQuery(CompiledQuery.raw(`${explain} ${sql}`, [...parameters]));
     return JSON.stringify(rows);

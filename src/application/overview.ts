@@ -81,7 +81,11 @@ const countSessions = (records: Records): Promise<number> =>
     return (await records.list('sessions', { ...place, order: ['id'], skip, limit: 1 }))[0]?.id;
   });
 
-export const RANGES = { '24h': { step: HOUR, steps: 24 }, '30d': { step: DAY, steps: 30 } } as const;
+export const RANGES = {
+  '24h': { step: HOUR, steps: 24 },
+  '7d': { step: DAY, steps: 7 },
+  '30d': { step: DAY, steps: 30 },
+} as const;
 export type Range = keyof typeof RANGES;
 
 /** The counts of each hour or day of a range, and the mails and webhooks that wait. */

@@ -123,7 +123,7 @@ it.runIf(canBrowse())(
     await isAt('/auth/app');
     await click('app.app');
     await tab.waitForURL(`${url}/office/users?contains=ada`);
-    expect(await tab.getByRole('banner').textContent()).toContain(`Events name you ${username} ${user.id} (page)`);
+    expect(await tab.getByRole('banner').textContent()).toContain(`Logged in as ${username} ${user.id} (page)`);
 
     ahead = 60 * 60_000;
     await tab.getByRole('button', { name: 'Search' }).click();

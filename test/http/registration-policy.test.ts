@@ -87,7 +87,7 @@ it('the pages, with REGISTRATION=closed say so after a form that was open before
   const [before, service] = [visitorOf(open), await start({ REGISTRATION: 'closed' })];
   expect((await before.open('/auth/log-in')).text).toContain('href="/auth/register"');
   const visitor = visitorOf(service);
-  await visitor.open('/auth/register');
+  expect((await visitor.open('/auth/register')).text).toContain('class="notice fact"');
   const { username, email, password } = aPerson();
   const { status } = await visitor.post('/auth/register', { username, email, password, once: 'x'.repeat(43) });
   expect(status).toBe(303);

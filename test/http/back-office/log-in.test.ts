@@ -97,7 +97,7 @@ describe('an operator', () => {
     expect(answer.get('Set-Cookie')?.find((line) => line.startsWith(COOKIE))).toMatch(
       RegExp(`Max-Age=3600; ${attributes}`),
     );
-    expect((await office.open(page)).text).toContain(`Events name you <strong>${actor}</strong>`);
+    expect((await office.open(page)).text).toContain(`Logged in as <strong>${actor}</strong>`);
     await send(office, `${page}/end-sessions`, { reason: 'A leak.' });
     await refreshWith(service, cookie).expect(401);
     expect(await eventsOf(service, user.id)).toContainEqual(

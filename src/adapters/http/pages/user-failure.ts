@@ -1,6 +1,6 @@
-import { type Html, html } from '../../../application/templates.ts';
+import { type Html, html, NOTHING } from '../../../application/templates.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
-import { pathIn } from './layout.ts';
+import { breakable, pathIn } from './layout.ts';
 import type { PageView } from './page-view.ts';
 import { filledPage, tryAgain, type UserPageFiles } from './user-pages.ts';
 
@@ -22,8 +22,8 @@ export const userFailurePage = (failure: UserFailure, files: UserPageFiles): str
   const reason = of[code] ?? of[status] ?? of.other ?? '';
   const lists: Readonly<Record<string, Html>> = {
     'list.reason': html`<p class="lead">${reason}${tryAgain(failure, retryAfter)}</p>`,
-    'list.ways': html`${waysOf(failure).map(([text, to]) => html`<p><a href="${to}">${of[text] ?? ''}</a></p>\n`)}`,
-    'list.report': html`<p><small>${of.report ?? ''} <code>${code}</code> <code>${requestId}</code></small></p>`,
+    'list.ways': html`${waysOf(failure).map(([text, to], at) => html`<p><a${at === 0 ? html` class="button"` : NOTHING} href="${to}">${of[text] ?? ''}</a></p>\n`)}`,
+    'list.report': html`<p><small>${of.report ?? ''} <code>${breakable(code)}</code> <code>${requestId}</code></small></p>`,
   };
   const title = of[`title-${status}`] ?? of.title ?? '';
   return filledPage(failure, files, {

@@ -27,8 +27,10 @@ export const tryAgain = (
 const alertOf = (shown: PageView): Html => {
   const { state, texts } = shown;
   const { error, notice } = state ?? {};
+  // What no form has done is neither good nor bad news.
+  const fact = state?.form === '' ? html` fact` : NOTHING;
   if (notice !== undefined)
-    return html`<p role="status" class="notice">${texts.notices[notice] ?? ''}${addressOf(shown)}</p>`;
+    return html`<p role="status" class="notice${fact}">${texts.notices[notice] ?? ''}${addressOf(shown)}</p>`;
   if (error === undefined) return NOTHING;
   // What a page says itself is not why a hook has refused.
   const ofPage = error.message === undefined ? texts.pages[shown.name]?.[error.code] : undefined;

@@ -93,7 +93,7 @@ const USUAL = { mayRegister: true, passwords: 'required' } as const;
 const OTHERS: readonly View[] = [
   ...(['register', 'account', 'delete'] as const).map((name) => ({
     ...{ ...USUAL, name, title: 'PASSWORDS=optional', passwords: 'optional' as const },
-    ...{ isVisitor: name !== 'register', payloads: PLAIN, state: null },
+    ...{ isVisitor: name !== 'register', payloads: name === 'register' ? {} : PLAIN, state: null },
   })),
   {
     ...{ ...USUAL, name: 'register', title: 'REGISTRATION=closed', mayRegister: false, isVisitor: false, payloads: {} },
@@ -109,11 +109,18 @@ export const views = (): readonly View[] => {
   );
   return pages.flatMap(([name, page]) => {
     const visited = { ...USUAL, name, isVisitor: page.for === 'visitor' };
+    const own = (payloads: Partial<Payloads>) =>
+      Object.fromEntries(Object.entries(payloads).filter(([each]) => page.shows?.some((shown) => shown === each)));
     const states = new Map(outcomes.filter(({ page }) => page === name).map(({ title, state }) => [title, state]));
     return [
-      { ...visited, title: 'plain', state: null, payloads: PLAIN },
-      ...(page.shows === undefined ? [] : [{ ...visited, title: 'filled', state: null, payloads: FULL }]),
-      ...[...states].map(([title, state]) => ({ ...visited, title, state: { page: name, ...state }, payloads: FULL })),
+      { ...visited, title: 'plain', state: null, payloads: own(PLAIN) },
+      ...(page.shows === undefined ? [] : [{ ...visited, title: 'filled', state: null, payloads: own(FULL) }]),
+      ...[...states].map(([title, state]) => ({
+        ...visited,
+        title,
+        state: { page: name, ...state },
+        payloads: own(FULL),
+      })),
       ...OTHERS.filter((other) => other.name === name),
     ];
   });

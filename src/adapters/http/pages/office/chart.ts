@@ -21,6 +21,12 @@ const [WIDTH, HEIGHT] = [10, 100];
 /** Bars or a line, with a table beside them that says the same. No colour says anything alone. */
 export const chartOf = ({ title, labels, series, isLine = false, firstHue = 1 }: Chart): Html => {
   const totals = labels.map((_, at) => sum(series.map(({ values }) => values[at] ?? 0)));
+  if (sum(totals) === 0)
+    return html`<figure class="chart">
+<figcaption>${title} <strong>${labels.length === 0 ? '–' : '0'}</strong></figcaption>
+<p class="lead">${labels.length === 0 ? 'Not counted yet.' : 'None in this time.'}</p>
+</figure>
+`;
   const most = Math.max(1, ...totals);
   const total = numberOf(isLine ? (totals.at(-1) ?? 0) : sum(totals));
   const peak = labels[totals.indexOf(most)];

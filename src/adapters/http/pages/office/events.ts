@@ -1,7 +1,6 @@
 import { type Html, html } from '../../../../application/templates.ts';
 import type { AccountEvent, EventKind, SessionEnding } from '../../../../domain/event.ts';
-import { pathIn } from '../layout.ts';
-import { badge, type Tone, timeOf, wordsOf } from './frame.ts';
+import { actorUrl, badge, type Tone, timeOf, wordsOf } from './frame.ts';
 import type { PageView } from './view.ts';
 
 /** Why sessions ended, for operators. */
@@ -55,11 +54,16 @@ export type ShownEvent = Omit<AccountEvent, 'userId'>;
 
 /** What happened, why, and who did it. */
 export const whatOf = ({ site }: PageView, { kind, reason, method, note, count, actor }: ShownEvent): Html =>
-  html`<strong>${wordsOf(kind)}</strong>${count > 1 ? html` <span class="count">× ${count}</span>` : ''}${method === null ? '' : ` (${wordsOf(method).toLowerCase()})`}${reason === null ? '' : html`: ${ENDINGS[reason]}`}${note === null ? '' : html` <q>${note}</q>`}${actor === null ? '' : html` ${badge('quiet', html`by <a href="${pathIn(site, '/office/events')}?${new URLSearchParams({ actor }).toString()}">${actor}</a>`)}`}`;
+  html`<strong>${wordsOf(kind)}</strong>${count > 1 ? html` <span class="count">× ${count}</span>` : ''}${method === null ? '' : ` (${wordsOf(method).toLowerCase()})`}${reason === null ? '' : html`: ${ENDINGS[reason]}`}${note === null ? '' : html` <q>${note}</q>`}${actor === null ? '' : html` ${badge('quiet', html`by <a href="${actorUrl(site, actor)}">${actor}</a>`)}`}`;
 
 /** The events of one day below its name. */
 const daysOf = (events: readonly ShownEvent[]): ReadonlyMap<string, readonly ShownEvent[]> =>
-  Map.groupBy(events, ({ at }) => new Date(at).toLocaleDateString('en-GB', { dateStyle: 'full', timeZone: 'UTC' }));
+  Map.groupBy(events, ({ at }) =>
+    new Date(at).toLocaleDateString('en-GB', {
+      ...{ weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' },
+      timeZone: 'UTC',
+    }),
+  );
 
 export const timelineOf = (view: PageView, events: readonly ShownEvent[]): readonly Html[] =>
   [...daysOf(events)].map(

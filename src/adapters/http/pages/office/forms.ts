@@ -8,7 +8,7 @@ const FIELDS: Readonly<Record<string, { readonly label: string; readonly type: '
     email: { label: 'Email address', type: 'email' },
     emailVerified: { label: 'I know that the address is theirs', type: 'flag' },
     final: { label: 'Somebody else had taken the account: it goes back to its owner', type: 'flag' },
-    handOver: { label: 'Show it here, to hand over: it proves no address', type: 'flag' },
+    handOver: { label: 'Show it here, to hand over: using it does not prove the address', type: 'flag' },
     sendLink: { label: 'Send a mail with a link', type: 'flag' },
     attributes: { label: 'Attributes, as JSON', type: 'json' },
   };

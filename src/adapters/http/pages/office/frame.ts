@@ -19,7 +19,7 @@ export const officePage = (view: PageView, { path, title, badges = [], lead = ''
     title: `${title} · Back office`,
     path,
     style: '/office.css',
-    aside: html`<p class="who">Events name you <strong>${view.operator}</strong>${view.logOutUrl === null ? NOTHING : html` <a href="${view.logOutUrl}">Log out</a>`}</p>\n`,
+    aside: html`<p class="who">Logged in as <strong>${view.operator}</strong> <a href="${actorUrl(view.site, view.operator)}">What you did</a>${view.logOutUrl === null ? NOTHING : html` <a href="${view.logOutUrl}">Log out</a>`}</p>\n`,
     main: html`<h1>${title}${badges.map((each) => html` ${each}`)}</h1>
 ${lead === '' ? NOTHING : html`<p class="lead">${lead}</p>\n`}${alertIn(view)}${main}`,
   });
@@ -33,6 +33,10 @@ const alertIn = ({ said, forms }: PageView): Html => {
     ? html`<p role="status" class="notice">${button}: ${url === undefined ? done : handsOver}${url === undefined ? NOTHING : html` <code>${url}</code>`}</p>\n`
     : html`<p role="alert" class="notice bad" id="alert">${button}: ${problems.join('; ')}</p>\n`;
 };
+
+/** What an operator did. */
+export const actorUrl = (site: Site, actor: string): string =>
+  `${pathIn(site, '/office/events')}?${new URLSearchParams({ actor })}`;
 
 export type Tone = 'good' | 'bad' | 'warn' | 'quiet';
 
@@ -48,7 +52,8 @@ export const timeOf = (at: number, isOfDay = false): Html => {
 export const numberOf = (count: number): string => count.toLocaleString('en');
 
 /** A word of the domain, such as the kind of an event, as people read it. */
-export const wordsOf = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1).replaceAll('-', ' ');
+export const wordsOf = (name: string): string =>
+  name.charAt(0).toUpperCase() + name.slice(1).replaceAll('-', ' ').replace('ogin', 'og-in');
 
 export const panel = (
   title: string,
@@ -71,7 +76,7 @@ export const tableOf = (caption: string, heads: readonly string[], rows: readonl
 ${rows.map(
   ([first = NOTHING, ...others]) => html`<tr>
 <th scope="row">${first}</th>
-${others.map((cell, at) => html`<td data-label="${heads[at + 1] ?? ''}">${cell}</td>\n`)}</tr>
+${others.map((cell, at) => html`<td${heads[at + 1] ? html` data-label="${heads[at + 1] ?? ''}"` : NOTHING}>${cell}</td>\n`)}</tr>
 `,
 )}</tbody>
 </table>
@@ -83,8 +88,14 @@ export const nextPage = (query: Readonly<Record<string, string | null>>, text: s
   return html`<p class="more"><a href="?${new URLSearchParams(given).toString()}">${text}</a></p>\n`;
 };
 
-export const userLink = (site: Site, id: string, text: Html | string): Html =>
-  html`<a href="${pathIn(site, `/office/users/${id}`)}">${text}</a>`;
+export const userLink = (site: Site, id: string, name: string): Html =>
+  html`<a href="${pathIn(site, `/office/users/${id}`)}">${name}</a>`;
+
+/** Of somebody who has no account, or no longer, the id is all that is known. */
+export const userOf = ({ site, usernames }: PageView, id: string): Html => {
+  const name = usernames.get(id);
+  return name === undefined ? html`<code>${id}</code>` : userLink(site, id, name);
+};
 
 /** @param value of the option that is chosen */
 export const selectOf = (

@@ -5,7 +5,7 @@ import type { InvitationJson, SettingJson, WebhookJson } from '../../../json/bac
 import { breakable, pathIn, prose } from '../layout.ts';
 import { deviceOf, isFrom, type ShownEvent, whatOf } from './events.ts';
 import { buttonOf, foldedForms } from './forms.ts';
-import { badge, nextPage, numberOf, officePage, panel, selectOf, tableOf, timeOf, userLink, wordsOf } from './frame.ts';
+import { badge, nextPage, numberOf, officePage, panel, selectOf, tableOf, timeOf, userOf, wordsOf } from './frame.ts';
 import type { PageView } from './view.ts';
 
 type InvitationsShown = { readonly invitations: readonly v.InferInput<typeof InvitationJson>[] };
@@ -38,7 +38,7 @@ export const eventsPage = (view: PageView, { events, next }: EventsShown, query:
   const rows = events.map((event) => [
     timeOf(event.at),
     html`${whatOf(view, event)}`,
-    userLink(view.site, event.userId, html`<code>${event.userId}</code>`),
+    userOf(view, event.userId),
     isFrom(event) ? deviceOf(view, event) : NOTHING,
   ]);
   return officePage(view, {
@@ -79,7 +79,7 @@ ${
         ['Type', 'User', 'Attempts', 'Last error', 'Next attempt'],
         webhook.failures.map(({ type, userId, attempts, lastError, nextAttemptAt }) => [
           html`${type}`,
-          userLink(view.site, userId, html`<code>${userId}</code>`),
+          userOf(view, userId),
           html`${attempts}`,
           html`<code>${lastError ?? ''}</code>`,
           nextAttemptAt === null ? html`after another one` : timeOf(nextAttemptAt),

@@ -1,7 +1,8 @@
 import type { overview, Range } from '../../../../application/overview.ts';
-import { type Html, html } from '../../../../application/templates.ts';
+import { type Html, html, NOTHING } from '../../../../application/templates.ts';
 import { LOGIN_METHOD_NAMES } from '../../../../domain/assurance.ts';
 import type { SessionEnding } from '../../../../domain/event.ts';
+import { pathIn } from '../layout.ts';
 import { chartOf, type Series } from './chart.ts';
 import { numberOf, officePage, timeOf, wordsOf } from './frame.ts';
 import type { PageView } from './view.ts';
@@ -21,7 +22,7 @@ const ENDINGS: readonly (readonly [name: string, reasons: readonly SessionEnding
   ['Operator, or probably stolen', ['operator', 'token-replayed']],
 ];
 
-const RANGE_NAMES: Readonly<Record<Range, string>> = { '24h': '24 hours', '30d': '30 days' };
+const RANGE_NAMES: Readonly<Record<Range, string>> = { '24h': '24 hours', '7d': '7 days', '30d': '30 days' };
 
 export const overviewPage = (
   view: PageView,
@@ -45,7 +46,7 @@ export const overviewPage = (
   return officePage(view, {
     path: '/office',
     title: 'Overview',
-    main: html`${figuresOf(shown)}
+    main: html`${figuresOf(view, shown)}
 <nav aria-label="Time" class="ranges">${Object.entries(RANGE_NAMES).map(
       ([value, name]) =>
         html`<a href="?range=${value}"${value === range ? html` aria-current="true"` : ''}>${name}</a>\n`,
@@ -72,15 +73,17 @@ const sessionsOf = ({ steps }: Overview, labels: readonly string[]): Html => {
   return chartOf({ title: 'Active sessions', labels: known, series: [{ name: 'Sessions', values }], isLine: true });
 };
 
-const figuresOf = ({ users, sessions, waitingMails, waitingWebhooks }: Overview): Html => {
+const figuresOf = ({ site }: PageView, { users, sessions, waitingMails, waitingWebhooks }: Overview): Html => {
   const count = (number: number | null) => html`${number === null ? '–' : numberOf(number)}`;
   const waiting = ({ count: number }: Waiting, most: number) =>
     html`${numberOf(number)}${number === most ? ' or more' : ''}`;
-  const figures: readonly (readonly [name: string, value: Html, since?: number | null])[] = [
-    ['Users at the last full hour', count(users)],
-    ['Sessions at the last full hour', count(sessions)],
-    ['Waiting mails', waiting(waitingMails, 2_000), waitingMails.since],
-    ['Waiting webhook events', waiting(waitingWebhooks, 1_000), waitingWebhooks.since],
+  const since = ({ since: at }: Waiting) => (at === null ? NOTHING : html`since ${timeOf(at)}`);
+  const to = (path: string, text: string) => html`<a href="${pathIn(site, path)}">${text}</a>`;
+  const figures: readonly (readonly [name: Html | string, value: Html, when: Html | string])[] = [
+    [to('/office/users', 'Users'), count(users), 'at the last full hour'],
+    ['Sessions', count(sessions), 'at the last full hour'],
+    ['Waiting mails', waiting(waitingMails, 2_000), since(waitingMails)],
+    [to('/office/webhooks', 'Waiting webhook events'), waiting(waitingWebhooks, 1_000), since(waitingWebhooks)],
   ];
-  return html`<dl class="figures">${figures.map(([name, value, since]) => html`<div class="figure"><dt>${name}</dt><dd>${value}</dd>${typeof since === 'number' ? html`<dd class="since">since ${timeOf(since)}</dd>` : ''}</div>\n`)}</dl>`;
+  return html`<dl class="figures">${figures.map(([name, value, when]) => html`<div class="figure"><dt>${name}</dt><dd>${value}</dd><dd class="since">${when}</dd></div>\n`)}</dl>`;
 };

@@ -3,7 +3,7 @@ import { type Html, html, NOTHING } from '../../../../application/templates.ts';
 import { pathIn } from '../layout.ts';
 import { deviceOf, timelineOf } from './events.ts';
 import { buttonOf, foldedForms } from './forms.ts';
-import { badge, nextPage, officePage, panel, timeOf } from './frame.ts';
+import { badge, nextPage, officePage, panel, timeOf, wordsOf } from './frame.ts';
 import { stateOf } from './users.ts';
 import type { PageView } from './view.ts';
 
@@ -39,15 +39,16 @@ export const userPage = (view: PageView, { data, events, next }: UserShown): str
 ${panel('What happened', html`${timelineOf(view, events)}${events.length === 0 ? html`<p class="lead">Nothing yet.</p>` : NOTHING}${next === null ? NOTHING : nextPage({ before: next }, 'Earlier')}`)}</div>
 <div>
 ${panel('Account', accountOf(data))}
-${panel('Devices', devicesOf(view, data))}
-${panel('Ways in', waysOf(view, data))}
-${panel('Links and mails', mailsOf(data))}
 ${panel(
   'What you can do',
   html`${foldedForms(view, offered, filled)}
 <p><a href="${pathIn(view.site, `/office/users/${user.id}/export`)}" download>Export everything that is stored</a></p>`,
   'acts',
-)}</div>
+)}
+${panel('Devices', devicesOf(view, data))}
+${panel('Ways in', waysOf(view, data))}
+${panel('Links and mails', mailsOf(data))}
+</div>
 </div>`,
   });
 };
@@ -76,7 +77,7 @@ const devicesOf = (view: PageView, { sessions, rememberedDevices }: AccountData)
     [
       ...sessions.map(
         (each) =>
-          html`<div>${deviceOf(view, each)} ${each.binding === 'none' ? '' : badge('good', 'Bound')}<br><small>used ${timeOf(each.lastUsedAt)}</small></div>${buttonOf(view, 'end-session', 'sessionId', each.id)}`,
+          html`<div>${deviceOf(view, each)} ${each.binding === 'none' ? '' : badge('good', 'Tied to the device')}<br><small>last used ${timeOf(each.lastUsedAt)}</small></div>${buttonOf(view, 'end-session', 'sessionId', each.id)}`,
       ),
       ...rememberedDevices.map(
         (each) =>
@@ -111,8 +112,8 @@ const waysOf = (view: PageView, { factors, recoveryCodes, passkeys, identities }
 const mailsOf = ({ links, messages }: AccountData): Html =>
   listOf(
     [
-      ...links.map(({ purpose, expiresAt }) => entryOf(purpose, html`link, valid until ${timeOf(expiresAt)}`)),
-      ...messages.map(({ kind, createdAt }) => entryOf(kind, html`mail, waits since ${timeOf(createdAt)}`)),
+      ...links.map(({ purpose, expiresAt }) => entryOf(wordsOf(purpose), html`link, valid until ${timeOf(expiresAt)}`)),
+      ...messages.map(({ kind, createdAt }) => entryOf(wordsOf(kind), html`mail, waits since ${timeOf(createdAt)}`)),
     ],
     'No link is valid, no mail waits.',
   );

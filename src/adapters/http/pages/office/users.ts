@@ -38,6 +38,7 @@ export const usersPage = (view: PageView, { users, next }: UsersShown, { contain
   return officePage(view, {
     path: '/office/users',
     title: 'Users',
+    lead: view.forms.has('create-user') ? html`<a href="#all">Create a user, or end all sessions</a>` : '',
     main: html`<form method="get" action="${pathIn(site, '/office/users')}" role="search" class="filters">
 <p><label for="contains">Name or address</label>
 <input id="contains" name="contains" type="search" value="${contains}" maxlength="254" autocomplete="off" autocapitalize="none" spellcheck="false" aria-describedby="parts"></p>
@@ -46,6 +47,6 @@ ${selectOf('only', 'Show', filters, only)}<button>Search</button>
 </form>
 ${tableOf(contains === '' && only === '' ? 'The newest first' : 'Found', ['Name', 'Address', 'Registered', 'State'], rows)}${
   next === null ? NOTHING : nextPage({ contains, only, cursor: next }, 'Further users')
-}${panel('For all users', html`${foldedForms(view, ['create-user', 'end-all-sessions'])}`)}`,
+}${panel('For all users', html`${foldedForms(view, ['create-user', 'end-all-sessions'])}`, 'all')}`,
   });
 };

@@ -12,6 +12,8 @@ export type PageView = {
   readonly logOutUrl: string | null;
   /** By the name of the act. A service without mail has not all of them. */
   readonly forms: ReadonlyMap<string, OfficeForm>;
+  /** By the ids of users whom the page names. */
+  readonly usernames: ReadonlyMap<string, string>;
   /** The names of the providers. */
   readonly providers: readonly string[];
   /** What people call the program of a user agent, if that says so. */

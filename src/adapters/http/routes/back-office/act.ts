@@ -57,6 +57,8 @@ type Declaration<
   readonly page?: {
     readonly path: `/office${string}`;
     readonly name: string;
+    /** The ids of the users whom it names. */
+    about?(data: v.InferInput<Data>): readonly string[];
     show(view: PageView, data: v.InferInput<Data>, query: Output<Query>): string;
   };
   /** Of `users`. Without one, it has none. */

@@ -195,8 +195,8 @@ export const ACTS = {
       changed: await operate.setAttributes(deps)(id, body.attributes, origin),
     }),
     form: {
-      button: 'State attributes',
-      text: 'In place of those that are stated now. Access tokens have them from the next refresh on; {} removes them.',
+      button: 'Change the attributes',
+      text: 'In place of the present ones. Access tokens have them from the next refresh on; {} removes them.',
     },
     command: { name: 'set-attributes', says: 'Access tokens have them from the next refresh on.' },
   }),
@@ -222,8 +222,8 @@ export const ACTS = {
       return { url: `${deps.accountPagesUrl}/password-reset#token=${token}`, expiresAt };
     },
     form: {
-      button: 'Send a link for a new password',
-      text: 'To the address of the account.',
+      button: 'Make a link for a new password',
+      text: 'By mail to the address of the account, unless you hand it over yourself.',
       handsOver: 'Hand this link over. It is shown for a minute, and works once:',
     },
     command: { name: 'reset-link' },

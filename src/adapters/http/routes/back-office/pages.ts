@@ -49,8 +49,16 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
       : [{ ...form, name, members: membersOf(submits.request.body), posted: formRoute(deps, name, form, submits) }];
   });
   const names = deviceNames();
-  /** What all pages have. @param id of the user whom the page shows */
-  const viewOf = async (ctx: Context, said: string | undefined, id = ''): Promise<PageView> => ({
+  const usernamesOf = async (ids: readonly string[]): Promise<PageView['usernames']> => {
+    const found = await Promise.all([...new Set(ids)].map((id) => deps.users.findById(id)));
+    return new Map(found.flatMap((user) => (user === null ? [] : [[user.id, user.username]])));
+  };
+  /** What all pages have. @param id of the user whom the page shows. @param about the ids of those whom it names */
+  const viewOf = async (
+    ctx: Context,
+    said: string | undefined,
+    { id = '', about = [] }: { readonly id?: string; readonly about?: readonly string[] } = {},
+  ): Promise<PageView> => ({
     site,
     operator: operatorOf(ctx),
     once: secrets.random(),
@@ -61,6 +69,7 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
         .filter(({ posted }) => isScope(posted.auth) && ctx.state.operator?.scopes.includes(posted.auth))
         .map((form) => [form.name, { ...form, action: pathIn(site, form.posted.path.replace(':id', id)) }]),
     ),
+    usernames: await usernamesOf(about),
     providers: [...providers.keys()],
     deviceNames: await names,
   });
@@ -76,7 +85,11 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
       handler: async ({ query: { said, ...given } }, ctx) => {
         const asked = { ...(membersOf(query).includes('limit') && { limit: PAGE_SIZE }), ...given };
         const data = await perform(read, deps, { query: asked, body: undefined }, originOfOperator(ctx));
-        return page.show(await viewOf(ctx, said as string | undefined), data, given);
+        return page.show(
+          await viewOf(ctx, said as string | undefined, { about: page.about?.(data) ?? [] }),
+          data,
+          given,
+        );
       },
     });
   });
@@ -86,7 +99,7 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
     handler: async ({ params: { id }, query: { before = null, said } }, ctx) => {
       const data = await accountData(deps, await existingUser(deps, id), deps.clock.now());
       const story = await listEventsAsOperator(deps)(id, { before, limit: PAGE_SIZE });
-      return userPage(await viewOf(ctx, said, id), { data, ...story });
+      return userPage(await viewOf(ctx, said, { id }), { data, ...story });
     },
   });
   return [...ofReads, ofUser, ...exportRoute(apiRoute('export-user')), ...forms.map(({ posted }) => posted)];

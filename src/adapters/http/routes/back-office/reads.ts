@@ -121,7 +121,10 @@ export const READS = {
     data: pageOf('events', v.object({ userId: v.string(), ...EventOfOperatorsJson.entries })),
     run: (deps, { query: { before = null, limit = DEFAULT_LIMIT, ...only } }) =>
       accounts.listAllEvents(deps)({ before, limit, ...only }),
-    page: { path: '/office/events', name: 'Events', show: eventsPage },
+    page: {
+      ...{ path: '/office/events', name: 'Events', show: eventsPage },
+      about: ({ events }) => events.map(({ userId }) => userId),
+    },
   }),
   invitations: act({
     at: 'GET /invitations',
@@ -143,7 +146,10 @@ export const READS = {
       }));
       return { webhooks: await Promise.all(all) };
     },
-    page: { path: '/office/webhooks', name: 'Webhooks', show: webhooksPage },
+    page: {
+      ...{ path: '/office/webhooks', name: 'Webhooks', show: webhooksPage },
+      about: ({ webhooks }) => webhooks.flatMap(({ failures }) => failures.map(({ userId }) => userId)),
+    },
   }),
 } as const satisfies Readonly<Record<string, Act>>;
 

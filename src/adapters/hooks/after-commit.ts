@@ -27,21 +27,26 @@ export const eventsTo = (hook: NonNullable<Hooks['afterCommit']>, logger: Logger
   };
   let last: Promise<void> = Promise.resolve();
   let dropped = 0;
+  const logDropped = (): void => {
+    if (dropped > 0)
+      logger.error({ count: dropped }, 'events were not passed to the hook afterCommit: too many waited');
+    dropped = 0;
+  };
   const add = (event: AccountEvent): void => {
     if (oneAtATime.pendingCount >= MAX_WAITING) {
       observe('after-commit', 'dropped');
       dropped += 1;
       return;
     }
-    if (dropped > 0)
-      logger.error({ count: dropped }, 'events were not passed to the hook afterCommit: too many waited');
-    dropped = 0;
+    logDropped();
     last = oneAtATime(() => call(event));
   };
   return {
     add: (events: readonly AccountEvent[]): void => events.forEach(add),
     /** Waits for the events that were added. @throws Error when they take too long: the others are lost. */
-    close: (): Promise<void> =>
-      withTimeout(CLOSE_TIMEOUT, last, () => new Error('The hook afterCommit has not ended in time.')),
+    close(): Promise<void> {
+      logDropped();
+      return withTimeout(CLOSE_TIMEOUT, last, () => new Error('The hook afterCommit has not ended in time.'));
+    },
   };
 };

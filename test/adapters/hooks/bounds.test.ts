@@ -113,13 +113,13 @@ describe('hooks that do not end', () => {
 
   it('hold up the next event for ten seconds, a thousand wait, and a stop waits for five seconds', async () => {
     const heard: string[] = [];
-    const outcomes = vi.fn();
+    const [outcomes, error] = [vi.fn(), vi.fn()];
     const events = eventsTo(
       ({ id }) => {
         heard.push(id);
         return never();
       },
-      silentLogger,
+      Object.assign(Object.create(silentLogger), { error }),
       outcomes,
     );
     const added = Array.from({ length: 1_003 }, () => anEvent());
@@ -130,7 +130,8 @@ describe('hooks that do not end', () => {
     expect(heard).toEqual([added[0]?.id, added[1]?.id]);
     const dropped = outcomes.mock.calls.filter(([, outcome]) => outcome === 'dropped');
     expect(dropped.length).toBeGreaterThan(0);
-    const closed = events.close().catch((error: unknown) => error);
+    const closed = events.close().catch((failure: unknown) => failure);
+    expect(error).toHaveBeenLastCalledWith({ count: dropped.length }, expect.stringContaining('too many waited'));
     await vi.advanceTimersByTimeAsync(5_000);
     expect(await closed).toBeInstanceOf(Error);
   });

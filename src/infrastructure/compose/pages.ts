@@ -60,7 +60,7 @@ export const userFailures = (config: Config, read: PageOptions['files']): HttpDe
 
 /** The page that renews the session of a navigation. It loads the frame with the key. */
 export const continuation = ({ baseUrl, brand, defaultLocale }: Config, read: PageOptions['files']) => ({
-  contentSecurityPolicy: scriptedPagePolicy({ images: imagesOf(brand), frames: "'self'" }),
+  contentSecurityPolicy: scriptedPagePolicy({ 'img-src': imagesOf(brand), 'frame-src': "'self'" }),
   page: async (ctx: Context, targets: Targets): Promise<string> => {
     const files = await read();
     const site = { baseUrl, brand, version: VERSION };
@@ -149,4 +149,4 @@ const imagesOf = ({ logoUrl, darkLogoUrl, iconUrl }: Brand): string => {
 };
 
 const policyFor = (brand: Brand, targets: readonly string[]): string =>
-  scriptedPagePolicy({ images: imagesOf(brand), forms: ["'self'", ...targets].join(' ') });
+  scriptedPagePolicy({ 'img-src': imagesOf(brand), 'form-action': ["'self'", ...targets].join(' ') });

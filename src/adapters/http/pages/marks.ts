@@ -1,6 +1,6 @@
 import { Html } from '../../../application/templates.ts';
 
-/** Marks on buttons, drawn on 24 × 24 in the colour of their text. By the names of providers, as OIDC_PROVIDERS has them. */
+/** Icons of buttons, of 24 × 24, by the names of providers in OIDC_PROVIDERS. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   google: '<path d="M20.5 12H12m8.5 0a8.5 8.5 0 1 1-2.6-6.1" stroke-width="3"/>',
   microsoft: '<path d="M3.5 3.5h8v8h-8zm9 0h8v8h-8zm-9 9h8v8h-8zm9 0h8v8h-8z" fill="currentColor" stroke="none"/>',

@@ -7,18 +7,18 @@ type Chart = {
   readonly title: string;
   /** Of the steps. */
   readonly labels: readonly string[];
-  /** Stacked. At most five, in the order of their colours. */
+  /** At most five, which are stacked. */
   readonly series: readonly Series[];
-  /** A line of what there was, instead of bars of what happened. */
+  /** Bars show what happened, a line what there was. */
   readonly isLine?: boolean;
   /** The colour of the first series. Default: 1. */
   readonly firstHue?: number;
 };
 
-/** The units of a step, and of the height, in the picture, which is stretched. */
+/** Of a step, and of the picture. The page stretches them. */
 const [WIDTH, HEIGHT] = [10, 100];
 
-/** Bars or a line, with a table beside them that says the same. No colour says anything alone. */
+/** Bars or a line, with a table that says the same. */
 export const chartOf = ({ title, labels, series, isLine = false, firstHue = 1 }: Chart): Html => {
   const totals = labels.map((_, at) => sum(series.map(({ values }) => values[at] ?? 0)));
   const most = Math.max(1, ...totals);

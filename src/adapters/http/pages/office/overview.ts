@@ -6,7 +6,6 @@ import { chartOf, type Series } from './chart.ts';
 import { numberOf, officePage, timeOf, wordsOf } from './frame.ts';
 import type { PageView } from './view.ts';
 
-type Waiting = Overview['waitingMails'];
 type Overview = Awaited<ReturnType<ReturnType<typeof overview>>>;
 
 /** Why sessions end, in few groups. */
@@ -61,7 +60,7 @@ ${[
   });
 };
 
-/** As far as it is known. The step that is not over has the number of the one before. */
+/** The steps from the first known number on. Without a number of its own, a step has that of the one before. */
 const sessionsOf = ({ steps }: Overview, labels: readonly string[]): Html => {
   let last: number | undefined;
   const values = steps.flatMap(({ counts }) => {
@@ -74,7 +73,7 @@ const sessionsOf = ({ steps }: Overview, labels: readonly string[]): Html => {
 
 const figuresOf = ({ users, sessions, waitingMails, waitingWebhooks }: Overview): Html => {
   const count = (number: number | null) => html`${number === null ? '–' : numberOf(number)}`;
-  const waiting = ({ count: number }: Waiting, most: number) =>
+  const waiting = ({ count: number }: Overview['waitingMails'], most: number) =>
     html`${numberOf(number)}${number === most ? ' or more' : ''}`;
   const figures: readonly (readonly [name: string, value: Html, since?: number | null])[] = [
     ['Users at the last full hour', count(users)],

@@ -27,7 +27,7 @@ export const EmailChangePreviewJson = v.pipe(
   v.title('EmailChangePreview'),
 );
 
-/** Needs mail. ADR 0010. */
+/** They need mail. ADR 0010. */
 export const emailChangeRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
   route({
     ...ACCOUNT,

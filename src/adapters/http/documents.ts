@@ -39,14 +39,14 @@ export const contentPolicy = (directives: Readonly<Record<string, string>>): str
 
 const OWN_FILES = { 'style-src': "'self'", 'img-src': "'self'" };
 
-/** Of a page without scripts. @param directives besides those that let it load stylesheets and images of the service */
+/** The policy of a page without scripts. It may load stylesheets and images of the service. @param directives further ones */
 export const pagePolicy = (directives: Readonly<Record<string, string>> = {}): string =>
   contentPolicy({ ...OWN_FILES, ...directives });
 
 /** Scripts cannot turn text into markup. */
 export const TRUSTED_TYPES = { 'require-trusted-types-for': "'script'", 'trusted-types': "'none'" };
 
-/** Of a page with scripts of the service, which send requests to it. */
+/** The policy of a page with scripts of the service, which send requests to it. */
 export const scriptedPagePolicy = (directives: Readonly<Record<string, string>>): string =>
   pagePolicy({ 'script-src': "'self'", 'connect-src': "'self'", ...TRUSTED_TYPES, ...directives });
 

@@ -124,7 +124,7 @@ declare module 'koa' {
     location?: string;
     /** The log-in that was begun before the browser went to the provider. */
     start?: Start;
-    /** Of the session that the request has opened or renewed. */
+    /** What the session that the request has opened or renewed is bound to. */
     binding?: Binding;
     /** The handler's result; after stage 11, the serialized one. */
     payload?: unknown;

@@ -9,7 +9,7 @@ export type FormRow<Name extends string = string> = {
   readonly fields: readonly string[];
   /** A field that the form requires, although it is optional in the route. */
   readonly needs?: string;
-  /** Of fields that are not always required. */
+  /** Whether a field is required. Default: it is. */
   readonly requirements?: Readonly<Record<string, (facts: PageFacts) => 'required' | 'optional' | 'left-out'>>;
   /** Whether the page has the form. Default: always. */
   readonly offered?: (facts: PageFacts) => boolean;

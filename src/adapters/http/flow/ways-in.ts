@@ -74,7 +74,7 @@ export const WAYS_IN = {
       provider: { ...AT_PROVIDER, offered: mayRegister, recalled: true, ...OFFERS },
     },
   },
-  /** After a log-in or a registration. */
+  /** Follows a log-in or a registration. */
   'new-passkey': {
     ...{ path: '/auth/new-passkey', for: 'visitor', stepUp: true, skips: hasPasskeys },
     shows: ['current-user', 'passkey-options'],

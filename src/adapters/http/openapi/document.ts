@@ -134,13 +134,13 @@ const bodyOf = (schema: NonNullable<Route['request']['body']>, components: Compo
   content: { 'application/json': withExample(jsonSchemaOf(schema, 'input', components), components) },
 });
 
+const TEXT = { type: 'string' };
 const ID = { type: 'string', examples: [EXAMPLE_ID] };
 
 /** The requests that receivers get: OpenAPI 3.1 §4.8.1, `webhooks`. */
 const webhooksOf = (components: Components): Json => {
-  const required = { in: 'header', required: true, schema: { type: 'string' } };
   const header = (name: string, description: string) =>
-    components.refer('parameters', name, { name, description, ...required });
+    components.refer('parameters', name, { name, in: 'header', required: true, description, schema: TEXT });
   const response = (name: string, description: string) => components.refer('responses', name, { description });
   const request = {
     security: [],

@@ -9,7 +9,6 @@ export type UserTexts = {
   readonly common: Texts;
   readonly errors: Texts;
   readonly notices: Texts;
-  /** By the kinds of events. */
   readonly events: Texts;
   readonly buttons: Texts;
   readonly fields: Readonly<Record<string, Texts>>;
@@ -30,7 +29,7 @@ export type PageView = PageContent &
     readonly locales: readonly string[];
     /** The URL of the application; `null`: not known. */
     readonly application: string | null;
-    /** Of a password. */
+    /** The minimum length of a password. */
     readonly minLength: number;
     readonly texts: UserTexts;
     readonly site: UserSite;

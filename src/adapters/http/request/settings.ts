@@ -2,7 +2,7 @@
 
 /** SPEC "Refresh cookie". */
 export type CookieSettings = {
-  /** Of the name. Default: none, as in SPEC. */
+  /** Precedes the name. Default: none, as in SPEC. */
   readonly prefix?: string;
   readonly path: string;
   readonly sameSite: 'lax' | 'strict' | 'none';

@@ -111,7 +111,6 @@ type Head = {
   readonly tag: Tag;
   /** One line, without a full stop. */
   readonly summary: string;
-  /** What there is to say beyond the summary. */
   readonly description?: string;
 };
 
@@ -300,7 +299,7 @@ const impliedErrors = (auth: Strategy, stepUp: Route['stepUp'], { writes }: Cook
   'SYS_UNEXPECTED_ERROR',
 ];
 
-/** Of a refused origin, of a busy service, and of what the HTTP server refuses itself. With a body, also of its media type. */
+/** A refused origin, a busy service, requests that the HTTP server refuses itself, and a wrong media type cause these. */
 const impliedStatuses = ({ body }: RequestSchemas<unknown, unknown, unknown>): number[] => [
   ...[400, 403, 408, 413, 431, 503],
   ...(body === undefined ? [] : [415]),

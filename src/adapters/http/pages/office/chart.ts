@@ -5,7 +5,7 @@ export type Series = { readonly name: string; readonly values: readonly number[]
 
 type Chart = {
   readonly title: string;
-  /** Of the steps. */
+  /** The names of the steps. */
   readonly labels: readonly string[];
   /** At most five, which are stacked. */
   readonly series: readonly Series[];
@@ -15,8 +15,8 @@ type Chart = {
   readonly firstHue?: number;
 };
 
-/** Of a step, and of the picture. The page stretches them. */
-const [WIDTH, HEIGHT] = [10, 100];
+/** The page stretches the picture. */
+const [STEP_WIDTH, HEIGHT] = [10, 100];
 
 /** Bars or a line, with a table that says the same. */
 export const chartOf = ({ title, labels, series, isLine = false, firstHue = 1 }: Chart): Html => {
@@ -29,7 +29,7 @@ export const chartOf = ({ title, labels, series, isLine = false, firstHue = 1 }:
   return html`<figure class="chart">
 <figcaption>${title} <strong>${total}</strong></figcaption>
 <small class="most" aria-hidden="true">${numberOf(most)}</small>
-<svg viewBox="0 0 ${labels.length * WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${said}">${drawn}</svg>
+<svg viewBox="0 0 ${labels.length * STEP_WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${said}">${drawn}</svg>
 <p class="axis" aria-hidden="true"><span>${labels[0] ?? ''}</span><span>${labels[Math.floor(labels.length / 2)] ?? ''}</span><span>${labels.at(-1) ?? ''}</span></p>
 ${series.length > 1 ? html`<ul class="legend">${series.map(({ name, values }, at) => html`<li class="s${at + 1}">${name} ${numberOf(sum(values))}</li>`)}</ul>` : NOTHING}
 <details><summary>As a table</summary>
@@ -55,7 +55,7 @@ const barOf = (label: string, series: readonly Series[], at: number, { most, fir
     top -= height;
     return height === 0
       ? NOTHING
-      : html`<rect class="s${place + firstHue}" x="${at * WIDTH + 1}" y="${top.toFixed(2)}" width="${WIDTH - 2}" height="${height.toFixed(2)}"/>`;
+      : html`<rect class="s${place + firstHue}" x="${at * STEP_WIDTH + 1}" y="${top.toFixed(2)}" width="${STEP_WIDTH - 2}" height="${height.toFixed(2)}"/>`;
   });
   const counts = series.map(({ name, values }) => `${name} ${values[at] ?? 0}`).join(', ');
   return html`<g><title>${label}: ${counts}</title>${parts}</g>`;
@@ -63,7 +63,7 @@ const barOf = (label: string, series: readonly Series[], at: number, { most, fir
 
 const lineOf = (values: readonly number[], most: number): Html => {
   const points = values.map(
-    (value, at) => `${at * WIDTH + WIDTH / 2},${(HEIGHT - (value / most) * (HEIGHT - 4)).toFixed(2)}`,
+    (value, at) => `${at * STEP_WIDTH + STEP_WIDTH / 2},${(HEIGHT - (value / most) * (HEIGHT - 4)).toFixed(2)}`,
   );
   return html`<polyline class="line" points="${points.join(' ')}"/>`;
 };

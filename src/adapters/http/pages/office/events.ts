@@ -49,7 +49,7 @@ export const deviceOf = (view: PageView, { userAgent, address }: Pick<AccountEve
 
 export type ShownEvent = Omit<AccountEvent, 'userId'>;
 
-/** What happened, why, and who did it. */
+/** Says what happened, why, and who did it. */
 export const whatOf = ({ site }: PageView, { kind, reason, method, note, count, actor }: ShownEvent): Html =>
   html`<strong>${wordsOf(kind)}</strong>${count > 1 ? html` <span class="count">× ${count}</span>` : ''}${method === null ? '' : ` (${wordsOf(method).toLowerCase()})`}${reason === null ? '' : html`: ${ENDINGS[reason]}`}${note === null ? '' : html` <q>${note}</q>`}${actor === null ? '' : html` ${badge('quiet', html`by <a href="${pathIn(site, '/office/events')}?${new URLSearchParams({ actor }).toString()}">${actor}</a>`)}`}`;
 

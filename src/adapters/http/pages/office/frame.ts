@@ -5,7 +5,6 @@ import type { PageView } from './view.ts';
 /** The pages of the back office are in English, like the commands of operators, and have no scripts. ADR 0031. */
 
 type Page = {
-  /** Of the page in the navigation. */
   readonly path: string;
   readonly title: string;
   readonly badges?: readonly Html[];

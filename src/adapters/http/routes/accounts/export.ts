@@ -77,7 +77,7 @@ const Export = v.object({
 
 export const ExportJson = v.pipe(Export, v.title('AccountExport'));
 
-/** For other exports, each of which takes some 20 ms. */
+/** An export waits for others, each of which takes some 20 ms. */
 const EXPORT_MAX_WAIT = 5_000;
 
 /** Runs one export at a time, since it is the largest response. */

@@ -17,7 +17,7 @@ const membersOf = (limits: PasswordLimits) => ({
   proof: v.optional(Proof),
 });
 
-/** With PASSWORDS=optional. */
+/** The body with PASSWORDS=optional. */
 const shortBody = (limits: PasswordLimits) =>
   v.object({ ...membersOf(limits), username: v.optional(Username), password: v.optional(newPassword(limits)) });
 export type ShortRegisterBody = ReturnType<typeof shortBody>;

@@ -7,7 +7,7 @@ import { StoredUserJson } from '../accounts/export.ts';
 
 export const UserOfOperatorsJson = v.pipe(StoredUserJson, v.title('StoredUser'));
 
-/** With the name of the operator, which users do not see. */
+/** Operators also see the name of the operator who did it. */
 export const EventOfOperatorsJson = v.object({ ...StoredEventJson.entries, actor: v.nullable(v.string()) });
 
 export const Attributes = v.pipe(

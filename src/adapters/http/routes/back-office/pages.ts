@@ -20,7 +20,7 @@ import { ACTS } from './acts.ts';
 const USER = '/office/users/:id';
 const PAGE_SIZE = 50;
 const OUTCOME_LIFETIME = 60_000;
-/** Of texts that a form fills in again. */
+/** Characters of a text that a form fills in again. */
 const TYPED_MAX_LENGTH = 300;
 
 type PagesDeps = ActDeps & {

@@ -64,7 +64,7 @@ export const behindProxy = ({ identityHeader, secret: known }: Proxy, adminUrl: 
 });
 
 const START_LIFETIME = 10 * 60_000;
-/** Of the page that the log-in leads back to, so that it fits into a cookie. */
+/** The address that the log-in leads back to must fit into a cookie. */
 const BACK_MAX_LENGTH = 1_000;
 const NOBODY: readonly ErrorCode[] = ['AUTH_TOKEN_MISSING', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND'];
 

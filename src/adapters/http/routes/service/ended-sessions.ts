@@ -12,7 +12,7 @@ import { PUBLIC_READ, type Route, route } from '../../routing/define-route.ts';
 
 /** Seconds. */
 const MAX_WAIT = 25;
-/** Of the request time-out. */
+/** The longest wait, as a part of the request time-out. */
 const MAX_WAIT_SHARE = 0.8;
 
 const List = v.pipe(

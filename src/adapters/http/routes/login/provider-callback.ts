@@ -59,7 +59,7 @@ const providerCallback = (deps: Service, access: DeviceAccess, settings: Callbac
     ],
     failed: async (ctx, error) => (ctx.state.start === undefined ? null : afterError(ctx, ctx.state.start, error)),
     handler: async ({ params: { provider }, signal }, ctx) => {
-      const answer = new URL(ctx.url, settings.baseUrl).searchParams;
+      const answer = new URLSearchParams(ctx.querystring);
       const state = answer.get('state') ?? '';
       const own = openStarts(deps, settings.starts.take(ctx, state)).find(
         (each) => each.secrets.state === state && each.provider === provider,

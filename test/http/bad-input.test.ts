@@ -7,6 +7,7 @@ import { CATALOG } from '../../src/domain/errors/catalog.ts';
 import { anId } from '../support/builders.ts';
 import { ALL_ROUTES } from '../support/http/all-routes.ts';
 import { signUp } from '../support/http/auth-http.ts';
+import { exchangeRaw, head } from '../support/http/raw-http.ts';
 import { bodyFields, sampleBody, samplePath } from '../support/http/samples.ts';
 import { declaredRoutes, startService } from '../support/http/service.ts';
 
@@ -148,6 +149,15 @@ describe('bad input', () => {
       expectNoFault(await ask(route).set(headers), route);
     });
   });
+
+  it.each(routes.filter(({ method, auth }) => method === 'GET' && auth === 'public').map((route) => ({ route })))(
+    '$route.name: causes no 5xx with a request target that is no valid URL',
+    async ({ route }) => {
+      const target = `http://localhost:99999${samplePath(route)}`;
+      const { status } = await exchangeRaw(service.url, head(`GET ${target}`, { Connection: 'close' }));
+      expect(status).toBeLessThan(500);
+    },
+  );
 });
 
 /** Below 500; a success has the success envelope unless the route returns an unwrapped document or leads to another page. */

@@ -16,45 +16,45 @@ import { inputValidation } from './stages/input-validation.ts';
 /** The thirteen stages of every request, in the order of SPEC "Request processing". */
 export const pipeline = (
   routes: readonly Route[],
-  d: HttpDeps,
+  deps: HttpDeps,
   compose: (stages: Middleware[]) => Middleware = koaCompose,
 ): Middleware => {
-  const limits = rateLimits(d);
-  const resultOf = formResult(d);
+  const limits = rateLimits(deps);
+  const resultOf = formResult(deps);
   return compose([
-    errorEnvelope(d), //                13: surrounds all
-    securityHeaders(), //                1
-    cookieParsing(), //                  2
-    requestPreprocessing(d), //          3
-    requestScope(d), //                  4
-    crossOrigin(d), //                   5
+    errorEnvelope(deps), //              13: surrounds all
+    securityHeaders, //                  1
+    cookieParsing, //                    2
+    requestPreprocessing(deps), //       3
+    requestScope(deps), //               4
+    crossOrigin(deps), //                5
     dispatch(routes, (r) => {
       const { ofClient, ofUser } = limits(r.form?.submits ?? r.countsAs ?? r);
       if (r.form !== undefined) {
         const { resultAfterEnd, formResult } = resultOf(r.form);
         return compose([
-          ownOrigin(d, r.form),
+          ownOrigin(deps, r.form),
           ...ofClient,
           resultAfterEnd,
-          authenticationGuard(r, d),
+          authenticationGuard(r, deps),
           formValidation(r),
           ...ofUser,
-          timing(),
+          timing,
           formResult,
-          handlerTimeout(d),
+          handlerTimeout(deps),
           handle(r),
         ]);
       }
       return compose([
         ...(r.pageServers === undefined ? [] : [recognisePageServer(r.pageServers)]),
-        ...ofClient, //                   6
-        authenticationGuard(r, d), //    7
+        ...ofClient, //                  6
+        authenticationGuard(r, deps), // 7
         inputValidation(r), //           8: reads the body, after 6 and 7 have admitted the request
-        ...ofUser, //                        only requests that are otherwise answered (ADR 0017)
-        timing(), //                     9
-        successEnvelope(r, d), //       12
-        responseSerialization(r), //    11
-        handlerTimeout(d), //           10
+        ...ofUser, //                       only requests that are otherwise answered (ADR 0017)
+        timing, //                       9
+        successEnvelope(r, deps), //     12
+        responseSerialization(r), //     11
+        handlerTimeout(deps), //         10
         handle(r),
       ]);
     }),

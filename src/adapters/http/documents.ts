@@ -3,17 +3,17 @@ import type { Context } from 'koa';
 import * as v from 'valibot';
 import { NO_STORE, PUBLIC_READ, type Route, route, type Unwrapped } from './routing/define-route.ts';
 
-/** Longer than the headers of browsers, which are under 200 characters. The library would take milliseconds for the longest that Node accepts. */
+/** Browsers send less than 200 characters. The library takes milliseconds for the longest header that Node.js accepts. */
 const ACCEPT_MAX_LENGTH = 1_000;
 
 /** Whether the client prefers HTML to JSON (RFC 9110 §12.5.1). A client that accepts neither, or everything, gets JSON. */
 export const prefersHtml = (ctx: Context): boolean =>
   ctx.get('Accept').length <= ACCEPT_MAX_LENGTH && ctx.accepts('json', 'html') === 'html';
 
-/** What a browser navigates in (Fetch §2.2.5). Scripts cannot set the header. */
+/** The values of `Sec-Fetch-Dest` of navigations (Fetch §2.2.5). Scripts cannot set this header. */
 const NAVIGATIONS = ['document', 'iframe', 'frame'];
 
-/** Whether a person waits for an error: a browser says that it navigates. Other clients do so where there is a page by preferring HTML. */
+/** Whether a person sees the response: a browser navigates, or a client without that header prefers HTML on a route that has pages. */
 export const isForPerson = (ctx: Context): boolean => {
   const hasPage = ctx.state.route?.errorPages !== false;
   ctx.vary(hasPage ? 'Sec-Fetch-Dest, Accept' : 'Sec-Fetch-Dest');
@@ -28,33 +28,29 @@ export const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 /** For pages, and for the files that they load: they are public and the same for everybody. */
 export const PAGE_CACHE_CONTROL = 'public, max-age=300';
 
-/** The Content-Security-Policy of a page: it may load a stylesheet and an image of the service, and no script (ADR 0024). */
-export const PAGE_POLICY = [
-  "default-src 'none'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join(';');
+const NONE = "'none'";
+const FORBIDDEN = { 'default-src': NONE, 'base-uri': NONE, 'form-action': NONE, 'frame-ancestors': NONE };
 
-type Scripted = {
-  readonly images: string;
-  readonly frames?: string;
-  /** Where forms are sent, and may lead: browsers check the redirects as well. */
-  readonly forms?: string;
-};
+/** A Content-Security-Policy that allows what these directives allow, and nothing else. */
+export const contentPolicy = (directives: Readonly<Record<string, string>>): string =>
+  Object.entries({ ...FORBIDDEN, ...directives })
+    .map(([name, value]) => `${name} ${value}`)
+    .join('; ');
 
-/** For pages with scripts of the service, which may call it, and make no markup from text. */
-export const scriptedPagePolicy = ({ images, frames, forms = "'none'" }: Scripted): string =>
-  [
-    ...["default-src 'none'", "script-src 'self'", "style-src 'self'", `img-src ${images}`, "connect-src 'self'"],
-    ...(frames === undefined ? [] : [`frame-src ${frames}`]),
-    ...["base-uri 'none'", `form-action ${forms}`, "frame-ancestors 'none'"],
-    ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
-  ].join('; ');
+const OWN_FILES = { 'style-src': "'self'", 'img-src': "'self'" };
 
-export const respondWithHtml = (ctx: Context, text: string, contentSecurityPolicy = PAGE_POLICY): void => {
+/** The policy of a page without scripts. It may load stylesheets and images of the service. @param directives further ones */
+export const pagePolicy = (directives: Readonly<Record<string, string>> = {}): string =>
+  contentPolicy({ ...OWN_FILES, ...directives });
+
+/** Scripts cannot turn text into markup. */
+export const TRUSTED_TYPES = { 'require-trusted-types-for': "'script'", 'trusted-types': "'none'" };
+
+/** The policy of a page with scripts of the service, which send requests to it. */
+export const scriptedPagePolicy = (directives: Readonly<Record<string, string>>): string =>
+  pagePolicy({ 'script-src': "'self'", 'connect-src': "'self'", ...TRUSTED_TYPES, ...directives });
+
+export const respondWithHtml = (ctx: Context, text: string, contentSecurityPolicy = pagePolicy()): void => {
   ctx.body = text;
   ctx.set({ 'Content-Type': HTML_TYPE, 'Content-Security-Policy': contentSecurityPolicy });
 };
@@ -68,7 +64,7 @@ export const hashSourceOf = (script: string): string =>
 
 type CachedDocument = { readonly text: string; readonly etag: string };
 
-/** A document that the first call makes, and that is kept from then on. After a failure, the next call tries again. */
+/** Makes a document at the first call, and keeps it. After a failure, the next call tries again. */
 export const cachedDocument = (make: () => Promise<string>): (() => Promise<CachedDocument>) => {
   let cached: Promise<CachedDocument> | undefined;
   return () => {
@@ -89,7 +85,7 @@ type Document = Pick<Route, 'name' | 'summary' | 'path'> &
     readonly tag?: Route['tag'];
     /** Default: that of pages. */
     readonly cacheControl?: string;
-    /** The beginning of the text, for the OpenAPI document; or a schema of it. */
+    /** An example for the OpenAPI document, or the schema of the text. */
     readonly text?: string | v.GenericSchema<string, string>;
     readonly request?: { readonly query?: v.UnknownSchema };
     readonly errorPages?: boolean;
@@ -100,7 +96,7 @@ const textLike = (example: string) => v.pipe(v.string(), v.examples([example]));
 
 export const HTML_TEXT = textLike('<!doctype html>…');
 
-/** Of a page that is made for its visitor. */
+/** The response of a route whose page is made for its visitor. */
 export const pageResponse = (contentSecurityPolicy: string) => ({
   data: HTML_TEXT,
   unwrapped: { type: HTML_TYPE, cacheControl: NO_STORE, contentSecurityPolicy, referrerPolicy: 'same-origin' as const },

@@ -28,34 +28,31 @@ export type HttpDeps = {
   readonly ids: IdGenerator;
   /** @param presented a proof for the request (RFC 9449), or `null`. */
   readonly authenticate: (accessToken: string, presented: PresentedProof | null) => Promise<Verified<AccessToken>>;
-  /** An access token for the refresh cookie of a visitor of a page. @throws AppError AUTH_FAILED, AUTH_DEVICE_UNPROVEN unless it is optional. */
+  /** An access token for the refresh cookie of a page's visitor. @throws AppError AUTH_FAILED, AUTH_DEVICE_UNPROVEN unless `auth` is optional */
   readonly visitorToken: (ctx: Context, auth: Strategy) => Promise<string | undefined>;
   /** @throws AppError when the session of a token misses what a route requires. */
   readonly assertSteppedUp: (token: AccessToken, required: StepUp) => Promise<void>;
-  /** Admits the programs of operators: at the back office alone. */
+  /** Identifies a program of operators. Only the back office has it. */
   readonly admitOperator?: AdmitOperator;
-  /** Who looks at the pages of the back office, if it has any. @throws AppError for nobody */
+  /** Identifies the operator who opens a page of the back office. @throws AppError */
   readonly admitPerson?: ((ctx: Context) => Promise<Operator>) | undefined;
-  /** What error pages lead to. Default: what the service has. */
+  /** The navigation of error pages. Default: that of the service. */
   readonly siteNavigation?: Navigation;
   /** The host names that a request may be for, in lower case, besides `localhost` and IP addresses. Default: any. */
   readonly hosts?: readonly string[];
   readonly version: string;
-  /**
-   * Outside production an error whose code a route does not declare fails the request. In development the log line of a request has its path,
-   * which its client chooses, and the code and reason of its error.
-   */
+  /** In development, log lines also have the path of the request. In production, an error that the route does not declare is sent all the same. */
   readonly environment: 'development' | 'test' | 'production';
   readonly baseUrl: string;
-  /** The page of an error below `/auth`, which people see. */
+  /** Renders the page of an error below `/auth`, in the language of the user. */
   readonly userFailure: (
     ctx: Context,
     error: AppError,
   ) => Promise<{ readonly text: string; readonly contentSecurityPolicy: string }>;
   readonly allowedOrigins: readonly string[];
-  /** The origins of the service itself: only its own pages post forms. */
+  /** The origins of the service itself. Only their pages may post forms. */
   readonly ownOrigins: readonly string[];
-  /** The paths to which providers of log-ins send browsers back by POST, from any page of theirs. Their route changes nothing. */
+  /** The paths to which identity providers send browsers by POST, from any origin. Their routes change nothing. */
   readonly postedCallbacks?: ReadonlySet<string>;
   /** Names of headers that pages may send besides those of the specification. */
   readonly allowedHeaders: readonly string[];
@@ -63,22 +60,21 @@ export type HttpDeps = {
   readonly rateLimits: Readonly<Record<Exclude<Tier, 'none'>, Limit>>;
   readonly counts: Pick<Counts, 'countRequest'>;
   /**
-   * Gives a request that a browser sends twice the answer to the first one: it throws that away, with its cookies, and a code is used by then.
-   * @param fields those of a form, with a random number among them, and the session; or none if a cookie has such a number; `null`: it cannot be told from another attempt.
-   * @param work returns where the browser goes.
+   * Answers a request that a browser sends twice, such as after a double click, with the response to the first one.
+   * @param fields of a form with a random number; empty where a cookie has one; `null`: without one, equal requests are separate attempts
+   * @param work returns where the browser goes
    */
   readonly answerOnce: (
     ctx: Context,
     fields: Iterable<readonly [string, string]> | null,
     work: () => Promise<string>,
   ) => Promise<string>;
-  /** Milliseconds. */
   readonly requestTimeout: number;
-  /** Milliseconds. SPEC "Slow-request logging". */
+  /** SPEC "Slow-request logging". */
   readonly slowRequest: { readonly warn: number; readonly error: number };
-  /** Called for each response with the route's name, the status, and the milliseconds since the request arrived. */
+  /** Called for each response. @param duration since the request arrived */
   readonly onRequest?: ((route: string, status: number, duration: number) => void) | undefined;
-  /** Called with the status of each response to input that is not HTTP, or did not arrive in time. */
+  /** Called for each response to input that is not HTTP, or did not arrive in time. */
   readonly onUnreadable?: ((status: number) => void) | undefined;
 };
 
@@ -116,9 +112,9 @@ declare module 'koa' {
     startedAt?: number;
     /** Stage 10: aborted by the time-out. */
     signal: AbortSignal;
-    /** Set for a page server that has shown its secret, with the address of its visitor as it names it; empty: it names none. */
+    /** Set for a page server with the right secret. `visitor` is the address that it names, or empty. */
     pageServer?: { readonly visitor: string };
-    /** The session of a visitor whom the guard has refused, since it is over. */
+    /** The id of the visitor's session, if the guard has refused it as ended. */
     endedSession?: string | undefined;
     /** The form that was posted, before its fields are validated. */
     form?: ReadonlyMap<string, string>;
@@ -126,9 +122,9 @@ declare module 'koa' {
     status?: number;
     /** Set by a handler that sends the client to another URL. */
     location?: string;
-    /** The sign-in that a browser ends which comes back from a provider. */
+    /** The log-in that was begun before the browser went to the provider. */
     start?: Start;
-    /** Of the session that the request has opened or renewed. */
+    /** What the session that the request has opened or renewed is bound to. */
     binding?: Binding;
     /** The handler's result; after stage 11, the serialized one. */
     payload?: unknown;

@@ -1,5 +1,2 @@
-/**
- * What is used of `node:http`. To import that module by its name reads each of its exports, and for one of them Node.js loads all of undici,
- * which takes a tenth of the processor time of a start, and 8 MiB of a command.
- */
+/** `import 'node:http'` would read each of its exports. One of them loads undici: a tenth of the processor time of a start, and 8 MiB of memory. */
 export const { createServer, IncomingMessage, ServerResponse, STATUS_CODES } = process.getBuiltinModule('node:http');

@@ -51,7 +51,9 @@ export const openBackOffice = async (
     ...(people === null
       ? []
       : [
-          ...inLog(officeRoutes({ ...operators, site, api, reads, logOutUrl: people.logOutUrl })).map(people.led),
+          ...inLog(officeRoutes({ ...operators, site, api, reads, logOutUrl: people.logOutUrl })).map(
+            people.redirectToLogin,
+          ),
           ...people.routes,
           ...[...styleRoutes(), officeStyle()].map((each) => ({ ...each, visitor: true as const })),
         ]),

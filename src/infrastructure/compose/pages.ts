@@ -65,9 +65,9 @@ export const userFailures = (config: Config, read: PageOptions['files']): HttpDe
   };
 };
 
-/** The page that renews the session of a navigation. It loads the frame that has the key of the device. */
+/** The page that renews the session of a navigation. It loads the frame with the key. */
 export const continuation = (config: Config, read: PageOptions['files']) => ({
-  contentSecurityPolicy: scriptedPagePolicy({ images: imagesOf(config.brand), frames: "'self'" }),
+  contentSecurityPolicy: scriptedPagePolicy({ 'img-src': imagesOf(config.brand), 'frame-src': "'self'" }),
   page: async (ctx: Context, targets: Targets): Promise<string> => {
     const files = await read();
     const { continuePage } = await import('../../adapters/http/pages/continue.ts');
@@ -155,4 +155,4 @@ const imagesOf = ({ logoUrl, darkLogoUrl, iconUrl }: Brand): string => {
 };
 
 const policyFor = (brand: Brand, targets: readonly string[]): string =>
-  scriptedPagePolicy({ images: imagesOf(brand), forms: ["'self'", ...targets].join(' ') });
+  scriptedPagePolicy({ 'img-src': imagesOf(brand), 'form-action': ["'self'", ...targets].join(' ') });

@@ -585,7 +585,7 @@ type Named = (typeof EVERY_FORM)[number];
 
 /** The page that a result leads to, as the table has it. */
 const stepOf = ({ page, form }: Named, of: string): PageName => {
-  if (of in CATALOG) return form.on?.[of as ErrorCode] ?? page;
+  if (of in CATALOG) return form.onError?.[of as ErrorCode] ?? page;
   if (of === 'mail' || of === 'login' || of === 'code') return form.accepted?.[of] ?? expect.unreachable();
   if (of !== 'success') return form.shows?.on ?? expect.unreachable();
   if (form.leadsTo !== 'target') return form.leadsTo;
@@ -595,7 +595,7 @@ const stepOf = ({ page, form }: Named, of: string): PageName => {
 /** What the page says then, once. */
 const saidOf = ({ page, form }: Named, of: string): string | RegExp | undefined => {
   if (of in CATALOG)
-    return of === 'AUTH_SECOND_FACTOR_REQUIRED' && form.on?.[of]
+    return of === 'AUTH_SECOND_FACTOR_REQUIRED' && form.onError?.[of]
       ? undefined
       : (titles[page]?.[of] ?? errors[of] ?? errors.other);
   if (of === 'url') return /<meta http-equiv="refresh" content="0; url=(http|com\.example\.app:)/;
@@ -634,7 +634,7 @@ describe('each result of a form', () => {
   it('is here: of every form, with each way that the table has', () => {
     expect(Object.keys(RESULTS).toSorted()).toEqual(EVERY_FORM.map(({ key }) => key).toSorted());
     for (const { key, form } of EVERY_FORM) {
-      const ways = [form.shows?.member ?? 'success', ...Object.keys({ ...form.on, ...form.accepted })];
+      const ways = [form.shows?.member ?? 'success', ...Object.keys({ ...form.onError, ...form.accepted })];
       expect(Object.keys(RESULTS[key] ?? {}), key).toEqual(expect.arrayContaining(ways));
     }
   });
@@ -772,8 +772,8 @@ describe('each page', () => {
 
   it('is led to by names of pages that there are, with notices that there are', () => {
     for (const { key, form } of EVERY_FORM) {
-      const { leadsTo, otherwise, shows, accepted, on, notice } = form;
-      const named = [leadsTo, otherwise, shows?.on, ...Object.values({ ...accepted, ...on })].filter(
+      const { leadsTo, otherwise, shows, accepted, onError, notice } = form;
+      const named = [leadsTo, otherwise, shows?.on, ...Object.values({ ...accepted, ...onError })].filter(
         (step) => step !== undefined,
       );
       expect([...PAGE_NAMES, 'target'], key).toEqual(expect.arrayContaining(named));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PAGE_POLICY } from '../../../src/adapters/http/documents.ts';
+import { pagePolicy } from '../../../src/adapters/http/documents.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
 
 /** What browsers send when they open an address. */
@@ -55,7 +55,7 @@ describe.each(NEGOTIATED)('GET %s', (path) => {
     expect(headers).toMatchObject({
       'content-type': HTML,
       'cache-control': 'public, max-age=300',
-      'content-security-policy': PAGE_POLICY,
+      'content-security-policy': pagePolicy(),
       vary: varyOf(path),
     });
     // Caches may store it.
@@ -131,7 +131,7 @@ describe.each(FAILURES)('GET %s', (path, status, code) => {
     expect(headers).toMatchObject({
       'content-type': HTML,
       'cache-control': 'no-store',
-      'content-security-policy': PAGE_POLICY,
+      'content-security-policy': pagePolicy(),
       vary: 'Origin, Sec-Fetch-Dest, Accept',
     });
     expect(headers).not.toHaveProperty('etag');

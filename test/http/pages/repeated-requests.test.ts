@@ -1,5 +1,6 @@
 // Proves theft-4
-import { describe, expect, it, vi } from 'vitest';
+import type { Context } from 'koa';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { randomSecrets, sealedBy } from '../../../src/adapters/crypto/secrets.ts';
 import { repeatedRequests } from '../../../src/adapters/http/forms/repeated-requests.ts';
 import type { Route } from '../../../src/adapters/http/routing/define-route.ts';
@@ -120,6 +121,19 @@ describe('a request that is sent again', () => {
     runs[0]?.resolve('/1');
     expect((await first)[0]).toBe('/1');
     expect(await send('a')).toEqual(await second);
+  });
+
+  it('waits for ten seconds, however slow the counts are', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const replace = vi.fn(async () => {
+      vi.advanceTimersByTime(4_000);
+      return { text: 'another request', now: 0 };
+    });
+    const answerOnce = repeatedRequests({ replace }, sealedBy, randomSecrets.random);
+    const ctx = { url: '/probe', request: { cookies: new Map() } } as unknown as Context;
+    expect(await answerOnce(ctx, [['once', 'a']], async () => '/1')).toBe('/1');
+    expect(replace).toHaveBeenCalledTimes(3);
   });
 
   it('is known to its process while Redis is away', async () => {

@@ -2,7 +2,7 @@ import { type Form, PAGES, type Page } from '../../../src/adapters/http/forms/fl
 
 /** Where a form leads, and with which result; not where it leads back to its own page. */
 const stepsOf = (page: string, name: string, form: Form): (readonly [to: string, label: string])[] => {
-  const { leadsTo, otherwise, shows, accepted, on = {} } = form;
+  const { leadsTo, otherwise, shows, accepted, onError = {} } = form;
   const steps: (readonly [string | undefined, string])[] = [
     [leadsTo, name],
     [otherwise, `${name}, if for nothing else`],
@@ -10,7 +10,7 @@ const stepsOf = (page: string, name: string, form: Form): (readonly [to: string,
     [accepted?.mail, `${name}: address to verify`],
     [accepted?.login, `${name}: factor to add`],
     [accepted?.code, `${name}: factor to add, without a password`],
-    ...Object.entries(on).map(([code, to]) => [to, `${name}: ${code}`] as const),
+    ...Object.entries(onError).map(([code, to]) => [to, `${name}: ${code}`] as const),
   ];
   return steps.flatMap(([to, label]) => (to === undefined || to === page ? [] : [[to, label] as const]));
 };
@@ -24,7 +24,9 @@ export const flowDrawing = (): string => {
     );
     const around = [
       ...(stepUp ? [` -.->|"not shown lately"| ${skips ? 'target' : 'step-up'}`] : []),
-      ...(Object.values(forms).some(({ offers }) => offers) ? [' -.->|"no passkey yet"| new-passkey'] : []),
+      ...(Object.values(forms).some(({ offersPasskey }) => offersPasskey)
+        ? [' -.->|"no passkey yet"| new-passkey']
+        : []),
     ];
     const [first = '', ...others] = [...around, ...arrows];
     return [`  ${page}["${path}"]${first}`, ...others.map((arrow) => `  ${page}${arrow}`)];

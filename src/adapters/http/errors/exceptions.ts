@@ -1,3 +1,4 @@
+import createHttpError from 'http-errors';
 import type { Context } from 'koa';
 import type { BaseIssue } from 'valibot';
 import type { MissingStepUp } from '../../../domain/assurance.ts';
@@ -30,14 +31,14 @@ export const httpFailure = (status: number, { headers = {}, ...options }: HttpFa
     ...options,
   });
 
-/** RFC 6750 §3: for a token that the guard refuses, and for a token of an ended session. RFC 7617 §2: for a page server. */
+/** RFC 6750 §3 for access tokens, RFC 7617 §2 for page servers. */
 const CHALLENGES: Partial<Record<ErrorCode, string>> = {
   AUTH_TOKEN_MISSING: 'Bearer',
   AUTH_TOKEN_INVALID: 'Bearer error="invalid_token"',
   AUTH_PAGE_SERVER_UNKNOWN: 'Basic realm="page server"',
 };
 
-/** RFC 9470 §3: what the user has to show. */
+/** RFC 9470 §3. */
 const stepUpChallenge = ({ acr, maxAge }: MissingStepUp): string =>
   [
     'Bearer error="insufficient_user_authentication"',
@@ -56,11 +57,10 @@ export const errorHeaders = (error: AppError): Headers => {
   };
 };
 
-/** What stage 8 throws: the request does not match its schema. */
 export const validationFailure = (details: readonly FieldProblem[]): AppError =>
   new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details });
 
-/** Thrown by stage 11, and by stage 12 for a payload that has no JSON form. Its message has paths and expected types, never values. */
+/** A payload does not match its schema, or has no JSON form. The message has paths and expected types, never values. */
 export class ResponseSerializationFailure extends Error {
   override readonly name = 'ResponseSerializationFailure';
 
@@ -77,9 +77,8 @@ export const isDeclared = ({ state: { route } }: Context, { code }: AppError): b
   route === undefined || route.errors.has(code);
 
 /**
- * An error whose code the route does not declare is a bug in the declaration. Outside production it becomes SYS_UNEXPECTED_ERROR. In
- * production the client gets the error as it is, and the log says that it is undeclared; but of a code that is not in the catalog, only
- * its route could say what the client gets.
+ * An undeclared code is a bug in the declaration of the route. In production the client gets the error all the same, and the log tells of it.
+ * Otherwise, and for a code that the catalog lacks, the error becomes SYS_UNEXPECTED_ERROR.
  */
 export const asDeclared = (ctx: Context, error: AppError, { environment }: Pick<HttpDeps, 'environment'>): AppError => {
   const own = ctx.state.route?.ownErrors[error.code];
@@ -89,46 +88,23 @@ export const asDeclared = (ctx: Context, error: AppError, { environment }: Pick<
 };
 
 /** SPEC "Exception mapping": the first filter that matches handles the exception. */
-export const toAppError = (exception: unknown): AppError =>
-  rateLimitFilter(exception) ?? validationFilter(exception) ?? catchAllFilter(exception);
-
-/** For what stage 6 throws. */
-const rateLimitFilter = (exception: unknown): AppError | null =>
-  isHttpError(exception) && exception.status === 429
-    ? new AppError('CLIENT_REQUEST_RATE_LIMIT_EXCEEDED', {
-        retryAfter: Math.max(1, Number(exception.headers?.['Retry-After'] ?? 1)),
-      })
-    : null;
-
-const validationFilter = (exception: unknown): AppError | null =>
-  exception instanceof ResponseSerializationFailure
-    ? new AppError('SYS_SERIALIZATION_ERROR', { reason: exception.message, cause: exception })
-    : null;
-
-const catchAllFilter = (exception: unknown): AppError => {
+export const toAppError = (exception: unknown): AppError => {
+  if (isHttpError(exception) && exception.status === 429) {
+    const retryAfter = Math.max(1, Number(exception.headers?.['Retry-After'] ?? 1));
+    return new AppError('CLIENT_REQUEST_RATE_LIMIT_EXCEEDED', { retryAfter });
+  }
+  if (exception instanceof ResponseSerializationFailure)
+    return new AppError('SYS_SERIALIZATION_ERROR', { reason: exception.message, cause: exception });
   if (exception instanceof AppError) return exception;
   if (isHttpError(exception)) return wrapHttpError(exception);
   return new AppError('SYS_UNEXPECTED_ERROR', { cause: exception });
 };
 
-/** An HTTP exception of the framework or of a middleware. Not a class, since each may use its own copy of `http-errors`. */
-export type HttpErrorLike = Error & {
-  readonly status: number;
-  readonly expose: boolean;
-  readonly type?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-};
+/** Middlewares may use other copies of the library. Some set a status that does not exist. */
+export const isHttpError = (exception: unknown): exception is createHttpError.HttpError =>
+  createHttpError.isHttpError(exception) && exception.status in STATUS_CODES && exception.status >= 400;
 
-export const isHttpError = (exception: unknown): exception is HttpErrorLike =>
-  exception instanceof Error &&
-  'expose' in exception &&
-  typeof exception.expose === 'boolean' &&
-  'status' in exception &&
-  typeof exception.status === 'number' &&
-  exception.status in STATUS_CODES &&
-  exception.status >= 400;
-
-const wrapHttpError = (error: HttpErrorLike): AppError =>
+const wrapHttpError = (error: createHttpError.HttpError): AppError =>
   httpFailure(error.status, {
     level: levelOf(error),
     // Without its message: the body parser puts parts of the body into some.
@@ -138,7 +114,7 @@ const wrapHttpError = (error: HttpErrorLike): AppError =>
   });
 
 /** 503 means that the service is busy. A client that hung up is no error of the service. */
-const levelOf = ({ status, type }: HttpErrorLike) => {
+const levelOf = ({ status, type }: createHttpError.HttpError) => {
   if (type === 'request.aborted') return 'info';
   return status < 500 || status === 503 ? 'error' : 'fatal';
 };

@@ -4,9 +4,9 @@ import type { Context } from 'koa';
 import { AppError } from '../../../domain/errors/app-error.ts';
 import { redactError } from '../../log/redact-error.ts';
 import type { HttpDeps } from '../http-deps.ts';
-import { logError, logRequest, logUnreadable, type UnreadableDeps } from '../logging/request-log.ts';
+import { logError, logRequest, logUnreadable } from '../logging/request-log.ts';
 import { IncomingMessage, ServerResponse, STATUS_CODES } from '../node-http.ts';
-import { REQUEST_ID_HEADER, setHeaders } from '../stages/arrival.ts';
+import { REQUEST_ID_HEADER, securityHeaders } from '../stages/arrival.ts';
 import { errorEnvelopeOf } from '../stages/envelopes.ts';
 import { httpFailure } from './exceptions.ts';
 
@@ -19,7 +19,8 @@ const NO_ID = '0'.repeat(26);
  */
 export const lastResort = (deps: HttpDeps) =>
   function onerror(this: Context, fault?: unknown): void {
-    if (this.res.writableEnded || isGone(this)) {
+    // The socket of the request: a pipelined response has none before its turn.
+    if (this.res.writableEnded || !this.req.socket.writable) {
       if (fault !== undefined && fault !== null)
         deps.logger.debug({ err: redactError(fault) }, 'the response could not be sent');
       return;
@@ -35,17 +36,14 @@ export const lastResort = (deps: HttpDeps) =>
     });
   };
 
-/** An exception from here would end the process. Even the log may fail. */
+/** An exception from here would end the process. */
 const attempt = (work: () => void): void => {
   try {
     work();
   } catch {
-    // There is nowhere left to report it.
+    // Even the log may fail: there is nowhere left to report it.
   }
 };
-
-/** Asks the socket of the request, since a pipelined response has no socket before its turn. */
-const isGone = ({ req: { socket } }: Context): boolean => !socket.writable;
 
 /** Uses few parts of the service, since one of them has failed. */
 const respond = ({ request, res }: Context, error: AppError, { version, baseUrl }: HttpDeps): void => {
@@ -56,12 +54,7 @@ const respond = ({ request, res }: Context, error: AppError, { version, baseUrl 
   res.end(body);
 };
 
-/** The envelope as text, and the header fields that come with it on a response of any kind. */
-const wholeResponse = (
-  error: AppError,
-  requestId: string,
-  deps: Pick<HttpDeps, 'clock' | 'version' | 'baseUrl'>,
-): { readonly headers: Readonly<Record<string, string>>; readonly body: string } => ({
+const wholeResponse = (error: AppError, requestId: string, deps: Pick<HttpDeps, 'clock' | 'version' | 'baseUrl'>) => ({
   headers: {
     [REQUEST_ID_HEADER]: requestId,
     'Cache-Control': 'no-store',
@@ -70,25 +63,19 @@ const wholeResponse = (
   body: JSON.stringify(errorEnvelopeOf(error, { requestId, version: deps.version }, deps)),
 });
 
-/**
- * The response to input that does not reach the pipeline, because it is not HTTP or did not arrive completely: an error envelope. The
- * `reason` of the parser is only logged.
- */
-export const clientError = (
-  app: Koa,
-  deps: Pick<HttpDeps, 'ids' | 'clock' | 'version' | 'baseUrl'> & UnreadableDeps,
-) => {
-  const protection = protectionOf(app);
+/** The response to input that is not HTTP, or did not arrive completely. @param reason of the parser, for the log alone */
+export const clientError = (app: Koa, deps: HttpDeps) => {
+  const security = securityHeadersOf(app);
   return async (status: number, reason: string | undefined) => {
     logUnreadable(status, reason, deps);
     const { headers, body } = wholeResponse(httpFailure(status), deps.ids.next(), deps);
-    return { status, headers: [...(await protection), ...Object.entries(headers)], body };
+    return { status, headers: [...(await security), ...Object.entries(headers)], body };
   };
 };
 
-const protectionOf = async (app: Koa): Promise<readonly (readonly [name: string, value: string])[]> => {
+const securityHeadersOf = async (app: Koa) => {
   const request = new IncomingMessage(new Socket());
   const ctx = app.createContext(request, new ServerResponse(request));
-  await setHeaders(ctx, async () => undefined);
-  return Object.entries(ctx.response.headers).map(([name, value]) => [name, String(value)]);
+  await securityHeaders(ctx, async () => undefined);
+  return Object.entries(ctx.response.headers).map(([name, value]) => [name, String(value)] as const);
 };

@@ -2,24 +2,23 @@ import type { LinkPurpose } from '../../../domain/link.ts';
 import type { PageFacts } from '../forms/page-facts.ts';
 import { type FormRow, NEW_ACCOUNT, type PageTable } from './rows.ts';
 
-/** A form that sends a mail to an address. */
 const TO_ADDRESS = { fields: ['email'], leadsTo: 'check-mail', keeps: ['email'] } as const;
 const RESET = { submits: 'request-password-reset', notice: 'reset', ...TO_ADDRESS } as const;
 const VERIFY = { submits: 'request-email-verification', notice: 'verify', ...TO_ADDRESS } as const;
-/** The same once more. @param after the forms that have sent the first one */
+/** Sends the mail again. @param after the forms that may have sent the first one */
 const again = (...after: readonly string[]) => ({
   fields: [],
   paced: true as const,
   offered: ({ state }: PageFacts) => state?.typed?.email !== undefined && after.includes(state.form),
-  begins: ({ state }: PageFacts) => ({ email: state?.typed?.email ?? '' }),
+  initial: ({ state }: PageFacts) => ({ email: state?.typed?.email ?? '' }),
 });
 
-/** The page of a link in a mail. Its form has the token, which the script finds in the address: a scanner that opens the link changes nothing. */
+/** The page of a link in a mail. The link alone changes nothing, since mail scanners open it: a click sends its token by the form. */
 const linkPage = <Name extends LinkPurpose | 'invitation'>(
   name: Name,
   submits: string,
   fields: readonly string[] = ['token'],
-  more: Pick<FormRow, 'preview' | 'eases' | 'needs'> = {},
+  more: Pick<FormRow, 'preview' | 'requirements' | 'needs'> = {},
 ) => ({
   path: `/auth/link/${name}` as const,
   ofMail: true as const,
@@ -35,8 +34,8 @@ export const LINKS = {
     forms: {
       verify: {
         ...VERIFY,
-        // The name with which somebody has logged in whose address is not verified.
-        begins: ({ state }): Readonly<Record<string, string>> =>
+        // After a log-in that was refused since the address is not verified.
+        initial: ({ state }): Readonly<Record<string, string>> =>
           state?.typed?.account?.includes('@') ? { email: state.typed.account } : {},
       },
     },
@@ -49,11 +48,10 @@ export const LINKS = {
   'password-reset': linkPage('password-reset', 'confirm-password-reset', ['token', 'newPassword'], {
     preview: '/auth/password-reset/preview',
   }),
-  /** Its form has the address of the invitation, too, which the script finds beside the token. */
   invitation: {
     ...linkPage('invitation', 'register', ['username', 'email', 'password', 'invitation'], {
       needs: 'invitation',
-      eases: NEW_ACCOUNT,
+      requirements: NEW_ACCOUNT,
     }),
     registers: 'invited',
   },
@@ -61,8 +59,8 @@ export const LINKS = {
   'not-me': linkPage('not-me', 'remove-unverified-account'),
   'email-change': linkPage('email-change', 'confirm-email-change', ['token', 'password'], {
     preview: '/auth/email-change/preview',
-    eases: {
-      // Unless the link is of another account.
+    requirements: {
+      // The session stands for the password, unless the link is of another account.
       password: ({ isVisitor, state }) => {
         const { code, fields = [] } = state?.error ?? {};
         const isMissed = code === 'AUTH_CREDENTIALS_INVALID' || fields.some(({ field }) => field === 'password');
@@ -72,6 +70,6 @@ export const LINKS = {
   }),
   'email-change-undo': linkPage('email-change-undo', 'undo-email-change'),
   'factors-undo': linkPage('factors-undo', 'undo-factors'),
-  /** What a link in a mail has done. */
+  /** Shows what a link in a mail has done. */
   done: { path: '/auth/link/done', ofMail: true, forms: {} },
 } as const satisfies PageTable;

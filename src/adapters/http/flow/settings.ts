@@ -1,29 +1,28 @@
 import { isStarted, type PageFacts, startedApp } from '../forms/page-facts.ts';
 import { AT_PROVIDER, CODES, ownText, type PageTable } from './rows.ts';
 
-/** A change that the password confirms, or a code where users may have none. */
+/** The password confirms a change; with PASSWORDS=optional, a code may do so. */
 const CONFIRMED = {
   password: ({ passwords }: PageFacts) => passwords,
   code: ({ passwords }: PageFacts) => (passwords === 'optional' ? 'optional' : 'left-out'),
 } as const;
 
-/** In place of the password, for users who have none. */
+/** Mails that code. */
 const CONFIRMATION = {
   ...{ submits: 'request-confirmation-code', fields: [], notice: 'confirmation-code' },
   offered: ({ passwords }: PageFacts) => passwords === 'optional',
 } as const;
 
-/** Whether the visitor has just added one. */
 export const hasAddedPasskey = ({ state }: Pick<PageFacts, 'state'>): boolean =>
   state?.form === 'passkey' && state.error === undefined;
 const hasApps = ({ payloads }: PageFacts): boolean => (payloads.factors?.totp.length ?? 0) > 0;
 
 const ENDED = { leadsTo: 'account', notice: 'ended' } as const;
-const SAVED = { leadsTo: 'account', notice: 'saved', behind: 'change' } as const;
+const SAVED = { leadsTo: 'account', notice: 'saved', foldedBehind: 'change' } as const;
 const SAVED_FACTOR = { leadsTo: 'factors', notice: 'saved' } as const;
 const REMOVED_FACTOR = { fields: [], leadsTo: 'factors', notice: 'removed' } as const;
 
-/** The account of a visitor, and the way out. */
+/** The pages of the account, and the log-out. */
 export const SETTINGS = {
   account: {
     path: '/auth/account',
@@ -31,28 +30,28 @@ export const SETTINGS = {
     shows: ['current-user', 'sessions', 'passkey-options'],
     forms: {
       username: {
-        ...{ submits: 'change-username', fields: ['username'], ...SAVED, begins: ownText('username'), renames: true },
+        ...{ submits: 'change-username', fields: ['username'], ...SAVED, initial: ownText('username'), renames: true },
       },
       email: {
         ...{ submits: 'change-email', fields: ['email', 'password', 'code'], ...SAVED, notice: 'email' },
-        ...{ eases: CONFIRMED, begins: ownText('email') },
+        ...{ requirements: CONFIRMED, initial: ownText('email') },
       },
       'confirmation-code': { ...CONFIRMATION, leadsTo: 'account', buttonOf: 'email', keeps: ['email'] },
       password: {
         ...{ submits: 'change-password', fields: ['currentPassword', 'newPassword'], ...SAVED, notice: 'password' },
       },
-      language: { submits: 'change-current-user', fields: ['locale'], ...SAVED, begins: ownText('locale') },
+      language: { submits: 'change-current-user', fields: ['locale'], ...SAVED, initial: ownText('locale') },
       session: { submits: 'end-session', fields: [], ...ENDED },
-      sessions: { submits: 'end-sessions', fields: [], ...ENDED, begins: () => ({ except: 'current' }) },
+      sessions: { submits: 'end-sessions', fields: [], ...ENDED, initial: () => ({ except: 'current' }) },
     },
   },
   factors: {
     ...{ path: '/auth/account/factors', for: 'visitor', stepUp: true },
     shows: ['current-user', 'factors', 'passkey-options', 'identities'],
     forms: {
-      /** Its name is that of the device, and is asked for afterwards. */
+      /** The page asks for the name of the passkey afterwards. */
       passkey: { submits: 'add-passkey', fields: ['credential'], ...SAVED_FACTOR, notice: 'passkey', shows: CODES },
-      'rename-passkey': { submits: 'rename-passkey', fields: ['name'], behind: 'rename', ...SAVED_FACTOR },
+      'rename-passkey': { submits: 'rename-passkey', fields: ['name'], foldedBehind: 'rename', ...SAVED_FACTOR },
       'remove-passkey': {
         ...{ submits: 'remove-passkey', ...REMOVED_FACTOR },
         shows: { member: 'allAcceptedCredentialIds', on: 'factors' },
@@ -63,11 +62,10 @@ export const SETTINGS = {
         shows: { member: 'secret', on: 'factors' },
         offered: (facts) => !isStarted(facts) && !hasApps(facts),
       },
-      // A code is also typed to add an app.
       app: {
         ...{ submits: 'confirm-totp', fields: ['code'], ...SAVED_FACTOR },
         shows: CODES,
-        ...{ offered: isStarted, begins: startedApp },
+        ...{ offered: isStarted, initial: startedApp },
       },
       'remove-app': { submits: 'remove-factor', ...REMOVED_FACTOR },
       'recovery-codes': {
@@ -87,7 +85,7 @@ export const SETTINGS = {
     shows: ['current-user'],
     forms: {
       delete: {
-        ...{ submits: 'delete-account', fields: ['password', 'code'], eases: CONFIRMED },
+        ...{ submits: 'delete-account', fields: ['password', 'code'], requirements: CONFIRMED },
         notice: 'deleted',
         leadsTo: 'log-in',
       },
@@ -101,7 +99,7 @@ export const SETTINGS = {
         ...{ submits: 'clear-cookie', fields: [] },
         leadsTo: 'target',
         otherwise: 'log-in',
-        ...{ notice: 'logged-out', tells: 'logged-out' },
+        ...{ notice: 'logged-out', mark: 'logged-out' },
       },
     },
   },

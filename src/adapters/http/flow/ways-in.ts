@@ -2,7 +2,7 @@ import { isStarted, type PageFacts, startedApp } from '../forms/page-facts.ts';
 import { AT_PROVIDER, BY_CODE, CODES, hasCodes, hasPasskeys, NEW_ACCOUNT, ownText, type PageTable } from './rows.ts';
 
 /** Once a month. */
-const OFFERS = { offers: ({ wasOffered }: PageFacts) => !wasOffered } as const;
+const OFFERS = { offersPasskey: ({ wasOffered }: PageFacts) => !wasOffered } as const;
 const HALF_WAY = { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor' } as const;
 const typedAccount = ({ state }: PageFacts) => ({ account: state?.typed?.account ?? '' });
 const mayRegister = (facts: PageFacts): boolean => facts.mayRegister;
@@ -12,7 +12,7 @@ const STEP_UP = { submits: 'step-up', leadsTo: 'target' } as const;
 const hasMethod = ({ payloads }: PageFacts, name: 'totp' | 'recovery-code' | 'passkey' | 'mail-code'): boolean =>
   payloads['pending-login']?.methods.includes(name) === true;
 const mayTypeCode = (facts: PageFacts): boolean => hasMethod(facts, 'totp') || isStarted(facts);
-/** Whether the visitor has to show that the mail of the account is theirs, or has typed a wrong password. */
+/** Whether the log-in needs a code from a mail. With NEW_DEVICE_CODE it pretends so after a wrong password, too. */
 export const waitsForMail = (facts: PageFacts): boolean => hasMethod(facts, 'mail-code');
 const hasSecondFactor = ({ payloads }: PageFacts): boolean => payloads['current-user']?.secondFactor === true;
 
@@ -25,7 +25,7 @@ export const WAYS_IN = {
       'log-in': {
         ...{ submits: 'login', fields: ['account', 'password'], recalled: true },
         leadsTo: 'target',
-        on: { ...HALF_WAY, AUTH_EMAIL_UNVERIFIED: 'verify' },
+        onError: { ...HALF_WAY, AUTH_EMAIL_UNVERIFIED: 'verify' },
         ...OFFERS,
       },
       code: { ...BY_CODE, fields: ['account'], buttonOf: 'log-in', offered: hasCodes, recalled: true },
@@ -33,21 +33,27 @@ export const WAYS_IN = {
       provider: { ...AT_PROVIDER, recalled: true, ...OFFERS },
     },
   },
-  /** Leads on to a provider or an app, with and without a script. */
+  /** Goes on to a provider, with or without a script. */
   provider: { path: '/auth/provider', leadsOn: 'to-url', forms: {} },
-  /** With a code for a session of the app's own. A click asks for it: any website, and any app, can lead here. */
+  /** Goes on to an app, with a code for a session of its own. It asks for a click, since any website or app can lead here. */
   app: {
     ...{ path: '/auth/app', for: 'visitor', stepUp: true, leadsOn: 'to-app' },
     shows: ['current-user'],
     // Where the page cannot have the key of the session, the visitor logs in again.
-    forms: { app: { ...AT_PROVIDER, submits: 'make-app-code', on: { AUTH_DEVICE_UNPROVEN: 'log-in' } } },
+    forms: { app: { ...AT_PROVIDER, submits: 'make-app-code', onError: { AUTH_DEVICE_UNPROVEN: 'log-in' } } },
   },
-  /** Takes the code of a mail, in the browser that has asked for it. The link in the mail leads here as well, and does nothing by itself. */
+  /** Takes the code of a mail. The link in the mail leads here as well, and does nothing by itself. */
   code: {
     path: '/auth/code',
     forms: {
-      code: { submits: 'confirm-login-code', fields: ['code'], leadsTo: 'target', on: HALF_WAY, begins: typedAccount },
-      again: { ...BY_CODE, fields: ['account'], paced: true, begins: typedAccount },
+      code: {
+        submits: 'confirm-login-code',
+        fields: ['code'],
+        leadsTo: 'target',
+        onError: HALF_WAY,
+        initial: typedAccount,
+      },
+      again: { ...BY_CODE, fields: ['account'], paced: true, initial: typedAccount },
     },
   },
   register: {
@@ -60,21 +66,21 @@ export const WAYS_IN = {
         leadsTo: 'target',
         accepted: { mail: 'check-mail', login: 'second-factor', code: 'log-in' },
         keeps: ['username', 'email'],
-        eases: NEW_ACCOUNT,
+        requirements: NEW_ACCOUNT,
         offered: mayRegister,
-        // Who has no password needs a passkey more than peace.
-        offers: ({ wasOffered, passwords }) => !wasOffered || passwords === 'optional',
+        // Users without a password are asked each time: a passkey may be their best way in.
+        offersPasskey: ({ wasOffered, passwords }) => !wasOffered || passwords === 'optional',
       },
       provider: { ...AT_PROVIDER, offered: mayRegister, recalled: true, ...OFFERS },
     },
   },
-  /** After a log-in or a registration. */
+  /** Follows a log-in or a registration. */
   'new-passkey': {
     ...{ path: '/auth/new-passkey', for: 'visitor', stepUp: true, skips: hasPasskeys },
     shows: ['current-user', 'passkey-options'],
     forms: {
       'new-passkey': {
-        ...{ submits: 'add-passkey', fields: ['credential'], tells: 'logged-in', silent: true },
+        ...{ submits: 'add-passkey', fields: ['credential'], mark: 'logged-in', silent: true },
         leadsTo: 'target',
         shows: CODES,
       },
@@ -86,15 +92,15 @@ export const WAYS_IN = {
     forms: {
       'second-factor': {
         ...SECOND,
-        ...{ fields: ['code', 'remember'], begins: startedApp, offered: mayTypeCode },
+        ...{ fields: ['code', 'remember'], initial: startedApp, offered: mayTypeCode },
         shows: CODES,
       },
       'mail-code': { ...SECOND, fields: ['mailCode'], offered: waitsForMail },
       recovery: {
-        ...{ ...SECOND, fields: ['recoveryCode', 'remember'], behind: 'another-way' },
+        ...{ ...SECOND, fields: ['recoveryCode', 'remember'], foldedBehind: 'another-way' },
         offered: (facts) => hasMethod(facts, 'recovery-code'),
-        // The page asks once.
-        eases: { remember: (facts) => (mayTypeCode(facts) ? 'left-out' : 'optional') },
+        // The page shows this field once.
+        requirements: { remember: (facts) => (mayTypeCode(facts) ? 'left-out' : 'optional') },
       },
       passkey: { ...SECOND, fields: ['credential'], offered: (facts) => hasMethod(facts, 'passkey') },
       'start-app': {
@@ -116,10 +122,10 @@ export const WAYS_IN = {
       passkey: { ...STEP_UP, fields: ['credential'], offered: hasPasskeys },
       /** Users without a password log in again. */
       provider: { ...AT_PROVIDER, linkedOnly: true },
-      'mail-code': { ...BY_CODE, fields: [], offered: hasCodes, begins: ownText('username', 'account') },
+      'mail-code': { ...BY_CODE, fields: [], offered: hasCodes, initial: ownText('username', 'account') },
     },
   },
-  /** For sessions whose device has a key: only a script can prove it. */
+  /** For sessions whose device has a key. Only a script can prove it. */
   prove: {
     path: '/auth/prove',
     leadsOn: 'when-proven',
@@ -127,7 +133,7 @@ export const WAYS_IN = {
       prove: {
         ...{ submits: 'refresh', fields: [] },
         leadsTo: 'target',
-        on: { AUTH_DEVICE_UNPROVEN: 'log-in', AUTH_FAILED: 'log-in' },
+        onError: { AUTH_DEVICE_UNPROVEN: 'log-in', AUTH_FAILED: 'log-in' },
       },
     },
   },

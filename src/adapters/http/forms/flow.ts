@@ -4,32 +4,31 @@ import { SETTINGS } from '../flow/settings.ts';
 import { WAYS_IN } from '../flow/ways-in.ts';
 
 /**
- * The pages for users, and where each result of their forms leads. A form submits to a route of the API: it has its schema, limits, guard,
- * use case and errors, and knows no other rule. ADR 0024.
+ * The pages for users, and where the results of their forms lead. A form submits to a route of the API, and has the schema, limits, guard,
+ * handler and errors of that route. ADR 0024.
  */
-
 const TABLE = { ...WAYS_IN, ...LINKS, ...SETTINGS } as const;
 
 export type PageName = keyof typeof TABLE;
 export type Page = PageRow<PageName>;
 export type Form = FormRow<PageName>;
 
-/** Where a result leads: a page, or what the visitor came for. */
+/** Where a result leads: to a page, or to the target, which is what the visitor came for. */
 export type Step = PageName | 'target';
 
 export const PAGES: Readonly<Record<PageName, Page>> = TABLE;
 
-/** Routes of the API whose user presents something. They verify a proof of the device's key, too. */
+/** Routes of the API that authenticate the user. */
 const AUTHENTICATING = ['login', 'passkey-login', 'register', 'second-factor', 'step-up', 'confirm-login-code'];
-/** Those that verify one. The script adds it to their forms. */
+/** Routes that take a proof of the device's key, which the script adds to their forms. */
 const PROVING = [...AUTHENTICATING, 'refresh', 'make-app-code'];
 
 export const takesProof = ({ submits }: Pick<Form, 'submits'>): boolean => PROVING.includes(submits);
 
-/** Whether its visitor presents something: who has the cookie alone gets no code that binds the session. */
+/** Whether the form authenticates its visitor. Only then does the application get a code that binds the session. */
 export const authenticates = (form: Pick<Form, 'submits'>): boolean => AUTHENTICATING.includes(form.submits);
 
-/** How the browser remembers a form that was used. */
+/** The value of the cookie that remembers the form of the last log-in. */
 export const usedAs = (form: string, provider = ''): string => (provider === '' ? form : `${form}.${provider}`);
 
 /** The path to which a form is posted. */

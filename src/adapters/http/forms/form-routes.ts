@@ -11,24 +11,19 @@ import { type PageStates, shownError } from './page-state.ts';
 
 export type FormDeps = {
   readonly states: PageStates;
-  /** Whether the browser presents a refresh token, good or not. */
+  /** Whether the request has a refresh cookie, valid or not. */
   readonly hasCookie: (ctx: Context) => boolean;
   /** The session of an access token that was just issued. */
   readonly openedBy: (accessToken: string) => Promise<Caller | undefined>;
-  /** Remembers that the visitor has proven the key of that session: in this request (`isNew`), or in the minutes before. */
+  /** Sets the cookie of a visitor who has proven the key of the session: in this request (`isNew`), or minutes ago. */
   readonly rememberProof: (ctx: Context, opened: Caller, isNew: boolean) => void;
-  /** A code by which an application binds that session. */
+  /** A code by which an application binds the session. */
   readonly bindingCodeOf: (opened: Caller) => string;
   readonly usedLast: HttpOnlyCookie;
 };
 
 /** A form of a page, and the route that it submits to. */
-type Submitted = {
-  readonly page: PageName;
-  readonly formName: string;
-  readonly form: Form;
-  readonly submits: Route;
-};
+type Submitted = { readonly page: PageName; readonly formName: string; readonly form: Form; readonly submits: Route };
 
 /** The route that a form is posted to. */
 export const formRoute = (deps: FormDeps, at: Locations, submitted: Submitted): Route => {
@@ -54,8 +49,7 @@ export const formRoute = (deps: FormDeps, at: Locations, submitted: Submitted): 
 const targetOf = ({ allowed }: Locations, { state }: Context): string | undefined =>
   allowed(state.form?.get('to') || undefined);
 
-/** Only which form it was, and not of whom. */
-const recall = ({ usedLast }: Pick<FormDeps, 'usedLast'>, ctx: Context, { formName, form }: Submitted): void => {
+const rememberUse = ({ usedLast }: Pick<FormDeps, 'usedLast'>, ctx: Context, { formName, form }: Submitted): void => {
   if (form.recalled) usedLast.set(ctx, usedAs(formName, ctx.state.form?.get('provider')));
 };
 
@@ -64,11 +58,11 @@ const whenDone =
   async (ctx: Context): Promise<string> => {
     const { states, openedBy, rememberProof, bindingCodeOf } = deps;
     const { formName, form } = submitted;
-    recall(deps, ctx, submitted);
-    const payload = membersOf(ctx.state.payload);
+    rememberUse(deps, ctx, submitted);
+    const payload: Readonly<Record<string, unknown>> = { ...(ctx.state.payload as object | null) };
     const { accessToken } = payload;
     const opened = typeof accessToken === 'string' ? await openedBy(accessToken) : undefined;
-    // A form that proves nothing was sent with the cookie of an earlier proof, which must not outlive its minutes.
+    // Without a proof in this form, the earlier proof counts, until it expires.
     const provesKey = takesProof(form) && !!ctx.state.form?.get('proof');
     if (opened !== undefined) rememberProof(ctx, opened, provesKey);
     const to = targetOf(at, ctx);
@@ -80,7 +74,7 @@ const whenDone =
       states.set(ctx, {
         page: step,
         form: form.buttonOf ?? formName,
-        // The picture is made again from its address: it does not fit into a cookie.
+        // The QR code does not fit into a cookie. The page makes it again from `uri`.
         ...(shows !== null && {
           session: (opened ?? ctx.request.caller)?.sessionId,
           payload: { ...payload, accessToken: undefined, qr: undefined, user: undefined },
@@ -89,7 +83,7 @@ const whenDone =
         typed: typedIn(new Map(form.keeps?.map((each) => [each, ctx.state.form?.get(each) ?? '']))),
       });
     const code = opened && authenticates(form) ? bindingCodeOf(opened) : undefined;
-    return at.locationOf(step, to, form.tells ?? (opened && MARKS.loggedIn), code);
+    return at.locationOf(step, to, form.mark ?? (opened && MARKS.loggedIn), code);
   };
 
 const whenFailed =
@@ -97,25 +91,25 @@ const whenFailed =
   async (ctx: Context, error: AppError): Promise<string | null> => {
     const { states } = deps;
     const { page, formName, form } = submitted;
-    // A form of another site, or one that cannot be read.
+    // A form of another site, or one that cannot be read, gets the error page.
     if (ctx.state.form === undefined && error.code === 'SYS_HTTP_UNEXPECTED_ERROR' && error.status < 500) return null;
-    // An error before the form was read must not cost the visitor what was typed.
+    // An error may come before the form was read. What was typed must not be lost.
     const fields = ctx.state.form ?? (await readForm(ctx).catch(() => null));
     if (fields === null) return null;
     ctx.state.form = fields;
     const to = targetOf(at, ctx);
-    const elsewhere = form.on?.[error.code];
-    // A step of the log-in, which has not failed.
+    const elsewhere = form.onError?.[error.code];
+    // The log-in has not failed, but goes on there.
     if (elsewhere !== undefined && error.code === 'AUTH_SECOND_FACTOR_REQUIRED') {
-      recall(deps, ctx, submitted);
+      rememberUse(deps, ctx, submitted);
       return at.hrefOf(elsewhere, to);
     }
     const isItemGone = error.code === 'DB_RECORD_NOT_FOUND' && fields.has('id');
-    // What the route itself refuses may lead to another page; without a visitor, it was not reached.
-    const isTold = isItemGone || (elsewhere !== undefined && ctx.request.caller !== undefined);
-    const lacking = PAGES[page].for === 'visitor' && !isTold ? pageLacking(error.code) : null;
+    // With a caller, the guard has passed, and the error is of the route itself.
+    const isOfRoute = isItemGone || (elsewhere !== undefined && ctx.request.caller !== undefined);
+    const lacking = PAGES[page].for === 'visitor' && !isOfRoute ? pageLacking(error.code) : null;
     if (lacking !== null) {
-      // A page that leads back by itself does not say it.
+      // A page that goes on by itself shows no notice.
       states.set(ctx, { page: PAGES[lacking].leadsOn ? page : lacking, form: '', notice: 'not-sent' });
       return at.lackingAt(lacking, page, to);
     }
@@ -134,10 +128,6 @@ const whenFailed =
     return at.hrefOf(elsewhere ?? page, to, MARKS.failed);
   };
 
-const membersOf = (payload: unknown): Readonly<Record<string, unknown>> =>
-  typeof payload === 'object' && payload !== null ? { ...payload } : {};
-
-/** A registration may have to wait: for a mail that verifies its address, for a second factor, or for a log-in with a code and a second factor. */
 const successOf = ({ form, submits: { response, cookie } }: Submitted, password = ''): Step => {
   const { leadsTo, accepted } = form;
   if (accepted === undefined || response.status !== 202) return leadsTo;
@@ -150,21 +140,18 @@ const noticeOf = ({ accepted, notice }: Form, step: Step): string | undefined =>
   return step === accepted?.code ? 'registered' : notice;
 };
 
-/** The field that a problem is about. Where a body has to have one of several members, it is the one that the form has. */
+/** The field of a problem. A problem of the whole body is shown at the first field. */
 const fieldOf = (field: string, { fields: [first] }: Form): string =>
   field === 'body' ? (first ?? field) : field.replace(/^body\./, '');
 
-/** Fields whose text is filled in again: neither passwords nor codes. `id`, `secret` and `uri`: of an app that is being added. */
-const FILLED_AGAIN = [
+/** Fields whose text the page fills in again: neither passwords nor codes. `id`, `secret` and `uri` are of an app that is being added. */
+const REFILLED = [
   ...['account', 'username', 'email', 'locale', 'name', 'remember'],
   ...['token', 'invitation', 'id', 'secret', 'uri'],
 ];
-/** Characters. */
-const FILLED_AGAIN_MAX_LENGTH = 500;
+const REFILLED_MAX_LENGTH = 500;
 
-const typedIn = (form: ReadonlyMap<string, string>): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    [...form]
-      .filter(([name]) => FILLED_AGAIN.includes(name))
-      .map(([name, text]) => [name, text.slice(0, FILLED_AGAIN_MAX_LENGTH)]),
-  );
+const typedIn = (form: ReadonlyMap<string, string>): Readonly<Record<string, string>> => {
+  const refilled = [...form].filter(([name]) => REFILLED.includes(name));
+  return Object.fromEntries(refilled.map(([name, text]) => [name, text.slice(0, REFILLED_MAX_LENGTH)]));
+};

@@ -7,13 +7,10 @@ import { originOfPage } from '../stages/arrival.ts';
 import { readForm } from './form-validation.ts';
 
 /**
- * Refuses a form of another site. It could log its visitor in as somebody else, which no cookie and no SameSite prevents. So a request
- * without an Origin, or with one that is hidden, needs `Sec-Fetch-Site`. Stage 5 has refused origins that are not allowed.
+ * Refuses a form of another site, which could log its visitor in as somebody else: SameSite does not prevent that. Stage 5 has refused origins
+ * that are not allowed. A request without an Origin needs `Sec-Fetch-Site`.
  */
-export const ownOrigin = (
-  { ownOrigins }: Pick<HttpDeps, 'ownOrigins'>,
-  { ofApplications }: Pick<NonNullable<Route['form']>, 'ofApplications'>,
-): Middleware =>
+export const ownOrigin = ({ ownOrigins }: HttpDeps, { ofApplications }: NonNullable<Route['form']>): Middleware =>
   function ownOrigin(ctx, next) {
     const origin = originOfPage(ctx);
     const isOwn =
@@ -24,13 +21,13 @@ export const ownOrigin = (
     return next();
   };
 
-/** Sends the browser to the page that the result of a form leads to (RFC 9110 §15.4.4: with GET); after a second click, to the same. */
+/** Redirects the browser to the page that shows the result of a form; after a second click, to the same page. */
 export const formResult =
   (deps: HttpDeps) =>
   ({ succeeded, ofApplications }: NonNullable<Route['form']>) => {
-    const goOn = async (ctx: Context, work: () => Promise<string>): Promise<void> => {
+    const redirect = async (ctx: Context, work: () => Promise<string>): Promise<void> => {
       const { form = new Map<string, string>(), endedSession } = ctx.state;
-      // A hidden random number of each form tells a second click from a second attempt. An application may give all its visitors the same.
+      // A random number in each form tells a second click from a second attempt. Applications may send the same one for all visitors.
       const isNumbered = ofApplications !== true && (form.get('once') ?? '').length >= 20;
       const session = ctx.request.caller?.sessionId ?? endedSession ?? '';
       const location = await deps.answerOnce(ctx, isNumbered ? [['session', session], ...form] : null, work);
@@ -46,9 +43,9 @@ export const formResult =
           const form = ctx.state.endedSession === undefined ? null : await readForm(ctx).catch(() => null);
           if (form === null) throw error;
           ctx.state.form = form;
-          await goOn(ctx, () => Promise.reject(error));
+          await redirect(ctx, () => Promise.reject(error));
         });
       },
-      formResult: (ctx: Context, next: Next) => goOn(ctx, () => next().then(() => succeeded(ctx))),
+      formResult: (ctx: Context, next: Next) => redirect(ctx, () => next().then(() => succeeded(ctx))),
     };
   };

@@ -11,19 +11,14 @@ const MALFORMED_FORM: FieldProblem = {
   code: 'malformed',
 };
 
-type Members = Readonly<Record<string, unknown>>;
-
-/** The names of an object schema's members; of one that may be missing, or is in a pipe, too. */
+/** The names of the members of an object schema, which may be optional or in a pipe. */
 export const membersOf = (schema: v.GenericSchema | undefined): readonly string[] => {
   if (schema === undefined) return [];
   if ('wrapped' in schema) return membersOf(schema.wrapped as v.GenericSchema);
   return 'entries' in schema ? Object.keys(schema.entries as object) : [];
 };
 
-/**
- * Stage 8 for a form: its fields are the members of the body, the query and the params of the route that it submits to. An empty field is
- * none, unless the form needs it.
- */
+/** Stage 8 for a form. Its fields become the body, the query and the params of the route that it submits to, but for empty ones. */
 export const formValidation = ({ form, request: { query: ofPage } }: Route): Middleware =>
   async function formValidation(ctx, next) {
     const { request } = form?.submits ?? {};
@@ -33,7 +28,7 @@ export const formValidation = ({ form, request: { query: ofPage } }: Route): Mid
     if (sent === null) throw validationFailure([MALFORMED_FORM]);
     const problems: FieldProblem[] = [];
     const check = checking(problems);
-    const part = (schema: v.GenericSchema | undefined): Members =>
+    const part = (schema: v.GenericSchema | undefined): object =>
       Object.fromEntries(
         membersOf(schema).flatMap((name) => {
           if (name === 'extra') return extraOf(fields);
@@ -50,7 +45,7 @@ export const formValidation = ({ form, request: { query: ofPage } }: Route): Mid
     await next();
   };
 
-/** For a hook, from fields that a template adds: `extra.company` is a member of `extra`. */
+/** Fields that a template adds for a hook: `extra.company` becomes a member of `extra`. */
 const extraOf = (fields: ReadonlyMap<string, string>): [string, unknown][] => {
   const given = [...fields].filter(([name, text]) => name.startsWith('extra.') && text !== '');
   return given.length === 0 ? [] : [['extra', Object.fromEntries(given.map(([name, text]) => [name.slice(6), text]))]];
@@ -60,7 +55,7 @@ const TOKENS = ['token', 'invitation'];
 const FLAGS = ['remember', 'emailVerified', 'sendLink', 'final', 'handOver'];
 const OBJECTS = ['credential', 'attributes'];
 
-/** The token of a link that was pasted as a whole, where no script has read it. */
+/** Without a script, users may paste the whole link. */
 const PASTED = /(?:[#?&]|%23)token=([\w-]+)/;
 
 const fieldValue = (name: string, text: string): unknown => {
@@ -69,10 +64,7 @@ const fieldValue = (name: string, text: string): unknown => {
   return OBJECTS.includes(name) ? parseObject(text) : text;
 };
 
-/**
- * @returns `null` for what is no UTF-8, which a decoder would turn into other passwords, and for a field that is there twice.
- * @throws HttpError 413, 415
- */
+/** @returns `null` if the form is no UTF-8, or has a field twice. @throws HttpError 413, 415 */
 export const readForm = async (ctx: Context): Promise<ReadonlyMap<string, string> | null> => {
   const text = await readText(ctx, 'urlencoded');
   if (text === null || !isPercentEncoded(text)) return null;

@@ -3,7 +3,7 @@ import type { EventsPage, IdentityJson, SessionJson } from '../../json/account.t
 import type { CreationOptionsJson, FactorsJson, PendingLoginJson, StartedAppJson } from '../../json/factors.ts';
 import type { CurrentUserJson } from '../../json/fields.ts';
 
-/** The payloads of the routes that pages show, by their names. */
+/** The payloads that pages show, by the names of their routes. */
 export type Payloads = {
   readonly 'current-user': v.InferInput<typeof CurrentUserJson>;
   readonly sessions: readonly v.InferInput<typeof SessionJson>[];
@@ -14,16 +14,15 @@ export type Payloads = {
   readonly identities: readonly v.InferInput<typeof IdentityJson>[];
 };
 
-/** What a form hands to the page to which it leads: what was wrong, or what is shown once. */
+/** What a form hands to the next page: its error, or what is shown once. */
 export type FormResult = {
   readonly form: string;
-  /** The error of the form, and its status. */
   readonly error?: {
     readonly code: string;
     readonly status: number;
     /** Seconds. */
     readonly retryAfter?: number;
-    /** What the operator says about it. */
+    /** The reason that the operator's hook has given. */
     readonly message?: string;
     readonly fields: readonly { readonly field: string; readonly code: string }[];
   };
@@ -32,7 +31,7 @@ export type FormResult = {
   readonly notice?: string;
   /** The payload that the page shows once. */
   readonly payload?: unknown;
-  /** The session that alone is shown it, as it may be a secret; without it, nobody was logged in. */
+  /** The only session that is shown the result, which may be a secret. Default: any. */
   readonly session?: string | undefined;
 };
 
@@ -42,19 +41,18 @@ export type PageFacts = {
   readonly payloads: Partial<Payloads>;
   /** Whether somebody is logged in. */
   readonly isVisitor: boolean;
-  /** Whether the service lets visitors register. */
+  /** Whether anybody may register. */
   readonly mayRegister: boolean;
-  /** Whether users need a password. */
   readonly passwords: 'required' | 'optional';
-  /** The names of the pages that there are. */
+  /** The names of the pages that the service has. */
   readonly pages: ReadonlySet<string>;
-  /** Whether this browser has seen the offer of a passkey lately. */
+  /** Whether this browser was offered a passkey lately. */
   readonly wasOffered: boolean;
-  /** The form by which somebody has logged in here the last time. */
+  /** The form of the last log-in in this browser. */
   readonly usedLast: string | undefined;
 };
 
-/** An app that is being added. Its form has it, so that it is still there after a wrong code. */
+/** The app that is being added. Its form sends it as well, so that it is not lost by a wrong code. */
 export const startedApp = ({ state }: Pick<PageFacts, 'state'>): Readonly<Record<string, string>> => {
   const { id, secret, uri } = (state?.payload ?? state?.typed ?? {}) as Partial<v.InferOutput<typeof StartedAppJson>>;
   return id === undefined || secret === undefined || uri === undefined ? {} : { id, secret, uri };

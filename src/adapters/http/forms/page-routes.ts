@@ -18,12 +18,12 @@ import type { TargetSettings } from './targets.ts';
 export type PageContent = Pick<PageFacts, 'payloads' | 'isVisitor'> & {
   readonly name: PageName;
   readonly state: PageState | null;
-  /** What the visitor came for, as it is in the address of the page. */
+  /** The parameter of the page's address, if the visitor came for something. */
   readonly to: string | undefined;
-  /** Where those go on who are to prove a key, in a browser whose pages have none: to the application that may have it; to log in. */
-  readonly elsewhere?: readonly string[];
-  /** Where that is. */
+  /** The address of that, or of the account. */
   readonly target: string;
+  /** Where the visitor goes if this page has no key to prove: to the application, which may have it, or to the log-in. */
+  readonly elsewhere?: readonly string[];
 };
 
 type PagesDeps = TargetSettings &
@@ -31,14 +31,13 @@ type PagesDeps = TargetSettings &
     /** The routes of the API, to which the forms submit. */
     readonly api: readonly Route[];
     readonly contentSecurityPolicy: string;
-    /** Which pages there are, besides that their forms need routes of the API. */
+    /** Whether the configuration asks for a page. */
     readonly has: (page: Page) => boolean;
-    /** Who may register. Unless anybody may, the page for it says so. */
     readonly registration: RegistrationPolicy['mode'];
     readonly render: (ctx: Context, content: PageContent) => Promise<string>;
   };
 
-/** Of a form that has failed, in a browser that keeps no cookies. */
+/** The browser has not kept the cookie with the error of the form. */
 const REASON_UNSEEN: PageState['error'] = { code: 'reason-unseen', status: 400, fields: [] };
 
 /** The routes of the pages, and of their forms. */
@@ -52,7 +51,7 @@ export const formRoutes = (deps: PagesDeps): Route[] => {
       return submits === undefined ? [] : [formRoute(deps, at, { page: name, formName, form, submits })];
     });
     if (!deps.has(page)) return [];
-    // A page is there if its forms are: without mail, nobody can ask for a new password.
+    // Without mail, for example, nobody can ask for a new password.
     if (Object.keys(page.forms).length > 0 && forms.length === 0) return [];
     const shown = (page.shows ?? []).flatMap((each) => byName.get(each) ?? []);
     return [pageRoute(deps, at, name, shown), ...forms];
@@ -61,7 +60,6 @@ export const formRoutes = (deps: PagesDeps): Route[] => {
   return exported === undefined || !deps.has(PAGES.account) ? pages : [...pages, exportRoute(deps, at, exported)];
 };
 
-/** `next` is where a page leads on to, or the application that may have the key that is to be proven. */
 const queryOf = (at: Locations, { leadsOn }: Page) =>
   v.looseObject({
     to: at.target,
@@ -74,7 +72,7 @@ type PageQuery = v.InferOutput<ReturnType<typeof queryOf>>;
 
 const pageRoute = (deps: PagesDeps, at: Locations, name: PageName, shown: readonly Route[]): Route => {
   const page = PAGES[name];
-  // Some mail programs add parameters to links, which say nothing.
+  // Mail programs may add parameters to links.
   const isOfLink = page.path.startsWith('/auth/link/');
   const show = showPage(deps, at, name, shown);
   return route({
@@ -89,7 +87,7 @@ const pageRoute = (deps: PagesDeps, at: Locations, name: PageName, shown: readon
     response: { ...pageResponse(deps.contentSecurityPolicy), redirects: true },
     errorPages: true,
     errors: [...new Set([...VISITOR_ERRORS, ...shown.flatMap(({ errors }) => [...errors])])],
-    failed: async (ctx, error) => withoutPage(deps, at, name)(ctx, error),
+    failed: withoutPage(deps, at, name),
     handler: (input, ctx) =>
       show(input, ctx, (isOfLink ? { [MARK]: readQuery(ctx.url)?.[MARK] } : input.query) as PageQuery),
   });
@@ -100,20 +98,22 @@ const showPage =
   async (input: HandlerInput, ctx: Context, { to, next, [MARK]: mark }: PageQuery): Promise<string> => {
     const page = PAGES[name];
     const isVisitor = input.claims !== undefined;
-    // Somebody who is logged in need not do so again, unless a form that has just failed leads here. Back leads here later, too.
-    const isThere = isVisitor && page.for === 'stranger' && mark !== MARKS.noCookie;
-    const left = isThere && mark !== MARKS.failed ? null : deps.states.take(ctx, name);
-    if (isThere && left === null) return redirected(ctx, at.locationOf('target', to, MARKS.loggedIn));
+    // Visitors who are logged in do not see the log-in, unless a form that has just failed leads here.
+    const isLoggedIn = isVisitor && page.for === 'stranger' && mark !== MARKS.noCookie;
+    const stored = isLoggedIn && mark !== MARKS.failed ? null : deps.states.take(ctx, name);
+    if (isLoggedIn && stored === null) return redirected(ctx, at.locationOf('target', to, MARKS.loggedIn));
     if (page.leadsOn === 'to-app' && !at.isOfApp(to)) return redirected(ctx, at.pathOf('account'));
-    const state = stateOf(deps, name, left, { next, mark });
-    // Without its state, which is in a cookie, it would lead nowhere.
+    const state = stateOf(deps, name, stored, { next, mark });
+    // The URL is in the state, and so in a cookie.
     if (page.leadsOn === 'to-url' && state?.payload === undefined)
       return redirected(ctx, at.hrefOf('log-in', undefined, MARKS.failed));
-    // Who sees there that the address is mistyped registers again.
+    // Keeps what was typed for the page on which the address can be corrected.
     if (page.corrects !== undefined && state?.typed?.username !== undefined)
       deps.states.set(ctx, { page: page.corrects, form: page.corrects, typed: state.typed });
     const payloads: Record<string, unknown> = {};
-    for (const each of shown) payloads[each.name] = await payloadOf(each, input, ctx);
+    const { before } = input.query as { readonly before?: string };
+    const shownInput = { ...input, body: undefined, query: { before }, params: {} };
+    for (const each of shown) payloads[each.name] = await each.handler(shownInput, ctx);
     if (page.skips?.({ payloads })) return redirected(ctx, at.locationOf('target', to, MARKS.loggedIn));
     if (state?.error !== undefined) {
       ctx.state.status = state.error.status;
@@ -126,17 +126,17 @@ const showPage =
     });
   };
 
-/** What a page has to say: its address, a form, or the settings of the service. */
+/** The state that follows from the address of a page, that of a form, or a notice that follows from the configuration. */
 const stateOf = (
   { registration }: PagesDeps,
   name: PageName,
-  left: PageState | null,
+  stored: PageState | null,
   { next, mark }: { readonly next: PageQuery['next']; readonly mark: PageQuery[typeof MARK] },
 ): PageState | null => {
   const { leadsOn, registers } = PAGES[name];
   const state = { page: name, form: '' };
   if (leadsOn === 'to-url' && next !== undefined) return { ...state, payload: { url: next } };
-  if (left !== null) return left;
+  if (stored !== null) return stored;
   if (mark === MARKS.failed) return { ...state, error: REASON_UNSEEN };
   if (mark === MARKS.noCookie) return { ...state, notice: mark };
   return registers === 'anybody' && registration !== 'open' ? { ...state, notice: registration } : null;
@@ -147,14 +147,14 @@ const redirected = (ctx: Context, location: string): string => {
   return '';
 };
 
-/** Why the log-in is shown. Of a session that is over, the reason is for its owner alone. */
+/** Makes the log-in say why it is shown. Without a cookie there was no session that could have ended. */
 const sayAtLogIn = ({ states, hasCookie }: PagesDeps, ctx: Context, code: ErrorCode): void => {
   if (code !== 'AUTH_FAILED' || hasCookie(ctx))
     states.set(ctx, { page: 'log-in', form: '', error: { code, status: 401, fields: [] } });
 };
 
 const elsewhereFor = (at: Locations, to = at.pathOf('account'), application?: string): readonly string[] => [
-  // The application knows where it is.
+  // The application adds its own query again.
   ...(application === undefined ? [] : [withParameter(application, MARK, encodeURIComponent(to.replace(/\?.*/, '')))]),
   at.hrefOf('log-in', to),
 ];
@@ -162,9 +162,9 @@ const elsewhereFor = (at: Locations, to = at.pathOf('account'), application?: st
 /** Where a visitor goes who cannot have a page. */
 const withoutPage =
   (deps: PagesDeps, at: Locations, name: PageName) =>
-  (ctx: Context, error: AppError): string | null => {
+  async (ctx: Context, error: AppError): Promise<string | null> => {
     const { to, [MARK]: mark } = readQuery(ctx.url) ?? {};
-    // No log-in waits any more: it begins again, for what the visitor came for.
+    // The pending log-in has expired: it begins again.
     if (error.code === 'AUTH_SECOND_FACTOR_INVALID') {
       sayAtLogIn(deps, ctx, error.code);
       return at.hrefOf('log-in', at.allowed(to), MARKS.failed);
@@ -173,13 +173,13 @@ const withoutPage =
     if (lacking === null) return null;
     if (error.code === 'AUTH_STEP_UP_REQUIRED' && PAGES[name].skips)
       return at.locationOf('target', at.allowed(to), MARKS.loggedIn);
-    // Who comes from a log-in or a proof without the cookie for it would come back here again and again.
+    // If the browser has not kept the cookie of a log-in or a proof, the visitor would be sent there again and again.
     const isBack = PAGES[lacking].for !== 'visitor' && mark === MARKS.loggedIn;
     if (PAGES[lacking].for === 'stranger' && !isBack) sayAtLogIn(deps, ctx, 'AUTH_FAILED');
     return isBack ? at.hrefOf('log-in', at.wayTo(name, to), MARKS.noCookie) : at.lackingAt(lacking, name, to);
   };
 
-/** Everything that is stored about the visitor, as a file. */
+/** Returns as a file everything that is stored about the visitor. */
 const exportRoute = (deps: PagesDeps, at: Locations, submits: Route): Route => ({
   ...submits,
   name: 'export-page',
@@ -192,16 +192,10 @@ const exportRoute = (deps: PagesDeps, at: Locations, submits: Route): Route => (
   errorPages: true,
   errors: new Set([...submits.errors, ...VISITOR_ERRORS]),
   response: { ...submits.response, unwrapped: { type: 'application/json', cacheControl: NO_STORE } },
-  failed: async (ctx, error) => withoutPage(deps, at, 'account')(ctx, error),
+  failed: withoutPage(deps, at, 'account'),
   handler: async (input, ctx) => {
     const data = await submits.handler(input, ctx);
     ctx.set('Content-Disposition', 'attachment; filename="account.json"');
     return data;
   },
 });
-
-const payloadOf = async ({ handler }: Route, input: HandlerInput, ctx: Context): Promise<unknown> => {
-  const { claims, caller, signal, query } = input;
-  const { before } = query as { readonly before?: string };
-  return handler({ body: undefined, query: { before }, params: {}, claims, caller, signal }, ctx);
-};

@@ -5,13 +5,10 @@ import { type HttpOnlyCookie, PAGE_STATE_LIFETIME } from '../request/cookies.ts'
 import type { PageName } from './flow.ts';
 import type { FormResult } from './page-facts.ts';
 
-/**
- * What a form hands to a page is in a cookie, encrypted: another host of the domain cannot write one, and secrets of another visitor that it may
- * set are not shown.
- */
+/** What a form hands to a page, in an encrypted cookie: other hosts of the domain can set cookies, but cannot make this one. */
 export type PageState = FormResult & { readonly page: PageName };
 
-/** What a page says about an error, without its fields. */
+/** What a page shows of an error, without its fields. */
 export const shownError = ({ code, status, retryAfter, hookMessage: message }: AppError) => ({
   ...{ code, status },
   ...(retryAfter !== undefined && { retryAfter }),
@@ -31,10 +28,10 @@ export const pageStates = ({ secrets, clock, cookie }: Deps) => ({
   set: (ctx: Context, state: PageState): void => {
     const sealed = (some: PageState) => secrets.encrypt(JSON.stringify(some), clock.now() + PAGE_STATE_LIFETIME);
     const text = sealed(state);
-    // Rather a form that is empty than no word about what was wrong.
+    // If it is too long, the form is empty, but the page still shows the error.
     cookie.set(ctx, text.length <= MAX_LENGTH ? text : sealed({ ...state, typed: {} }));
   },
-  /** Takes it: a page that is loaded again shows nothing of it. */
+  /** Returns the state of a page, and clears it: a page that is loaded again does not show it. */
   take: (ctx: Context, page: PageName): PageState | null => {
     const texts = cookie.read(ctx);
     const states = texts.flatMap((text): PageState[] => {

@@ -9,17 +9,17 @@ import { originOf, type PresentedDevice } from '../request/client.ts';
 import { type HttpOnlyCookie, PAGE_VISITOR_LIFETIME, type SessionCookies } from '../request/cookies.ts';
 import type { Strategy } from '../routing/define-route.ts';
 
-/** Errors that say that nobody is there: where a visitor is optional, they are none. */
+/** Errors that mean that nobody is logged in. Where a visitor is optional, they are no errors. */
 const NOBODY = ['AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN', 'DB_RECORD_NOT_FOUND'];
 
 type Cookies = {
   readonly cookie: SessionCookies;
   readonly device: PresentedDevice;
-  /** Shows for minutes that a visitor has proven the key of the session. */
+  /** Proves for minutes that a page has proven the key of the session. */
   readonly proof: HttpOnlyCookie;
 };
 
-/** Visitors of the service's own pages: known by the refresh cookie, which is not renewed. ADR 0024. */
+/** Visitors of the service's own pages. The refresh cookie identifies them, and is not renewed. ADR 0024. */
 export const visitors = (deps: Service, { cookie, device, proof }: Cookies) => {
   const { secrets, clock } = deps;
   const identify = identifyVisitor(deps);
@@ -27,7 +27,7 @@ export const visitors = (deps: Service, { cookie, device, proof }: Cookies) => {
   const proofsOf = (ctx: Context) =>
     proof.read(ctx).flatMap((text) => secrets.unsign(text, 'page-visitor', clock.now()) ?? []);
   const isNobody = (error: unknown): error is AppError => error instanceof AppError && NOBODY.includes(error.code);
-  /** A page that needs no visitor is shown without the database, too. What a form does may depend on who sends it. */
+  /** A page that needs no visitor is shown without the database, too. The result of a form may depend on who sends it. */
   const isPageWithoutDatabase = ({ state: { route } }: Context, error: unknown) =>
     route?.form === undefined && error instanceof AppError && error.code === 'DB_QUERY_FAILED';
   /** @throws AppError AUTH_FAILED, AUTH_DEVICE_UNPROVEN unless a visitor is optional; DB_QUERY_FAILED */
@@ -49,7 +49,7 @@ export const visitors = (deps: Service, { cookie, device, proof }: Cookies) => {
   return {
     tokenOf,
     hasCookie: (ctx: Context): boolean => cookie.read(ctx).length > 0,
-    /** Whether somebody is logged in, perhaps with a key that a page has yet to prove. */
+    /** Whether somebody is logged in, perhaps with a key that no page has proven yet. */
     isThere: async (ctx: Context): Promise<boolean> => {
       try {
         return (await tokenOf(ctx, 'required')) !== undefined;
@@ -63,7 +63,7 @@ export const visitors = (deps: Service, { cookie, device, proof }: Cookies) => {
       return verified.ok ? { userId: verified.token.claims.sub, sessionId: verified.token.sessionId } : undefined;
     },
     bindingCodeOf: ({ userId, sessionId: id }: Caller): string => makeBindingCode(deps, { id, userId }),
-    /** @param isNew whether this request proves the key; else the session may replace one whose proof still counts, for as long. */
+    /** @param isNew whether this request has proven the key. If not, an earlier proof goes over to the session that replaces the former one. */
     rememberProof: (ctx: Context, { userId, sessionId }: Caller, isNew: boolean): void => {
       const earlier = proofsOf(ctx).find((each) => each.sessionId === ctx.request.caller?.sessionId);
       const expiresAt = isNew ? clock.now() + PAGE_VISITOR_LIFETIME : earlier?.expiresAt;

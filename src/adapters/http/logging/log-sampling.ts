@@ -1,10 +1,9 @@
 import type { Logger } from 'pino';
 
-/** Milliseconds. */
 const WINDOW = 60_000;
 const MAX_LINES = 100;
 
-/** The members that all lines of one kind share. They are names of the service, never texts of a client. */
+/** The members that all lines of one kind share. A client cannot choose them. */
 export type LineKind = {
   readonly level: 'info' | 'warn' | 'error' | 'fatal';
   readonly of: string;
@@ -14,7 +13,7 @@ export type LineKind = {
 };
 
 type Sample = {
-  /** Lines of a kind with the same group are counted together, such as those with the same reason. It may be a text of a client. */
+  /** Lines of a kind with the same group, such as a reason, are counted together. A client may choose it. */
   readonly group?: string | undefined;
   readonly maxLines?: number;
 };
@@ -26,7 +25,7 @@ export type LogSampling = {
   close(): void;
 };
 
-/** Counts the lines of one window. It keeps the groups of each kind that were written, at most `MAX_LINES`. */
+/** Counts the lines of one window. Of each kind, it keeps at most `MAX_LINES` groups. */
 export const lineCount = () => {
   const kinds = new Map<string, { kind: LineKind; written: number; groups: Map<string, number>; suppressed: number }>();
   const countOf = (kind: LineKind) => {

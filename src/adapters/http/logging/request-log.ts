@@ -5,20 +5,16 @@ import { framesOf, redactError } from '../../log/redact-error.ts';
 import { isDeclared } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
 
-type LogDeps = Pick<HttpDeps, 'logger' | 'sampling' | 'slowRequest' | 'onRequest' | 'environment'>;
-
-export type UnreadableDeps = Pick<HttpDeps, 'logger' | 'sampling' | 'onUnreadable'>;
-
 const ANSWERED = 'request answered';
 const UNREADABLE = 'unreadable request';
-/** Lines a minute with one reason: more for requests that reached a route, since its rate limit applies to them. */
+/** Lines a minute with one reason. There may be more where a route was reached, since its rate limit applies. */
 const MAX_OF_ROUTES = 10;
 const MAX_BEFORE_ROUTES = 1;
 const MAX_PATH = 200;
 const MAX_PROBLEMS = 5;
 
 /** Logs an exception at the level of SPEC "Exception mapping", and as often as ADR 0018 allows. */
-export const logError = (ctx: Context, error: AppError, deps: LogDeps): void => {
+export const logError = (ctx: Context, error: AppError, deps: HttpDeps): void => {
   const { logger, sampling, environment } = deps;
   const { code, status, level, reason } = error;
   const { route } = ctx.state;
@@ -28,7 +24,7 @@ export const logError = (ctx: Context, error: AppError, deps: LogDeps): void => 
   const isSampled = route === undefined || level !== 'info';
   ctx.state.suppressed = isSampled && !sampling.admits(kind, { group: reason, maxLines });
   if (ctx.state.suppressed) return;
-  // With the ids, since the scope of stage 4 has ended when an exception gets here.
+  // The scope of stage 4, which has the ids, has ended.
   const line = { ...idsOf(ctx), route: route?.name, code };
   logger[level](
     { ...line, ...(environment === 'development' && { status }), reason, err: originOf(error) },
@@ -37,25 +33,19 @@ export const logError = (ctx: Context, error: AppError, deps: LogDeps): void => 
   if (!isDeclared(ctx, error)) logger.error(line, 'undeclared error code');
 };
 
-/** The cause of an error; without one, the frames of the error itself if the service is at fault. */
+/** The cause of an error, or else the frames of the error itself, if the service is at fault. */
 const originOf = (error: AppError): unknown => {
   if (error.cause !== undefined) return redactError(error.cause);
   return error.status >= 500 ? { type: error.name, stack: framesOf(error) } : undefined;
 };
 
 /** Logs a response to input that is not HTTP, or did not arrive in time. */
-export const logUnreadable = (
-  status: number,
-  reason: string | undefined,
-  { logger, sampling, onUnreadable }: UnreadableDeps,
-): void => {
+export const logUnreadable = (status: number, reason: string | undefined, deps: HttpDeps): void => {
   const line = { code: 'SYS_HTTP_UNEXPECTED_ERROR', status };
-  onUnreadable?.(status);
-  const isWritten = sampling.admits(
-    { level: 'info', of: UNREADABLE, ...line },
-    { group: reason, maxLines: MAX_BEFORE_ROUTES },
-  );
-  if (isWritten) logger.info({ ...line, reason }, UNREADABLE);
+  deps.onUnreadable?.(status);
+  const kind = { level: 'info', of: UNREADABLE, ...line } as const;
+  if (deps.sampling.admits(kind, { group: reason, maxLines: MAX_BEFORE_ROUTES }))
+    deps.logger.info({ ...line, reason }, UNREADABLE);
 };
 
 /** SPEC "Slow-request logging". */
@@ -66,10 +56,10 @@ const levelOf = (duration: number, status: number, { warn, error }: HttpDeps['sl
 };
 
 /**
- * Logs a response, once: stage 12 calls this for a success, stage 13 for all others. The logged duration begins with stage 9, or with the
- * arrival of a request that ended before. That of the metrics always begins with the arrival.
+ * Logs a response, once: stage 12 calls this for a success, stage 13 for all others. The duration begins with stage 9, or with the arrival of a
+ * request that ended before; in the metrics, always with the arrival.
  */
-export const logRequest = (ctx: Context, deps: LogDeps): void => {
+export const logRequest = (ctx: Context, deps: HttpDeps): void => {
   const { logger, sampling, slowRequest, onRequest, environment } = deps;
   if (ctx.state.logged) return;
   ctx.state.logged = true;
@@ -99,10 +89,10 @@ export const logRequest = (ctx: Context, deps: LogDeps): void => {
 /** Stages 1 and 2 run before there is a trace. */
 const idsOf = ({ request: { id, trace } }: Context) => ({ requestId: id, traceId: trace?.traceId });
 
-/** The methods of OpenTelemetry's conventions; a stranger may send others. */
+/** The methods of OpenTelemetry's conventions. Others are named `HTTP`. */
 const METHODS = /^(?:GET|HEAD|POST|PUT|DELETE|PATCH|OPTIONS|CONNECT|TRACE)$/;
 
-/** Ends the span of the request. Its path is that of the route: the one that was sent may name a user, or be a link of a mail. */
+/** Ends the span of the request. It has the path of the route: that of the request may name a user, or have the token of a mail. */
 const endSpan = ({ method, status, protocol, request, state: { route, loggedError } }: Context): void => {
   const span = request.trace?.span;
   if (!span) return;
@@ -126,5 +116,5 @@ const problemsOf = ({ details }: AppError): string | undefined =>
     .map(({ field, message }) => `${field} ${message}`)
     .join(', ');
 
-/** The path as the client sent it, without the query, and without a fragment whose `#` is encoded. Koa's `path` throws for some request targets. */
+/** The requested path, without a token behind an encoded `#`. Koa's `path` throws for some request targets. */
 const pathOf = ({ req }: Context): string => (req.url ?? '').replace(/(?:[?#]|%23).*$/s, '').slice(0, MAX_PATH);

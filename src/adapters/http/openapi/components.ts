@@ -6,10 +6,11 @@ import { typedAccount } from '../../json/fields.ts';
 
 type Direction = 'input' | 'output';
 
-/** A check or a transformation in code has no JSON Schema. */
+/** Checks and transformations in code have no JSON Schema. */
 const IN_CODE = new Set(['raw_check', 'transform']);
-/** What is left out: the document describes a text as it is meant. */
+/** The document describes a text as it is after these. */
 const NORMALIZING = new Set<unknown>([typedAccount, typedCode, typedName]);
+/** Marks what has no JSON Schema. Metadata follows the code in a pipe, and replaces the mark. */
 const UNDESCRIBED = 'undescribed';
 
 /**
@@ -25,7 +26,6 @@ export const jsonSchemaOf = (schema: GenericSchema, typeMode: Direction, compone
   return extracted(converted, components) as Json;
 };
 
-/** Metadata follows the code in a pipe, and replaces the mark. */
 const overrideAction: NonNullable<ConversionConfig['overrideAction']> = ({ valibotAction, jsonSchema }) => {
   if (valibotAction.type === 'trim' || NORMALIZING.has(Reflect.get(valibotAction, 'operation'))) return jsonSchema;
   if (IN_CODE.has(valibotAction.type)) return { ...jsonSchema, jsonSchema: UNDESCRIBED };
@@ -49,16 +49,15 @@ export const isJson = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 type Kind = 'schemas' | 'responses' | 'headers' | 'parameters' | 'examples' | 'securitySchemes';
-type ByName = Record<string, Json>;
 
-/** Collects the parts of the document that several places refer to (OpenAPI 3.1 §4.8.7): only those that are referred to. */
+/** Collects the parts of the document to which others refer (OpenAPI 3.1 §4.8.7). */
 export const collectComponents = () => {
-  const all: Partial<Record<Kind, ByName>> = {};
+  const all: Partial<Record<Kind, Record<string, Json>>> = {};
   const add = (kind: Kind, name: string, component: Json): void => {
     all[kind] ??= {};
-    const named = all[kind];
-    if (name in named && !isDeepStrictEqual(named[name], component)) throw new Error(`two ${kind} are called ${name}`);
-    named[name] = component;
+    const ofKind = all[kind];
+    if (!isDeepStrictEqual(ofKind[name] ?? component, component)) throw new Error(`two ${kind} are called ${name}`);
+    ofKind[name] = component;
   };
   return {
     add,
@@ -73,18 +72,18 @@ export const collectComponents = () => {
     },
     /** Sorted by name, so that the order of the routes does not matter. */
     all: (): Json =>
-      Object.fromEntries(Object.entries(all).map(([kind, named]) => [kind, Object.fromEntries(sorted(named))])),
+      Object.fromEntries(Object.entries(all).map(([kind, ofKind]) => [kind, Object.fromEntries(sorted(ofKind))])),
   };
 };
 
-const sorted = (named: ByName): [string, Json][] => Object.entries(named).sort(([a], [b]) => (a < b ? -1 : 1));
+const sorted = (ofKind: Readonly<Record<string, Json>>) => Object.entries(ofKind).sort(([a], [b]) => (a < b ? -1 : 1));
 
 export type Components = ReturnType<typeof collectComponents>;
 
 export const EXAMPLE_TIME = '2026-11-21T23:03:48.228Z';
 export const EXAMPLE_ID = '01M805M084GXA5E2JTR4FKH6WN';
 
-/** What the members of these names are like whose schemas have no examples of their own. */
+/** Examples by the names of members whose schemas have none. */
 const BY_NAME: Json = {
   ...{
     id: EXAMPLE_ID,
@@ -123,7 +122,7 @@ const BY_NAME: Json = {
   ...{ client: 'https://auth.example.org/client.js' },
 };
 
-/** A value of a JSON Schema, from its own examples and those of its parts; `undefined` if a part has none. Without what may be missing. */
+/** An example for a JSON Schema, from its own and those of its parts, without optional members; `undefined` if a part has none. */
 export const exampleOf = (schema: Json, components: Components, name = ''): unknown => {
   const { examples, type, enum: values, properties, required, items, anyOf, ...rest } = components.resolve(schema);
   if (Array.isArray(examples)) return examples[0];
@@ -147,7 +146,7 @@ const objectOf = (properties: Json, required: unknown, components: Components): 
   return members.some(([, value]) => value === undefined) ? undefined : Object.fromEntries(members);
 };
 
-/** The member `example` of a media type or a parameter, if there is an example. */
+/** A media type or a parameter. */
 export const withExample = (schema: Json, components: Components): Json => {
   const example = exampleOf(schema, components);
   return { schema, ...(example !== undefined && { example }) };

@@ -92,14 +92,14 @@ const SECURITY_SCHEMES = {
 
 /** Alternatives. An empty one means that no token is needed. */
 const securityOf = ({ auth, cookie }: Route, components: Components): Json[] => {
-  const uses = [
-    { scheme: 'accessToken', needed: auth === 'optional' || auth === 'required' ? auth : undefined },
-    { scheme: 'refreshToken', needed: cookie.reads },
-  ] as const;
   if (isScope(auth)) {
     components.add('securitySchemes', 'assertion', SECURITY_SCHEMES.assertion);
     return [{ assertion: [auth] }];
   }
+  const uses = [
+    { scheme: 'accessToken', needed: auth === 'public' ? undefined : auth },
+    { scheme: 'refreshToken', needed: cookie.reads },
+  ] as const;
   return uses.reduce<Json[]>((alternatives, { scheme, needed }) => {
     if (needed === undefined) return alternatives;
     components.add('securitySchemes', scheme, SECURITY_SCHEMES[scheme]);
@@ -134,18 +134,13 @@ const bodyOf = (schema: NonNullable<Route['request']['body']>, components: Compo
   content: { 'application/json': withExample(jsonSchemaOf(schema, 'input', components), components) },
 });
 
+const TEXT = { type: 'string' };
 const ID = { type: 'string', examples: [EXAMPLE_ID] };
 
 /** The requests that receivers get: OpenAPI 3.1 §4.8.1, `webhooks`. */
 const webhooksOf = (components: Components): Json => {
   const header = (name: string, description: string) =>
-    components.refer('parameters', name, {
-      name,
-      in: 'header',
-      required: true,
-      description,
-      schema: { type: 'string' },
-    });
+    components.refer('parameters', name, { name, in: 'header', required: true, description, schema: TEXT });
   const response = (name: string, description: string) => components.refer('responses', name, { description });
   const request = {
     security: [],
@@ -167,14 +162,11 @@ const webhooksOf = (components: Components): Json => {
       ),
     },
   };
-  const operationId = (type: string) =>
-    `on${type.replaceAll(/(?:^|[._])([a-z])/g, (_all, letter: string) => letter.toUpperCase())}`;
-  return Object.fromEntries(
-    [...WEBHOOK_TYPES].map(([type, kinds]) => [
-      type,
-      { post: { operationId: operationId(type), summary: `Told of ${kinds.join(', ')}`, ...request } },
-    ]),
-  );
+  const operations = [...WEBHOOK_TYPES].map(([type, kinds]) => {
+    const operationId = camelCase(`on-${type.replaceAll(/[._]/g, '-')}`);
+    return [type, { post: { operationId, summary: `Told of ${kinds.join(', ')}`, ...request } }];
+  });
+  return Object.fromEntries(operations);
 };
 
 const EVENT: Json = {

@@ -8,7 +8,6 @@ type Component = Header & { /** Default: the name of the component. */ readonly 
 
 const text = (description: string): Header => ({ description, schema: { type: 'string' } });
 const always = (header: Header): Header => ({ ...header, required: true });
-/** Of one kind of cookie. */
 const cookie = (description: string): Component => ({ ...text(description), name: 'Set-Cookie' });
 
 /** By the name of the component. */
@@ -88,7 +87,7 @@ export const errorHeadersOf = (status: number, codes: readonly ErrorCode[], comp
     components,
   );
 
-const COOKIE = {
+const BY_COOKIE_USE = {
   sets: ['Set-Cookie'],
   opens: ['Set-Cookie', 'Secure-Session-Registration'],
   'may-set': ['New-Session-Cookie'],
@@ -119,7 +118,7 @@ export const successHeadersOf = (route: Route, components: Components): Json =>
       'Cache-Control',
       ...(hasETag(route) ? (['ETag'] as const) : []),
       ...(route.response.identifies ? (['X-User-Id', 'X-Session-Id'] as const) : []),
-      ...(route.cookie.writes === undefined ? [] : COOKIE[route.cookie.writes]),
+      ...(route.cookie.writes === undefined ? [] : BY_COOKIE_USE[route.cookie.writes]),
     ],
     components,
   );

@@ -16,21 +16,22 @@ import {
 } from './components.ts';
 import { errorHeadersOf, hasETag, redirectHeadersOf, successHeadersOf } from './headers.ts';
 
-/** The responses of a route by status: its success, and its errors, each with all codes of that status. */
+/** The responses of a route by status. That of an error has all codes of its status. */
 export const responsesOf = (route: Route, site: Site, components: Components): Json => {
   const errors = [...codesByStatus(route)].map(([status, codes]) => [
     status,
     errorResponse(status, codes, route, site, components),
   ]);
-  // Integers are in ascending order.
   return Object.fromEntries([...successes(route, site, components), ...errors]);
 };
 
 const successes = (route: Route, site: Site, components: Components): [number, Json][] => {
   const { status, or } = route.response;
   const headers = successHeadersOf(route, components);
+  // Without parameters.
+  const mediaType = route.response.unwrapped?.type.replace(/;.*/, '') ?? 'application/json';
   const content = {
-    [mediaTypeOf(route)]: successContent(route, site, components),
+    [mediaType]: successContent(route, site, components),
     ...(route.response.page !== undefined && PAGE),
   };
   const successOf = (of: number): [number, Json] => [of, { description: `${STATUS_CODES[of]}`, headers, content }];
@@ -46,10 +47,6 @@ const successes = (route: Route, site: Site, components: Components): [number, J
 /** For clients that prefer HTML to JSON. */
 const PAGE = { 'text/html': { schema: { type: 'string' }, example: '<!doctype html>…' } };
 
-/** Without its parameters. */
-const mediaTypeOf = ({ response: { unwrapped } }: Route): string =>
-  unwrapped === undefined ? 'application/json' : unwrapped.type.replace(/;.*/, '');
-
 const successContent = ({ response }: Route, site: Site, components: Components): Json => {
   const data = jsonSchemaOf(response.data, 'output', components);
   if (response.unwrapped !== undefined) return withExample(data, components);
@@ -62,23 +59,15 @@ const entryOf = ({ ownErrors }: Route, code: ErrorCode): CatalogEntry => ownErro
 
 export const codesByStatus = (route: Route): Map<number, ErrorCode[]> => {
   const { errors, httpStatuses } = route;
-  const pairs = [...errors].flatMap((code): [number, ErrorCode][] =>
-    code === 'SYS_HTTP_UNEXPECTED_ERROR'
-      ? [...httpStatuses].map((status) => [status, code])
-      : [[entryOf(route, code).status, code]],
-  );
-  const byStatus = new Map<number, ErrorCode[]>();
-  for (const [status, code] of pairs) byStatus.set(status, [...(byStatus.get(status) ?? []), code].sort());
-  return byStatus;
+  const pairs = [...errors].flatMap((code) => {
+    const statuses = code === 'SYS_HTTP_UNEXPECTED_ERROR' ? [...httpStatuses] : [entryOf(route, code).status];
+    return statuses.map((status) => ({ status, code }));
+  });
+  const byStatus = Map.groupBy(pairs, ({ status }) => status);
+  return new Map([...byStatus].map(([status, group]) => [status, group.map(({ code }) => code).sort()]));
 };
 
-const errorResponse = (
-  status: number,
-  codes: readonly ErrorCode[],
-  route: Route,
-  site: Site,
-  components: Components,
-): Json => {
+const errorResponse = (status: number, codes: ErrorCode[], route: Route, site: Site, components: Components): Json => {
   const asPage = route.errorPages;
   const schemas = codes.map((code) => errorSchema(code, entryOf(route, code), components));
   const examples = codes.map((code) => [code, errorExample(code, status, entryOf(route, code), site, components)]);
@@ -155,13 +144,7 @@ const errorSchema = (code: ErrorCode, { description }: CatalogEntry, components:
   return components.refer('schemas', code, { ...envelope, description });
 };
 
-const errorExample = (
-  code: ErrorCode,
-  status: number,
-  entry: CatalogEntry,
-  site: Site,
-  components: Components,
-): Json => {
+const errorExample = (code: ErrorCode, status: number, entry: CatalogEntry, site: Site, components: Components) => {
   const clock = { now: () => Date.parse(EXAMPLE_TIME) };
   const error = exampleErrorOf(code, status, entry);
   const value = errorEnvelopeOf(error, exampleContext(site), { baseUrl: site.baseUrl, clock });

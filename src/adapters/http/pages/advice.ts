@@ -64,11 +64,7 @@ export const STATUS_ADVICE: readonly StatusAdvice[] = [
     advice: 'Add it to `ALLOWED_ORIGINS_PROD` or `ALLOWED_ORIGINS_DEV`.',
   },
   { status: 404, cause: 'There is no such path.', advice: 'Correct the path.' },
-  {
-    status: 405,
-    cause: 'The path does not have this method.',
-    advice: 'Use a method that the header `Allow` names.',
-  },
+  { status: 405, cause: 'The path does not have this method.', advice: 'Use a method that the header `Allow` names.' },
   { status: 408, cause: 'The request did not arrive in time.', advice: 'Send it again.' },
   { status: 413, cause: 'The body has more than 16 KiB.', advice: 'Send less.' },
   {

@@ -4,8 +4,8 @@ import { PAGES } from '../forms/flow.ts';
 import { OTHER_LINKS } from './page-view.ts';
 
 /**
- * What is wrong with a template of a page, a line each, which begins with the number of its line. Only elements and attributes that can do no
- * harm are known; all else is refused, so that a template cannot change what a form does or send on what is in its address.
+ * Checks the templates of pages. Only elements and attributes that can do no harm are allowed, so that a template can neither change what a form
+ * does, nor send the address of the page elsewhere.
  */
 
 const ELEMENTS = new Set(
@@ -13,15 +13,15 @@ const ELEMENTS = new Set(
   footer h1 h2 h3 h4 h5 h6 header hgroup hr i img input kbd label li main mark nav ol p pre q s samp search section small span strong sub summary sup table
   tbody td tfoot th thead time tr u ul var wbr`.split(/\s+/),
 );
-/** Elements without an end. */
+/** Elements without an end tag. */
 const VOID = new Set(['br', 'hr', 'img', 'input', 'meta', 'wbr']);
 
 const ANYTHING = /^/;
 const NUMBER = /^\d+$/;
-/** Neither `javascript:` nor, as a path, another host. */
+/** No `javascript:`, and no path such as `//host`. */
 const ADDRESS = /^(?:https:\/\/|mailto:|tel:|#|\/(?![/\\{]))/;
 
-/** What the values of attributes match, by `element attribute` or, of every element, `attribute`. */
+/** The forms of the values of attributes, by `element attribute`, or by `attribute` for all elements. */
 const ATTRIBUTES: ReadonlyMap<string, RegExp> = new Map([
   ...['class', 'id', 'title', 'lang', 'role'].map((name) => [name, ANYTHING] as const),
   ...['td colspan', 'td rowspan', 'th colspan', 'th rowspan'].map((name) => [name, NUMBER] as const),
@@ -32,7 +32,7 @@ const ATTRIBUTES: ReadonlyMap<string, RegExp> = new Map([
   ...['hidden', 'details open', 'input required'].map((name) => [name, /^$/] as const),
   ['dir', /^(?:ltr|rtl|auto|\{\{direction\}\})$/],
   ['button type', /^button$/],
-  // Fields of the registration that are for a hook alone.
+  // Fields of the registration for a hook.
   ['input name', /^extra\.[\w-]{1,50}$/],
   ['input form', /^register$/],
   ['input type', /^(?:text|checkbox|hidden)$/],
@@ -58,11 +58,8 @@ const isLink = (name: string): boolean => name.startsWith('link.');
 const placeholder = (name: string): string => `{{${name}}}`;
 const namesIn = (text: string): string[] => [...text.matchAll(VARIABLE)].map(([, name = '']) => name);
 
-/**
- * @param builtIn the template of the service in its place: what it has, the page needs
- * @param others the variables that the page has besides
- */
-export const templateProblems = (template: string, builtIn: string, others: readonly string[]): string[] => {
+/** @param builtIn the service's own template, which has all that the page needs @param others further variables of the page */
+const templateProblems = (template: string, builtIn: string, others: readonly string[]): string[] => {
   const needed = [...new Set(namesIn(builtIn))];
   return [...problemsOfMarkup(template, [...new Set([...needed, ...others])]), ...missing(template, needed)];
 };
@@ -76,7 +73,7 @@ const missing = (template: string, needed: readonly string[]): string[] => {
   });
 };
 
-/** A line for each mistake. What follows something that cannot be read is not examined. */
+/** Texts with the number of the line. A part that is not understood ends the check. */
 const problemsOfMarkup = (template: string, known: readonly string[]): string[] => {
   const problems: string[] = [];
   const open: string[] = [];
@@ -152,7 +149,7 @@ const LINKS = [...Object.keys(PAGES), ...OTHER_LINKS].map((name) => `link.${name
 
 type Files = ReadonlyMap<string, string>;
 
-/** What is wrong with files of templates and texts, a line each, which begins with the file. @param builtIn the files of the service */
+/** The problems of files of templates and texts, as texts that begin with the name of the file. @param builtIn the files of the service */
 export const pageProblems = (own: Files, builtIn: Files): string[] => {
   const { pages = {}, common = {} } = JSON.parse(builtIn.get('en.json') ?? '{}');
   return fileProblems(own, builtIn, {

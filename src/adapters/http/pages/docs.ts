@@ -7,7 +7,6 @@ import { type Route, TAGS } from '../routing/define-route.ts';
 import { ADVICE, STATUS_ADVICE } from './advice.ts';
 import { breakable, jsonBlock, layout, pathIn, prose, type Site } from './layout.ts';
 
-/** Each route with its calls, its response, and what to do about its errors. The OpenAPI document has the schemas. */
 export const docsPage = (routes: readonly Route[], site: Site): string => {
   const common = errorsOfEvery(routes);
   const groups = Object.entries(TAGS).map(([tag, description]) => ({
@@ -18,7 +17,7 @@ export const docsPage = (routes: readonly Route[], site: Site): string => {
   return layout(site, {
     title: 'API · Tandem',
     path: '/docs',
-    // No module: browsers request a module with an Origin, and the service may not be on its own allow-list.
+    // No module: browsers request modules with an Origin, and that of the service may not be allowed.
     script: html`<script defer src="${pathIn(site, '/docs-filter.js')}"></script>\n`,
     main: html`<h1>API</h1>
 <p>The <a href="${pathIn(site, '/openapi.json')}">OpenAPI document</a> has the same for programs, with what each field may be. In the
@@ -55,7 +54,7 @@ ${errorList(errors, site)}
 `;
 };
 
-/** What the filter searches. */
+/** The text that the filter of the page searches. */
 const searchedText = ({ method, path, summary }: Route): string => `${method} ${path} ${summary}`.toLowerCase();
 
 const exampleBlock = (example: unknown): Html =>
@@ -69,12 +68,7 @@ const tokenOf = ({ auth, cookie: { reads } }: Route): string => {
   return tokens.join('; ') || 'none';
 };
 
-/** A curl command with the values of the examples. */
-const curlOf = (
-  { method, path, auth, cookie, request: { body } }: Route,
-  { baseUrl }: Site,
-  components: Components,
-): string => {
+const curlOf = ({ method, path, auth, cookie, request: { body } }: Route, site: Site, components: Components) => {
   const example = body && exampleOf(jsonSchemaOf(body, 'input', components), components);
   const options = [
     ...(auth === 'public' ? [] : [`-H "Authorization: Bearer $TOKEN"`]),
@@ -82,7 +76,7 @@ const curlOf = (
     ...(cookie.writes === undefined ? [] : [`-c "$JAR"`]),
     ...(example === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d '${JSON.stringify(example)}'`]),
   ];
-  const url = `${baseUrl}${path.replaceAll(/:(\w+)/g, (_all, name: string) => name.toUpperCase())}`;
+  const url = `${site.baseUrl}${path.replaceAll(/:(\w+)/g, (_all, name: string) => name.toUpperCase())}`;
   return [method === 'GET' ? 'curl' : `curl -X ${method}`, ...options, url].join(options.length > 0 ? ' \\\n  ' : ' ');
 };
 
@@ -95,13 +89,12 @@ const errorsOf = (route: Route): ErrorRow[] =>
 
 const isSame = (a: ErrorRow, b: ErrorRow): boolean => a.code === b.code && a.status === b.status;
 
-/** What each of the routes can answer. */
+/** The errors that all routes have in common. */
 const errorsOfEvery = ([first, ...others]: readonly Route[]): ErrorRow[] =>
   first === undefined
     ? []
     : errorsOf(first).filter((row) => others.every((route) => errorsOf(route).some((other) => isSame(row, other))));
 
-/** Each error with what a client should do about it. */
 const errorList = (errors: readonly ErrorRow[], site: Site): Html =>
   errors.length === 0
     ? NOTHING
@@ -120,10 +113,7 @@ const adviceOf = (status: number, code: ErrorCode): string =>
   (code === 'SYS_HTTP_UNEXPECTED_ERROR' && STATUS_ADVICE.find((each) => each.status === status)?.advice) ||
   ADVICE[code];
 
-/**
- * The call of the browser client for a route, by its name. `auth` is an AuthClient, `account` an AccountClient (docs/own-forms.md). Routes
- * that front ends do not call have none.
- */
+/** Calls of the browser client (docs/own-forms.md) by the names of the routes that front ends call. */
 export const CLIENT_CALLS: Readonly<Record<string, string>> = {
   register: 'auth.register({ username, email, password })',
   login: 'auth.login({ account, password })',

@@ -61,9 +61,9 @@ const asJson = (entry: Entry): Html => html`<h2>For programs</h2>
 <p>The member <code>data</code> of the response:</p>
 ${jsonBlock(entry)}`;
 
-/** Its status is that of the wrapped error. */
+/** Each error has a status of its own. */
 const WITH_OTHER_STATUSES: ErrorCode = 'SYS_HTTP_UNEXPECTED_ERROR';
-/** Another tab may have refreshed, so a retry may succeed, although the catalog says that it cannot. */
+/** A retry may succeed with the token of another tab, although the catalog says that the error is not temporary. */
 const REFRESH_FAILED: ErrorCode = 'AUTH_FAILED';
 
 const statusOf = ({ code, statusCode }: Entry): string =>
@@ -91,7 +91,7 @@ const ofService = (
 ): Html => html`<p><a href="${pathIn(site, '/')}">What this service is</a>, <a href="${pathIn(site, '/docs')}">its API</a>, and
 <a href="${pathIn(site, '/errors')}">what its error codes mean</a>.</p>`;
 
-/** The page of an error response. Of the request it shows the id only. */
+/** The page of an error response. Of the request, it shows only the id. */
 export const failurePage = (site: Site, error: AppError, requestId: string): string => {
   const { code, status, message, retryAfter } = error;
   const name = STATUS_CODES[status] ?? 'Error';

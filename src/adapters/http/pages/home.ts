@@ -1,10 +1,9 @@
 import { type Html, html, NOTHING } from '../../../application/templates.ts';
 import { layout, type Site } from './layout.ts';
 
-/** The page that a visitor comes from. */
+/** The origin of the page that a visitor comes from. */
 type Visitor = { readonly name: string; readonly allowed: boolean; readonly allowedOriginsSetting: string };
 
-/** What there is to say about further pages and documents. */
 const TEXTS = {
   documentation: { title: 'API', text: 'Every route: what you send, what comes back, and which errors to handle.' },
   errors: { title: 'Errors', text: 'What each error code means, and what to do about it.' },
@@ -18,7 +17,7 @@ const TEXTS = {
   console: { title: 'Console', text: 'Try the service in this browser.' },
 };
 
-/** Their URLs. A part that is off has none. */
+/** The URLs of these pages. One that is off has none. */
 type Links = { readonly [Name in keyof typeof TEXTS]?: string | undefined };
 
 export const homePage = (site: Site, links: Links, visitor: Visitor | null = null): string => {

@@ -8,47 +8,40 @@ export type Site = {
   readonly siteNavigation?: Navigation;
 };
 
-/** The paths and the names of pages; the first is the start. */
+/** The first page is the start. */
 export type Navigation = readonly (readonly [path: `/${string}`, name: string])[];
 
-/** What users see of the product. */
+/** The look of the pages for users. `null` is the default of the service. */
 export type Brand = {
   readonly name: string;
-  /** `null`: the name is shown. */
   readonly logoUrl: string | null;
-  /** Where the browser prefers dark; `null`: the same. */
   readonly darkLogoUrl?: string | null;
-  /** In the tab of the browser; `null`: that of the service. */
   readonly iconUrl?: string | null;
-  /** Below the card. */
   readonly termsUrl?: string | null;
   readonly privacyUrl?: string | null;
   readonly supportUrl?: string | null;
-  /** `#rrggbb`; `null`: that of the stylesheet. */
+  /** `#rrggbb`, as is `background`. */
   readonly color: string | null;
-  /** Names of fonts; `null`: that of the system. */
   readonly font?: string | null;
   /** Pixels. */
   readonly radius?: number;
-  /** `#rrggbb`; `null`: that of the stylesheet. */
   readonly background?: string | null;
 };
 
 export type UserSite = Site & { readonly brand: Brand };
 
-/** A path in the service, after the path of BASE_URL, which a proxy may add. Without a host, so that pages work under any host name. */
+/** A path below that of BASE_URL. It has no host, so that pages work under any host name. */
 export const pathIn = ({ baseUrl }: Site, path: string): string => new URL(baseUrl).pathname.replace(/\/$/, '') + path;
 
 type Content = {
   readonly title: string;
   readonly main: Html;
-  /** The path of the page in the service, if the navigation has it. */
+  /** The path of the page, if the navigation has it. */
   readonly path?: string;
-  /** The element of its script; by default it has none. */
   readonly script?: Html;
-  /** The path of a stylesheet besides that of all pages. */
+  /** The path of a second stylesheet. */
   readonly style?: string;
-  /** What follows the navigation. */
+  /** Markup after the navigation. */
   readonly aside?: Html;
 };
 
@@ -80,10 +73,7 @@ ${main}
 `.text;
 };
 
-/**
- * The end of the stylesheet, with the look of the product. The text on its colours is black or white: one of them always has a contrast of at
- * least 4.5 (WCAG 2.2 §1.4.3).
- */
+/** The end of the stylesheet. The text on a colour is black or white: one of them always has a contrast of at least 4.5 (WCAG 2.2 §1.4.3). */
 export const brandStyle = ({ color, font = null, radius, background = null }: Brand): string => {
   const on = (behind: string) => (isLight(behind) ? '#000000' : '#ffffff');
   const lines = [
@@ -95,7 +85,7 @@ export const brandStyle = ({ color, font = null, radius, background = null }: Br
   return lines.length === 0 ? '' : `\n:root {\n${lines.map((line) => `  ${line};\n`).join('')}}\n`;
 };
 
-/** Whether black has more contrast on a colour than white: its relative luminance is above that of the middle (WCAG 2.2). */
+/** Whether black has more contrast on a colour than white (WCAG 2.2, relative luminance). */
 const isLight = (color: string): boolean => {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) =>
     linear(Number.parseInt(color.slice(at, at + 2), 16) / 255),
@@ -121,7 +111,7 @@ ${aside}</header>
 export const prose = (text: string): Html =>
   html`${text.split('`').map((part, at) => (at % 2 === 0 ? html`${part}` : html`<code>${part}</code>`))}`;
 
-/** A word that may be broken after each underscore, so that it fits a narrow column. */
+/** A word that browsers may break after each underscore. */
 export const breakable = (word: string): Html =>
   html`${word.split(/(?<=_)/).map((part, at) => (at === 0 ? html`${part}` : html`<wbr>${part}`))}`;
 

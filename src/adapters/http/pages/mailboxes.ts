@@ -1,7 +1,6 @@
-/** Where people read their mail, by the domains of addresses: the providers with the most mailboxes of people. */
-
 type Mailbox = { readonly name: string; readonly url: string; readonly domains: RegExp };
 
+/** The most common mail providers of people. */
 const MAILBOXES: readonly Mailbox[] = [
   { name: 'Gmail', url: 'https://mail.google.com/', domains: /^(?:gmail|googlemail)\.com$/ },
   { name: 'Outlook', url: 'https://outlook.live.com/', domains: /^(?:outlook|hotmail|live|msn)\.[a-z.]+$/ },
@@ -12,7 +11,6 @@ const MAILBOXES: readonly Mailbox[] = [
   { name: 'WEB.DE', url: 'https://web.de/', domains: /^web\.de$/ },
 ];
 
-/** `undefined`: not known, or no address. */
 export const mailboxOf = (email: string): Mailbox | undefined => {
   const domain = email.replace(/^.*@/s, '').toLowerCase();
   return email.includes('@') ? MAILBOXES.find(({ domains }) => domains.test(domain)) : undefined;

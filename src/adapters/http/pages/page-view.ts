@@ -3,13 +3,12 @@ import type { PageFacts } from '../forms/page-facts.ts';
 import type { PageContent } from '../forms/page-routes.ts';
 import { pathIn, type UserSite } from './layout.ts';
 
-/** Everything that the pages say in one language, by what it is for. */
+/** The texts of the pages in one language. */
 export type UserTexts = {
   readonly direction: string;
   readonly common: Texts;
   readonly errors: Texts;
   readonly notices: Texts;
-  /** What happened to the account, by the kinds of events. */
   readonly events: Texts;
   readonly buttons: Texts;
   readonly fields: Readonly<Record<string, Texts>>;
@@ -17,33 +16,34 @@ export type UserTexts = {
 };
 export type Texts = Readonly<Record<string, string>>;
 
-/** A page with all that its variables need. */
+/** What the variables of a page's template need. */
 export type PageView = PageContent &
   PageFacts & {
-    /** Tells a second click on a form from a second attempt. */
+    /** Random: tells a second click on a form from a second attempt. */
     readonly once: string;
-    /** The time of the service, in epoch milliseconds. */
     readonly now: number;
-    /** The picture of the secret that an app is to read; `null`: there is none. */
+    /** The QR code of an authenticator app's secret, as SVG. */
     readonly qr: string | null;
-    /** With which users can log in, besides. */
     readonly providers: readonly { readonly name: string; readonly title: string }[];
     /** The languages of mails. */
     readonly locales: readonly string[];
-    /** The origin of the application to which the pages lead back; `null`: not known. */
+    /** The URL of the application; `null`: not known. */
     readonly application: string | null;
-    /** Of a password. */
+    /** The minimum length of a password. */
     readonly minLength: number;
     readonly texts: UserTexts;
     readonly site: UserSite;
     readonly locale: string;
   };
 
+/** What every page of the layout needs. */
+export type PageFrame = Pick<PageView, 'site' | 'texts' | 'locale'>;
+
+/** Whether the page has a form. After an error of its link, another try would fail again. */
 export const isOffered = (shown: PageView, form: string): boolean =>
-  // A link that is not valid does not become so.
   shown.state?.error?.code !== 'AUTH_LINK_INVALID' && (PAGES[shown.name].forms[form]?.offered?.(shown) ?? true);
 
-/** The names of links that lead to no page of their own name. */
+/** Names of links that are not names of pages. */
 export const OTHER_LINKS = ['target', 'application', 'export'];
 
 /** The address of a link by its name. */
@@ -51,9 +51,9 @@ export const linkOf = ({ name: page, site, to, target, pages, application }: Pag
   if (name === 'target') return target;
   if (name === 'application' && to !== undefined) return target;
   if (name === 'export') return pathIn(site, '/auth/account/export');
-  // Without the pages for log-ins, those of links lead back to the application.
+  // A service may have the pages of links in mails alone.
   if (name === 'application' || !pages.has(name)) return application ?? pathIn(site, '/');
-  // A link in a mail does not say what its user came for.
+  // A link in a mail has no target.
   const next = to ?? (PAGES[page].path.startsWith('/auth/link/') ? application : null);
   return pathIn(site, PAGES[name as PageName].path) + (next === null ? '' : `?${new URLSearchParams({ to: next })}`);
 };

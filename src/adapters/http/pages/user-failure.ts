@@ -1,20 +1,20 @@
 import { type Html, html, NOTHING } from '../../../application/templates.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
 import { breakable, pathIn } from './layout.ts';
-import type { PageView } from './page-view.ts';
+import type { PageFrame, PageView } from './page-view.ts';
 import { filledPage, tryAgain, type UserPageFiles } from './user-pages.ts';
 
-export type UserFailure = Pick<PageView, 'site' | 'texts' | 'locale' | 'application'> & {
+type UserFailure = PageFrame & {
+  readonly application: PageView['application'];
   readonly error: Pick<AppError, 'code' | 'status' | 'retryAfter'>;
-  /** With it and the code, the operator finds the error in the log. */
   readonly requestId: string;
-  /** What may work if it is opened again; `null`: nothing. */
+  /** A link to try again; `null`: that would not help. */
   readonly again: string | null;
   /** The path of the page that logs in; `null`: there is none. */
   readonly logIn: string | null;
 };
 
-/** The page of an error that no form can show. Of the request, it shows the id only. */
+/** The page of an error that no form can show. Of the request, it shows only the id. */
 export const userFailurePage = (failure: UserFailure, files: UserPageFiles): string => {
   const { texts, error, requestId } = failure;
   const { code, status, retryAfter } = error;

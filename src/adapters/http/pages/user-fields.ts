@@ -3,10 +3,7 @@ import { USERNAME_PATTERN } from '../../../domain/user.ts';
 import { type Form, PAGES } from '../forms/flow.ts';
 import { linkOf, type PageView, type Texts } from './page-view.ts';
 
-/**
- * What people type into the fields of the pages, by the member of the request that it becomes. The values of `autocomplete`: HTML standard.
- * `known`: a password that may be forgotten.
- */
+/** The fields of forms, by the member of the request. `known`: a present password, which may be forgotten. */
 export const FIELDS: Readonly<
   Record<string, { readonly type: string; readonly attributes?: string; readonly known?: true }>
 > = {
@@ -17,7 +14,7 @@ export const FIELDS: Readonly<
   'new-password': { type: 'password', attributes: 'autocomplete="new-password"' },
   currentPassword: { type: 'password', attributes: 'autocomplete="current-password"', known: true },
   newPassword: { type: 'password', attributes: 'autocomplete="new-password"' },
-  // Not a number: leading zeros count. Not of six characters: apps show blanks.
+  // Neither a number, since it may begin with 0, nor limited to six characters, since apps show blanks.
   code: { type: 'text', attributes: 'autocomplete="one-time-code" inputmode="numeric"' },
   mailCode: { type: 'text', attributes: 'autocomplete="one-time-code" inputmode="numeric"' },
   recoveryCode: { type: 'text', attributes: 'autocomplete="off" autocapitalize="characters" spellcheck="false"' },
@@ -28,24 +25,22 @@ export const FIELDS: Readonly<
   remember: { type: 'checkbox' },
 };
 
-/** Fields into which nobody has to type. */
 const NOT_TYPED = ['token', 'invitation', 'credential', 'remember'];
 
-/** What was wrong with the form, if it is the one that was sent. A list has the same form for each of its items. */
-const sentBefore = ({ state }: PageView, form: string, { id }: Texts): PageView['state'] =>
+/** The state of the page, if it is of this form. A list has the same form for each of its items. */
+const stateOf = ({ state }: PageView, form: string, { id }: Texts): PageView['state'] =>
   state?.form === form && (id === undefined || state.typed?.id === id) ? state : null;
 
-/** Whether the form is to be sent again: it was refused, or another of its buttons was pressed. */
+/** Whether the user has to send the form again: it was refused, or another of its buttons was pressed. */
 export const hasToBeSent = (shown: PageView, form: string, values: Texts): boolean => {
-  const { error, typed = {} } = sentBefore(shown, form, values) ?? {};
+  const { error, typed = {} } = stateOf(shown, form, values) ?? {};
   return error !== undefined || Object.keys(typed).length > 0;
 };
 
-/** Whether a field has to be filled in, can be, or is not there. */
-export const needOf = (shown: PageView, form: string, field: string): 'required' | 'optional' | 'left-out' =>
-  PAGES[shown.name].forms[form]?.eases?.[field]?.(shown) ?? 'required';
+export const requirementOf = (shown: PageView, form: string, field: string): 'required' | 'optional' | 'left-out' =>
+  PAGES[shown.name].forms[form]?.requirements?.[field]?.(shown) ?? 'required';
 
-/** In its own words; the tag itself where it has no name, such as one with an extension. */
+/** The name of a language in itself. Tags with extensions have none. */
 export const languageName = (tag: string): string => {
   try {
     return new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag;
@@ -54,7 +49,6 @@ export const languageName = (tag: string): string => {
   }
 };
 
-/** The languages of mails, each in its own words. */
 const localesOf = ({ locales, locale }: PageView, chosen: string): Html => {
   const offered = new Set([...locales, ...(chosen === '' ? [] : [chosen])]);
   return html`${[...offered].map((each) => {
@@ -63,17 +57,14 @@ const localesOf = ({ locales, locale }: PageView, chosen: string): Html => {
   })}`;
 };
 
-/**
- * The field to type into next, which has the focus: after an error, the first one that is wrong or empty. Settings begin without one, since they
- * are read first.
- */
+/** The field that has the focus: after an error, the first one that is wrong or empty. Pages of the account have none at first. */
 const nextField = (shown: PageView, form: string, sent: PageView['state']): string | undefined => {
   const { name, state } = shown;
   const { forms, path } = PAGES[name];
   const isFirst = form === Object.keys(forms)[0] && !path.startsWith(PAGES.account.path);
   if (state?.error === undefined ? !isFirst : sent === null) return undefined;
   const fields = (forms[form] as Form).fields.filter(
-    (field) => !NOT_TYPED.includes(field) && needOf(shown, form, field) !== 'left-out',
+    (field) => !NOT_TYPED.includes(field) && requirementOf(shown, form, field) !== 'left-out',
   );
   return (
     fields.find((field) => state?.error?.fields.some((each) => each.field === field)) ??
@@ -83,7 +74,7 @@ const nextField = (shown: PageView, form: string, sent: PageView['state']): stri
 
 const withLength = ({ minLength }: PageView, text: string): string => text.replace('{min}', `${minLength}`);
 
-/** The first character that cannot be in a username, or which rule a field breaks. */
+/** Names the first character that cannot be in a username, or says which rule a field breaks. */
 const problemOf = (shown: PageView, field: string, code: string, typed: string, words: Texts): string => {
   const isName = field === 'username' && code === 'invalid_format';
   const character = isName ? [...typed.trim()].find((each) => !USERNAME_PATTERN.test(each)) : undefined;
@@ -91,17 +82,15 @@ const problemOf = (shown: PageView, field: string, code: string, typed: string, 
   return character.trim() === '' ? (words.blank ?? '') : filledText(words.character ?? '', () => character);
 };
 
-/** What is typed into a field, with what was wrong with it. `new`: of an account or a password that the form makes. */
 export const fieldOf = (shown: PageView, form: string, name: string, values: Texts): Html => {
   const { texts, name: page } = shown;
-  const sent = sentBefore(shown, form, values);
+  const sent = stateOf(shown, form, values);
   const isNew = PAGES[page].registers !== undefined;
   const { type, attributes, known } = FIELDS[isNew ? `new-${name}` : name] ?? FIELDS[name] ?? { type: 'hidden' };
   if (type === 'hidden') return html`<input type="hidden" name="${name}" value="${values[name] ?? ''}">\n`;
   const { label = name, hint: own, ...words } = texts.fields[`${page}.${name}`] ?? texts.fields[name] ?? {};
-  // The rules of a password that is chosen.
   const rules = isNew && name === 'password' ? texts.fields.newPassword?.hint : own;
-  const isOptional = needOf(shown, form, name) === 'optional';
+  const isOptional = requirementOf(shown, form, name) === 'optional';
   const without = isOptional ? texts.pages[page]?.[`no-${name}`] : undefined;
   const hint = without === undefined ? rules : [without, rules].filter((each) => each !== undefined).join(' ');
   const id = [form, values.id ?? [], name].flat().join('-');
@@ -110,7 +99,7 @@ export const fieldOf = (shown: PageView, form: string, name: string, values: Tex
   const problem = sent?.error?.fields.find(({ field }) => field === name);
   const said = problem && problemOf(shown, name, problem.code, sent?.typed?.[name] ?? '', words);
   const isNext = name === nextField(shown, form, sent);
-  // Read out with the field that has the focus.
+  // Screen readers read these out with the field that has the focus.
   const ids = [
     ...(isNext && sent?.error !== undefined ? ['alert'] : []),
     ...(hint === undefined ? [] : [`${id}-hint`]),
@@ -132,7 +121,7 @@ ${said === undefined ? NOTHING : html`<span class="problem" id="${id}-problem">$
 `;
 };
 
-/** Beside the label, and after the field for those who use the keyboard. */
+/** The style shows it beside the label. With the keyboard, it comes after the field. */
 const forgotten = (shown: PageView): Html =>
   shown.pages.has('forgot')
     ? html`<a class="beside" href="${linkOf(shown, 'forgot')}">${shown.texts.common.forgot ?? ''}</a>`

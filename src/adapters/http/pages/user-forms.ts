@@ -4,9 +4,9 @@ import { type Form, PAGES, pathOf, takesProof, usedAs } from '../forms/flow.ts';
 import { pathIn } from './layout.ts';
 import { passkeyMark, providerMark } from './marks.ts';
 import { isOffered, type PageView, type Texts } from './page-view.ts';
-import { FIELDS, fieldOf, hasToBeSent, languageName, needOf } from './user-fields.ts';
+import { FIELDS, fieldOf, hasToBeSent, languageName, requirementOf } from './user-fields.ts';
 
-/** The name of the account, beside its password, for password managers. */
+/** A hidden field with the name of the account beside its password, for password managers. */
 const nameBeside = ({ payloads }: PageView, { fields, preview }: Form): Html => {
   const { username } = payloads['current-user'] ?? {};
   if (!fields.some((field) => FIELDS[field]?.type === 'password')) return NOTHING;
@@ -15,7 +15,7 @@ const nameBeside = ({ payloads }: PageView, { fields, preview }: Form): Html => 
   return html`<input type="text" autocomplete="username" value="${username ?? ''}"${told} readonly hidden>\n`;
 };
 
-/** What only the token of a link tells, before a click: whose account it is, and what can be undone. The script fills it in. */
+/** Sentences about the account of a link's token. The script fills in the answer of the preview, and shows them. */
 const toldOf = ({ texts, name }: PageView, { preview }: Form): Html => {
   const told = preview === undefined ? [] : ['whose', 'undo'].flatMap((each) => texts.pages[name]?.[each] ?? []);
   return html`${told.map((text) => html`<p hidden>${text.split(/(\{\w+\})/).map(placeOf)}</p>\n`)}`;
@@ -29,15 +29,15 @@ const placeOf = (part: string): Html => {
     : html`<time data-told="${member}"></time>`;
 };
 
-/** Where a form leads whose success is followed by the offer of a passkey. */
-const offerOf = ({ to, site, ...facts }: PageView, { offers }: Form): Html => {
-  // A page of the service does not lead on to another one.
-  if (!offers?.({ ...facts }) || to?.startsWith('/')) return NOTHING;
+/** Where a success leads that offers a passkey. */
+const offerOf = ({ to, site, ...facts }: PageView, { offersPasskey }: Form): Html => {
+  // There is no offer on the way to a page of the service.
+  if (!offersPasskey?.({ ...facts }) || to?.startsWith('/')) return NOTHING;
   const path = pathIn(site, PAGES['new-passkey'].path);
   return html` data-offers="${to === undefined ? path : `${path}?${new URLSearchParams({ to })}`}"`;
 };
 
-/** What the script does for a form. Without it, a form for a passkey is not there. */
+/** Attributes for the script. Without the script, a form for a passkey stays hidden. */
 const scriptOf = (shown: PageView, form: Form): Html => {
   const { name: page, payloads, state, now, site, texts, elsewhere } = shown;
   const { fields, preview } = form;
@@ -60,16 +60,15 @@ const scriptOf = (shown: PageView, form: Form): Html => {
   }${preview === undefined ? NOTHING : html` data-preview="${pathIn(site, preview)}"`}`;
 };
 
-/** That of the product's own fields (docs/mail-and-pages.md). */
+/** Templates may add fields to these forms (docs/mail-and-pages.md). */
 const IDS: Readonly<Record<string, string>> = { register: 'register' };
 
-/** Those of passkeys and of providers have one. */
 const markOf = ({ fields }: Form, { provider }: Texts): Html => {
   if (provider !== undefined) return providerMark(provider);
   return fields.includes('credential') ? passkeyMark : NOTHING;
 };
 
-/** @param action where it leads, if not where its form does. */
+/** @param action its own address, if it is not that of the form */
 const buttonOf = (shown: PageView, name: string, values: Texts, item = '', action: Html = NOTHING): Html => {
   const form = PAGES[shown.name].forms[name] as Form;
   const pattern = shown.texts.buttons[`${shown.name}.${name}`] ?? '';
@@ -82,7 +81,7 @@ const buttonOf = (shown: PageView, name: string, values: Texts, item = '', actio
 <small id="used">${shown.texts.common['used-last'] ?? ''}</small>`;
 };
 
-/** Other buttons of the form: they send the same fields to another route. */
+/** Buttons that send the fields of the form to another route. */
 const otherButtons = (shown: PageView, form: string): readonly Html[] =>
   Object.entries<Form>(PAGES[shown.name].forms)
     .filter(([name, { buttonOf: owner }]) => owner === form && isOffered(shown, name))
@@ -97,7 +96,7 @@ const otherButtons = (shown: PageView, form: string): readonly Html[] =>
       );
     });
 
-/** What a form of the account changes, in words. */
+/** The present value of what a form changes. */
 const presentOf = ({ payloads, texts, locale }: PageView, form: string): Html => {
   const { username = '', email = '', emailVerified, locale: own } = payloads['current-user'] ?? {};
   const state = texts.common[emailVerified ? 'confirmed' : 'unconfirmed'] ?? '';
@@ -110,7 +109,7 @@ const presentOf = ({ payloads, texts, locale }: PageView, form: string): Html =>
   return words[form] ?? NOTHING;
 };
 
-/** A form with its fields and its buttons. @param values of its fields, and of hidden ones. @param item what it changes, if the page lists several. */
+/** @param values of fields, and of hidden ones @param item the name of what the form changes, in a list */
 export const formOf = (shown: PageView, name: string, values: Texts = {}, item?: string): Html => {
   const form = PAGES[shown.name].forms[name] as Form;
   const { to, site, texts, state } = shown;
@@ -119,11 +118,11 @@ export const formOf = (shown: PageView, name: string, values: Texts = {}, item?:
   const hidden = Object.entries({ once: shown.once, ...(to !== undefined && { to }), ...values });
   const pace = form.paced ? html` class="again${state?.notice === undefined ? '' : ' wait'}"` : NOTHING;
   const whole = html`<form method="post" action="${action}" data-form="${key}"${id === undefined ? NOTHING : html` id="${id}"`}${pace} ${scriptOf(shown, form)}>
-${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${nameBeside(shown, form)}${toldOf(shown, form)}${form.fields.filter((field) => needOf(shown, name, field) !== 'left-out').map((field) => fieldOf(shown, name, field, values))}${buttonOf(shown, name, values, item)}${otherButtons(shown, name)}
+${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${nameBeside(shown, form)}${toldOf(shown, form)}${form.fields.filter((field) => requirementOf(shown, name, field) !== 'left-out').map((field) => fieldOf(shown, name, field, values))}${buttonOf(shown, name, values, item)}${otherButtons(shown, name)}
 </form>`;
-  if (form.behind === undefined) return whole;
+  if (form.foldedBehind === undefined) return whole;
   return html`<details${hasToBeSent(shown, name, values) ? html` open` : NOTHING}>
-<summary>${presentOf(shown, name)} <span>${texts.common[form.behind] ?? ''}</span></summary>
+<summary>${presentOf(shown, name)} <span>${texts.common[form.foldedBehind] ?? ''}</span></summary>
 ${whole}
 </details>`;
 };

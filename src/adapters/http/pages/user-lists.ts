@@ -8,16 +8,14 @@ import { mailboxOf } from './mailboxes.ts';
 import { isOffered, linkOf, type PageView } from './page-view.ts';
 import { formOf } from './user-forms.ts';
 
-/** What the account has: lists whose items can be changed, and what is shown once. */
-
-/** The address of a sign-in that was begun; `null` when the page is loaded again. */
+/** The URL at the provider; `null` if the page was loaded again. */
 export const providerUrl = ({ name, state }: PageView): string | null =>
   PAGES[name].leadsOn === 'to-url' ? ((state?.payload as { readonly url?: string } | undefined)?.url ?? null) : null;
 
 const timeOf = ({ locale }: PageView, at: number): Html =>
   html`<time datetime="${new Date(at).toISOString()}">${new Date(at).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })} UTC</time>`;
 
-/** A text with a time in it. */
+/** A text in which `{time}` is replaced. */
 const sayTime = (shown: PageView, text: string, at: number): Html => {
   const [before = '', after = ''] = (shown.texts.common[text] ?? '').split('{time}');
   return html`${before}${timeOf(shown, at)}${after}`;
@@ -30,13 +28,13 @@ const item = (title: string, details: readonly (Html | string)[], forms: readonl
   return html`<li><div><strong>${title}</strong> <small>${said}</small></div>${forms}</li>\n`;
 };
 
-/** A list, or what it is good for. */
+/** A list, or without items, a text about it. */
 const itemsOf = ({ texts }: PageView, name: string, items: readonly Html[]): Html =>
   items.length === 0
     ? html`<p class="lead">${texts.pages.factors?.[`no-${name}`] ?? ''}</p>`
     : html`<ul class="items">${items}</ul>`;
 
-/** A button for each provider. An error leads back to the page. */
+/** A form for each provider. An error leads back to the page. */
 const providersOf = (shown: PageView, form: 'provider' | 'link'): readonly Html[] => {
   const { name: page, payloads, site } = shown;
   const { path, forms } = PAGES[page];
@@ -48,6 +46,7 @@ const providersOf = (shown: PageView, form: 'provider' | 'link'): readonly Html[
   return providers.map(({ name, title }) => formOf(shown, form, { ...back, provider: name }, title));
 };
 
+/** The variables `{{list.…}}` of templates. */
 export const LISTS: Readonly<Record<string, (shown: PageView) => Html>> = {
   sessions: (shown) => {
     const { common } = shown.texts;
@@ -60,7 +59,7 @@ export const LISTS: Readonly<Record<string, (shown: PageView) => Html>> = {
         ...say('remembered', remembered),
         sayTime(shown, 'last-used', lastUsedAt),
       ];
-      // That of this device is ended by a log-out, which has a page.
+      // The session of this device ends by a log-out, which has a page.
       return item(device, details, current ? [] : [formOf(shown, 'session', { id }, device)]);
     });
     return html`<ul class="items">${items}</ul>`;
@@ -68,7 +67,7 @@ export const LISTS: Readonly<Record<string, (shown: PageView) => Html>> = {
   passkeys: (shown) => {
     const { passkeys = [] } = shown.payloads.factors ?? {};
     const items = passkeys.map(({ id, name, createdAt }, at) => {
-      // Asks for the name of a passkey that was just added, which is that of its device.
+      // Unfolds the form that names a passkey which was just added.
       const typed = hasAddedPasskey(shown) && at === passkeys.length - 1 ? { id, name } : undefined;
       const asked = typed ? { ...shown, state: { page: shown.name, form: 'rename-passkey', typed } } : shown;
       return item(
@@ -86,12 +85,11 @@ export const LISTS: Readonly<Record<string, (shown: PageView) => Html>> = {
     );
     return itemsOf(shown, 'apps', items);
   },
-  /** Of the pages that log in and register. */
   providers: (shown) => {
     const forms = isOffered(shown, 'provider') ? providersOf(shown, 'provider') : [];
     return html`${forms.map((form) => html`${form}\n`)}`;
   },
-  /** Nothing as long as there is no provider, and nothing is left of one. */
+  /** Empty without providers, unless an identity is left of one that is configured no longer. */
   identities: (shown) => {
     const { identities = [] } = shown.payloads;
     if (shown.providers.length === 0 && identities.length === 0) return NOTHING;
@@ -114,21 +112,19 @@ ${providersOf(shown, 'link')}
       ? html`<p><a class="button" href="${pathIn(shown.site, PAGES['log-in'].path)}">${back}</a></p>`
       : html`<p><a class="button" href="${url}" rel="noreferrer">${on}</a></p>`;
   },
-  /** The way to the page of registration, unless it is closed. */
   registration: (shown) => {
     const { new: lead = '', register = '' } = shown.texts.pages['log-in'] ?? {};
     return shown.mayRegister
       ? html`<p class="more">${lead} <a href="${linkOf(shown, 'register')}">${register}</a></p>`
       : NOTHING;
   },
-  /** How users who have no password get one: those who may register without, and those who came from a provider. */
+  /** For users without a password, who registered without one, or came from a provider. */
   'first-password': (shown) => {
     const { 'first-password': text = '' } = shown.texts.pages.account ?? {};
     return shown.passwords === 'optional' || shown.providers.length > 0
       ? html`<p class="more"><a href="${linkOf(shown, 'forgot')}">${text}</a></p>`
       : NOTHING;
   },
-  /** The way to the mail that was just sent. */
   mailbox: ({ state, texts }) => {
     const { email, account = '' } = state?.typed ?? {};
     const mailbox = mailboxOf(email ?? account);
@@ -140,12 +136,12 @@ ${providersOf(shown, 'link')}
     !isOffered(shown, 'recovery-codes')
       ? NOTHING
       : html`<p>${filledText(shown.texts.common.left ?? '', () => `${shown.payloads.factors?.recoveryCodes ?? 0}`)}</p>`,
-  /** What a log-in waits for. */
+  /** What the pending log-in waits for. */
   pending: (shown) => {
     const { lead = '', 'mail-lead': mailLead = '' } = shown.texts.pages['second-factor'] ?? {};
     return html`<p class="lead">${waitsForMail(shown) ? mailLead : lead}</p>`;
   },
-  /** For users who cannot show it. */
+  /** For users who have lost the factor. */
   'no-factor': (shown) => {
     const { lost = '', 'mail-lost': mailLost = '' } = shown.texts.pages['second-factor'] ?? {};
     const way = html`${mailLost} <a href="${linkOf(shown, 'forgot')}">${shown.texts.common.forgot ?? ''}</a>`;
@@ -162,7 +158,7 @@ ${providersOf(shown, 'link')}
   },
   'recovery-codes': (shown) => {
     const { recoveryCodes = [] } = (shown.state?.payload ?? {}) as { readonly recoveryCodes?: readonly string[] };
-    // A sheet of paper says whose they are.
+    // On paper, they need the name of their owner.
     const { username = '' } = shown.payloads['current-user'] ?? {};
     return html`<p class="owner">${shown.site.brand.name} · ${username}</p>
 <ol class="codes">${recoveryCodes.map((code) => html`<li><code>${code}</code></li>\n`)}</ol>`;

@@ -1,7 +1,7 @@
 import { filledTemplate, filledText, Html, html, NOTHING, type Templates } from '../../../application/templates.ts';
 import { PAGES } from '../forms/flow.ts';
 import { type Brand, pathIn } from './layout.ts';
-import { isOffered, linkOf, type PageView, type UserTexts } from './page-view.ts';
+import { isOffered, linkOf, type PageFrame, type PageView, type UserTexts } from './page-view.ts';
 import { languageName } from './user-fields.ts';
 import { formOf } from './user-forms.ts';
 import { LISTS, providerUrl } from './user-lists.ts';
@@ -11,17 +11,12 @@ import { LISTS, providerUrl } from './user-lists.ts';
  * address of a page, `{{form.…}}` a whole form, `{{list.…}}` what the account has. ADR 0024.
  */
 
-/** When to try again, in the words of the language. */
 const whenOf = (locale: string, seconds: number): string => {
   const format = new Intl.RelativeTimeFormat(locale);
   return seconds < 100 ? format.format(seconds, 'second') : format.format(Math.ceil(seconds / 60), 'minute');
 };
 
-/** @param retryAfter seconds; `undefined`: not known. */
-export const tryAgain = (
-  { texts, locale }: Pick<PageView, 'texts' | 'locale'>,
-  retryAfter: number | undefined,
-): string =>
+export const tryAgain = ({ texts, locale }: PageFrame, retryAfter: number | undefined): string =>
   retryAfter === undefined ? '' : ` ${filledText(texts.common['try-again'] ?? '', () => whenOf(locale, retryAfter))}`;
 
 const alertOf = (shown: PageView): Html => {
@@ -32,13 +27,13 @@ const alertOf = (shown: PageView): Html => {
   if (notice !== undefined)
     return html`<p role="status" class="notice${fact}">${texts.notices[notice] ?? ''}${addressOf(shown)}</p>`;
   if (error === undefined) return NOTHING;
-  // What a page says itself is not why a hook has refused.
+  // The text of the page does not say why a hook has refused.
   const ofPage = error.message === undefined ? texts.pages[shown.name]?.[error.code] : undefined;
   const text = ofPage ?? texts.errors[error.code] ?? texts.errors.other ?? '';
   return html`<p role="alert" class="notice" id="alert">${[text, error.message ?? []].flat().join(' ')}${tryAgain(shown, error.retryAfter)}${addressOf(shown)}</p>`;
 };
 
-/** The address to which a mail goes, for those alone who have just typed it; and after a registration, the way to correct it. */
+/** The address of the mail, which the visitor has just typed, and after a registration the link to correct it. */
 const addressOf = (shown: PageView): Html => {
   const { name, state, texts, pages, mayRegister } = shown;
   const { email, username } = PAGES[name].corrects === undefined ? {} : (state?.typed ?? {});
@@ -54,14 +49,14 @@ const addressOf = (shown: PageView): Html => {
 const variableOf = (shown: PageView, variable: string): Html | string => {
   const [kind = '', name = ''] = variable.split('.');
   if (kind === 'form')
-    return isOffered(shown, name) ? formOf(shown, name, PAGES[shown.name].forms[name]?.begins?.(shown)) : NOTHING;
+    return isOffered(shown, name) ? formOf(shown, name, PAGES[shown.name].forms[name]?.initial?.(shown)) : NOTHING;
   if (kind === 'list') return LISTS[name]?.(shown) ?? NOTHING;
   if (kind === 'link') return linkOf(shown, name);
   const text = kind === 'text' ? name : kind;
   return shown.texts.pages[shown.name]?.[text] ?? shown.texts.common[text] ?? '';
 };
 
-/** Links to this page in other languages, unless it shows what is shown once. */
+/** Links to this page in other languages. They would lose what is shown once. */
 const languagesOf = ({ name, state, to, texts, locale }: PageView, locales: readonly string[]): Html => {
   if (state?.payload !== undefined || PAGES[name].leadsOn !== undefined || locales.length < 2) return NOTHING;
   const links = locales.map((each) => {
@@ -72,7 +67,6 @@ const languagesOf = ({ name, state, to, texts, locale }: PageView, locales: read
 <ul>${links}</ul></details>`;
 };
 
-/** What the pages are made of. */
 export type UserPageFiles = Templates<UserTexts>;
 
 export const userPage = (shown: PageView, files: UserPageFiles): string => {
@@ -94,7 +88,7 @@ export const userPage = (shown: PageView, files: UserPageFiles): string => {
   });
 };
 
-/** Who is logged in, with the ways out: back to the application from the settings alone, since other pages are on a way. */
+/** Who is logged in, with a link to log out. Pages of the account also have one back to the application. */
 const visitorOf = (shown: PageView): Html => {
   const { name, payloads, texts, site, to, application } = shown;
   const { username } = payloads['current-user'] ?? {};
@@ -102,7 +96,7 @@ const visitorOf = (shown: PageView): Html => {
   const { 'nav-back': back = '', 'nav-log-out': logOut = '' } = texts.common;
   const isWay = !PAGES[name].path.startsWith(PAGES.account.path) || (to === undefined && application === null);
   const address = linkOf(shown, 'application');
-  // Without a name of the product, that is the host of the service.
+  // Without a name of the product, the brand has the host of the service as its name.
   const host = site.brand.name === new URL(site.baseUrl).host ? URL.parse(address)?.host : undefined;
   const text = filledText(back, () => host ?? site.brand.name);
   return html`<p class="visitor">${isWay ? NOTHING : html`<a href="${address}">${text}</a>\n`}<span><strong>${username}</strong> <a href="${linkOf(shown, 'log-out')}">${logOut}</a></span></p>`;
@@ -114,19 +108,13 @@ type Content = {
   readonly isError?: boolean;
   readonly alert?: Html;
   readonly visitor?: Html;
-  /** By default none but its own. */
   readonly languages?: Html;
-  /** The element of its script, if it has one. */
   readonly script?: Html;
   readonly variable: (name: string) => Html | string;
 };
 
 /** A page in the layout that all have in common. */
-export const filledPage = (
-  { site, texts, locale }: Pick<PageView, 'site' | 'texts' | 'locale'>,
-  { templates }: UserPageFiles,
-  page: Content,
-): string => {
+export const filledPage = ({ site, texts, locale }: PageFrame, { templates }: UserPageFiles, page: Content): string => {
   const { template, title, isError = false, variable } = page;
   const { alert = NOTHING, visitor = NOTHING, languages = NOTHING, script = NOTHING } = page;
   const { brand } = site;
@@ -135,7 +123,7 @@ export const filledPage = (
 <link rel="stylesheet" href="${pathIn(site, '/user-pages.css')}">
 ${script}`;
   const around: Readonly<Record<string, Html | string>> = {
-    // Also the first thing that a screen reader says of the page.
+    // Screen readers begin with it.
     heading: isError ? filledText(texts.common['error-title'] ?? '', () => title) : title,
     ...{ title, head, logo: logoOf(brand), locale, direction: texts.direction, brand: brand.name },
     ...{ alert, visitor, links: linksOf(brand, texts), languages, content: new Html(main) },

@@ -11,10 +11,7 @@ type BrowserSessionSettings = Pick<CookieSettings, 'sameSite' | 'maxAge'> & {
 
 const SAME_SITE = { lax: 'Lax', strict: 'Strict', none: 'None' } as const;
 
-/**
- * What Device Bound Session Credentials (W3C) have in headers, in the cookie and in the description of a browser's session. Only requests
- * that renew the session wait for the cookie.
- */
+/** The headers, the cookie and the JSON of Device Bound Session Credentials (W3C). The browser has to have the cookie for refreshes alone. */
 export const browserSession = (
   { baseUrl, initiators, ...settings }: BrowserSessionSettings,
   invitationOf: ReturnType<typeof inviteBrowser>,
@@ -25,7 +22,7 @@ export const browserSession = (
   const renewing = [below('/auth/refresh-token'), below('/auth/continue')];
   const attributes = `Path=${path}; Secure; HttpOnly; SameSite=${SAME_SITE[settings.sameSite]}`;
   return {
-    /** Milliseconds that a bound cookie proves the key. */
+    /** How long a bound cookie proves the key. */
     lifetime: settings.maxAge,
     cookie: httpOnlyCookie(BOUND_COOKIE, { ...settings, path, secure: true }),
     /** Invites the browser to register a key for the session that this response opens. */

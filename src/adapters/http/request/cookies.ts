@@ -8,59 +8,40 @@ import { REMEMBERED_FOR } from '../../../domain/remembered-device.ts';
 import { systemClock } from '../../clock/system.ts';
 import type { AccessCookieSettings, CookieSettings } from './settings.ts';
 
-/** Milliseconds. */
 export const PAGE_STATE_LIFETIME = 60_000;
-/** Milliseconds. */
 export const PAGE_VISITOR_LIFETIME = 10 * 60_000;
 
 export const REFRESH_COOKIE = 'refresh_token';
-/** Shows for minutes that the browser has the key of its session (ADR 0006). */
+/** Proves for minutes that the browser has the key of its session (ADR 0006). */
 export const BOUND_COOKIE = 'refresh_binding';
-
-/** Shows for minutes that the browser has shown the first factor of a user, and has to show the second (ADR 0009), or has asked for a code. */
+/** A log-in that waits for its second factor (ADR 0009), or for a code from a mail. */
 const PENDING_LOGIN_COOKIE = 'login_pending';
-
-/** Shows that a user need not show the second factor on this device (ADR 0009). */
+/** Lets a user log in on this device without the second factor (ADR 0009). */
 const REMEMBERED_DEVICE_COOKIE = 'remembered_device';
-
 /** What a form hands to the page that shows its result (ADR 0024). */
 export const PAGE_STATE_COOKIE = 'page_state';
-
-/** Shows for minutes that a visitor has proven the key of the session to a page of the service (ADR 0024). */
+/** Proves for minutes that a page of the service has proven the key of the session (ADR 0024). */
 const PAGE_VISITOR_COOKIE = 'page_visitor';
-
 const PASSKEY_OFFERED_COOKIE = 'passkey_offered';
-
-/** The form by which somebody has logged in, and not who. */
+/** The form of the last log-in, without the user. */
 const USED_LAST_COOKIE = 'used_last';
-
-/** The language that somebody has chosen on a page. Its name has no prefix: nothing depends on who has set it. */
+/** The language that was chosen on a page. The name has no prefix, since anybody may set it. */
 export const PAGE_LOCALE_COOKIE = 'page_locale';
-
-/** What a browser keeps while its user is at a provider (ADR 0027): one for each start, named by a hash of its state. */
+/** A log-in whose user is at a provider (ADR 0027). A hash of its state completes the name. */
 const START_COOKIE = 'sign_in_';
-
-/** Shows for an hour that an operator has logged in to the back office (ADR 0031). */
+/** The log-in of an operator to the back office (ADR 0031). */
 export const OFFICE_COOKIE = 'office_session';
 
-/** All that the service reads: parts of a regular expression. */
+/** Regular expressions for the names that the service reads. */
 export const COOKIES = [
-  ...[REFRESH_COOKIE, BOUND_COOKIE, PENDING_LOGIN_COOKIE, REMEMBERED_DEVICE_COOKIE],
-  ...[
-    PAGE_STATE_COOKIE,
-    PAGE_VISITOR_COOKIE,
-    PAGE_LOCALE_COOKIE,
-    PASSKEY_OFFERED_COOKIE,
-    USED_LAST_COOKIE,
-    OFFICE_COOKIE,
-  ],
-  `${START_COOKIE}[\\w-]{22}`,
+  ...[REFRESH_COOKIE, BOUND_COOKIE, PENDING_LOGIN_COOKIE, REMEMBERED_DEVICE_COOKIE, PAGE_STATE_COOKIE, OFFICE_COOKIE],
+  ...[PAGE_VISITOR_COOKIE, PAGE_LOCALE_COOKIE, PASSKEY_OFFERED_COOKIE, USED_LAST_COOKIE, `${START_COOKIE}[\\w-]{22}`],
 ] as const;
 
-/** Of the names that are read, besides none. */
+/** The prefixes that names may have. */
 export const PREFIXES = ['__Http-', '__Host-Http-'] as const;
 
-/** Reads, sets and clears a cookie. The attributes are always the same, so that each cookie replaces the last. */
+/** A cookie that is always set with the same attributes, so that it replaces the former one. */
 export const httpOnlyCookie = (plainName: string, { maxAge, prefix = '', ...attributes }: CookieSettings) => {
   const name = prefix + plainName;
   const write = (ctx: Context, value: string, age: number): void => {
@@ -79,7 +60,7 @@ export const httpOnlyCookie = (plainName: string, { maxAge, prefix = '', ...attr
   const read = (ctx: Context): readonly string[] => ctx.request.cookies.get(name) ?? [];
   return {
     read,
-    /** None if a page of another site caused the request. */
+    /** Empty if a page of another site caused the request. */
     readOwn: (ctx: Context): readonly string[] => (isCrossSite(ctx) ? [] : read(ctx)),
     set: (ctx: Context, value: string): void => write(ctx, value, maxAge),
     clear: (ctx: Context): void => write(ctx, '', 0),
@@ -88,10 +69,7 @@ export const httpOnlyCookie = (plainName: string, { maxAge, prefix = '', ...attr
 
 export type HttpOnlyCookie = ReturnType<typeof httpOnlyCookie>;
 
-/**
- * The cookies of a session: that of the refresh token, and that of the access token for servers that render pages.
- * @param access `null`: there is none.
- */
+/** The cookies of the refresh token, and of the access token for servers that render pages. @param access `null`: it has no cookie */
 export const sessionCookies = (refresh: CookieSettings, access: AccessCookieSettings | null) => {
   const refreshCookie = httpOnlyCookie(REFRESH_COOKIE, refresh);
   const accessCookie = access && httpOnlyCookie(access.name, access);
@@ -100,7 +78,7 @@ export const sessionCookies = (refresh: CookieSettings, access: AccessCookieSett
   return {
     read: refreshCookie.read,
     readOwn: refreshCookie.readOwn,
-    /** @returns what the body has. */
+    /** @returns the `data` of the response. */
     set: (ctx: Context, { refreshToken, ...access }: TokenPair) => {
       refreshCookie.set(ctx, refreshToken);
       setAccess(ctx, access);
@@ -117,13 +95,13 @@ export const sessionCookies = (refresh: CookieSettings, access: AccessCookieSett
 
 export type SessionCookies = ReturnType<typeof sessionCookies>;
 
-/** The cookies of a log-in with two steps, with the attributes of the refresh cookie. What waits for a second factor ends before its cookie. @param settings of that one. */
+/** The cookies of a log-in with two steps. @param settings of the refresh cookie */
 export const loginCookies = (settings: CookieSettings) => ({
   pendingLogin: httpOnlyCookie(PENDING_LOGIN_COOKIE, { ...settings, maxAge: LOGIN_CODE_LIFETIME }),
   rememberedDevice: httpOnlyCookie(REMEMBERED_DEVICE_COOKIE, { ...settings, maxAge: REMEMBERED_FOR }),
 });
 
-/** The cookies of the service's own pages. @param settings of the refresh cookie. */
+/** The cookies of the service's own pages. @param settings of the refresh cookie */
 export const pageCookies = (settings: CookieSettings) => ({
   pageState: httpOnlyCookie(PAGE_STATE_COOKIE, { ...settings, maxAge: PAGE_STATE_LIFETIME }),
   pageVisitor: httpOnlyCookie(PAGE_VISITOR_COOKIE, { ...settings, maxAge: PAGE_VISITOR_LIFETIME }),
@@ -132,24 +110,24 @@ export const pageCookies = (settings: CookieSettings) => ({
   usedLast: httpOnlyCookie(USED_LAST_COOKIE, { ...settings, maxAge: 12 * REMEMBERED_FOR }),
 });
 
-/** Whether a page of another site caused the request. Stage 5 has already checked a request that has an Origin. */
+/** Whether a page of another site caused the request. Stage 5 has checked the Origin, if there is one. */
 export const isCrossSite = (ctx: Context): boolean =>
   ctx.get('Sec-Fetch-Site').toLowerCase() === 'cross-site' && ctx.get('Origin') === '';
 
-/** So many sign-ins may a browser have begun at once: in other tabs, or before the user went back. */
-const AT_ONCE = 5;
-/** Characters of all of them: more could make requests too long for the service. */
-const MAX_LENGTH = 6_000;
-/** Characters. Browsers drop a cookie of more than 4,096 with its name. */
-const MAX_LENGTH_OF_ONE = 4_000;
+/** Log-ins at providers that a browser may have begun: in several tabs, or before the user went back. */
+const MAX_STARTS = 5;
+/** Characters of all of them together. More could make requests too long for the service. */
+const STARTS_MAX_LENGTH = 6_000;
+/** Characters. Browsers drop a cookie of more than 4,096, with its name. */
+const START_MAX_LENGTH = 4_000;
 const TOO_LONG = { field: 'body', message: 'must have at most 2500 characters', code: 'too_long' } as const;
 
-/** In place of a state: what is linked by the next log-in. */
+/** In place of the state of a log-in: the identity that the next log-in links. */
 export const KEPT_STATE = 'kept';
 
 /**
- * The cookies of sign-ins that are under way: one for each, so that two tabs do not end each other's. With the attributes of the refresh cookie, but
- * the browser has to send them when it comes back from the provider, which is another site.
+ * The cookies of log-ins whose users are at providers: one for each, so that tabs do not disturb each other. They are `Lax` instead of `Strict`,
+ * since the browser comes back from another site.
  */
 export const startCookies = (settings: CookieSettings, maxAge: number, { hashOf }: Pick<RandomSecrets, 'hashOf'>) => {
   const sameSite = settings.sameSite === 'strict' ? 'lax' : settings.sameSite;
@@ -159,18 +137,18 @@ export const startCookies = (settings: CookieSettings, maxAge: number, { hashOf 
   return {
     /** @throws AppError CLIENT_PARAMS_VALIDATION_FAILED when the browser could not keep it */
     add: (ctx: Context, state: string, sealed: string): void => {
-      if (sealed.length > MAX_LENGTH_OF_ONE)
+      if (sealed.length > START_MAX_LENGTH)
         throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: [TOO_LONG] });
       // Browsers send the oldest ones first (RFC 6265 §5.4).
       const earlier = [...ctx.request.cookies].filter(([name]) => name.startsWith(prefix + START_COOKIE)).reverse();
       let length = sealed.length;
       for (const [at, [name, texts]] of earlier.entries()) {
         length += texts.join('').length;
-        if (at >= AT_ONCE - 1 || length > MAX_LENGTH) cookieNamed(name.slice(prefix.length)).clear(ctx);
+        if (at >= MAX_STARTS - 1 || length > STARTS_MAX_LENGTH) cookieNamed(name.slice(prefix.length)).clear(ctx);
       }
       cookieOf(state).set(ctx, sealed);
     },
-    /** What the browser keeps for a state, if anything. It forgets it, whatever comes of it. */
+    /** Returns what the browser has kept for a state, and clears it. */
     take: (ctx: Context, state: string): readonly string[] => {
       const cookie = cookieOf(state);
       const texts = cookie.read(ctx);

@@ -35,18 +35,16 @@ type Path = `/${string}`;
 type Schema = v.GenericSchema<unknown, unknown>;
 type Output<S> = S extends Schema ? v.InferOutput<S> : undefined;
 
-/** The input of a handler: validated by stage 8, with the claims of stage 7 and the signal of stage 10. */
+/** The input of a handler: the output of stages 7, 8 and 10. */
 export type HandlerInput<Body = unknown, Query = unknown, Params = unknown, Claims = AccessClaims | undefined> = {
   readonly body: Body;
   readonly query: Query;
   readonly params: Params;
   readonly claims: Claims;
-  readonly caller: CallerOf<Claims>;
+  readonly caller: Claims extends AccessClaims ? Caller : undefined;
   /** Aborted by the time-out. */
   readonly signal: AbortSignal;
 };
-
-type CallerOf<Claims> = Claims extends AccessClaims ? Caller : undefined;
 
 type ClaimsUnder<A extends Strategy> = A extends 'required'
   ? AccessClaims
@@ -62,52 +60,46 @@ type RequestSchemas<Body, Query, Params> = {
 };
 
 /**
- * A query with an unknown parameter is refused: a misspelt `?except=current` must not act like a request without it. `v.unknown()` accepts
- * any query. `v.looseObject` is for pages: mail programs, networks and advertisers add parameters to their links.
+ * `v.strictObject` refuses unknown parameters: a misspelt `?except=current` must not act like a request without it. Pages use
+ * `v.looseObject` or `v.unknown()`, since mail programs and advertisers add parameters to links.
  */
 export type QuerySchema = Schema & { readonly type: 'strict_object' | 'loose_object' | 'unknown' };
 
 const NO_QUERY = v.strictObject({});
 
-/** The `data` of a response that says nothing more than its status: whatever the handler returns, `null` is sent. */
+/** The `data` of a response that has only its status to tell: `null`, whatever the handler returns. */
 export const NO_DATA = v.pipe(
   v.unknown(),
   v.transform(() => null),
   v.metadata({ jsonSchema: { type: 'null' } }),
 );
 
-/** Of a route that anybody may read, also often. */
+/** For public documents: no authentication, and the higher limit. */
 export const PUBLIC_READ = { auth: 'public', throttle: 'public' } as const;
 
 /** The `Cache-Control` of a response that no cache may store. */
 export const NO_STORE = 'no-store';
 
-/**
- * A response without an envelope, in a format that another standard defines (ADR 0016). It has an ETag unless it is `NO_STORE`. Its
- * errors have an envelope.
- */
+/** A response without an envelope (ADR 0016). It has an ETag unless it is `NO_STORE`. Errors of the route still have the envelope. */
 export type Unwrapped = {
   readonly type: string;
   /** The header Cache-Control (RFC 9111 §5.2.2). If caches may store the response, it has no `svc-request-id` (ADR 0013). */
   readonly cacheControl: string;
   /** Whether pages of other origins may load it without CORS (Cross-Origin-Resource-Policy), or in a frame. */
   readonly embeddable?: true;
-  /** The header Content-Security-Policy of a page. By default a response may load nothing. */
+  /** Default: the page may load nothing. */
   readonly contentSecurityPolicy?: string;
-  /** Of a page with forms: without one, browsers would send them with `Origin: null`. */
+  /** For pages with forms: with the default `no-referrer`, browsers would send `Origin: null`. */
   readonly referrerPolicy?: 'same-origin';
 };
-
-/** Renders the payload of a success as HTML, for clients that prefer it to JSON (ADR 0024). */
-type Page<Data> = (payload: Data) => Promise<string>;
 
 type CookieUse = {
   /** `optional`: the route works without it. */
   readonly reads?: 'optional' | 'required';
   /**
-   * `sets`: with every success. `opens`: the same, of a new session. `may-set`: with some. `clears`: unless another site caused the
-   * request. `binds`: sets the bound cookie instead. `waits`: sets that of a pending log-in instead. `starts`: one of a
-   * sign-in at a provider. `access`: sets or clears that of the access token alone.
+   * What a success does with the refresh cookie. `sets`: always sets it. `opens`: the same, of a new session. `may-set`: sets it in some
+   * cases. `clears`: unless another site caused the request. Other cookies: `binds` sets that of the browser's key, `waits` that of a pending
+   * log-in, `starts` that of a log-in at a provider; `access` sets or clears that of the access token.
    */
   readonly writes?: 'sets' | 'opens' | 'may-set' | 'clears' | 'binds' | 'waits' | 'starts' | 'access';
 };
@@ -119,7 +111,6 @@ type Head = {
   readonly tag: Tag;
   /** One line, without a full stop. */
   readonly summary: string;
-  /** What there is to say beyond the summary. */
   readonly description?: string;
 };
 
@@ -129,46 +120,47 @@ export type Route = Head & {
   readonly auth: Strategy;
   /** Default: `global`. */
   readonly throttle: Tier;
-  /** Requests of one user, or of one program, in a minute, from all addresses together. Only with `auth: 'required'`, or a scope. Default: no such limit. */
+  /** Requests a minute of one user or program, from all addresses together. Only with `auth: 'required'` or a scope. Default: no such limit. */
   readonly requestsPerUser?: number;
-  /** What the user has to have shown in the session; `null`: nothing, as routes of the tag `users` say. Only with `auth: 'required'`. Default: nothing. */
+  /** The authentication that the session must have (RFC 9470). Only with `auth: 'required'`. Default: none. `null` states that. */
   readonly stepUp?: StepUp | null;
   readonly request: RequestSchemas<Schema | undefined, QuerySchema, Schema | undefined> & {
     readonly query: QuerySchema;
   };
   readonly response: Response<Schema> & { readonly status: number; readonly data: Schema };
-  /** The page servers that the route is for. Default: it is not for them. */
+  /** The page servers that may call the route. Default: none. */
   readonly pageServers?: readonly PageServer[];
-  /** Whether a client that prefers HTML gets errors as a page, as a browser that navigates always does. Default: whether the response has a page. */
+  /** Whether clients that prefer HTML get errors as pages. Browsers that navigate always do. Default: whether the response has a page. */
   readonly errorPages: boolean;
   readonly errors: ReadonlySet<ErrorCode>;
-  /** What is said of those that are not in the catalog. Default: none. */
+  /** The entries of an application's own codes, which the catalog lacks. Default: none. */
   readonly ownErrors: OwnEntries;
   /** The statuses of SYS_HTTP_UNEXPECTED_ERROR that the route may respond with. */
   readonly httpStatuses: ReadonlySet<number>;
   /** Default: the route does not use it. */
   readonly cookie: CookieUse;
-  /** Whether the user is known by the refresh cookie, which is not renewed, instead of an access token: for pages of the service. */
+  /** For pages of the service: the refresh cookie identifies the user instead of an access token, and is not renewed. */
   readonly visitor?: true;
-  /** The form that is posted to the route, instead of JSON: it submits to a route of the API. */
+  /** The route takes a posted form instead of JSON, for a route of the API. */
   readonly form?: {
     readonly submits: Route;
     /** The path of the page with the form. */
     readonly page: string;
-    /** A field that it needs, which that route could do without. */
+    /** A field that the form requires, although it is optional in that route. */
     readonly needs?: string | undefined;
-    /** Whether pages of the allowed origins may have it, too. */
+    /** Whether pages of the allowed origins may post it, too. */
     readonly ofApplications?: true;
+    /** @returns where a success sends the browser. */
     readonly succeeded: (ctx: Context) => Promise<string>;
   };
   /** The route whose limits it shares. Default: it has its own. */
   readonly countsAs?: Route;
-  /** Where an error sends the browser instead of the error page, if anywhere. */
+  /** @returns where an error sends the browser; `null`: to the error page. */
   readonly failed?: (ctx: Context, error: AppError) => Promise<string | null>;
   readonly handler: (input: HandlerInput, ctx: Context) => unknown;
 };
 
-/** Whether programs are told of it. Pages and their forms are for people. */
+/** Whether the OpenAPI document describes a route. Pages and their forms are for people. */
 export const isDescribed = ({ visitor }: Route): boolean => visitor === undefined;
 
 type Response<Data> = {
@@ -179,18 +171,17 @@ type Response<Data> = {
   /** The handler's payload must be an input of it. Default: `null` is sent. */
   readonly data?: Data;
   readonly unwrapped?: Unwrapped;
-  /** Only for a payload that is public, and the same for all requests with the headers that `Vary` names: caches may store the page. */
-  readonly page?: Page<Output<Data>>;
-  /** The headers that tell a gateway who the user is. */
+  /** Renders the payload for clients that prefer HTML (ADR 0024). It must be public, since caches may store the page. */
+  readonly page?: (payload: Output<Data>) => Promise<string>;
+  /** Whether headers of the response tell a gateway who the user is. */
   readonly identifies?: true;
   /** Whether the handler may send the client to another URL instead (303), by `ctx.state.location`. */
   readonly redirects?: true;
 };
 
-/** Codes of an application's own, with what the catalog says about them; `true` for a code that the catalog has already. */
+/** An application's own codes, with their entries; `true` for a code that the catalog has already. */
 type OwnErrors = Readonly<Record<OwnErrorCode, OwnError | true>>;
 
-/** What a route is called, where it is and what it does. */
 export type RouteHead = Omit<Head, 'tag' | 'method' | 'path'> & {
   /** The method and the path: `GET /orders/:id`. */
   readonly at: `${Method} ${Path}`;
@@ -220,7 +211,7 @@ type Declaration<Body, Query, Params, Data extends Schema, Auth extends Strategy
 
 /**
  * Declares a route. A handler whose payload does not match the response schema does not compile.
- * @throws Error when a code of its own has another form, a status that is none of an error, or a domain of the service.
+ * @throws Error when a code of an application's own is malformed, has the domain of a code of the service, or a status below 400.
  *
  * @example
  * route({
@@ -260,19 +251,18 @@ export const route = <
     ...{ method, path, tag, auth: strategy, throttle },
     ...(stepUp !== undefined && { stepUp }),
     request: { ...request, query: request.query ?? (errorPages ? v.unknown() : NO_QUERY) },
-    // Stage 12 passes the output of this declaration's schema, which the general type can't express.
+    // The stages pass the outputs of this declaration's schemas to `page` and `handler`, which the general type can't express.
     response: { status: 200, data: NO_DATA, ...response } as Route['response'],
     errorPages,
     errors: new Set([...impliedErrors(strategy, stepUp, cookie), ...codes]),
     ownErrors,
     httpStatuses: new Set([...impliedStatuses(request), ...httpStatuses]),
     cookie,
-    // The stages pass the output of this declaration's schemas, which the general type can't express.
     handler: handler as Route['handler'],
   };
 };
 
-/** A route that leads browsers to another address, whatever parameters programs on the way have added to its own. */
+/** A route that redirects browsers. Its own address may have any parameters. */
 export const redirectRoute = (head: RouteHead & Pick<Head, 'tag'>, location: string): Route =>
   route({
     ...{ ...head, ...PUBLIC_READ, request: { query: v.unknown() }, response: { status: 303, redirects: true } },
@@ -288,14 +278,14 @@ const declaredErrors = (errors: readonly ErrorCode[] | OwnErrors) => {
   const own = Object.entries<OwnError | true>(errors).flatMap(([code, error]) =>
     error === true ? [] : [[code, ownEntry(code, error)] as const],
   );
-  // Everything that handles the codes of a route finds an application's own in `ownErrors`.
+  // The entries of codes that are not in the catalog are looked up in `ownErrors`.
   return { codes: Object.keys(errors) as ErrorCode[], ownErrors: Object.freeze(Object.fromEntries(own)) };
 };
 
-/** What a route that requires a token does begins with its session, which is read from the database (ADR 0004), or with a use of its assertion. */
+/** A route that requires a token reads its session from the database (ADR 0004). One with a scope stores the use of the assertion. */
 const OF_CALLERS = ['AUTH_TOKEN_MISSING', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'] as const;
 
-/** Uses of cookies that come with an access token, to whose claims a hook may add. */
+/** With these, the response has an access token, to whose claims a hook may add. */
 const ISSUED: readonly CookieUse['writes'][] = ['sets', 'opens', 'may-set'];
 
 const impliedErrors = (auth: Strategy, stepUp: Route['stepUp'], { writes }: CookieUse): ErrorCode[] => [
@@ -309,7 +299,7 @@ const impliedErrors = (auth: Strategy, stepUp: Route['stepUp'], { writes }: Cook
   'SYS_UNEXPECTED_ERROR',
 ];
 
-/** A refused origin, a busy service, and what the HTTP server refuses before a route is reached. With a body, also its media type. */
+/** A refused origin, a busy service, requests that the HTTP server refuses itself, and a wrong media type cause these. */
 const impliedStatuses = ({ body }: RequestSchemas<unknown, unknown, unknown>): number[] => [
   ...[400, 403, 408, 413, 431, 503],
   ...(body === undefined ? [] : [415]),

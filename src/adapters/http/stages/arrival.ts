@@ -12,8 +12,8 @@ import { COOKIES, PREFIXES } from '../request/cookies.ts';
 
 /** Stages 1 to 5, which every request passes before its route is known. */
 
-/** A response may load nothing, and nothing may frame it. The pages of the service declare a policy of their own. */
-export const setHeaders = helmet({
+/** By default, a response may load nothing, and nothing may frame it. Pages have policies of their own. */
+const setHeaders = helmet({
   contentSecurityPolicy: {
     useDefaults: false,
     directives: { defaultSrc: ["'none'"], baseUri: ["'none'"], formAction: ["'none'"], frameAncestors: ["'none'"] },
@@ -22,26 +22,22 @@ export const setHeaders = helmet({
 });
 
 /** Stage 1. */
-export const securityHeaders = (): Middleware =>
-  function securityHeaders(ctx, next) {
-    return setHeaders(ctx, next);
-  };
+export const securityHeaders: Middleware = (ctx, next) => setHeaders(ctx, next);
 
 /** A browser may send several cookies of one name, one for each domain and path. */
 const MAX_COOKIES_OF_NAME = 8;
 
-/** The pairs of the cookies that the service reads. Linear in the header's length: blanks are scanned at most twice. */
+/** The pairs of the cookies that the service reads. Takes time linear in the header's length. */
 const PAIRS = new RegExp(`(?:^|;)([ \\t]*((?:${PREFIXES.join('|')})?(?:${COOKIES.join('|')}))[ \\t]*=[^;]*)`, 'g');
 
 const NO_COOKIES: ReadonlyMap<string, readonly string[]> = new Map();
 
 /** Stage 2. Ignores cookies of other names, since it runs before the rate limit (ADR 0002). */
-export const cookieParsing = (): Middleware =>
-  function cookieParsing(ctx, next) {
-    const header = ctx.get('Cookie');
-    ctx.request.cookies = header === '' ? NO_COOKIES : cookiesIn(header);
-    return next();
-  };
+export const cookieParsing: Middleware = (ctx, next) => {
+  const header = ctx.get('Cookie');
+  ctx.request.cookies = header === '' ? NO_COOKIES : cookiesIn(header);
+  return next();
+};
 
 /** Parses one pair at a time, since the library keeps one cookie of each name. */
 const cookiesIn = (header: string): ReadonlyMap<string, readonly string[]> => {
@@ -53,11 +49,7 @@ const cookiesIn = (header: string): ReadonlyMap<string, readonly string[]> => {
   return cookies;
 };
 
-/**
- * The values of all header lines with a name. Not from `headersDistinct`, which throws in some releases of Node for a header called
- * `__proto__`.
- * @param name in lower case.
- */
+/** All values of a header. Not from `headersDistinct`, which throws in some releases of Node.js for `__proto__`. @param name in lower case */
 export const headerValues = ({ rawHeaders }: IncomingMessage, name: string): string[] =>
   rawHeaders.filter((_value, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name);
 
@@ -65,7 +57,7 @@ export const REQUEST_ID_HEADER = 'svc-request-id';
 /** Printable ASCII of a length that suits the log. Any other value is replaced. */
 const REUSABLE_ID = /^[\x20-\x7e]{1,128}$/;
 
-/** Stage 3: sets the request's id, its trace and the version. */
+/** Stage 3. */
 export const requestPreprocessing = ({ ids, version }: HttpDeps): Middleware =>
   function requestPreprocessing(ctx, next) {
     const given = ctx.get(REQUEST_ID_HEADER);
@@ -76,11 +68,9 @@ export const requestPreprocessing = ({ ids, version }: HttpDeps): Middleware =>
     return next();
   };
 
-/** SPEC "Request processing", stage 4. */
 type RequestScope = {
   readonly requestId: string;
   readonly trace: Trace;
-  /** Epoch milliseconds. */
   readonly time: number;
   readonly version: string;
 };
@@ -95,7 +85,7 @@ export const idsOfRequest = () => {
   return { requestId, traceId: trace?.traceId };
 };
 
-/** Stage 4: from here on, any code that runs for the request can read its ids. */
+/** Stage 4. SPEC "Request processing": from here on, any code that runs for the request can read its ids. */
 export const requestScope = ({ clock }: HttpDeps): Middleware =>
   function requestScope({ request: { id, trace, version } }, next) {
     const scope = { requestId: id, trace, time: clock.now(), version };
@@ -106,11 +96,9 @@ export const requestScope = ({ clock }: HttpDeps): Middleware =>
 const ORIGIN = /^(?:null|[a-z][a-z\d+.-]{0,30}:\/\/[\w.[\]:-]{1,100})$/i;
 const loggable = (origin: string): string => (ORIGIN.test(origin) ? origin : '(malformed)');
 
-const NONE: ReadonlySet<string> = new Set();
-
 /**
- * Whether a request is for one of these hosts, at any port: a tunnel may have another one. A page whose name leads to this address (DNS rebinding)
- * sends its own name, and cannot send an IP address or `localhost`.
+ * Whether a request is for one of these hosts, at any port, since a tunnel may have another one. This prevents DNS rebinding: the pages of
+ * another host whose name was made to point here send that name. They cannot send an IP address or `localhost`.
  */
 const isFor = (host: string, hosts: readonly string[]): boolean => {
   const name = URL.parse(`http://${host}`)?.hostname ?? '';
@@ -118,9 +106,8 @@ const isFor = (host: string, hosts: readonly string[]): boolean => {
 };
 
 /**
- * The origin of the page that sends a request; empty: none, or the service itself. Behind `Referrer-Policy: no-referrer` a browser hides the origin
- * of a form, and says in the other header that it is ours, which no page can set. Of a sandboxed frame, or after a redirect by another site, that
- * header says `cross-site`.
+ * The origin of the page that sends a request; empty: none, or the service itself. For a form of a page with `Referrer-Policy: no-referrer`,
+ * browsers send `Origin: null`. `Sec-Fetch-Site`, which no page can set, tells that it is the same origin.
  */
 export const originOfPage = (ctx: Context): string => {
   const origin = ctx.get('Origin');
@@ -132,7 +119,7 @@ export const crossOrigin = ({
   allowedOrigins,
   allowedOriginsSetting,
   allowedHeaders,
-  postedCallbacks = NONE,
+  postedCallbacks,
   hosts,
 }: HttpDeps): Middleware => {
   const allowed = new Set(allowedOrigins);
@@ -152,8 +139,8 @@ export const crossOrigin = ({
     exposeHeaders: [REQUEST_ID_HEADER, 'Retry-After', 'WWW-Authenticate'],
     keepHeadersOnError: false,
   });
-  /** SPEC "Cross-origin rules" also has these where there is no preflight, to which the library restricts them. */
-  const ofEveryAllowed = {
+  /** The library sets these for preflights alone, SPEC "Cross-origin rules" for every allowed request. */
+  const corsHeaders = {
     'Access-Control-Allow-Methods': allowMethods,
     'Access-Control-Allow-Headers': allowHeaders,
     'Access-Control-Allow-Credentials': 'true',
@@ -162,16 +149,16 @@ export const crossOrigin = ({
   return function crossOrigin(ctx, next) {
     if (hosts !== undefined && !isFor(ctx.get('Host'), hosts))
       throw httpFailure(403, { reason: 'the Host is another one', level: 'warn' });
-    if (ctx.method === 'POST' && postedCallbacks.has(ctx.url)) return next();
+    if (ctx.method === 'POST' && postedCallbacks?.has(ctx.url)) return next();
     const origin = originOfPage(ctx);
     if (origin === '' && ctx.method !== 'OPTIONS') {
-      // All that the library does then.
+      // The library would do the same, but takes longer.
       ctx.vary('Origin');
       return next();
     }
     return setCorsHeaders(ctx, async () => {
-      if (ctx.method === 'OPTIONS' || origin !== '') ctx.set(ofEveryAllowed);
-      // The library leaves it out where an OPTIONS is no preflight.
+      ctx.set(corsHeaders);
+      // The library omits this header from an OPTIONS that is no preflight.
       if (origin !== '') ctx.set('Access-Control-Allow-Origin', origin);
       if (ctx.method === 'OPTIONS') ctx.status = 204;
       else await next();

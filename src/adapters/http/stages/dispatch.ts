@@ -9,7 +9,7 @@ import { httpFailure } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { type Route, route } from '../routing/define-route.ts';
 
-/** In its form as CommonJS: as an ES module it imports `http` by its name (../node-http.ts). */
+/** Loaded as CommonJS, since its ES module imports `http` (../node-http.ts). */
 const { Router }: typeof koaRouter = createRequire(import.meta.url)('@koa/router');
 
 /** Stage 10: after the time-out the client gets 503, and the signal tells the handler to stop. */
@@ -25,42 +25,38 @@ export const handlerTimeout = ({ requestTimeout }: Pick<HttpDeps, 'requestTimeou
   };
 
 /** Stage 9. */
-export const timing = (): Middleware =>
-  function timing(ctx, next) {
-    ctx.state.startedAt = monotonicTime();
-    return next();
-  };
+export const timing: Middleware = (ctx, next) => {
+  ctx.state.startedAt = monotonicTime();
+  return next();
+};
 
-/** How browsers say that they load something in advance: the Fetch Standard's header, and those of older browsers. */
-const HEADERS = ['Sec-Purpose', 'Purpose', 'X-Purpose', 'X-Moz'];
-const IN_ADVANCE = /prefetch|prerender|preview/i;
+/** The Fetch Standard's header with the purpose of a request, and those of older browsers. */
+const PURPOSE_HEADERS = ['Sec-Purpose', 'Purpose', 'X-Purpose', 'X-Moz'];
+const PREFETCH = /prefetch|prerender|preview/i;
 
-/** What people and scripts ask for (Fetch §3.1.7): a navigation of a whole page, and `fetch`. The others are of what a page embeds. */
-const ASKED = ['', 'document', 'empty'];
+/** The destinations of a navigation and of `fetch` (Fetch §3.1.7). All others are of what a page embeds. */
+const INTENDED_DESTINATIONS = ['', 'document', 'empty'];
 
-/**
- * Whether nobody has asked for what a request would do: it is sent in advance, only asks what a GET would answer, or is of an image, a frame
- * or the like, which anybody can cause who may post a picture on a page of the site.
- */
-const isUnasked = (ctx: Context): boolean =>
+/** Whether a request has no intent behind it: a prefetch, a HEAD, or an image or frame, which anybody can cause who may post a picture. */
+const isUnintended = (ctx: Context): boolean =>
   ctx.method === 'HEAD' ||
-  !ASKED.includes(ctx.get('Sec-Fetch-Dest').toLowerCase()) ||
-  HEADERS.some((name) => IN_ADVANCE.test(ctx.get(name)));
+  !INTENDED_DESTINATIONS.includes(ctx.get('Sec-Fetch-Dest').toLowerCase()) ||
+  PURPOSE_HEADERS.some((name) => PREFETCH.test(ctx.get(name)));
 
 /**
- * The end of the pipeline: calls the route's handler. A GET that changes cookies, and the session with them, is refused to requests that nobody has
- * asked for: an answer with 200 could be kept, and given to the click that follows (ADR 0005).
+ * The end of the pipeline: calls the route's handler. A GET that changes cookies, such as a log-out, refuses unintended requests: browsers could
+ * answer a later click with the response to a prefetch (ADR 0005).
  */
 export const handle = ({ method, cookie, handler }: Route): Middleware =>
   async function handle(ctx) {
-    if (method === 'GET' && cookie.writes !== undefined && isUnasked(ctx))
+    if (method === 'GET' && cookie.writes !== undefined && isUnintended(ctx))
       throw httpFailure(400, { reason: 'the request is a prefetch, a HEAD, or of what a page embeds' });
     const { jwtClaim: claims, caller } = ctx.request;
     const { input, signal } = ctx.state;
     ctx.state.payload = await handler({ ...input, claims, caller, signal }, ctx);
   };
 
-/** The route of every path and method without one. It is a route itself, so that rate limits apply. */
+/** Answers requests that no route matches. It is a route itself, so that rate limits apply. */
 export const FALLBACK = route({
   name: 'fallback',
   tag: 'errors',
@@ -73,18 +69,19 @@ export const FALLBACK = route({
   httpStatuses: [404, 405],
   handler: (_input, ctx) => {
     if (ctx.state.location !== undefined) return;
-    const methods = matchedMethods(ctx);
-    if (methods.length === 0) throw httpFailure(404, { reason: 'no route has this path' });
-    throw httpFailure(405, { reason: 'no route has this method', headers: { Allow: methods.join(', ') } });
+    const methods = new Set(ctx.matched?.flatMap((layer) => layer.methods));
+    if (methods.size === 0) throw httpFailure(404, { reason: 'no route has this path' });
+    const Allow = [...methods, 'OPTIONS'].join(', ');
+    throw httpFailure(405, { reason: 'no route has this method', headers: { Allow } });
   },
 });
 
-/** The address of a page with a slash at the end, or with the token of a link behind a `#` that a mail program has encoded. */
-const CHANGED = /^(?<folder>.*\/)(?<name>[\w-]+)(?<slash>\/?)(?:%23(?<token>token=[\w%.&=+-]+))?$/;
+/** The path of a page with a trailing slash, or with the token of a link behind a `#` that a mail program has encoded. */
+const DAMAGED_PATH = /^(?<folder>.*\/)(?<name>[\w-]+)(?<slash>\/?)(?:%23(?<token>token=[\w%.&=+-]+))?$/;
 
-/** Where the page is that such an address means, relative to it. */
-const pageMeant = ({ method, path, search }: Context, pages: ReadonlySet<string>): string | null => {
-  const { folder, name, slash, token } = CHANGED.exec(path)?.groups ?? {};
+/** The relative URL of the page that a damaged path was meant for; `null`: there is none. */
+const intendedPage = ({ method, path, search }: Context, pages: ReadonlySet<string>): string | null => {
+  const { folder, name, slash, token } = DAMAGED_PATH.exec(path)?.groups ?? {};
   if (method !== 'GET' || !pages.has(`${folder}${name}`)) return null;
   return `${slash && '../'}${name}${token === undefined ? search : `#${token}`}`;
 };
@@ -93,36 +90,34 @@ export const dispatch = (routes: readonly Route[], stagesOf: (route: Route) => M
   // A router compares a path with each of its routes: the pages have one of their own, so that the API does not pay for them.
   // A trailing slash does not match: `DELETE /sessions/` lacks the id of a session, and must not end all of them.
   const newRouter = () => new Router({ exclusive: true, strict: true });
-  const [router, pages] = [newRouter(), newRouter()] as const;
+  const [api, pages] = [newRouter(), newRouter()];
   const key = ({ method, path }: { readonly method: string; readonly path: string }) => `${method} ${path}`;
-  /** Routes without parameters by their method and path, which is most requests: they need no comparison. */
+  /** Routes without parameters, by method and path: most requests need no router. */
   const exact = new Map<string, Middleware>();
   const forms = new Map(routes.filter(({ form }) => form !== undefined).map((each) => [key(each), each]));
   for (const each of routes.filter(({ form }) => form === undefined)) {
-    const [json, form] = [entering(each, stagesOf), forms.get(key(each))];
+    const [json, form] = [entryTo(each, stagesOf), forms.get(key(each))];
     forms.delete(key(each));
-    const to = each.visitor === undefined ? router : pages;
-    const entry = form === undefined ? json : byType(json, entering(form, stagesOf));
+    const router = each.visitor === undefined ? api : pages;
+    const entry = form === undefined ? json : byContentType(json, entryTo(form, stagesOf));
     if (!/[:*{]/.test(each.path)) exact.set(key(each), entry);
-    to.register(each.path, [each.method], entry);
+    router.register(each.path, [each.method], entry);
   }
-  for (const each of forms.values()) pages.register(each.path, [each.method], entering(each, stagesOf));
-  const pathsOfPages = new Set(
-    routes.flatMap(({ visitor, method, path }) => (visitor && method === 'GET' ? path : [])),
-  );
-  const toFallback = entering(FALLBACK, stagesOf);
+  for (const each of forms.values()) pages.register(each.path, [each.method], entryTo(each, stagesOf));
+  const pagePaths = new Set(routes.flatMap(({ visitor, method, path }) => (visitor && method === 'GET' ? path : [])));
+  const toFallback = entryTo(FALLBACK, stagesOf);
   const fallback: Middleware = (ctx, next) => {
-    const location = hasPath(ctx) ? pageMeant(ctx, pathsOfPages) : null;
+    const location = hasPath(ctx) ? intendedPage(ctx, pagePaths) : null;
     if (location !== null) ctx.state.location = location;
     return toFallback(ctx, next);
   };
   // The router sets the members that its own type requires of the context.
-  const dispatched = compose([...[router, pages].map((each) => each.routes() as Middleware), fallback]);
+  const byRouters = compose([...[api, pages].map((each) => each.routes() as Middleware), fallback]);
   return function dispatch(ctx, next) {
     if (!hasPath(ctx)) return fallback(ctx, next);
     // As the router does.
     ctx.params = {};
-    return (exact.get(key(ctx)) ?? dispatched)(ctx, next);
+    return (exact.get(key(ctx)) ?? byRouters)(ctx, next);
   };
 };
 
@@ -135,22 +130,16 @@ const hasPath = (ctx: Context): boolean => {
   }
 };
 
-/** A page and the API may have a path in common: what a form sends is for the page. */
-const byType =
+/** A form and the API may have a path in common. */
+const byContentType =
   (json: Middleware, form: Middleware): Middleware =>
   (ctx, next) =>
     (ctx.is('urlencoded') ? form : json)(ctx, next);
 
-const entering = (entered: Route, stagesOf: (route: Route) => Middleware): Middleware => {
-  const stages = stagesOf(entered);
-  return function enter(ctx, next) {
-    ctx.state.route = entered;
+const entryTo = (route: Route, stagesOf: (route: Route) => Middleware): Middleware => {
+  const stages = stagesOf(route);
+  return (ctx, next) => {
+    ctx.state.route = route;
     return stages(ctx, next);
   };
 };
-
-/** The methods of the routes that match the request's path, as the router has set them on the context. */
-const matchedMethods = ({ matched = [] }: Context): string[] => [
-  ...new Set(matched.flatMap(({ methods }) => methods)),
-  ...(matched.length > 0 ? ['OPTIONS'] : []),
-];

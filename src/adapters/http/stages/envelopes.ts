@@ -14,12 +14,13 @@ type EnvelopeContext = {
   readonly requestId: string;
   readonly version: string;
   readonly user?: { readonly id: string; readonly username: string };
-  /** What holds the key of the session that the request has opened or renewed (ADR 0006): the browser, or a page. */
+  /** The browser holds the key of the session that the request has opened or renewed (ADR 0006). */
   readonly binding?: 'browser';
+  /** A page or an app holds it. */
   readonly deviceKey?: true;
 };
 
-/** The URI of a code in the catalog: the `type` of an error envelope, and the URL of `GET /errors/:code`. */
+/** The `type` of an error envelope, and the URL of `GET /errors/:code`. */
 export const errorUri = (baseUrl: string, code: string): string => `${baseUrl}/errors/${code}`;
 
 const timestamp = (clock: Clock): string => new Date(clock.now()).toISOString();
@@ -56,7 +57,7 @@ export const responseSerialization = ({ response }: Route): Middleware =>
     ctx.state.payload = result.output;
   };
 
-/** Stage 12: writes the response, in the success envelope, as a page, or as it is. */
+/** Stage 12. */
 export const successEnvelope = ({ response: { status, unwrapped, page } }: Route, deps: HttpDeps): Middleware =>
   async function successEnvelope(ctx, next) {
     await next();
@@ -88,7 +89,6 @@ const respondWrapped = (ctx: Context, { clock }: HttpDeps): void => {
 
 type Page = NonNullable<Route['response']['page']>;
 
-/** Responds with the envelope or with a page, each with its own ETag. */
 const respondNegotiated = async (ctx: Context, page: Page, deps: HttpDeps): Promise<void> => {
   ctx.vary('Accept');
   if (prefersHtml(ctx)) {
@@ -104,7 +104,7 @@ const respondNegotiated = async (ctx: Context, page: Page, deps: HttpDeps): Prom
   respondIfUnchanged(ctx);
 };
 
-/** A frame also needs the second, in a page that sends it (HTML "Cross-origin embedder policies"). */
+/** A page that sends COEP can frame only what sends it as well (HTML "Cross-origin embedder policies"). */
 const EMBEDDABLE = {
   'Cross-Origin-Resource-Policy': 'cross-origin',
   'Cross-Origin-Embedder-Policy': 'require-corp',
@@ -133,15 +133,15 @@ const allowCaching = (ctx: Context, cacheControl: string): void => {
 };
 
 /**
- * Responds with 304 to a client that has the content (RFC 9110 §15.4.5). Removes `If-Modified-Since`, which Koa would check
- * beside a matching tag, against §13.1.3; no response has a `Last-Modified`. What is not stored has no tag, and `*` matches it all the same.
+ * Responds with 304 to a client that has the content (RFC 9110 §15.4.5). Koa would also check `If-Modified-Since`, which §13.1.3 forbids beside
+ * a tag. Without an ETag, `If-None-Match: *` must not match.
  */
 const respondIfUnchanged = (ctx: Context): void => {
   delete ctx.headers['if-modified-since'];
   if (ctx.response.get('ETag') && ctx.fresh) ctx.status = 304;
 };
 
-/** Serializes here, since Koa would do so after this stage. A bigint, a cycle, or a `toJSON` that throws has no JSON form. */
+/** Koa would serialize after this stage, and an error would be its own. A bigint, a cycle, or a `toJSON` that throws has no JSON form. */
 const toJson = (value: unknown): string => {
   try {
     return JSON.stringify(value);
@@ -179,7 +179,7 @@ export const errorEnvelope = (deps: HttpDeps): Middleware =>
     logRequest(ctx, deps);
   };
 
-/** The pages for users, and what is posted to them. In any letter case, like the router. */
+/** The paths of pages for users, and of their forms. In any letter case, like the router. */
 const FOR_USERS = /^\/auth\//i;
 
 const respondWithPage = async (ctx: Context, error: AppError, deps: HttpDeps): Promise<void> => {

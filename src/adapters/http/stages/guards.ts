@@ -14,9 +14,9 @@ import type { PageServer } from '../request/settings.ts';
 import type { Route } from '../routing/define-route.ts';
 import { headerValues } from './arrival.ts';
 
-/** RFC 6750 §2.1: the scheme in any letter case (RFC 9110 §11.1), one token of b64token characters. */
+/** RFC 6750 §2.1, and RFC 9110 §11.1 for the letter case of the scheme. */
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
-/** RFC 9449 §7.1: the same with a proof. */
+/** RFC 9449 §7.1. */
 const DPOP = new RegExp(BEARER.source.replace('Bearer', 'DPoP'), 'i');
 const WITH_TOKEN = /^(?:Bearer|DPoP) +\S/i;
 /** RFC 7617 §2. */
@@ -27,12 +27,12 @@ const PROOF_CHALLENGE = 'DPoP error="invalid_dpop_proof", algs="ES256"';
 
 const MALFORMED = { ok: false, reason: 'malformed Authorization header' } as const;
 
-/** Several headers are joined, which is malformed: a proxy may have checked another one than the service would read. */
+/** Joins several headers, so that they are malformed: a proxy may have checked another one than the service would read. */
 const authorizationOf = ({ req }: Context): string => headerValues(req, 'authorization').join(', ');
 
 /**
- * Stage 7. SPEC "Route guard". Verifies the token only; use cases check whether its session is live (ADR 0004). For a route that
- * requires a step-up, it reads the session. At the back office, it admits programs by assertions, and to its pages people (ADR 0031).
+ * Stage 7. SPEC "Route guard". Verifies the token only: use cases check whether its session is live (ADR 0004), or here a step-up does. At the
+ * back office, it admits programs by assertions, and people to the pages (ADR 0031).
  */
 export const authenticationGuard = (
   { auth, stepUp, visitor, response: { identifies } }: Route,
@@ -63,7 +63,7 @@ export const authenticationGuard = (
   };
 };
 
-/** A client that is told of the proof signs another one, and does not renew the token. */
+/** After a wrong proof, the challenge tells the client to sign another one, and not to renew the token. */
 const refusedToken = (reason: string): AppError =>
   reason.startsWith('proof_')
     ? new HttpFailure('AUTH_TOKEN_INVALID', { reason, headers: { 'WWW-Authenticate': PROOF_CHALLENGE } })
@@ -83,7 +83,7 @@ const programIn = async (ctx: Context, now: number, admit?: AdmitOperator): Prom
   return admitted.operator;
 };
 
-/** @throws AppError 403 for who lacks the scope */
+/** @throws AppError 403 */
 const withScope = (scope: Scope, operator: Operator | undefined): Operator => {
   if (operator?.scopes.includes(scope)) return operator;
   const reason = `${operator?.name} lacks the scope ${scope}`;
@@ -99,27 +99,16 @@ const isPageServer = (ctx: Context, known: readonly PageServer[]): boolean => {
   return known.some((server) => server.id === id && timingSafeEqual(server.secretHash, presented));
 };
 
-/**
- * Recognises a page server before requests are counted: it says for which visitor it asks, so that all its visitors do not share one limit.
- * Anybody else is counted by their own address.
- */
+/** Runs before the rate limit, which then counts the visitors of a page server by their own addresses. */
 export const recognisePageServer = (known: readonly PageServer[]): Middleware =>
   function recognisePageServer(ctx, next) {
     if (isPageServer(ctx, known)) ctx.state.pageServer = { visitor: ctx.get('X-Visitor-Address') };
     return next();
   };
 
-/** The middleware that limits a route. A list is empty where there is no limit. */
-export type RateLimits = {
-  /** Stage 6, before the user is known. SPEC "Rate limiting". */
-  readonly ofClient: readonly Middleware[];
-  /** After the guard, for routes that also count users. */
-  readonly ofUser: readonly Middleware[];
-};
-
 const USER_WINDOW = 60_000;
 
-/** Each route has its own counts. They throw 429 with `Retry-After`. */
+/** The middleware that limits a route. Each route has its own counts. They throw 429 with `Retry-After`. */
 export const rateLimits = ({ rateLimits: tiers, counts }: Pick<HttpDeps, 'rateLimits' | 'counts'>) => {
   const db = databaseOf(counts);
   const stage = (limit: Limit, namespace: string, id: (ctx: Context) => string): Middleware[] =>
@@ -137,8 +126,10 @@ export const rateLimits = ({ rateLimits: tiers, counts }: Pick<HttpDeps, 'rateLi
             throw: true,
           }),
         ];
-  return ({ name, throttle, requestsPerUser }: Route): RateLimits => ({
+  return ({ name, throttle, requestsPerUser }: Route) => ({
+    /** Stage 6, before the user is known. SPEC "Rate limiting". */
     ofClient: stage(throttle === 'none' ? null : tiers[throttle], `tandem:requests:${throttle}:${name}`, clientKey),
+    /** After the guard. */
     ofUser:
       requestsPerUser === undefined
         ? []
@@ -149,15 +140,12 @@ export const rateLimits = ({ rateLimits: tiers, counts }: Pick<HttpDeps, 'rateLi
 /** Only routes that require a token, or an assertion, count users. */
 const userKey = ({ request, state }: Context): string => request.jwtClaim?.sub ?? state.operator?.name ?? 'unknown';
 
-/** The only command of the driver: how many requests are left including this one, the end of the window in epoch seconds, and the limit. */
+/** The only command of the driver. @returns how many requests are left with this one, the end of the window in epoch seconds, and the limit */
 type Database = {
   ratelimiter(key: string, now: number, window: number, max: number): Promise<[left: number, end: number, max: number]>;
 };
 
-/**
- * The database of koa-ratelimit's driver. Its own command counts by the clock of each instance: one that is ahead removes what the others
- * counted.
- */
+/** In place of Redis in koa-ratelimit. Its own script uses the clock of each instance: one that is ahead would remove the counts of others. */
 const databaseOf = (counts: Pick<Counts, 'countRequest'>): Redis => {
   const database: Database = {
     async ratelimiter(key, _now, window, max) {

@@ -46,8 +46,8 @@ export const checking =
 export const MAX_PARAMETERS = 16;
 
 /**
- * The first parameters of a query, without empty ones; `null` for a query that is not UTF-8. A repeated parameter becomes an array, which no
- * schema accepts. Koa's parser would take time quadratic in the length.
+ * The first parameters of a query; `null`: it is not UTF-8. A repeated parameter becomes an array, which no schema accepts. Koa's parser would
+ * take time quadratic in the length.
  */
 export const readQuery = (target: string): ParsedUrlQuery | null => {
   if (!target.includes('?')) return {};
@@ -72,7 +72,7 @@ export const isPercentEncoded = (query: string): boolean => {
 
 /** Bytes after decompression. */
 const BODY_LIMIT = 16 * 1024;
-/** Not `br`: its decoder fills a window of 16 MiB for a few bytes of input. `x-gzip`: RFC 9110 §8.4.1.3. */
+/** Not `br`: its decoder takes 16 MiB for a few bytes of input. `x-gzip`: RFC 9110 §8.4.1.3. */
 const ENCODINGS = new Map([
   ['', 'identity'],
   ['identity', 'identity'],
@@ -80,27 +80,25 @@ const ENCODINGS = new Map([
   ['x-gzip', 'gzip'],
   ['deflate', 'deflate'],
 ]);
-/** RFC 9110 §15.5.16. */
-const unsupportedEncoding = () => createHttpError(415, { headers: { 'Accept-Encoding': 'gzip, deflate' } });
 
-/** RFC 8259 §8.1; the second is a label of the WHATWG, which programs send. */
+/** RFC 8259 §8.1. Programs also send `utf8`, a label of the WHATWG. */
 const CHARSETS = ['', 'utf-8', 'utf8'];
 
-/** Reads a character for each byte: a decoder would turn bytes that are no UTF-8 into U+FFFD, and passwords into others. */
-const OPTIONS = {
+const PARSER_OPTIONS = {
   enableTypes: ['text'],
   extendTypes: { text: ['application/json', 'application/x-www-form-urlencoded'] },
+  // One character for each byte. A decoder of UTF-8 would replace malformed bytes, and so change passwords.
   encoding: 'latin1',
   textLimit: `${BODY_LIMIT}b`,
 };
-const readBytes = bodyParser(OPTIONS);
+const readBytes = bodyParser(PARSER_OPTIONS);
 
 /** A byte order mark is ignored (RFC 8259 §8.1). */
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * A route without a body reads none. Where it is optional, one of another type is ignored, and an empty one or `null` is none.
- * @returns `undefined` for none, and `null` for what has to be a JSON object in UTF-8 and is not.
+ * Reads the body if the schema has one. An optional body may be of another type, which is ignored, empty, or `null`.
+ * @returns `undefined` for no body, and `null` for one that is not a JSON object in UTF-8.
  */
 const readBody = async (schema: v.GenericSchema | undefined, ctx: Context): Promise<unknown> => {
   const isOptional = schema?.type === 'optional';
@@ -119,30 +117,31 @@ export const parseObject = (text: string): object | null => {
   }
 };
 
-/** A member with this name would become the prototype of a copy. */
+/** A member called `__proto__` could become the prototype of a copy. */
 const withoutPrototypes = (name: string, value: unknown): unknown => {
   if (name === '__proto__') throw new SyntaxError('__proto__');
   return value;
 };
 
 /**
- * The text of JSON, or of a form, that a request carries; empty for none, and `null` for bytes that are no UTF-8 or not compressed as they say.
+ * The body as text; empty without one, and `null` if it is no UTF-8, or not compressed as its header says.
  * @throws HttpError 413, 415, and 400 for a client that hung up
  */
 export const readText = async (ctx: Context, as: 'json' | 'urlencoded' = 'json'): Promise<string | null> => {
-  // `null`: no body. `false`: a body of another type.
+  // `false`: a body of another type.
   const type = ctx.request.length === 0 ? null : ctx.request.is(as);
   if (type === null) return '';
   if (type === false || !CHARSETS.includes(ctx.request.charset.toLowerCase())) throw createHttpError(415);
   const encoding = ENCODINGS.get(ctx.get('Content-Encoding').toLowerCase());
-  if (encoding === undefined) throw unsupportedEncoding();
+  // RFC 9110 §15.5.16.
+  if (encoding === undefined) throw createHttpError(415, { headers: { 'Accept-Encoding': 'gzip, deflate' } });
   // The parser knows the encodings in lower case alone.
   ctx.req.headers['content-encoding'] = encoding;
   const { promise: hungUp, reject } = Promise.withResolvers<never>();
   const hangUp = () => reject(createHttpError(400, { type: 'request.aborted' }));
   ctx.req.once('aborted', hangUp);
   try {
-    // The parser would wait for the rest of a compressed body for ever.
+    // Without the race, the parser would wait for the rest of a compressed body forever.
     await Promise.race([readBytes(ctx, async () => undefined), hungUp]);
     return UTF8.decode(Buffer.from(`${ctx.request.rawBody}`, 'latin1'));
   } catch (error) {

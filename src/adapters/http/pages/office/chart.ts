@@ -5,20 +5,20 @@ export type Series = { readonly name: string; readonly values: readonly number[]
 
 type Chart = {
   readonly title: string;
-  /** Of the steps. */
+  /** The names of the steps. */
   readonly labels: readonly string[];
-  /** Stacked. At most five, in the order of their colours. */
+  /** At most five, which are stacked. */
   readonly series: readonly Series[];
-  /** A line of what there was, instead of bars of what happened. */
+  /** Bars show what happened, a line what there was. */
   readonly isLine?: boolean;
   /** The colour of the first series. Default: 1. */
   readonly firstHue?: number;
 };
 
-/** The units of a step, and of the height, in the picture, which is stretched. */
-const [WIDTH, HEIGHT] = [10, 100];
+/** The page stretches the picture. */
+const [STEP_WIDTH, HEIGHT] = [10, 100];
 
-/** Bars or a line, with a table beside them that says the same. No colour says anything alone. */
+/** Bars or a line, with a table that says the same. */
 export const chartOf = ({ title, labels, series, isLine = false, firstHue = 1 }: Chart): Html => {
   const totals = labels.map((_, at) => sum(series.map(({ values }) => values[at] ?? 0)));
   if (sum(totals) === 0)
@@ -35,7 +35,7 @@ export const chartOf = ({ title, labels, series, isLine = false, firstHue = 1 }:
   return html`<figure class="chart">
 <figcaption>${title} <strong>${total}</strong></figcaption>
 <small class="most" aria-hidden="true">${numberOf(most)}</small>
-<svg viewBox="0 0 ${labels.length * WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${said}">${drawn}</svg>
+<svg viewBox="0 0 ${labels.length * STEP_WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${said}">${drawn}</svg>
 <p class="axis" aria-hidden="true"><span>${labels[0] ?? ''}</span><span>${labels[Math.floor(labels.length / 2)] ?? ''}</span><span>${labels.at(-1) ?? ''}</span></p>
 ${series.length > 1 ? html`<ul class="legend">${series.map(({ name, values }, at) => html`<li class="s${at + 1}">${name} ${numberOf(sum(values))}</li>`)}</ul>` : NOTHING}
 <details><summary>As a table</summary>
@@ -61,7 +61,7 @@ const barOf = (label: string, series: readonly Series[], at: number, { most, fir
     top -= height;
     return height === 0
       ? NOTHING
-      : html`<rect class="s${place + firstHue}" x="${at * WIDTH + 1}" y="${top.toFixed(2)}" width="${WIDTH - 2}" height="${height.toFixed(2)}"/>`;
+      : html`<rect class="s${place + firstHue}" x="${at * STEP_WIDTH + 1}" y="${top.toFixed(2)}" width="${STEP_WIDTH - 2}" height="${height.toFixed(2)}"/>`;
   });
   const counts = series.map(({ name, values }) => `${name} ${values[at] ?? 0}`).join(', ');
   return html`<g><title>${label}: ${counts}</title>${parts}</g>`;
@@ -69,7 +69,7 @@ const barOf = (label: string, series: readonly Series[], at: number, { most, fir
 
 const lineOf = (values: readonly number[], most: number): Html => {
   const points = values.map(
-    (value, at) => `${at * WIDTH + WIDTH / 2},${(HEIGHT - (value / most) * (HEIGHT - 4)).toFixed(2)}`,
+    (value, at) => `${at * STEP_WIDTH + STEP_WIDTH / 2},${(HEIGHT - (value / most) * (HEIGHT - 4)).toFixed(2)}`,
   );
   return html`<polyline class="line" points="${points.join(' ')}"/>`;
 };

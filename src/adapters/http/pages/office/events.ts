@@ -3,7 +3,6 @@ import type { AccountEvent, EventKind, SessionEnding } from '../../../../domain/
 import { actorUrl, badge, type Tone, timeOf, wordsOf } from './frame.ts';
 import type { PageView } from './view.ts';
 
-/** Why sessions ended, for operators. */
 const ENDINGS: Readonly<Record<SessionEnding, string>> = {
   logout: 'the user logged out',
   replaced: 'a new session took its place',
@@ -41,32 +40,26 @@ const toneOf = ({ kind, reason }: Pick<AccountEvent, 'kind' | 'reason'>): Tone =
 export const isFrom = ({ userAgent, address }: Pick<AccountEvent, 'userAgent' | 'address'>): boolean =>
   userAgent !== null || address !== null;
 
-/** The browser and its network. A browser that no name is known of is shown as it calls itself. */
-export const deviceOf = (
-  { deviceNames }: PageView,
-  { userAgent, address }: Pick<AccountEvent, 'userAgent' | 'address'>,
-): Html => {
-  const name = deviceNames(userAgent) ?? userAgent;
+/** The device and its network. */
+export const deviceOf = (view: PageView, { userAgent, address }: Pick<AccountEvent, 'userAgent' | 'address'>): Html => {
+  const name = view.deviceNames(userAgent) ?? userAgent;
   return html`<span${userAgent === null ? '' : html` title="${userAgent}"`}>${name ?? 'Unknown device'}</span>${address === null ? '' : html` <code>${address}</code>`}`;
 };
 
 export type ShownEvent = Omit<AccountEvent, 'userId'>;
 
-/** What happened, why, and who did it. */
+/** Says what happened, why, and who did it. */
 export const whatOf = ({ site }: PageView, { kind, reason, method, note, count, actor }: ShownEvent): Html =>
   html`<strong>${wordsOf(kind)}</strong>${count > 1 ? html` <span class="count">× ${count}</span>` : ''}${method === null ? '' : ` (${wordsOf(method).toLowerCase()})`}${reason === null ? '' : html`: ${ENDINGS[reason]}`}${note === null ? '' : html` <q>${note}</q>`}${actor === null ? '' : html` ${badge('quiet', html`by <a href="${actorUrl(site, actor)}">${actor}</a>`)}`}`;
 
-/** The events of one day below its name. */
-const daysOf = (events: readonly ShownEvent[]): ReadonlyMap<string, readonly ShownEvent[]> =>
-  Map.groupBy(events, ({ at }) =>
-    new Date(at).toLocaleDateString('en-GB', {
-      ...{ weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' },
-      timeZone: 'UTC',
-    }),
-  );
+const dayOf = ({ at }: ShownEvent): string =>
+  new Date(at).toLocaleDateString('en-GB', {
+    ...{ weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' },
+    timeZone: 'UTC',
+  });
 
 export const timelineOf = (view: PageView, events: readonly ShownEvent[]): readonly Html[] =>
-  [...daysOf(events)].map(
+  [...Map.groupBy(events, dayOf)].map(
     ([day, all]) => html`<h3>${day}, UTC</h3>
 <ol class="timeline">
 ${all.map(

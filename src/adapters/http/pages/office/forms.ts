@@ -1,7 +1,7 @@
 import { type Html, html, NOTHING } from '../../../../application/templates.ts';
 import { type PageView, USERNAME } from './view.ts';
 
-/** What people type, by the member of the request that it becomes. `flag`: a checkbox. */
+/** The fields of forms, by the member of the request. `flag`: a checkbox. */
 const FIELDS: Readonly<Record<string, { readonly label: string; readonly type: 'text' | 'email' | 'flag' | 'json' }>> =
   {
     reason: { label: 'Reason, which the users can read', type: 'text' },
@@ -13,16 +13,12 @@ const FIELDS: Readonly<Record<string, { readonly label: string; readonly type: '
     attributes: { label: 'Attributes, as JSON', type: 'json' },
   };
 
-type Filled = {
-  /** What the fields say at first. */
-  readonly values?: Readonly<Record<string, string>>;
-  /** Of the user whom it is about. */
-  readonly username?: string;
-};
+/** The initial values of the fields, and the user. */
+type Filled = { readonly values?: Readonly<Record<string, string>>; readonly username?: string };
 
-const isRefused = ({ said }: PageView, name: string): boolean => said?.form === name && said.problems !== null;
+const isRefused = ({ outcome }: PageView, name: string): boolean => outcome?.form === name && outcome.problems !== null;
 
-/** Forms behind their names: nothing happens by one click on a phone. One is open when it was sent and refused. */
+/** Forms that unfold below their names, so that nothing happens by one click. One that was refused is open. */
 export const foldedForms = (view: PageView, names: readonly string[], filled?: Filled): readonly Html[] =>
   names.map((name) => {
     const form = view.forms.get(name);
@@ -34,7 +30,7 @@ ${formOf(view, name, filled)}</details>
 `;
   });
 
-/** A button in a line of a list, which says of what in a hidden field. */
+/** A button for an item of a list, which a hidden field names. */
 export const buttonOf = (view: PageView, name: string, field: string, value: string): Html => {
   const form = view.forms.get(name);
   const hidden = { once: view.once, [field]: value };
@@ -50,7 +46,7 @@ const formOf = (view: PageView, name: string, { values = {}, username = '' }: Fi
   const form = view.forms.get(name);
   if (form === undefined) return NOTHING;
   const { button, members, confirm, action } = form;
-  const typed = isRefused(view, name) ? view.said?.typed : undefined;
+  const typed = isRefused(view, name) ? view.outcome?.typed : undefined;
   const fields = Object.entries(FIELDS).filter(([field]) => members.includes(field));
   const word = confirm === USERNAME ? username : confirm;
   const needed = word === undefined ? [] : [['confirm', { label: `Type “${word}”`, type: 'text' }] as const];

@@ -2,13 +2,11 @@ import { type Html, html, NOTHING } from '../../../../application/templates.ts';
 import { layout, pathIn, type Site } from '../layout.ts';
 import type { PageView } from './view.ts';
 
-/** The pages of the back office for people: English alone, as the commands of operators, without scripts. ADR 0031. */
+/** The pages of the back office are in English, like the commands of operators, and have no scripts. ADR 0031. */
 
 type Page = {
-  /** In the navigation. */
   readonly path: string;
   readonly title: string;
-  /** Beside the title. */
   readonly badges?: readonly Html[];
   readonly lead?: Html | string;
   readonly main: Html;
@@ -24,10 +22,10 @@ export const officePage = (view: PageView, { path, title, badges = [], lead = ''
 ${lead === '' ? NOTHING : html`<p class="lead">${lead}</p>\n`}${alertIn(view)}${main}`,
   });
 
-const alertIn = ({ said, forms }: PageView): Html => {
-  const form = forms.get(said?.form ?? '');
-  if (said === null || form === undefined) return NOTHING;
-  const { problems, url } = said;
+const alertIn = ({ outcome, forms }: PageView): Html => {
+  const form = forms.get(outcome?.form ?? '');
+  if (outcome === null || form === undefined) return NOTHING;
+  const { problems, url } = outcome;
   const { button, done = 'Done.', handsOver = done } = form;
   return problems === null
     ? html`<p role="status" class="notice">${button}: ${url === undefined ? done : handsOver}${url === undefined ? NOTHING : html` <code>${url}</code>`}</p>\n`
@@ -42,16 +40,16 @@ export type Tone = 'good' | 'bad' | 'warn' | 'quiet';
 
 export const badge = (tone: Tone, text: string | Html): Html => html`<span class="badge ${tone}">${text}</span>`;
 
-/** @param isOfDay whether the day is said elsewhere */
-export const timeOf = (at: number, isOfDay = false): Html => {
+/** @param isShort without the day */
+export const timeOf = (at: number, isShort = false): Html => {
   const text = new Date(at).toISOString();
-  return html`<time datetime="${text}">${isOfDay ? text.slice(11, 16) : `${text.slice(0, 16).replace('T', ' ')} UTC`}</time>`;
+  return html`<time datetime="${text}">${isShort ? text.slice(11, 16) : `${text.slice(0, 16).replace('T', ' ')} UTC`}</time>`;
 };
 
 /** `2,345` */
 export const numberOf = (count: number): string => count.toLocaleString('en');
 
-/** A word of the domain, such as the kind of an event, as people read it. */
+/** `logged-in` as `Logged in`, and `login` as `Log-in` */
 export const wordsOf = (name: string): string =>
   name.charAt(0).toUpperCase() + name.slice(1).replaceAll('-', ' ').replace('ogin', 'og-in');
 
@@ -65,7 +63,7 @@ ${content}
 </section>
 `;
 
-/** A table whose rows are blocks on a phone. The first cell names the row. */
+/** A table, whose rows become blocks on a phone. The first cell is the header of its row. */
 export const tableOf = (caption: string, heads: readonly string[], rows: readonly (readonly Html[])[]): Html =>
   rows.length === 0
     ? html`<p class="lead">There are none.</p>\n`
@@ -97,13 +95,8 @@ export const userOf = ({ site, usernames }: PageView, id: string): Html => {
   return name === undefined ? html`<code>${id}</code>` : userLink(site, id, name);
 };
 
-/** @param value of the option that is chosen */
-export const selectOf = (
-  name: string,
-  label: string,
-  options: readonly (readonly [string, string])[],
-  value: string,
-): Html =>
+/** @param value of the selected option */
+export const selectOf = (name: string, label: string, options: readonly (readonly string[])[], value: string): Html =>
   html`<p><label for="${name}">${label}</label>
-<select id="${name}" name="${name}">${options.map(([each, text]) => html`<option value="${each}"${each === value ? html` selected` : NOTHING}>${text}</option>`)}</select></p>
+<select id="${name}" name="${name}">${options.map(([each = '', text = '']) => html`<option value="${each}"${each === value ? html` selected` : NOTHING}>${text}</option>`)}</select></p>
 `;

@@ -1,16 +1,75 @@
 import type * as v from 'valibot';
 import { type Html, html, NOTHING } from '../../../../application/templates.ts';
 import { EVENT_KINDS, type EventKind } from '../../../../domain/event.ts';
+import type { User } from '../../../../domain/user.ts';
 import type { InvitationJson, SettingJson, WebhookJson } from '../../../json/back-office.ts';
 import { breakable, pathIn, prose } from '../layout.ts';
 import { deviceOf, isFrom, type ShownEvent, whatOf } from './events.ts';
 import { buttonOf, foldedForms } from './forms.ts';
-import { badge, nextPage, numberOf, officePage, panel, selectOf, tableOf, timeOf, userOf, wordsOf } from './frame.ts';
+import {
+  badge,
+  nextPage,
+  numberOf,
+  officePage,
+  panel,
+  selectOf,
+  tableOf,
+  timeOf,
+  userLink,
+  userOf,
+  wordsOf,
+} from './frame.ts';
 import type { PageView } from './view.ts';
 
-type InvitationsShown = { readonly invitations: readonly v.InferInput<typeof InvitationJson>[] };
+type Listed = Pick<
+  User,
+  'id' | 'username' | 'email' | 'createdAt' | 'emailVerifiedAt' | 'disabledAt' | 'secondFactorAt'
+>;
+type Users = { readonly users: readonly Listed[]; readonly next: string | null };
+type UsersQuery = { readonly contains?: string | undefined; readonly only?: string | undefined };
 
-export const invitationsPage = (view: PageView, { invitations }: InvitationsShown): string => {
+const ONLY = [
+  ['', 'All'],
+  ['disabled', 'Disabled'],
+  ['unverified', 'Address not proven'],
+  ['second-factor', 'With a second factor'],
+  ['logged-in', 'By their last log-in'],
+];
+
+export const stateOf = ({ disabledAt, emailVerifiedAt, secondFactorAt }: Omit<Listed, 'id' | 'createdAt'>) => [
+  ...(disabledAt === null ? [] : [badge('bad', 'Disabled')]),
+  ...(emailVerifiedAt === null ? [badge('warn', 'Address not proven')] : []),
+  ...(secondFactorAt === null ? [] : [badge('quiet', 'Second factor')]),
+];
+
+export const usersPage = (view: PageView, { users, next }: Users, { contains = '', only = '' }: UsersQuery): string => {
+  const { site, providers } = view;
+  const filters = [...ONLY, ...providers.map((name) => [`provider:${name}`, `Signing in with ${name}`])];
+  const rows = users.map((user) => [
+    userLink(site, user.id, user.username),
+    html`${user.email}`,
+    timeOf(user.createdAt),
+    html`${stateOf(user).map((each) => html`${each} `)}`,
+  ]);
+  return officePage(view, {
+    path: '/office/users',
+    title: 'Users',
+    lead: view.forms.has('create-user') ? html`<a href="#all">Create a user, or end all sessions</a>` : '',
+    main: html`<form method="get" action="${pathIn(site, '/office/users')}" role="search" class="filters">
+<p><label for="contains">Name or address</label>
+<input id="contains" name="contains" type="search" value="${contains}" maxlength="254" autocomplete="off" autocapitalize="none" spellcheck="false" aria-describedby="parts"></p>
+${selectOf('only', 'Show', filters, only)}<button>Search</button>
+<small id="parts">A part of it; of one or two characters, its beginning.${only === '' ? '' : ' A page with a filter looks through 10,000 users at most, so it may have few of them: go on then.'}</small>
+</form>
+${tableOf(contains === '' && only === '' ? 'The newest first' : 'Found', ['Name', 'Address', 'Registered', 'State'], rows)}${
+  next === null ? NOTHING : nextPage({ contains, only, cursor: next }, 'Further users')
+}${panel('For all users', html`${foldedForms(view, ['create-user', 'end-all-sessions'])}`, 'all')}`,
+  });
+};
+
+type Invitations = { readonly invitations: readonly v.InferInput<typeof InvitationJson>[] };
+
+export const invitationsPage = (view: PageView, { invitations }: Invitations): string => {
   const rows = invitations.map(({ email, createdAt, expiresAt, attributes }) => [
     html`${email}`,
     timeOf(createdAt),
@@ -26,15 +85,12 @@ export const invitationsPage = (view: PageView, { invitations }: InvitationsShow
   });
 };
 
-type EventsShown = {
-  readonly events: readonly (ShownEvent & { readonly userId: string })[];
-  readonly next: string | null;
-};
+type Events = { readonly events: readonly (ShownEvent & { readonly userId: string })[]; readonly next: string | null };
 type EventsQuery = { readonly kind?: EventKind | undefined; readonly actor?: string | undefined };
 
-export const eventsPage = (view: PageView, { events, next }: EventsShown, query: EventsQuery): string => {
+export const eventsPage = (view: PageView, { events, next }: Events, query: EventsQuery): string => {
   const { kind = '', actor = '' } = query;
-  const kinds = [['', 'All'], ...EVENT_KINDS.map((each) => [each, wordsOf(each)])] as const;
+  const kinds = [['', 'All'], ...EVENT_KINDS.map((each) => [each, wordsOf(each)])];
   const rows = events.map((event) => [
     timeOf(event.at),
     html`${whatOf(view, event)}`,
@@ -47,17 +103,17 @@ export const eventsPage = (view: PageView, { events, next }: EventsShown, query:
     main: html`<form method="get" action="${pathIn(view.site, '/office/events')}" role="search" class="filters">
 <p><label for="actor">Operator</label>
 <input id="actor" name="actor" value="${actor}" maxlength="80" autocomplete="off" autocapitalize="none" spellcheck="false" aria-describedby="whole"></p>
-${selectOf('kind', 'What happened', kinds as readonly (readonly [string, string])[], kind)}<button>Show</button>
+${selectOf('kind', 'What happened', kinds, kind)}<button>Show</button>
 <small id="whole">The whole name, as events have it. What operators did stays listed after its user is deleted.${kind === '' ? '' : ' A page of one kind looks through 10,000 events at most, so it may have few of them: go on then.'}</small>
 </form>
 ${tableOf('The latest first', ['Time', 'What', 'User', 'Device'], rows)}${next === null ? NOTHING : nextPage({ kind, actor, before: next }, 'Earlier')}`,
   });
 };
 
-type WebhooksShown = { readonly webhooks: readonly v.InferInput<typeof WebhookJson>[] };
+type Webhook = v.InferInput<typeof WebhookJson>;
 
-export const webhooksPage = (view: PageView, { webhooks }: WebhooksShown): string => {
-  const stateOf = ({ disabledAt, waiting, givenUp }: WebhooksShown['webhooks'][number]): Html =>
+export const webhooksPage = (view: PageView, { webhooks }: { readonly webhooks: readonly Webhook[] }): string => {
+  const deliveryOf = ({ disabledAt, waiting, givenUp }: Webhook): Html =>
     html`${disabledAt === null ? badge('good', 'Enabled') : badge('bad', 'Disabled')} ${badge(waiting === 0 ? 'quiet' : 'warn', `${numberOf(waiting)} waiting`)}${givenUp === 0 ? NOTHING : html` ${badge('bad', `${numberOf(givenUp)} given up`)}`}`;
   return officePage(view, {
     path: '/office/webhooks',
@@ -66,7 +122,7 @@ export const webhooksPage = (view: PageView, { webhooks }: WebhooksShown): strin
     main: html`${webhooks.map((webhook) =>
       panel(
         webhook.url,
-        html`<p>${stateOf(webhook)}</p>
+        html`<p>${deliveryOf(webhook)}</p>
 <dl class="facts">
 <dt>Told of</dt><dd>${webhook.types?.join(', ') ?? 'all types'}</dd>
 <dt>Added</dt><dd>${timeOf(webhook.createdAt)}</dd>

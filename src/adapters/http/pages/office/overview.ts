@@ -7,7 +7,6 @@ import { chartOf, type Series } from './chart.ts';
 import { numberOf, officePage, timeOf, wordsOf } from './frame.ts';
 import type { PageView } from './view.ts';
 
-type Waiting = Overview['waitingMails'];
 type Overview = Awaited<ReturnType<ReturnType<typeof overview>>>;
 
 /** Why sessions end, in few groups. */
@@ -62,7 +61,7 @@ ${[
   });
 };
 
-/** As far as it is known. The step that is not over has the number of the one before. */
+/** The steps from the first known number on. Without a number of its own, a step has that of the one before. */
 const sessionsOf = ({ steps }: Overview, labels: readonly string[]): Html => {
   let last: number | undefined;
   const values = steps.flatMap(({ counts }) => {
@@ -75,9 +74,9 @@ const sessionsOf = ({ steps }: Overview, labels: readonly string[]): Html => {
 
 const figuresOf = ({ site }: PageView, { users, sessions, waitingMails, waitingWebhooks }: Overview): Html => {
   const count = (number: number | null) => html`${number === null ? '–' : numberOf(number)}`;
-  const waiting = ({ count: number }: Waiting, most: number) =>
+  const waiting = ({ count: number }: Overview['waitingMails'], most: number) =>
     html`${numberOf(number)}${number === most ? ' or more' : ''}`;
-  const since = ({ since: at }: Waiting) => (at === null ? NOTHING : html`since ${timeOf(at)}`);
+  const since = ({ since: at }: Overview['waitingMails']) => (at === null ? NOTHING : html`since ${timeOf(at)}`);
   const to = (path: string, text: string) => html`<a href="${pathIn(site, path)}">${text}</a>`;
   const figures: readonly (readonly [name: Html | string, value: Html, when: Html | string])[] = [
     [to('/office/users', 'Users'), count(users), 'at the last full hour'],

@@ -4,17 +4,12 @@ import { pathIn } from '../layout.ts';
 import { deviceOf, timelineOf } from './events.ts';
 import { buttonOf, foldedForms } from './forms.ts';
 import { badge, nextPage, officePage, panel, timeOf, wordsOf } from './frame.ts';
-import { stateOf } from './users.ts';
+import { stateOf } from './lists.ts';
 import type { PageView } from './view.ts';
 
-type UserShown = {
-  readonly data: AccountData;
-  readonly events: readonly EventData[];
-  readonly next: string | null;
-};
+type Content = { readonly data: AccountData; readonly events: readonly EventData[]; readonly next: string | null };
 
-/** One user's story, and what can be done. */
-export const userPage = (view: PageView, { data, events, next }: UserShown): string => {
+export const userPage = (view: PageView, { data, events, next }: Content): string => {
   const { user, sessions, passkeys } = data;
   const offered = [
     ...['end-sessions', ...(user.disabledAt === null ? ['reset-link'] : []), 'unlock-user'],

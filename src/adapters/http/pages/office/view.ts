@@ -1,61 +1,52 @@
 import type { Site } from '../layout.ts';
 
-/** What all pages of the back office have. */
 export type PageView = {
   readonly site: Site;
-  /** Who looks at it. */
+  /** The name of the operator. */
   readonly operator: string;
-  /** Tells a second click on a form from a second attempt. */
+  /** Random: tells a second click on a form from a second attempt. */
   readonly once: string;
-  readonly said: FormOutcome | null;
-  /** Where the operator logs out; `null`: not here. */
+  readonly outcome: FormOutcome | null;
+  /** `null`: the proxy logs people out. */
   readonly logOutUrl: string | null;
-  /** By the name of the act. A service without mail has not all of them. */
+  /** By the name of the act. A service without mail lacks some. */
   readonly forms: ReadonlyMap<string, OfficeForm>;
   /** By the ids of users whom the page names. */
   readonly usernames: ReadonlyMap<string, string>;
   /** The names of the providers. */
   readonly providers: readonly string[];
-  /** What people call the program of a user agent, if that says so. */
   readonly deviceNames: (userAgent: string | null) => string | null;
 };
 
-/** The pages with forms that are about no user. */
-type ActPage = '/office/users' | '/office/invitations' | '/office/webhooks';
-
-/** How people do what programs do by a request. */
+/** The form of an act. */
 export type ActForm = {
   readonly button: string;
-  /** What follows from it. */
+  /** Says what the act does. */
   readonly text: string;
-  /** What has to be typed, so that nobody does it by mistake: these words, or the name of the user. */
+  /** The words that have to be typed, so that nobody does it by mistake. */
   readonly confirm?: string | typeof USERNAME;
-  /** What the page says then. Default: that it is done. */
+  /** The notice after a success. */
   readonly done?: string;
-  /** What it says of a link that is shown. */
+  /** The notice beside a link that is handed over. */
   readonly handsOver?: string;
-  /** The page that has it. Default: that of the user. */
-  readonly page?: ActPage;
-  /** To the user who was created, or from one who is gone. Default: to the page of the form. */
+  /** The page that has the form. Default: that of the user. */
+  readonly page?: '/office/users' | '/office/invitations' | '/office/webhooks';
+  /** The page of the user who was created, or the list of users. Default: the page of the form. */
   readonly leadsTo?: 'user' | 'list';
 };
 
-/** In place of words that have to be typed. */
+/** The name of the user is what has to be typed. */
 export const USERNAME = Symbol('username');
 
-export type OfficeForm = ActForm & {
-  /** Where it is sent. */
-  readonly action: string;
-  /** The members of the request. */
-  readonly members: readonly string[];
-};
+/** @property action its address @property members those of the request */
+export type OfficeForm = ActForm & { readonly action: string; readonly members: readonly string[] };
 
-/** What a form says on the page that it leads to. */
+/** The outcome of a form, which the next page shows. */
 export type FormOutcome = {
   readonly form: string;
-  /** What was wrong, line by line; `null`: it is done. */
+  /** `null`: it has succeeded. */
   readonly problems: readonly string[] | null;
   readonly typed: Readonly<Record<string, string>>;
-  /** What is handed over to the user. */
+  /** A link to hand over to the user. */
   readonly url?: string | undefined;
 };

@@ -25,11 +25,11 @@ export const ChangeUsernameBody = v.object({ username: fields.Username });
 
 const DeleteAccountBody = v.object({ password: fields.CurrentPassword });
 
-/** With PASSWORDS=optional: one of them. */
+/** With PASSWORDS=optional, one of these confirms a change. */
 export const CONFIRMATION = { password: v.optional(fields.CurrentPassword), code: v.optional(fields.MailCode) };
 export const ShortDeleteAccountBody = v.pipe(v.object(CONFIRMATION), v.examples([{ code: '48151623' }]));
 
-/** Besides those of a password. */
+/** The errors of a confirmation, besides those of a password. */
 export const confirmationErrors = ({ passwords }: Service) =>
   passwords === 'optional' ? (['AUTH_CODE_INVALID'] as const) : [];
 

@@ -14,7 +14,7 @@ import { BY_MAIL, WITH_LINK } from './links.ts';
 
 const ChangeEmailBody = v.object({ email: Email, password: CurrentPassword });
 
-/** With PASSWORDS=optional. */
+/** The body with PASSWORDS=optional. */
 export const ShortChangeEmailBody = v.pipe(
   v.object({ email: Email, ...CONFIRMATION }),
   v.examples([{ email: 'ada@example.net', code: '48151623' }]),
@@ -27,7 +27,7 @@ export const EmailChangePreviewJson = v.pipe(
   v.title('EmailChangePreview'),
 );
 
-/** Needs mail. ADR 0010. */
+/** They need mail. ADR 0010. */
 export const emailChangeRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
   route({
     ...ACCOUNT,

@@ -24,7 +24,7 @@ const device = nullableTexts('userAgent', 'address');
 
 export const StoredUserJson = v.object({
   ...PublicUserJson.entries,
-  /** 0 is the time of a password that was never changed. */
+  /** 0: it was never changed. */
   passwordChangedAt: v.pipe(
     v.number(),
     v.transform((at) => at || null),
@@ -77,10 +77,10 @@ const Export = v.object({
 
 export const ExportJson = v.pipe(Export, v.title('AccountExport'));
 
-/** Milliseconds that an export may wait for others. Each takes some 20 ms. */
+/** An export waits for others, each of which takes some 20 ms. */
 const EXPORT_MAX_WAIT = 5_000;
 
-/** One export at a time: it is the largest response. */
+/** Runs one export at a time, since it is the largest response. */
 export const exportOneAtATime = <Input extends unknown[], Output>(run: (...input: Input) => Promise<Output>) => {
   const enqueue = boundedQueue({ width: 1, maxWait: EXPORT_MAX_WAIT });
   return (...input: Input): Promise<Output> => enqueue(() => run(...input));

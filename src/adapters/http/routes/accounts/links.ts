@@ -8,16 +8,16 @@ import { clientContext, originOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { type Route, redirectRoute, route } from '../../routing/define-route.ts';
 
-/** What the routes have in common for those who have a link from a mail, or ask for one: no session is needed. */
+/** Routes for links in mails need no session. */
 export const BY_MAIL = { tag: 'account', auth: 'public', throttle: 'strict' } as const;
 
-/** A link is sent to an address, if it has an account: the answer does not say whether. */
+/** Routes that send a link to an address, if it has an account. The response does not tell whether it has one. */
 const TO_ADDRESS = {
   ...BY_MAIL,
   ...{ request: { body: AddressBody }, response: { status: 202 }, errors: ['DB_QUERY_FAILED'] as const },
 };
 
-/** The token of a link from a mail is enough. */
+/** Routes that the token of a link authorizes. */
 export const WITH_LINK = {
   ...BY_MAIL,
   ...{ request: { body: LinkBody }, errors: ['AUTH_LINK_INVALID', 'DB_QUERY_FAILED'] as const },
@@ -79,7 +79,7 @@ export const confirmPasswordResetBody = (limits: PasswordLimits) =>
 
 export const PasswordResetPreviewJson = v.pipe(v.object({ username: v.string() }), v.title('PasswordResetPreview'));
 
-/** For users who do not know their password any more (ADR 0010). Without mail, an operator can still make a link. */
+/** For forgotten passwords (ADR 0010). Without mail, operators make the links. */
 export const passwordResetRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
   ...(deps.mailer === null
     ? []
@@ -116,7 +116,7 @@ export const passwordResetRoutes = (deps: Service, cookie: SessionCookies): Rout
   }),
 ];
 
-/** Where the links in mails of version 1.0 lead: some of them are valid for days after an update. Browsers keep the fragment. */
+/** Redirects for the links in mails of version 1.0, which are valid for some days after an update. Browsers keep the fragment. */
 export const formerLinkRoutes = (pagesUrl: string): Route[] =>
   PAGE_PURPOSES.map((purpose) => {
     const head = { name: `former-${purpose}-page`, tag: 'pages', at: `GET /account/${purpose}` } as const;

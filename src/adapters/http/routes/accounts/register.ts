@@ -5,7 +5,7 @@ import type { PasswordLimits } from '../../../../domain/password.ts';
 import { Email, Extra, LinkToken, Locale, LoginResult, newPassword, Proof, Username } from '../../../json/fields.ts';
 import { type DeviceAccess, loginSourceOf, PROOF_ERRORS } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { handOver } from '../login/login.ts';
+import { sendSession } from '../login/login.ts';
 
 const membersOf = (limits: PasswordLimits) => ({
   username: Username,
@@ -17,19 +17,17 @@ const membersOf = (limits: PasswordLimits) => ({
   proof: v.optional(Proof),
 });
 
-const fullBody = (limits: PasswordLimits) => v.object(membersOf(limits));
-
-/** With PASSWORDS=optional. */
+/** The body with PASSWORDS=optional. */
 const shortBody = (limits: PasswordLimits) =>
   v.object({ ...membersOf(limits), username: v.optional(Username), password: v.optional(newPassword(limits)) });
 export type ShortRegisterBody = ReturnType<typeof shortBody>;
 
 export const registerBody = ({ passwords, passwordLimits }: Service) =>
-  passwords === 'optional' ? shortBody(passwordLimits) : fullBody(passwordLimits);
+  passwords === 'optional' ? shortBody(passwordLimits) : v.object(membersOf(passwordLimits));
 
 /**
- * If log-ins need a verified address, the response does not depend on whether the address has an account (ADR 0010), unless an invitation has
- * proven it. If they need a second factor, the user adds it in a pending log-in (ADR 0009).
+ * With EMAIL_VERIFICATION=required, the response does not tell whether the address has an account (ADR 0010), unless an invitation has proven it.
+ * With SECOND_FACTOR=required, the user adds a factor in a pending log-in (ADR 0009).
  */
 export const registerRoute = (deps: Service, access: DeviceAccess): Route => {
   const verifies = deps.emailVerification === 'required';
@@ -59,13 +57,12 @@ export const registerRoute = (deps: Service, access: DeviceAccess): Route => {
     ],
     handler: async ({ body: { proof, ...applicant }, signal }, ctx) => {
       const { locales, origin, presented, networks } = loginSourceOf(ctx, access, proof);
-      // The language of the body, or those of the browser.
       const asked = applicant.locale === undefined ? locales : [applicant.locale];
       const registered = await run({ ...applicant, locales: asked, origin, presented, networks }, signal);
       if (registered !== null && 'pendingLogin' in registered) access.pendingLogin.set(ctx, registered.pendingLogin);
       if (registered === null || 'pendingLogin' in registered) return null;
       ctx.state.status = 201;
-      return handOver(ctx, access, registered);
+      return sendSession(ctx, access, registered);
     },
   });
 };

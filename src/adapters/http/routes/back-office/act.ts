@@ -12,18 +12,17 @@ import { validationFailure } from '../../errors/exceptions.ts';
 import type { ActForm, PageView } from '../../pages/office/view.ts';
 import { NO_DATA, type QuerySchema, type Route, type RouteHead, route } from '../../routing/define-route.ts';
 
-/** What the acts of operators need. */
 export type ActDeps = Core & {
   /** `null`: each instance counts by itself. */
   readonly attempts: Pick<LoginAttempts, 'forget'> | null;
-  /** Below it, links find their pages. */
+  /** The URL of the pages of links in mails. */
   readonly accountPagesUrl: string;
   readonly hasMail: boolean;
-  /** Users whom only commands change. Default: none. */
+  /** The rules for users who are operators themselves. Default: none. */
   readonly operators?: readonly OperatorRule[];
 };
 
-type Schema = v.GenericSchema<unknown, unknown>;
+type Schema = v.GenericSchema;
 type Output<S> = S extends Schema ? v.InferOutput<S> : undefined;
 
 type ActInput<Body, Params, Query> = Output<Params> & { readonly body: Output<Body>; readonly query: Output<Query> };
@@ -38,22 +37,22 @@ type Declaration<
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
-  /** Default: it says nothing more. */
+  /** Default: `null`. */
   readonly data?: Data;
   readonly status?: number;
   readonly errors?: readonly ErrorCode[];
-  /** What it cannot do without. */
+  /** The service may lack it. */
   readonly needs?: 'mail' | 'attempts';
-  /** When it sends a mail, and the member of the body that prevents it by this value. */
+  /** Whether it sends a mail, and the member of the body that prevents the mail by this value. */
   readonly mails?: { if(body: Output<Body>): boolean; readonly unless: readonly [string, boolean] };
-  /** Whether operators do it to each other as well: it gives nobody what is theirs. */
+  /** Whether an operator may do it to another one. It must not let anybody take over the account. */
   readonly onOperators?: true;
-  /** What refuses it before anything is done. @throws AppError */
+  /** @throws AppError before anything is done */
   check?(deps: ActDeps, input: ActInput<Body, Params, Query>): void | Promise<void>;
   run(deps: ActDeps, input: ActInput<Body, Params, Query>, origin: Origin): Promise<v.InferInput<Data>>;
-  /** Of the pages for people. Without one, they cannot do it. */
+  /** Default: people cannot do it on the pages. */
   readonly form?: ActForm;
-  /** The page of what is read, and its name in the navigation. */
+  /** The page that shows the data, with its name in the navigation. */
   readonly page?: {
     readonly path: `/office${string}`;
     readonly name: string;
@@ -61,21 +60,19 @@ type Declaration<
     about?(data: v.InferInput<Data>): readonly string[];
     show(view: PageView, data: v.InferInput<Data>, query: Output<Query>): string;
   };
-  /** Of `users`. Without one, it has none. */
-  readonly command?: ActCommand;
+  /** The subcommand of `users`. Default: none. */
+  readonly command?: {
+    readonly name: string;
+    /** It cannot be undone, so the command asks before. */
+    readonly isFinal?: true;
+    /** The member of the command's report that has the data. Default: the members of the data are members of the report. */
+    readonly as?: string;
+    /** A sentence for the end of the report. */
+    readonly says?: string;
+  };
 };
 
-type ActCommand = {
-  readonly name: string;
-  /** Cannot be undone: it asks before. */
-  readonly isFinal?: true;
-  /** The name that its report gives to the answer. Default: the members of the answer are members of the report. */
-  readonly as?: string;
-  /** What it says when it is done, besides the answer. */
-  readonly says?: string;
-};
-
-/** What an operator can do. Its route, its form, and its command follow from it. */
+/** Something that an operator can do. Its route, its form, and its command are made from it. */
 export type Act = Declaration<Schema | undefined, Schema, Schema, QuerySchema | undefined> & { readonly data: Schema };
 
 export const act = <
@@ -89,7 +86,7 @@ export const act = <
 
 type CheckedInput = Parameters<Act['run']>[1] & { readonly [param: string]: unknown };
 
-/** Refuses what would fail, or send a mail without mail. @param input that the schemas have checked @throws AppError */
+/** @param input that the schemas have checked @throws AppError for an act that would fail, or send a mail that the service cannot send */
 export const assertPossible = async (act: Act, deps: ActDeps, input: CheckedInput): Promise<void> => {
   const { mails, check } = act;
   if (!deps.hasMail && mails?.if(input.body)) {
@@ -101,7 +98,7 @@ export const assertPossible = async (act: Act, deps: ActDeps, input: CheckedInpu
   await check?.(deps, input);
 };
 
-/** Whoever may write could make somebody an operator, or take the account of one over. @throws AppError 403 */
+/** Without this check, an operator could make somebody an operator, or take the account of one over. @throws AppError 403 */
 const assertNotAboutOperator = async (
   { at, onOperators }: Act,
   { users, operators = [] }: ActDeps,
@@ -121,7 +118,7 @@ export const perform = async (act: Act, deps: ActDeps, input: CheckedInput, orig
   return act.run(deps, input, origin);
 };
 
-/** The routes for programs. A `GET` needs the scope that reads, all others the one that writes. */
+/** The routes for programs. */
 export const actRoutes = (acts: Readonly<Record<string, Act>>, deps: ActDeps): Route[] =>
   Object.entries(acts).flatMap(([name, declaration]) => {
     const { at, summary, description, params = IdParams, query, body, data, errors = [], needs } = declaration;
@@ -137,16 +134,13 @@ export const actRoutes = (acts: Readonly<Record<string, Act>>, deps: ActDeps): R
     });
   });
 
-/** A call of a program, for the audit log. */
+/** An entry of the audit log. */
 type OperatorCall = { readonly actor: string; readonly call: string; readonly userId?: string };
 
-/** Requests of one program to one route in a minute. */
+/** A minute, for each route. */
 const REQUESTS_PER_PROGRAM = 3_000;
 
-/**
- * The routes, as programs and people may call them: each call is in the audit log, also one that changes nothing. What a form does is there by the
- * route that it submits to.
- */
+/** Writes each call to the audit log, even if it changes nothing. Forms are written by the routes that they submit to. */
 export const audited = (routes: readonly Route[], onCall: (call: OperatorCall) => void): Route[] =>
   routes.map((each) =>
     isScope(each.auth) && each.form === undefined
@@ -164,7 +158,7 @@ export const audited = (routes: readonly Route[], onCall: (call: OperatorCall) =
 
 const actorOf = ({ state: { operator } }: Context): string => operator?.name ?? 'unknown';
 
-/** Where a change by an operator came from. Users see their events: the device of the program would tell them nothing. */
+/** The origin of a change by an operator. Users see their events: the device of the operator would tell them nothing. */
 export const originOfOperator = (ctx: Context): Origin => ({
   ...UNKNOWN_DEVICE,
   requestId: ctx.request.id,

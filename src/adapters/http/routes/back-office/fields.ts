@@ -5,11 +5,9 @@ import { StoredEventJson } from '../../../json/account.ts';
 import { AttributesJson, fieldRule, textRule } from '../../../json/fields.ts';
 import { StoredUserJson } from '../accounts/export.ts';
 
-/** What routes of the back office share. */
-
 export const UserOfOperatorsJson = v.pipe(StoredUserJson, v.title('StoredUser'));
 
-/** With the name of the operator, which users do not see. */
+/** Operators also see the name of the operator who did it. */
 export const EventOfOperatorsJson = v.object({ ...StoredEventJson.entries, actor: v.nullable(v.string()) });
 
 export const Attributes = v.pipe(
@@ -34,7 +32,7 @@ const problemOf = (attributes: object): string | null => {
 export const Changed = v.object({ changed: v.boolean() });
 export const EndedSessions = v.object({ endedSessions: v.number() });
 
-/** Why, in words for the user. */
+/** A reason that users can read. */
 const Reason = v.pipe(
   v.string(),
   v.trim(),
@@ -46,5 +44,5 @@ const Reason = v.pipe(
 );
 
 export const ReasonBody = v.optional(v.object({ reason: v.optional(Reason) }));
-/** For what is about all users: a request that was meant for one, and does not say so, ends nothing. */
+/** Required for acts about all users: a request whose path lacks the id of a user must not end all sessions. */
 export const RequiredReason = v.object({ reason: Reason });

@@ -7,7 +7,7 @@ import type { AppError } from '../../../../domain/errors/app-error.ts';
 import { isScope } from '../../../../domain/operator.ts';
 import { deviceNames } from '../../../json/device-names.ts';
 import { Id, IdParams } from '../../../json/fields.ts';
-import { PAGE_POLICY, pageResponse } from '../../documents.ts';
+import { pagePolicy, pageResponse } from '../../documents.ts';
 import { validationFailure } from '../../errors/exceptions.ts';
 import { membersOf } from '../../forms/form-validation.ts';
 import { pathIn, type Site } from '../../pages/layout.ts';
@@ -19,9 +19,8 @@ import { ACTS } from './acts.ts';
 
 const USER = '/office/users/:id';
 const PAGE_SIZE = 50;
-/** Milliseconds. */
-const SAID_LIFETIME = 60_000;
-/** What is filled in again, in characters. */
+const OUTCOME_LIFETIME = 60_000;
+/** Characters of a text that a form fills in again. */
 const TYPED_MAX_LENGTH = 300;
 
 type PagesDeps = ActDeps & {
@@ -31,13 +30,13 @@ type PagesDeps = ActDeps & {
   /** The routes of the back office, to which the forms submit. */
   readonly api: readonly Route[];
   readonly reads: Readonly<Record<string, Act>>;
-  /** Where people log out; `null`: not here. */
+  /** `null`: the proxy logs people out. */
   readonly logOutUrl: string | null;
 };
 
 /**
- * The pages for people, whom a proxy has authenticated, and their forms. What a form says is in the address that it leads to, encrypted for
- * a minute and for its operator: no cookie is needed, and nobody else can make a page say something.
+ * The pages for people, and their forms. The outcome of a form is in the address of the next page, encrypted for a minute and for its operator:
+ * nobody else can make a page say something.
  */
 export const officeRoutes = (deps: PagesDeps): Route[] => {
   const { site, api, secrets, providers, reads } = deps;
@@ -53,7 +52,7 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
     const found = await Promise.all([...new Set(ids)].map((id) => deps.users.findById(id)));
     return new Map(found.flatMap((user) => (user === null ? [] : [[user.id, user.username]])));
   };
-  /** What all pages have. @param id of the user whom the page shows. @param about the ids of those whom it names */
+  /** @param id of the user whom the page shows. @param about the ids of users whom it names */
   const viewOf = async (
     ctx: Context,
     said: string | undefined,
@@ -63,7 +62,7 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
     operator: operatorOf(ctx),
     once: secrets.random(),
     logOutUrl: deps.logOutUrl,
-    said: saidIn(deps, ctx, said),
+    outcome: outcomeIn(deps, ctx, said),
     forms: new Map<string, OfficeForm>(
       forms
         .filter(({ posted }) => isScope(posted.auth) && ctx.state.operator?.scopes.includes(posted.auth))
@@ -105,7 +104,7 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
   return [...ofReads, ofUser, ...exportRoute(apiRoute('export-user')), ...forms.map(({ posted }) => posted)];
 };
 
-/** That of programs, as a file. */
+/** The route for programs, which people get as a file. */
 const exportRoute = (exported: Route | undefined): Route[] =>
   exported === undefined
     ? []
@@ -120,7 +119,7 @@ const exportRoute = (exported: Route | undefined): Route[] =>
         },
       ];
 
-/** That of a read, whose fields a form may leave empty. */
+/** The query of a read, in which a form may leave fields empty. */
 const pageQuery = (query: Act['query']) => {
   const none = v.pipe(
     v.literal(''),
@@ -138,18 +137,18 @@ const PAGE = {
   auth: 'users:read',
   visitor: true,
   errorPages: true,
-  response: pageResponse(PAGE_POLICY.replace("form-action 'none'", "form-action 'self'")),
+  response: pageResponse(pagePolicy({ 'form-action': "'self'" })),
 } as const;
 
 const operatorOf = ({ state: { operator } }: Context): string => operator?.name ?? '';
 
-/** The route that a form is posted to: its guard is that of the pages, and all else that of the route that it submits to. */
+/** The route to which a form is posted. It differs from the route for programs by its guard. */
 const formRoute = (deps: PagesDeps, name: string, { confirm, page, leadsTo }: ActForm, submits: Route): Route => {
   const ofUser = (id: string) => USER.replace(':id', encodeURIComponent(id));
   const pageOf = (ctx: Context): string => page ?? ofUser(ctx.params.id);
-  const saying = (ctx: Context, to: string, said: Omit<FormOutcome, 'form'>): string => {
-    const text = JSON.stringify({ operator: operatorOf(ctx), said: { form: name, ...said } });
-    const sealed = deps.secrets.encrypt(text, deps.clock.now() + SAID_LIFETIME);
+  const withOutcome = (ctx: Context, to: string, outcome: Omit<FormOutcome, 'form'>): string => {
+    const text = JSON.stringify({ operator: operatorOf(ctx), outcome: { form: name, ...outcome } });
+    const sealed = deps.secrets.encrypt(text, deps.clock.now() + OUTCOME_LIFETIME);
     return `${pathIn(deps.site, to)}?${new URLSearchParams({ said: sealed })}`;
   };
   return {
@@ -168,7 +167,7 @@ const formRoute = (deps: PagesDeps, name: string, { confirm, page, leadsTo }: Ac
       succeeded: async (ctx) => {
         const { id, url } = (ctx.state.payload ?? {}) as { readonly id?: string; readonly url?: string | null };
         const next = leadsTo === 'user' ? ofUser(`${id}`) : leadsTo === 'list' ? '/office/users' : pageOf(ctx);
-        return saying(ctx, next, { problems: null, typed: {}, url: url ?? undefined });
+        return withOutcome(ctx, next, { problems: null, typed: {}, url: url ?? undefined });
       },
     },
     handler: async (input, ctx) => {
@@ -180,7 +179,7 @@ const formRoute = (deps: PagesDeps, name: string, { confirm, page, leadsTo }: Ac
       const form = ctx.state.form;
       if (form === undefined || ctx.state.operator === undefined || error.status >= 500) return null;
       const typed = [...form].map(([field, text]) => [field, text.slice(0, TYPED_MAX_LENGTH)]);
-      return saying(ctx, pageOf(ctx), { problems: problemsOf(error), typed: Object.fromEntries(typed) });
+      return withOutcome(ctx, pageOf(ctx), { problems: problemsOf(error), typed: Object.fromEntries(typed) });
     },
   };
 };
@@ -191,9 +190,9 @@ const notConfirmed = (word: string) =>
 const problemsOf = ({ message, details }: AppError): readonly string[] =>
   details === null || details.length === 0 ? [message] : details.map((each) => `${each.field} ${each.message}`);
 
-/** What a form has said to this operator within the last minute. */
-const saidIn = ({ secrets, clock }: PagesDeps, ctx: Context, sealed: string | undefined): FormOutcome | null => {
+/** The outcome of a form, if it is of this operator and the last minute. */
+const outcomeIn = ({ secrets, clock }: PagesDeps, ctx: Context, sealed: string | undefined): FormOutcome | null => {
   const text = sealed === undefined ? null : secrets.decrypt(sealed, clock.now());
-  const { operator, said } = JSON.parse(text ?? '{}');
-  return operator === operatorOf(ctx) ? said : null;
+  const { operator, outcome } = JSON.parse(text ?? '{}');
+  return operator === operatorOf(ctx) ? outcome : null;
 };

@@ -11,31 +11,30 @@ import { httpOnlyCookie, OFFICE_COOKIE, startCookies } from '../../request/cooki
 import { type Route, route } from '../../routing/define-route.ts';
 import { headerValues } from '../../stages/arrival.ts';
 
-/** The people at the pages of the back office: whom a proxy has authenticated, or who have logged in with the service. ADR 0031. */
+/** How people at the pages of the back office log in: at a proxy, or at the service. ADR 0031. */
 export type People = {
-  /** @throws AppError AUTH_TOKEN_MISSING, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND for nobody, or 403 */
+  /** @throws AppError AUTH_TOKEN_MISSING, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND if nobody is logged in, or 403 */
   readonly admit: (ctx: Context) => Promise<Operator>;
-  /** A page or a form, which may lead to the log-in. */
-  readonly led: (of: Route) => Route;
-  /** Where they log out; `null`: the proxy knows. */
+  /** Makes a page or a form redirect to the log-in. */
+  readonly redirectToLogin: (of: Route) => Route;
+  /** `null`: the proxy logs people out. */
   readonly logOutUrl: string | null;
   readonly routes: readonly Route[];
 };
 
-/** At another host there may be a page that has led a name of its own here (DNS rebinding). @throws AppError 403 */
+/** Prevents DNS rebinding, by which a page of another host has made its name point here. @throws AppError 403 */
 const assertHost = (ctx: Context, host: string): void => {
   const message = 'The name in the address is not that of ADMIN_URL.';
   if (URL.parse(`http://${ctx.get('Host')}`)?.hostname !== host)
     throw new AppError('SYS_HTTP_UNEXPECTED_ERROR', { status: 403, level: 'warn', reason: 'another Host', message });
 };
 
-/** The header in which the proxy in front of the back office shows that a request is from it. */
 const PROXY_SECRET_HEADER = 'tandem-proxy-secret';
 
 type Proxy = {
   /** The header with the name of a person, in lower case. */
   readonly identityHeader: string;
-  /** What only the proxy knows: without it, another program on this machine could say who somebody is as well. */
+  /** Proves that a request is from the proxy, and not from another program on this machine. */
   readonly secret: string;
 };
 
@@ -54,23 +53,22 @@ export const behindProxy = ({ identityHeader, secret: known }: Proxy, adminUrl: 
     assertHost(ctx, new URL(adminUrl).hostname);
     const names = headerValues(ctx.req, identityHeader);
     const name = Buffer.from(names.join(), 'latin1').toString().trim();
-    // Proxies on the way may join two headers to one: the first name may be what a browser has sent.
+    // A proxy may join two headers, of which a browser may have sent the first.
     if (names.length !== 1 || name.includes(',') || !isOperatorName(name))
       throw refused('it has to send one name of 1 to 64 visible characters without a comma');
     return { name: actorOfPerson(name), scopes: SCOPES };
   },
-  led: (of) => of,
+  redirectToLogin: (of) => of,
   logOutUrl: null,
   routes: [],
 });
 
-/** Milliseconds in which a log-in has to end. */
 const START_LIFETIME = 10 * 60_000;
-/** Characters, of what fits into a cookie. */
+/** The address that the log-in leads back to must fit into a cookie. */
 const BACK_MAX_LENGTH = 1_000;
 const NOBODY: readonly ErrorCode[] = ['AUTH_TOKEN_MISSING', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND'];
 
-/** The URLs of the service, of the back office, and where a log-in leads back, as to an app. */
+/** `officeLink` is where a log-in leads back, like the link of an app. */
 type Urls = Readonly<Record<'baseUrl' | 'adminUrl' | 'officeLink', string>>;
 
 export const withLogin = (deps: Service, { baseUrl, adminUrl, officeLink }: Urls): People => {
@@ -78,15 +76,15 @@ export const withLogin = (deps: Service, { baseUrl, adminUrl, officeLink }: Urls
   const { protocol, hostname, pathname } = new URL(adminUrl);
   const below = pathname.replace(/\/$/, '');
   const secure = protocol === 'https:';
-  // Strict would be lost on the way from the pages of the service, and by each link to a page. Forms are accepted of this origin alone.
+  // Browsers would not send a Strict cookie after a redirect from the service, or a link to a page. Forms of other origins are refused.
   const settings = { ...(secure && { prefix: '__Host-Http-' }), path: '/', secure, sameSite: 'lax' as const };
   const cookie = httpOnlyCookie(OFFICE_COOKIE, { ...settings, maxAge: OFFICE_LIFETIME });
   const starts = startCookies({ ...settings, maxAge: START_LIFETIME }, START_LIFETIME, secrets);
-  /** @returns where the browser logs in, which leads back here. */
+  /** @returns the address of the log-in. */
   const begin = (ctx: Context): string => {
     const verifier = secrets.random();
     const challenge = secrets.hashOf(verifier);
-    // A form is at its page, one level higher.
+    // The page of a form is one level higher.
     const page = ctx.method === 'GET' ? ctx.path + ctx.search : ctx.path.replace(/\/[^/]*$/, '');
     const back = below + (page.length > BACK_MAX_LENGTH ? '/office' : page);
     starts.add(ctx, challenge, secrets.encrypt(JSON.stringify({ verifier, back }), clock.now() + START_LIFETIME));
@@ -109,7 +107,7 @@ export const withLogin = (deps: Service, { baseUrl, adminUrl, officeLink }: Urls
       ctx.state.location = begun.back;
     },
   });
-  /** A form leads to the log-in as well, which is of another origin. */
+  /** A form may redirect to the log-in, which has another origin. */
   const policyOf = (text = '') => text.replace("form-action 'self'", `form-action 'self' ${new URL(baseUrl).origin}`);
   return {
     async admit(ctx) {
@@ -118,7 +116,7 @@ export const withLogin = (deps: Service, { baseUrl, adminUrl, officeLink }: Urls
       if (shown === undefined) throw new AppError('AUTH_TOKEN_MISSING', { message: 'Nobody has logged in.' });
       return operatorIn(deps, { userId: shown.userId, sessionId: shown.sessionId });
     },
-    led({ response: { unwrapped, ...response }, ...of }) {
+    redirectToLogin({ response: { unwrapped, ...response }, ...of }) {
       const contentSecurityPolicy = policyOf(unwrapped?.contentSecurityPolicy);
       return {
         ...of,

@@ -11,9 +11,8 @@ import { INVITATIONS_AT_MOST } from '../../../../domain/registration.ts';
 import { EMAIL_MAX_LENGTH } from '../../../../domain/user.ts';
 import { InvitationJson, SettingJson, WebhookJson } from '../../../json/back-office.ts';
 import { DEFAULT_LIMIT, Limit, nullableTimes, numbers, Timestamp, texts } from '../../../json/fields.ts';
-import { eventsPage, invitationsPage, settingsPage, webhooksPage } from '../../pages/office/lists.ts';
+import { eventsPage, invitationsPage, settingsPage, usersPage, webhooksPage } from '../../pages/office/lists.ts';
 import { overviewPage } from '../../pages/office/overview.ts';
-import { usersPage } from '../../pages/office/users.ts';
 import { EventsQuery } from '../accounts/account.ts';
 import { ExportJson, exportOneAtATime, SessionsJson } from '../accounts/export.ts';
 import { type Act, act } from './act.ts';
@@ -21,7 +20,6 @@ import { EventOfOperatorsJson, UserOfOperatorsJson } from './fields.ts';
 
 const AN_ID = '01M805M0DQRNB7PKSRES70K5MB';
 
-/** Where a page begins that is not the first. */
 const cursor = (form: RegExp, example: string) =>
   v.optional(v.pipe(v.string(), v.regex(form, 'must be `next` of the page before'), v.examples([example])));
 
@@ -59,7 +57,7 @@ const OverviewJson = v.object({
   steps: v.array(v.object({ at: Timestamp, counts: v.array(CountJson) })),
 });
 
-/** What operators may know: one user, all of them, and what happened to them. ADR 0031. */
+/** What operators may read. ADR 0031. */
 export const READS = {
   overview: act({
     at: 'GET /overview',
@@ -91,7 +89,7 @@ export const READS = {
     data: v.object({ sessions: SessionsJson }),
     run: async (deps, { id }) => accounts.accountData(deps, await accounts.existingUser(deps, id), deps.clock.now()),
   }),
-  // After `/users/:id`: of the routes that match `/users/count`, the router prefers the last one.
+  // After `/users/:id`: the router prefers the last route that matches `/users/count`.
   users: act({
     at: 'GET /users',
     summary: 'List users, the newest first, or those whose name or address contains a text',
@@ -165,7 +163,6 @@ export const settingsRead = (settings: Settings) =>
     page: { path: '/office/settings', name: 'Settings', show: settingsPage },
   });
 
-/** It waits for other exports. */
 export const exportUser = (deps: Pick<Core, 'clock'> & Stores) => {
   const exported = exportOneAtATime(accounts.exportAccountAsOperator(deps));
   return act({

@@ -4,7 +4,6 @@ import * as factors from '../../../../application/factors/manage-factors.ts';
 import { listPasskeys } from '../../../../application/factors/passkeys.ts';
 import { listIdentities, unlinkIdentity } from '../../../../application/identities/at-provider.ts';
 import type { Service } from '../../../../application/service.ts';
-import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import { totpUri } from '../../../../domain/second-factor.ts';
 import { IdentityJson } from '../../../json/account.ts';
 import { FactorsJson, StartedAppJson } from '../../../json/factors.ts';
@@ -12,11 +11,11 @@ import { Code, Id, IdParams } from '../../../json/fields.ts';
 import type { UserSite } from '../../pages/layout.ts';
 import { originOf } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { shownPasskey } from './passkeys.ts';
+import { FACTORS, shownPasskey } from './passkeys.ts';
 
 export const ConfirmAppBody = v.object({ id: Id, code: Code });
 
-/** @param service the name of the service in the app. */
+/** @param service its name in the app */
 export const appJson = async ({ id, secret, username }: StartedApp, service: string) => {
   const uri = totpUri(secret, { service, account: username });
   const { renderSVG } = await import('uqr');
@@ -26,8 +25,6 @@ export const appJson = async ({ id, secret, username }: StartedApp, service: str
 export const RecoveryCodesJson = v.object({
   recoveryCodes: v.pipe(v.array(v.string()), v.examples([['ABCD-EFGH-JKMN-PQRS-TVWX-YZ01']])),
 });
-
-const FACTORS = { tag: 'factors', stepUp: FACTOR_CHANGE } as const;
 
 /** The second factors of a user. ADR 0009. */
 export const factorRoutes = (deps: Service, site: UserSite): Route[] => [
@@ -68,7 +65,7 @@ export const factorRoutes = (deps: Service, site: UserSite): Route[] => [
   }),
 ];
 
-/** Without the keys of secrets, there are none. The name of the service is that of the brand in authenticator apps. */
+/** They need FACTOR_KEYS. */
 const enrolmentRoutes = (deps: Service, { brand }: UserSite): Route[] => {
   const factorSecrets = deps.secrets.factors;
   if (factorSecrets === null) return [];
@@ -103,7 +100,7 @@ const enrolmentRoutes = (deps: Service, { brand }: UserSite): Route[] => {
   ];
 };
 
-/** The identities of a user at OpenID providers, also those of providers that are not configured any more. ADR 0026. */
+/** The identities of a user at providers, even of those that are configured no longer. ADR 0026. */
 export const identityRoutes = (deps: Service): Route[] => [
   route({
     name: 'identities',

@@ -24,7 +24,7 @@ import {
 import type { UserSite } from '../../pages/layout.ts';
 import { type DeviceAccess, loginSourceOf, originOf } from '../../request/client.ts';
 import { PUBLIC_READ, type Route, route } from '../../routing/define-route.ts';
-import { handOver, loginErrors, OPENS_SESSION } from '../login/login.ts';
+import { loginErrors, OPENS_SESSION, sendSession } from '../login/login.ts';
 
 const PasskeyLoginBody = v.object({ credential: UsedCredential, proof: v.optional(Proof) });
 
@@ -40,11 +40,11 @@ export const passkeyRoutes = (deps: Service, access: DeviceAccess, { brand }: Us
   ...passkeyLoginRoutes(deps, access),
 ];
 
-const PASSKEYS = { tag: 'factors', stepUp: FACTOR_CHANGE } as const;
+export const FACTORS = { tag: 'factors', stepUp: FACTOR_CHANGE } as const;
 
 const ownPasskeyRoutes = (deps: Service, name: string): Route[] => [
   route({
-    ...PASSKEYS,
+    ...FACTORS,
     name: 'passkey-options',
     summary: 'Return the options with which a browser makes a passkey',
     description:
@@ -54,7 +54,7 @@ const ownPasskeyRoutes = (deps: Service, name: string): Route[] => [
     handler: async ({ caller }) => creationOptions({ ...deps.webauthn, name }, await invitePasskey(deps)(caller)),
   }),
   route({
-    ...PASSKEYS,
+    ...FACTORS,
     name: 'add-passkey',
     summary: 'Add a passkey that the browser has made',
     description: 'At most 50. `recoveryCodes` are for a user who has no other way in, and shown this once.',
@@ -66,7 +66,7 @@ const ownPasskeyRoutes = (deps: Service, name: string): Route[] => [
     handler: async ({ caller, body }, ctx) => shownPasskey(await addPasskey(deps)(caller, body, originOf(ctx))),
   }),
   route({
-    ...PASSKEYS,
+    ...FACTORS,
     name: 'rename-passkey',
     summary: 'Change the name of a passkey',
     at: 'PATCH /users/me/passkeys/:id',
@@ -75,7 +75,7 @@ const ownPasskeyRoutes = (deps: Service, name: string): Route[] => [
     handler: async ({ caller, params, body }) => shownPasskey(await renamePasskey(deps)(caller, params.id, body.name)),
   }),
   route({
-    ...PASSKEYS,
+    ...FACTORS,
     name: 'remove-passkey',
     summary: 'Remove a passkey, and return which are left',
     description:
@@ -111,7 +111,7 @@ const passkeyLoginRoutes = (deps: Service, access: DeviceAccess): Route[] => [
     errors: loginErrors(deps, 'AUTH_PASSKEY_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED', 'DB_RECORD_NOT_FOUND'),
     handler: async ({ body, signal }, ctx) => {
       const input = { ...body, ...loginSourceOf(ctx, access, body.proof) };
-      return handOver(ctx, access, await logInWithPasskey(deps)(input, signal));
+      return sendSession(ctx, access, await logInWithPasskey(deps)(input, signal));
     },
   }),
   // Lets applications at other hosts use the passkeys (WebAuthn Level 3 §5.11).

@@ -9,13 +9,13 @@ import { validationFailure } from '../../errors/exceptions.ts';
 import type { UserSite } from '../../pages/layout.ts';
 import { clientCancellation, type DeviceAccess, loginSourceOf, originOf, PROOF_ERRORS } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { handOver, loginErrors, OPENS_SESSION } from '../login/login.ts';
+import { loginErrors, OPENS_SESSION, sendSession } from '../login/login.ts';
 import { appJson, RecoveryCodesJson } from './factors.ts';
 
 type OneOf<Members> = { [Name in keyof Members]-?: Readonly<Record<Name, NonNullable<Members[Name]>>> }[keyof Members];
 
-/** What shows a factor in a body. @throws AppError CLIENT_PARAMS_VALIDATION_FAILED when it has none or several of the members. */
-const shownFactor = <Members extends object>(members: Members): OneOf<Members> => {
+/** The one factor that a body presents. @throws AppError CLIENT_PARAMS_VALIDATION_FAILED for none or several */
+const presentedFactor = <Members extends object>(members: Members): OneOf<Members> => {
   const shown = Object.entries(members).filter(([, value]) => value !== undefined);
   if (shown.length === 1) return Object.fromEntries(shown) as OneOf<Members>;
   const message = `must have one of ${Object.keys(members).join(', ')}`;
@@ -69,15 +69,14 @@ export const secondFactorRoutes = (deps: Service, access: DeviceAccess, { brand 
       response: { data: FinishedLoginJson },
       errors: loginErrors(deps, 'AUTH_SECOND_FACTOR_INVALID', 'AUTH_PASSKEY_INVALID', 'DB_RECORD_NOT_FOUND'),
       handler: async ({ body: { code, recoveryCode, credential, mailCode, remember, proof }, signal }, ctx) => {
-        const factor = shownFactor({ code, recoveryCode, credential, mailCode });
+        const factor = presentedFactor({ code, recoveryCode, credential, mailCode });
         const input = { factor, remember, ...loginSourceOf(ctx, access, proof) };
         const { opened, recoveryCodes, rememberedDevice } = await finishLogin(deps)(input, signal);
-        const result = await handOver(ctx, access, { ...opened, rememberedDevice });
+        const result = await sendSession(ctx, access, { ...opened, rememberedDevice });
         pendingLogin.clear(ctx);
         return recoveryCodes === null ? result : { ...result, recoveryCodes };
       },
     }),
-    // Without the keys of secrets, there is none.
     ...(factorSecrets === null
       ? []
       : [
@@ -99,7 +98,7 @@ export const secondFactorRoutes = (deps: Service, access: DeviceAccess, { brand 
   ];
 };
 
-/** The handler accepts exactly one of the members, besides the proof. */
+/** The handler requires exactly one factor. */
 const StepUpBody = v.pipe(
   v.object({
     password: v.optional(fields.CurrentPassword),
@@ -110,7 +109,7 @@ const StepUpBody = v.pipe(
   v.examples([{ password: 'correct horse' }]),
 );
 
-/** The user of a session shows something again. RFC 9470, ADR 0009. */
+/** RFC 9470, ADR 0009. */
 export const stepUpRoute = (deps: Service, { cookie, device }: DeviceAccess): Route =>
   route({
     name: 'step-up',
@@ -129,7 +128,7 @@ export const stepUpRoute = (deps: Service, { cookie, device }: DeviceAccess): Ro
       'DB_UNIQUE_VIOLATION',
     ],
     handler: async ({ claims, caller, body: { password, code, credential, proof }, signal }, ctx) => {
-      const factor = shownFactor({ password, code, credential });
+      const factor = presentedFactor({ password, code, credential });
       const client = await clientCancellation(ctx);
       const evidence = { factor, presented: device(ctx, proof), refreshTokens: cookie.readOwn(ctx) };
       const input = { ...caller, tokenIssuedAt: claims.iat, ...evidence, origin: originOf(ctx), client };

@@ -7,7 +7,7 @@ import { withParameter } from '../../forms/locations.ts';
 import { AppLink, challengeIn, type TargetSettings } from '../../forms/targets.ts';
 import { type DeviceAccess, loginSourceOf, PROOF_ERRORS, type PresentedDevice } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { handOver, loginErrors, OPENS_SESSION } from './login.ts';
+import { loginErrors, OPENS_SESSION, sendSession } from './login.ts';
 
 const UseBody = v.object({
   code: v.pipe(v.string(), v.minLength(1), v.maxLength(1_000), v.examples(['q83vEjRWeJA…'])),
@@ -16,7 +16,7 @@ const UseBody = v.object({
   proof: v.optional(Proof),
 });
 
-/** Log-in of an app on the device, which has led the user to the pages of the service in the system's browser. ADR 0033. */
+/** Log-in of an app, whose user has logged in in the system's browser. ADR 0033. */
 export const appLoginRoute = (deps: Service, access: DeviceAccess): Route =>
   route({
     ...OPENS_SESSION,
@@ -29,13 +29,13 @@ export const appLoginRoute = (deps: Service, access: DeviceAccess): Route =>
     errors: loginErrors(deps, 'AUTH_CODE_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED'),
     handler: async ({ body, signal }, ctx) => {
       const input = { ...body, ...loginSourceOf(ctx, access, body.proof) };
-      return handOver(ctx, access, await logInWithAppCode(deps)(input, signal));
+      return sendSession(ctx, access, await logInWithAppCode(deps)(input, signal));
     },
   });
 
 /**
- * For the form of the service's own page alone: a script with an access token could make itself a session that outlives the token. With a step-up:
- * so could a thief with a copied cookie, and no refresh of the owner would end that session.
+ * Not part of the API: a script with an access token could open a session that outlives the token. It needs a step-up, since a thief with a copied
+ * cookie could do the same, and no refresh of the owner would end that session.
  */
 export const appCodeRoute = (deps: Service, settings: TargetSettings, device: PresentedDevice): Route =>
   route({

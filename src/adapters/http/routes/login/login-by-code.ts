@@ -4,13 +4,13 @@ import type { Service } from '../../../../application/service.ts';
 import { MailCode, Proof } from '../../../json/fields.ts';
 import { type DeviceAccess, loginSourceOf, originOf } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { handOver, LoginBody, loginErrors, OPENS_SESSION } from './login.ts';
+import { LoginBody, loginErrors, OPENS_SESSION, sendSession } from './login.ts';
 
 const RequestCodeBody = v.object({ account: LoginBody.entries.account });
 
 const ConfirmCodeBody = v.object({ code: MailCode, proof: v.optional(Proof) });
 
-/** Log-in by a code from a mail, in place of the password (ADR 0008). The code is good in the browser alone that has asked for it. */
+/** Log-in with a code from a mail, which works only in the browser that has asked for it. ADR 0008. */
 export const loginByCodeRoutes = (deps: Service, access: DeviceAccess): Route[] => [
   route({
     name: 'request-login-code',
@@ -38,12 +38,12 @@ export const loginByCodeRoutes = (deps: Service, access: DeviceAccess): Route[] 
       'The code stands for the password, and proves the address. If nobody has proven it before, what was added to the account until then goes.',
     at: 'POST /auth/login/code/confirm',
     request: { body: ConfirmCodeBody },
-    // The code proves the address.
+    // The code verifies the address, so that it cannot be unverified.
     errors: loginErrors({ emailVerification: 'off' }, 'AUTH_CODE_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED'),
     handler: async ({ body: { code, proof }, signal }, ctx) => {
       const source = loginSourceOf(ctx, access, proof);
       const outcome = await logInWithCode(deps)({ code, ...source, asked: source.pendingLogins }, signal);
-      const result = await handOver(ctx, access, outcome);
+      const result = await sendSession(ctx, access, outcome);
       access.pendingLogin.clear(ctx);
       return result;
     },

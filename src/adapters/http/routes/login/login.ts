@@ -12,7 +12,7 @@ import { httpFailure } from '../../errors/exceptions.ts';
 import { type DeviceAccess, loginSourceOf, PROOF_ERRORS } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 
-/** Without the format rules of usernames and emails: an account name of another form is not found. */
+/** The account need not have the form of a username or email: others are not found. */
 export const LoginBody = v.object({
   account: v.pipe(v.string(), v.transform(typedAccount), v.minLength(1), v.maxLength(ACCOUNT_MAX_LENGTH)),
   password: CurrentPassword,
@@ -20,11 +20,11 @@ export const LoginBody = v.object({
 });
 
 /**
- * Sends the cookies of the session that a request has opened, links what the browser has kept of a sign-in, and asks the browser for a key.
- * @returns the result.
+ * Sets the cookies of the session that a request has opened, links the identity that the browser has kept, and invites it to register a key.
+ * @returns the `data` of the response.
  * @throws AppError AUTH_SECOND_FACTOR_REQUIRED, with the cookie of the pending log-in
  */
-export const handOver = async (
+export const sendSession = async (
   ctx: Context,
   { cookie, pendingLogin, rememberedDevice: remembered, browser, linkKept }: DeviceAccess,
   outcome: OpenedSession | { readonly pendingLogin: string },
@@ -50,7 +50,7 @@ export const OPENS_SESSION = {
   response: { data: LoginResult },
 } as const;
 
-/** Their errors. @param errors besides those of all ways to log in. */
+/** @param errors besides those of all routes that log in */
 export const loginErrors = (
   { emailVerification }: Pick<Service, 'emailVerification'>,
   ...errors: readonly ErrorCode[]
@@ -76,7 +76,7 @@ export const loginRoute = (deps: Service, access: DeviceAccess): Route => {
     errors: loginErrors(deps, 'AUTH_CREDENTIALS_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED'),
     handler: async ({ body, signal }, ctx) => {
       const source = loginSourceOf(ctx, access, body.proof);
-      return handOver(ctx, access, await logIn({ ...body, ...source }, signal));
+      return sendSession(ctx, access, await logIn({ ...body, ...source }, signal));
     },
   });
 };
@@ -87,9 +87,8 @@ const AdoptBody = v.object({
 });
 
 /**
- * Takes sessions of the former system over. JSON alone: the form of another site cannot log its visitor in as somebody else, and what its scripts send
- * has an `Origin` that is not allowed.
- * @param endsAt epoch milliseconds; `null`: never.
+ * Takes sessions of a former system over. The body must be JSON: otherwise, the form of another site could log its visitor in as somebody else.
+ * @param endsAt `null`: never
  */
 export const adoptRoute = (deps: AdoptDeps, access: DeviceAccess, endsAt: number | null): Route =>
   route({
@@ -106,6 +105,6 @@ export const adoptRoute = (deps: AdoptDeps, access: DeviceAccess, endsAt: number
     handler: async ({ body, signal }, ctx) => {
       if (endsAt !== null && deps.clock.now() >= endsAt) throw httpFailure(404, { reason: 'ADOPTION_ENDS has passed' });
       const input = { ...body, ...loginSourceOf(ctx, access, body.proof) };
-      return handOver(ctx, access, await adopt(deps)(input, signal));
+      return sendSession(ctx, access, await adopt(deps)(input, signal));
     },
   });

@@ -18,13 +18,13 @@ import type { HttpDeps } from '../../http-deps.ts';
 import { type DeviceAccess, loginSourceOf, PROOF_ERRORS } from '../../request/client.ts';
 import { KEPT_STATE } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { handOver } from './login.ts';
+import { sendSession } from './login.ts';
 import { type AtProviderSettings, ProviderParams } from './start-at-provider.ts';
 
 export type CallbackSettings = AtProviderSettings & {
   readonly answerOnce: HttpDeps['answerOnce'];
   readonly isThere: (ctx: Context) => Promise<boolean>;
-  /** Whether the cookies of the service are `Strict`: browsers do not send them to a page that a redirect from a provider leads to. */
+  /** Whether cookies are `Strict`. Browsers do not send these after a redirect from a provider. */
   readonly isStrict: boolean;
 };
 
@@ -35,7 +35,7 @@ export const providerCallbackRoutes = (deps: Service, access: DeviceAccess, sett
 
 const providerCallback = (deps: Service, access: DeviceAccess, settings: CallbackSettings): Route => {
   const finish = finishAtProvider(deps);
-  const { afterSuccess, afterError, ofLateComer } = waysOn(settings);
+  const { afterSuccess, afterError, afterExpiry } = redirectsOf(settings);
   return route({
     name: 'provider-callback',
     tag: 'tokens',
@@ -59,21 +59,21 @@ const providerCallback = (deps: Service, access: DeviceAccess, settings: Callbac
     ],
     failed: async (ctx, error) => (ctx.state.start === undefined ? null : afterError(ctx, ctx.state.start, error)),
     handler: async ({ params: { provider }, signal }, ctx) => {
-      const answer = new URL(ctx.url, settings.baseUrl).searchParams;
+      const answer = new URLSearchParams(ctx.querystring);
       const state = answer.get('state') ?? '';
       const own = openStarts(deps, settings.starts.take(ctx, state)).find(
         (each) => each.secrets.state === state && each.provider === provider,
       );
       if (own === undefined) {
-        const location = (await settings.isThere(ctx)) ? ofLateComer(ctx) : null;
+        const location = (await settings.isThere(ctx)) ? afterExpiry(ctx) : null;
         if (location === null) throw unprovenIdentity('the browser has begun no such sign-in, or it has expired');
         ctx.state.location = location;
         return;
       }
       ctx.state.start = own;
-      // One of its cookies is the sealed start.
+      // No fields: one of the cookies is the sealed start, and random.
       ctx.state.location = await settings.answerOnce(ctx, [], async () => {
-        // The browser comes from another site, but has begun here: its cookies may be read.
+        // The request comes from another site, but this browser has begun the log-in, so its cookies count.
         const device = {
           ...loginSourceOf(ctx, access, undefined),
           refreshTokens: access.cookie.read(ctx),
@@ -85,7 +85,7 @@ const providerCallback = (deps: Service, access: DeviceAccess, settings: Callbac
           settings.starts.add(ctx, KEPT_STATE, finished.kept);
           throw unlinkedIdentity();
         }
-        const opened = finished && (await handOver(ctx, access, finished));
+        const opened = finished && (await sendSession(ctx, access, finished));
         const code = opened && makeBindingCode(deps, { id: opened.sessionId, userId: opened.user.id });
         return afterSuccess(own, code);
       });
@@ -93,31 +93,31 @@ const providerCallback = (deps: Service, access: DeviceAccess, settings: Callbac
   });
 };
 
-const waysOn = (settings: CallbackSettings) => {
+const redirectsOf = (settings: CallbackSettings) => {
   const { states, isStrict } = settings;
   const at = locations(settings);
-  /** To a page of the service by another one of it, if the browser would send no cookie to the first. */
+  /** Leads to a page of the service by the page `provider`, so that the browser sends a `Strict` cookie. */
   const ahead = (location: string): string =>
     isStrict && states !== null && location.startsWith('/')
       ? `${at.pathOf('provider')}?${new URLSearchParams({ next: location })}`
       : location;
-  /** A page of the service shows an error, an application finds its code in the address. */
+  /** A page of the service shows the error. An application gets its code in the address. */
   const back = (ctx: Context, { to, errorTo, caller }: Start, error: AppError): string => {
     const place =
       errorTo ?? (states === null ? to : undefined) ?? at.pathOf(caller === undefined ? 'log-in' : 'account');
     const page = at.pageAt(place.replace(/\?.*/s, ''));
     if (page === undefined) return withParameter(place, 'error', error.code);
-    // A step of the log-in, which has not failed.
+    // The log-in has not failed, but goes on there.
     if (error.code === 'AUTH_SECOND_FACTOR_REQUIRED') return at.hrefOf('second-factor', to);
     states?.set(ctx, { page, form: '', error: { ...shownError(error), fields: [] } });
     return at.hrefOf(page, to === place ? undefined : to);
   };
   return {
-    /** @param code binds the session that was opened; `null`: none was. */
+    /** @param code binds the session that was opened; `null`: none was */
     afterSuccess: ({ to }: Start, code: string | null): string =>
       ahead(code === null ? at.locationOf('target', to) : at.locationOf('target', to, MARKS.loggedIn, code)),
-    /** Of somebody who is logged in, such as after Back: to the account, if there is a page of it. The address says no longer what it was for. */
-    ofLateComer: (ctx: Context): string | null => {
+    /** For a user who is logged in, and has gone back to the callback. Its start, which had the target, is no longer there. */
+    afterExpiry: (ctx: Context): string | null => {
       states?.set(ctx, { page: 'account', form: '', notice: 'sign-in-over' });
       return states && ahead(at.pathOf('account'));
     },
@@ -125,13 +125,10 @@ const waysOn = (settings: CallbackSettings) => {
   };
 };
 
-/** What a provider may state in the address of the callback. */
+/** The parameters of a provider's answer. */
 const ANSWERS = ['state', 'code', 'iss', 'error'];
 
-/**
- * For providers that post. The request comes from another site, so it has no cookie that is `Lax`, and an origin that is not allowed. It changes
- * nothing: the browser comes again by GET, and has the cookie then.
- */
+/** For providers that post: the request is from another site, so it has no `Lax` cookie. It redirects the browser, which comes again by GET. */
 const postedCallback = (deps: Service): Route =>
   route({
     name: 'posted-provider-callback',

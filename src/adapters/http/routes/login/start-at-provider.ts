@@ -14,7 +14,7 @@ import { type Route, route } from '../../routing/define-route.ts';
 export type AtProviderSettings = TargetSettings & {
   readonly starts: StartCookies;
   readonly cookie: Pick<SessionCookies, 'readOwn'>;
-  /** For the pages of the service; `null`: there are none. */
+  /** `null`: the service has no pages for users. */
   readonly states: PageStates | null;
 };
 
@@ -22,11 +22,11 @@ export const ProviderParams = v.object({ provider: v.pipe(v.string(), v.maxLengt
 
 const Started = v.object({ url: v.string() });
 
-/** Where a log-in at a provider begins, and a link to what a user has there. ADR 0027. */
+/** Begin a log-in at a provider, or the linking of an identity. ADR 0027. */
 export const startAtProviderRoutes = (deps: Service, settings: AtProviderSettings): Route[] => {
   const { starts, states, cookie } = settings;
   const { target } = locations(settings);
-  /** Without pages, there is none to which a browser could go by default. */
+  /** Without pages of the service, there is no default for `to`. */
   const Goal = v.object({ to: states === null ? target.wrapped : target, errorTo: target });
   const begin = async (purpose: Parameters<ReturnType<typeof startAtProvider>>[0], ctx: Context) => {
     const { url, state, sealed } = await startAtProvider(deps)(purpose, cookie.readOwn(ctx).length > 0);
@@ -76,7 +76,7 @@ export const startAtProviderRoutes = (deps: Service, settings: AtProviderSetting
   ];
 };
 
-/** The same by a link that an app opens in the system's browser. The app gets nothing before a click on a page of the service. */
+/** The log-in by a link that an app opens in the system's browser. The app gets a code only after a click on a page of the service. */
 const forApps = ({ handler, ...logIn }: Route, to: ReturnType<typeof AppLink>): Route => ({
   ...logIn,
   name: `${logIn.name}-for-app`,
@@ -94,7 +94,7 @@ const forApps = ({ handler, ...logIn }: Route, to: ReturnType<typeof AppLink>): 
   },
 });
 
-/** The same by a form, for pages without scripts: of the service, and of applications. */
+/** The log-in by a form, for pages of the service and of applications. */
 const formOf = (submits: Route): Route => ({
   ...submits,
   name: `${submits.name}-form`,

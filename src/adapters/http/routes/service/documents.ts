@@ -21,7 +21,7 @@ const DocumentText = v.pipe(
   }),
 );
 
-/** Describes all routes, its own among them. ADR 0016. */
+/** ADR 0016. @param routes called when the document is made, since the route describes itself, too */
 export const openApiRoute = (routes: () => readonly Route[], site: Site, introduction?: string): Route =>
   documentRoute({
     name: 'open-api',
@@ -37,7 +37,7 @@ export const openApiRoute = (routes: () => readonly Route[], site: Site, introdu
     }),
   });
 
-/** By their names. The others import the first. */
+/** The summary and the exports of each module, by its name. */
 const MODULES = {
   client: ['Return the browser client as a JavaScript module', 'AuthError, createAuthClient'],
   'client-account': [
@@ -50,16 +50,13 @@ const MODULES = {
   ],
 } as const;
 
-/** The browser client as modules: `client/`, ADR 0023. @param read returns the text of a file. */
+/** The browser client. ADR 0023. @param read returns the text of a file */
 export const clientRoutes = (read: (file: string) => string): Route[] =>
-  Object.entries(MODULES).map(([name, [summary, exported]]) => {
+  Object.entries(MODULES).map(([name, [summary, exports]]) => {
     const text = read(`${name}.js`);
-    const [path, exports] = [`/${name}.js` as const, `export { ${exported} };`];
-    const about = { name, tag: 'documents', summary, path, text: exports } as const;
     return documentRoute({
-      ...about,
-      type: SCRIPT_TYPE,
-      embeddable: true,
+      ...{ name, tag: 'documents', summary, path: `/${name}.js`, type: SCRIPT_TYPE, embeddable: true },
+      text: `export { ${exports} };`,
       read: () => text,
     });
   });
@@ -76,20 +73,20 @@ export const userScriptRoute = (script: string): Route =>
 
 export type ConsoleFiles = Readonly<Record<'page' | 'style' | 'script', () => Promise<string>>>;
 
-/** The icon is in the page, and the frame is that of the key of the device. */
-const POLICY = scriptedPagePolicy({ images: 'data:', frames: "'self'" });
+/** The page contains its icon. The frame has the key of the device. */
+const POLICY = scriptedPagePolicy({ 'img-src': 'data:', 'frame-src': "'self'" });
 
-/** Browsers ask each time whether a stored file is up to date. */
+/** Browsers check the stored file at each use. */
 const COMMON = { cacheControl: 'no-cache' };
 
-/** A page that shows tokens, sessions and requests to developers: `console/`, ADR 0024. */
+/** ADR 0024. */
 export const consoleRoutes = ({ page, style, script }: ConsoleFiles): Route[] => [
   documentRoute({
     ...COMMON,
     name: 'console',
     summary: 'Return the console, a page for developers',
     path: '/console',
-    // The pages for users lead back to it with a mark, which the client removes.
+    // The pages for users lead back to it with the parameter `tandem`.
     request: { query: v.unknown() },
     type: HTML_TYPE,
     contentSecurityPolicy: POLICY,

@@ -12,10 +12,9 @@ import { PUBLIC_READ, type Route, route } from '../../routing/define-route.ts';
 
 /** Seconds. */
 const MAX_WAIT = 25;
-/** The part of the request time-out in which a request may wait. */
-const WAITING = 0.8;
+/** The longest wait, as a part of the request time-out. */
+const MAX_WAIT_SHARE = 0.8;
 
-/** In bytes. */
 const List = v.pipe(
   v.unknown(),
   v.metadata({
@@ -45,12 +44,16 @@ export const endedSessionsRoute = (feed: EndedFeed, requestTimeout: number): Rou
       const { bytes, etag } = await feed
         .list({
           has: (tag) => hasTag(ctx, tag),
-          wait: Math.min(wait * 1_000, requestTimeout * WAITING),
+          wait: Math.min(wait * 1_000, requestTimeout * MAX_WAIT_SHARE),
           client: clientKey(ctx),
           gone: AbortSignal.any([signal, hangUpOf(ctx)]),
         })
         .catch(unavailable);
-      if (wait > 0) forgetTime(ctx);
+      // A request that has waited is not slow.
+      if (wait > 0) {
+        ctx.state.startedAt = monotonicTime();
+        ctx.state.arrivedAt = ctx.state.startedAt;
+      }
       ctx.set('ETag', etag);
       // `fetch` adds `no-cache` to each request with an entity tag, and Koa would send the whole list (RFC 9110 §13.1.2).
       delete ctx.headers['cache-control'];
@@ -75,12 +78,6 @@ const hangUpOf = ({ res }: Context): AbortSignal => {
   return hangUp.signal;
 };
 
-/** A request that has waited is not slow. */
-const forgetTime = ({ state }: Context): void => {
-  state.startedAt = monotonicTime();
-  state.arrivedAt = state.startedAt;
-};
-
 type Source = {
   /** The list, with the ids of its entries, which never change. */
   readonly read: () => Promise<{ readonly list: EndedList; readonly ids: readonly string[] }>;
@@ -88,28 +85,28 @@ type Source = {
 };
 
 /**
- * A list as it is sent: the same bytes for all, since a copy for each slow reader would fill the memory. Its weak entity tag is that of the
- * same list at every instance, whenever it was signed.
+ * A list as it is sent. All responses share the bytes, or slow readers would fill the memory. Instances give the same list the same weak entity
+ * tag, whenever they have signed it.
  */
 type Signed = { readonly bytes: Buffer; readonly etag: string; readonly has: ReturnType<typeof onList> };
 
 type Waiting = {
-  /** Whether the caller has this list: it waits for another one. */
+  /** Whether the caller has this list, and waits for another one. */
   readonly has: (etag: string) => boolean;
-  /** Milliseconds; 0: it does not wait. */
+  /** 0: it does not wait. */
   readonly wait: number;
   readonly client: string;
-  /** Aborted when nobody waits any more. */
+  /** Aborted when the caller has gone. */
   readonly gone: AbortSignal;
 };
 
-/** Milliseconds from one read to the next while somebody asks: what other instances commit is seen then. */
-const READ_EVERY = 500;
-/** Milliseconds from one signature to the next, however often the list changes. */
-const SIGN_EVERY = 1_000;
-/** Milliseconds. A list is signed anew then, so that its readers can refuse one that somebody withholds. */
+/** While somebody asks, the list is read this often, since other instances may have changed it. */
+const READ_INTERVAL = 500;
+/** The shortest time between two signatures, however often the list changes. */
+const SIGN_INTERVAL = 1_000;
+/** An unchanged list is signed again after this time, so that readers can refuse an old one that somebody serves in its place. */
 const SIGNED_FOR = 60_000;
-/** Others are answered at once. */
+/** Further callers are answered at once. */
 const MOST_WAITING = 1_000;
 const MOST_OF_CLIENT = 100;
 
@@ -134,7 +131,7 @@ export const endedFeed = ({ read, sign }: Source) => {
     }
     return current;
   };
-  const dueAt = () => Math.max(signedAt + SIGN_EVERY, hasNews ? 0 : readAt + READ_EVERY);
+  const dueAt = () => Math.max(signedAt + SIGN_INTERVAL, hasNews ? 0 : readAt + READ_INTERVAL);
   const get = async (): Promise<Signed> => {
     if (current !== undefined && monotonicTime() < dueAt()) return current;
     reading ??= refresh().finally(() => {
@@ -156,7 +153,7 @@ export const endedFeed = ({ read, sign }: Source) => {
       sleeping.add(wake);
     });
   const wakeAll = () => {
-    for (const wake of [...sleeping]) wake();
+    for (const wake of sleeping) wake();
   };
   const untilChanged = async (first: Signed, { has, wait, gone }: Waiting): Promise<Signed> => {
     const until = monotonicTime() + wait;
@@ -186,16 +183,16 @@ export const endedFeed = ({ read, sign }: Source) => {
         else waiting.set(client, left);
       }
     },
-    /** Whether a token is on the list. While the database is away, the last list counts. */
+    /** Whether a token is on the list. If that cannot be read, the last one counts. */
     has: async (token: AccessToken): Promise<boolean> => (await get().catch(() => current))?.has(token) ?? false,
-    /** Something that ended was committed here. */
+    /** Tells that this instance has ended something. */
     tell() {
-      // Who waits knows of the news already, until they are read.
+      // Until the list is read, all who wait were woken already.
       if (hasNews) return;
       hasNews = true;
       wakeAll();
     },
-    /** Answers all who wait, from now on at once. */
+    /** From now on, nobody waits. */
     stop() {
       isStopped = true;
       wakeAll();

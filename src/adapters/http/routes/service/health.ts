@@ -5,7 +5,7 @@ import { reasonOf } from '../../../log/redact-error.ts';
 import type { Check } from '../../request/settings.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 
-/** The same check, once at a time: who asks meanwhile gets the same outcome. However many ask, one connection of the part is in use. */
+/** Checks a part once at a time. All who ask meanwhile get the same outcome, so that the part needs one connection. */
 export const oneAtATime = ({ ping, ...check }: Check): Check => {
   let running: Promise<unknown> | null = null;
   return {
@@ -20,26 +20,22 @@ export const oneAtATime = ({ ping, ...check }: Check): Check => {
 };
 
 const Readiness = v.object({
-  /** `degraded`: all routes work, without a part that is not required. */
+  /** `degraded`: a part that is not required is down. All routes work. */
   status: v.picklist(['ready', 'degraded']),
   checks: v.record(v.string(), v.picklist(['up', 'down'])),
 });
 
 const PROBE = { auth: 'public', throttle: 'none' } as const;
 
-/** Milliseconds. Who asks does not wait long for a part that is not required: proxies take an instance out that does not respond soon. */
+/** Proxies stop using an instance that does not respond soon, so it waits less for parts that are not required. */
 export const PING_TIMEOUT = { required: 2_000, other: 500 };
 
 const Liveness = v.object({
   status: v.literal('live'),
-  /** The commit that the service was built from; `null` if it is unknown. */
   revision: v.pipe(v.nullable(v.string()), v.examples(['2f1c9b7d4a8e6035c1f0b2a39d7e84c65f0a1b23'])),
 });
 
-/**
- * @param isStopping whether the service will soon take no more requests
- * @param revision the commit that it was built from
- */
+/** @param revision the commit that the service was built from; `null`: unknown */
 export const healthRoutes = (checks: readonly Check[], isStopping: () => boolean, revision: string | null): Route[] => [
   route({
     name: 'live',
@@ -79,12 +75,7 @@ export const healthRoutes = (checks: readonly Check[], isStopping: () => boolean
 export const areUp = async (checks: readonly Check[]): Promise<boolean> =>
   (await Promise.all(checks.map(outcomeOf))).every(({ up }) => up);
 
-type Outcome = Pick<Check, 'name' | 'required'> & {
-  readonly up: boolean;
-  readonly reason: string;
-};
-
-const outcomeOf = async ({ name, ping, required }: Check): Promise<Outcome> => {
+const outcomeOf = async ({ name, ping, required }: Check) => {
   try {
     const noResponse = () => new AppError('SYS_UNEXPECTED_ERROR', { reason: 'no response' });
     await withResponseTimeout(required ? PING_TIMEOUT.required : PING_TIMEOUT.other, ping(), noResponse);

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Context } from 'koa';
 import * as v from 'valibot';
 import { texts } from '../../../json/fields.ts';
-import { CSS_TYPE, cachedDocument, documentRoute, HTML_TYPE, PAGE_POLICY, SCRIPT_TYPE } from '../../documents.ts';
+import { CSS_TYPE, cachedDocument, documentRoute, HTML_TYPE, pagePolicy, SCRIPT_TYPE } from '../../documents.ts';
 import { PAGES } from '../../forms/flow.ts';
 import type { UserSite } from '../../pages/layout.ts';
 import { PUBLIC_READ, type Route, route } from '../../routing/define-route.ts';
@@ -10,12 +10,13 @@ import { PUBLIC_READ, type Route, route } from '../../routing/define-route.ts';
 type Settings = UserSite & {
   readonly allowedOrigins: readonly string[];
   readonly allowedOriginsSetting: string;
-  /** The end of the stylesheet of the pages for users. */
+  /** The operator's addition to the stylesheet of the pages for users. */
   readonly ownStyle: () => Promise<string>;
+  /** Whether the service has a page at the path. */
   readonly has: (path: string) => boolean;
 };
 
-/** Pages that a service may not have, by the names of their links. */
+/** Paths of pages that a service need not have, by the names of their links. */
 const OPTIONAL = {
   logIn: PAGES['log-in'].path,
   register: PAGES.register.path,
@@ -103,11 +104,10 @@ export const styleRoutes = (): Route[] => [
   fileRoute('icon', '/icon.svg', 'image/svg+xml', 'the icon of the pages'),
 ];
 
-/** Of the back office alone. */
 export const officeStyle = (): Route =>
   fileRoute('office-stylesheet', '/office.css', CSS_TYPE, 'the stylesheet of the back office');
 
-/** @param path also of the file, in the folder of the pages. */
+/** @param path of the file as well, below `pages` */
 const fileRoute = (name: string, path: `/${string}`, type: string, what: string): Route =>
   documentRoute({
     name,
@@ -117,12 +117,12 @@ const fileRoute = (name: string, path: `/${string}`, type: string, what: string)
     read: cachedDocument(() => readFile(new URL(`../../pages${path}`, import.meta.url), 'utf8')),
   });
 
-/** More than a host name has. */
+/** Longer than any host name. */
 const ORIGIN_MAX_LENGTH = 300;
 
-/** The page that the request comes from, and whether its scripts may call the service; `null`: unknown, or the service itself. */
+/** The origin of the page that leads here, and whether it may call the service; `null`: unknown, or the service itself. */
 const visitorOf = (ctx: Context, { baseUrl, allowedOrigins }: Settings) => {
-  // A navigation, unlike a script, only has the second.
+  // Navigations have no Origin.
   const from = URL.parse(ctx.get('Origin') || ctx.get('Referer'));
   ctx.vary('Referer');
   if (from === null || !/^https?:$/.test(from.protocol) || from.origin.length > ORIGIN_MAX_LENGTH) return null;
@@ -130,4 +130,4 @@ const visitorOf = (ctx: Context, { baseUrl, allowedOrigins }: Settings) => {
   return { name: from.origin, allowed: allowedOrigins.includes(from.origin) };
 };
 
-export const DOCS_POLICY = `${PAGE_POLICY};script-src 'self'`;
+export const DOCS_POLICY = pagePolicy({ 'script-src': "'self'" });

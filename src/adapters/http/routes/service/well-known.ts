@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { texts } from '../../../json/fields.ts';
 import { PUBLIC_READ, type Route, redirectRoute, route } from '../../routing/define-route.ts';
 
-/** RFC 7518 §6.2.1. Public members only, so that a private key is never sent. */
+/** RFC 7518 §6.2.1. Only public members, so that no private key can be sent. */
 const PublicJwk = v.pipe(
   v.object({
     ...{ kty: v.literal('EC'), crv: v.literal('P-256'), use: v.literal('sig'), alg: v.literal('ES256') },
@@ -12,10 +12,10 @@ const PublicJwk = v.pipe(
 );
 const KeySet = v.object({ keys: v.array(PublicJwk) });
 
-/** Seconds for which third parties cache the set. A new key is published for longer than this before it signs. */
+/** Seconds for which others cache the set. A new key is published for longer than this before it signs. */
 export const KEY_SET_MAX_AGE = 300;
 
-/** The keys with which third parties verify access tokens: RFC 7517 §5, §8.5.2. */
+/** RFC 7517 §5, §8.5.2. */
 export const keySetRoute = (keySet: v.InferInput<typeof KeySet>): Route =>
   route({
     ...PUBLIC_READ,
@@ -31,15 +31,6 @@ export const keySetRoute = (keySet: v.InferInput<typeof KeySet>): Route =>
     handler: () => keySet,
   });
 
-/** The service has no endpoint of OAuth, so it supports no response type and no grant type. */
-const authorizationServer = (issuer: string, baseUrl: string, isBinding: boolean) => ({
-  issuer,
-  jwks_uri: `${baseUrl}/.well-known/jwks.json`,
-  response_types_supported: [],
-  grant_types_supported: [],
-  ...(isBinding && { dpop_signing_alg_values_supported: ['ES256'] }),
-});
-
 const AuthorizationServer = v.object({
   ...texts('issuer', 'jwks_uri'),
   response_types_supported: v.array(v.string()),
@@ -51,7 +42,7 @@ const AuthorizationServer = v.object({
 const MAX_AGE = 3_600;
 const KEPT_JSON = { type: 'application/json', cacheControl: `public, max-age=${MAX_AGE}` };
 
-/** RFC 8414 §2, for gateways that look up by the issuer where the keys are. @param isBinding whether tokens may be bound to keys: RFC 9449 §5.1 */
+/** RFC 8414 §2, for gateways that find the keys by the issuer. @param isBinding whether tokens may be bound to keys: RFC 9449 §5.1 */
 export const authorizationServerRoute = (issuer: string, baseUrl: string, isBinding: boolean): Route =>
   route({
     ...PUBLIC_READ,
@@ -60,12 +51,19 @@ export const authorizationServerRoute = (issuer: string, baseUrl: string, isBind
     summary: 'Return the issuer of access tokens, and where its keys are',
     at: 'GET /.well-known/oauth-authorization-server',
     response: { data: AuthorizationServer, unwrapped: KEPT_JSON },
-    handler: () => authorizationServer(issuer, baseUrl, isBinding),
+    handler: () => ({
+      issuer,
+      jwks_uri: `${baseUrl}/.well-known/jwks.json`,
+      // The service has no endpoint of OAuth.
+      response_types_supported: [],
+      grant_types_supported: [],
+      ...(isBinding && { dpop_signing_alg_values_supported: ['ES256'] }),
+    }),
   });
 
 const PasskeyEndpoints = v.object(texts('enroll', 'manage'));
 
-/** W3C "A Well-Known URL for Changing Passwords". Who does not know the present one gets a link on the way. */
+/** W3C "A Well-Known URL for Changing Passwords". */
 export const changePasswordRoute = (page: string): Route =>
   redirectRoute(
     {
@@ -91,11 +89,7 @@ export const passkeyEndpointsRoute = (page: string): Route =>
     handler: () => ({ enroll: page, manage: page }),
   });
 
-/**
- * What the systems of phones fetch, to know which apps use the passkeys of the domain and claim its links.
- * @param apps as in NATIVE_APPS
- * @param paths of the links at the service's own host
- */
+/** Tell phones which apps may use the passkeys of the domain, and open its links. @param apps as in NATIVE_APPS @param paths of these links */
 export const appRoutes = (apps: readonly string[], paths: readonly string[]): Route[] => {
   const relations = ['get_login_creds', ...(paths.length > 0 ? ['handle_all_urls'] : [])];
   const relation = relations.map((each) => `delegate_permission/common.${each}`);

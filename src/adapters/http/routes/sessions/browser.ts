@@ -8,7 +8,7 @@ import { originOf } from '../../request/client.ts';
 import { BOUND_COOKIE, type SessionCookies } from '../../request/cookies.ts';
 import { NO_STORE, type Route, route } from '../../routing/define-route.ts';
 
-/** A string of a structured field (RFC 9651 §3.3.3), or without its quotes, as Chrome sends it; empty unless it can be a signed value or a JWT. */
+/** A JWT or a signed value, in quotes (RFC 9651 §3.3.3), or without them, as Chrome sends it; empty: anything else. */
 const browserText = (ctx: Context, header: string): string => /^"?([\w.-]+)"?$/.exec(ctx.get(header))?.[1] ?? '';
 
 /** W3C Device Bound Session Credentials, "JSON Session Instruction Format". */
@@ -35,7 +35,7 @@ const Instructions = v.pipe(
   v.title('BrowserSession'),
 );
 
-/** Called by browsers, not by pages. A browser forgets its session after any 4xx but 403, 407 and 429. */
+/** For browsers, not for pages. A browser forgets its session after any 4xx but 403, 407 and 429. */
 export const browserRoute = (deps: Service, refreshCookie: SessionCookies, browser: BrowserSession): Route => {
   const bindDeps = { ...deps, boundCookieLifetime: browser.lifetime };
   return route({

@@ -1,29 +1,25 @@
 import { Html, html } from '../../../../application/templates.ts';
-import { documentRoute, HTML_TYPE, hashSourceOf, SCRIPT_TYPE } from '../../documents.ts';
+import { contentPolicy, documentRoute, HTML_TYPE, hashSourceOf, SCRIPT_TYPE, TRUSTED_TYPES } from '../../documents.ts';
 import type { Route } from '../../routing/define-route.ts';
 
 type DeviceKey = {
   readonly script: string;
   readonly applications: readonly string[];
-  /** Whether there are keys. Without, the page says so at once, which a page that is not there could not. */
+  /** Whether devices have keys. If not, the page is still there, and tells the application so at once. */
   readonly isOn: boolean;
 };
 
-/** Browsers load the page before the first renewal of an application, so they keep it longer than other pages. */
+/** Applications load the page before they refresh, so browsers may keep it longer than other pages. */
 const CACHE_CONTROL = 'public, max-age=3600, stale-while-revalidate=86400, stale-if-error=86400';
 
 /** `frame-ancestors` makes browsers ignore the X-Frame-Options of stage 1 (CSP Level 3 §6.4.2.2). */
 const policyFor = ({ script, applications }: DeviceKey): string =>
-  [
-    ...["default-src 'none'", `script-src ${hashSourceOf(script)}`, "connect-src 'self'"],
-    ...["base-uri 'none'", "form-action 'none'", ["frame-ancestors 'self'", ...applications].join(' ')],
-    ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
-  ].join('; ');
+  contentPolicy({
+    ...{ 'script-src': hashSourceOf(script), 'connect-src': "'self'", ...TRUSTED_TYPES },
+    'frame-ancestors': ["'self'", ...applications].join(' '),
+  });
 
-/**
- * The page that holds the key of a device, in a hidden frame of the applications; and its script, for other pages of the service: `client/`,
- * ADR 0023.
- */
+/** The page that holds the key of a device in a hidden frame, and its script for other pages of the service. ADR 0023. */
 export const deviceKeyRoutes = (deviceKey: DeviceKey): Route[] => [
   documentRoute({
     name: 'device-key',
@@ -48,8 +44,7 @@ export const deviceKeyRoutes = (deviceKey: DeviceKey): Route[] => [
 ];
 
 /**
- * The hidden frame that holds the key of a device. Its script is in the page: as a module of its own it would need another request, with an
- * Origin that may not be on the allow-list.
+ * Contains its script: as a module of its own, it would be requested with an Origin that may not be allowed.
  * @param origins whose pages get proofs; `self` for the service's own
  */
 const deviceKeyPage = (script: string, origins: readonly string[]): string =>

@@ -9,15 +9,12 @@ import { isCrossSite } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import type { EndedFeed } from '../service/ended-sessions.ts';
 
-/** The whole body may be missing (SPEC "Endpoints": refresh has none). */
+/** SPEC "Endpoints": refresh needs no body. */
 const RefreshBody = v.optional(v.object({ proof: v.optional(Proof), bindingCode: v.optional(BindingCode) }));
 
-/** SPEC "Endpoints". The refresh token is sent in the cookie alone. @param endedFeed `null`: nobody knows what has ended. */
-export const refreshRoutes = (
-  deps: Service,
-  { cookie, device, browser }: DeviceAccess,
-  endedFeed: EndedFeed | null,
-): Route[] => {
+/** SPEC "Endpoints". @param endedFeed `null`: ended sessions are not known */
+export const refreshRoutes = (deps: Service, access: DeviceAccess, endedFeed: EndedFeed | null): Route[] => {
+  const { cookie, device, browser } = access;
   const renew = refresh(deps);
   return [
     route({
@@ -78,7 +75,7 @@ export const refreshRoutes = (
   ];
 };
 
-/** For gateways that ask about each request before they pass it on, and understand a status and headers alone. ADR 0004. */
+/** For gateways, which ask about each request before they pass it on, and understand only a status and headers. ADR 0004. */
 export const gatewayRoute = (deps: Service): Route =>
   route({
     name: 'gateway',

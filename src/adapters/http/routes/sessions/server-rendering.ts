@@ -20,7 +20,7 @@ export type NavigationSettings = TargetSettings & {
   readonly contentSecurityPolicy: string;
 };
 
-/** Whether a person goes to the page: a script, a frame or an image cannot have these headers (W3C Fetch Metadata). */
+/** Whether the browser navigates: scripts, frames and images cannot have these headers (W3C Fetch Metadata). */
 const isNavigation = (ctx: Context): boolean =>
   ctx.get('Sec-Fetch-Mode') === 'navigate' && ctx.get('Sec-Fetch-Dest') === 'document';
 
@@ -30,7 +30,7 @@ const loginPageFor = ({ loginPageUrl }: NavigationSettings, to: string): string 
   return url.href;
 };
 
-/** Renews the session of a browser that navigates, and sends it to the page. @param script of the page for devices with a key. */
+/** Renews the session of a browser that navigates, and redirects it to the page. @param script of the page for devices with a key */
 export const continueRoutes = (
   deps: Service,
   { cookie, device }: DeviceAccess,
@@ -66,7 +66,7 @@ export const continueRoutes = (
         if (continuation.next === 'proof') return settings.page(ctx, { to, login });
         ctx.state.location = login;
         if (continuation.next === 'login') {
-          // The session has ended. A cookie that another site's link did not bring would say nothing.
+          // Without a refresh token, a `Strict` cookie may just not have been sent, and the access token may be good.
           if (tokens.length > 0) cookie.clearAccess(ctx);
           return '';
         }
@@ -87,12 +87,8 @@ export const continueRoutes = (
   ];
 };
 
-/** Access tokens for servers that were handed the refresh cookie of a visitor. */
-export const accessTokenRoute = (
-  deps: Service,
-  { cookie }: Pick<DeviceAccess, 'cookie'>,
-  pageServers: readonly PageServer[],
-): Route =>
+/** For servers that have the refresh cookie of a visitor. */
+export const accessTokenRoute = (deps: Service, { cookie }: DeviceAccess, pageServers: readonly PageServer[]): Route =>
   route({
     name: 'access-token',
     tag: 'tokens',

@@ -34,11 +34,13 @@ export const internet = perWorld((chance) => ({
   arrived: Promise.withResolvers<void>(),
 }));
 
+/** Before a request arrived. */
+const hadEnded = (id: string, arrivedAt: number): boolean => Number(facts.ended.get(id)?.at) < arrivedAt;
+
 const judgeToken = (asked: Asked, token: string, arrivedAt: number, judge: Judge): void => {
   const { path, body, headers } = asked;
   const id = sessionOf(token);
-  const end = facts.ended.get(id)?.at;
-  judge('a session that has ended gives no token', end === undefined || end >= arrivedAt, forgotSince(end));
+  judge('a session that has ended gives no token', !hadEnded(id, arrivedAt));
   const once = (rule: Rule, what: string | undefined, result: string): void => {
     const former = internet.uses.get(what);
     internet.uses.set(what, { result, at: arrivedAt });
@@ -56,23 +58,17 @@ const judgeAnswer = (asked: Asked, answer: Answer, arrivedAt: number, judge: Jud
   const own = sessionOf(tokenOf(asked));
   const row = sessionRow(own);
   const access = sessionOf(accessTokenOf(asked));
-  const end = facts.ended.get(access)?.at;
   const isRead = method === 'GET' && /^\/(users\/me|auth\/gateway)$/.test(path) && answer.status === 200;
-  const isAfterEnd = isRead && Number(end) < arrivedAt;
   judge('no request fails without a fault', answer.status < 500, faultWithin(90 * SECOND));
-  judge('an access token of a session that has ended is refused', !isAfterEnd, forgotSince(end));
+  judge('an access token of a session that has ended is refused', !(isRead && hadEnded(access, arrivedAt)));
   if (path === '/auth/clear-cookie' && answer.status < 400 && own)
     judge('a log-out ends the session', row === undefined || isEndedWithAll(row));
   if (answer.status < 500 && answer.status !== 401 && facts.failed.delete(access || own))
     judge('a request that failed can be repeated', true);
   if (path === REFRESH && answer.status === 200) judge('nobody is logged out but for a documented reason', true);
   const [, password = ''] = /"newPassword":"([^"]*)"/.exec(body ?? '') ?? [];
-  if (password && answer.status < 300)
-    judge(
-      'the password works',
-      database.hasStored('users', (user) => hasPassword(user, password)),
-      forgotSince(arrivedAt),
-    );
+  const isStored = () => database.hasStored('users', (user) => hasPassword(user, password));
+  if (password && answer.status < 300) judge('the password works', isStored(), forgotSince(arrivedAt));
 };
 
 /** Any instance that is up answers, and each answer is judged. */

@@ -3,7 +3,7 @@ import { database } from './database.ts';
 import { facts, faultWithin, forgotSince, horizon, sessionRow, userNamed, world } from './facts.ts';
 import { ask, askForLogIn, internet, REFRESH } from './internet.ts';
 import { type Chance, expect, kernel, MINUTE, SECOND, tell } from './kernel.ts';
-import { accessTokenOf, claimsOf, sessionOf, tokenIn, tokenOf } from './outside.ts';
+import { claimsOf, sessionOf, tokenIn, tokenOf } from './outside.ts';
 import { allBrowsers, lettersTo, type Person, passwordOf, people, visit } from './visitor.ts';
 
 /** Milliseconds: within the race window, and a second for what is rounded, the thief and the owner may take turns. */
@@ -16,7 +16,8 @@ export const steal = async (chance: Chance): Promise<void> => {
   while (!world.isOver) {
     await kernel.sleep(chance.spread(5 * SECOND, horizon() / 4));
     if (chance.happens(0.2)) await guess(chance);
-    await useToken(chance);
+    if (chance.happens(0.5)) await repeat(chance);
+    if (chance.happens(0.5)) await useToken(chance);
     if (chance.happens(0.5)) await usePassword(chance.pick(people));
     const cookie = chance.pick(allBrowsers()).token();
     if (world.isOver) return;
@@ -64,23 +65,26 @@ const guess = async (chance: Chance): Promise<void> => {
   expect('guesses of a password are limited', compared <= 52, text, faultWithin(MINUTE));
 };
 
-/** Has copied a request that reads: sends it again as it was, or uses its token, or its proof, for another. */
-const useToken = async (chance: Chance): Promise<void> => {
+/** Has copied a request that reads, and sends it again as it was. */
+const repeat = async (chance: Chance): Promise<void> => {
   const copied = internet.lastRead;
   await kernel.sleep(chance.spread(10, horizon() / 12));
   if (copied === undefined) return;
   const id = sessionOf(tokenOf(copied));
   if (!sessionRow(id)?.deviceKey) facts.touchedByThief.add(id);
-  const token = accessTokenOf(copied);
-  const headers = chance.happens(0.5)
-    ? (copied.headers ?? {})
-    : { authorization: `${chance.pick(['Bearer', 'DPoP'])} ${token}` };
-  const path = chance.pick([copied.path, '/auth/sessions']);
-  const answer = await ask({ method: 'GET', path, headers, address: ADDRESS });
-  tell(`the thief reads ${path}: ${answer?.status}`);
-  const isSame = headers === copied.headers && path === copied.path;
-  if (claimsOf(token)?.cnf && !isSame)
-    expect('a copied access token of a bound session is worthless', answer?.status !== 200, () => `${id} ${path}`);
+  const answer = await ask({ ...copied, address: ADDRESS });
+  tell(`the thief repeats ${copied.path}: ${answer?.status}`);
+};
+
+/** Has copied an access token, and perhaps the proof of another request, but not the key to which it is bound. */
+const useToken = async (chance: Chance): Promise<void> => {
+  const isBoundAndLive = (token: string) => claimsOf(token)?.cnf && Number(claimsOf(token)?.exp) * SECOND > kernel.time;
+  const token = chance.pick([...facts.tokens.values()].filter(isBoundAndLive));
+  if (token === undefined) return;
+  const dpop = chance.happens(0.5) && internet.lastRead?.headers?.dpop;
+  const headers = { authorization: `${dpop ? 'DPoP' : 'Bearer'} ${token}`, ...(dpop && { dpop }) };
+  const answer = await ask({ method: 'GET', path: '/auth/sessions', headers, address: ADDRESS });
+  expect('a copied access token of a bound session is worthless', answer?.status !== 200, () => sessionOf(token));
 };
 
 /** Knows a password. */

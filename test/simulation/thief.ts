@@ -21,7 +21,7 @@ export const steal = async (chance: Chance): Promise<void> => {
     if (chance.happens(0.5)) await usePassword(chance.pick(people));
     const cookie = chance.pick(allBrowsers()).token();
     if (world.isOver) return;
-    if (cookie !== undefined && chance.happens(0.5)) await renew(chance, cookie);
+    if (cookie !== undefined && chance.happens(0.7)) await renew(chance, cookie);
     else await readMails(chance, chance.pick(people), own);
   }
 };
@@ -39,7 +39,7 @@ const renew = async (chance: Chance, cookie: string): Promise<void> => {
   const isBound = Boolean(sessionRow(id)?.deviceKey);
   const stolenAt = kernel.time;
   tell(`a thief copies a cookie of ${id.slice(-5)}, bound: ${isBound}`);
-  for (let [token, lastGot, tries] = [cookie, stolenAt, 1 + chance.below(6)]; tries > 0; tries -= 1) {
+  for (let [token, lastGot, tries] = [cookie, stolenAt, 2 + chance.below(8)]; tries > 0; tries -= 1) {
     await kernel.sleep(chance.spread(SECOND, horizon() / 12));
     if (!isBound) facts.touchedByThief.add(id);
     const headers = { cookie: `refresh_token=${token}`, 'user-agent': 'curl/8' };

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalLocale, fallbacksOf, LOCALE_MAX_LENGTH, preferredLocale } from '../../src/domain/locale.ts';
 
+const LONGEST = 'en-x-aaaaaaaa-aaaaaaaa-aaaaaaaa-aaa';
+
 describe('a language tag', () => {
   it.each([
     ['de', 'de'],
@@ -8,6 +10,7 @@ describe('a language tag', () => {
     ['zh-hant-tw', 'zh-Hant-TW'],
     ['iw', 'he'],
     ['sr-latn-rs', 'sr-Latn-RS'],
+    [LONGEST, LONGEST],
   ])('%s has the canonical form %s', (text, tag) => {
     expect(canonicalLocale(text)).toBe(tag);
     expect(canonicalLocale(tag)).toBe(tag);
@@ -15,7 +18,7 @@ describe('a language tag', () => {
 
   it.each([
     ...['', '*', 'd', 'de_AT', 'de-', 'de AT', ' de', 'de\n', 'de-\u0000', 'a person', '../de'],
-    `de-${'a'.repeat(LOCALE_MAX_LENGTH)}`,
+    ...[`de-${'a'.repeat(LOCALE_MAX_LENGTH)}`, `${LONGEST}a`],
   ])('is not %j', (text) => {
     expect(canonicalLocale(text)).toBeNull();
   });

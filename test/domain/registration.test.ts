@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { assertDomainAllowed, assertMayRegister } from '../../src/domain/registration.ts';
 
-const REFUSED = expect.objectContaining({ code: 'AUTH_REGISTRATION_REFUSED' });
+const message = 'Registration with this email address is not allowed.';
+const REFUSED = expect.objectContaining({ code: 'AUTH_REGISTRATION_REFUSED', message });
 const domains = ['example.com', '.example.org'];
 
 describe('the domains of addresses', () => {
@@ -29,7 +30,8 @@ describe('the domains of addresses', () => {
 const closed = expect.objectContaining({ code: 'AUTH_REGISTRATION_CLOSED' });
 
 it('registration by invitation is closed without one, and open at all domains with one', () => {
-  expect(() => assertMayRegister({ mode: 'invited', domains }, 'ada@example.com')).toThrow(closed);
+  const uninvited = () => assertMayRegister({ mode: 'invited', domains }, 'ada@example.com');
+  for (const expected of [closed, 'Registration is by invitation.']) expect(uninvited).toThrow(expected);
   for (const mode of ['invited', 'open'] as const) assertMayRegister({ mode, domains }, 'ada@anywhere.example', true);
   expect(() => assertMayRegister({ mode: 'closed', domains }, 'ada@example.com', true)).toThrow(closed);
 });

@@ -98,6 +98,11 @@ describe('rotated', () => {
     expect(rotated(SESSION, at(SESSION.expiresAt - 1))).not.toBeNull();
     expect(rotated(SESSION, at(SESSION.expiresAt))).toBeNull();
   });
+
+  it('is not possible once the session has the greatest age, which may be another one than before', () => {
+    expect(rotated(SESSION, at(START + 99, { maxAge: 100 }))).toMatchObject({ expiresAt: START + 100 });
+    expect(rotated(SESSION, at(START + 100, { maxAge: 100 }))).toBeNull();
+  });
 });
 
 describe('a burst of rotations', () => {

@@ -76,6 +76,13 @@ describe('tokenStatus', () => {
     ['another with the number of the current token', another, last, STRICT, 'reused'],
     ['one that the store has forgotten', future, last, STRICT, 'recoverable'],
     ['one that the store has forgotten, with a replay window', future, last, KIND, 'recoverable'],
+    [
+      'another one, issued after the last rotation by a clock that is ahead',
+      token('x', 5, run + 70_000),
+      run + 90_000,
+      STRICT,
+      'reused',
+    ],
     ['one with the number of the first token', oldest, last, STRICT, 'reused'],
     ['the predecessor by a clock that is behind, with a replay window', t5, last - 5_000, KIND, 'replayable'],
     ['the predecessor in the last millisecond of the replay window', t5, last + 4_999, KIND, 'replayable'],
@@ -128,6 +135,11 @@ describe('tokenStatus', () => {
     expect(tokenStatus(restored, t5, { now: last, policy: KIND, evidence: NOT_REQUIRED })).toBe('current');
     expect(tokenStatus(restored, t4, { now: last, policy: KIND, evidence: NOT_REQUIRED })).toBe('raced');
   });
+});
+
+it('a rotation continues a burst up to a window after its token may have been issued', () => {
+  const ages = [10_999, 11_000];
+  expect(ages.map((age) => continuesBurst(token('t0', 0, START), START + age, STRICT))).toEqual([true, false]);
 });
 
 describe('the tokens of a session, rotated one after the other', () => {

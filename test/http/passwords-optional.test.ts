@@ -208,13 +208,6 @@ describe('a user without a password', () => {
     expect((await makePasskey({ accessToken: last })).recoveryCodes).toHaveLength(10);
   });
 
-  it('logs in once with a recovery code that is sent several times at once', async () => {
-    const ada = await newUser();
-    const { recoveryCodes } = await makePasskey(ada);
-    const answers = await Promise.all(Array.from({ length: 4 }, () => logIn(ada.email, recoveryCodes[0])));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 401, 401, 401]);
-  });
-
   it('asks for the code on the pages, and leaves the field of the password empty', async () => {
     const [visitor, { email }] = [visitorOf(service), aPerson()];
     await visitor.open('/auth/register');

@@ -1,7 +1,7 @@
 import { parseSetCookie } from 'cookie';
 import type { AuthClient } from '../../client/src/types.ts';
 import { facts } from './facts.ts';
-import { internet, REFRESH } from './internet.ts';
+import { REFRESH, send } from './internet.ts';
 import { type Chance, kernel, MINUTE, SECOND } from './kernel.ts';
 import { type Answer, APPLICATION, type Asked, sessionOf, tokenOf } from './outside.ts';
 
@@ -18,7 +18,7 @@ export type Tab = {
 } & Readonly<Record<'freeze' | 'hide' | 'show' | 'close', () => void>>;
 
 /** `doubled`: how often a request arrives twice. */
-const GOOD_LINE = { delay: [10, 150] as [number, number], lost: 0, unanswered: 0, doubled: 0, isOffline: false };
+const GOOD_LINE = { delay: [10, 150] as [number, number], lost: 0, unanswered: 0, doubled: 0, onLine: true };
 
 /** @param skew milliseconds by which the clock of its machine is ahead */
 export const openBrowser = (chance: Chance, name: string, address: string, skew = 0, hasKeys = false) => {
@@ -44,6 +44,8 @@ export const openBrowser = (chance: Chance, name: string, address: string, skew 
     repair(): void {
       Object.assign(line, GOOD_LINE);
       browser.keyFaults = 0;
+      browser.wake();
+      for (const tab of browser.tabs) tab.show();
     },
     sleep(): void {
       asleepSince ??= kernel.time;
@@ -59,10 +61,7 @@ export const openBrowser = (chance: Chance, name: string, address: string, skew 
     /** One request. Its cookies are kept even if the page has gone. */
     async send(method: string, path: string, { headers, body, origin = APPLICATION }: Sent = {}): Promise<Answer> {
       const cookie = jar.header();
-      const own = {
-        'user-agent': `Mozilla/5.0 (${name})`,
-        'sec-fetch-site': origin ? 'same-site' : 'same-origin',
-      };
+      const own = { 'user-agent': `Mozilla/5.0 (${name})`, 'sec-fetch-site': origin ? 'same-site' : 'same-origin' };
       const all = { ...own, ...(origin && { origin }), ...(cookie && { cookie }), ...headers };
       const answer = await travel({ method, path, headers: all, body, address }, cut.promise);
       if (answer === null) throw new TypeError(`fetch failed ${method} ${path}`);
@@ -80,12 +79,12 @@ const travelOver = (line: typeof GOOD_LINE, chance: Chance) => {
     const id = sessionOf(tokenOf(asked));
     const during = <Value>(work: Promise<Value>) => Promise.race([cut, work]);
     const lose = (most: number) => kernel.sleep(chance.between(5, most)).then(() => null);
-    if (line.isOffline || chance.happens(line.lost)) return during(lose(line.isOffline ? 6 : 20 * SECOND));
+    if (!line.onLine || chance.happens(line.lost)) return during(lose(line.onLine ? 20 * SECOND : 6));
     const there = await during(kernel.sleep(chance.between(...line.delay)));
     if (there === null) return null;
-    const { answer, hangUp } = internet.send(asked);
+    const { answer, hangUp } = send(asked);
     void cut.then(hangUp);
-    const again = () => void internet.send(asked);
+    const again = () => void send(asked);
     if (chance.happens(line.doubled)) void answer.then(() => kernel.after(chance.spread(1, 4 * SECOND), again));
     const got = await during(answer);
     const isKept = got !== null && !chance.happens(line.unanswered);

@@ -23,40 +23,46 @@ const TOLD = [...Object.keys(ENDS), 'session-ended', 'enabled'];
 const UNLISTED: readonly unknown[] = ['expired', 'replaced'];
 
 type Row = NonNullable<Change['after']>;
-type RulesOfTable = (change: Change, judge: Judge, changes: readonly Change[]) => void;
-
-const { rows } = database;
+type Rules = (change: Change, judge: Judge, changes: readonly Change[]) => void;
+const { rows, watch } = database;
+const hold = (table: TableName, rules: Rules): void =>
+  watch(table, (change, changes) => {
+    const { kind, reason, id } = Object(change.after ?? change.before);
+    const judge = judgeOf(() => `${table} ${kind} ${reason} ${id}`);
+    rules(change, judge, changes);
+  });
 const added = (changes: readonly Change[], table: TableName) =>
   changes.flatMap((each) => (each.table === table && !each.before && each.after ? [each.after] : []));
-/** Whether all sessions are ended, which the list says in one entry. */
-const isOfAll = (changes: readonly Change[]) =>
-  changes.some(({ table }) => table === 'massEndings') || rows('massEndings').length > 0;
 const ofUser = (table: TableName, { userId }: Row) => rows(table).filter((row) => row.userId === userId);
 const userOf = ({ userId }: Row) => rows('users').find(({ id }) => id === userId);
 
-const ofEvent: RulesOfTable = ({ before, after: event }, judge, changes) => {
+hold('events', ({ before, after: event }, judge, changes) => {
   if (before || !event || !userOf(event)) return;
   const { id, at, reason, userId, sessionId } = event;
   const kind = String(event.kind);
-  const ends = ENDS[kind];
-  const links = ofUser('links', event).filter(({ purpose }) => ends?.includes(String(purpose)));
-  const browsers = ends?.includes('sessions') ? OF_BROWSERS.flatMap((table) => ofUser(table, event)) : [];
-  const left = [...links, ...browsers].filter(({ createdAt }) => Number(createdAt) < Number(at));
-  const isInList = (row: Row) => row.sessionId === sessionId && row.userId === (sessionId ? null : userId);
-  const isListed = added(changes, 'endedSessions').some(isInList) || isOfAll(changes);
   const isHook = (row: Row) => (row.event as Row).id === id;
   if (TOLD.includes(kind)) judge('webhooks come at least once', added(changes, 'deliveries').some(isHook));
-  if (kind === 'disabled' || (kind === 'session-ended' && !UNLISTED.includes(reason)))
-    judge('the list of ended sessions names each', isListed);
+  if (kind === 'disabled' || (kind === 'session-ended' && !UNLISTED.includes(reason))) {
+    const isInList = (row: Row) => row.sessionId === sessionId && row.userId === (sessionId ? null : userId);
+    // The end of all sessions is one entry.
+    const isOfAll = changes.some(({ table }) => table === 'massEndings') || rows('massEndings').length > 0;
+    judge('the list of ended sessions names each', isOfAll || added(changes, 'endedSessions').some(isInList));
+  }
   if (reason === 'evicted') judge('an end has its reason', ofUser('sessions', event).length >= 50);
-  if (ends) judge('what ends a way in ends it everywhere', left.length === 0);
+  const ends = ENDS[kind];
+  if (ends) {
+    const kept = ofUser('links', event).filter(({ purpose }) => ends.includes(String(purpose)));
+    const browsers = OF_BROWSERS.flatMap((table) => (ends.includes(table) ? ofUser(table, event) : []));
+    const isOld = (row: Row) => Number(row.createdAt) < Number(at);
+    judge('what ends a way in ends it everywhere', ![...kept, ...browsers].some(isOld));
+  }
   if (kind !== 'password-changed') return;
   const recent = ofUser('events', event).filter((row) => row.kind === kind && Number(row.at) > kernel.time - HOUR);
   const isTold = added(changes, 'outbox').some((row) => row.kind === kind);
   judge('a change is told by mail', isTold, recent.length > 5 && 'a limit');
-};
+});
 
-const ofSession: RulesOfTable = ({ before, after }, judge, changes) => {
+hold('sessions', ({ before, after }, judge, changes) => {
   if (!after) {
     const reason = before && facts.ended.get(String(before.id))?.reason;
     const isFalse = reason === 'silently' || (reason === 'expired' && Number(before?.expiresAt) > kernel.time);
@@ -64,46 +70,37 @@ const ofSession: RulesOfTable = ({ before, after }, judge, changes) => {
   }
   if (before) return judge('no change is lost', after.version > before.version);
   const isOpened = (row: Row) => row.kind === 'session-opened' && row.sessionId === after.id;
-  const isReplacing = added(changes, 'events').some(isOpened);
-  const isFormer = (each: Change) =>
-    each.table === 'sessions' && !each.after && each.before?.deviceKey === after.deviceKey;
-  judge('a new session has the key of the former one', !isReplacing || changes.some(isFormer));
+  const ended = changes.filter((each) => each.table === 'sessions' && !each.after);
+  const hasKey = ended.some((each) => each.before?.deviceKey === after.deviceKey);
+  judge('a new session has the key of the former one', hasKey || !added(changes, 'events').some(isOpened));
   judge('a disabled account gets no token', userOf(after)?.disabledAt === null);
-};
+});
 
 /** Of the deliveries of a user, the first one is due, and no other. */
-const ofDelivery: RulesOfTable = ({ before, after }, judge) => {
+hold('deliveries', ({ before, after }, judge) => {
   const row = after ?? before;
   if (!row) return;
   const lane = ofUser('deliveries', row).filter((each) => each.webhookId === row.webhookId && each.isWaiting);
   const due = lane.filter(({ nextAttemptAt }) => nextAttemptAt !== null);
   judge('webhooks come in order', due.length <= 1);
   judge('webhooks come at least once', due.length > 0 || lane.length === 0);
-};
+});
 
-const ofMail: RulesOfTable = ({ before, after }, judge) => {
+hold('outbox', ({ before, after }, judge) => {
   if (after || before?.kind !== 'password-changed') return;
-  const others = [...facts.sent.values()].filter((to) => to === before.to);
-  judge('no mail is lost', facts.sent.has(String(before.id)), others.length >= 5 && 'a limit');
-};
+  const { email, emailVerifiedAt } = Object(userOf(before));
+  const isProven = email === before.to && emailVerifiedAt !== null;
+  const isLimited = !isProven && facts.letters.filter(({ to }) => to === before.to).length >= 5;
+  const isSent = facts.letters.some(({ id }) => id === before.id);
+  judge('no mail is lost', isSent, isLimited && 'a limit');
+});
 
-const BY_TABLE: Partial<Record<TableName, RulesOfTable>> = {
-  ...{ events: ofEvent, sessions: ofSession, deliveries: ofDelivery, outbox: ofMail },
-  users({ before, after }, judge) {
-    if (before && after) judge('no change is lost', after.version > before.version);
-  },
-  usedValues({ before }, judge) {
-    judge('of what works once one use succeeds', !before || Number(before.expiresAt) <= kernel.time);
-  },
-  factors({ before, after }, judge) {
-    if (before && after) judge('of what works once one use succeeds', Number(after.lastStep) > Number(before.lastStep));
-  },
-};
-
-database.watchers.push((changes) => {
-  for (const change of changes) {
-    const { kind, reason, id } = Object(change.after ?? change.before);
-    const judge = judgeOf(() => `${change.table} ${kind} ${reason} ${id}`);
-    BY_TABLE[change.table]?.(change, judge, changes);
-  }
+hold('users', ({ before, after }, judge) => {
+  if (before && after) judge('no change is lost', after.version > before.version);
+});
+hold('usedValues', ({ before }, judge) => {
+  judge('of what works once one use succeeds', !before || Number(before.expiresAt) <= kernel.time);
+});
+hold('factors', ({ before, after }, judge) => {
+  if (before && after) judge('of what works once one use succeeds', Number(after.lastStep) > Number(before.lastStep));
 });

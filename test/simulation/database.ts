@@ -2,7 +2,7 @@ import { callsOver, memoryRows, type Row } from '../../src/adapters/records/memo
 import { type Calls, ConflictError, recordsOver, type Transact } from '../../src/adapters/records/units.ts';
 import { TABLES, type TableName, uniquesOf } from '../../src/application/storage/tables.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
-import { Chance, kernel } from './kernel.ts';
+import { type Chance, kernel, perWorld } from './kernel.ts';
 
 /** One database for all instances: READ COMMITTED with locks of rows, as PostgreSQL has them, and its faults. */
 
@@ -23,22 +23,24 @@ type Line = { isDead: boolean; isCut: boolean };
 
 const failed = (reason: string) => new AppError('DB_QUERY_FAILED', { reason });
 
-const faults = { ...NO_FAULTS };
-const empty = (chance: Chance) => ({
+const faults = perWorld(() => ({ ...NO_FAULTS }));
+const state = perWorld((chance: Chance) => ({
   chance,
   stored: memoryRows(),
   open: new Set<Transaction>(),
   /** Who has locked what last. */
   owners: new Map<string, Transaction>(),
   history: [] as { readonly at: number; readonly changes: Change[] }[],
-});
-let state = empty(new Chance(0));
+}));
+type Watch = (change: Change, changes: readonly Change[]) => void;
+const watches: { readonly table: TableName; readonly see: Watch }[] = [];
 
 class Transaction {
   readonly rows = state.stored.begin();
   readonly calls = callsOver(this.rows);
   readonly ended = Promise.withResolvers<void>();
   readonly line: Line;
+  readonly since = kernel.time;
   waitsFor: Transaction | undefined;
 
   constructor(line: Line) {
@@ -103,7 +105,7 @@ const commit = (by: Transaction): void => {
   if (changes.some(isOrphan)) throw failed('a row has no user');
   for (const { table, key, after } of changes) stored.set(table, key, after);
   history.push({ at: kernel.time, changes });
-  for (const watch of database.watchers) watch(changes);
+  for (const change of changes) for (const { table, see } of watches) if (table === change.table) see(change, changes);
   if (changes.length > 0 && chance.happens(faults.unanswered)) throw failed('the connection broke');
 };
 
@@ -140,13 +142,16 @@ const ask = async <Result>(by: Transaction, work: () => Result | Promise<Result>
 
 export const database = {
   faults,
-  watchers: [] as ((changes: readonly Change[]) => void)[],
-  begin(chance: Chance): void {
-    Object.assign(faults, NO_FAULTS);
-    state = empty(chance);
-  },
+  /** Sees each change of a table once it is committed. */
+  watch: (table: TableName, see: Watch) => void watches.push({ table, see }),
+  /** Whether such a row was ever committed, and not forgotten. */
+  hasStored: (table: TableName, isIt: (row: Row) => boolean): boolean =>
+    state.history.some(({ changes }) =>
+      changes.some(({ after, ...each }) => each.table === table && after && isIt(after)),
+    ),
   rows: (table: TableName): Row[] => state.stored.all(table),
-  openTransactions: () => state.open.size,
+  /** Those that began before the last statement could have timed out. */
+  oldTransactions: () => [...state.open].filter(({ since }) => since < kernel.time - STATEMENT_TIMEOUT).length,
   connect() {
     const line: Line = { isDead: false, isCut: false };
     const transact: Transact = async (work) => {

@@ -1,8 +1,8 @@
 import type { KeyPair, TokenKeys } from '../../src/adapters/crypto/token-keys.ts';
 import { testKeys } from '../support/keys.ts';
 import { database } from './database.ts';
-import { facts, horizon, world } from './facts.ts';
-import { internet } from './internet.ts';
+import { facts, horizon, hotOf, world } from './facts.ts';
+import { atRefresh } from './internet.ts';
 import { type Chance, HOUR, kernel, MINUTE, SECOND, tell } from './kernel.ts';
 import { operate } from './operators.ts';
 import { outside } from './outside.ts';
@@ -17,7 +17,6 @@ const ofDatabase = () => database.faults;
 const ofBrowser: Draw<object> = (chance) => chance.pick(allBrowsers());
 const ofLine: Draw<object> = (chance) => chance.pick(allBrowsers()).line;
 const ofOutside = () => outside;
-const always = () => true;
 const rate =
   (low: number, high: number): Draw<number> =>
   (chance) =>
@@ -41,10 +40,15 @@ const FAULTS = {
   unanswered: lasting(ofDatabase, 'unanswered', rate(0.02, 0.6), 5 * MINUTE),
   /** It is read-only, or its disk is full. */
   refused: lasting(ofDatabase, 'refused', rate(0.05, 1), 5 * MINUTE),
-  frozen: lasting(ofDatabase, 'isFrozen', always, 50 * SECOND),
-  down: lasting(ofDatabase, 'isDown', always, 50 * SECOND),
-  cut: lasting((chance) => chance.pick(instances).line, 'isCut', always, 40 * SECOND),
-  counts: lasting(ofOutside, 'hasNoCounts', always),
+  frozen: lasting(ofDatabase, 'isFrozen', () => true, 50 * SECOND),
+  down: lasting(ofDatabase, 'isDown', () => true, 50 * SECOND),
+  cut: lasting(
+    (chance) => chance.pick(instances).line,
+    'isCut',
+    () => true,
+    40 * SECOND,
+  ),
+  counts: lasting(ofOutside, 'hasNoCounts', () => true),
   mail: lasting(ofOutside, 'mail', rate(0.1, 1)),
   replies: lasting(ofOutside, 'replies', rate(0.01, 0.3)),
   hooks: lasting(ofOutside, 'hooks', rate(0.1, 1)),
@@ -55,18 +59,18 @@ const FAULTS = {
   answers: lasting(ofLine, 'unanswered', rate(0.05, 0.7)),
   keys: lasting(ofBrowser, 'keyFaults', rate(0.05, 0.9)),
   async forget(chance) {
-    await internet.atRefresh();
+    await atRefresh();
     await kernel.sleep(chance.spread(1, 3 * SECOND));
     const milliseconds = chance.spread(10, 5 * SECOND);
     const lost = database.forget(milliseconds);
     if (lost.length > 0) facts.forgotten.push(kernel.time);
     tell(`a fail-over forgets ${Math.round(milliseconds)} ms: ${lost.map(({ table }) => table)}`);
     for (const { table, key, after } of lost)
-      if (table === 'sessions' && after === undefined) facts.ended.delete(JSON.parse(key)[0]);
+      if (table === 'sessions' && !after) facts.ended.delete(JSON.parse(key)[0]);
     await FAULTS.down(chance);
   },
   async kill(chance) {
-    await internet.atRefresh();
+    await atRefresh();
     await kernel.sleep(chance.spread(0.1, 500));
     await restart(chance, chance.below(instances.length));
   },
@@ -105,11 +109,10 @@ const restartAll = async (chance: Chance): Promise<void> => {
 
 /** One fault after the other, one of them more often. */
 export const trouble = async (chance: Chance, kinds: readonly Fault[]): Promise<void> => {
-  const hot = kinds[world.hotFault % kinds.length] as Fault;
   while (!world.isOver && kinds.length > 0) {
     await kernel.sleep(chance.spread(3 * SECOND, horizon() / 20));
     if (world.isOver) return;
-    const kind = chance.happens(0.6) ? hot : chance.pick(kinds);
+    const kind = chance.happens(0.6) ? hotOf(kinds) : chance.pick(kinds);
     tell(`fault: ${kind}`);
     facts.lastFault = Number.POSITIVE_INFINITY;
     await FAULTS[kind](chance);

@@ -1,27 +1,24 @@
 import { RULES, type Rule } from './rules.ts';
 
-/** The time and the chance of the simulation, and what happens when. One world at a time. */
+/** The time and the chance of the simulation, what happens when, and what is told of it. One world at a time. */
 
 export const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000] as const;
 export const START = Date.UTC(2027, 0, 4);
 
-/** Chance that a seed decides: sfc32 by Chris Doty-Humphrey, of the public domain. */
+/** Chance that a seed decides, by splitmix32. */
 export class Chance {
-  /** From 0, less than 1. */
-  readonly next: () => number;
+  #state: number;
 
   constructor(seed: number) {
-    let [a, b, c, count] = [seed >>> 0, 0x9e3779b9, 0x243f6a88, 1];
-    this.next = () => {
-      const sum = (a + b + count) | 0;
-      count = (count + 1) | 0;
-      a = b ^ (b >>> 9);
-      b = (c + (c << 3)) | 0;
-      c = (((c << 21) | (c >>> 11)) + sum) | 0;
-      return (sum >>> 0) / 2 ** 32;
-    };
-    for (let round = 0; round < 15; round += 1) this.next();
+    this.#state = seed;
   }
+  /** From 0, less than 1. */
+  next = (): number => {
+    this.#state = (this.#state + 0x9e3779b9) | 0;
+    const once = Math.imul(this.#state ^ (this.#state >>> 16), 0x21f0aaad);
+    const twice = Math.imul(once ^ (once >>> 15), 0x735a2d97);
+    return ((twice ^ (twice >>> 15)) >>> 0) / 2 ** 32;
+  };
   /** A whole number below a bound. */
   below = (bound: number): number => Math.floor(this.next() * bound);
   between = (low: number, high: number): number => low + this.next() * (high - low);
@@ -35,17 +32,26 @@ export class Chance {
   fork = (): Chance => new Chance(this.below(2 ** 32));
 }
 
+/** What is done when a world begins. */
+export const beginnings: ((chance: Chance) => void)[] = [];
+/** What each world has anew. */
+export const perWorld = <State extends object>(make: (chance: Chance) => State): State => {
+  const state = make(new Chance(0));
+  beginnings.push((chance) => void Object.assign(state, make(chance)));
+  return state;
+};
+
 const realTurn = setImmediate;
 /** Ends after all microtasks. */
 const turn = () => new Promise<void>((resolve) => realTurn(resolve));
 
 export type Entry = { readonly at: number; call: (() => void) | null };
-
 /** The next one is the last. Of those at the same time, the first that came is. */
 const entries: Entry[] = [];
 let hash = 0;
 
 export const kernel = {
+  seed: 0,
   time: START,
   events: 0,
   isStopped: false,
@@ -53,10 +59,13 @@ export const kernel = {
   chance: new Chance(0),
   now: (): number => Math.floor(kernel.time),
   /** Lets the instances of the last world come to their end before, which may set timers. */
-  async begin(seed: number): Promise<void> {
+  async begin(seed: number): Promise<Chance> {
     await turn();
     [entries.length, hash] = [0, 0];
-    Object.assign(kernel, { time: START, events: 0, isStopped: false, chance: new Chance(seed ^ 0x5eed) });
+    Object.assign(kernel, { seed, time: START, events: 0, isStopped: false, chance: new Chance(seed ^ 0x5eed) });
+    const chance = new Chance(seed);
+    for (const begin of beginnings) begin(chance.fork());
+    return chance;
   },
   after(milliseconds: number, call: () => void): Entry {
     const entry = { at: kernel.time + Math.max(0, milliseconds), call };
@@ -64,38 +73,36 @@ export const kernel = {
     return entry;
   },
   sleep: (milliseconds: number) => new Promise<void>((resolve) => void kernel.after(milliseconds, resolve)),
-  /** Mixes a text into the hash of the run, by which two runs of a seed are compared. */
-  note(text: string): void {
-    for (const byte of Buffer.from(text)) hash = (Math.imul(hash, 31) + byte) | 0;
-  },
+  /** Of all that was told, by which two runs of a seed are compared. */
   hash: (): string => (hash >>> 0).toString(16).padStart(8, '0'),
   /** What is due goes on one at a time, each until nothing more can happen without the next. */
-  async run(until: number): Promise<void> {
+  async run(milliseconds: number): Promise<void> {
+    const end = kernel.time + milliseconds;
     for (;;) {
       await turn();
       const next = entries.at(-1);
-      if (kernel.isStopped || next === undefined || next.at > until) break;
+      if (kernel.isStopped || next === undefined || next.at > end) break;
       entries.pop();
       if (next.call === null) continue;
       kernel.time = Math.max(kernel.time, next.at);
       kernel.events += 1;
       next.call();
     }
-    kernel.time = Math.max(kernel.time, until);
+    kernel.time = Math.max(kernel.time, end);
   },
 };
 
 /** What happens in a world, until a rule is broken. */
-export const story = {
+export const story = perWorld(() => ({
   /** The rules that were looked at when there was no excuse. */
   judged: new Set<Rule>(),
   violation: undefined as { readonly rule: Rule; readonly text: string } | undefined,
   trace: undefined as ((line: string) => void) | undefined,
-};
+}));
 const now = () => new Date(kernel.time).toISOString();
 
 export const tell = (text: string): void => {
-  kernel.note(text);
+  for (const byte of Buffer.from(text)) hash = (Math.imul(hash, 31) + byte) | 0;
   story.trace?.(`${now()}  ${text}`);
 };
 
@@ -109,24 +116,18 @@ export const expect = (rule: Rule, holds: boolean, text: () => string = String, 
   story.violation ??= { rule, text: `after ${kernel.events} events, ${now()} ${rule} (${RULES[rule]}): ${text()}` };
   kernel.isStopped = true;
 };
-
-export type Judge = (rule: Rule, holds: boolean, excuse?: Excuse) => void;
 /** Of several rules about the same. */
-export const judgeOf =
-  (text: () => string): Judge =>
-  (rule, holds, excuse) =>
-    expect(rule, holds, text, excuse);
+export const judgeOf = (text: () => string) => (rule: Rule, holds: boolean, excuse?: Excuse) =>
+  expect(rule, holds, text, excuse);
+export type Judge = ReturnType<typeof judgeOf>;
 
 /** Waits, and says so when it takes too long. @returns the error, too */
 export const within = async <Result>(what: string, work: Promise<Result>, limit = 4 * MINUTE) => {
   const isInTime = (holds: boolean) => expect('nothing waits for ever', holds, () => `${what}: ${limit} ms`);
   const timer = kernel.after(limit, () => isInTime(false));
-  try {
-    return { result: await work, error: undefined };
-  } catch (error) {
-    return { result: undefined, error: error as { readonly code?: string } };
-  } finally {
-    timer.call = null;
-    isInTime(true);
-  }
+  type Settled = { readonly value?: Result; readonly reason?: { readonly code?: string } };
+  const [{ value: result, reason: error }] = (await Promise.allSettled([work])) as [Settled];
+  timer.call = null;
+  isInTime(true);
+  return { result, error };
 };

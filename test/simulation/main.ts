@@ -18,10 +18,8 @@ const { values } = parseArgs({
     faults: { type: 'string' },
     trace: { type: 'boolean', default: false },
     minimise: { type: 'boolean', default: false },
-    /** The number of a fault to plant: the run ends with the first seed that finds it. */
-    mutant: { type: 'string' },
-    /** Plants all faults, or those that `--mutant` names, such as 3-7, one after the other. */
-    mutants: { type: 'boolean', default: false },
+    /** Numbers of faults to plant, one after the other, such as 3-7: each until the first seed that finds it. */
+    mutants: { type: 'string', default: '0' },
   },
 });
 const FOUND = 2;
@@ -31,24 +29,23 @@ const rangeOf = (text: string): [first: number, last: number] => {
   return [first, last];
 };
 
-if (values.mutants) {
-  const [first, last] = rangeOf(values.mutant ?? `1-${MUTANTS.length}`);
-  const missed = MUTANTS.slice(first - 1, last).filter(({ name }, at) => {
-    say(`\n${first + at} ${name}`);
-    const own = ['--days', values.days ?? '0.1', '--seeds', values.seeds, '--mutant', `${first + at}`];
-    const { status } = spawnSync(process.execPath, [import.meta.filename, ...own], { stdio: 'inherit' });
-    return status !== FOUND;
+const [firstMutant, lastMutant] = rangeOf(values.mutants);
+if (lastMutant > firstMutant) {
+  const missed = MUTANTS.slice(firstMutant - 1, lastMutant).filter(({ name }, at) => {
+    say(`\n${firstMutant + at} ${name}`);
+    const own = ['--days', values.days ?? '0.1', '--seeds', values.seeds, '--mutants', `${firstMutant + at}`];
+    return spawnSync(process.execPath, [import.meta.filename, ...own], { stdio: 'inherit' }).status !== FOUND;
   });
   say(`\nnot found: ${missed.map(({ name }) => name).join('; ') || 'none'}`);
   process.exit(Number(missed.length > 0));
 }
-const mutant = MUTANTS[Number(values.mutant) - 1];
+const mutant = MUTANTS[firstMutant - 1];
 if (mutant) plant(mutant);
 const { ALL_FAULTS } = await import('./faults.ts');
 const { runWorld } = await import('./run.ts');
 const given: Options = {
-  faults: values.faults === undefined ? ALL_FAULTS : (values.faults.split(',') as Fault[]),
-  days: values.days === undefined ? undefined : Number(values.days),
+  faults: (values.faults?.split(',') as Fault[] | undefined) ?? ALL_FAULTS,
+  days: Number(values.days ?? 0),
 };
 
 /** Leaves out what a violation does not need. */
@@ -58,7 +55,7 @@ const minimised = async (seed: number, { violation, days }: Result): Promise<Opt
     if ((await runWorld(seed, smaller)).violation?.rule === violation?.rule) least = smaller;
   };
   for (const fault of given.faults) await attempt({ ...least, faults: least.faults.filter((each) => each !== fault) });
-  for (let halves = 0; halves < 3; halves += 1) await attempt({ ...least, days: Number(least.days) / 2 });
+  for (let halves = 0; halves < 3; halves += 1) await attempt({ ...least, days: least.days / 2 });
   return least;
 };
 
@@ -67,10 +64,9 @@ await runWorld(0, { faults: ALL_FAULTS, days: 0.02 });
 const begun = process.uptime();
 const idle = new Set(Object.keys(RULES) as Rule[]);
 let [worlds, broken] = [0, 0];
-const [first, last] =
-  values.from === undefined
-    ? rangeOf(values.seed ?? values.seeds)
-    : [Number(values.from.replaceAll('-', '')) * 1_000, Number.POSITIVE_INFINITY];
+const [first, last] = values.from
+  ? [Number(values.from.replaceAll('-', '')) * 1_000, Number.POSITIVE_INFINITY]
+  : rangeOf(values.seed ?? values.seeds);
 const isOver = () => process.uptime() - begun >= 60 * Number(values.minutes) || (mutant && broken > 0);
 for (let seed = first; seed <= last && !isOver(); seed += 1) {
   const start = process.uptime();

@@ -8,7 +8,7 @@ import { ask, askForLogIn } from './internet.ts';
 import { type Chance, expect, kernel, MINUTE, SECOND, tell } from './kernel.ts';
 import { BASE, claimsOf, sessionOf } from './outside.ts';
 import { instances } from './service.ts';
-import { people } from './visitor.ts';
+import { passwordOf, people } from './visitor.ts';
 
 /** Operators, who mistype addresses, and other services. */
 
@@ -33,7 +33,7 @@ const addressIn = (chance: Chance): string =>
   `${chance.pick([...people, { name: 'adda' }]).name}@example.${chance.pick(['org', 'net'])}`;
 
 const act = async (name: keyof typeof ACTS, id: string, body?: object): Promise<unknown> => {
-  const instance = instances.find(({ isUp }) => isUp());
+  const instance = instances.find(({ line }) => !line.isDead);
   if (instance === undefined) return null;
   const deps = { ...instance.service.deps, hasMail: true, accountPagesUrl: `${BASE}/auth/link` };
   const done = perform(ACTS[name], deps, { id, body, query: undefined }, NO_ORIGIN);
@@ -57,9 +57,9 @@ export const operate = async (chance: Chance, time: number): Promise<void> => {
 
 /** Everybody is disabled, and tries to log in. */
 export const disableAll = async (): Promise<void> => {
-  for (const { name, passwords } of people) {
-    await act('disable-user', String(userNamed(name)?.id));
-    await askForLogIn('10.8.8.8', name, passwords[0]);
+  for (const person of people) {
+    await act('disable-user', String(userNamed(person.name)?.id));
+    await askForLogIn('10.8.8.8', person.name, passwordOf(person));
   }
 };
 
@@ -83,12 +83,10 @@ const judgeEnd = async (id: string, token: string, delay: number): Promise<void>
     faultWithin(MINUTE) || forgotSince(endedAt),
   );
 };
-database.watchers.push((changes) => {
-  for (const { table, after } of changes) {
-    if (table !== 'endedSessions' || !after) continue;
-    const [, token] =
-      [...facts.tokens].find(([id, each]) => id === after.sessionId || claimsOf(each)?.sub === after.userId) ?? [];
-    // The last access token lives for a minute more.
-    if (token) for (const delay of [2 * SECOND, 14 * MINUTE]) void judgeEnd(sessionOf(token), token, delay);
-  }
+database.watch('endedSessions', ({ after }) => {
+  if (!after) return;
+  const isOf = ([id, token]: [string, string]) => id === after.sessionId || claimsOf(token)?.sub === after.userId;
+  const [, token] = [...facts.tokens].find(isOf) ?? [];
+  // The last access token lives for a minute more.
+  if (token) for (const delay of [2 * SECOND, 14 * MINUTE]) void judgeEnd(sessionOf(token), token, delay);
 });

@@ -1,11 +1,11 @@
 import { decoded } from '../../src/adapters/crypto/es256.ts';
-import { memoryCounts } from '../../src/adapters/limits/counts.ts';
+import { type Counts, memoryCounts } from '../../src/adapters/limits/counts.ts';
 import type { SenderFor } from '../../src/application/ports/hooks.ts';
 import type { IdentityProvider } from '../../src/application/ports/identity-providers.ts';
 import type { Mailer } from '../../src/application/ports/mailer.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { facts, faultWithin, forgotSince } from './facts.ts';
-import { type Chance, expect, kernel, MINUTE, tell } from './kernel.ts';
+import { type Chance, expect, kernel, MINUTE, perWorld, tell } from './kernel.ts';
 
 /** Requests and their tokens, and what instances share beside the database: counts, a mail server, a receiver of webhooks, a provider. */
 
@@ -40,17 +40,18 @@ export const accessTokenOf = ({ headers }: Asked): string | undefined => headers
 
 /** How often calls fail, and replies are lost. */
 export const ALL_WELL = { mail: 0, replies: 0, hooks: 0, providers: 0, hasNoCounts: false };
-export const outside = { ...ALL_WELL };
+export const outside = perWorld(() => ({ ...ALL_WELL }));
 
-const simulatedCounts = () => {
+const simulatedCounts = (): Counts => {
   const counts = memoryCounts();
-  const unlessAway =
-    <Given extends unknown[], Value>(call: (...given: Given) => Promise<Value>) =>
-    async (...given: Given): Promise<Value> => {
-      if (outside.hasNoCounts) throw new Error('the counts are away');
-      return call(...given);
-    };
-  return { countRequest: unlessAway(counts.countRequest), replace: unlessAway(counts.replace) };
+  const unlessAway = async <Value>(call: () => Promise<Value>): Promise<Value> => {
+    if (outside.hasNoCounts) throw new Error('the counts are away');
+    return call();
+  };
+  return {
+    countRequest: (...given) => unlessAway(() => counts.countRequest(...given)),
+    replace: (...given) => unlessAway(() => counts.replace(...given)),
+  };
 };
 
 const mailServer =
@@ -61,9 +62,9 @@ const mailServer =
       if (isDead()) return new Promise(() => undefined);
       if (chance.happens(outside.mail)) throw new Error('the mail server is away');
       tell(`mail to ${to}: ${subject}`);
-      expect('a mail goes out once', !facts.sent.has(id), () => subject, faultWithin(10 * MINUTE));
-      facts.sent.set(id, to);
-      facts.letters.push({ to, text });
+      const isSent = facts.letters.some((letter) => letter.id === id);
+      expect('a mail goes out once', !isSent, () => subject, faultWithin(10 * MINUTE));
+      facts.letters.push({ id, to, text });
       if (chance.happens(outside.replies)) throw new Error('the reply of the mail server was lost');
       return 'sent';
     },
@@ -71,13 +72,16 @@ const mailServer =
 
 const receiver = (chance: Chance): SenderFor => {
   const seen = new Map<string, number>();
+  const ids = new Map<string, string>();
   return async () => async (message) => {
     await kernel.sleep(chance.between(5, 3_000));
+    const { id, sequence, data } = message as unknown as { id: string; sequence: number; data: { userId: string } };
+    const [event, last] = [`${data.userId} ${sequence}`, seen.get(data.userId) ?? 0];
+    const isKnown = id === (ids.get(event) ?? id);
+    ids.set(event, id);
     if (chance.happens(outside.hooks / 2)) throw new Error('no answer');
     if (chance.happens(outside.hooks / 2)) return { status: 500, retryAfter: 0 };
-    const { sequence, data } = message as unknown as { sequence: number; data: { userId: string } };
-    const last = seen.get(data.userId) ?? 0;
-    expect('webhooks come in order', sequence <= last + 1, () => `${sequence} after ${last}`, forgotSince(0));
+    expect('webhooks come in order', isKnown && sequence <= last + 1, () => `${event} after ${last}`, forgotSince(0));
     seen.set(data.userId, Math.max(last, sequence));
     return { status: 204, retryAfter: 0 };
   };
@@ -100,10 +104,10 @@ const provider = (chance: Chance): IdentityProvider => ({
   },
 });
 
-/** What instances share. */
-export const openOutside = (chance: Chance) => {
-  Object.assign(outside, ALL_WELL);
-  const [mailerOf, senderFor] = [mailServer(chance.fork()), receiver(chance.fork())];
-  const providers = new Map([['acme', provider(chance.fork())]]);
-  return { counts: simulatedCounts(), mailerOf, senderFor, providers };
-};
+/** Of a deployment. */
+export const openOutside = (chance: Chance) => ({
+  counts: simulatedCounts(),
+  mailerOf: mailServer(chance.fork()),
+  senderFor: receiver(chance.fork()),
+  providers: new Map([['acme', provider(chance.fork())]]),
+});

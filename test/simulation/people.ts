@@ -1,12 +1,12 @@
 import { compact, ecdsa } from '../support/forgeries/forge.ts';
 import type { Browser, Tab } from './browser.ts';
-import { ACTS, facts, forgotSince, horizon, userNamed, world } from './facts.ts';
+import { hasPassword, horizon, hotOf, userNamed, world } from './facts.ts';
 import { judgeLogOut } from './internet.ts';
 import { type Chance, DAY, expect, kernel, MINUTE, SECOND, tell, within } from './kernel.ts';
 import { BASE, json } from './outside.ts';
 import { deployment } from './service.ts';
 import { openTab } from './tab.ts';
-import { lettersTo, mailedCode, newKey, notePassword, type Person, sendTwice, visit } from './visitor.ts';
+import { lettersTo, mailedCode, newKey, type Person, passwordOf, sendTwice, visit } from './visitor.ts';
 
 /** What somebody does, one thing after the other, until the world ends. */
 export const live = async (person: Person): Promise<void> => {
@@ -16,9 +16,7 @@ export const live = async (person: Person): Promise<void> => {
     if (world.isOver) return;
     const browser = chance.pick(browsers);
     if (!isKnown) isKnown = await register(person, await visibleTab(chance, browser));
-    else if (chance.happens(0.5)) await disturb(chance, browser);
-    else if (chance.happens(0.25)) await refreshEverywhere(chance, browser);
-    else await act(person, browser);
+    else await (chance.happens(0.6) ? disturb(chance, browser) : act(person, browser));
   }
   tell(`${name} is done`);
 };
@@ -34,7 +32,6 @@ const register = async (person: Person, { auth }: Tab): Promise<boolean> => {
   const [username, [password]] = [person.name, person.passwords];
   const registration = auth.register({ username, email: `${username}@example.org`, ...(password && { password }) });
   const code = await tried(`${username} registers`, registration);
-  if (code === undefined) person.sureSince = kernel.time;
   if (code === undefined && !password) await tried(`${username} adds a passkey`, addPasskey(person, auth));
   return code === undefined || code === 'AUTH_USER_DUPLICATE';
 };
@@ -50,7 +47,7 @@ const newTab = async (browser: Browser): Promise<Tab> => {
 
 const visibleTab = async (chance: Chance, browser: Browser): Promise<Tab> => {
   browser.wake();
-  browser.line.isOffline = false;
+  browser.line.onLine = true;
   const tab = browser.tabs.size > 0 ? chance.pick([...browser.tabs]) : await newTab(browser);
   tab.show();
   return tab;
@@ -66,57 +63,61 @@ const EVENTS: Readonly<Record<string, (chance: Chance, browser: Browser, tabs: r
   hide: (_chance, _browser, tabs) => tabs.map((tab) => tab.hide()),
   show: (_chance, { tabs }) => [...tabs].map((tab) => tab.show()),
   freeze: (_chance, _browser, tabs) => tabs.map((tab) => tab.freeze()),
+  async refresh(chance, browser) {
+    await visibleTab(chance, browser);
+    for (const tab of browser.tabs) tab.show();
+    await tried(`${browser.name} refreshes`, Promise.allSettled([...browser.tabs].map((tab) => tab.auth.refresh())));
+  },
   sleep(chance, browser) {
     browser.sleep();
     kernel.after(chance.spread(SECOND, Math.min(3 * DAY, horizon() / 8)), browser.wake);
   },
   offline(chance, { line, tabs }) {
-    line.isOffline = true;
+    line.onLine = false;
     kernel.after(chance.spread(SECOND, horizon() / 10), () => {
-      line.isOffline = false;
+      line.onLine = true;
       for (const tab of tabs) tab.happens('online');
     });
   },
 };
 const disturb = async (chance: Chance, browser: Browser): Promise<void> => {
-  const name = chance.pick(['open', ...Object.keys(EVENTS)]);
+  const name = chance.pick(['open', 'refresh', ...Object.keys(EVENTS)]);
   const some = [...browser.tabs].filter(() => chance.happens(0.5));
   await EVENTS[name]?.(chance, browser, some);
   tell(`${browser.name}: ${name}`);
 };
 
-const refreshEverywhere = async (chance: Chance, browser: Browser): Promise<void> => {
-  await visibleTab(chance, browser);
-  const tabs = [...browser.tabs];
-  for (const tab of tabs) tab.show();
-  await tried(`${browser.name} refreshes`, Promise.allSettled(tabs.map((tab) => tab.auth.refresh())));
+/** Also without a session. */
+const OUTSIDE: Readonly<Record<string, (person: Person, browser: Browser) => Promise<unknown>>> = {
+  visit: (person, browser) => visit(person, browser),
+  mail: (person, browser) => visit(person, browser, person.chance.pick(lettersTo(person))),
+  /** Who comes from the former system, which vouches for them. */
+  async adoption({ chance, name }, browser) {
+    const iat = Math.floor(kernel.now() / SECOND);
+    const claims = { aud: BASE, sub: userNamed(name)?.id, jti: chance.id(), iat, exp: iat + 60 };
+    const assertion = compact({ typ: 'adoption+jwt', alg: 'ES256' }, claims, ecdsa(deployment.formerSystem.privateKey));
+    await sendTwice(browser, '/auth/adopt', { assertion });
+  },
 };
-
+const INSIDE: Readonly<Record<string, (auth: Tab['auth'], person: Person) => Promise<unknown>>> = {
+  ask: (auth) => auth.fetch(`${BASE}/users/me`),
+  others: (auth) => auth.sessions.endOthers(),
+  logout: (auth) => auth.logout(),
+  passkey: (auth, person) => addPasskey(person, auth),
+  password(auth, person) {
+    const [currentPassword, newPassword] = [passwordOf(person), `correct horse ${person.chance.below(1e9)}`];
+    person.passwords.push(newPassword);
+    return auth.changePassword({ currentPassword, newPassword });
+  },
+};
+const ACTS = Object.keys({ ...INSIDE, ...OUTSIDE });
 const act = async (person: Person, browser: Browser): Promise<void> => {
   const { chance } = person;
   const { auth } = await visibleTab(chance, browser);
-  const chosen = chance.happens(0.5) ? world.hot : chance.pick(ACTS);
-  const letters = lettersTo(person);
-  if (chosen === 'visit') return visit(person, browser);
-  if (chosen === 'mail') return visit(person, browser, letters.length > 0 ? chance.pick(letters) : undefined);
-  if (chosen === 'adoption') return arrive(person, browser);
-  if (auth.user === null) return logIn(person, browser, auth);
-  if (chosen === 'password') return changePassword(person, auth);
-  const acts = {
-    ask: () => auth.fetch(`${BASE}/users/me`),
-    others: () => auth.sessions.endOthers(),
-    logout: () => auth.logout(),
-    passkey: () => addPasskey(person, auth),
-  };
-  await tried(`${browser.name}: ${chosen}`, acts[chosen]());
-};
-
-/** Who comes from the former system, which vouches for them. */
-const arrive = async ({ chance, name }: Person, browser: Browser): Promise<void> => {
-  const iat = Math.floor(kernel.now() / SECOND);
-  const claims = { aud: BASE, sub: userNamed(name)?.id, jti: chance.id(), iat, exp: iat + 60 };
-  const assertion = compact({ typ: 'adoption+jwt', alg: 'ES256' }, claims, ecdsa(deployment.formerSystem.privateKey));
-  await sendTwice(browser, '/auth/adopt', { assertion });
+  const chosen = chance.happens(0.5) ? hotOf(ACTS) : chance.pick(ACTS);
+  if (OUTSIDE[chosen]) await OUTSIDE[chosen](person, browser);
+  else if (auth.user === null) await logIn(person, browser, auth);
+  else await tried(`${browser.name}: ${chosen}`, Promise.resolve(INSIDE[chosen]?.(auth, person)));
 };
 
 /** Who has nothing else gets recovery codes with it. */
@@ -140,35 +141,21 @@ const typeMailedCode = async (person: Person, auth: Tab['auth']): Promise<boolea
   return (await tried(`${person.name} types a code`, finished)) === undefined;
 };
 
-/** Who does not know whether a change has happened tries both, and then registers anew. */
+/** Who cannot log in registers anew. */
 const logIn = async (person: Person, browser: Browser, auth: Tab['auth']): Promise<void> => {
-  const { name: account, chance, sureSince, passwords } = person;
-  for (const [at, password] of passwords.entries()) {
-    const recoveryCode = chance.pick(person.recoveryCodes);
-    if (password === '' && recoveryCode) await sendTwice(browser, '/auth/login', { account, password: recoveryCode });
-    if (password === '') continue;
+  const { name: account, chance } = person;
+  const password = passwordOf(person);
+  const recoveryCode = chance.pick(person.recoveryCodes);
+  if (password) {
+    const isRight = () => hasPassword(userNamed(account), password);
+    const wasRight = isRight();
     const code = await tried(`${account} logs in`, auth.login({ account, password }));
     const isHalfWay = code === 'AUTH_SECOND_FACTOR_REQUIRED';
-    if (isHalfWay && (await typeMailedCode(person, auth))) return;
     const isWrong = code === 'AUTH_CREDENTIALS_INVALID';
-    const excuse =
-      (sureSince === Number.POSITIVE_INFINITY && 'in doubt') ||
-      forgotSince(sureSince) ||
-      (userNamed(account) === undefined && 'another name') ||
-      ((facts.passwords.get(account) ?? 0) > sureSince && 'changed since');
-    if (at === 0) expect('the password works', !isWrong, () => account, excuse);
-    if (code === undefined)
-      Object.assign(person, { passwords: [...new Set([password, ...passwords])], sureSince: kernel.time });
-    if (!isWrong && !isHalfWay) return;
-    await kernel.sleep(chance.spread(SECOND, 20 * SECOND));
-  }
+    if (wasRight && isRight()) expect('the password works', !isWrong, () => account);
+    if (isHalfWay ? await typeMailedCode(person, auth) : !isWrong) return;
+  } else if (recoveryCode) await sendTwice(browser, '/auth/login', { account, password: recoveryCode });
+  await kernel.sleep(chance.spread(SECOND, 20 * SECOND));
   const tab = await visibleTab(chance, browser);
   if ((await register(person, tab)) && chance.happens(0.7)) await visit(person, browser);
-};
-
-const changePassword = async (person: Person, auth: Tab['auth']): Promise<void> => {
-  const newPassword = `correct horse ${person.chance.below(1e9)}`;
-  const change = auth.changePassword({ currentPassword: person.passwords[0] ?? '', newPassword });
-  const code = await tried(`${person.name} changes the password`, change);
-  if (code !== 'AUTH_CREDENTIALS_INVALID') notePassword(person, newPassword, code === undefined);
 };

@@ -5,7 +5,8 @@ import promisedFiles from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers';
 import promisedTimers from 'node:timers/promises';
-import { type Chance, type Entry, kernel, START } from './kernel.ts';
+import { ecdsa } from '../support/forgeries/forge.ts';
+import { beginnings, type Chance, type Entry, kernel, START } from './kernel.ts';
 
 /**
  * Imported before anything of the service: gives the whole process the time and the chance of the kernel, and carries out at once what would
@@ -13,14 +14,18 @@ import { type Chance, type Entry, kernel, START } from './kernel.ts';
  * on how busy the machine is.
  */
 
-/** Where real waits came from, and may come from, since the last look. */
+/** Where real waits came from in this world. */
 export const realWaits = new Set<string>();
-export const begun = new Map<number, Error>();
+const begun = new Map<number, Error>();
+beginnings.push(() => {
+  for (const each of [realWaits, begun]) each.clear();
+  keeping.now = null;
+});
 createHook({
   trackPromises: false,
-  /** Node's own resources have names in capitals; those of packages do not. What is done at once begins, and calls nobody back. */
+  /** Node's own resources have names in capitals, and of these the ends of streams wait for nothing real. What is done at once calls nobody back. */
   init(id, type) {
-    if (/^[A-Z_]+$|^Timeout$/.test(type)) begun.set(id, new Error(type));
+    if (/^(?!STREAM_)[A-Z_]+$|^Timeout$/.test(type)) begun.set(id, new Error(type));
   },
   before(id) {
     if (begun.has(id)) realWaits.add(String(begun.get(id)?.stack));
@@ -88,14 +93,21 @@ const fill = <View extends NodeJS.ArrayBufferView>(view: View): View => {
   chance.bytes(byteLength).copy(new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength));
   return view;
 };
-const digest = async (algorithm: string, data: Uint8Array) =>
-  new Uint8Array(crypto.createHash(algorithm.replace('-', '')).update(data).digest()).buffer;
 /** Keys stay as Node has them. Jose makes its own of these. */
-const importKey = async (_format: string, key: crypto.webcrypto.JsonWebKey) =>
-  crypto.createPublicKey({ key, format: 'jwk' });
-const verify = async (_algorithm: unknown, given: KeyObject | CryptoKey, signature: Uint8Array, data: Uint8Array) => {
-  const key = 'algorithm' in given ? KeyObject.from(given) : given;
-  return crypto.verify('sha256', data, { key, dsaEncoding: 'ieee-p1363' }, signature);
+const subtle = {
+  async digest(algorithm: string, data: Uint8Array) {
+    return new Uint8Array(crypto.createHash(algorithm.replace('-', '')).update(data).digest()).buffer;
+  },
+  generateKey: async () => crypto.generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+  exportKey: async (_format: string, key: KeyObject) => key.export({ format: 'jwk' }),
+  importKey: async (_format: string, key: crypto.webcrypto.JsonWebKey) =>
+    crypto.createPublicKey({ key, format: 'jwk' }),
+  sign: async (_algorithm: unknown, key: KeyObject, data: Uint8Array) =>
+    new Uint8Array(ecdsa(key)(Buffer.from(data))).buffer,
+  async verify(_algorithm: unknown, given: KeyObject | CryptoKey, signature: Uint8Array, data: Uint8Array) {
+    const key = 'algorithm' in given ? KeyObject.from(given) : given;
+    return crypto.verify('sha256', data, { key, dsaEncoding: 'ieee-p1363' }, signature);
+  },
 };
 
 const define = (target: object, members: object): void => {
@@ -104,14 +116,12 @@ const define = (target: object, members: object): void => {
 };
 Object.assign(globalThis, { Date: SimulatedDate, ...simulatedTimers });
 Object.assign(timers, simulatedTimers);
-const soon = (value?: unknown, options?: object) => pause(1, value, options);
-Object.assign(promisedTimers, { setTimeout: pause, setImmediate: soon });
+Object.assign(promisedTimers, { setTimeout: pause, setImmediate: () => pause(1) });
 define(performance, { now: () => kernel.time - START, timeOrigin: START });
 Math.random = () => kernel.chance.next();
-const randomBytes = (size: number) => kernel.chance.bytes(size);
-Object.assign(crypto, { randomBytes, randomFillSync: fill });
-define(globalThis.crypto, { getRandomValues: fill });
-define(globalThis.crypto.subtle, { digest, importKey, verify });
+Object.assign(crypto, { randomBytes: (size: number) => kernel.chance.bytes(size), randomFillSync: fill });
+define(globalThis.crypto, { getRandomValues: fill, randomUUID: () => kernel.chance.id() });
+define(globalThis.crypto.subtle, subtle);
 for (const name of ['readFile', 'readdir', 'stat', 'lstat', 'access', 'realpath', 'mkdir', 'writeFile'] as const)
   Object.assign(promisedFiles, { [name]: async (...given: []) => (files[`${name}Sync`] as Call)(...given) });
 syncBuiltinESMExports();

@@ -1,49 +1,41 @@
 import { aWebhook } from '../support/builders.ts';
 import './commits.ts';
 import { database, NO_FAULTS } from './database.ts';
-import { beginWorld, horizon, world } from './facts.ts';
+import { horizon, world } from './facts.ts';
 import { type Fault, trouble } from './faults.ts';
 import { askForLogIn, internet } from './internet.ts';
-import { Chance, expect, HOUR, kernel, MINUTE, SECOND, START, story, tell, within } from './kernel.ts';
+import { type Chance, expect, HOUR, kernel, MINUTE, SECOND, START, story, tell, within } from './kernel.ts';
 import { disableAll } from './operators.ts';
 import { ALL_WELL, outside } from './outside.ts';
 import { live } from './people.ts';
-import { begun, keeping, keptByModules, realWaits } from './process.ts';
-import type { Rule } from './rules.ts';
-import { beginDeployment, instances, openInstance } from './service.ts';
+import { keptByModules, realWaits } from './process.ts';
+import { instances, openInstance } from './service.ts';
 import { steal } from './thief.ts';
-import { allBrowsers, beginPeople, people } from './visitor.ts';
+import { allBrowsers, passwordOf, people } from './visitor.ts';
+
+/** One world, from its beginning to the judgement in the end. */
 
 export type Options = {
   readonly faults: readonly Fault[];
-  readonly days?: number | undefined;
+  /** 0: what the seed decides. */
+  readonly days: number;
   readonly trace?: ((line: string) => void) | undefined;
 };
 export type Result = Awaited<ReturnType<typeof runWorld>>;
 
 /** @returns what decides what happens in it */
 const begin = async (seed: number, { days, trace }: Options): Promise<Chance> => {
-  await kernel.begin(seed);
-  for (const each of [begun, realWaits]) each.clear();
-  keeping.now = null;
-  const chance = new Chance(seed);
-  Object.assign(story, { judged: new Set<Rule>(), violation: undefined, trace });
-  beginWorld(seed, chance.fork(), days);
+  const chance = await kernel.begin(seed);
+  story.trace = trace;
+  if (days) world.days = days;
   tell(JSON.stringify(world));
-  database.begin(chance.fork());
-  beginDeployment(chance);
-  internet.begin(chance.fork());
-  beginPeople(chance);
-  return chance;
-};
-
-const start = async (): Promise<void> => {
-  const stage = async (): Promise<void> => {
+  const start = async (): Promise<void> => {
     while (instances.length < world.instances) instances.push(await openInstance());
     await instances[0]?.service.ports.records.insert('webhooks', aWebhook({ id: 'receiver', createdAt: START }));
   };
-  void within('the start', stage(), SECOND);
-  await kernel.run(kernel.time + SECOND);
+  void within('the start', start(), SECOND);
+  await kernel.run(SECOND);
+  return chance;
 };
 
 /** All faults end. */
@@ -52,26 +44,21 @@ const repair = async (): Promise<void> => {
   Object.assign(database.faults, NO_FAULTS);
   Object.assign(outside, ALL_WELL);
   for (const { line } of instances) line.isCut = false;
-  for (const browser of allBrowsers()) {
-    browser.repair();
-    browser.wake();
-    for (const tab of browser.tabs) tab.show();
-  }
+  for (const browser of allBrowsers()) browser.repair();
   tell('all is well again');
   let answered = 0;
-  for (const { name, passwords } of people) {
+  for (const person of people) {
     const logIn = async (): Promise<void> => {
-      const answer = await askForLogIn('10.8.8.8', name, passwords[0]);
+      const answer = await askForLogIn('10.8.8.8', person.name, passwordOf(person));
       if (answer && answer.status < 500) answered += 1;
       // An instance may be starting.
       else kernel.after(5 * SECOND, logIn);
     };
     void logIn();
   }
-  await kernel.run(kernel.time + MINUTE);
-  const text = () => `${answered} of ${people.length} log-ins`;
-  expect('after all faults the world is well within a minute', answered === people.length, text);
-  await kernel.run(kernel.time + 20 * MINUTE);
+  await kernel.run(MINUTE);
+  expect('after all faults the world is well within a minute', answered === people.length, () => `${answered} log-ins`);
+  await kernel.run(20 * MINUTE);
 };
 
 /** By how many entries maps and sets may have grown when all is quiet, by the files of src that make them; none in others. */
@@ -97,28 +84,27 @@ const judgeEnd = async (): Promise<void> => {
   const mails = () => database.rows('outbox').length;
   const hooks = () => database.rows('deliveries').filter(({ isWaiting }) => isWaiting).length;
   // Retries take hours.
-  for (let hours = 0; hours < 12 && mails() + hooks() > 0; hours += 1) await kernel.run(kernel.time + HOUR);
+  for (let hours = 0; hours < 12 && mails() + hooks() > 0; hours += 1) await kernel.run(HOUR);
   expect('no mail is lost', mails() === 0, () => `${mails()} wait`);
   expect('webhooks come at least once', hooks() === 0, () => `${hooks()} wait`);
   const old = database.rows('sessions').filter(({ expiresAt }) => Number(expiresAt) < kernel.time - 25 * MINUTE);
   expect('what has expired is purged', old.length === 0, () => `${old.length} sessions`);
-  expect('no transaction stays open', database.openTransactions() === 0);
+  expect('no transaction stays open', database.oldTransactions() === 0);
   for (const { file, growth } of [...keptByModules, ...instances.flatMap(({ kept }) => kept)])
     expect('every map has a bound', growth() <= (BOUNDS[file] ?? 0), () => `${growth()} more in ${file}`);
   void disableAll();
-  await kernel.run(kernel.time + MINUTE);
+  await kernel.run(MINUTE);
   expect('the kernel owns every wait', realWaits.size === 0, () => [...realWaits].join('\n'));
 };
 
 export const runWorld = async (seed: number, options: Options) => {
-  const chance = await begin(seed, options);
   const failed = (error: Error) => expect('no error is unexpected', false, () => String(error.stack));
   process.on('unhandledRejection', failed);
-  await start();
+  const chance = await begin(seed, options);
   for (const person of people) void live(person);
   void trouble(chance.fork(), options.faults);
   if (world.thief) void steal(chance.fork());
-  await kernel.run(kernel.time + horizon());
+  await kernel.run(horizon());
   if (!kernel.isStopped) await repair();
   if (!kernel.isStopped) await judgeEnd();
   for (const instance of instances) instance.kill();

@@ -1,18 +1,17 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { Duplex } from 'node:stream';
+import { PassThrough } from 'node:stream';
 import { storageOver } from '../../src/adapters/records/storage.ts';
 import { compose, type RunningService } from '../../src/infrastructure/compose.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { createLogger } from '../../src/infrastructure/logging/log.ts';
 import { purge } from '../../src/infrastructure/serve.ts';
 import { plainPasswordHasher } from '../support/fakes.ts';
-import { testKeys } from '../support/keys.ts';
+import { testKeyPair, testKeys } from '../support/keys.ts';
 import { type AnswerCheck, answerCheckOf } from '../support/openapi/answer-check.ts';
 import { database } from './database.ts';
 import { world } from './facts.ts';
-import { Chance, expect, MINUTE } from './kernel.ts';
+import { beginnings, expect, MINUTE, perWorld } from './kernel.ts';
 import { type Answer, APP_LINK, APPLICATION, type Asked, BASE, openOutside } from './outside.ts';
 import { keeping } from './process.ts';
 
@@ -24,34 +23,28 @@ const [POLL_INTERVAL, PURGE_INTERVAL] = [2 * MINUTE, 10 * MINUTE];
 export type Instance = Awaited<ReturnType<typeof openInstance>>;
 export const instances: Instance[] = [];
 
-/** What instances share. */
-const newDeployment = (chance: Chance) => {
-  const formerSystem = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  return {
-    ...{ formerSystem, keys: testKeys(), ...openOutside(chance) },
-    settings: {
-      NODE_ENV: 'test',
-      BASE_URL: BASE,
-      ALLOWED_ORIGINS_DEV: APPLICATION,
-      FACTOR_KEYS: Buffer.alloc(32, 7).toString('base64url'),
-      JWT_ACCESS_EXPIRES_IN: '15m',
-      APP_LINKS: APP_LINK,
-      LOGIN_BY_CODE: 'on',
-      DEVICE_BINDING: world.binding ? 'enforce' : 'off',
-      JWT_BINDING: world.binding && world.bindsTokens ? 'on' : 'off',
-      NEW_DEVICE_CODE: world.newDeviceCode,
-      PASSWORDS: world.needsPasswords ? 'required' : 'optional',
-      JWT_REFRESH_EXPIRES_IN: world.lifetime,
-      JWT_REFRESH_REPLAY_WINDOW: world.replays ? '10s' : '0',
-      ADOPTION_PUBLIC_KEY: String(formerSystem.publicKey.export({ type: 'spki', format: 'pem' })),
-    },
+/** What they share. */
+export const deployment = perWorld((chance) => {
+  const formerSystem = testKeyPair();
+  const settings = {
+    NODE_ENV: 'test',
+    BASE_URL: BASE,
+    ALLOWED_ORIGINS_DEV: APPLICATION,
+    FACTOR_KEYS: Buffer.alloc(32, 7).toString('base64url'),
+    JWT_ACCESS_EXPIRES_IN: '15m',
+    APP_LINKS: APP_LINK,
+    LOGIN_BY_CODE: 'on',
+    DEVICE_BINDING: world.binding ? 'enforce' : 'off',
+    JWT_BINDING: world.binding && world.bindsTokens ? 'on' : 'off',
+    NEW_DEVICE_CODE: world.newDeviceCode,
+    PASSWORDS: world.needsPasswords ? 'required' : 'optional',
+    JWT_REFRESH_EXPIRES_IN: world.lifetime,
+    JWT_REFRESH_REPLAY_WINDOW: world.replays ? '10s' : '0',
+    ADOPTION_PUBLIC_KEY: String(formerSystem.publicKeys[0]?.export({ type: 'spki', format: 'pem' })),
   };
-};
-export let deployment = newDeployment(new Chance(0));
-export const beginDeployment = (chance: Chance): void => {
-  instances.length = 0;
-  deployment = newDeployment(chance);
-};
+  return { formerSystem, settings, keys: testKeys(), ...openOutside(chance) };
+});
+beginnings.push(() => void instances.splice(0));
 
 /** It takes long to make, and no setting of a world changes it. */
 let check: AnswerCheck | undefined;
@@ -66,13 +59,12 @@ export const openInstance = async () => {
   };
   const logger = createLogger({ level: 'info', environment: 'test', destination: { write } });
   const ports = { hasher: plainPasswordHasher(), mailer: mailerOf(() => line.isDead) };
-  const kept: NonNullable<typeof keeping.now> = [];
-  keeping.now = kept;
   const overrides = { counts, senderFor, providers, storage: storageOver(records), ports };
+  keeping.now = [];
   const service = await compose(config, logger, overrides);
+  const kept = keeping.now;
   keeping.now = null;
   const stop = new AbortController();
-  const sockets = new Set<Duplex>();
   const { eventsRetention, accessLifetime } = config;
   void purge({ ...service.ports, eventsRetention, accessLifetime }, logger, stop.signal, undefined, PURGE_INTERVAL);
   void service.mail?.deliver(stop.signal, { pollInterval: POLL_INTERVAL });
@@ -84,30 +76,23 @@ export const openInstance = async () => {
       check ??= answerCheckOf(service.routes.filter(({ visitor }) => visitor === undefined));
       return /json/.test(answer.headers['content-type'] ?? '') ? check(method, path, answer) : [];
     },
-    isUp: () => !line.isDead,
     /** The process is gone: nothing that it would do happens any more. */
     kill(): void {
       kill();
-      for (const socket of sockets) socket.destroy();
       stop.abort();
     },
-    request: (asked: Asked) => requestOver(sockets, service.http.request, asked),
+    request: (asked: Asked) => requestOver(service.http.request, stop.signal, asked),
   };
 };
 
 /** The answer is `null` if the process dies or the client hangs up before. */
 const requestOver = (
-  sockets: Set<Duplex>,
   handle: RunningService['http']['request'],
+  signal: AbortSignal,
   { method, path: url, headers, body, address: remoteAddress }: Asked,
 ) => {
-  const chunks: Buffer[] = [];
-  const write = (chunk: Buffer, _encoding: string, done: () => void): void => {
-    chunks.push(chunk);
-    done();
-  };
-  const socket = Object.assign(new Duplex({ read: () => undefined, write }), { remoteAddress }) as unknown as Socket;
-  sockets.add(socket);
+  const stream = new PassThrough({ highWaterMark: 2 ** 24, signal }).on('error', () => undefined);
+  const socket = Object.assign(stream, { remoteAddress }) as unknown as Socket;
   const length = body !== undefined && { 'content-length': String(Buffer.byteLength(body)) };
   const all = { host: new URL(BASE).host, ...headers, ...length };
   const head = { method, url, headers: all, rawHeaders: Object.entries(all).flat(), complete: true };
@@ -118,15 +103,13 @@ const requestOver = (
   const outgoing = Object.assign(new ServerResponse(incoming), { sendDate: false, useChunkedEncodingByDefault: false });
   outgoing.assignSocket(socket);
   const answer = new Promise<Answer | null>((resolve) => {
-    outgoing.on('finish', () => resolve(answerOf(outgoing, Buffer.concat(chunks).toString())));
+    outgoing.on('finish', () => {
+      const headers = outgoing.getHeaders() as Answer['headers'];
+      const [, text = ''] = `${stream.read(stream.readableLength)}`.split(/\r\n\r\n(.*)/s);
+      resolve({ status: outgoing.statusCode, headers, cookies: [headers['set-cookie'] ?? []].flat(), body: text });
+    });
     socket.on('close', () => resolve(null));
-  }).finally(() => sockets.delete(socket));
+  }).finally(() => socket.destroy());
   handle(incoming, outgoing);
   return { answer, hangUp: () => void socket.destroy() };
-};
-
-const answerOf = (outgoing: ServerResponse, text: string): Answer => {
-  const headers = outgoing.getHeaders() as Answer['headers'];
-  const body = text.slice(text.indexOf('\r\n\r\n') + 4);
-  return { status: outgoing.statusCode, headers, cookies: [headers['set-cookie'] ?? []].flat(), body };
 };

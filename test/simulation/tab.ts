@@ -1,7 +1,5 @@
-import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type * as Client from '../../client/src/index.ts';
 import { readText } from '../support/checkout/repository.ts';
-import { ecdsa } from '../support/forgeries/forge.ts';
 import type { Browser, Tab } from './browser.ts';
 import { judgeLogOut } from './internet.ts';
 import { kernel, tell } from './kernel.ts';
@@ -19,7 +17,10 @@ const programOf = (file: string) => {
 };
 const client = programOf('client.js');
 const deviceKey = programOf('device-key.js');
-type Key = { readonly prove: (asked: unknown) => Promise<unknown> };
+
+type Call = (...given: unknown[]) => void;
+type Later = (call: () => void) => void;
+type Port = { readonly postMessage: (data: unknown) => void };
 
 export const openTab = (browser: Browser): Tab => {
   const { chance, line, name, skew } = browser;
@@ -32,7 +33,9 @@ export const openTab = (browser: Browser): Tab => {
     else if (!isClosed) call();
   };
   const goOn = (): void => waiting.splice(0).forEach(run);
-  const later = (call: () => void) => kernel.after(chance.between(0.1, 3), () => run(call));
+  const later: Later = (call) => void kernel.after(chance.between(0.1, 3), () => run(call));
+  const happens = (type: string, members = {}): void =>
+    run(() => void window.dispatchEvent(Object.assign(new Event(type), members)));
   const send: Browser['send'] = (...given) => browser.send(...given).finally(() => new Promise<void>(run));
   const fetch: typeof globalThis.fetch = async (input, init) => {
     const request = new Request(input, init);
@@ -48,45 +51,31 @@ export const openTab = (browser: Browser): Tab => {
       simulatedTimers.setTimeout(() => run(() => call(...given)), delay),
     performance: { now: browser.awake },
     Date: { parse: Date.parse, now: () => Math.floor(kernel.time + skew) },
-    navigator: {
-      vendor: 'Google Inc.',
-      get onLine() {
-        return !line.isOffline;
-      },
-    },
-    crypto: { subtle, randomUUID: chance.id },
+    navigator: Object.assign(Object.create(line), { vendor: 'Google Inc.' }),
     indexedDB: browser.hasKeys ? { open: () => openKeys(browser, later) } : undefined,
   };
-  const dispatch = (event: Event): void => void window.dispatchEvent(event);
-  const page = {
+  const document = {
     hidden: false,
     body: { append: (frame: Frame) => void frame.open() },
-    createElement: () => frameOf(common, send, later, dispatch),
+    createElement: () => frameOf(common, send, later, happens),
   };
   const global = Object.assign(window, common, {
-    ...{ document: page, localStorage: browser.storage, BroadcastChannel: broadcastChannelOf(browser, run) },
+    ...{ document, localStorage: browser.storage, BroadcastChannel: broadcastChannelOf(browser, run) },
     location: { href: `${APPLICATION}/`, origin: APPLICATION, hostname: 'app.example.com', protocol: 'https:' },
     history: { state: null, replaceState: () => undefined },
   });
   const auth = client<typeof Client>({ ...global, globalThis: global }).createAuthClient({ baseUrl: BASE, fetch });
-  const turn = (hidden: boolean): void => {
-    if (page.hidden === hidden) return;
-    page.hidden = hidden;
+  const turn = (hidden: boolean, freezes = false): void => {
+    isFrozen &&= freezes;
+    if (!isFrozen) goOn();
+    const isTurned = document.hidden !== hidden;
+    document.hidden = hidden;
     // It bubbles from the document, and the client listens at the window.
-    run(() => dispatch(new Event('visibilitychange')));
+    if (isTurned) happens('visibilitychange');
+    isFrozen = freezes;
   };
   const tab = {
-    ...{ auth, goOn, hide: () => turn(true) },
-    happens: (type: string) => run(() => dispatch(new Event(type))),
-    freeze(): void {
-      turn(true);
-      isFrozen = true;
-    },
-    show(): void {
-      isFrozen = false;
-      goOn();
-      turn(false);
-    },
+    ...{ auth, goOn, happens, hide: () => turn(true), freeze: () => turn(true, true), show: () => turn(false) },
     close(): void {
       auth.dispose();
       isClosed = true;
@@ -106,22 +95,11 @@ export const openTab = (browser: Browser): Tab => {
   return tab;
 };
 
-type Later = (call: () => void) => void;
-type Call = (...given: unknown[]) => void;
-type Port = { readonly postMessage: (data: unknown) => void };
-
 const messageChannelOf = (later: Later) =>
   class {
     readonly port1 = { onmessage: undefined as ((event: object) => void) | undefined, close: () => undefined };
     readonly port2 = { postMessage: (data: unknown) => later(() => this.port1.onmessage?.({ data })) };
   };
-
-const subtle = {
-  generateKey: async () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
-  exportKey: async (_format: string, key: KeyObject) => key.export({ format: 'jwk' }),
-  sign: async (_algorithm: unknown, key: KeyObject, bytes: Uint8Array) =>
-    new Uint8Array(ecdsa(key)(Buffer.from(bytes))).buffer,
-};
 
 /** The part of IndexedDB that the page of the key uses. */
 const openKeys = (browser: Browser, later: Later) => {
@@ -144,8 +122,13 @@ const openKeys = (browser: Browser, later: Later) => {
 
 type Frame = ReturnType<typeof frameOf>;
 /** The page of the key in a frame, which proves what it is asked to. */
-const frameOf = (common: object, send: Browser['send'], later: Later, dispatch: (event: Event) => void) => {
-  let key: Key | undefined;
+const frameOf = (
+  common: object,
+  send: Browser['send'],
+  later: Later,
+  happens: (type: string, members: object) => void,
+) => {
+  let key: { readonly prove: (asked: unknown) => Promise<unknown> } | undefined;
   const answer = async (data: unknown, port: Port) => port.postMessage(await key?.prove(data).catch(() => false));
   const contentWindow = {
     postMessage: (data: unknown, _origin: string, [port]: [Port]) => later(() => void answer(data, port)),
@@ -162,7 +145,7 @@ const frameOf = (common: object, send: Browser['send'], later: Later, dispatch: 
       const document = { documentElement: { dataset: {} } };
       if (page?.status === 200)
         key = deviceKey({ ...common, globalThis: common, document, location: { href: `${BASE}/device-key.js` } });
-      if (key) later(() => dispatch(Object.assign(new Event('message'), { source: contentWindow })));
+      if (key) later(() => happens('message', { source: contentWindow }));
       frame.onload?.();
     },
   };

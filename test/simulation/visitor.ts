@@ -4,9 +4,9 @@ import { type Authenticator, authenticator } from '../support/authenticator.ts';
 import { codeAt } from '../support/authenticator-app.ts';
 import { allFormsIn, type Fields, type ShownForm, unescaped } from '../support/http/shown-forms.ts';
 import { type Browser, openBrowser } from './browser.ts';
-import { facts, type Letter, world } from './facts.ts';
+import { facts, hasPassword, type Letter, userNamed, world } from './facts.ts';
 import { ask } from './internet.ts';
-import { type Chance, DAY, kernel, MINUTE, SECOND, tell, within } from './kernel.ts';
+import { beginnings, type Chance, DAY, kernel, MINUTE, SECOND, tell, within } from './kernel.ts';
 import { type Answer, APP_LINK, BASE, json, PROVIDER } from './outside.ts';
 
 /** Somebody at the pages of the service, without scripts: opens one, fills in one of its forms by the names of its fields, and sends it. */
@@ -14,21 +14,21 @@ import { type Answer, APP_LINK, BASE, json, PROVIDER } from './outside.ts';
 export type Person = ReturnType<typeof personOf>;
 const personOf = (name: string, number: number, chance: Chance) => ({
   ...{ name, chance, secrets: [] as string[], keys: [] as Authenticator[], recoveryCodes: [] as string[] },
-  /** The one that counts first; others may, after a change whose outcome is not known, or was forgotten. Empty: there is none. */
-  passwords: [world.needsPasswords || number % 2 > 0 ? `correct horse ${name}` : ''],
-  /** Since when the first password counts. `Infinity`: the outcome of a change is not known. */
-  sureSince: 0,
+  /** All that they have ever chosen. */
+  passwords: world.needsPasswords || number % 2 > 0 ? [`correct horse ${name}`] : [],
   browsers: Array.from({ length: world.browsers }, (_, at) => {
     const [own, skew] = [chance.fork(), chance.pick([0, 0, 0, -5 * MINUTE, 7 * MINUTE, -3 * DAY])];
     return openBrowser(own, `${name}${at + 1}`, `10.${number}.${at}.7`, skew, chance.happens(0.85));
   }),
 });
+/** The one that counts now, if they have chosen it; or none. */
+export const passwordOf = ({ name, passwords }: Person): string =>
+  passwords.find((each) => hasPassword(userNamed(name), each)) ?? passwords[0] ?? '';
 export let people: readonly Person[] = [];
-export const beginPeople = (chance: Chance): void => {
+beginnings.push((chance) => {
   const names = ['ada', 'bob', 'cyd', 'dan', 'eve'].slice(0, world.people);
-  people = names.map((name, number) => personOf(name, number, chance));
-  for (const person of people) person.chance = chance.fork();
-};
+  people = names.map((name, number) => personOf(name, number, chance.fork()));
+});
 export const allBrowsers = () => people.flatMap(({ browsers }) => browsers);
 
 type Trip = { readonly person: Person; readonly browser: Browser; readonly token: string };
@@ -67,8 +67,8 @@ const FIELDS: Readonly<Record<string, (trip: Trip, form: Form) => string | undef
   account: ({ person }) => person.name,
   username: ({ person }) => person.name,
   email: ({ person }) => `${person.name}@example.${person.chance.pick(['org', 'org', 'net'])}`,
-  password: ({ person }) => person.passwords[0],
-  currentPassword: ({ person }) => person.passwords[0],
+  password: ({ person }) => passwordOf(person),
+  currentPassword: ({ person }) => passwordOf(person),
   newPassword: ({ person }) => `correct horse ${person.chance.below(1e9)}`,
   token: ({ token }) => token,
   invitation: ({ token }) => token,
@@ -125,13 +125,6 @@ const formOn = ({ person: { chance } }: Trip, { body }: Answer): Form | undefine
   return of && { ...chance.pick(all), page, of };
 };
 
-/** After a change of the password. @param isDone whether it is known to have happened */
-export const notePassword = (person: Person, newPassword: string, isDone: boolean): void => {
-  const [first = '', ...others] = person.passwords;
-  person.passwords = [...(isDone ? [newPassword, first] : [first, newPassword]), ...others].slice(0, 4);
-  person.sureSince = isDone ? kernel.time : Number.POSITIVE_INFINITY;
-};
-
 const submit = async (trip: Trip, form: Form): Promise<Answer | undefined> => {
   const { person } = trip;
   const { chance } = person;
@@ -144,7 +137,7 @@ const submit = async (trip: Trip, form: Form): Promise<Answer | undefined> => {
   const codes = [...(answer?.body ?? '').matchAll(/<li><code>([^<]+)<\/code>/g)].map(([, code = '']) => code);
   if (codes.length > 0) person.recoveryCodes = codes;
   if (fields.secret && fields.code) person.secrets.push(fields.secret);
-  if (fields.newPassword !== undefined) notePassword(person, fields.newPassword, false);
+  if (fields.newPassword) person.passwords.push(fields.newPassword);
   return answer;
 };
 

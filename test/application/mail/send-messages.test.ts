@@ -260,14 +260,3 @@ describe('a message that cannot be sent', () => {
     expect([app.outcomes, await waiting()]).toEqual([['refused'], 0]);
   });
 });
-
-it('a message that is being sent is sent by no other instance until its lease ends, and then it is', async () => {
-  const { app, user } = await setUp({ send: () => new Promise(() => undefined) });
-  await app.enqueue({ kind: 'new-device', userId: user.id, to: EMAIL });
-  const begun = [];
-  for (const time of [0, 5 * MINUTE - 1, 1]) {
-    app.clock.advance(time);
-    begun.push((await app.send(10)).length);
-  }
-  expect(begun).toEqual([1, 0, 1]);
-});

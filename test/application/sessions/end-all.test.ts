@@ -3,9 +3,8 @@ import type { SessionRepository } from '../../../src/application/ports/session-r
 import { endEverySession, removeEnded } from '../../../src/application/sessions/purge.ts';
 import { listEnded } from '../../../src/application/storage/events.ts';
 import type { Transactions } from '../../../src/application/storage/records.ts';
-import { claimDeliveries } from '../../../src/application/storage/webhooks.ts';
 import { BOB, ORIGIN, registeredAda } from '../../support/account.ts';
-import { anId, aRememberedDevice, aWebhook } from '../../support/builders.ts';
+import { anId, aRememberedDevice } from '../../support/builders.ts';
 
 const OPERATOR = { ...ORIGIN, actor: 'Una' };
 
@@ -52,20 +51,6 @@ describe('the end of all sessions', () => {
     await endEverySession(app)(OPERATOR, null);
     expect([await step(1), await step(1), await step(1), await step(1)]).toEqual([0, 0, 0, null]);
     expect((await ofAda()).devices).toEqual([]);
-  });
-
-  it('is told to webhooks in order, one event of a user at a time', async () => {
-    const { app, user, step } = await setUp();
-    const webhook = aWebhook();
-    await app.records.insert('webhooks', webhook);
-    await endEverySession(app)(OPERATOR, null);
-    await step(9);
-    const now = app.clock.now();
-    const claimed = await claimDeliveries(app.records, { webhookId: webhook.id, now, until: now + 1_000, limit: 9 });
-    expect(claimed.map(({ userId, sequence }) => [userId === user.id, sequence]).toSorted()).toEqual([
-      [false, 1],
-      [true, 1],
-    ]);
   });
 
   it('lets none of them be replaced, as a thief with a copied token would', async () => {

@@ -100,28 +100,6 @@ describe('what webhooks are told', () => {
     expect(JSON.stringify(taken).toLowerCase()).not.toContain('ada');
   });
 
-  it('arrives in order after a receiver has answered 500 for an hour, with the same ids', async () => {
-    const { happen, pass, receive, taken, outcomes } = await telling(aWebhook());
-    const ids = new Set<string>();
-    receive(async (_webhook, { id }) => {
-      ids.add(id);
-      return { status: 500, retryAfter: 0 };
-    });
-    await happen('disabled', 'enabled');
-    await pass(HOUR);
-    await happen('disabled');
-    expect(ids.size).toBe(1);
-    expect(outcomes).toEqual(['failed', 'failed', 'failed', 'failed']);
-    receive(answers(204));
-    await pass(3 * HOUR);
-    expect(taken.map(({ sequence, type }) => [sequence, type])).toEqual([
-      [1, 'user.disabled'],
-      [2, 'user.enabled'],
-      [3, 'user.disabled'],
-    ]);
-    expect([...ids]).toEqual([taken[0]?.id]);
-  });
-
   it('goes to others while one receiver never answers', async () => {
     const [slow, quick] = [aWebhook(), aWebhook()];
     const { app, begin, receive, taken } = await telling(slow, quick);

@@ -42,6 +42,12 @@ describe('AppError', () => {
     expect(new AppError('SYS_HTTP_UNEXPECTED_ERROR', { message: 'Try later.' }).message).toBe('Try later.');
   });
 
+  it('has a message of a hook, which the log does not have', () => {
+    const { message, logMessage } = new AppError('AUTH_REGISTRATION_REFUSED', { hookMessage: 'Not you, Ada.' });
+    expect([message, logMessage]).toEqual(['Not you, Ada.', CATALOG.AUTH_REGISTRATION_REFUSED.message]);
+    expect(new AppError('AUTH_REGISTRATION_REFUSED', { message: 'No.' }).logMessage).toBe('No.');
+  });
+
   it('does not contain its reason in the message', () => {
     expect(new AppError('AUTH_FAILED', { reason: 'the user does not exist' }).message).toBe(
       CATALOG.AUTH_FAILED.message,

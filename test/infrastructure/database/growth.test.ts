@@ -173,8 +173,10 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the pages of PostgreSQL that ea
   it('are as many among 40,000 users as among 10,000, but to count them, and the events of the present hours, 10,000 at most', () => {
     const both = many?.seen.map(({ name, pages }, at) => ({ name, few: few?.seen[at], many: pages })) ?? [];
     expect(both.map(({ few }) => few?.name)).toEqual(both.map(({ name }) => name));
+    // The list of ended sessions is read once in two seconds: one of the services may have answered without a read.
+    const compared = both.filter(({ name, few }) => name !== 'ended-sessions' || few?.pages !== 0);
     // Some pages more are of the first row of a table.
-    const growing = both.filter(({ few, many }) => many > 1.5 * (few?.pages ?? 0) + 16);
+    const growing = compared.filter(({ few, many }) => many > 1.5 * (few?.pages ?? 0) + 16);
     expect(growing).toMatchObject([{ name: 'operators-overview' }, { name: 'operators-count' }]);
     // Of an index alone.
     expect(many?.seen.find(({ name }) => name === 'operators-count')?.pages).toBeLessThan(40_000 / 16);

@@ -23,7 +23,7 @@ const alertOf = (shown: PageView): Html => {
   const { state, texts } = shown;
   const { error, notice } = state ?? {};
   // What no form has done is neither good nor bad news.
-  const fact = state?.form === '' ? html` fact` : NOTHING;
+  const fact = state?.form ? NOTHING : html` fact`;
   if (notice !== undefined)
     return html`<p role="status" class="notice${fact}">${texts.notices[notice] ?? ''}${addressOf(shown)}</p>`;
   if (error === undefined) return NOTHING;

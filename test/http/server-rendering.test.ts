@@ -212,7 +212,7 @@ describe('a navigation that continues', () => {
     const { cookie } = await signUp(service);
     const response = await navigate(cookie, 'https://evil.example', { ...NAVIGATION, Accept: 'text/html' }).expect(400);
     expect(response.get('Content-Type')).toBe('text/html; charset=utf-8');
-    expect(response.text).toContain('<code>CLIENT_PARAMS_VALIDATION_FAILED</code>');
+    expect(response.text).toContain('<code>CLIENT_<wbr>PARAMS_<wbr>VALIDATION_<wbr>FAILED</code>');
     expect(response.get('Location')).toBeUndefined();
     await refreshWith(service, cookie).expect(200);
   });

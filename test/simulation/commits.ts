@@ -1,7 +1,7 @@
 import type { TableName } from '../../src/application/storage/tables.ts';
 import { type Change, database } from './database.ts';
 import { facts } from './facts.ts';
-import { HOUR, type Judge, judgeOf, kernel } from './kernel.ts';
+import { HOUR, type Judge, judgeOf, kernel, SECOND } from './kernel.ts';
 
 /** What every commit has to hold, whoever has caused it: rules of rows, stated once more and not taken from the service. */
 
@@ -86,8 +86,12 @@ hold('deliveries', ({ before, after }, judge) => {
   judge('webhooks come at least once', due.length > 0 || lane.length === 0);
 });
 
-hold('outbox', ({ before, after }, judge) => {
-  if (after || before?.kind !== 'password-changed') return;
+hold('outbox', ({ before, after }, judge, changes) => {
+  if (after || !before) return;
+  // Nothing else has happened, and it is too young to be given up.
+  const isSettled = changes.length === 1 && Number(before.createdAt) > kernel.time - 5 * HOUR;
+  judge('no mail is lost', !isSettled || !(kernel.time - Number(facts.refused.get(before.id)) < 5 * SECOND));
+  if (before.kind !== 'password-changed') return;
   const { email, emailVerifiedAt } = Object(userOf(before));
   const isProven = email === before.to && emailVerifiedAt !== null;
   const isLimited = !isProven && facts.letters.filter(({ to }) => to === before.to).length >= 5;

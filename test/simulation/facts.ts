@@ -35,6 +35,8 @@ export const facts = perWorld(() => ({
   refreshes: new Map<string, number[]>(),
   /** Mails, as they came; without an id, what an operator has handed over. */
   letters: [] as Letter[],
+  /** When the mail server refused mails last, by their ids. */
+  refused: new Map<unknown, number>(),
 }));
 
 export const forgotSince = (time = Number.POSITIVE_INFINITY, until = Number.POSITIVE_INFINITY) =>

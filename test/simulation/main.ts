@@ -9,7 +9,7 @@ import type { Options, Result } from './run.ts';
 
 const { values } = parseArgs({
   options: {
-    seeds: { type: 'string', default: '20-40' },
+    seeds: { type: 'string', default: '20-52' },
     seed: { type: 'string' },
     /** Seeds that begin with a date, such as 2027-01-31: new ones every day. */
     from: { type: 'string' },

@@ -60,7 +60,9 @@ const mailServer =
     async send({ id, to, subject, text }) {
       await kernel.sleep(chance.between(20, 800));
       if (isDead()) return new Promise(() => undefined);
+      facts.refused.set(id, kernel.time);
       if (chance.happens(outside.mail)) throw new Error('the mail server is away');
+      facts.refused.delete(id);
       tell(`mail to ${to}: ${subject}`);
       const isSent = facts.letters.some((letter) => letter.id === id);
       expect('a mail goes out once', !isSent, () => subject, faultWithin(10 * MINUTE));

@@ -1,12 +1,14 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { oneTimePassword } from '../../../src/adapters/crypto/secrets.ts';
 import { acceptedSteps } from '../../../src/domain/second-factor.ts';
 import { launchChromium } from '../browser/chromium.ts';
 import { provideChromium } from '../browser/program.ts';
-import { runInMemory } from '../processes/process.ts';
+import { runService } from '../processes/process.ts';
 import { freePort } from '../servers/free-port.ts';
+import { temporaryDirectory } from '../storage/temporary-directory.ts';
 import { ROOT } from './repository.ts';
 
 /** `npm run screenshots`: the pictures of the documentation, of a service with users that are made up. */
@@ -18,11 +20,22 @@ const OFFICE = { ...DESKTOP, viewport: { width: 1280, height: 800 } };
 const PHONE = { ...DESKTOP, viewport: { width: 375, height: 760 } };
 const SECRET = 'a-secret-of-this-picture-alone-0123456789';
 const PASSWORD = 'correct horse battery';
+const HOUR = 3_600_000;
+const SHARES: readonly (readonly [kind: string, detail: string, share: number])[] = [
+  ['logged-in', 'password', 24],
+  ['logged-in', 'passkey', 14],
+  ['logged-in', 'provider', 9],
+  ['registered', '', 6],
+  ['login-refused', '', 4],
+  ['session-ended', 'logout', 8],
+];
 const NAMES = ['grace', 'alan', 'edsger', 'barbara', 'donald', 'margaret', 'ada'];
 
 const origin = `http://localhost:${await freePort()}`;
 const office = `http://localhost:${await freePort()}`;
-const service = await runInMemory({
+const data = temporaryDirectory();
+const service = await runService({
+  DATA_DIR: data.path,
   PORT: new URL(origin).port,
   BASE_URL: origin,
   BRAND_NAME: 'Acme Notes',
@@ -72,7 +85,26 @@ const register = async (page: Page, username: string): Promise<void> => {
   await submit(page, 'register.register', { username, email: `${username}@example.org`, password: PASSWORD });
 };
 
+/** Counts of a day that is over, with more log-ins by day than by night. */
+const fillOverview = (): void => {
+  const database = new DatabaseSync(join(data.path, 'database.sqlite'), { timeout: 60_000 });
+  const insert = database.prepare(
+    'insert or replace into hourly_counts (hour, kind, detail, count, version) values (?, ?, ?, ?, 0)',
+  );
+  const latest = Math.floor(Date.now() / HOUR) * HOUR - HOUR;
+  for (let ago = 0; ago < 24; ago += 1) {
+    const hour = latest - ago * HOUR;
+    const busy = 1.2 - Math.cos(((hour % (24 * HOUR)) / HOUR / 12) * Math.PI);
+    for (const [kind, detail, share] of SHARES)
+      insert.run(hour, kind, detail, Math.round(share * busy + ((ago * 7) % 3)));
+    insert.run(hour, 'users', '', 1_842 - 9 * ago);
+    insert.run(hour, 'sessions', '', 2_260 - 5 * ago + Math.round(60 * busy));
+  }
+  database.close();
+};
+
 try {
+  fillOverview();
   rmSync(DIRECTORY, { recursive: true, force: true });
   mkdirSync(DIRECTORY, { recursive: true });
   for (const name of NAMES.slice(0, -1)) await register(await pageIn(DESKTOP), name);
@@ -113,4 +145,5 @@ try {
 } finally {
   await chromium.close();
   await service.stop();
+  data.remove();
 }

@@ -52,7 +52,7 @@ export const open = async <const Own extends OwnTables = Record<never, never>>(
       },
       /** Returns a `pendingLogin` instead of tokens if the account needs a second factor. */
       logIn: async (body: v.InferInput<typeof LoginBody>) => enter(checked(LoginBody, body)),
-      /** @returns another pair of tokens. The given token cannot be used again. */
+      /** @returns another pair of tokens, in place of the given one. A later replay of the given token ends the session. */
       refresh: (refreshToken: string) => renew([refreshToken]),
       logOut: (refreshToken: string) => end([refreshToken]),
       close: opened.closeAll,

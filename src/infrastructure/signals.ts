@@ -23,7 +23,7 @@ const onSignal = (signal: NodeJS.Signals): void => {
  * Calls `stop` at the first signal, and then ends the process, unless the program has listeners of its own: a server that hangs may keep a connection
  * open. With more than `most` signals, the process ends at once. A worker has no such limit, since it ends with its primary process.
  * @param fail is called when `stop` has failed.
- * @returns a function that stops as well. Signals do nothing afterwards.
+ * @returns a function that stops as well. Afterwards signals no longer call `stop`: by default, they end the process.
  */
 export const stopAtSignals = (stop: Stop, most: number, fail: Service['fail']): Stop => {
   const service = { stop, most, fail };

@@ -3,7 +3,7 @@ import type { AuthClient } from '../../client/src/types.ts';
 import { facts } from './facts.ts';
 import { REFRESH, send } from './internet.ts';
 import { type Chance, kernel, MINUTE, SECOND } from './kernel.ts';
-import { type Answer, APPLICATION, type Asked, sessionOf, tokenOf } from './outside.ts';
+import { type Answer, APPLICATION, type Asked, claimsOf, sessionOf, tokenOf } from './outside.ts';
 
 /** A browser without its tabs: cookies, storage, a machine that sleeps, and its line to the service. */
 
@@ -92,11 +92,14 @@ const travelOver = (line: typeof GOOD_LINE, chance: Chance) => {
     if (isKept) lastArrival = Math.max(lastArrival, kernel.time + chance.between(...line.delay));
     const back = await during(isKept ? kernel.sleep(lastArrival - kernel.time) : lose(got ? MINUTE / 2 : 20));
     if (back === null) facts.unanswered.add(id);
-    else if (asked.path === REFRESH && [200, 401].includes(got?.status ?? 0))
+    // A token that has expired reveals no thief: it does not verify.
+    else if (isLive(tokenOf(asked)) && asked.path === REFRESH && [200, 401].includes(got?.status ?? 0))
       facts.refreshes.set(id, [...(facts.refreshes.get(id) ?? []), kernel.time]);
     return back === null ? null : got;
   };
 };
+
+const isLive = (token?: string): boolean => Number(claimsOf(token)?.exp) * SECOND > kernel.time;
 
 /** The time of the machine counts, which the service does not know. */
 const cookieJar = (skew: number) => {

@@ -151,7 +151,7 @@ const memory = <Each extends Token>(max: number) => {
   };
 };
 
-/** Several requests may get the same token, so that nobody may change it. */
+/** Several requests may get the same token, so nobody may change it. */
 const frozen = <Each extends Token>(token: Each): Each => {
   for (const member of Object.values(token.claims)) if (typeof member === 'object') Object.freeze(member);
   Object.freeze(token.claims);

@@ -53,8 +53,8 @@ export const limitedLookup = (lookUp: Resolve): Resolve => {
 const resolved = limitedLookup((hostname) => promisify(lookup)(hostname, { all: true }));
 
 /**
- * The public addresses of a URL. A connection has to use these, and not resolve the name again.
- * @throws RefusedAddress when all are private, of this machine, of transition to IPv6, or reserved.
+ * The addresses of a URL that are in the allowed networks, or public. A connection has to use these, and not resolve the name again.
+ * @throws RefusedAddress when there is none: all others are private, of this machine, of transition to IPv6, or reserved, or the URL has `http:`.
  */
 export const allowedAddresses = async (
   { hostname, protocol }: URL,

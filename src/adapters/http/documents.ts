@@ -39,7 +39,7 @@ export const contentPolicy = (directives: Readonly<Record<string, string>>): str
 
 const OWN_FILES = { 'style-src': "'self'", 'img-src': "'self'" };
 
-/** The policy of a page without scripts. It may load stylesheets and images of the service. @param directives further ones */
+/** The policy of a page that loads stylesheets and images of the service. @param directives further ones, or replacements */
 export const pagePolicy = (directives: Readonly<Record<string, string>> = {}): string =>
   contentPolicy({ ...OWN_FILES, ...directives });
 

@@ -50,7 +50,7 @@ export type HttpDeps = {
     error: AppError,
   ) => Promise<{ readonly text: string; readonly contentSecurityPolicy: string }>;
   readonly allowedOrigins: readonly string[];
-  /** The origins of the service itself. Only their pages may post forms. */
+  /** The origins of the service itself. Only their pages may post forms that are not for applications as well. */
   readonly ownOrigins: readonly string[];
   /** The paths to which identity providers send browsers by POST, from any origin. Their routes change nothing. */
   readonly postedCallbacks?: ReadonlySet<string>;

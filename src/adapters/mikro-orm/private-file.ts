@@ -7,7 +7,10 @@ export const BESIDE_DATABASES = ['-wal', '-shm', '-journal'];
 export const GROUP_AND_OTHERS = 0o077;
 const OTHERS = 0o007;
 
-/** Creates the file of a database if necessary, and restricts it to its owner. @throws Error when other users can still access it */
+/**
+ * Creates the file of a database if necessary, and restricts it, with the files that SQLite keeps beside it, to its owner.
+ * @throws Error when everybody can still access one of them
+ */
 export const makeDatabasePrivate = (path: string): void => {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   try {

@@ -15,7 +15,7 @@ const RETRY_AFTER_SECONDS = 5;
 /** Seconds by which the clock of the provider may differ. */
 const CLOCK_TOLERANCE = 30;
 
-/** The provider does not answer, or reports a failure of its own. */
+/** The provider does not answer, answers with too much, or reports a failure or a limit. The user has not caused it. */
 export class Unreachable extends LoggableError {}
 
 const boundedFetch = async (url: string, options: CustomFetchOptions): Promise<Response> => {

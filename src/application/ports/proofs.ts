@@ -19,9 +19,9 @@ export type ProofOutcome =
 export type BrowserProof = {
   /** The public key: `x.y` of its JWK. */
   readonly key: string;
-  /** `jti`: the challenge that the service has made. */
+  /** `jti`: the challenge as the browser has signed it. Only `Secrets.unsign` shows whether the service has made it. */
   readonly challenge: string;
-  /** The authorization that the service has made; `null` in a renewal. */
+  /** The authorization, unchecked in the same way; `null` in a renewal. */
   readonly authorization: string | null;
 };
 

@@ -132,7 +132,7 @@ export const violates = (error: unknown, index: string): boolean =>
 
 /** Functions that are called after a transaction was committed. */
 export type Listeners = {
-  /** Gets the events that were stored: once, even if their transaction ran twice. */
+  /** Gets the events that were added, also those that are not stored: once, even if their transaction ran twice. */
   readonly onEvents?: (events: readonly AccountEvent[]) => void;
   /** Gets the events of operators when they are taken. If it is set, `onEvents` gets none of them. */
   readonly onOperatorEvents?: (events: readonly AccountEvent[]) => void;

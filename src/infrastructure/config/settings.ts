@@ -266,7 +266,7 @@ export const cookiePathOf = (env: Values): string =>
 /** Whether browsers send a cookie with its path to refresh and log-out (RFC 6265 §5.1.4). */
 export const cookieCoversAuth = (env: Values) => withSlash(authPathOf(env)).startsWith(withSlash(cookiePathOf(env)));
 
-/** Browsers let no other host, and no page over http, set a cookie with one of the prefixes (RFC 6265bis §4.1.3). */
+/** Browsers let no page over http set a cookie with one of the prefixes, and no other host one with `__Host-` (RFC 6265bis §4.1.3). */
 const accessCookieOf = (env: Values): AccessCookieSettings => {
   const { ACCESS_COOKIE_DOMAIN: domain, JWT_REFRESH_COOKIE_SECURE: secure } = env;
   const prefix = domain === undefined ? '__Host-' : '__Secure-';

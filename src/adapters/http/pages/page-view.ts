@@ -27,7 +27,7 @@ export type PageView = PageContent &
     readonly providers: readonly { readonly name: string; readonly title: string }[];
     /** The languages of mails. */
     readonly locales: readonly string[];
-    /** The URL of the application; `null`: not known. */
+    /** The origin of the application; `null`: not known. */
     readonly application: string | null;
     /** The minimum length of a password. */
     readonly minLength: number;

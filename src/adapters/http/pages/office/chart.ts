@@ -18,7 +18,7 @@ type Chart = {
 /** The page stretches the picture. */
 const [STEP_WIDTH, HEIGHT] = [10, 100];
 
-/** Bars or a line, with a table that says the same. */
+/** Bars or a line, with a table that says the same; only a sentence if there is nothing to draw. */
 export const chartOf = ({ title, labels, series, isLine = false, firstHue = 1 }: Chart): Html => {
   const totals = labels.map((_, at) => sum(series.map(({ values }) => values[at] ?? 0)));
   if (sum(totals) === 0)

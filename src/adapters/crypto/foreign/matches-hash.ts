@@ -44,13 +44,13 @@ export const matchesHash = (password: string, hash: SlowHash): boolean => {
     const key = derivedKey(text, hash);
     return key !== null && crypto.timingSafeEqual(key, hash.key);
   };
-  return spellingsOf(password, hash).some(matches) && !hasInvalidCharacters(password);
+  return variantsOf(password, hash).some(matches) && !hasInvalidCharacters(password);
 };
 
 /** The forms of WordPress put a backslash before each of these, and hash the result. Its API and other systems with phpass do not. */
 const SLASHED = /['"\\]/g;
 
-const spellingsOf = (password: string, hash: SlowHash): readonly string[] => {
+const variantsOf = (password: string, hash: SlowHash): readonly string[] => {
   const isOfWordPress = hash.scheme === 'bcrypt' && /^(?:wordpress|phpass)$/.test(hash.digest?.algorithm ?? '');
   const slashed = isOfWordPress ? password.replaceAll(SLASHED, String.raw`\$&`) : password;
   return slashed === password ? [password] : [password, slashed];

@@ -7,7 +7,7 @@ import { date } from '../config/forms.ts';
 import type { Env } from '../config/variables.ts';
 import { parseConfig } from '../config.ts';
 import { type Action, type Answer, action, type Command, jsonLine } from './command.ts';
-import { actActions, actionOf } from './users/acts.ts';
+import { actionOf, commandActions } from './users/acts.ts';
 import { exportAll, importAction } from './users/files.ts';
 import { type Accounts, accountIn, findUser, type StorageOverrides, withAccounts } from './users/open-accounts.ts';
 import { accountText, eventsTable, listActions, usersTable } from './users/tables.ts';
@@ -35,7 +35,7 @@ export const users = (overrides: StorageOverrides = {}): Command => {
     const name = accountIn(given);
     return opening(env, async (accounts) => work(accounts, await findUser(accounts, name)));
   };
-  const { 'end-all-sessions': _, ...acts } = actActions(opening);
+  const { 'end-all-sessions': _, ...acts } = commandActions(opening);
   return {
     actions: {
       find: action({

@@ -121,7 +121,7 @@ const showPage =
     }
     return deps.render(ctx, {
       ...{ name, state, payloads, isVisitor, to },
-      ...(page.leadsOn === 'when-proven' && { elsewhere: elsewhereFor(at, to, next) }),
+      ...(page.leadsOn === 'when-proven' && { elsewhere: targetsWithoutKey(at, to, next) }),
       target: at.locationOf('target', to, MARKS.loggedIn),
     });
   };
@@ -153,7 +153,7 @@ const sayAtLogIn = ({ states, hasCookie }: PagesDeps, ctx: Context, code: ErrorC
     states.set(ctx, { page: 'log-in', form: '', error: { code, status: 401, fields: [] } });
 };
 
-const elsewhereFor = (at: Locations, to = at.pathOf('account'), application?: string): readonly string[] => [
+const targetsWithoutKey = (at: Locations, to = at.pathOf('account'), application?: string): readonly string[] => [
   // The application adds its own query again.
   ...(application === undefined ? [] : [withParameter(application, MARK, encodeURIComponent(to.replace(/\?.*/, '')))]),
   at.hrefOf('log-in', to),

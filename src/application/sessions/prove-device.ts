@@ -14,7 +14,7 @@ export type Presented = {
   readonly boundCookies?: readonly string[];
 };
 
-/** What use cases need of the client of a request. Tokens and devices are as the browser presents them. */
+/** What use cases need to know about the client of a request. Tokens and devices are not verified yet. */
 export type ClientContext = {
   readonly origin?: Origin;
   readonly presented?: Presented;

@@ -46,7 +46,7 @@ export const locations = (settings: TargetSettings) => {
   };
   const isOfWeb = (to: unknown): to is string => typeof to === 'string' && targetProblem(to, settings) === null;
   const isOfApp = (to: unknown): to is string => typeof to === 'string' && challengeIn(to, settings) !== null;
-  /** The schema of what the visitor came for: a page of an application or of the service, or an app. */
+  /** The schema of where the visitor wants to go: a page of an application or of the service, or an app. */
   const target = v.optional(
     v.pipe(
       v.string(),

@@ -18,11 +18,11 @@ import type { TargetSettings } from './targets.ts';
 export type PageContent = Pick<PageFacts, 'payloads' | 'isVisitor'> & {
   readonly name: PageName;
   readonly state: PageState | null;
-  /** The parameter of the page's address, if the visitor came for something. */
+  /** The query parameter: where the visitor wants to go in the end. */
   readonly to: string | undefined;
-  /** The address of that, or of the account. */
+  /** The URL of `to`, or of the account. */
   readonly target: string;
-  /** Where the visitor goes if this page has no key to prove: to the application, which may have it, or to the log-in. */
+  /** Where the visitor goes if this page does not have the key: to the application, which may have it, or to the log-in. */
   readonly elsewhere?: readonly string[];
 };
 

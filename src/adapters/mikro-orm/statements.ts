@@ -120,8 +120,8 @@ export type TableStatement = Statement & { readonly table: SqlTable };
 /** How a read locks its rows. `write` changes their version, since the other nodes of a cluster see no locks, but conflicts. */
 export type RowLock = 'no key update' | 'update' | 'write' | null;
 
-/** What the statements of a dialect differ in. */
-export type Asking = {
+/** How the statements for one database differ from those for others. */
+export type StatementDialect = {
   readonly booleans: Booleans;
   /**
    * Whether a page compares columns by `>=` and `<=` instead of `=`, and sorts by them first. By `=`, MariaDB reads all rows before the place where a
@@ -133,7 +133,7 @@ export type Asking = {
 export const selectRows = <Name extends TableName>(
   table: SqlTable,
   { equal = {}, range, order = [], descending = false, skip, limit }: Query<Name>,
-  { booleans, equalsAreRanges }: Asking,
+  { booleans, equalsAreRanges }: StatementDialect,
   lock: RowLock,
 ): TableStatement => {
   const equals = Object.entries(equal).map(([member, value]) => [table.column(member), value] as const);

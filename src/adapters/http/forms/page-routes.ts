@@ -176,7 +176,7 @@ const withoutPage =
     // If the browser has not kept the cookie of a log-in or a proof, the visitor would be sent there again and again.
     const isBack = PAGES[lacking].for !== 'visitor' && mark === MARKS.loggedIn;
     if (PAGES[lacking].for === 'stranger' && !isBack) sayAtLogIn(deps, ctx, 'AUTH_FAILED');
-    return isBack ? at.hrefOf('log-in', at.wayTo(name, to), MARKS.noCookie) : at.lackingAt(lacking, name, to);
+    return isBack ? at.hrefOf('log-in', at.targetBackTo(name, to), MARKS.noCookie) : at.lackingAt(lacking, name, to);
   };
 
 /** Returns as a file everything that is stored about the visitor. */

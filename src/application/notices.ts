@@ -1,5 +1,5 @@
 import { type AccountEvent, type Device, isSameDevice, type Origin } from '../domain/event.ts';
-import { type ChangeNotice, HAPPENINGS, type Notice } from '../domain/happenings.ts';
+import { type ChangeNotice, EVENT_TABLE, type Notice } from '../domain/event-table.ts';
 import type { SessionKey } from '../domain/session.ts';
 import type { User } from '../domain/user.ts';
 import { reserveUndo } from './links.ts';
@@ -35,7 +35,7 @@ type Change = {
 /** Notifies a user of a change of the account, after its event is stored. Changes by operators are not limited. */
 export const notifyOfChange = async (deps: Core, stores: Stores, { kind, user, origin, added }: Change) => {
   const createdAt = added && (deps.notices?.size ?? 0) > 0 ? await reserveUndo(deps, stores, user, added) : undefined;
-  if (!sendsNotice(deps, HAPPENINGS[kind].notice)) return;
+  if (!sendsNotice(deps, EVENT_TABLE[kind].notice)) return;
   const { id: userId, email: to, emailVerifiedAt, locale = null } = user;
   const countOfHour = () => countEvents(stores.records, userId, kind, deps.clock.now() - HOUR);
   if ((origin.actor ?? null) === null && (await countOfHour()) > NOTICES_PER_HOUR) return;

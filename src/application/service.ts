@@ -1,7 +1,7 @@
 import type { SecondFactorPolicy } from '../domain/assurance.ts';
 import type { DeviceBinding } from '../domain/device-binding.ts';
 import { type DomainEvent, newEvent, type Origin } from '../domain/event.ts';
-import type { Notice } from '../domain/happenings.ts';
+import type { Notice } from '../domain/event-table.ts';
 import { type MessageDraft, newMessage } from '../domain/message.ts';
 import type { PasswordLimits, PasswordRules } from '../domain/password.ts';
 import type { RegistrationPolicy } from '../domain/registration.ts';

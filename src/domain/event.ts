@@ -1,5 +1,5 @@
 import type { LoginMethod } from './assurance.ts';
-import { HAPPENINGS } from './happenings.ts';
+import { EVENT_TABLE } from './event-table.ts';
 import { isVisibleLine, utf8Length } from './text.ts';
 
 /** The browser and the network from which a session was used last. The list of sessions shows them (ADR 0005). */
@@ -53,8 +53,8 @@ export type Origin = Device & {
 
 export const NO_ORIGIN: Origin = { ...UNKNOWN_DEVICE, requestId: null };
 
-export type EventKind = keyof typeof HAPPENINGS;
-export const EVENT_KINDS = Object.keys(HAPPENINGS) as EventKind[];
+export type EventKind = keyof typeof EVENT_TABLE;
+export const EVENT_KINDS = Object.keys(EVENT_TABLE) as EventKind[];
 
 export const SESSION_ENDINGS = [
   'logout',

@@ -1,5 +1,5 @@
 import type { Origin } from './event.ts';
-import { limitsOf, MAIL_INTERVAL, SENT_MAILS, type SentMail } from './happenings.ts';
+import { limitsOf, MAIL_INTERVAL, SENT_MAILS, type SentMail } from './event-table.ts';
 import { RESET_LIFETIME } from './link.ts';
 import { LOGIN_CODE_LIFETIME, LOGIN_CODE_SPACING } from './login-code.ts';
 import { PENDING_LOGIN_LIFETIME } from './second-factor.ts';

@@ -1,4 +1,4 @@
-import { NOTICES } from '../../domain/happenings.ts';
+import { NOTICES } from '../../domain/event-table.ts';
 import { canonicalLocale } from '../../domain/locale.ts';
 import { hidesSomething } from '../../domain/text.ts';
 import { EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../domain/user.ts';

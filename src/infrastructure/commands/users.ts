@@ -3,7 +3,7 @@ import { accountData, type EventData, eventsData, userData } from '../../applica
 import { withoutName } from '../../domain/event.ts';
 import type { User } from '../../domain/user.ts';
 import { CommandError, invalidArguments } from '../command-error.ts';
-import { date } from '../config/forms.ts';
+import { date } from '../config/formats.ts';
 import type { Env } from '../config/variables.ts';
 import { parseConfig } from '../config.ts';
 import { type Action, type Answer, action, type Command, jsonLine } from './command.ts';

@@ -144,12 +144,12 @@ export const notifyOfReplay = async (deps: Core, stores: Stores, userId: string,
 export const recordUnprovenDevice = (deps: Core, session: SessionKey & Device, origin: Origin): Promise<void> =>
   deps.transactions.run(async (stores) => {
     const { userId, id: sessionId } = session;
-    const isOften = async () =>
+    const isLimitReached = async () =>
       (await countEvents(stores.records, userId, 'device-unproven', deps.clock.now() - HOUR)) >= NOTICES_PER_HOUR;
     // Also asked before the lock, so that a copied cookie does not hold up its user.
-    if (await isOften()) return;
+    if (await isLimitReached()) return;
     await stores.users.lock(userId);
-    if (await isOften()) return;
+    if (await isLimitReached()) return;
     await notifyOfUnprovenDevice(deps, stores, session, origin);
     await record(deps, stores, origin, [{ userId, kind: 'device-unproven', sessionId }]);
   });

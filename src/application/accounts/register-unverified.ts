@@ -94,7 +94,7 @@ const add = async (deps: Service, stores: Stores, { user, own, origin }: Registr
   await enqueue(deps, stores, origin, [{ kind: 'email-verification', userId, to: email }]);
 };
 
-/** Whether the attributes are those of a hook about the first address. Attributes by an operator stay. */
+/** Whether a hook has set the attributes, for the mistyped address. Those that an operator has set stay. */
 const areAttributesOfHook = async ({ beforeRegister }: Service, stores: Stores, userId: string): Promise<boolean> =>
   beforeRegister !== undefined && (await countEvents(stores.records, userId, 'attributes-changed', 0)) === 0;
 

@@ -1,6 +1,6 @@
 import { ACTS } from '../../adapters/http/routes/back-office/acts.ts';
 import { accountData, type EventData, eventsData, userData } from '../../application/accounts/account-data.ts';
-import { withoutName } from '../../domain/event.ts';
+import { withoutOperatorName } from '../../domain/event.ts';
 import type { User } from '../../domain/user.ts';
 import { CommandError, invalidArguments } from '../command-error.ts';
 import { date } from '../config/formats.ts';
@@ -81,7 +81,7 @@ export const users = (overrides: StorageOverrides = {}): Command => {
           return withUser(env, name, async (accounts, found) => {
             const data = await accountData(accounts, found, accounts.clock.now());
             // The export is for the user, who does not learn the names of operators.
-            const events = (await eventsData(accounts.records, found.id)).map(withoutName);
+            const events = (await eventsData(accounts.records, found.id)).map(withoutOperatorName);
             return { text: jsonLine({ ...data, events }) };
           });
         },

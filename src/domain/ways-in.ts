@@ -75,7 +75,7 @@ export type Act = (typeof ACTS)[number];
  * - `named`: it stays, and the mail about the act names it
  * - `ends`: it ends
  * - `mine`: it ends, unless whoever acts has shown it: the session of the request, or a password that was presented
- * - `since`: it ends, unless it is older than what is undone (`Link.keeps`), was imported, or is a link that undoes an earlier change
+ * - `since`: it ends, unless it is older than what is undone (`Link.keeps`), was imported, or is a link to a former address or about an earlier change
  * - `block`: as `since`, and it is refused until the owner adds it in a session
  * - `waits`: it is refused while the account is disabled
  */

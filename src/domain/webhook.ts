@@ -23,7 +23,7 @@ export const TEST_TYPE = 'webhook.test';
 export type Webhook = {
   readonly id: string;
   readonly url: string;
-  /** `null`: all, also those of later versions. */
+  /** `null`: all, including those of later versions. */
   readonly types: readonly WebhookType[] | null;
   /** The keys are derived from it. Each rotation raises it. */
   readonly keyNumber: number;

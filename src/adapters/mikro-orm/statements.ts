@@ -80,7 +80,7 @@ const toSqlTable = (table: AnyTable, prefix: string): SqlTable => {
   const name = `${prefix}${table.name}`;
   const columns = columnsOf(table);
   const byMember = new Map(columns.map((column) => [column.member, column]));
-  // The types of `TABLES` make sure that the member exists.
+  // The types of `TABLES` guarantee that the member exists.
   const column = (member: string) => byMember.get(member) as SqlColumn;
   const uniques = new Map<string, string>();
   for (const [index, members] of uniquesOf(table)) {

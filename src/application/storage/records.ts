@@ -143,7 +143,7 @@ export type Listeners = {
 };
 
 /**
- * The stores that transactions change together. What belongs to a user goes with the user. Of concurrent calls, also of several instances, it
+ * The stores that transactions change together. What belongs to a user goes with the user. Of concurrent calls, even of several instances, it
  * - gives to one of many what is used up, taken or removed
  * - hands out each message, each event of a webhook and each one of an operator to one of many
  * - counts every log-in and every mail, keeps one request of an address, and purges each row once

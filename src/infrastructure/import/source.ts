@@ -8,7 +8,7 @@ export type SourceLine = Place &
     | {
         /** In the format of ./line.ts, which validates it. */
         readonly user: unknown;
-        /** What is left out or changed. The user is imported all the same. */
+        /** What is left out or changed. The user is imported nevertheless. */
         readonly notes?: readonly string[];
       }
     /** Why the user cannot be imported. It quotes no secrets. */

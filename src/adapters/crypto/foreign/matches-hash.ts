@@ -12,7 +12,7 @@ const byteOrder = (third: number, step: number, rest: readonly number[]): readon
 ];
 const ORDER = { sha256: byteOrder(10, 21, [30, 31]), sha512: byteOrder(21, 22, [63]) };
 
-/** The limit of libxcrypt. The time of each round grows with the password, also with phpass. */
+/** The limit of libxcrypt. The time of each round grows with the password, with phpass as well. */
 const MAX_PASSWORD_BYTES = 512;
 
 /** https://www.akkadia.org/drepper/SHA-crypt.txt. @returns the bytes in the order of the text; `null` if the password is too long */

@@ -17,7 +17,7 @@ export const waitsForMail = (facts: PageFacts): boolean => hasMethod(facts, 'mai
 const hasSecondFactor = ({ payloads }: PageFacts): boolean => payloads['current-user']?.secondFactor === true;
 
 /** Pages on which visitors log in, register, and show who they are. */
-export const WAYS_IN = {
+export const LOGIN = {
   'log-in': {
     path: '/auth/log-in',
     for: 'stranger',

@@ -44,7 +44,7 @@ export const WAYS_IN = [
 ] as const;
 export type WayIn = (typeof WAYS_IN)[number];
 
-export const ACTS = [
+export const ACCOUNT_ACTS = [
   /** In a session, by somebody who knows the password. */
   'password-changed',
   /** By a link that was mailed or handed over. */
@@ -68,7 +68,7 @@ export const ACTS = [
   'factors-removed',
   'account-deleted',
 ] as const;
-export type Act = (typeof ACTS)[number];
+export type AccountAct = (typeof ACCOUNT_ACTS)[number];
 
 /**
  * - `stays`: it stays as before
@@ -82,7 +82,7 @@ export type Act = (typeof ACTS)[number];
 export type Fate = 'stays' | 'named' | 'ends' | 'mine' | 'since' | 'block' | 'waits';
 
 /** A fate for each act. */
-type Row<Acts extends readonly unknown[] = typeof ACTS> = { readonly [At in keyof Acts]: Fate };
+type Row<Acts extends readonly unknown[] = typeof ACCOUNT_ACTS> = { readonly [At in keyof Acts]: Fate };
 
 // biome-ignore format: a table
 const TABLE: Readonly<Record<WayIn, Row>> = {
@@ -115,4 +115,4 @@ const TABLE: Readonly<Record<WayIn, Row>> = {
   'former-password':    ['ends',  'ends',  'mine',  'stays', 'stays', 'ends',  'ends',  'stays', 'stays', 'waits', 'ends',  'stays', 'ends'],
 };
 
-export const fateOf = (way: WayIn, act: Act): Fate => TABLE[way][ACTS.indexOf(act)] ?? 'ends';
+export const fateOf = (way: WayIn, act: AccountAct): Fate => TABLE[way][ACCOUNT_ACTS.indexOf(act)] ?? 'ends';

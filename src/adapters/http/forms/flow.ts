@@ -1,7 +1,7 @@
 import { LINKS } from '../flow/links.ts';
+import { LOGIN } from '../flow/login.ts';
 import type { FormRow, PageRow } from '../flow/rows.ts';
 import { SETTINGS } from '../flow/settings.ts';
-import { LOGIN } from '../flow/login.ts';
 
 /**
  * The pages for users, and where the results of their forms lead. A form submits to a route of the API, and has the schema, limits, guard,

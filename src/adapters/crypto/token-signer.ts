@@ -9,7 +9,7 @@ import type {
   Verified,
 } from '../../application/ports/token-signer.ts';
 import { PublicUserJson } from '../json/fields.ts';
-import { DIGEST, decoded, encoded, jwsProblem, isSignedBy, SIGNATURE_FORM } from './es256.ts';
+import { DIGEST, decoded, encoded, isSignedBy, jwsProblem, SIGNATURE_FORM } from './es256.ts';
 import { AccessTokenOfSession, MAX_TOKEN_LENGTH, RefreshTokenOfSession, type SessionHeader } from './token-claims.ts';
 import type { KeyPair, TokenKeys } from './token-keys.ts';
 

@@ -66,8 +66,7 @@ export const evidenceOf = async (deps: Service, presented: Presented, verified: 
     },
     refusal: ({ deviceKey }) => {
       if (proof !== null && proof.key === deviceKey) return expired('the proof was used, or may have been');
-      if (outcome?.ok === false && outcome.reason === 'untimely' && outcome.key === deviceKey)
-        return expired(UNTIMELY);
+      if (outcome?.ok === false && outcome.reason === 'untimely' && outcome.key === deviceKey) return expired(UNTIMELY);
       return unproven(outcome === null ? 'no proof' : 'no proof by the key of the session');
     },
   };

@@ -81,7 +81,6 @@ export type AccountAct = (typeof ACCOUNT_ACTS)[number];
  */
 export type Fate = 'stays' | 'named' | 'ends' | 'mine' | 'since' | 'block' | 'waits';
 
-/** A fate for each act. */
 type Row<Acts extends readonly unknown[] = typeof ACCOUNT_ACTS> = { readonly [At in keyof Acts]: Fate };
 
 // biome-ignore format: a table

@@ -99,7 +99,6 @@ export const sqlTables = (prefix: string, tables = TABLES): ((name: TableName) =
   return (name) => each.get(name) as SqlTable;
 };
 
-/** The names of all columns. */
 export const namesOf = ({ columns }: SqlTable): string[] => [...columns.map(({ name }) => name), VERSION];
 
 /** A row of `TABLES`, from a row of the database. */

@@ -36,7 +36,7 @@ const appleClient =
 
 /** Milliseconds after which the configuration of a provider is read again. openid-client renews the key set itself. */
 const DISCOVERY_LIFETIME = 86_400_000;
-/** Its least age when a failed sign-in makes it be read again, since endpoints and algorithms may have changed. */
+/** The same after a failed sign-in: endpoints and algorithms may have changed. */
 const KEPT_AFTER_FAILURE = 60_000;
 
 /** Reads the configuration of a provider with the first sign-in, and again after a failure. So the service starts without its providers. */

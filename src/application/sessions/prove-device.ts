@@ -6,7 +6,7 @@ import type { ProofOutcome, ProofTarget } from '../ports/proofs.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Service } from '../service.ts';
 
-/** A proof that a request presents, and the request that it has to be for. */
+/** A proof that a request presents, and the request that it must be for. */
 export type PresentedProof = ProofTarget & { readonly text: string };
 
 export type Presented = {

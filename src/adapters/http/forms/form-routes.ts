@@ -15,7 +15,7 @@ export type FormDeps = {
   readonly hasCookie: (ctx: Context) => boolean;
   /** The session of an access token that was just issued. */
   readonly openedBy: (accessToken: string) => Promise<Caller | undefined>;
-  /** Sets the cookie of a visitor who has proven possession of the session's key: in this request (`isNew`), or minutes ago. */
+  /** Sets the cookie of a visitor who has proven possession of the key: in this request (`isNew`), or minutes ago. */
   readonly rememberProof: (ctx: Context, opened: Caller, isNew: boolean) => void;
   /** A code by which an application binds the session. */
   readonly bindingCodeOf: (opened: Caller) => string;

@@ -20,7 +20,7 @@ const PENDING_LOGIN_COOKIE = 'login_pending';
 const REMEMBERED_DEVICE_COOKIE = 'remembered_device';
 /** What a form hands to the page that shows its result (ADR 0024). */
 export const PAGE_STATE_COOKIE = 'page_state';
-/** Shows for minutes that a page of the service has proven possession of the key of its session (ADR 0024). */
+/** Shows for minutes that a page of the service has the key of the session (ADR 0024). */
 const PAGE_VISITOR_COOKIE = 'page_visitor';
 const PASSKEY_OFFERED_COOKIE = 'passkey_offered';
 /** The form of the last log-in, without the user. */

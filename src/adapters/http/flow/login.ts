@@ -125,7 +125,7 @@ export const LOGIN = {
       'mail-code': { ...BY_CODE, fields: [], offered: hasCodes, initial: ownText('username', 'account') },
     },
   },
-  /** For sessions whose device has a key. Only a script can prove it. */
+  /** For sessions whose device has a key: only a script can sign a proof. */
   prove: {
     path: '/auth/prove',
     leadsOn: 'when-proven',

@@ -57,7 +57,7 @@ export const withdrawLinks = async ({ records }: Stores, userId: string, purpose
   await deleteLinks(records, userId, purposes);
 };
 
-/** Whether an address is reserved for its former user, who can still take it back (ADR 0010). Whoever proves it may have it all the same. */
+/** Whether an address is reserved for its former user, who can still take it back (ADR 0010). Whoever proves it may have it nevertheless. */
 export const isReserved = async (
   { clock }: Pick<Core, 'clock'>,
   { records }: Pick<Stores, 'records'>,

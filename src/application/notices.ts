@@ -1,5 +1,5 @@
 import { type AccountEvent, type Device, isSameDevice, type Origin } from '../domain/event.ts';
-import { type ChangeNotice, HAPPENINGS, type Notice } from '../domain/happenings.ts';
+import { type ChangeNotice, EVENT_TABLE, type Notice } from '../domain/event-table.ts';
 import type { SessionKey } from '../domain/session.ts';
 import type { User } from '../domain/user.ts';
 import { reserveUndo } from './links.ts';
@@ -35,7 +35,7 @@ type Change = {
 /** Notifies a user of a change of the account, after its event is stored. Changes by operators are not limited. */
 export const notifyOfChange = async (deps: Core, stores: Stores, { kind, user, origin, added }: Change) => {
   const createdAt = added && (deps.notices?.size ?? 0) > 0 ? await reserveUndo(deps, stores, user, added) : undefined;
-  if (!sendsNotice(deps, HAPPENINGS[kind].notice)) return;
+  if (!sendsNotice(deps, EVENT_TABLE[kind].notice)) return;
   const { id: userId, email: to, emailVerifiedAt, locale = null } = user;
   const countOfHour = () => countEvents(stores.records, userId, kind, deps.clock.now() - HOUR);
   if ((origin.actor ?? null) === null && (await countOfHour()) > NOTICES_PER_HOUR) return;
@@ -144,12 +144,12 @@ export const notifyOfReplay = async (deps: Core, stores: Stores, userId: string,
 export const recordUnprovenDevice = (deps: Core, session: SessionKey & Device, origin: Origin): Promise<void> =>
   deps.transactions.run(async (stores) => {
     const { userId, id: sessionId } = session;
-    const isOften = async () =>
+    const isLimitReached = async () =>
       (await countEvents(stores.records, userId, 'device-unproven', deps.clock.now() - HOUR)) >= NOTICES_PER_HOUR;
     // Also asked before the lock, so that a copied cookie does not hold up its user.
-    if (await isOften()) return;
+    if (await isLimitReached()) return;
     await stores.users.lock(userId);
-    if (await isOften()) return;
+    if (await isLimitReached()) return;
     await notifyOfUnprovenDevice(deps, stores, session, origin);
     await record(deps, stores, origin, [{ userId, kind: 'device-unproven', sessionId }]);
   });

@@ -1,7 +1,7 @@
 import type { SecondFactorPolicy } from '../domain/assurance.ts';
 import type { DeviceBinding } from '../domain/device-binding.ts';
-import { type DomainEvent, newEvent, type Origin } from '../domain/event.ts';
-import type { Notice } from '../domain/happenings.ts';
+import { type EventDraft, newEvent, type Origin } from '../domain/event.ts';
+import type { Notice } from '../domain/event-table.ts';
 import { type MessageDraft, newMessage } from '../domain/message.ts';
 import type { PasswordLimits, PasswordRules } from '../domain/password.ts';
 import type { RegistrationPolicy } from '../domain/registration.ts';
@@ -121,7 +121,7 @@ export const record = (
   deps: Sources,
   stores: Stores,
   origin: Origin,
-  domainEvents: readonly DomainEvent[],
+  domainEvents: readonly EventDraft[],
   isListed?: boolean,
 ): Promise<void> => {
   const at = deps.clock.now();

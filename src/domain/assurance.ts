@@ -105,7 +105,7 @@ const presentedAt = ({ authenticatedAt, amr }: Pick<Authenticated, 'authenticate
   amr.length === 1 && amr[0] === 'adopted' ? null : authenticatedAt;
 
 /**
- * The claim `auth_time`: when the user last presented all that the assurance of the session takes. For `aal2`, these are both kinds of factors.
+ * The claim `auth_time`: when the user last presented all that the assurance of the session requires. For `aal2`, these are both kinds of factors.
  * 0 if some of it was not presented here.
  */
 export const assuredAt = ({ authenticatedAt, amr, knownAt, heldAt }: Authenticated): number =>

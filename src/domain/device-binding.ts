@@ -62,10 +62,10 @@ export const deviceStatus = (keys: DeviceKeys, { required, proof, browserKey }: 
 };
 
 /**
- * The strongest sign that a request is for this session: a signature by its page's key, the bound cookie of its browser, or only a refresh token.
+ * What shows best that a request is for this session: a signature by its page's key, the bound cookie of its browser, or only a refresh token.
  * Another host of the domain can add cookies to a request, but no signature.
  */
-export const pointsAt = (keys: DeviceKeys, { signer = null, ...evidence }: Evidence) => {
+export const strongestMatch = (keys: DeviceKeys, { signer = null, ...evidence }: Evidence) => {
   if (evidence.required && signer !== null && signer === keys.deviceKey) return 'signature';
   return deviceStatus(keys, evidence) === 'proven' ? 'bound' : 'token';
 };

@@ -1,5 +1,5 @@
 import type { LoginMethod } from './assurance.ts';
-import { HAPPENINGS } from './happenings.ts';
+import { EVENT_TABLE } from './event-table.ts';
 import { isVisibleLine, utf8Length } from './text.ts';
 
 /** The browser and the network from which a session was used last. The list of sessions shows them (ADR 0005). */
@@ -53,8 +53,8 @@ export type Origin = Device & {
 
 export const NO_ORIGIN: Origin = { ...UNKNOWN_DEVICE, requestId: null };
 
-export type EventKind = keyof typeof HAPPENINGS;
-export const EVENT_KINDS = Object.keys(HAPPENINGS) as EventKind[];
+export type EventKind = keyof typeof EVENT_TABLE;
+export const EVENT_KINDS = Object.keys(EVENT_TABLE) as EventKind[];
 
 export const SESSION_ENDINGS = [
   'logout',
@@ -91,9 +91,9 @@ export type AccountEvent = Origin & {
   readonly method: LoginMethod | null;
   /** A message from the operator to the user: at most 200 visible characters. */
   readonly note: string | null;
-  /** The name of the operator who caused it, or `null`. Users never see it (`withoutName`). */
+  /** The name of the operator who caused it, or `null`. Users never see it (`withoutOperatorName`). */
   readonly actor: string | null;
-  /** How often it happened within the hour. Only log-ins and refused log-ins are counted; the other fields are those of the last one. */
+  /** How many times it happened within the hour. Only log-ins and refused log-ins are counted; the other fields are those of the last one. */
   readonly count: number;
 };
 
@@ -104,13 +104,13 @@ export type StoredEvent = AccountEvent & {
   readonly countedBy: string | null;
 };
 
-/** What a use case knows of an event. `record` adds the id, the time and the origin. */
-export type DomainEvent = Pick<AccountEvent, 'userId' | 'kind'> &
+/** What a use case says about an event. `record` adds the id, the time and the origin. */
+export type EventDraft = Pick<AccountEvent, 'userId' | 'kind'> &
   Partial<Pick<AccountEvent, 'sessionId' | 'reason' | 'method' | 'note'>>;
 
 type EventContext = Pick<AccountEvent, 'id' | 'at'> & { readonly origin: Origin };
 
-export const newEvent = (event: DomainEvent, { id, at, origin }: EventContext): AccountEvent => ({
+export const newEvent = (event: EventDraft, { id, at, origin }: EventContext): AccountEvent => ({
   ...{ sessionId: null, reason: null, method: null, note: null, actor: null, count: 1 },
   ...{ ...origin, ...event, id, at },
 });
@@ -120,7 +120,7 @@ const NOTE_MAX_LENGTH = 200;
 export const isNote = (text: string): boolean => isVisibleLine(text, NOTE_MAX_LENGTH);
 
 /** An event as its user sees it: without the name of the operator. */
-export const withoutName = <Event extends Pick<AccountEvent, 'actor'>>(event: Event) => ({
+export const withoutOperatorName = <Event extends Pick<AccountEvent, 'actor'>>(event: Event) => ({
   ...event,
   actor: event.actor === null ? null : ('operator' as const),
 });

@@ -7,7 +7,7 @@ export const LOGIN_CODE_LIFETIME = 10 * 60_000;
 /** Milliseconds in which a browser gets no second mail. */
 export const LOGIN_CODE_SPACING = 60_000;
 
-/** How often a code may be guessed. There are no more codes than mails (`mailLimits`), so this also bounds the guesses of an account. */
+/** How many guesses a code allows. There are no more codes than mails (`mailLimits`), so this also bounds the guesses of an account. */
 export const LOGIN_CODE_GUESSES = 5;
 
 export const LOGIN_CODE_PATTERN = /^\d{8}$/;

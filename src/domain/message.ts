@@ -1,5 +1,5 @@
 import type { Origin } from './event.ts';
-import { limitsOf, MAIL_INTERVAL, SENT_MAILS, type SentMail } from './happenings.ts';
+import { limitsOf, MAIL_INTERVAL, SENT_MAILS, type SentMail } from './event-table.ts';
 import { RESET_LIFETIME } from './link.ts';
 import { LOGIN_CODE_LIFETIME, LOGIN_CODE_SPACING } from './login-code.ts';
 import { PENDING_LOGIN_LIFETIME } from './second-factor.ts';
@@ -35,20 +35,20 @@ export type Message = {
   readonly attempts: number;
 };
 
-/** What a use case knows of a message. `enqueue` adds the id, the time and the origin. */
+/** What a use case says about a message. `enqueue` adds the id, the time and the origin. */
 export type MessageDraft = Pick<Message, 'kind' | 'userId' | 'to'> &
   Partial<Pick<Message, 'email' | 'locale' | 'wasVerified' | 'createdAt'>>;
 
-type Kinded = Pick<Message, 'kind'>;
+type WithKind = Pick<Message, 'kind'>;
 
-export const isRequest = <M extends Kinded>(message: M): message is M & { readonly kind: RequestKind } =>
+export const isRequest = <M extends WithKind>(message: M): message is M & { readonly kind: RequestKind } =>
   REQUEST_KINDS.some((each) => each === message.kind);
 
 /** The kinds whose handling could show a stranger whether an address has an account. */
 export const SECRET_KINDS: readonly MessageKind[] = [...REQUEST_KINDS, 'email-verification', 'address-taken'];
 
 /** Mails with a code to log in, and requests for them. */
-export const hasLoginCode = ({ kind }: Kinded): boolean => LOGIN_CODE_KINDS.includes(kind);
+export const hasLoginCode = ({ kind }: WithKind): boolean => LOGIN_CODE_KINDS.includes(kind);
 const LOGIN_CODE_KINDS: readonly MessageKind[] = [
   'login-code',
   'login-code-request',
@@ -131,8 +131,8 @@ type Recipient = {
 };
 
 /**
- * The limits that count a mail (docs/mail-and-pages.md). Each address has its own, and links have others than notices: a stranger who uses up
- * those of a similar address keeps no link from the owner.
+ * The limits that count a mail (docs/mail-and-pages.md). Each address has its own, and links are counted apart from notices: a stranger who uses
+ * up those of a similar address cannot keep links from the owner.
  */
 export const mailLimits = (mail: LimitedMail, recipient: Recipient): readonly MailLimit[] => {
   if (hasLoginCode(mail)) return codeLimits(mail, recipient);

@@ -17,7 +17,7 @@ export type Session = {
   readonly previousTokenId: string | null;
   /** When the current token was issued, which is when the previous one was rotated. */
   readonly rotatedAt: number;
-  /** The number of the current token: 0 for the first. Each rotation raises it, also one that is reverted. */
+  /** The number of the current token: 0 for the first. Each rotation raises it, even one that is reverted. */
   readonly rotation: number;
   /** When the current burst began. In a burst of rotations, each token but the first is rotated within a window after it was issued. */
   readonly burstStartedAt: number;
@@ -100,7 +100,7 @@ export type Rotation = {
 
 export type PartWithUser = Pick<Session, 'expiresAt' | 'deviceKey' | 'browserKey'> & Authenticated;
 
-/** What the claims of the new tokens need of a rotated session. */
+/** What the claims of the new tokens need from a rotated session. */
 export type RotatedSession = PartWithUser & { readonly user: UserInTokens };
 
 export type RotationOutcome =

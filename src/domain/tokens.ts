@@ -20,7 +20,7 @@ export type AccessClaims = RegisteredClaims & {
   readonly attributes?: Attributes;
   /** The session, if that is configured. */
   readonly sid?: string;
-  /** RFC 9449 §6.1: the key of the session's device, which each request with the token has to prove, if that is configured. */
+  /** RFC 9449 §6.1: the key of the session's device, if configured. Each request with the token needs a proof of possession. */
   readonly cnf?: { readonly jkt: string };
 } & Partial<AuthenticationClaims>;
 
@@ -48,7 +48,7 @@ const authenticationClaims = (authenticated: Authenticated): AuthenticationClaim
 
 export type ClaimedUser = PublicUser & Pick<User, 'attributes' | 'disabledAt'>;
 
-/** Whether the user exists and is not disabled. Every issue of tokens takes that; log-ins take more (`assertMayLogIn`). */
+/** Whether the user exists and is not disabled. Every issue of tokens requires that; log-ins require more (`assertMayLogIn`). */
 export const mayHaveTokens = <Stored extends Pick<User, 'disabledAt'>>(user: Stored | null): user is Stored =>
   user !== null && user.disabledAt === null;
 

@@ -44,7 +44,7 @@ export const WAYS_IN = [
 ] as const;
 export type WayIn = (typeof WAYS_IN)[number];
 
-export const ACTS = [
+export const ACCOUNT_ACTS = [
   /** In a session, by somebody who knows the password. */
   'password-changed',
   /** By a link that was mailed or handed over. */
@@ -68,21 +68,20 @@ export const ACTS = [
   'factors-removed',
   'account-deleted',
 ] as const;
-export type Act = (typeof ACTS)[number];
+export type AccountAct = (typeof ACCOUNT_ACTS)[number];
 
 /**
  * - `stays`: it stays as before
  * - `named`: it stays, and the mail about the act names it
  * - `ends`: it ends
- * - `mine`: it ends, unless it belongs to who acts, as the session of the request or a presented password does
- * - `since`: it ends, unless the act keeps it: by `Link.keeps`, as imported, or as a link to a former address or one that undoes more
+ * - `mine`: it ends, unless whoever acts has shown it: the session of the request, or a password that was presented
+ * - `since`: it ends, unless it is older than what is undone (`Link.keeps`), was imported, or is a link to a former address or about an earlier change
  * - `block`: as `since`, and it is refused until the owner adds it in a session
  * - `waits`: it is refused while the account is disabled
  */
 export type Fate = 'stays' | 'named' | 'ends' | 'mine' | 'since' | 'block' | 'waits';
 
-/** A fate for each act. */
-type Row<Acts extends readonly unknown[] = typeof ACTS> = { readonly [At in keyof Acts]: Fate };
+type Row<Acts extends readonly unknown[] = typeof ACCOUNT_ACTS> = { readonly [At in keyof Acts]: Fate };
 
 // biome-ignore format: a table
 const TABLE: Readonly<Record<WayIn, Row>> = {
@@ -115,4 +114,4 @@ const TABLE: Readonly<Record<WayIn, Row>> = {
   'former-password':    ['ends',  'ends',  'mine',  'stays', 'stays', 'ends',  'ends',  'stays', 'stays', 'waits', 'ends',  'stays', 'ends'],
 };
 
-export const fateOf = (way: WayIn, act: Act): Fate => TABLE[way][ACTS.indexOf(act)] ?? 'ends';
+export const fateOf = (way: WayIn, act: AccountAct): Fate => TABLE[way][ACCOUNT_ACTS.indexOf(act)] ?? 'ends';

@@ -1,14 +1,14 @@
 import { type AccountEvent, EVENT_KINDS, type EventKind, type SessionEnding } from './event.ts';
-import { HAPPENINGS } from './happenings.ts';
+import { EVENT_TABLE } from './event-table.ts';
 
-type Happenings = typeof HAPPENINGS;
+type EventTable = typeof EVENT_TABLE;
 export type WebhookType = {
-  [Kind in EventKind]: Happenings[Kind] extends { webhook: infer Type } ? Type : never;
+  [Kind in EventKind]: EventTable[Kind] extends { webhook: infer Type } ? Type : never;
 }[EventKind];
 
 export const webhookTypeOf = ({ kind }: Pick<AccountEvent, 'kind'>): WebhookType | null => {
-  const happening = HAPPENINGS[kind];
-  return 'webhook' in happening ? happening.webhook : null;
+  const row = EVENT_TABLE[kind];
+  return 'webhook' in row ? row.webhook : null;
 };
 
 export const WEBHOOK_TYPES: ReadonlyMap<WebhookType, readonly EventKind[]> = Map.groupBy(
@@ -23,7 +23,7 @@ export const TEST_TYPE = 'webhook.test';
 export type Webhook = {
   readonly id: string;
   readonly url: string;
-  /** `null`: all, also those of later versions. */
+  /** `null`: all, including those of later versions. */
   readonly types: readonly WebhookType[] | null;
   /** The keys are derived from it. Each rotation raises it. */
   readonly keyNumber: number;

@@ -19,7 +19,7 @@ import { authenticateRequest } from '../application/sessions/current-user.ts';
 import { listEnded } from '../application/storage/events.ts';
 import type { Stores } from '../application/storage/records.ts';
 import { endedList, listedSince, MOST_LISTED } from '../domain/ended-session.ts';
-import type { Notice } from '../domain/happenings.ts';
+import type { Notice } from '../domain/event-table.ts';
 import { type Closing, closingOnFailure } from './closing.ts';
 import { openHooks } from './compose/hooks.ts';
 import { openLimits } from './compose/limits.ts';

@@ -130,7 +130,6 @@ export const countOfWaiting = (
   };
 };
 
-/** The times of the polls. */
 const randomPolls = (clock: Clock, interval: number) => {
   let [last, next] = [clock.now(), monotonicTime()];
   const untilNext = () => Math.max(0, next - monotonicTime());

@@ -80,7 +80,7 @@ export const openFactorKeys = async ({ factorKeys, environment, dataDir }: Facto
 type HookKeySettings = Pick<Config, 'hookPrivateKey' | 'dataDir'>;
 
 /**
- * The key that signs calls of hooks: that of the environment, or one that is made as the key pairs are, also in production.
+ * The key that signs calls of hooks: that of the environment, or one that is made as the key pairs are, even in production.
  * @throws Error as `loadOrCreateKeys`
  */
 export const loadOrCreateHookKey = async ({ hookPrivateKey, dataDir }: HookKeySettings): Promise<KeyObject> =>

@@ -31,7 +31,7 @@ export const answerPrimary = (metrics: PrometheusMetrics | null): void =>
     metrics?.values().then((values) => process.send?.({ metrics: values } satisfies Answer, ignore), ignore);
   });
 
-/** Kills workers that hang. @returns the latest metrics of all, also of a worker that hangs: without them, counters would seem to start anew. */
+/** Kills workers that hang. @returns the latest metrics of all, even of a worker that hangs: without them, counters would seem to start anew. */
 const watchWorkers = (logger: Logger, opened: Closing): (() => MetricsOfWorker[]) => {
   const watched = new Map<Worker, { unanswered: number; metrics: MetricsOfWorker }>();
   const ping = (worker: Worker, { unanswered, metrics } = { unanswered: 0, metrics: [] as MetricsOfWorker }): void => {

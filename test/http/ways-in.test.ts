@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ACTS, type Act, fateOf, WAYS_IN, type WayIn } from '../../src/domain/ways-in.ts';
+import { ACCOUNT_ACTS, type AccountAct, fateOf, WAYS_IN, type WayIn } from '../../src/domain/ways-in.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { ALL_ROUTES } from '../support/http/all-routes.ts';
 import { APP_LINK } from '../support/http/app-login.ts';
@@ -54,21 +54,21 @@ const AGED: readonly WayIn[] = ['passkey', 'app', 'recovery-code', 'identity'];
 const EIGHT_DAYS = 8 * 86_400_000;
 
 /** What cannot come after: an act that proves the address, or ends what cannot be had again. */
-const NOT_AFTER: readonly (readonly [WayIn, Act])[] = [
-  ...ACTS.map((act) => ['adoption', act] as const).filter(([way, act]) => fateOf(way, act) !== 'stays'),
+const NOT_AFTER: readonly (readonly [WayIn, AccountAct])[] = [
+  ...ACCOUNT_ACTS.map((act) => ['adoption', act] as const).filter(([way, act]) => fateOf(way, act) !== 'stays'),
   // The first change of an address is the one that is undone.
   ['email-change-undo', 'email-changed'],
 ];
 /** Its use is the act, or it changes what the act needs. */
-const IS_THE_ACT: readonly (readonly [WayIn, Act])[] = [
+const IS_THE_ACT: readonly (readonly [WayIn, AccountAct])[] = [
   ['email-change-undo', 'email-change-undone'],
   ['email-change-undo', 'factors-undone'],
   ['kept-identity', 'address-proven'],
 ];
-const has = (pairs: readonly (readonly [WayIn, Act])[], way: WayIn, act: Act): boolean =>
+const has = (pairs: readonly (readonly [WayIn, AccountAct])[], way: WayIn, act: AccountAct): boolean =>
   pairs.some(([each, by]) => each === way && by === act);
 
-const expected = (way: WayIn, act: Act, order: Order, mine: boolean): boolean => {
+const expected = (way: WayIn, act: AccountAct, order: Order, mine: boolean): boolean => {
   const fate = fateOf(way, act);
   if (order === 'after' || fate === 'stays' || fate === 'named') return true;
   if (fate === 'waits') return order === 'enabled';
@@ -79,10 +79,10 @@ const expected = (way: WayIn, act: Act, order: Order, mine: boolean): boolean =>
   return false;
 };
 
-type Walk = { readonly way: WayIn; readonly act: Act; readonly order: Order; readonly mine: boolean };
+type Walk = { readonly way: WayIn; readonly act: AccountAct; readonly order: Order; readonly mine: boolean };
 
 const WALKS = WAYS_IN.flatMap((way) =>
-  ACTS.flatMap((act): Walk[] => {
+  ACCOUNT_ACTS.flatMap((act): Walk[] => {
     const both = fateOf(way, act) === 'mine' && !ONLY_OF_STRANGERS.includes(way) ? [false, true] : [false];
     const before = both.map((mine): Walk => ({ way, act, order: 'before', mine }));
     if (has(IS_THE_ACT, way, act)) return [];

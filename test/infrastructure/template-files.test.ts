@@ -5,7 +5,7 @@ import { PAGES } from '../../src/adapters/http/forms/flow.ts';
 import { pageProblems } from '../../src/adapters/http/pages/check-templates.ts';
 import { memoryStorage } from '../../src/adapters/records/memory.ts';
 import { EVENT_KINDS } from '../../src/domain/event.ts';
-import { MAIL_NAMES } from '../../src/domain/happenings.ts';
+import { MAIL_NAMES } from '../../src/domain/event-table.ts';
 import { pages as examined, templates as examinedMails } from '../../src/infrastructure/commands/doctor/settings.ts';
 import { MAIL_FILES, openTemplates, PAGE_FILES } from '../../src/infrastructure/template-files.ts';
 import { brief, setUpOf } from '../support/doctor.ts';

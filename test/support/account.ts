@@ -5,7 +5,7 @@ import { eventsOf } from '../../src/application/storage/events.ts';
 import { messagesOf } from '../../src/application/storage/outbox.ts';
 import type { Storage, Stores } from '../../src/application/storage/records.ts';
 import type { AccountEvent, Origin } from '../../src/domain/event.ts';
-import { NOTICES, type Notice } from '../../src/domain/happenings.ts';
+import { NOTICES, type Notice } from '../../src/domain/event-table.ts';
 import type { LinkPurpose } from '../../src/domain/link.ts';
 import type { MessageDraft } from '../../src/domain/message.ts';
 import { ADA } from './application.ts';

@@ -8,7 +8,7 @@ export const [DIGEST, SIGNATURE_FORM] = ['sha256', 'ieee-p1363'] as const;
 const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]{85}[AQgw]$/;
 
 /** @param max the longest text, in characters, that is examined at all. */
-export const formProblem = (text: string, max: number): 'too_long' | 'malformed' | null => {
+export const jwsProblem = (text: string, max: number): 'too_long' | 'malformed' | null => {
   if (text.length > max) return 'too_long';
   return COMPACT_JWS.test(text) ? null : 'malformed';
 };
@@ -33,7 +33,7 @@ export const decodedStrictly = (text: string): JsonObject | null => {
   return value !== null && encoded(value) === text ? value : null;
 };
 
-/** Verifies the signature of a compact JWS. @param text has passed `formProblem` */
+/** Verifies the signature of a compact JWS. @param text has passed `jwsProblem` */
 export const isSignedBy = (text: string, key: KeyObject): boolean => {
   const end = text.lastIndexOf('.');
   const [signed, signature] = [Buffer.from(text.slice(0, end)), Buffer.from(text.slice(end + 1), 'base64url')];

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import type { Proofs, ProofTarget } from '../../application/ports/proofs.ts';
 import { PROOF_TOLERANCE } from '../../domain/device-binding.ts';
 import { PROOF_MAX_LENGTH } from '../json/fields.ts';
-import { decodedStrictly, formProblem, isSignedBy, P256, publicKeyOf } from './es256.ts';
+import { decodedStrictly, isSignedBy, jwsProblem, P256, publicKeyOf } from './es256.ts';
 
 /** A `jwk` with a private member is refused (RFC 9449 §4.3). */
 const DeviceHeader = v.strictObject({
@@ -22,7 +22,7 @@ const DeviceClaims = v.strictObject({
 
 export const verifyDeviceProof: Proofs['verifyDevice'] = async (text, target, now) => {
   const invalid = { ok: false, reason: 'invalid' } as const;
-  if (formProblem(text, PROOF_MAX_LENGTH) !== null) return invalid;
+  if (jwsProblem(text, PROOF_MAX_LENGTH) !== null) return invalid;
   const [header, claims] = text.split('.').map(decodedStrictly);
   if (!v.is(DeviceHeader, header) || !v.is(DeviceClaims, claims) || !isFor(claims, target)) return invalid;
   const key = publicKeyOf(header.jwk);
@@ -69,7 +69,7 @@ const BrowserHeader = v.object({
 const BrowserClaims = v.object({ jti: v.string(), authorization: v.optional(v.string()) });
 
 export const verifyBrowserProof: Proofs['verifyBrowser'] = async (text, known) => {
-  if (formProblem(text, MAX_BROWSER_PROOF_LENGTH) !== null) return null;
+  if (jwsProblem(text, MAX_BROWSER_PROOF_LENGTH) !== null) return null;
   const [header, claims] = text.split('.').map(decodedStrictly);
   if (!v.is(BrowserHeader, header) || !v.is(BrowserClaims, claims)) return null;
   if ((header.jwk === undefined) === (known === null)) return null;

@@ -9,7 +9,7 @@ import type {
   Verified,
 } from '../../application/ports/token-signer.ts';
 import { PublicUserJson } from '../json/fields.ts';
-import { DIGEST, decoded, encoded, formProblem, isSignedBy, SIGNATURE_FORM } from './es256.ts';
+import { DIGEST, decoded, encoded, isSignedBy, jwsProblem, SIGNATURE_FORM } from './es256.ts';
 import { AccessTokenOfSession, MAX_TOKEN_LENGTH, RefreshTokenOfSession, type SessionHeader } from './token-claims.ts';
 import type { KeyPair, TokenKeys } from './token-keys.ts';
 
@@ -72,7 +72,7 @@ const jwt = async ({ privateKey, publicKeys }: KeyPair, expected: { readonly iss
     },
 
     verify: <T>(token: string, now: number, schema: v.GenericSchema<unknown, T>): Verified<T> => {
-      const problem = formProblem(token, MAX_TOKEN_LENGTH);
+      const problem = jwsProblem(token, MAX_TOKEN_LENGTH);
       if (problem !== null) return rejected(problem);
       const [header = '', claims = ''] = token.split('.');
       const protectedHeader = decoded(header);

@@ -28,7 +28,7 @@ export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 const SLOW_MS = 1_000;
 
-/** Looks up a name once at a time, and one slow name at a time: the process has two threads for look-ups, also for the database and mail. */
+/** Looks up a name once at a time, and one slow name at a time: the process has two threads for all look-ups, those of the database included. */
 export const limitedLookup = (lookUp: Resolve): Resolve => {
   const running = new Map<string, ReturnType<Resolve>>();
   const slow = new Set<string>();

@@ -41,7 +41,7 @@ export type HttpDeps = {
   /** The host names that a request may be for, in lower case, besides `localhost` and IP addresses. Default: any. */
   readonly hosts?: readonly string[];
   readonly version: string;
-  /** In development, log lines also have the path of the request. In production, an error that the route does not declare is sent all the same. */
+  /** In development, log lines also have the path of the request. In production, an error that the route does not declare is sent nevertheless. */
   readonly environment: 'development' | 'test' | 'production';
   readonly baseUrl: string;
   /** Renders the page of an error below `/auth`, in the language of the user. */

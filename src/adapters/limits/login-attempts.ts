@@ -17,7 +17,7 @@ import type { Counts, StoredText } from './counts.ts';
 /** Returns the next throttle, or `null` to leave it as it is. */
 type Change = (throttle: LoginThrottle | null, now: number) => LoginThrottle | null;
 
-/** How often a change is tried while other instances change the same text. */
+/** How many times a change is tried while other instances change the same text. */
 const TRIES = 100;
 /** Milliseconds that a log-in has to wait if none of them succeeds. */
 const BUSY = 1_000;

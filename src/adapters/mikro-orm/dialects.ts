@@ -3,10 +3,10 @@ import { CompiledQuery, type DatabaseConnection } from 'kysely';
 import { monotonicTime, random } from '../clock/system.ts';
 import { type Failure, field } from './failures.ts';
 import type { SearchIndex } from './search.ts';
-import type { Asking, Connection, Execute, RowLock, Sql } from './statements.ts';
+import type { Connection, Execute, RowLock, Sql, StatementDialect } from './statements.ts';
 
 /** What differs between the databases. */
-export type SqlDialect = Asking & {
+export type SqlDialect = StatementDialect & {
   /** As OpenTelemetry calls the database. */
   readonly system: 'postgresql' | 'sqlite' | 'mariadb' | 'mysql';
   /** Sends a statement outside of transactions, and again after a conflict or while the database is busy. */

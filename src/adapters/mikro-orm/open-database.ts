@@ -25,7 +25,7 @@ export type Database = {
   readonly readTime: (() => Promise<number>) | null;
   /** What the operator may want to know. @throws Error of the driver */
   examine(): Promise<{ readonly version: string; readonly mayCreate: boolean; readonly schema: SchemaState }>;
-  /** The names of the tables of an application, also of those that are not declared any more. @throws Error of the driver */
+  /** The names of the tables of an application, including those that are not declared any more. @throws Error of the driver */
   ownTables(): Promise<readonly string[]>;
   /** The current state of the pool; `null` without one. */
   connections(): PoolState | null;

@@ -232,7 +232,7 @@ const OUTDATED: readonly unknown[] = ['0A000', UNKNOWN_STATEMENT];
  * Prepares statements under a name, so that the server parses and plans each of them once for a connection (ADR 0019). If a prepared statement is
  * outdated, the server has not executed it, and it is sent again without a name; in a unit, the whole unit is repeated. The same happens to a statement
  * that is unknown, since the one sent before it, which would have prepared it, has failed.
- * @param onOutdated called for an outdated statement, since other statements, also of other connections, may be outdated as well.
+ * @param onOutdated called for an outdated statement, since other statements, even of other connections, may be outdated as well.
  */
 const preparing = (send: (query: Query) => Promise<Answer>, onOutdated: () => void) => {
   const prepared = new Set<string>();

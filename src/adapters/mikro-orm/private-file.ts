@@ -25,7 +25,7 @@ export const makeDatabasePrivate = (path: string): void => {
     if (isForEverybody(file)) throw new Error(`everybody may use ${file}: its owner must set its mode to 600`);
 };
 
-/** Restricts a path to its owner, unless it is a link. @returns whether other users can access it all the same. */
+/** Restricts a path to its owner, unless it is a link. @returns whether other users can still access it. */
 export const isForEverybody = (path: string): boolean => {
   // Another process may remove a file that SQLite keeps beside its database.
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === false) restrict(path);

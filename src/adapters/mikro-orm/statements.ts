@@ -80,7 +80,7 @@ const toSqlTable = (table: AnyTable, prefix: string): SqlTable => {
   const name = `${prefix}${table.name}`;
   const columns = columnsOf(table);
   const byMember = new Map(columns.map((column) => [column.member, column]));
-  // The types of `TABLES` make sure that the member exists.
+  // The types of `TABLES` guarantee that the member exists.
   const column = (member: string) => byMember.get(member) as SqlColumn;
   const uniques = new Map<string, string>();
   for (const [index, members] of uniquesOf(table)) {
@@ -99,7 +99,6 @@ export const sqlTables = (prefix: string, tables = TABLES): ((name: TableName) =
   return (name) => each.get(name) as SqlTable;
 };
 
-/** The names of all columns. */
 export const namesOf = ({ columns }: SqlTable): string[] => [...columns.map(({ name }) => name), VERSION];
 
 /** A row of `TABLES`, from a row of the database. */
@@ -120,8 +119,8 @@ export type TableStatement = Statement & { readonly table: SqlTable };
 /** How a read locks its rows. `write` changes their version, since the other nodes of a cluster see no locks, but conflicts. */
 export type RowLock = 'no key update' | 'update' | 'write' | null;
 
-/** What the statements of a dialect differ in. */
-export type Asking = {
+/** How the statements for one database differ from those for others. */
+export type StatementDialect = {
   readonly booleans: Booleans;
   /**
    * Whether a page compares columns by `>=` and `<=` instead of `=`, and sorts by them first. By `=`, MariaDB reads all rows before the place where a
@@ -133,7 +132,7 @@ export type Asking = {
 export const selectRows = <Name extends TableName>(
   table: SqlTable,
   { equal = {}, range, order = [], descending = false, skip, limit }: Query<Name>,
-  { booleans, equalsAreRanges }: Asking,
+  { booleans, equalsAreRanges }: StatementDialect,
   lock: RowLock,
 ): TableStatement => {
   const equals = Object.entries(equal).map(([member, value]) => [table.column(member), value] as const);

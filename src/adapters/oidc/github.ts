@@ -27,14 +27,14 @@ const fetchFromGitHub: client.CustomFetch = async (url, options) => {
   return Object(body).error === undefined ? response : new Response(response.body, { status: 400, headers });
 };
 
-/** GitHub answers with 403 also when a limit of the application or of the user is reached ("Rate limits for the REST API"). */
+/** GitHub also answers with 403 when a limit of the application or of the user is reached ("Rate limits for the REST API"). */
 const failed = ({ status, headers }: Response): Error => {
   const isLimited = status === 403 && (headers.get('x-ratelimit-remaining') === '0' || headers.has('retry-after'));
   const text = `GitHub has answered with the status ${status}`;
   return isLimited ? new Unreachable(`${text}, by its limit of requests`) : new LoggableError(text);
 };
 
-/** GitHub has OAuth 2.0 without OpenID Connect, so no signature. The user is the one that its API tells, over TLS, for the access token. */
+/** GitHub has OAuth 2.0 without OpenID Connect, so no signature. The user is the one that its API names for the access token, over TLS. */
 export const gitHub = ({ issuer, clientId, clientSecret }: ProviderSettings): Protocol => {
   const configuration = new client.Configuration({ issuer, ...URLS }, clientId, {
     ...CLIENT_METADATA,
@@ -51,7 +51,7 @@ export const gitHub = ({ issuer, clientId, clientSecret }: ProviderSettings): Pr
   };
   return {
     configuration: async () => configuration,
-    doubt: () => undefined,
+    onFailedSignIn: () => undefined,
     hasIdToken: false,
     clientMethod: () => 'client_secret_post',
     identityOf: async (_configuration, { access_token: accessToken }) => {

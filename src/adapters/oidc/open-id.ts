@@ -35,12 +35,12 @@ const appleClient =
   };
 
 /** Milliseconds after which the configuration of a provider is read again. openid-client renews the key set itself. */
-const DISCOVERED_FOR = 86_400_000;
-/** The same after a failed sign-in, since endpoints and algorithms may have changed. */
-const BELIEVED_FOR = 60_000;
+const DISCOVERY_LIFETIME = 86_400_000;
+/** The same after a failed sign-in: endpoints and algorithms may have changed. */
+const KEPT_AFTER_FAILURE = 60_000;
 
 /** Reads the configuration of a provider with the first sign-in, and again after a failure. So the service starts without its providers. */
-const discovering = (settings: ProviderSettings): Pick<Protocol, 'configuration' | 'doubt'> => {
+const discovering = (settings: ProviderSettings): Pick<Protocol, 'configuration' | 'onFailedSignIn'> => {
   const { issuer, clientId, clientSecret } = settings;
   // Issuers with `http:` are on this machine (config/providers.ts).
   const insecure = issuer.startsWith('http:') ? [client.allowInsecureRequests] : [];
@@ -58,7 +58,7 @@ const discovering = (settings: ProviderSettings): Pick<Protocol, 'configuration'
   const isOlderThan = (age: number) => last === undefined || monotonicTime() - last.at >= age;
   return {
     configuration: async () => {
-      if (last !== undefined && !isOlderThan(DISCOVERED_FOR)) return last.configuration;
+      if (last !== undefined && !isOlderThan(DISCOVERY_LIFETIME)) return last.configuration;
       const configuration = discover().catch((error: unknown) => {
         last = undefined;
         throw unavailable('the document of the provider cannot be read', error);
@@ -66,9 +66,9 @@ const discovering = (settings: ProviderSettings): Pick<Protocol, 'configuration'
       last = { at: monotonicTime(), configuration };
       return configuration;
     },
-    doubt: (error) => {
+    onFailedSignIn: (error) => {
       const isUnproven = error instanceof AppError && error.code === 'AUTH_IDENTITY_UNPROVEN';
-      if (isUnproven && isOlderThan(BELIEVED_FOR)) last = undefined;
+      if (isUnproven && isOlderThan(KEPT_AFTER_FAILURE)) last = undefined;
     },
   };
 };

@@ -5,7 +5,7 @@ import type { ProviderAnswer } from '../../application/ports/identity-providers.
 export type Protocol = {
   readonly configuration: () => Promise<Configuration>;
   /** Called when a sign-in has failed, perhaps because the configuration is out of date. */
-  readonly doubt: (error: unknown) => void;
+  readonly onFailedSignIn: (error: unknown) => void;
   readonly hasIdToken: boolean;
   /** How the client secret is sent, for the log. */
   readonly clientMethod: (configuration: Configuration) => string;

@@ -16,7 +16,7 @@ const PROTOCOLS: Readonly<Record<ProviderSettings['protocol'], (of: ProviderSett
 /** @param baseUrl of the service, without a trailing slash. */
 const identityProvider = (settings: ProviderSettings, baseUrl: string): IdentityProvider => {
   const { name, title, scopes, formPost, protocol } = settings;
-  const { configuration, hasIdToken, clientMethod, doubt, identityOf } = PROTOCOLS[protocol](settings);
+  const { configuration, hasIdToken, clientMethod, onFailedSignIn, identityOf } = PROTOCOLS[protocol](settings);
   const redirectUri = `${baseUrl}/auth/oidc/${name}/callback`;
   const ask = limitedRequests();
   return {
@@ -48,7 +48,7 @@ const identityProvider = (settings: ProviderSettings, baseUrl: string): Identity
         });
         return { provider: name, ...(await identityOf(found, tokens)) };
       });
-      identity.then(({ addressError }) => doubt(addressError), doubt);
+      identity.then(({ addressError }) => onFailedSignIn(addressError), onFailedSignIn);
       return identity;
     },
   };

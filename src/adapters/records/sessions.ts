@@ -23,7 +23,7 @@ import { userRepositoryOver } from './users.ts';
 
 type Row = Tables['sessions'];
 
-/** Bounds one purge, also when many sessions were refreshed since their last check. */
+/** Bounds one purge, even if many sessions were refreshed since their last check. */
 const PURGE_ROUNDS = 10;
 
 const toSession = ({ purgeCheckAt: _at, version: _version, ...session }: Row & Partial<Stored<'sessions'>>): Session =>
@@ -142,7 +142,7 @@ export const sessionRepositoryOver = (
   };
 };
 
-/** How long it is tried to revert a rotation: longer than a fail-over of the database takes. */
+/** How long reverting a rotation is attempted: longer than a fail-over of the database takes. */
 const PATIENCE_MS = 60_000;
 /** How many rotations are remembered. One more replaces the oldest, which is not reverted then. */
 const CAPACITY = 5_000;

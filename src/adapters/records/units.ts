@@ -131,7 +131,7 @@ const inRun = <Result>(run: Run, work: () => Promise<Result>): Promise<Result> =
       return result;
     } catch (error) {
       run.rejection = { error };
-      // `transact` takes any other error for one of the database.
+      // `transact` treats any other error as one of the database.
       throw error instanceof AppError ? error : new AppError('SYS_UNEXPECTED_ERROR');
     } finally {
       run.isOver = true;
@@ -183,7 +183,7 @@ const outcomeOf = async <Result>(call: () => Promise<Result>, run: Run): Promise
 /** The same calls, but `lock` does not read again a row that the unit has locked, and not changed since. */
 const lockingOnce = (inside: Calls): Calls => {
   const locked = new Map<TableName, Map<string, Promise<unknown>>>();
-  // To remove a user removes rows of other tables.
+  // Removing a user also removes rows of other tables.
   const forget = (table: TableName): void => {
     if (table === 'users') locked.clear();
     else locked.delete(table);

@@ -58,7 +58,7 @@ const assertServing = async (master: Redis): Promise<void> => {
   const report = String(await master.cluster('INFO')).split('\r\n');
   if (!HEALTHY.every((line) => report.includes(line))) throw new LoggableError('a slot is not served');
   await master.eval(MAY_WRITE, 0).catch((error: Error) => {
-    // Redis 6 cannot compile the script. Of it, only whether it responds is known.
+    // Redis 6 cannot compile the script: such a master is only known to respond.
     if (!error.message.startsWith('ERR Error compiling script')) throw error;
   });
 };

@@ -124,7 +124,7 @@ export const traceHeaders = (): { readonly traceparent?: string } => {
 };
 
 type Work<Result> = (set: RecordedSpan['set']) => Promise<Result>;
-const nowhere = (): void => undefined;
+const noop = (): void => undefined;
 
 /**
  * Records how long work takes, and whether it fails. Outside of a trace, in the background, a new one begins.
@@ -138,7 +138,7 @@ export const span = <Result>(
   kind: SpanKind = 'client',
 ): Promise<Result> => {
   if (recorder === null || traces.getStore() !== undefined) return innerSpan(name, attributes, work, kind);
-  if (!recorder.samples()) return inTrace(unrecorded(), () => work(nowhere));
+  if (!recorder.samples()) return inTrace(unrecorded(), () => work(noop));
   return ended(started(recorder, [name, kind, attributes]), work);
 };
 
@@ -150,7 +150,7 @@ export const innerSpan = <Result>(
   kind: SpanKind = 'client',
 ): Promise<Result> => {
   const parent = recorder === null ? undefined : traces.getStore();
-  if (recorder === null || parent === undefined || parent.span === null) return work(nowhere);
+  if (recorder === null || parent === undefined || parent.span === null) return work(noop);
   return ended(started(recorder, [name, kind, attributes, parent]), work);
 };
 

@@ -1,6 +1,6 @@
 import { bindingOf } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
-import { type AccountEvent, EVENTS_KEPT, type EventKind, NO_ORIGIN, withoutName } from '../../domain/event.ts';
+import { type AccountEvent, EVENTS_KEPT, type EventKind, NO_ORIGIN, withoutOperatorName } from '../../domain/event.ts';
 import { publicUser, type User } from '../../domain/user.ts';
 import { filteredPage } from '../filtered-page.ts';
 import { recordChange } from '../notices.ts';
@@ -104,7 +104,7 @@ export const exportAccountAsOperator = (deps: Stores & Pick<Core, 'clock'>) => a
 const exportOf = async (deps: Stores & Pick<Core, 'clock'>, user: User) => {
   const exportedAt = deps.clock.now();
   const data = await accountData(deps, user, exportedAt);
-  const events = (await eventsData(deps.records, user.id)).map(withoutName);
+  const events = (await eventsData(deps.records, user.id)).map(withoutOperatorName);
   // Only operators see the number of attempts.
   const messages = data.messages.map(({ attempts: _, ...message }) => message);
   return { ...data, messages, events, exportedAt };
@@ -124,7 +124,7 @@ type PageOfEvents = Omit<EventsQuery, 'userId'>;
 export const listEvents = (deps: Service) => async (caller: Caller, query: PageOfEvents) => {
   const { id: userId } = await liveUser(deps, caller);
   const { events, next } = await pageOfEvents(deps, { ...query, userId });
-  return { events: events.map(withoutName), next };
+  return { events: events.map(withoutOperatorName), next };
 };
 
 export const listEventsAsOperator = (deps: Stores) => async (userId: string, query: PageOfEvents) =>

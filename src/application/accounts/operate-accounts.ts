@@ -120,7 +120,7 @@ export const mailResetLink =
       await enqueue(deps, stores, origin, [{ kind: 'password-reset', userId, to }]);
     });
 
-/** Logs the events of operators, also those of commands in other processes. @returns how many. */
+/** Logs the events of operators, including those of commands in other processes. @returns how many. */
 export const logOperatorEvents =
   ({ transactions }: Pick<Core, 'transactions'>) =>
   (limit: number): Promise<number> =>
@@ -164,7 +164,7 @@ type AddressChange = Pick<NewAccount, 'isProven'> & {
 
 /**
  * Changes the address of an account, or marks the present one as proven. An address that may be mistyped has to be confirmed by its link, as at a change
- * by the user. A former address that was proven can take the account back for a week. A returned account keeps nothing of who had it, and its owner
+ * by the user. A former address that was proven can take the account back for a week. A returned account loses what others have added, and its owner
  * gets a link that sets a password.
  * @returns whether something has changed already.
  */

@@ -82,7 +82,7 @@ const add = async (deps: Service, stores: Stores, { user, own, origin }: Registr
   try {
     if (own === null) await stores.users.add(user);
     else {
-      const more = (await areOfHook(deps, stores, userId)) ? { attributes } : {};
+      const more = (await areAttributesOfHook(deps, stores, userId)) ? { attributes } : {};
       await stores.users.update(userId, { email, ...more, locale, now: deps.clock.now() });
     }
     await assertNotReserved(deps, stores, { id: userId, email });
@@ -94,8 +94,8 @@ const add = async (deps: Service, stores: Stores, { user, own, origin }: Registr
   await enqueue(deps, stores, origin, [{ kind: 'email-verification', userId, to: email }]);
 };
 
-/** Whether the attributes are those of a hook about the first address. Attributes by an operator stay. */
-const areOfHook = async ({ beforeRegister }: Service, stores: Stores, userId: string): Promise<boolean> =>
+/** Whether a hook has set the attributes, for the mistyped address. Those that an operator has set stay. */
+const areAttributesOfHook = async ({ beforeRegister }: Service, stores: Stores, userId: string): Promise<boolean> =>
   beforeRegister !== undefined && (await countEvents(stores.records, userId, 'attributes-changed', 0)) === 0;
 
 /** Withdraws the links to the mistyped address, and frees it at once, since nobody has proven it. */

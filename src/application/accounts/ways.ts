@@ -4,7 +4,7 @@ import { preferredLocale } from '../../domain/locale.ts';
 import { isHash, NO_PASSWORD } from '../../domain/password.ts';
 import { isConfirmed } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
-import { type Act, fateOf, type WayIn } from '../../domain/ways-in.ts';
+import { type AccountAct, fateOf, type WayIn } from '../../domain/ways-in.ts';
 import { blockIdentities } from '../linked-identities.ts';
 import { removeUndos, withdrawLinks } from '../links.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
@@ -36,7 +36,7 @@ type Ends = (way: WayIn, stored?: StoredWay) => boolean;
 export const endWays = async (
   deps: Core,
   stores: Stores,
-  act: Act,
+  act: AccountAct,
   user: User,
   { isPasswordShown = false, passwordHash = NO_PASSWORD, leaves = () => false, exceptId, ...ending }: EndWaysOptions,
 ) => {

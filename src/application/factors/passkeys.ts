@@ -118,7 +118,7 @@ export const logInWithPasskey =
     });
   };
 
-export type PasskeyInvitation = {
+export type BegunPasskeyRegistration = {
   readonly challenge: string;
   readonly userHandle: string;
   readonly username: string;
@@ -126,9 +126,9 @@ export type PasskeyInvitation = {
   readonly existing: readonly Pick<Passkey, 'credentialId' | 'transports'>[];
 };
 
-export const invitePasskey =
+export const beginPasskeyRegistration =
   (deps: Service) =>
-  async (caller: Caller): Promise<PasskeyInvitation> => {
+  async (caller: Caller): Promise<BegunPasskeyRegistration> => {
     const { id: userId, username } = await liveUser(deps, caller);
     const existing = await passkeysOf(deps.records, userId);
     const userHandle = existing[0]?.userHandle ?? deps.secrets.random();
@@ -143,7 +143,7 @@ type NewPasskey = {
   readonly mediation?: CreationMediation;
 };
 
-/** Stores a passkey that answers an invitation to the session of the request. A user who has no other way in gets recovery codes. */
+/** Stores a passkey whose registration the session of the request has begun. A user who has no other way in gets recovery codes. */
 export const addPasskey =
   (deps: Service) =>
   async (
@@ -183,7 +183,7 @@ export const addPasskey =
     });
   };
 
-/** Two invitations of a user without passkeys have different handles. The one that is answered first counts. */
+/** Two registrations that were begun before the first passkey have different handles. The one that ends first counts. */
 const assertFits = ({ userHandle }: Passkey, existing: readonly Passkey[]): void => {
   if (existing.some((other) => other.userHandle !== userHandle)) throw invalidPasskey('the user has another handle');
   if (existing.length >= PASSKEYS_PER_USER) throw invalidPasskey('the user has as many passkeys as there may be');

@@ -39,7 +39,7 @@ export const unseal = (deps: Pick<Service, 'secrets' | 'clock'>, texts: readonly
   return { codes: [latest, ...before.filter(isLive)] } satisfies AskedLogin;
 };
 
-type Asking = Pick<BrowserCode, 'account' | 'passwordShown'> & {
+type CodeRequest = Pick<BrowserCode, 'account' | 'passwordShown'> & {
   readonly kind: CodeKind;
   /** Set for a code beside a password. */
   readonly isPasswordRight?: boolean;
@@ -54,7 +54,7 @@ type Asking = Pick<BrowserCode, 'account' | 'passwordShown'> & {
  */
 export const askForCode = async (
   deps: Service,
-  { kind, isPasswordRight = false, origin, before, ...code }: Asking,
+  { kind, isPasswordRight = false, origin, before, ...code }: CodeRequest,
 ): Promise<string> => {
   const { account } = code;
   const [id, askedAt] = [deps.ids.next(), deps.clock.now()];

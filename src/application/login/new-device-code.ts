@@ -19,7 +19,7 @@ type Needed = { readonly ofWrong: boolean; readonly ofRight: boolean };
 
 /**
  * Whether a password on a new device needs a code by mail. Whoever guesses passwords there gets the same answer to right and wrong ones, after as
- * many statements, also for an account that does not exist. Where all users need a second factor, none needs a code.
+ * many statements, even for an account that does not exist. Where all users need a second factor, none needs a code.
  */
 export const codeNeeded = async (
   deps: Service,

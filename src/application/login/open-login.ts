@@ -63,7 +63,7 @@ type Login = {
 };
 
 type StoreOptions = {
-  /** Whether the user is known to have the device. Default: it has an own refresh token. */
+  /** Whether the user is known to have the device. Default: it has a refresh token of the user. */
   readonly isOwnDevice?: boolean;
   /** The remembered device that replaces the second factor. */
   readonly rememberedDeviceId?: string | null;

@@ -1,4 +1,4 @@
-import { type MailName, namesIn } from '../../domain/happenings.ts';
+import { type MailName, namesIn } from '../../domain/event-table.ts';
 import { fileProblems, placeholder, placeholdersIn, plainProblems, sameText, textProblems } from '../check-texts.ts';
 import { type TextTree, VARIABLE } from '../templates.ts';
 import { isLinkVariable, LAYOUT_VARIABLES, linkOf, type MailTexts, partsOf } from './write-mail.ts';

@@ -1,4 +1,4 @@
-import { type MailName, type NameIn, namesIn, type SentMail } from '../../domain/happenings.ts';
+import { type MailName, type NameIn, namesIn, type SentMail } from '../../domain/event-table.ts';
 import { EMAIL_LINK_LIFETIME, type Link, type LinkPurpose, RESET_LIFETIME } from '../../domain/link.ts';
 import { LOGIN_CODE_LIFETIME } from '../../domain/login-code.ts';
 import type { Message } from '../../domain/message.ts';

@@ -87,8 +87,8 @@ export const prepareMail = async (deps: PrepareMailDeps, stores: Stores, waiting
   if (isRequest(message) && !(await isAdmitted(deps, stores, message, user.id, live))) return null;
   // A `password-reset` without a request comes from an operator, or from an undo, which has proven the address. A request is counted when it is
   // identified, which may be after the first attempt.
-  const isFree = message.kind === 'password-reset' || (message.attempts > 1 && !isRequest(message));
-  if (!isFree && !(await mayBeMailed(deps, stores, { ...message, kind }, user))) return null;
+  const isUnlimited = message.kind === 'password-reset' || (message.attempts > 1 && !isRequest(message));
+  if (!isUnlimited && !(await mayBeMailed(deps, stores, { ...message, kind }, user))) return null;
   // This locks the message. A password reset, which removes messages and links, waits for it, and then finds the links.
   if (!(await outbox.identifyMessage(records, message.id, { kind, userId: user.id }))) return null;
   if (isRequest(message)) {

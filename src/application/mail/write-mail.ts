@@ -1,4 +1,4 @@
-import type { MailName } from '../../domain/happenings.ts';
+import type { MailName } from '../../domain/event-table.ts';
 import { fallbacksOf, LAST_LOCALE } from '../../domain/locale.ts';
 import { withoutHidden } from '../../domain/text.ts';
 import type { Mail } from '../ports/mailer.ts';

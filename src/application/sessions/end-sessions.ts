@@ -1,5 +1,5 @@
 import { AppError } from '../../domain/errors/app-error.ts';
-import { type DomainEvent, NO_ORIGIN, type Origin, type SessionEnding } from '../../domain/event.ts';
+import { type EventDraft, NO_ORIGIN, type Origin, type SessionEnding } from '../../domain/event.ts';
 import {
   DEVICES_PER_USER,
   newRememberedDevice,
@@ -92,7 +92,7 @@ export const sessionEvents = (
   ids: readonly string[],
   reason: SessionEnding,
   note: string | null = null,
-): DomainEvent[] => ids.map((sessionId) => ({ userId, kind: 'session-ended', sessionId, reason, note }));
+): EventDraft[] => ids.map((sessionId) => ({ userId, kind: 'session-ended', sessionId, reason, note }));
 
 export type Ending = {
   readonly reason: SessionEnding;

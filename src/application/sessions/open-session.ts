@@ -154,7 +154,7 @@ export const replaceSession = async (
   return opened;
 };
 
-/** How often the new session is looked for, and the milliseconds in between. */
+/** How many times the new session is looked for, and the milliseconds in between. */
 const [LOOKS, PAUSE] = [80, 250];
 
 /**

@@ -6,7 +6,7 @@ import type { ProofOutcome, ProofTarget } from '../ports/proofs.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Service } from '../service.ts';
 
-/** A proof as a request presents it, and the request for which it has to be. */
+/** A proof that a request presents, and the request that it must be for. */
 export type PresentedProof = ProofTarget & { readonly text: string };
 
 export type Presented = {
@@ -14,7 +14,7 @@ export type Presented = {
   readonly boundCookies?: readonly string[];
 };
 
-/** What use cases need of the client of a request. Tokens and devices are as the browser presents them. */
+/** What use cases need to know about the client of a request. Tokens and devices are not verified yet. */
 export type ClientContext = {
   readonly origin?: Origin;
   readonly presented?: Presented;
@@ -33,12 +33,12 @@ const outcomeOf = async ({ proofs, clock, deviceBinding }: Service, { proof }: P
 export const unproven = (reason: string): AppError => new AppError('AUTH_DEVICE_UNPROVEN', { reason });
 /** Refuses a proof by the right key, which can sign another one. */
 const expired = (reason: string): AppError => new AppError('AUTH_PROOF_EXPIRED', { reason });
-const isUntimely = 'the time of the proof is more than a minute off';
+const UNTIMELY = 'the time of the proof is more than a minute off';
 
 export const provenDevice = async (deps: Service, presented: Presented): Promise<DeviceProof | null> => {
   const outcome = await outcomeOf(deps, presented);
   if (outcome === null) return null;
-  if (!outcome.ok) throw outcome.reason === 'untimely' ? expired(isUntimely) : unproven('the proof is not valid');
+  if (!outcome.ok) throw outcome.reason === 'untimely' ? expired(UNTIMELY) : unproven('the proof is not valid');
   return outcome.proof;
 };
 
@@ -66,8 +66,7 @@ export const evidenceOf = async (deps: Service, presented: Presented, verified: 
     },
     refusal: ({ deviceKey }) => {
       if (proof !== null && proof.key === deviceKey) return expired('the proof was used, or may have been');
-      if (outcome?.ok === false && outcome.reason === 'untimely' && outcome.key === deviceKey)
-        return expired(isUntimely);
+      if (outcome?.ok === false && outcome.reason === 'untimely' && outcome.key === deviceKey) return expired(UNTIMELY);
       return unproven(outcome === null ? 'no proof' : 'no proof by the key of the session');
     },
   };

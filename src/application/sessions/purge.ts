@@ -1,4 +1,4 @@
-import { type DomainEvent, NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import { type EventDraft, NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { REMEMBERED_FOR } from '../../domain/remembered-device.ts';
 import { isCovered, type MassEnding, type Session } from '../../domain/session.ts';
 import { DELIVERIES_KEPT } from '../../domain/webhook.ts';
@@ -50,7 +50,7 @@ export const removeEnded = (deps: Pick<Core, 'transactions'> & Sources) => (limi
     // A session that has replaced another one since the list was read comes later, unless this is the last step.
     const isLast = sessions.length < limit;
     const isMeant = (session: Session) => isCovered(session, ending) && (isLast || ids.has(session.id));
-    const events: DomainEvent[] = [];
+    const events: EventDraft[] = [];
     for (const userId of usersInOrder(due)) {
       const ended = await stores.sessions.endByUser(userId, isMeant);
       events.push(...sessionEvents(userId, ended, 'operator', note));

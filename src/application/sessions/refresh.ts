@@ -101,7 +101,7 @@ export const renewRaised = async (
 const mayBeReplayable = ({ clock, replayPolicy: { replayWindow } }: Service, { claims }: RefreshToken): boolean =>
   replayWindow > 0 && clock.now() - claims.iat * 1000 < replayWindow + 1000;
 
-/** How often the sessions of a request are read when other requests are first. */
+/** How many times the sessions of a request are read when other requests are first. */
 const ATTEMPTS = 3;
 
 const refreshAsStored = async (deps: Service, request: Request): Promise<Renewed> => {

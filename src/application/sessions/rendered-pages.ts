@@ -22,7 +22,7 @@ export type Continuation =
   | ({ readonly next: 'target' } & TokenPair)
   /** Another request has just renewed the session. If its response has yet to arrive, there is no access token. */
   | { readonly next: 'target'; readonly accessToken: string | null; readonly refreshToken: null }
-  /** A page of the service, whose script proves the key of the device. */
+  /** A page of the service, whose script proves possession of the device key. */
   | { readonly next: 'proof' }
   /** The page that logs in. */
   | { readonly next: 'login' };
@@ -93,7 +93,7 @@ export const mintAccessToken =
     return tokenFor(deps, await sessionFor(deps, assessed, origin));
   };
 
-/** A visitor of the service's own pages proves the key of the session by a cookie of the browser, or has proven it to a page some minutes ago. */
+/** How a visitor proves possession of the session's key: by a cookie of the browser, or to a page some minutes ago. */
 type ProvenBy = {
   readonly presented: Presented;
   readonly provenSessions: readonly string[];

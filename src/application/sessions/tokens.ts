@@ -1,6 +1,6 @@
 import { type Authenticated, type Authentications, authenticatedBy } from '../../domain/assurance.ts';
 import type { Attributes } from '../../domain/attributes.ts';
-import { type Evidence, noEvidence, pointsAt } from '../../domain/device-binding.ts';
+import { type Evidence, noEvidence, strongestMatch } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Session, SessionKey } from '../../domain/session.ts';
 import {
@@ -21,7 +21,7 @@ export type AssessedToken = {
   readonly token: RefreshToken;
   readonly session: Session | null;
   readonly status: TokenStatus;
-  readonly pointedAtBy: ReturnType<typeof pointsAt>;
+  readonly matchedBy: ReturnType<typeof strongestMatch>;
 };
 
 const keyOf = ({ sessionId, claims }: RefreshToken): SessionKey => ({ id: sessionId, userId: claims.sub });
@@ -36,17 +36,17 @@ export const assessTokens = (
     verified.map(async (token) => {
       const session = await sessions.find(keyOf(token));
       const status = tokenStatus(session, token, { now: clock.now(), policy, evidence });
-      const pointedAtBy = session === null || status === 'ended' ? 'token' : pointsAt(session, evidence);
-      return { token, session, status, pointedAtBy };
+      const matchedBy = session === null || status === 'ended' ? 'token' : strongestMatch(session, evidence);
+      return { token, session, status, matchedBy };
     }),
   );
 
-const STRENGTHS: Readonly<Record<AssessedToken['pointedAtBy'], number>> = { signature: 0, bound: 1, token: 2 };
+const STRENGTHS: Readonly<Record<AssessedToken['matchedBy'], number>> = { signature: 0, bound: 1, token: 2 };
 
 /** The token that decides the response: first that of the session whose key the request proves (ADR 0006), then that with the best status (ADR 0002). */
 export const mostFavorable = (assessed: readonly AssessedToken[]): AssessedToken => {
   const [first] = assessed.toSorted(
-    (a, b) => STRENGTHS[a.pointedAtBy] - STRENGTHS[b.pointedAtBy] || byFavor(a.status, b.status),
+    (a, b) => STRENGTHS[a.matchedBy] - STRENGTHS[b.matchedBy] || byFavor(a.status, b.status),
   );
   if (first === undefined) throw new RangeError('There is no token to choose from.');
   return first;

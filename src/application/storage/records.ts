@@ -29,7 +29,7 @@ type RowQuery<Row> = {
   readonly limit?: number;
 };
 
-/** Access to tables of the application that runs the service. It keeps the promises of `Records`. */
+/** Access to tables of the application that runs the service. It has the guarantees of `Records`. */
 export interface OwnRecords<All extends AnyRows = AnyRows> {
   /** @throws AppError DB_UNIQUE_VIOLATION (`violates` tells the index), DB_QUERY_FAILED without its user */
   insert<Name extends keyof All & string>(table: Name, row: All[Name]): Promise<void>;
@@ -72,13 +72,13 @@ export type Query<Name extends TableName> = RowQuery<Tables[Name]>;
  * - leaves out the first rows, and lists at most as many as it is asked to
  * - lists every row that contains a text where its table is searched, and may list others
  * - rejects a second row with the same key, or the same values of a unique index, and names the index
- * - takes rows with null in a unique index for different
+ * - treats rows with null in a unique index as different
  * - rejects a row whose user is not stored, and stores nothing of it
  * - accepts exactly one of many concurrent inserts with the same key
  * - accepts exactly one of two inserts by two instances
  * - replaces a row that has not changed since it was read
  * - replaces no row that has changed since it was read, or is gone
- * - takes a row that was removed and inserted again for another
+ * - treats a row that was removed and inserted again as another
  * - rejects a replacement that violates a unique index, names it, and changes nothing
  * - accepts exactly one of many concurrent replacements
  * - accepts exactly one of two replacements by two instances
@@ -143,7 +143,7 @@ export type Listeners = {
 };
 
 /**
- * The stores that transactions change together. What belongs to a user goes with the user. Of concurrent calls, also of several instances, it
+ * The stores that transactions change together. What belongs to a user goes with the user. Of concurrent calls, even of several instances, it
  * - gives to one of many what is used up, taken or removed
  * - hands out each message, each event of a webhook and each one of an operator to one of many
  * - counts every log-in and every mail, keeps one request of an address, and purges each row once

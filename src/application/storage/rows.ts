@@ -2,7 +2,7 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { type Equal, type Query, type Records, type Stored, violates } from './records.ts';
 import { type Column, keyName, TABLES, type TableName, type Tables } from './tables.ts';
 
-/** How often a change is tried again after another one of the same row. */
+/** How many times a change is tried again after another one of the same row. */
 const MOST_TRIES = 200;
 
 /** @param attempt resolves to `undefined` when a concurrent change came first. */

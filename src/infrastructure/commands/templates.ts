@@ -9,7 +9,7 @@ import { type UserPageFiles, userPage } from '../../adapters/http/pages/user-pag
 import { systemReason } from '../../adapters/log/redact-error.ts';
 import { type MailTemplates, writeMail } from '../../application/mail/write-mail.ts';
 import { Html, html } from '../../application/templates.ts';
-import { MAIL_NAMES, namesIn } from '../../domain/happenings.ts';
+import { MAIL_NAMES, namesIn } from '../../domain/event-table.ts';
 import { invalidArguments } from '../command-error.ts';
 import { type Config, parseConfig } from '../config.ts';
 import { MAIL_FILES, openTemplates, PAGE_FILES, writeFiles } from '../template-files.ts';

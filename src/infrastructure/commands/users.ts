@@ -1,13 +1,13 @@
 import { ACTS } from '../../adapters/http/routes/back-office/acts.ts';
 import { accountData, type EventData, eventsData, userData } from '../../application/accounts/account-data.ts';
-import { withoutName } from '../../domain/event.ts';
+import { withoutOperatorName } from '../../domain/event.ts';
 import type { User } from '../../domain/user.ts';
 import { CommandError, invalidArguments } from '../command-error.ts';
-import { date } from '../config/forms.ts';
+import { date } from '../config/formats.ts';
 import type { Env } from '../config/variables.ts';
 import { parseConfig } from '../config.ts';
 import { type Action, type Answer, action, type Command, jsonLine } from './command.ts';
-import { actActions, actionOf } from './users/acts.ts';
+import { actionOf, commandActions } from './users/acts.ts';
 import { exportAll, importAction } from './users/files.ts';
 import { type Accounts, accountIn, findUser, type StorageOverrides, withAccounts } from './users/open-accounts.ts';
 import { accountText, eventsTable, listActions, usersTable } from './users/tables.ts';
@@ -35,7 +35,7 @@ export const users = (overrides: StorageOverrides = {}): Command => {
     const name = accountIn(given);
     return opening(env, async (accounts) => work(accounts, await findUser(accounts, name)));
   };
-  const { 'end-all-sessions': _, ...acts } = actActions(opening);
+  const { 'end-all-sessions': _, ...acts } = commandActions(opening);
   return {
     actions: {
       find: action({
@@ -81,7 +81,7 @@ export const users = (overrides: StorageOverrides = {}): Command => {
           return withUser(env, name, async (accounts, found) => {
             const data = await accountData(accounts, found, accounts.clock.now());
             // The export is for the user, who does not learn the names of operators.
-            const events = (await eventsData(accounts.records, found.id)).map(withoutName);
+            const events = (await eventsData(accounts.records, found.id)).map(withoutOperatorName);
             return { text: jsonLine({ ...data, events }) };
           });
         },

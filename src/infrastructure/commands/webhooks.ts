@@ -4,7 +4,7 @@ import { publicHookKey, webhookKey } from '../../adapters/hooks/signing.ts';
 import { changeWebhook, deleteWebhook, listWebhooks, replayWebhook } from '../../application/storage/webhooks.ts';
 import { MOST_WEBHOOKS, TEST_TYPE, WEBHOOK_TYPES, type Webhook, type WebhookType } from '../../domain/webhook.ts';
 import { CommandError, invalidArguments } from '../command-error.ts';
-import { optionsIn } from '../config/forms.ts';
+import { optionsIn } from '../config/formats.ts';
 import { pageUrl } from '../config/urls.ts';
 import type { Env } from '../config/variables.ts';
 import type { Config } from '../config.ts';

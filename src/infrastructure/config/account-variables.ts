@@ -1,8 +1,8 @@
-import { NOTICES } from '../../domain/happenings.ts';
+import { NOTICES } from '../../domain/event-table.ts';
 import { canonicalLocale } from '../../domain/locale.ts';
 import { hidesSomething } from '../../domain/text.ts';
 import { EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../domain/user.ts';
-import * as form from './forms.ts';
+import * as format from './formats.ts';
 import { adoptionKeys, hookKey, operatorKeys, secretKeys } from './keys.ts';
 import { mailOAuth, mailUrl } from './server-urls.ts';
 import * as url from './urls.ts';
@@ -19,7 +19,7 @@ const isMailAddress = (text: string): boolean =>
 
 const MAILBOX = /^(?:[^<>()[\]:;@\\,"\s][^<>()[\]:;@\\,"]{0,99} <([^<>]+)>|[^<>]+)$/u;
 /** RFC 5322 §3.4, as far as all mail servers accept it: a name without special characters, and an address in ASCII. */
-const mailbox = form.textThat(
+const mailbox = format.textThat(
   'an address such as auth@example.com, or a name and an address such as Example <auth@example.com>',
   (text) => {
     const match = MAILBOX.exec(text);
@@ -27,312 +27,313 @@ const mailbox = form.textThat(
   },
 );
 
-export const brandName = form.textThat(
+export const brandName = format.textThat(
   '1 to 60 visible characters, without spaces around them',
   (text) => /^(?! ).{1,60}(?<! )$/u.test(text) && !hidesSomething(text),
 );
 
 /** Refuses characters that could end the value in a stylesheet. */
-const fontNames = form.textThat('names of fonts, separated by commas, such as Inter, sans-serif', (text) =>
+const fontNames = format.textThat('names of fonts, separated by commas, such as Inter, sans-serif', (text) =>
   /^[A-Za-z][\w -]{0,60}(?:, ?[A-Za-z][\w -]{0,60}){0,7}$/.test(text),
 );
 
-const color = form.formOf('a colour such as #14643a', (text) =>
+const color = format.formatOf('a colour such as #14643a', (text) =>
   /^#[0-9A-Fa-f]{6}$/.test(text) ? text.toLowerCase() : undefined,
 );
 
-const locale = form.formOf('a language tag such as en or de-AT', (text) => canonicalLocale(text) ?? undefined);
+const locale = format.formatOf('a language tag such as en or de-AT', (text) => canonicalLocale(text) ?? undefined);
 
 /** Registration, mail, factors, and what users see of the product. */
 export const ACCOUNT_VARIABLES = {
   REGISTRATION: {
-    form: form.oneOf('open', 'invited', 'closed'),
+    format: format.oneOf('open', 'invited', 'closed'),
     default: 'open',
     meaning:
       'Who may register: anybody (open), those with an invitation of npx tandem users (invited), or nobody (closed). An invitation needs MAIL_URL, and passes REGISTRATION_DOMAINS.',
   },
   REGISTRATION_DOMAINS: {
-    form: form.emailDomains,
+    format: format.emailDomains,
     unset: 'all',
     meaning:
       'The domains of the email addresses with which users may register, and to which they may change theirs: example.com is that domain alone, .example.com its subdomains. Separate several with commas.',
   },
   HOOK_BEFORE_REGISTER: {
-    form: url.hookUrl,
+    format: url.hookUrl,
     secret: true,
     meaning:
       'The URL that is asked about each registration, and answers whether it is allowed. If it fails, nobody can register.',
   },
   HOOK_PRIVATE_KEY: {
-    form: hookKey,
+    format: hookKey,
     secret: true,
     unset: 'generated in DATA_DIR',
     meaning:
       'The private key that signs the requests to HOOK_BEFORE_REGISTER and VERIFY_PASSWORDS_AT, and from which the keys of webhooks are derived: Ed25519 in PEM (PKCS#8), with line breaks or the text \\n. Several instances need the same one.',
   },
   WEBHOOK_ALLOWED_NETWORKS: {
-    form: form.networks,
+    format: format.networks,
     default: '',
     meaning:
       'Networks in CIDR notation, separated by commas, whose addresses webhooks may have although they are not public: 10.1.0.0/16. Over http, too.',
   },
   MAIL_URL: {
-    form: mailUrl,
+    format: mailUrl,
     secret: true,
     unset: 'files in DATA_DIR/mail (production: no mail)',
     meaning:
       'The mail server: smtps:// with TLS from the start, smtp:// with STARTTLS, which another machine must offer unless the URL ends with ?requireTLS=false; or https:// of a server of yours, which gets each mail as a signed request. Without it, production has neither password reset nor email verification.',
   },
   MAIL_OAUTH: {
-    form: mailOAuth,
+    format: mailOAuth,
     secret: true,
     unset: 'none: the password in MAIL_URL',
     meaning:
       'How the user of MAIL_URL gets access tokens in place of a password, as Microsoft 365 and Gmail want it: https://ID:SECRET@login.microsoftonline.com/TENANT/oauth2/v2.0/token?scope=https%3A%2F%2Foutlook.office365.com%2F.default. With &refresh_token=…, those of the owner of the mailbox.',
   },
   MAIL_FROM: {
-    form: mailbox,
+    format: mailbox,
     unset: `${LOCAL_SENDER} (production: required with MAIL_URL)`,
     meaning: 'The sender of mail: an address, or a name and an address.',
   },
   ACCOUNT_PAGES: {
-    form: form.oneOf('on', 'off'),
+    format: format.oneOf('on', 'off'),
     unset: 'on (production: off)',
     meaning:
       'Whether the service has pages on which people log in, register and change their account: /auth/log-in and those that it leads to. The pages for links in mail are there in any case, unless ACCOUNT_PAGES_URL names others.',
   },
   ACCOUNT_PAGES_URL: {
-    form: url.baseUrl,
+    format: url.baseUrl,
     unset: '/auth/link, below BASE_URL',
     meaning:
       'The URL below which links in mail find their pages, if these are your own. By default they are the pages of the service, also with ACCOUNT_PAGES=off.',
   },
   EMAIL_VERIFICATION: {
-    form: form.oneOf('off', 'optional', 'required'),
+    format: format.oneOf('off', 'optional', 'required'),
     unset: 'optional (without mail: off)',
     meaning:
       'Whether users verify their email address: off, optional, or required, which refuses log-ins until they have.',
   },
   LOGIN_BY_CODE: {
-    form: form.oneOf('on', 'off'),
+    format: format.oneOf('on', 'off'),
     default: 'off',
     meaning: 'Whether users may log in with a code that they get by mail. Needs mail.',
   },
   NEW_DEVICE_CODE: {
-    form: form.oneOf('on', 'off', 'while-mail-works'),
+    format: format.oneOf('on', 'off', 'while-mail-works'),
     default: 'off',
     meaning:
       'Whether a right password on a device that is new to the account needs a code by mail, too. With while-mail-works, not for a user whose last code has waited in the outbox for five minutes. Needs mail.',
   },
   OIDC_PROVIDERS: {
-    form: form.providerNames,
+    format: format.providerNames,
     meaning:
       'The providers at which users may log in, separated by commas: google, microsoft, apple, github, or names of your own. Each has variables of its own, OIDC_GOOGLE_CLIENT_ID and so on: docs/providers.md.',
   },
   PASSWORD_HASH: {
-    form: form.oneOf('bcrypt', 'argon2id'),
+    format: format.oneOf('bcrypt', 'argon2id'),
     default: 'bcrypt',
     meaning:
       'How passwords are hashed. argon2id takes 19 MiB and less time, has no limit of 72 bytes, and needs Node.js 24.7; hashes of the other kind are replaced at log-in.',
   },
   PASSWORD_MIN_LENGTH: {
-    form: form.wholeNumber(8, 64),
+    format: format.wholeNumber(8, 64),
     default: '8',
     meaning: 'The least number of characters of new passwords. NIST asks for 15 where the password is the only factor.',
   },
   LEAKED_PASSWORDS_FILE: {
-    form: form.path,
+    format: format.path,
     unset: 'none',
     meaning:
       'A file of leaked passwords, which npx tandem data leaked makes: they are refused as new passwords, and who logs in with one gets a mail.',
   },
   LEAKED_PASSWORDS_URL: {
-    form: url.baseUrl,
+    format: url.baseUrl,
     unset: 'none',
     meaning:
       'In place of a file, a server that is asked for the hashes of a range by five digits, such as https://api.pwnedpasswords.com/range. Without its answer within two seconds, a password passes.',
   },
   PASSWORDS: {
-    form: form.oneOf('required', 'optional'),
+    format: format.oneOf('required', 'optional'),
     default: 'required',
     meaning:
       'Whether every user has a password. With optional, users may register with an email address alone and log in with codes by mail, which needs LOGIN_BY_CODE=on.',
   },
   MAIL_NOTICES: {
-    form: form.someOf(NOTICES),
+    format: format.someOf(NOTICES),
     default: NOTICES.join(','),
     meaning:
       'What users are notified of by mail: a log-in on a new device or after many that failed, a changed password, a changed email address, username or language of mails, an export of the account, a replayed token, a factor or a log-in at a provider that was added or removed, a recovery code that was used; or off.',
   },
   SECOND_FACTOR: {
-    form: form.oneOf('optional', 'required'),
+    format: format.oneOf('optional', 'required'),
     default: 'optional',
     meaning:
       'Whether users may have a second factor, or need one: with required, a log-in without one can only add one. Production needs FACTOR_KEYS for that.',
   },
   FACTOR_KEYS: {
-    form: secretKeys(MAX_FACTOR_KEYS),
+    format: secretKeys(MAX_FACTOR_KEYS),
     secret: true,
     unset: 'generated in DATA_DIR (production: no authenticator apps)',
     meaning:
       'The keys that encrypt the secrets of authenticator apps, separated by commas: the first encrypts, all decrypt. npx tandem keys factors makes one.',
   },
   EVENTS_RETENTION: {
-    form: form.duration,
+    format: format.duration,
     default: '180d',
     meaning: 'How long the events of an account are kept.',
   },
   BRAND_NAME: {
-    form: brandName,
+    format: brandName,
     unset: 'the host of BASE_URL',
     meaning: 'The name of the product, in mails, on the pages, in authenticator apps and in questions for passkeys.',
   },
   BRAND_LOGO_URL: {
-    form: url.logoUrl,
+    format: url.logoUrl,
     unset: 'no logo',
     meaning: 'The logo on the pages. Browsers load it from its own host.',
   },
   BRAND_LOGO_DARK_URL: {
-    form: url.logoUrl,
+    format: url.logoUrl,
     unset: 'BRAND_LOGO_URL',
     meaning: 'The logo where the browser prefers dark. It needs BRAND_LOGO_URL.',
   },
   BRAND_ICON_URL: {
-    form: url.logoUrl,
+    format: url.logoUrl,
     unset: 'a green one',
     meaning: 'The icon of the pages, in the tab of the browser.',
   },
   BRAND_TERMS_URL: {
-    form: url.pageUrl,
+    format: url.pageUrl,
     unset: 'no link',
     meaning: 'The terms of the product, to which the pages link.',
   },
   BRAND_PRIVACY_URL: {
-    form: url.pageUrl,
+    format: url.pageUrl,
     unset: 'no link',
     meaning: 'What the product does with personal data, to which the pages link.',
   },
   BRAND_SUPPORT_URL: {
-    form: url.supportUrl,
+    format: url.supportUrl,
     unset: 'no link',
     meaning: 'Where users get help, to which the pages link: also mailto: with an address.',
   },
   BRAND_COLOR: {
-    form: color,
+    format: color,
     unset: 'green',
     meaning: 'The colour of the buttons on the pages. Their text is black or white, which can be read better on it.',
   },
   BRAND_FONT: {
-    form: fontNames,
+    format: fontNames,
     unset: 'that of the system',
     meaning: 'The font of the pages: names of fonts that browsers have, separated by commas, the preferred one first.',
   },
   BRAND_RADIUS: {
-    form: form.wholeNumber(0, 32),
+    format: format.wholeNumber(0, 32),
     default: '8',
     meaning: 'The radius of the corners of fields, buttons and cards on the pages, in pixels.',
   },
   BRAND_BACKGROUND: {
-    form: color,
+    format: color,
     unset: 'white, or black where the browser prefers dark',
     meaning: 'The colour behind the card of the pages, in light and in dark.',
   },
   DEFAULT_LOCALE: {
-    form: locale,
+    format: locale,
     default: 'en',
     meaning:
       'The language of mails and pages for users who have no other one that there are texts in. Built in are ar, cs, de, en, es, fr, he, it, ja, nl, pl, pt-BR, sv, tr, uk and zh-CN.',
   },
   PAGE_TEMPLATES: {
-    form: form.path,
+    format: format.path,
     unset: 'the built-in templates and texts',
     meaning:
       'A directory of your own templates and texts of the pages for users, in place of the built-in ones: <page>.html and <language>.json. npx tandem templates eject DIR makes DIR/pages.',
   },
   MAIL_TEMPLATES: {
-    form: form.path,
+    format: format.path,
     unset: 'the built-in templates and texts',
     meaning:
       'A directory of your own texts and layout of mails, in place of the built-in ones: <language>.json and layout.html. npx tandem templates eject DIR makes DIR/mails.',
   },
-} as const satisfies Record<string, form.Variable>;
+} as const satisfies Record<string, format.Variable>;
 
 /** A move from another system, whose users stay logged in. */
 export const FORMER_SYSTEM_VARIABLES = {
   ADOPTION_PUBLIC_KEY: {
-    form: adoptionKeys,
+    format: adoptionKeys,
     secret: true,
     unset: 'no adoption',
     meaning:
       'The public keys of the former system, whose assertions open sessions of their users at POST /auth/adopt: EC P-256 or Ed25519 in PEM, one or more.',
   },
   ADOPTION_ENDS: {
-    form: form.date,
+    format: format.date,
     unset: 'never (production: required with ADOPTION_PUBLIC_KEY)',
     meaning: 'The date from which on no session is adopted, in UTC, within a year.',
   },
   VERIFY_PASSWORDS_AT: {
-    form: hookUrl,
+    format: hookUrl,
     secret: true,
     meaning:
       'The URL of the former system that verifies the passwords of users who were imported without a hash, at their first log-in. HOOK_PRIVATE_KEY signs the requests.',
   },
   VERIFY_PASSWORDS_UNTIL: {
-    form: form.date,
+    format: format.date,
     unset: 'never (production: required with VERIFY_PASSWORDS_AT)',
     meaning: 'The date from which on it is not asked, and these users set a new password, in UTC, within a year.',
   },
-} as const satisfies Record<string, form.Variable>;
+} as const satisfies Record<string, format.Variable>;
 
-const headerName = form.formOf('the name of one header, such as X-Forwarded-Email', (text) =>
+const headerName = format.formatOf('the name of one header, such as X-Forwarded-Email', (text) =>
   /^[A-Za-z][\w-]{0,63}$/.test(text) && !RESERVED.includes(text.toLowerCase()) ? text.toLowerCase() : undefined,
 );
 
 /** Headers that clients set themselves, or that mean something else here. */
 const RESERVED = ['host', 'cookie', 'origin', 'authorization', 'user-agent', 'content-type', 'tandem-proxy-secret'];
 
-const proxySecret = form.textThat('32 to 256 letters, digits, dots, underscores, hyphens and signs of Base64', (text) =>
-  /^[\w.~+/=-]{32,256}$/.test(text),
+const proxySecret = format.textThat(
+  '32 to 256 letters, digits, dots, underscores, hyphens and signs of Base64',
+  (text) => /^[\w.~+/=-]{32,256}$/.test(text),
 );
 
 /** The back office: ADR 0031. */
 export const ADMIN_VARIABLES = {
   ADMIN_PORT: {
-    form: form.portOrOff,
+    format: format.portOrOff,
     default: 'off',
     meaning: 'The TCP port of the back office, for programs of operators. Not the port of the service.',
   },
   ADMIN_HOST: {
-    form: form.address,
+    format: format.address,
     default: '127.0.0.1',
     meaning: 'The address that the back office listens on.',
   },
   ADMIN_URL: {
-    form: baseUrl,
+    format: baseUrl,
     unset: 'http://$ADMIN_HOST:$ADMIN_PORT',
     meaning: 'The URL at which programs reach the back office, and the audience of their assertions.',
   },
   ADMIN_KEYS: {
-    form: operatorKeys,
+    format: operatorKeys,
     secret: true,
     meaning:
       'The programs that may use the back office, as JSON: a name, scopes (users:read, users:write) and a public key each. npx tandem keys admin makes one.',
   },
   ADMIN_USERS: {
-    form: form.operatorRules,
+    format: format.operatorRules,
     unset: 'nobody',
     meaning:
       'The users who may log in to the pages of the back office, by attributes: roles:operator are those whose attribute roles is operator, or a list with it; roles:support=users:read may only look. Separate several with commas.',
   },
   ADMIN_IDENTITY_HEADER: {
-    form: headerName,
+    format: headerName,
     meaning:
       'The header in which a proxy sends the name of the person whom it has authenticated, for the pages of the back office, such as X-Forwarded-Email. Needs ADMIN_PROXY_SECRET.',
   },
   ADMIN_PROXY_SECRET: {
-    form: proxySecret,
+    format: proxySecret,
     secret: true,
     meaning:
       'What that proxy sends in the header Tandem-Proxy-Secret, and nobody else knows. openssl rand -hex 32 makes one.',
   },
-} as const satisfies Record<string, form.Variable>;
+} as const satisfies Record<string, format.Variable>;

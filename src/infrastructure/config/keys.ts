@@ -4,7 +4,7 @@ import type { OperatorKey } from '../../adapters/crypto/assertions.ts';
 import type { KeyPair } from '../../adapters/crypto/token-keys.ts';
 import type { PageServer } from '../../adapters/http/request/settings.ts';
 import { isProgramName, SCOPES } from '../../domain/operator.ts';
-import { formOf, itemsOf, json } from './forms.ts';
+import { formatOf, itemsOf, json } from './formats.ts';
 
 const KEY_BYTES = 32;
 export type SecretKeys = readonly [Buffer, ...Buffer[]];
@@ -16,7 +16,7 @@ export const secretKey = (text: string): Buffer | null => {
 };
 
 export const secretKeys = (limit: number) =>
-  formOf<SecretKeys>(
+  formatOf<SecretKeys>(
     `1 to ${limit} different keys, separated by commas, each of 32 bytes in base64url (43 characters)`,
     (text) => {
       const given = itemsOf(text);
@@ -29,7 +29,7 @@ export const secretKeys = (limit: number) =>
 
 /** An id may have several secrets, so that one can replace another. */
 export const pageServers = (limit: number) =>
-  formOf<readonly PageServer[]>(
+  formatOf<readonly PageServer[]>(
     `1 to ${limit} of id:hash, separated by commas, each hash the SHA-256 of a secret in base64url (43 characters)`,
     (text) => {
       const servers = itemsOf(text).flatMap((item) => {
@@ -67,7 +67,7 @@ const keysOf = (make: () => KeyObject[], isFit = isP256): KeyObject[] | undefine
   }
 };
 
-export const privateKey = formOf('one private key in PEM (PKCS#8 or SEC1), EC on the curve P-256', (text) => {
+export const privateKey = formatOf('one private key in PEM (PKCS#8 or SEC1), EC on the curve P-256', (text) => {
   const [block, ...more] = pemBlocks(text).filter(({ label }) => label !== 'EC PARAMETERS');
   return block && more.length === 0 ? keysOf(() => [createPrivateKey(block.pem)])?.[0] : undefined;
 });
@@ -78,14 +78,14 @@ const publicKeysOf = (text: string, isFit?: (key: KeyObject) => boolean): KeyObj
   return arePublic ? keysOf(() => blocks.map(({ pem }) => createPublicKey(pem)), isFit) : undefined;
 };
 
-export const publicKeys = formOf('one or more public keys in PEM (SPKI), EC on the curve P-256', (text) =>
+export const publicKeys = formatOf('one or more public keys in PEM (SPKI), EC on the curve P-256', (text) =>
   publicKeysOf(text),
 );
 
 /** An assertion may be verified with each of them. */
 const MAX_ADOPTION_KEYS = 5;
 
-export const adoptionKeys = formOf('1 to 5 public keys in PEM (SPKI), EC on the curve P-256 or Ed25519', (text) => {
+export const adoptionKeys = formatOf('1 to 5 public keys in PEM (SPKI), EC on the curve P-256 or Ed25519', (text) => {
   const keys = publicKeysOf(text, (key) => isP256(key) || key.asymmetricKeyType === 'ed25519') ?? [];
   return keys.length > 0 && keys.length <= MAX_ADOPTION_KEYS ? keys : undefined;
 });
@@ -129,7 +129,7 @@ export const hookKeyOf = (text: string): KeyObject | null => {
   }
 };
 
-export const hookKey = formOf('one private key in PEM (PKCS#8), Ed25519', (text) => hookKeyOf(text) ?? undefined);
+export const hookKey = formatOf('one private key in PEM (PKCS#8), Ed25519', (text) => hookKeyOf(text) ?? undefined);
 
 /** @returns `null` unless the text has exactly one private key, on P-256 */
 export const pairOf = (text: string): KeyPair | null => {

@@ -1,12 +1,12 @@
 import type { ProviderSettings } from '../../adapters/oidc/settings.ts';
 import { brandName } from './account-variables.ts';
-import { type Form, formOf, textThat } from './forms.ts';
+import { type Format, formatOf, textThat } from './formats.ts';
 import { privateKey } from './keys.ts';
 import { issuerUrl } from './urls.ts';
 import { type Env, isOfNeighbour } from './variables.ts';
 
 const visible = textThat('1 to 500 visible ASCII characters', (text) => /^[!-~]{1,500}$/.test(text));
-const scopes = formOf<readonly string[]>('names of scopes, separated by spaces', (text) =>
+const scopes = formatOf<readonly string[]>('names of scopes, separated by spaces', (text) =>
   /^[!-~]{1,100}(?: [!-~]{1,100}){0,19}$/.test(text) ? text.split(' ') : undefined,
 );
 
@@ -22,7 +22,7 @@ const FORMS = {
   PRIVATE_KEY: privateKey,
 } as const;
 type Member = keyof typeof FORMS;
-type Members = { readonly [Name in Member]?: (typeof FORMS)[Name] extends Form<infer Value> ? Value : never };
+type Members = { readonly [Name in Member]?: (typeof FORMS)[Name] extends Format<infer Value> ? Value : never };
 
 /** Members without a default. ISSUER has one only in a preset. */
 const REQUIRED: readonly Member[] = ['CLIENT_ID', 'CLIENT_SECRET', 'TEAM_ID', 'KEY_ID', 'PRIVATE_KEY'];
@@ -80,7 +80,7 @@ export const readProviders = (env: Env, names: readonly string[], isProduction: 
       if (isProduction && member === 'ISSUER' && text.startsWith('http:'))
         problems.push(`${variable}: must be https in production`);
     }
-    // The forms have these outputs. Nothing starts if a required one is missing.
+    // The formats have these outputs. Nothing starts if a required one is missing.
     const { ISSUER, CLIENT_ID = '', CLIENT_SECRET = '', SCOPES, TEAM_ID, KEY_ID, PRIVATE_KEY } = values as Members;
     const { TITLE: title = preset.title ?? titleOf(name) } = values as Members;
     return {

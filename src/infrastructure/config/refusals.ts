@@ -1,7 +1,7 @@
 import { systemClock } from '../../adapters/clock/system.ts';
 import { hasArgon2 } from '../../adapters/crypto/argon2id.ts';
 import { hostOf } from '../../adapters/redis/url.ts';
-import { DAY } from './forms.ts';
+import { DAY } from './formats.ts';
 import { isPair, KEY_VARIABLES, shareKey } from './keys.ts';
 import { cookiePath } from './session-variables.ts';
 import {

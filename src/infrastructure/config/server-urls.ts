@@ -1,7 +1,7 @@
 import type { MailOAuth } from '../../adapters/mailer/oauth.ts';
 import type { ServerOptions, SqliteOptions } from '../../adapters/mikro-orm/options.ts';
 import { hostOf, SENTINEL } from '../../adapters/redis/url.ts';
-import { address, formOf, hasControls, itemsOf, path } from './forms.ts';
+import { address, formatOf, hasControls, itemsOf, path } from './formats.ts';
 import { hookUrl, isLoopback } from './urls.ts';
 
 const isDecodable = (text: string): boolean => {
@@ -21,7 +21,7 @@ const urlOf = (text: string, protocols: readonly string[]): URL | undefined => {
 };
 
 /** The token endpoint of an authorization server. User and password of the URL are the id and the secret of the client. */
-export const mailOAuth = formOf<MailOAuth>(
+export const mailOAuth = formatOf<MailOAuth>(
   'an https:// URL of a token endpoint with id and secret of the client as user and password, percent-encoded, and with no parameter but scope and refresh_token',
   (given) => {
     const url = urlOf(given.trim(), ['https:', 'http:']);
@@ -36,7 +36,7 @@ export const mailOAuth = formOf<MailOAuth>(
 );
 
 /** Refuses port 0, and control characters in the decoded user name and password, which SMTP cannot send. */
-export const mailUrl = formOf<{ readonly url: string; readonly requireTls: boolean }>(
+export const mailUrl = formatOf<{ readonly url: string; readonly requireTls: boolean }>(
   'an smtp:// or smtps:// URL with a host, special characters of user and password percent-encoded, without path, and without query except requireTLS=false; or the http:// or https:// URL of a server of yours',
   (given) => {
     const text = given.trim();
@@ -61,9 +61,9 @@ export const mailUrl = formOf<{ readonly url: string; readonly requireTls: boole
 export const withHost = (text: string): string =>
   /[?&]host=/.test(text) ? text.replace(/^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)(?=\/)/, '$1localhost') : text;
 
-/** A URL for each host of one that names several. @param form captures what is before the hosts, the hosts, and what is after them */
-const urlsOfNodes = (text: string, form: RegExp): string[] => {
-  const [, beginning = '', hosts, end = ''] = form.exec(text) ?? [];
+/** A URL for each host of one that names several. @param pattern captures what is before the hosts, the hosts, and what is after them */
+const urlsOfNodes = (text: string, pattern: RegExp): string[] => {
+  const [, beginning = '', hosts, end = ''] = pattern.exec(text) ?? [];
   return hosts === undefined ? [text] : itemsOf(hosts).map((host) => `${beginning}${host}${end}`);
 };
 
@@ -99,7 +99,7 @@ const hasFitParameters = (url: URL): boolean => {
     : [...searchParams].every(([name, value]) => name === 'ssl' && value === 'true');
 };
 
-export const databaseUrl = formOf<DatabaseUrl>(
+export const databaseUrl = formatOf<DatabaseUrl>(
   `a postgresql:// URL with special characters percent-encoded and with one host (one that follows the primary, such as that of a proxy before several servers, or the directory of a socket as ?host=), with no parameter but ${POSTGRESQL.join(', ')}, each once; a mariadb:// or mysql:// URL, with the hosts of all nodes of a cluster such as a:3306,b:3306, and no parameter but ssl=true, which is TLS with a verified certificate; or sqlite: and the path of a file`,
   (given) => {
     const [, file, synchronous = 'normal'] = SQLITE.exec(given) ?? [];
@@ -138,7 +138,7 @@ const isSentinel = (url: URL): boolean => {
 const SENTINELS = /^(rediss?\+sentinel:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(.*)$/s;
 
 /** The URL of a server, or one for each node of a cluster or each sentinel, which differ only in host and port. */
-export const redisUrls = formOf<readonly string[]>(
+export const redisUrls = formatOf<readonly string[]>(
   'a redis:// or rediss:// URL with special characters percent-encoded and no query parameter except family=4, 6 or 0; the URLs of several nodes of a cluster, separated by commas, that differ only in host and port; or the sentinels and the name of their master in a URL such as redis+sentinel://user:password@host:port,host:port/master/0 (rediss+sentinel:// with TLS), with no query parameter except family, sentinel_username and sentinel_password, each once',
   (text) => {
     const isSentinels = SENTINELS.test(text.trim());

@@ -1,5 +1,5 @@
-import * as form from './forms.ts';
-import { byEnvironment } from './forms.ts';
+import * as format from './formats.ts';
+import { byEnvironment } from './formats.ts';
 import { databaseUrl, redisUrls } from './server-urls.ts';
 import * as url from './urls.ts';
 
@@ -11,182 +11,182 @@ export const RATE_LIMITS = byEnvironment(
 /** The process, HTTP and storage. */
 export const SERVICE_VARIABLES = {
   NODE_ENV: {
-    form: form.oneOf('development', 'production', 'test'),
+    format: format.oneOf('development', 'production', 'test'),
     default: 'development',
     meaning: 'The environment: development, production or test. Production rejects unsafe settings.',
   },
   WORKERS: {
-    form: form.wholeNumber(1, 256),
+    format: format.wholeNumber(1, 256),
     default: '1',
     meaning:
       'How many processes serve requests on the port: one for each core that they may use. What is said of an instance holds for all of them together, but DATABASE_POOL_SIZE for each. More than one need REDIS_URL.',
   },
   HOST: {
-    form: form.address,
+    format: format.address,
     default: byEnvironment('127.0.0.1', '0.0.0.0'),
     meaning: 'The address to listen on.',
   },
   PORT: {
-    form: form.wholeNumber(0, 65_535),
+    format: format.wholeNumber(0, 65_535),
     default: '3000',
     meaning: 'The TCP port to listen on; 0 for any free port.',
   },
   BASE_URL: {
-    form: url.baseUrl,
+    format: url.baseUrl,
     unset: 'http://localhost:$PORT',
     meaning:
       'The public URL of the service, with the path that a proxy adds. The `type` of every error starts with it.',
   },
   ALLOWED_ORIGINS_DEV: {
-    form: url.origins,
+    format: url.origins,
     default: '',
     meaning:
       'Outside production: the origins whose pages may call the service, separated by commas. The pages for links in mail lead to the first one of a website.',
   },
   ALLOWED_ORIGINS_PROD: {
-    form: url.origins,
+    format: url.origins,
     default: '',
     meaning:
       'In production: the origins whose pages may call the service, separated by commas. The pages for links in mail lead to the first one of a website.',
   },
   APP_LINKS: {
-    form: url.appLinks,
+    format: url.appLinks,
     default: '',
     meaning:
       'Links of your apps, separated by commas, to which the pages for users may lead with a code for a session: https://app.example.com/signed-in, which the app has claimed, or com.example.app:/signed-in.',
   },
   NATIVE_APPS: {
-    form: url.nativeApps,
+    format: url.nativeApps,
     default: '',
     meaning:
       'Your apps that use passkeys, separated by commas: android:com.example.app:14:6D:…, with the SHA-256 of the certificate, or apple:ABCDE12345.com.example.app. /.well-known/assetlinks.json and /.well-known/apple-app-site-association name them.',
   },
   WEBAUTHN_RP_ID: {
-    form: form.domain,
+    format: format.domain,
     unset: 'the host of BASE_URL',
     meaning:
       'The domain that passkeys belong to: the host of BASE_URL, or a domain above it. After a change, no passkey works any more.',
   },
   WEBAUTHN_ORIGINS: {
-    form: url.passkeyOrigins,
+    format: url.passkeyOrigins,
     default: '',
     meaning:
       'Origins that may use passkeys besides that of BASE_URL and the allowed ones: those of apps that are not in NATIVE_APPS, for example android:apk-key-hash:….',
   },
   PASSKEYS_PAGE_URL: {
-    form: url.pageUrl,
+    format: url.pageUrl,
     unset: 'the page of the service, if it has pages for users',
     meaning:
       'The page of your application on which users add and remove passkeys: password managers find it in /.well-known/passkey-endpoints.',
   },
   ALLOWED_HEADERS: {
-    form: url.headerNames,
+    format: url.headerNames,
     default: '',
     meaning:
       'Names of request headers that pages may send besides Content-Type, Authorization and svc-request-id, such as those of tracing: traceparent, which the service reads, baggage, sentry-trace, which it ignores.',
   },
   TRUST_PROXY: {
-    form: form.wholeNumber(0, 100),
+    format: format.wholeNumber(0, 100),
     default: '0',
     meaning:
       'The number of proxies in front of the service. It determines which entry of X-Forwarded-For is the client address.',
   },
   REQUEST_TIMEOUT_MS: {
-    form: form.milliseconds(1, 2 ** 31 - 1),
+    format: format.milliseconds(1, 2 ** 31 - 1),
     default: '30000',
     meaning:
       'The time limit for receiving a request, for handling it and for sending the response, each in milliseconds. A connection to the database gets a tenth of it, a statement a sixth.',
   },
   SHUTDOWN_DELAY: {
-    form: form.durationFromZero('1m'),
+    format: format.durationFromZero('1m'),
     default: byEnvironment('0', '5s'),
     meaning:
       'How long the service still takes requests after SIGTERM, while GET /health/ready responds 503, so that proxies stop sending it any.',
   },
   SLOW_REQUEST_THRESHOLDS: {
-    form: form.thresholds,
+    format: format.thresholds,
     default: '{"warn":1000,"error":3000}',
     meaning: 'The durations, in milliseconds, from which a request is logged at warn and at error.',
   },
   RATE_LIMITS: {
-    form: form.rateLimits,
+    format: format.rateLimits,
     default: RATE_LIMITS,
     meaning:
       'The rate limits, requests/seconds for each client and route: strict of registration, log-in and changes that need the password; public of documents such as the key set, and of the error catalog; none of the health checks; global of all others. One that is not named keeps its default. off turns one or all off.',
   },
   LOG_LEVEL: {
-    form: form.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+    format: format.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
     default: { development: 'debug', production: 'info', test: 'info' },
     meaning: 'The lowest level that is logged: trace, debug, info, warn, error, fatal or silent.',
   },
   METRICS: {
-    form: form.metricsAddress,
+    format: format.metricsAddress,
     default: 'off',
     meaning:
       'The address of GET /metrics for Prometheus: a port on 127.0.0.1, or address:port. Not the port of the service.',
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
-    form: url.baseUrl,
+    format: url.baseUrl,
     unset: 'none: no spans',
     meaning:
       'The URL of an OpenTelemetry collector that takes OTLP over HTTP, such as http://localhost:4318. Spans of requests are sent to it.',
   },
   OTEL_EXPORTER_OTLP_PROTOCOL: {
-    form: form.oneOf('http/json', 'http/protobuf'),
+    format: format.oneOf('http/json', 'http/protobuf'),
     default: 'http/json',
     meaning:
       'How spans are sent: http/json, or http/protobuf for a receiver that takes nothing else, which costs the service more.',
   },
   OTEL_TRACES_SAMPLER: {
-    form: form.oneOf(...form.SAMPLERS),
+    format: format.oneOf(...format.SAMPLERS),
     default: 'always_on',
     meaning:
       'Which requests have spans: always_on, always_off, traceidratio for a random part, or those after parentbased_: as the traceparent of the request says, which anybody may send, and as named without one.',
   },
   OTEL_TRACES_SAMPLER_ARG: {
-    form: form.ratio,
+    format: format.ratio,
     default: '1',
     meaning: 'With traceidratio, the part of the requests that have spans, from 0 to 1.',
   },
   DATA_DIR: {
-    form: form.path,
+    format: format.path,
     default: '.data',
     meaning:
       'The directory of the file of SQLite and of the keys that are generated outside production. Access by other users is removed from both.',
   },
   DATABASE_URL: {
-    form: databaseUrl,
+    format: databaseUrl,
     secret: true,
     unset: 'a file of SQLite, database.sqlite in DATA_DIR',
     meaning:
       'The URL of the database: PostgreSQL, MariaDB, MySQL (all nodes of a Galera cluster, separated by commas, the preferred one first), or a file of SQLite as sqlite:path, with ?synchronous=full if each commit has to survive a loss of power. If a PostgreSQL URL has no password, PGPASSWORD is used.',
   },
   DATABASE_TABLE_PREFIX: {
-    form: form.tablePrefix,
+    format: format.tablePrefix,
     default: '',
     meaning: 'How the names of the tables begin, so that they can stand beside those of an application: auth_.',
   },
   DATABASE_POOL_SIZE: {
-    form: form.wholeNumber(1, 1_000),
+    format: format.wholeNumber(1, 1_000),
     default: '10',
     meaning: 'How many connections to the database server one instance keeps at most.',
   },
   MIGRATE_ON_START: {
-    form: form.flag,
+    format: format.flag,
     default: 'true',
     meaning: 'Whether pending database migrations are applied at start.',
   },
   REDIS_URL: {
-    form: redisUrls,
+    format: redisUrls,
     secret: true,
     unset: 'none: each instance counts for itself',
     meaning:
       'The Redis in which all instances count rate limits and failed log-ins: a server, a cluster by one of its nodes, or the master that sentinels name. Several URLs, separated by commas, are nodes of one cluster.',
   },
   BCRYPT_COST: {
-    form: form.wholeNumber(4, 15),
+    format: format.wholeNumber(4, 15),
     default: '10',
     meaning:
       'The cost of password hashes; each increment doubles the time. Existing hashes of a lower cost are replaced at log-in.',
   },
-} as const satisfies Record<string, form.Variable>;
+} as const satisfies Record<string, format.Variable>;

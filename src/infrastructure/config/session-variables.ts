@@ -1,15 +1,15 @@
-import * as form from './forms.ts';
+import * as format from './formats.ts';
 import { pageServers, privateKey, publicKeys } from './keys.ts';
 import { pageUrl } from './urls.ts';
 
 /** `path-value` of RFC 6265 §4.1.1, visible characters only. */
-export const cookiePath = form.textThat(
+export const cookiePath = format.textThat(
   'a path that starts with / and has no space, comma, semicolon or control character',
   (text) => /^\/[!-+\--:<-~]*$/.test(text),
 );
 
 /** `StringOrURI` (RFC 7519 §2). Short, since the refresh token has to fit into a cookie. */
-const stringOrUri = form.textThat(
+const stringOrUri = format.textThat(
   'up to 200 visible ASCII characters, and a URI if there is a colon among them',
   (text) => /^[!-~]{1,200}$/.test(text) && (!text.includes(':') || URL.canParse(text)),
 );
@@ -19,140 +19,140 @@ const KEYS_UNSET = 'generated in DATA_DIR (production: required)';
 /** SPEC "Key configuration", "Refresh cookie". */
 export const SESSION_VARIABLES = {
   JWT_ACCESS_PRIVATE_KEY: {
-    form: privateKey,
+    format: privateKey,
     secret: true,
     unset: KEYS_UNSET,
     meaning:
       'The private key that signs access tokens: EC P-256 in PEM (PKCS#8 or SEC1), with line breaks or the text \\n.',
   },
   JWT_ACCESS_PUBLIC_KEY: {
-    form: publicKeys,
+    format: publicKeys,
     secret: true,
     unset: KEYS_UNSET,
     meaning:
       'The public keys that verify access tokens: EC P-256 in PEM. The first belongs to the private key; others are still accepted.',
   },
   JWT_REFRESH_PRIVATE_KEY: {
-    form: privateKey,
+    format: privateKey,
     secret: true,
     unset: KEYS_UNSET,
     meaning: 'The private key that signs refresh tokens, of a separate key pair.',
   },
   JWT_REFRESH_PUBLIC_KEY: {
-    form: publicKeys,
+    format: publicKeys,
     secret: true,
     unset: KEYS_UNSET,
     meaning: 'The public keys that verify refresh tokens.',
   },
   JWT_ISSUER: {
-    form: stringOrUri,
+    format: stringOrUri,
     unset: 'no iss claim',
     meaning: 'The iss claim of both tokens. Tokens with another one are rejected, so a change logs out all users.',
   },
   JWT_AUDIENCE: {
-    form: stringOrUri,
+    format: stringOrUri,
     unset: 'no aud claim',
     meaning: 'The aud claim of both tokens. Tokens with another one are rejected, so a change logs out all users.',
   },
   JWT_ACCESS_EXPIRES_IN: {
-    form: form.duration,
+    format: format.duration,
     unset: '15m, at most JWT_REFRESH_EXPIRES_IN',
     meaning: 'The lifetime of an access token. Other services that verify it accept it as long.',
   },
   JWT_REFRESH_EXPIRES_IN: {
-    form: form.duration,
+    format: format.duration,
     default: '7d',
     meaning: 'The lifetime of a refresh token.',
   },
   SESSION_MAX_LIFETIME: {
-    form: form.durationOrOff,
+    format: format.durationOrOff,
     default: '30d',
     meaning:
       'After how long a user has to authenticate again, however often the session is renewed (NIST SP 800-63B-4 §2); off for never.',
   },
   JWT_AUTHENTICATION_CLAIMS: {
-    form: form.flag,
+    format: format.flag,
     default: 'false',
     meaning:
       'Whether access tokens say when and how the user has authenticated: the claims auth_time, amr and acr (RFC 9068).',
   },
   JWT_SESSION_CLAIM: {
-    form: form.flag,
+    format: format.flag,
     default: 'false',
     meaning:
       'Whether access tokens name their session in the claim sid as well as in their header, for gateways that cannot see headers.',
   },
   JWT_BINDING: {
-    form: form.oneOf('off', 'on'),
+    format: format.oneOf('off', 'on'),
     default: 'off',
     meaning:
       'Whether an access token of a session with a key of its device is bound to that key: each request with it needs a proof (DPoP, RFC 9449). Services that verify tokens have to demand proofs first. Requires DEVICE_BINDING=enforce.',
   },
   JWT_REFRESH_RACE_WINDOW: {
-    form: form.durationFromZero('5m'),
+    format: format.durationFromZero('5m'),
     unset: '10s, at most a tenth of JWT_REFRESH_EXPIRES_IN',
     meaning: 'How long after its rotation a replayed refresh token counts as a race rather than as theft; at most 5m.',
   },
   JWT_REFRESH_REPLAY_WINDOW: {
-    form: form.durationFromZero('5m'),
+    format: format.durationFromZero('5m'),
     default: '0',
     meaning:
       'How long after its rotation a refresh token still returns its successor; at most JWT_REFRESH_RACE_WINDOW, 0 is off. 10s is recommended for browser front ends.',
   },
   DEVICE_BINDING: {
-    form: form.oneOf('off', 'observe', 'enforce'),
+    format: format.oneOf('off', 'observe', 'enforce'),
     default: 'enforce',
     meaning:
       'Whether the sessions of devices that registered a key are refreshed only with a proof of it: enforce, observe (what enforce would refuse is counted) or off.',
   },
   JWT_REFRESH_COOKIE_PREFIX: {
-    form: form.oneOf('__Http-', '__Host-Http-'),
+    format: format.oneOf('__Http-', '__Host-Http-'),
     meaning:
       "What the names of the refresh cookie and of the log-in's cookies begin with, for front ends that do not need the name refresh_token: __Http- (no script can have set it) or __Host-Http- (nor another host; its path is /). Requires JWT_REFRESH_COOKIE_SECURE=true. A change logs all browsers out.",
   },
   JWT_REFRESH_COOKIE_PATH: {
-    form: cookiePath,
+    format: cookiePath,
     unset: '/auth, below the path of BASE_URL; / with __Host-Http-',
     meaning:
       'The Path of the refresh cookie, as browsers see it: /auth below the path of BASE_URL, or a parent of that path.',
   },
   JWT_REFRESH_COOKIE_SAME_SITE: {
-    form: form.oneOf('lax', 'strict', 'none'),
+    format: format.oneOf('lax', 'strict', 'none'),
     default: 'lax',
     meaning:
       'The SameSite attribute of the refresh cookie: lax, strict or none. none requires JWT_REFRESH_COOKIE_SECURE=true.',
   },
   JWT_REFRESH_COOKIE_SECURE: {
-    form: form.flag,
+    format: format.flag,
     default: 'false',
     meaning: 'Whether the refresh cookie is Secure. Must be true in production.',
   },
   JWT_REFRESH_COOKIE_MAX_AGE_MS: {
-    form: form.milliseconds(1_000, form.TEN_YEARS),
+    format: format.milliseconds(1_000, format.TEN_YEARS),
     default: '604800000',
     meaning: 'How long browsers keep the refresh cookie, in milliseconds.',
   },
   ACCESS_COOKIE: {
-    form: form.flag,
+    format: format.flag,
     default: 'false',
     meaning:
       'Whether browsers also get the access token as an HttpOnly cookie, for servers that render pages. The service itself never reads it.',
   },
   ACCESS_COOKIE_DOMAIN: {
-    form: form.domain,
+    format: format.domain,
     unset: 'the host of the service alone',
     meaning:
       'The domain whose hosts get the cookie of the access token, if pages are at another host than the service. All of its hosts get it.',
   },
   LOGIN_PAGE_URL: {
-    form: pageUrl,
+    format: pageUrl,
     unset: '/auth/log-in of the service; with ACCOUNT_PAGES=off: none',
     meaning:
       'The page that logs in: GET /auth/continue leads to it when nobody is logged in, with the page to return to in the parameter `to`. At an allowed origin.',
   },
   PAGE_SERVERS: {
-    form: pageServers(20),
+    format: pageServers(20),
     meaning:
       'The servers that may ask for access tokens of their visitors with POST /auth/access-token: the id and the hash of the secret of each. npx tandem keys page-server makes one.',
   },
-} as const satisfies Record<string, form.Variable>;
+} as const satisfies Record<string, format.Variable>;

@@ -5,7 +5,7 @@ import type { DatabaseOptions } from '../../adapters/mikro-orm/options.ts';
 import { hostOf } from '../../adapters/redis/url.ts';
 import { PASSWORD_MAX_BYTES } from '../../domain/password.ts';
 import { LOCAL_SENDER } from './account-variables.ts';
-import { type RateLimits, rateLimits } from './forms.ts';
+import { type RateLimits, rateLimits } from './formats.ts';
 import { KEY_VARIABLES } from './keys.ts';
 import { RATE_LIMITS } from './service-variables.ts';
 import { isLoopback, isOfProgram } from './urls.ts';

@@ -1,6 +1,6 @@
 import { isIP, isIPv4 } from 'node:net';
 import { hostOf } from '../../adapters/redis/url.ts';
-import { type Form, formOf, itemsOf } from './forms.ts';
+import { type Format, formatOf, itemsOf } from './formats.ts';
 
 /** Whether traffic to the host stays on the machine: a loopback address, a socket of the file system, or no host. */
 export const isLoopback = (host: string): boolean =>
@@ -28,25 +28,25 @@ const httpUrl = (text: string, refused: RegExp): URL | undefined => {
 };
 
 /** Has no trailing slash. */
-export const baseUrl = formOf('an http or https URL without credentials, query and fragment', (text) => {
+export const baseUrl = formatOf('an http or https URL without credentials, query and fragment', (text) => {
   const url = httpUrl(text, /[?#*\s]/);
   // With the lookbehind, a match can only start at the first slash of a run, so the time is linear.
   return url && `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}`;
 });
 
-export const pageUrl = formOf(
+export const pageUrl = formatOf(
   'an http or https URL without credentials and fragment',
   (text) => httpUrl(text, /[#\s]/)?.href,
 );
 
-export const supportUrl = formOf(
+export const supportUrl = formatOf(
   'an http or https URL without credentials and fragment, or mailto: with an address',
   (text) => (/^mailto:[^\s@?]+@[^\s@?]+$/.test(text) ? text : httpUrl(text, /[#\s]/)?.href),
 );
 
 /** `http:` only on this machine. The host of a logo becomes part of a Content-Security-Policy. */
 const safeUrl = (what: string) =>
-  formOf(`an https URL of ${what}, or an http URL on this machine, without credentials and fragment`, (text) => {
+  formatOf(`an https URL of ${what}, or an http URL on this machine, without credentials and fragment`, (text) => {
     const url = httpUrl(text, /[#*\s]/);
     return url !== undefined && (url.protocol === 'https:' || isLoopback(hostOf(url))) ? url.href : undefined;
   });
@@ -58,8 +58,8 @@ export const issuerUrl = safeUrl('a provider');
 /** A product has fewer applications, and headers that name them stay short. */
 const MAX_ITEMS = 50;
 
-const listOf = (expected: string, isItem: (text: string) => boolean): Form<readonly string[]> =>
-  formOf(expected, (text) => {
+const listOf = (expected: string, isItem: (text: string) => boolean): Format<readonly string[]> =>
+  formatOf(expected, (text) => {
     const items = itemsOf(text).filter((item) => item !== '');
     return items.length <= MAX_ITEMS && items.every(isItem) ? items : undefined;
   });

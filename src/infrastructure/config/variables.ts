@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { systemReason } from '../../adapters/log/redact-error.ts';
 import { decodeText } from '../texts.ts';
 import { ACCOUNT_VARIABLES, ADMIN_VARIABLES, FORMER_SYSTEM_VARIABLES } from './account-variables.ts';
-import type { Environment, Form, Variable } from './forms.ts';
+import type { Environment, Format, Variable } from './formats.ts';
 import { withHost } from './server-urls.ts';
 import { SERVICE_VARIABLES } from './service-variables.ts';
 import { SESSION_VARIABLES } from './session-variables.ts';
@@ -19,7 +19,7 @@ export const VARIABLES = {
 export type VariableName = keyof typeof VARIABLES;
 export type Env = Readonly<Record<string, string | undefined>>;
 
-type ValueOf<Entry> = Entry extends { readonly form: Form<infer T> }
+type ValueOf<Entry> = Entry extends { readonly format: Format<infer T> }
   ? T | (Entry extends { readonly default: unknown } ? never : undefined)
   : never;
 /** The parsed variables; `undefined` for an unset variable without a default. */
@@ -41,11 +41,11 @@ export const readVariables = (env: Env) => {
   for (const name of VARIABLE_NAMES) {
     const variable: Variable = VARIABLES[name];
     const text = env[name] || defaultText(variable, environmentOf(env));
-    const value = text === undefined ? undefined : variable.form.parse(text);
+    const value = text === undefined ? undefined : variable.format.parse(text);
     if (text === undefined || value !== undefined) values[name] = value;
-    else invalid.push(`${name}: expected ${variable.form.expected}`);
+    else invalid.push(`${name}: expected ${variable.format.expected}`);
   }
-  // The forms of VARIABLES have these values.
+  // The formats of VARIABLES have these values.
   return { values: values as Partial<Values>, invalid };
 };
 

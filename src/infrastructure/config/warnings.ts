@@ -1,6 +1,6 @@
 import { systemClock } from '../../adapters/clock/system.ts';
 import { hostOf } from '../../adapters/redis/url.ts';
-import { DAY, TIERS } from './forms.ts';
+import { DAY, TIERS } from './formats.ts';
 import { inProduction, type Rules } from './refusals.ts';
 import { baseUrlOf, cookiePathOf, hasUserPages, isProduction, originsSettingOf, pageOriginsOf } from './settings.ts';
 import { isFar, isLoopback, isPlainHttp } from './urls.ts';

@@ -68,7 +68,6 @@ export const listen = async (handlers: ServerHandlers, options: Options, setting
   };
 };
 
-/** The open connections by their sockets. */
 type Connections = Map<Duplex, Connection>;
 
 const boundedServer = (requestTimeout: number, maxConnections: number): Server => {

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { MAX_SPELLING } from '../../adapters/crypto/foreign/spelling.ts';
+import { MAX_HASH_LENGTH } from '../../adapters/crypto/foreign/canonical-hash.ts';
 import { storableHash } from '../../adapters/crypto/foreign/storable-hash.ts';
 import { derivedUlid } from '../../adapters/crypto/ulid.ts';
 import { fieldProblems } from '../../adapters/json/field-problems.ts';
@@ -68,7 +68,7 @@ const UserLine = v.strictObject({
   email: Email,
   emailVerified: v.nullish(v.boolean()),
   /** In a form that adapters/crypto/foreign/read-hash.ts knows. Without it, there is no password yet. */
-  passwordHash: v.nullish(text(MAX_SPELLING)),
+  passwordHash: v.nullish(text(MAX_HASH_LENGTH)),
   createdAt: v.nullish(v.pipe(FromTimestamp, v.minValue(0))),
   locale: v.nullish(Locale),
   attributes: v.nullish(Attributes),

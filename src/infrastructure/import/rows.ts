@@ -139,10 +139,10 @@ export type Layout = {
  */
 export async function* entriesOf(file: string, layout: Layout): AsyncGenerator<FileRow> {
   try {
-    const form = await formOf(file, layout);
-    if (form === 'lines') yield* linesOf(file);
+    const format = await formatOf(file, layout);
+    if (format === 'lines') yield* linesOf(file);
     else {
-      const rows = form === 'json' ? jsonObjects(textOf(file), layout.tables) : csvRows(textOf(file));
+      const rows = format === 'json' ? jsonObjects(textOf(file), layout.tables) : csvRows(textOf(file));
       for await (const row of rows) yield { file, ...row };
     }
   } catch (error) {
@@ -161,7 +161,7 @@ async function* linesOf(file: string): AsyncGenerator<FileRow> {
 
 const SAMPLE_BYTES = 2 ** 18;
 
-const formOf = async (file: string, { tables, withoutCsv }: Layout): Promise<'lines' | 'json' | 'csv'> => {
+const formatOf = async (file: string, { tables, withoutCsv }: Layout): Promise<'lines' | 'json' | 'csv'> => {
   const sample = await beginningOf(file);
   if (/^(\xff\xfe|\xfe\xff)/.test(sample.toString('latin1', 0, 2)))
     throw new FileProblem(1, 'is UTF-16: save the file as UTF-8');

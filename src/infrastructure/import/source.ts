@@ -6,9 +6,9 @@ export type Place = { readonly file: string; readonly line: number };
 export type SourceLine = Place &
   (
     | {
-        /** In the form of ./line.ts, which validates it. */
+        /** In the format of ./line.ts, which validates it. */
         readonly user: unknown;
-        /** What is left out or changed. The user is imported all the same. */
+        /** What is left out or changed. The user is imported nevertheless. */
         readonly notes?: readonly string[];
       }
     /** Why the user cannot be imported. It quotes no secrets. */
@@ -69,7 +69,7 @@ async function* linesOf(file: string): AsyncGenerator<Buffer | null> {
   if (isTooLong || rest.length > 0) yield isTooLong ? null : rest;
 }
 
-/** Lines in the form of ./line.ts. */
+/** Lines in the format of ./line.ts. */
 export const ownLines: Source = async function* ({ files }) {
   for (const file of files)
     for await (const read of jsonLinesOf(file))

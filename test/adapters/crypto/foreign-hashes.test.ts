@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { canonicalHash } from '../../../src/adapters/crypto/foreign/canonical-hash.ts';
 import { firebaseHash } from '../../../src/adapters/crypto/foreign/firebase.ts';
 import type { ForeignHash, HashProblem, SlowHash } from '../../../src/adapters/crypto/foreign/foreign-hash.ts';
 import { matchesHash } from '../../../src/adapters/crypto/foreign/matches-hash.ts';
 import { readHash } from '../../../src/adapters/crypto/foreign/read-hash.ts';
-import { canonicalHash } from '../../../src/adapters/crypto/foreign/spelling.ts';
 import { keycloakHash, storableHash } from '../../../src/adapters/crypto/foreign/storable-hash.ts';
 import { passwordHasher } from '../../../src/adapters/crypto/password-hasher.ts';
 import { readText } from '../../support/checkout/repository.ts';

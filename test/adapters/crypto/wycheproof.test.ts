@@ -3,7 +3,7 @@ import { verifySignature } from '@simplewebauthn/server/helpers';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { assertionVerifier } from '../../../src/adapters/crypto/assertions.ts';
-import { decoded, formProblem, isSignedBy, P256, publicKeyOf } from '../../../src/adapters/crypto/es256.ts';
+import { decoded, isSignedBy, jwsProblem, P256, publicKeyOf } from '../../../src/adapters/crypto/es256.ts';
 import { verifyBrowserProof, verifyDeviceProof } from '../../../src/adapters/crypto/proofs.ts';
 import { nodeCryptoTokenSigner } from '../../../src/adapters/crypto/token-signer.ts';
 import { coseKey } from '../../support/authenticator.ts';
@@ -49,7 +49,7 @@ const bytes = (hex: string) => Buffer.from(hex, 'hex');
 
 /** As a token or a proof is accepted, but for its claims. */
 const isAccepted = (text: string, key: KeyObject | null, signed = text): boolean =>
-  formProblem(text, 10_000) === null && key !== null && isSignedBy(signed, key);
+  jwsProblem(text, 10_000) === null && key !== null && isSignedBy(signed, key);
 
 /** As the library verifies an assertion of a passkey, and `verifyUse` takes what it throws. */
 const isAsserted = async (key: KeyObject, { input, signature }: Vector): Promise<boolean> => {

@@ -4,7 +4,7 @@ import { register } from '../../../src/application/accounts/register.ts';
 import { login } from '../../../src/application/login/login.ts';
 import type { PlainLogin } from '../../../src/application/ports/session-repository.ts';
 import { EVENTS_KEPT, type Origin } from '../../../src/domain/event.ts';
-import { NOTICES, type Notice } from '../../../src/domain/happenings.ts';
+import { NOTICES, type Notice } from '../../../src/domain/event-table.ts';
 import { SESSIONS_PER_USER } from '../../../src/domain/session.ts';
 import type { User } from '../../../src/domain/user.ts';
 import { ADA, application, MINUTE } from '../../support/application.ts';

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { confirmEmailChange } from '../../../src/application/accounts/change-email.ts';
 import { putLink } from '../../../src/application/storage/credentials.ts';
-import type { Notice } from '../../../src/domain/happenings.ts';
+import type { Notice } from '../../../src/domain/event-table.ts';
 import { UNDO_LIFETIME } from '../../../src/domain/link.ts';
 import { BOB, DUPLICATE, EMAIL, INVALID_LINK, ORIGIN, registeredAda, WRONG_PASSWORD } from '../../support/account.ts';
 import { ADA, DAY, MINUTE, rejections } from '../../support/application.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { purges } from '../../../src/application/sessions/purge.ts';
 import { linksOf } from '../../../src/application/storage/credentials.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
-import { MAIL_INTERVAL } from '../../../src/domain/happenings.ts';
+import { MAIL_INTERVAL } from '../../../src/domain/event-table.ts';
 import type { MessageKind } from '../../../src/domain/message.ts';
 import { ADA, DAY, MINUTE, SECOND } from '../../support/application.ts';
 import { applicationWithMail } from '../../support/mail/sender.ts';

@@ -9,7 +9,7 @@ import {
   type MailValue,
   writeMail,
 } from '../../../src/application/mail/write-mail.ts';
-import { MAIL_NAMES, type MailName, namesIn } from '../../../src/domain/happenings.ts';
+import { MAIL_NAMES, type MailName, namesIn } from '../../../src/domain/event-table.ts';
 import { MESSAGE_KINDS } from '../../../src/domain/message.ts';
 import { madeUpValues } from '../../../src/infrastructure/commands/templates/views.ts';
 import { MAIL_FILES } from '../../../src/infrastructure/template-files.ts';

@@ -6,7 +6,7 @@ import { NOTICES_PER_HOUR } from '../../../src/application/notices.ts';
 import { record } from '../../../src/application/service.ts';
 import { messagesOf } from '../../../src/application/storage/outbox.ts';
 import type { Origin } from '../../../src/domain/event.ts';
-import { NOTICES, type Notice } from '../../../src/domain/happenings.ts';
+import { NOTICES, type Notice } from '../../../src/domain/event-table.ts';
 import { PENDING_LOGIN_LIFETIME } from '../../../src/domain/second-factor.ts';
 import { ADA, application, MINUTE, SECOND } from '../../support/application.ts';
 import { applicationWithMail } from '../../support/mail/sender.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type MailTemplates, type MailValue, writeMail } from '../../../src/application/mail/write-mail.ts';
 import { type TextTree, textsOver } from '../../../src/application/templates.ts';
-import type { MailName } from '../../../src/domain/happenings.ts';
+import type { MailName } from '../../../src/domain/event-table.ts';
 import { MAIL_FILES } from '../../../src/infrastructure/template-files.ts';
 
 const builtIn = await MAIL_FILES.builtIn();

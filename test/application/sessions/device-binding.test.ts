@@ -7,7 +7,7 @@ import { continueNavigation, mintAccessToken } from '../../../src/application/se
 import { eventsOf } from '../../../src/application/storage/events.ts';
 import { messagesOf } from '../../../src/application/storage/outbox.ts';
 import type { AccountEvent, Origin } from '../../../src/domain/event.ts';
-import { NOTICES } from '../../../src/domain/happenings.ts';
+import { NOTICES } from '../../../src/domain/event-table.ts';
 import { BOB, inShort, ORIGIN } from '../../support/account.ts';
 import { ADA, application, DAY, MINUTE, SECOND, unreliable } from '../../support/application.ts';
 import { reportsOf } from '../../support/reports.ts';

@@ -8,7 +8,7 @@ import { finishLogin } from '../../../src/application/factors/finish-login.ts';
 import { confirmApp, startApp } from '../../../src/application/factors/manage-factors.ts';
 import {
   addPasskey,
-  invitePasskey,
+  beginPasskeyRegistration,
   logInWithPasskey,
   passkeyChallenge,
 } from '../../../src/application/factors/passkeys.ts';
@@ -50,7 +50,7 @@ const withApp = async ({ app, caller, request }: Ada) => {
 
 const withPasskey = async ({ app, caller }: Ada) => {
   const key = authenticator({ rpId: 'localhost', origin: 'http://localhost' });
-  const { challenge, userHandle } = await invitePasskey(app)(caller);
+  const { challenge, userHandle } = await beginPasskeyRegistration(app)(caller);
   const options = { challenge: Buffer.from(challenge).toString('base64url'), user: { id: userHandle } };
   await addPasskey(app)(caller, { credential: key.create(options) });
   return () => {

@@ -49,7 +49,7 @@ export const changing = ({ it }: Tests<GivenDatabase>): void => {
     expect(await findUser(user.id)).toBeUndefined();
   });
 
-  it('takes a row that was removed and inserted again for another', async ({ records, user }) => {
+  it('treats a row that was removed and inserted again as another', async ({ records, user }) => {
     const code = { userId: user.id, hash: 'a hash' };
     await records.insert('recoveryCodes', code);
     const [before = expect.unreachable()] = await records.list('recoveryCodes', { equal: code });

@@ -77,7 +77,7 @@ export const inserting = ({ it }: Tests<GivenDatabase>): void => {
     expectViolation(await rejection(records.insert('events', { ...counted, countedBy: null })), 'events_pkey');
   });
 
-  it('takes rows with null in a unique index for different', async ({ records, user }) => {
+  it('treats rows with null in a unique index as different', async ({ records, user }) => {
     for (let count = 0; count < 2; count += 1) {
       await expect(records.insert('events', anEventRow({ userId: user.id }))).resolves.toBeUndefined();
       await expect(records.insert('outbox', aMessageRow({ userId: user.id }))).resolves.toBeUndefined();

@@ -3,7 +3,7 @@ import { register } from '../../../src/application/accounts/register.ts';
 import { login } from '../../../src/application/login/login.ts';
 import { logout } from '../../../src/application/sessions/end-sessions.ts';
 import { refresh } from '../../../src/application/sessions/refresh.ts';
-import { NOTICES, type Notice } from '../../../src/domain/happenings.ts';
+import { NOTICES, type Notice } from '../../../src/domain/event-table.ts';
 import { openSql } from '../../../src/infrastructure/open-sql.ts';
 import { ADA, application, SECOND } from '../../support/application.ts';
 import { aWebhook, NOW } from '../../support/builders.ts';

@@ -1,4 +1,4 @@
-import type { Variable } from '../../../src/infrastructure/config/forms.ts';
+import type { Variable } from '../../../src/infrastructure/config/formats.ts';
 import { defaultText, VARIABLE_NAMES, VARIABLES } from '../../../src/infrastructure/config/variables.ts';
 
 const shownDefault = ({ default: text, unset }: Variable): string => {

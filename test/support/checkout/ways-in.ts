@@ -1,11 +1,11 @@
-import { ACTS, fateOf, WAYS_IN } from '../../../src/domain/ways-in.ts';
+import { ACCOUNT_ACTS, fateOf, WAYS_IN } from '../../../src/domain/ways-in.ts';
 
 /** The table of ways in and acts, for `docs/security.md`. */
 export const waysTable = (): string =>
   [
-    `| | ${ACTS.join(' | ')} |`,
-    `|---|${ACTS.map(() => '---|').join('')}`,
-    ...WAYS_IN.map((way) => `| ${way} | ${ACTS.map((act) => fateOf(way, act)).join(' | ')} |`),
+    `| | ${ACCOUNT_ACTS.join(' | ')} |`,
+    `|---|${ACCOUNT_ACTS.map(() => '---|').join('')}`,
+    ...WAYS_IN.map((way) => `| ${way} | ${ACCOUNT_ACTS.map((act) => fateOf(way, act)).join(' | ')} |`),
     '',
   ].join('\n');
 

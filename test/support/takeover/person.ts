@@ -1,6 +1,6 @@
 import { finishLogin } from '../../../src/application/factors/finish-login.ts';
 import { confirmApp, startApp } from '../../../src/application/factors/manage-factors.ts';
-import { addPasskey, invitePasskey } from '../../../src/application/factors/passkeys.ts';
+import { addPasskey, beginPasskeyRegistration } from '../../../src/application/factors/passkeys.ts';
 import { login } from '../../../src/application/login/login.ts';
 import { authenticator } from '../authenticator.ts';
 import { codeAt } from '../authenticator-app.ts';
@@ -48,7 +48,7 @@ export const person = ({ app, deps, userId }: TakeoverWorld, username: string) =
     },
     addPasskey: async () => {
       const key = authenticator({ rpId: 'localhost', origin: 'http://localhost' });
-      const { challenge, userHandle } = await invitePasskey(deps)({ userId, sessionId });
+      const { challenge, userHandle } = await beginPasskeyRegistration(deps)({ userId, sessionId });
       const credential = key.create({ challenge: textOf(challenge), user: { id: userHandle } });
       await addPasskey(deps)({ userId, sessionId }, { credential });
     },

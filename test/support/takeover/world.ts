@@ -1,6 +1,6 @@
 import { memoryRecords } from '../../../src/adapters/records/memory.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
-import { NOTICES } from '../../../src/domain/happenings.ts';
+import { NOTICES } from '../../../src/domain/event-table.ts';
 import { LINK_PURPOSES, type LinkPurpose } from '../../../src/domain/link.ts';
 import { ADA, application } from '../application.ts';
 import { applicationWithMail } from '../mail/sender.ts';

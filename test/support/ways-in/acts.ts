@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Act } from '../../../src/domain/ways-in.ts';
+import type { AccountAct } from '../../../src/domain/ways-in.ts';
 import type { OwnedAccount } from './world.ts';
 
 type Run = (world: OwnedAccount) => Promise<unknown>;
@@ -7,7 +7,7 @@ type Run = (world: OwnedAccount) => Promise<unknown>;
 const NEW_PASSWORD = 'the battery of the owner';
 
 /** The moment that an act takes the account back to, for acts that have one: a stranger has got in. */
-export const MOMENTS: Readonly<Partial<Record<Act, Run>>> = {
+export const MOMENTS: Readonly<Partial<Record<AccountAct, Run>>> = {
   'email-change-undone': async ({ account, changeAddress, service }) => {
     await changeAddress(account.other);
     expect(await service.ports.users.findByEmail(account.other)).toMatchObject({ id: account.id });
@@ -19,7 +19,7 @@ export const MOMENTS: Readonly<Partial<Record<Act, Run>>> = {
 };
 
 /** What the owner, or an operator, does. @param mine whether what is tried belongs to who acts */
-export const ACTIONS: Readonly<Record<Act, (world: OwnedAccount, mine: boolean) => Promise<unknown>>> = {
+export const ACTIONS: Readonly<Record<AccountAct, (world: OwnedAccount, mine: boolean) => Promise<unknown>>> = {
   'password-changed': async ({ me, account, hold }) => {
     const change = { currentPassword: account.password, newPassword: NEW_PASSWORD };
     hold(await me('put', '/users/me/password', change).expect(200));

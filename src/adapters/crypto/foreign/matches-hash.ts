@@ -12,7 +12,7 @@ const byteOrder = (third: number, step: number, rest: readonly number[]): readon
 ];
 const ORDER = { sha256: byteOrder(10, 21, [30, 31]), sha512: byteOrder(21, 22, [63]) };
 
-/** The limit of libxcrypt. The time of each round grows with the password, also with phpass. */
+/** The limit of libxcrypt. The time of each round grows with the password, with phpass as well. */
 const MAX_PASSWORD_BYTES = 512;
 
 /** https://www.akkadia.org/drepper/SHA-crypt.txt. @returns the bytes in the order of the text; `null` if the password is too long */
@@ -44,13 +44,13 @@ export const matchesHash = (password: string, hash: SlowHash): boolean => {
     const key = derivedKey(text, hash);
     return key !== null && crypto.timingSafeEqual(key, hash.key);
   };
-  return spellingsOf(password, hash).some(matches) && !hasInvalidCharacters(password);
+  return variantsOf(password, hash).some(matches) && !hasInvalidCharacters(password);
 };
 
 /** The forms of WordPress put a backslash before each of these, and hash the result. Its API and other systems with phpass do not. */
 const SLASHED = /['"\\]/g;
 
-const spellingsOf = (password: string, hash: SlowHash): readonly string[] => {
+const variantsOf = (password: string, hash: SlowHash): readonly string[] => {
   const isOfWordPress = hash.scheme === 'bcrypt' && /^(?:wordpress|phpass)$/.test(hash.digest?.algorithm ?? '');
   const slashed = isOfWordPress ? password.replaceAll(SLASHED, String.raw`\$&`) : password;
   return slashed === password ? [password] : [password, slashed];

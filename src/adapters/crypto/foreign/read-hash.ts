@@ -4,8 +4,8 @@ const MAX_LENGTH = 512;
 
 /**
  * Reads a password hash of another system. The forms are those of bcrypt, the PHC string format (argon2, scrypt, pbkdf2), passlib, Django, better-auth,
- * `$5$` and `$6$` of crypt(3), and what ./spelling.ts and ./storable-hash.ts make. A digest is `md5$SALT$HEX`, or `md5-suffix$SALT$HEX` if the salt stands
- * behind the password, `md5-suffix64` with a salt in base64; the same for sha1, sha256 and sha512.
+ * `$5$` and `$6$` of crypt(3), and what ./canonical-hash.ts and ./storable-hash.ts make. A digest is `md5$SALT$HEX`, or `md5-suffix$SALT$HEX` if the
+ * salt stands behind the password, `md5-suffix64` with a salt in base64; the same for sha1, sha256 and sha512.
  * @returns the parameters, or why the hash is refused. Never throws.
  */
 export const readHash = (text: string): ForeignHash | HashProblem => {

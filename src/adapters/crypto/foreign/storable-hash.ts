@@ -1,8 +1,8 @@
 import type { PasswordHasher } from '../../../application/ports/password-hasher.ts';
 import { PASSWORD_MAX_BYTES } from '../../../domain/password.ts';
+import { canonicalHash } from './canonical-hash.ts';
 import type { HashProblem } from './foreign-hash.ts';
 import { readHash } from './read-hash.ts';
-import { canonicalHash } from './spelling.ts';
 
 /**
  * The form in which a hash of another system is stored until its user logs in. A hash of bcrypt gets the mark `bcrypt$`, since its password may have

@@ -77,7 +77,7 @@ export const isDeclared = ({ state: { route } }: Context, { code }: AppError): b
   route === undefined || route.errors.has(code);
 
 /**
- * An undeclared code is a bug in the declaration of the route. In production the client gets the error all the same, and the log tells of it.
+ * An undeclared code is a bug in the declaration of the route. In production the client gets the error nevertheless, and the log reports the bug.
  * Otherwise, and for a code that the catalog lacks, the error becomes SYS_UNEXPECTED_ERROR.
  */
 export const asDeclared = (ctx: Context, error: AppError, { environment }: Pick<HttpDeps, 'environment'>): AppError => {

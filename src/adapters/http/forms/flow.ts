@@ -1,13 +1,13 @@
 import { LINKS } from '../flow/links.ts';
+import { LOGIN } from '../flow/login.ts';
 import type { FormRow, PageRow } from '../flow/rows.ts';
 import { SETTINGS } from '../flow/settings.ts';
-import { WAYS_IN } from '../flow/ways-in.ts';
 
 /**
  * The pages for users, and where the results of their forms lead. A form submits to a route of the API, and has the schema, limits, guard,
  * handler and errors of that route. ADR 0024.
  */
-const TABLE = { ...WAYS_IN, ...LINKS, ...SETTINGS } as const;
+const TABLE = { ...LOGIN, ...LINKS, ...SETTINGS } as const;
 
 export type PageName = keyof typeof TABLE;
 export type Page = PageRow<PageName>;

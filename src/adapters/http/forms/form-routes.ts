@@ -15,7 +15,7 @@ export type FormDeps = {
   readonly hasCookie: (ctx: Context) => boolean;
   /** The session of an access token that was just issued. */
   readonly openedBy: (accessToken: string) => Promise<Caller | undefined>;
-  /** Sets the cookie of a visitor who has proven the key of the session: in this request (`isNew`), or minutes ago. */
+  /** Sets the cookie of a visitor who has proven possession of the key: in this request (`isNew`), or minutes ago. */
   readonly rememberProof: (ctx: Context, opened: Caller, isNew: boolean) => void;
   /** A code by which an application binds the session. */
   readonly bindingCodeOf: (opened: Caller) => string;
@@ -67,7 +67,7 @@ const whenDone =
     if (opened !== undefined) rememberProof(ctx, opened, provesKey);
     const to = targetOf(at, ctx);
     const shows = form.shows !== undefined && payload[form.shows.member] !== undefined ? form.shows : null;
-    const ahead = shows?.on ?? successOf(submitted, ctx.state.form?.get('password'));
+    const ahead = shows?.on ?? stepAfterSuccess(submitted, ctx.state.form?.get('password'));
     const step = ahead === 'target' && to === undefined ? (form.otherwise ?? ahead) : ahead;
     const notice = noticeOf(form, step);
     if (step !== 'target' && (shows !== null || notice !== undefined))
@@ -98,15 +98,15 @@ const whenFailed =
     if (fields === null) return null;
     ctx.state.form = fields;
     const to = targetOf(at, ctx);
-    const elsewhere = form.onError?.[error.code];
+    const otherPage = form.onError?.[error.code];
     // The log-in has not failed, but goes on there.
-    if (elsewhere !== undefined && error.code === 'AUTH_SECOND_FACTOR_REQUIRED') {
+    if (otherPage !== undefined && error.code === 'AUTH_SECOND_FACTOR_REQUIRED') {
       rememberUse(deps, ctx, submitted);
-      return at.hrefOf(elsewhere, to);
+      return at.hrefOf(otherPage, to);
     }
     const isItemGone = error.code === 'DB_RECORD_NOT_FOUND' && fields.has('id');
     // With a caller, the guard has passed, and the error is of the route itself.
-    const isOfRoute = isItemGone || (elsewhere !== undefined && ctx.request.caller !== undefined);
+    const isOfRoute = isItemGone || (otherPage !== undefined && ctx.request.caller !== undefined);
     const lacking = PAGES[page].for === 'visitor' && !isOfRoute ? pageLacking(error.code) : null;
     if (lacking !== null) {
       // A page that goes on by itself shows no notice.
@@ -114,10 +114,10 @@ const whenFailed =
       return at.lackingAt(lacking, page, to);
     }
     states.set(ctx, {
-      page: elsewhere ?? page,
-      form: elsewhere === undefined ? (form.buttonOf ?? formName) : '',
+      page: otherPage ?? page,
+      form: otherPage === undefined ? (form.buttonOf ?? formName) : '',
       typed: typedIn(fields),
-      ...(elsewhere === undefined && { session: ctx.request.caller?.sessionId }),
+      ...(otherPage === undefined && { session: ctx.request.caller?.sessionId }),
       error: {
         ...shownError(error),
         fields: (error.details ?? [])
@@ -125,10 +125,10 @@ const whenFailed =
           .filter(({ field }) => form.fields.includes(field)),
       },
     });
-    return at.hrefOf(elsewhere ?? page, to, MARKS.failed);
+    return at.hrefOf(otherPage ?? page, to, MARKS.failed);
   };
 
-const successOf = ({ form, submits: { response, cookie } }: Submitted, password = ''): Step => {
+const stepAfterSuccess = ({ form, submits: { response, cookie } }: Submitted, password = ''): Step => {
   const { leadsTo, accepted } = form;
   if (accepted === undefined || response.status !== 202) return leadsTo;
   if (cookie.writes !== 'waits') return accepted.mail;

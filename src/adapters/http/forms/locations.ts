@@ -39,19 +39,19 @@ export const locations = (settings: TargetSettings) => {
     // `Object.keys` is typed to return any strings.
     (Object.keys(PAGES) as PageName[]).find((name) => to === base + PAGES[name].path);
   /** Whether it is a page of the service, with an application or an app as its target. */
-  const isWay = (to: string): boolean => {
+  const isPageWithTarget = (to: string): boolean => {
     const [path = '', query = ''] = to.split('?');
     const [[name, next] = [], ...others] = new URLSearchParams(query);
     return pageAt(path) !== undefined && name === 'to' && others.length === 0 && (isOfWeb(next) || isOfApp(next));
   };
   const isOfWeb = (to: unknown): to is string => typeof to === 'string' && targetProblem(to, settings) === null;
   const isOfApp = (to: unknown): to is string => typeof to === 'string' && challengeIn(to, settings) !== null;
-  /** The schema of what the visitor came for: a page of an application or of the service, or an app. */
+  /** The schema of where the visitor wants to go: a page of an application or of the service, or an app. */
   const target = v.optional(
     v.pipe(
       v.string(),
       textRule((text) =>
-        pageAt(text) === undefined && !isWay(text) && !isOfApp(text) ? targetProblem(text, settings) : null,
+        pageAt(text) === undefined && !isPageWithTarget(text) && !isOfApp(text) ? targetProblem(text, settings) : null,
       ),
       v.metadata({ jsonSchema: TARGET_METADATA }),
       v.examples(['https://app.example.org/notes']),
@@ -84,12 +84,12 @@ export const locations = (settings: TargetSettings) => {
   /** The target, if it is allowed. Errors come before the query is validated, and lead to it as well. */
   const allowed = (to: unknown): string | undefined => (v.is(target, to) ? to : undefined);
   /** The target that leads back to a page which a visitor cannot have yet: the page with its own target, or the app that it goes on to. */
-  const wayTo = (page: PageName, to: unknown): string =>
+  const targetBackTo = (page: PageName, to: unknown): string =>
     (PAGES[page].leadsOn === 'to-app' && allowed(to)) || hrefOf(page, isOfWeb(to) || isOfApp(to) ? to : undefined);
   /** Leads by the page `lacking` back to `page`. @param to the target; an application may have the key to prove */
   const lackingAt = (lacking: NonNullable<ReturnType<typeof pageLacking>>, page: PageName, to: unknown): string =>
-    hrefOf(lacking, wayTo(page, to), undefined, PAGES[lacking].leadsOn && isOfWeb(to) ? to : undefined);
-  return { target, isOfApp, ownLocation, pageAt, pathOf, hrefOf, lackingAt, locationOf, allowed, wayTo };
+    hrefOf(lacking, targetBackTo(page, to), undefined, PAGES[lacking].leadsOn && isOfWeb(to) ? to : undefined);
+  return { target, isOfApp, ownLocation, pageAt, pathOf, hrefOf, lackingAt, locationOf, allowed, targetBackTo };
 };
 
 export type Locations = ReturnType<typeof locations>;

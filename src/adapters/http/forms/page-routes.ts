@@ -18,11 +18,11 @@ import type { TargetSettings } from './targets.ts';
 export type PageContent = Pick<PageFacts, 'payloads' | 'isVisitor'> & {
   readonly name: PageName;
   readonly state: PageState | null;
-  /** The parameter of the page's address, if the visitor came for something. */
+  /** The query parameter: where the visitor wants to go in the end. */
   readonly to: string | undefined;
-  /** The address of that, or of the account. */
+  /** The URL of `to`, or of the account. */
   readonly target: string;
-  /** Where the visitor goes if this page has no key to prove: to the application, which may have it, or to the log-in. */
+  /** Where the visitor goes if this page does not have the key: to the application, which may have it, or to the log-in. */
   readonly elsewhere?: readonly string[];
 };
 
@@ -121,7 +121,7 @@ const showPage =
     }
     return deps.render(ctx, {
       ...{ name, state, payloads, isVisitor, to },
-      ...(page.leadsOn === 'when-proven' && { elsewhere: elsewhereFor(at, to, next) }),
+      ...(page.leadsOn === 'when-proven' && { elsewhere: targetsWithoutKey(at, to, next) }),
       target: at.locationOf('target', to, MARKS.loggedIn),
     });
   };
@@ -153,7 +153,7 @@ const sayAtLogIn = ({ states, hasCookie }: PagesDeps, ctx: Context, code: ErrorC
     states.set(ctx, { page: 'log-in', form: '', error: { code, status: 401, fields: [] } });
 };
 
-const elsewhereFor = (at: Locations, to = at.pathOf('account'), application?: string): readonly string[] => [
+const targetsWithoutKey = (at: Locations, to = at.pathOf('account'), application?: string): readonly string[] => [
   // The application adds its own query again.
   ...(application === undefined ? [] : [withParameter(application, MARK, encodeURIComponent(to.replace(/\?.*/, '')))]),
   at.hrefOf('log-in', to),
@@ -176,7 +176,7 @@ const withoutPage =
     // If the browser has not kept the cookie of a log-in or a proof, the visitor would be sent there again and again.
     const isBack = PAGES[lacking].for !== 'visitor' && mark === MARKS.loggedIn;
     if (PAGES[lacking].for === 'stranger' && !isBack) sayAtLogIn(deps, ctx, 'AUTH_FAILED');
-    return isBack ? at.hrefOf('log-in', at.wayTo(name, to), MARKS.noCookie) : at.lackingAt(lacking, name, to);
+    return isBack ? at.hrefOf('log-in', at.targetBackTo(name, to), MARKS.noCookie) : at.lackingAt(lacking, name, to);
   };
 
 /** Returns as a file everything that is stored about the visitor. */

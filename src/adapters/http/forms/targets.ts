@@ -9,7 +9,7 @@ export type TargetSettings = {
   readonly targetOrigins: readonly string[];
   /** Each has a path and no query. Default: none. */
   readonly appLinks?: readonly string[];
-  /** Leads to the back office, which logs in like an app. Default: it has no log-in. */
+  /** Of the back office: a log-in returns here with a code, as to an app. Default: it has no log-in. */
   readonly officeLink?: string | null;
 };
 

@@ -15,7 +15,7 @@ const NOBODY = ['AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN', 'DB_RECORD_NOT_FOUND'];
 type Cookies = {
   readonly cookie: SessionCookies;
   readonly device: PresentedDevice;
-  /** Proves for minutes that a page has proven the key of the session. */
+  /** Shows for minutes that a page has the key of the session. */
   readonly proof: HttpOnlyCookie;
 };
 
@@ -63,7 +63,7 @@ export const visitors = (deps: Service, { cookie, device, proof }: Cookies) => {
       return verified.ok ? { userId: verified.token.claims.sub, sessionId: verified.token.sessionId } : undefined;
     },
     bindingCodeOf: ({ userId, sessionId: id }: Caller): string => makeBindingCode(deps, { id, userId }),
-    /** @param isNew whether this request has proven the key. If not, an earlier proof goes over to the session that replaces the former one. */
+    /** @param isNew whether this request has a proof. If not, an earlier one also counts for the session that replaces the former one. */
     rememberProof: (ctx: Context, { userId, sessionId }: Caller, isNew: boolean): void => {
       const earlier = proofsOf(ctx).find((each) => each.sessionId === ctx.request.caller?.sessionId);
       const expiresAt = isNew ? clock.now() + PAGE_VISITOR_LIFETIME : earlier?.expiresAt;

@@ -116,12 +116,12 @@ const REQUEST_ID = {
 };
 
 const parametersOf = ({ request: { params, query } }: Route, components: Components): Json[] => [
-  ...(params === undefined ? [] : membersOf(jsonSchemaOf(params, 'input', components), 'path', components)),
-  ...membersOf(jsonSchemaOf(query, 'input', components), 'query', components),
+  ...(params === undefined ? [] : parametersIn(jsonSchemaOf(params, 'input', components), 'path', components)),
+  ...parametersIn(jsonSchemaOf(query, 'input', components), 'query', components),
   components.refer('parameters', 'RequestId', REQUEST_ID),
 ];
 
-const membersOf = ({ properties, required }: Json, place: 'path' | 'query', components: Components): Json[] =>
+const parametersIn = ({ properties, required }: Json, place: 'path' | 'query', components: Components): Json[] =>
   Object.entries(isJson(properties) ? properties : {}).map(([name, schema]) => ({
     name,
     in: place,

@@ -1,6 +1,6 @@
 import { filledText, Html, html, NOTHING } from '../../../application/templates.ts';
+import { waitsForMail } from '../flow/login.ts';
 import { hasAddedPasskey } from '../flow/settings.ts';
-import { waitsForMail } from '../flow/ways-in.ts';
 import { PAGES } from '../forms/flow.ts';
 import { startedApp } from '../forms/page-facts.ts';
 import { pathIn } from './layout.ts';

@@ -94,12 +94,12 @@ const visitorOf = (shown: PageView): Html => {
   const { username } = payloads['current-user'] ?? {};
   if (username === undefined) return NOTHING;
   const { 'nav-back': back = '', 'nav-log-out': logOut = '' } = texts.common;
-  const isWay = !PAGES[name].path.startsWith(PAGES.account.path) || (to === undefined && application === null);
+  const hasNoWayBack = !PAGES[name].path.startsWith(PAGES.account.path) || (to === undefined && application === null);
   const address = linkOf(shown, 'application');
   // Without a name of the product, the brand has the host of the service as its name.
   const host = site.brand.name === new URL(site.baseUrl).host ? URL.parse(address)?.host : undefined;
   const text = filledText(back, () => host ?? site.brand.name);
-  return html`<p class="visitor">${isWay ? NOTHING : html`<a href="${address}">${text}</a>\n`}<span><strong>${username}</strong> <a href="${linkOf(shown, 'log-out')}">${logOut}</a></span></p>`;
+  return html`<p class="visitor">${hasNoWayBack ? NOTHING : html`<a href="${address}">${text}</a>\n`}<span><strong>${username}</strong> <a href="${linkOf(shown, 'log-out')}">${logOut}</a></span></p>`;
 };
 
 type Content = {

@@ -22,7 +22,7 @@ export const browserSession = (
   const renewing = [below('/auth/refresh-token'), below('/auth/continue')];
   const attributes = `Path=${path}; Secure; HttpOnly; SameSite=${SAME_SITE[settings.sameSite]}`;
   return {
-    /** How long a bound cookie proves the key. */
+    /** How long a bound cookie proves possession of the key. */
     lifetime: settings.maxAge,
     cookie: httpOnlyCookie(BOUND_COOKIE, { ...settings, path, secure: true }),
     /** Invites the browser to register a key for the session that this response opens. */

@@ -121,7 +121,7 @@ export const clientCancellation = async ({ req }: Context): Promise<Cancellation
   };
 };
 
-/** What routes read of the client's device, and send to it. */
+/** What routes read from the client's device, and send to it. */
 export type DeviceAccess = {
   readonly cookie: SessionCookies;
   readonly pendingLogin: HttpOnlyCookie;

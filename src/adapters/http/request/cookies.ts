@@ -12,7 +12,7 @@ export const PAGE_STATE_LIFETIME = 60_000;
 export const PAGE_VISITOR_LIFETIME = 10 * 60_000;
 
 export const REFRESH_COOKIE = 'refresh_token';
-/** Proves for minutes that the browser has the key of its session (ADR 0006). */
+/** Shows for minutes that the browser has the key of its session (ADR 0006). */
 export const BOUND_COOKIE = 'refresh_binding';
 /** A log-in that waits for its second factor (ADR 0009), or for a code from a mail. */
 const PENDING_LOGIN_COOKIE = 'login_pending';
@@ -20,7 +20,7 @@ const PENDING_LOGIN_COOKIE = 'login_pending';
 const REMEMBERED_DEVICE_COOKIE = 'remembered_device';
 /** What a form hands to the page that shows its result (ADR 0024). */
 export const PAGE_STATE_COOKIE = 'page_state';
-/** Proves for minutes that a page of the service has proven the key of the session (ADR 0024). */
+/** Shows for minutes that a page of the service has the key of the session (ADR 0024). */
 const PAGE_VISITOR_COOKIE = 'page_visitor';
 const PASSKEY_OFFERED_COOKIE = 'passkey_offered';
 /** The form of the last log-in, without the user. */

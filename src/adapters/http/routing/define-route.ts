@@ -67,7 +67,7 @@ export type QuerySchema = Schema & { readonly type: 'strict_object' | 'loose_obj
 
 const NO_QUERY = v.strictObject({});
 
-/** The `data` of a response that has only its status to tell: `null`, whatever the handler returns. */
+/** The `data` of a response whose status says everything: `null`, whatever the handler returns. */
 export const NO_DATA = v.pipe(
   v.unknown(),
   v.transform(() => null),

@@ -31,7 +31,7 @@ const MALFORMED = { ok: false, reason: 'malformed Authorization header' } as con
 const authorizationOf = ({ req }: Context): string => headerValues(req, 'authorization').join(', ');
 
 /**
- * Stage 7. SPEC "Route guard". Verifies the token only: use cases check whether its session is live (ADR 0004), or here a step-up does. At the
+ * Stage 7. SPEC "Route guard". Verifies the token only: use cases check whether its session is live (ADR 0004), unless the route has a step-up. At the
  * back office, it admits programs by assertions, and people to the pages (ADR 0031).
  */
 export const authenticationGuard = (

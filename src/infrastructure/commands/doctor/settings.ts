@@ -2,7 +2,7 @@ import { systemClock } from '../../../adapters/clock/system.ts';
 import { whyNoHttpMail } from '../../../adapters/mailer/http.ts';
 import { whyNoMail } from '../../../adapters/mailer/smtp.ts';
 import { textsIn } from '../../../application/templates.ts';
-import { MAIL_NAMES } from '../../../domain/happenings.ts';
+import { MAIL_NAMES } from '../../../domain/event-table.ts';
 import { signedPost } from '../../delivery.ts';
 import { examineMails, PAGE_FILES } from '../../template-files.ts';
 import { type Findings, note, ok, problem, QUESTION_TIMEOUT_MS, type SetUp, warning } from './examine.ts';

@@ -4,7 +4,7 @@ import type { PageContent } from '../../../adapters/http/forms/page-routes.ts';
 import type { PageState } from '../../../adapters/http/forms/page-state.ts';
 import type { PageView } from '../../../adapters/http/pages/page-view.ts';
 import { type MailValue, masked } from '../../../application/mail/write-mail.ts';
-import type { MailName } from '../../../domain/happenings.ts';
+import type { MailName } from '../../../domain/event-table.ts';
 import { EMAIL_LINK_LIFETIME, UNDO_LIFETIME } from '../../../domain/link.ts';
 
 /** A page in one of its states, with made-up content. */

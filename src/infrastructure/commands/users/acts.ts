@@ -49,7 +49,7 @@ const NO_PAGE =
 
 type Members = Readonly<Record<string, unknown>>;
 
-export const actActions = (opening: Opening): Readonly<Record<string, Action>> =>
+export const commandActions = (opening: Opening): Readonly<Record<string, Action>> =>
   Object.fromEntries(
     Object.values<Act>(ACTS).flatMap((act) =>
       act.command === undefined ? [] : [[act.command.name, actionOf(opening, act)]],

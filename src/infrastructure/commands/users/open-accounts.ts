@@ -6,7 +6,7 @@ import { typedAccount } from '../../../adapters/json/fields.ts';
 import { auditLog } from '../../../adapters/log/lines.ts';
 import type { Clock } from '../../../application/ports/clock-and-ids.ts';
 import type { LoginAttempts } from '../../../application/ports/login-attempts.ts';
-import type { Notice } from '../../../domain/happenings.ts';
+import type { Notice } from '../../../domain/event-table.ts';
 import { accountKind, isId, type User } from '../../../domain/user.ts';
 import { type Closing, closingOnFailure } from '../../closing.ts';
 import { CommandError, invalidArguments } from '../../command-error.ts';

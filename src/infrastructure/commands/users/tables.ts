@@ -5,7 +5,7 @@ import { INVITATIONS_AT_MOST } from '../../../domain/registration.ts';
 import { isConfirmed } from '../../../domain/second-factor.ts';
 import { isId } from '../../../domain/user.ts';
 import { invalidArguments } from '../../command-error.ts';
-import { wholeNumber } from '../../config/forms.ts';
+import { wholeNumber } from '../../config/formats.ts';
 import { printable } from '../../texts.ts';
 import { type Action, action, withTimes } from '../command.ts';
 import type { Opening } from './open-accounts.ts';

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import {
   addPasskey,
-  invitePasskey,
+  beginPasskeyRegistration,
   type ListedPasskey,
   logInWithPasskey,
   passkeyChallenge,
@@ -51,7 +51,8 @@ const ownPasskeyRoutes = (deps: Service, name: string): Route[] => [
       'The argument of `PublicKeyCredential.parseCreationOptionsFromJSON`, for ten minutes and this session.',
     at: 'POST /users/me/passkeys/options',
     response: { data: CreationOptionsJson },
-    handler: async ({ caller }) => creationOptions({ ...deps.webauthn, name }, await invitePasskey(deps)(caller)),
+    handler: async ({ caller }) =>
+      creationOptions({ ...deps.webauthn, name }, await beginPasskeyRegistration(deps)(caller)),
   }),
   route({
     ...FACTORS,

@@ -1,8 +1,8 @@
 import { firebaseHash } from './firebase.ts';
 import { crypt64 } from './foreign-hash.ts';
 
-/** Characters. The longest form is that of passport-local-mongoose, with keys of 512 bytes in hexadecimal. */
-export const MAX_SPELLING = 2048;
+/** Characters of a hash of another system. The longest is of passport-local-mongoose, with a key of 512 bytes in hexadecimal. */
+export const MAX_HASH_LENGTH = 2048;
 /** A key of PBKDF2 may be cut: a longer key begins with the shorter one. */
 const PBKDF2_KEY_BYTES = 32;
 
@@ -52,8 +52,8 @@ const LDAP: Partial<Record<string, readonly [algorithm: string, bytes: number]>>
 const supabaseFirebase: Rewrite = (ln, r, saltSeparator = '', signerKey = '', salt = '', hash = '') =>
   firebaseHash({ hash, salt }, { signerKey, saltSeparator, rounds: Number(r), memCost: Number(ln) });
 
-/** Other spellings of the schemes of ./read-hash.ts, by the systems that use them. */
-const SPELLINGS: readonly (readonly [pattern: RegExp, rewrite: Rewrite])[] = [
+/** How other systems write hashes of the schemes of ./read-hash.ts. */
+const FORMS: readonly (readonly [pattern: RegExp, rewrite: Rewrite])[] = [
   // Spring Security, DelegatingPasswordEncoder.
   [/^\{bcrypt\}(\$2[aby]\$.+)$/, (hash = '') => hash],
   [/^\{argon2(?:@SpringSecurity_v5_[28])?\}(\$argon2.+)$/, (hash = '') => hash],
@@ -89,10 +89,10 @@ const SPELLINGS: readonly (readonly [pattern: RegExp, rewrite: Rewrite])[] = [
   [/^\{(SHA|SSHA|SSHA256|SSHA512)\}([A-Za-z0-9+/]+={0,2})$/i, ldapDigest],
 ];
 
-/** The hash in a form of ./read-hash.ts. A text in no known spelling stays as it is, and is refused there. */
+/** The hash in a form of ./read-hash.ts. A text in no known form stays as it is, and is refused there. */
 export const canonicalHash = (text: string): string => {
-  if (text.length > MAX_SPELLING) return text;
-  for (const [pattern, rewrite] of SPELLINGS) {
+  if (text.length > MAX_HASH_LENGTH) return text;
+  for (const [pattern, rewrite] of FORMS) {
     const [, ...fields] = pattern.exec(text) ?? [];
     if (fields.length > 0) return rewrite(...fields) ?? text;
   }

@@ -17,7 +17,7 @@ export const waitsForMail = (facts: PageFacts): boolean => hasMethod(facts, 'mai
 const hasSecondFactor = ({ payloads }: PageFacts): boolean => payloads['current-user']?.secondFactor === true;
 
 /** Pages on which visitors log in, register, and show who they are. */
-export const WAYS_IN = {
+export const LOGIN = {
   'log-in': {
     path: '/auth/log-in',
     for: 'stranger',
@@ -125,7 +125,7 @@ export const WAYS_IN = {
       'mail-code': { ...BY_CODE, fields: [], offered: hasCodes, initial: ownText('username', 'account') },
     },
   },
-  /** For sessions whose device has a key. Only a script can prove it. */
+  /** For sessions whose device has a key: only a script can sign a proof. */
   prove: {
     path: '/auth/prove',
     leadsOn: 'when-proven',

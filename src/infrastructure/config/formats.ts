@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 import * as v from 'valibot';
 import { type OperatorRule, SCOPES } from '../../domain/operator.ts';
 
-export type Form<T> = {
+export type Format<T> = {
   /** Completes the message "expected …", which never has the value: that may be a secret. */
   readonly expected: string;
   /** @returns `undefined` for a text that is refused */
@@ -13,7 +13,7 @@ export type Form<T> = {
 
 /** One entry of the table of variables. */
 export type Variable = {
-  readonly form: Form<unknown>;
+  readonly format: Format<unknown>;
   /** Whether the value may come from a file that `<name>_FILE` names, as Docker and Kubernetes mount secrets. */
   readonly secret?: true;
   readonly default?: string | PerEnvironment;
@@ -31,14 +31,14 @@ export const byEnvironment = (other: string, production: string): PerEnvironment
   test: other,
 });
 
-export const formOf = <T>(expected: string, parse: Form<T>['parse']): Form<T> => ({ expected, parse });
+export const formatOf = <T>(expected: string, parse: Format<T>['parse']): Format<T> => ({ expected, parse });
 
-export const textThat = (expected: string, isFit: (text: string) => boolean): Form<string> =>
-  formOf(expected, (text) => (isFit(text) ? text : undefined));
+export const textThat = (expected: string, isFit: (text: string) => boolean): Format<string> =>
+  formatOf(expected, (text) => (isFit(text) ? text : undefined));
 
 /** JSON that a schema accepts. */
-export const json = <T>(expected: string, schema: v.GenericSchema<unknown, T>): Form<T> =>
-  formOf(expected, (text) => {
+export const json = <T>(expected: string, schema: v.GenericSchema<unknown, T>): Format<T> =>
+  formatOf(expected, (text) => {
     const { success, output } = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), text);
     return success ? output : undefined;
   });
@@ -46,8 +46,8 @@ export const json = <T>(expected: string, schema: v.GenericSchema<unknown, T>): 
 export const hasControls = (text: string): boolean => /\p{Cc}/u.test(text);
 export const itemsOf = (text: string): string[] => text.split(',').map((item) => item.trim());
 
-export const oneOf = <const T extends readonly string[]>(...options: T): Form<T[number]> =>
-  formOf(options.join(', ').replace(/, (\w+)$/, ' or $1'), (text) => options.find((option) => option === text));
+export const oneOf = <const T extends readonly string[]>(...options: T): Format<T[number]> =>
+  formatOf(options.join(', ').replace(/, (\w+)$/, ' or $1'), (text) => options.find((option) => option === text));
 
 /** The options that a text names, in the order of `options`. `undefined` if it names anything else. */
 export const optionsIn = <const T extends string>(text: string, options: readonly T[]): readonly T[] | undefined => {
@@ -57,7 +57,7 @@ export const optionsIn = <const T extends string>(text: string, options: readonl
 };
 
 export const someOf = <const T extends string>(options: readonly T[]) =>
-  formOf<readonly T[]>(`some of ${options.join(', ')}, separated by commas, or off`, (text) =>
+  formatOf<readonly T[]>(`some of ${options.join(', ')}, separated by commas, or off`, (text) =>
     text === 'off' ? [] : optionsIn(text, options),
   );
 
@@ -67,22 +67,22 @@ export const SAMPLERS = [
   ...(['parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'] as const),
 ] as const;
 
-export const ratio = formOf('a number from 0 to 1, such as 0.05', (text) =>
+export const ratio = formatOf('a number from 0 to 1, such as 0.05', (text) =>
   /^(?:0|1|[01]\.0+|0?\.\d{1,9})$/.test(text) ? Number(text) : undefined,
 );
 
-export const flag = formOf('true or false', (text) =>
+export const flag = formatOf('true or false', (text) =>
   text === 'true' || text === 'false' ? text === 'true' : undefined,
 );
 
-export const wholeNumber = (min: number, max: number, unit = ''): Form<number> =>
-  formOf(`a whole number ${unit}from ${min} to ${max}`, (text) => {
+export const wholeNumber = (min: number, max: number, unit = ''): Format<number> =>
+  formatOf(`a whole number ${unit}from ${min} to ${max}`, (text) => {
     const isFit = /^(?:0|[1-9]\d{0,14})$/.test(text) && Number(text) >= min && Number(text) <= max;
     return isFit ? Number(text) : undefined;
   });
 
 /** `off` is `null`. */
-export const portOrOff = formOf('off, or a port from 1 to 65535', (text) => {
+export const portOrOff = formatOf('off, or a port from 1 to 65535', (text) => {
   if (text === 'off') return null;
   return /^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined;
 });
@@ -100,21 +100,21 @@ const inMilliseconds = (text: string, max: number): number | undefined => {
   return result <= max ? result : undefined;
 };
 
-export const duration = formOf('a duration such as 10s, 15m, 12h or 7d, at most 3650d', (text) =>
+export const duration = formatOf('a duration such as 10s, 15m, 12h or 7d, at most 3650d', (text) =>
   inMilliseconds(text, TEN_YEARS),
 );
 /** `off` is `null`. */
-export const durationOrOff = formOf(`${duration.expected}, or off`, (text) =>
+export const durationOrOff = formatOf(`${duration.expected}, or off`, (text) =>
   text === 'off' ? null : inMilliseconds(text, TEN_YEARS),
 );
 export const durationFromZero = (longest: '1m' | '5m') =>
-  formOf(`a duration such as 5s, at most ${longest}, or 0`, (text) =>
+  formatOf(`a duration such as 5s, at most ${longest}, or 0`, (text) =>
     text === '0' ? 0 : inMilliseconds(text, inMilliseconds(longest, TEN_YEARS) ?? 0),
   );
 
 const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
 /** Epoch milliseconds. A date is its beginning in UTC. */
-export const date = formOf('a date such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z', (text) => {
+export const date = formatOf('a date such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z', (text) => {
   // Otherwise, the 30th of February would be a day of March.
   const day = Date.parse(text.slice(0, 10));
   const isDay = DATE.test(text) && !Number.isNaN(day) && new Date(day).toISOString().startsWith(text.slice(0, 10));
@@ -134,7 +134,7 @@ export const domain = textThat(
   (text) => text.length <= 253 && DOMAIN.test(text),
 );
 
-export const networks = formOf('networks in CIDR notation such as 10.1.0.0/16, separated by commas', (text) => {
+export const networks = formatOf('networks in CIDR notation such as 10.1.0.0/16, separated by commas', (text) => {
   const given = text === '' ? [] : itemsOf(text);
   return given.every((each) => ipaddr.isValidCIDR(each)) ? given.map((each) => ipaddr.parseCIDR(each)) : undefined;
 });
@@ -146,7 +146,7 @@ const emailDomain = (text: string): string | undefined => {
   return isFit && (dot !== '' || ascii.includes('.')) ? dot + ascii : undefined;
 };
 
-export const emailDomains = formOf<readonly string[]>(
+export const emailDomains = formatOf<readonly string[]>(
   'domains such as example.com, or .example.com for its subdomains, separated by commas',
   (text) => {
     const domains = itemsOf(text).map(emailDomain);
@@ -155,7 +155,7 @@ export const emailDomains = formOf<readonly string[]>(
 );
 
 /** `off` is `null`. An IPv6 address is in brackets. */
-export const metricsAddress = formOf(
+export const metricsAddress = formatOf(
   'off, a port such as 9464, or an address and a port such as 0.0.0.0:9464',
   (text) => {
     if (text === 'off') return null;
@@ -182,7 +182,7 @@ const rateLimit = (text: string): RateLimit | undefined => {
   return Number(seconds) <= 86_400 ? { requests: Number(requests), window: Number(seconds) * 1_000 } : undefined;
 };
 
-export const rateLimits = formOf<Partial<RateLimits>>(
+export const rateLimits = formatOf<Partial<RateLimits>>(
   'one or more of global, strict and public, each with requests/seconds such as 100/60 (at most 86400 seconds) or off: global=100/60,strict=20/60,public=off; or off',
   (text) => {
     if (text === 'off') return { global: null, strict: null, public: null };
@@ -197,7 +197,7 @@ export const rateLimits = formOf<Partial<RateLimits>>(
   },
 );
 
-export const operatorRules = formOf<readonly OperatorRule[]>(
+export const operatorRules = formatOf<readonly OperatorRule[]>(
   'attributes and their values, separated by commas: roles:operator, or roles:support=users:read for those who may only look',
   (text) => {
     const rules = itemsOf(text).flatMap((item): OperatorRule[] => {
@@ -221,7 +221,7 @@ export const thresholds = json(
 const MAX_PROVIDERS = 10;
 
 /** The names are part of addresses and of the names of variables. */
-export const providerNames = formOf<readonly string[]>(
+export const providerNames = formatOf<readonly string[]>(
   `1 to ${MAX_PROVIDERS} different names of small letters, digits and hyphens, separated by commas`,
   (text) => {
     const names = itemsOf(text);

@@ -10,7 +10,7 @@ export type Notice = (typeof NOTICES)[number];
 /** Milliseconds after which an address may get one mail more: five a day. */
 export const MAIL_INTERVAL = 86_400_000 / 5;
 
-type Happening = {
+type EventRow = {
   /** The type of its webhook. Events that strangers can cause, or that change nothing, have none. */
   readonly webhook?: string;
   /** The group of its mail, which has the name of the event. */
@@ -22,7 +22,7 @@ type Happening = {
 };
 
 /** The kinds of events. A successful refresh is not recorded. */
-export const HAPPENINGS = {
+export const EVENT_TABLE = {
   registered: { webhook: 'user.registered' },
   /** Somebody tried to register with the address of the account. The response did not show the refusal. */
   'registration-refused': {},
@@ -80,26 +80,26 @@ export const HAPPENINGS = {
   'invitation-revoked': {},
   /** Only the audit log keeps it, since the events of a user are deleted with the user. */
   deleted: { webhook: 'user.deleted' },
-} as const satisfies Readonly<Record<string, Happening>>;
-type Happenings = typeof HAPPENINGS;
+} as const satisfies Readonly<Record<string, EventRow>>;
+type EventTable = typeof EVENT_TABLE;
 
 /** The events that cause a mail of the same name. */
 export type ChangeNotice = {
-  [Kind in keyof Happenings]: Happenings[Kind] extends { readonly notice: Notice } ? Kind : never;
-}[keyof Happenings];
+  [Kind in keyof EventTable]: EventTable[Kind] extends { readonly notice: Notice } ? Kind : never;
+}[keyof EventTable];
 type Undoable = {
-  [Kind in ChangeNotice]: Happenings[Kind] extends { readonly undo: true } ? Kind : never;
+  [Kind in ChangeNotice]: EventTable[Kind] extends { readonly undo: true } ? Kind : never;
 }[ChangeNotice];
 const isChangeNotice = (kind: string): kind is ChangeNotice =>
-  Object.hasOwn(HAPPENINGS, kind) && 'notice' in HAPPENINGS[kind as keyof Happenings];
+  Object.hasOwn(EVENT_TABLE, kind) && 'notice' in EVENT_TABLE[kind as keyof EventTable];
 
-const HAPPENED = ['time', 'device', 'network'] as const;
-const NOTICE = [...HAPPENED, 'resetPage'] as const;
-const UNDO = [...HAPPENED, 'undoLink', 'undoUntil'] as const;
+const WHEN_AND_WHERE = ['time', 'device', 'network'] as const;
+const NOTICE = [...WHEN_AND_WHERE, 'resetPage'] as const;
+const UNDO = [...WHEN_AND_WHERE, 'undoLink', 'undoUntil'] as const;
 /** The ways in that the account still has: an attacker may have added them. */
 const LEFT = ['passkeys', 'apps', 'signIns'] as const;
 
-type OtherMail = Pick<Happening, 'burst'> & {
+type OtherMail = Pick<EventRow, 'burst'> & {
   /** The variables of its texts. */
   readonly says: readonly string[];
   /** The mail whose text this one replaces in some cases. */
@@ -111,12 +111,12 @@ type OtherMail = Pick<Happening, 'burst'> & {
 const MAILS = {
   'password-reset': { says: ['link', 'validFor'], every: RESET_LIFETIME },
   'email-verification': { says: ['username', 'confirmLink', 'disownLink', 'validFor'], every: MAIL_INTERVAL },
-  'login-code': { says: [...HAPPENED, 'code', 'codePage', 'validFor'] },
+  'login-code': { says: [...WHEN_AND_WHERE, 'code', 'codePage', 'validFor'] },
   /** Somebody has typed the right password on a new device. */
   'new-device-code': { says: [...NOTICE, 'code', 'validFor'] },
   'address-taken': { says: ['resetPage'], burst: 3 },
   invitation: { says: ['link', 'validFor'], every: MAIL_INTERVAL },
-  'confirmation-code': { says: [...HAPPENED, 'code', 'validFor'], every: LOGIN_CODE_LIFETIME },
+  'confirmation-code': { says: [...WHEN_AND_WHERE, 'code', 'validFor'], every: LOGIN_CODE_LIFETIME },
   'email-change': { says: ['username', 'link', 'validFor'] },
   'email-changed': { says: ['username', 'newEmail', 'undoLink', 'undoFor', ...LEFT], burst: 8 },
   /** An earlier address can still be restored. */
@@ -142,7 +142,7 @@ const MAILS = {
 } as const satisfies Readonly<Record<string, OtherMail>>;
 
 export type MailName = ChangeNotice | keyof typeof MAILS;
-export const MAIL_NAMES = [...Object.keys(MAILS), ...Object.keys(HAPPENINGS).filter(isChangeNotice)] as MailName[];
+export const MAIL_NAMES = [...Object.keys(MAILS), ...Object.keys(EVENT_TABLE).filter(isChangeNotice)] as MailName[];
 
 /** The variables of the texts of a mail, besides the product's name. */
 export type NameIn<Mail extends MailName> = Mail extends keyof typeof MAILS
@@ -152,7 +152,7 @@ export type NameIn<Mail extends MailName> = Mail extends keyof typeof MAILS
     : (typeof NOTICE)[number];
 export const namesIn = (mail: MailName): readonly string[] => {
   if (!isChangeNotice(mail)) return MAILS[mail].says;
-  return 'undo' in HAPPENINGS[mail] ? UNDO : NOTICE;
+  return 'undo' in EVENT_TABLE[mail] ? UNDO : NOTICE;
 };
 
 /** The mails that are not a variant of another one. */
@@ -168,4 +168,4 @@ export const SENT_MAILS = MAIL_NAMES.filter(
 );
 
 export const limitsOf = (kind: SentMail): { readonly burst?: number; readonly every?: number } =>
-  Object(isChangeNotice(kind) ? HAPPENINGS[kind] : MAILS[kind]);
+  Object(isChangeNotice(kind) ? EVENT_TABLE[kind] : MAILS[kind]);

@@ -52,15 +52,16 @@ describe.runIf(canBrowse())('the site of the documentation', () => {
 
     await tab.goto(`${site}/reference/tokens`);
     await tab.getByRole('heading', { name: 'POST /auth/login', exact: false }).first().waitFor();
+    await tab.getByRole('link', { name: 'AUTH_CREDENTIALS_INVALID' }).first().click();
+    await tab.waitForURL('**/docs/errors#auth_credentials_invalid');
+    await tab.getByRole('heading', { name: 'AUTH_CREDENTIALS_INVALID' }).waitFor();
+
     const background = () => tab.evaluate('getComputedStyle(document.body).backgroundColor');
     const light = await background();
     await tab.emulateMedia({ colorScheme: 'dark' });
     await tab.reload();
     expect(await background()).not.toBe(light);
 
-    await tab.getByRole('link', { name: 'AUTH_CREDENTIALS_INVALID' }).first().click();
-    await tab.waitForURL('**/docs/errors#auth_credentials_invalid');
-    await tab.getByRole('heading', { name: 'AUTH_CREDENTIALS_INVALID' }).waitFor();
     expect(await tab.evaluate(`fetch('/llms.txt').then((answer) => answer.text())`)).toContain('](/docs/api.md)');
     expect([...requested]).toEqual([site]);
     expect(faults).toEqual([]);

@@ -76,13 +76,13 @@ const figuresOf = ({ site }: PageView, { users, sessions, waitingMails, waitingW
   const count = (number: number | null) => html`${number === null ? '–' : numberOf(number)}`;
   const waiting = ({ count: number }: Overview['waitingMails'], most: number) =>
     html`${numberOf(number)}${number === most ? ' or more' : ''}`;
-  const since = ({ since: at }: Overview['waitingMails']) => (at === null ? NOTHING : html`since ${timeOf(at)}`);
+  const since = ({ since: at }: Overview['waitingMails']) => (at === null ? null : html`since ${timeOf(at)}`);
   const to = (path: string, text: string) => html`<a href="${pathIn(site, path)}">${text}</a>`;
-  const figures: readonly (readonly [name: Html | string, value: Html, when: Html | string])[] = [
+  const figures: readonly (readonly [name: Html | string, value: Html, when: Html | string | null])[] = [
     [to('/office/users', 'Users'), count(users), 'at the last full hour'],
     ['Sessions', count(sessions), 'at the last full hour'],
     ['Waiting mails', waiting(waitingMails, 2_000), since(waitingMails)],
     [to('/office/webhooks', 'Waiting webhook events'), waiting(waitingWebhooks, 1_000), since(waitingWebhooks)],
   ];
-  return html`<dl class="figures">${figures.map(([name, value, when]) => html`<div class="figure"><dt>${name}</dt><dd>${value}</dd><dd class="since">${when}</dd></div>\n`)}</dl>`;
+  return html`<dl class="figures">${figures.map(([name, value, when]) => html`<div class="figure"><dt>${name}</dt><dd>${value}</dd>${when === null ? NOTHING : html`<dd class="since">${when}</dd>`}</div>\n`)}</dl>`;
 };

@@ -11,7 +11,7 @@ import { areUp, oneAtATime } from '../adapters/http/routes/service/health.ts';
 import type { Counts } from '../adapters/limits/counts.ts';
 import { auditLog } from '../adapters/log/lines.ts';
 import { type OwnTables, ownRecords } from '../adapters/records/own-tables.ts';
-import { onDatabaseFailure } from '../adapters/records/units.ts';
+import { onDatabaseFailure } from '../adapters/records/storage.ts';
 import { assertSteppedUp } from '../application/factors/step-up.ts';
 import type { SenderFor } from '../application/ports/hooks.ts';
 import type { Ports, Service } from '../application/service.ts';

@@ -1,5 +1,5 @@
 import { callsOver, memoryRows, type Row } from '../../src/adapters/records/memory.ts';
-import { type Calls, ConflictError, recordsOver, type Transact } from '../../src/adapters/records/units.ts';
+import { type Calls, ConflictError, recordsOver, type Transact } from '../../src/adapters/records/storage.ts';
 import { TABLES, type TableName, uniquesOf } from '../../src/application/storage/tables.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { type Chance, kernel, perWorld } from './kernel.ts';

@@ -1,7 +1,6 @@
 import type { MysqlPoolConnection } from 'kysely';
 import { LoggableError } from '../log/redact-error.ts';
-import { NOT_READY } from './dialects.ts';
-import { field } from './failures.ts';
+import { field, NOT_READY } from './dialects.ts';
 
 /** The pool of mysql2, of which the queues are private (ADR 0034). */
 export type DriversPool = {

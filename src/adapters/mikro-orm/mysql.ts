@@ -4,8 +4,7 @@ import { Kysely, MysqlDialect } from 'kysely';
 import { reasonOf } from '../log/redact-error.ts';
 import { MARIADB, MYSQL } from './dialects.ts';
 import { field } from './failures.ts';
-import type { DriversPool } from './mysql-pool.ts';
-import { poolOfServers } from './mysql-servers.ts';
+import { type DriversPool, poolOfServers } from './mysql-servers.ts';
 import type { Connected, DatabaseKind, ServerOptions } from './options.ts';
 import { anyConnection } from './statements.ts';
 

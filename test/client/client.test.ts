@@ -250,35 +250,12 @@ describe('refresh', () => {
     expect(changes.at(-1)).toEqual(['ada', 'refresh']);
   });
 
-  it('shows the user as the service knows it now', async () => {
-    const later = () => success({ accessToken: anAccessToken({ username: 'countess' }) });
-    const { auth } = await restored({ [REFRESH]: [renewed, later] });
-    expect((await auth.refresh())?.username).toBe('countess');
-    expect(auth.user?.username).toBe('countess');
-  });
-
   it('sends one request for all who call it at a time, and another one later', async () => {
     const { auth, sent } = await restored();
     await Promise.all([auth.refresh(), auth.refresh(), auth.refresh()]);
     expect(sent()).toHaveLength(2);
     await auth.refresh();
     expect(sent()).toHaveLength(3);
-  });
-
-  it('resolves to null when the service has ended the session', async () => {
-    const { auth, changes } = await restored({ [REFRESH]: [renewed, refused] });
-    const user = auth.refresh();
-    await seconds(10);
-    expect(await user).toBeNull();
-    expect(auth.user).toBeNull();
-    expect(changes.at(-1)).toEqual([null, 'ended']);
-  });
-
-  it('rejects without a response, and the user is still logged in', async () => {
-    const { auth, changes } = await restored({ [REFRESH]: [renewed, offline] });
-    expect(await errorOf(auth.refresh())).toMatchObject({ code: 'CLIENT_NETWORK_FAILED', retryable: true });
-    expect(auth.user?.username).toBe('ada');
-    expect(changes).toEqual([['ada', 'refresh']]);
   });
 
   it('finds a session that was opened elsewhere, though this page knew of none', async () => {

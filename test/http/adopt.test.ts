@@ -36,8 +36,6 @@ const assertionFor = (sub: string, { key = ADOPTION_KEY.privateKey, header, clai
 
 const post = (assertion: string, at = service) => at.http.post('/auth/adopt').send({ assertion });
 
-const adopted = async (userId: string) => (await post(await assertionFor(userId)).expect(200)).body.data;
-
 describe('an assertion of the former system', () => {
   it.each([
     ['ES256', ADOPTION_KEY],
@@ -132,18 +130,6 @@ describe('an assertion of the former system', () => {
 });
 
 describe('an adopted session', () => {
-  it('is not enough for a step-up, and becomes so with the password', async () => {
-    const { person, user } = await signUp(service);
-    const { accessToken } = await adopted(user.id);
-    const addApp = (token: string) =>
-      service.http.post('/users/me/factors/totp').set('Authorization', `Bearer ${token}`).send({ name: 'App' });
-    expect((await addApp(accessToken)).body.code).toBe('AUTH_STEP_UP_REQUIRED');
-    const stepUp = service.http.post('/auth/step-up').set('Authorization', `Bearer ${accessToken}`);
-    const { body } = await stepUp.send({ password: person.password }).expect(200);
-    expect(opened(body.data.accessToken).claims.amr).toEqual(['pwd', 'adopted']);
-    expect((await addApp(body.data.accessToken)).body.code).not.toBe('AUTH_STEP_UP_REQUIRED');
-  });
-
   it('waits for the second factor of a user who has one, and then still lacks the first for a step-up', async () => {
     const { user, accessToken } = await signUp(service);
     const as = (token: string) => (path: string) => service.http.post(path).set('Authorization', `Bearer ${token}`);

@@ -114,9 +114,7 @@ describe('getUser', () => {
   });
 
   it.each([
-    ['no JWT', async () => 'none'],
     ['a very long one', async () => `${ada.accessToken.split('.')[0]}.${'a'.repeat(1_000_000)}.x`],
-    ['a tampered token', async () => tampered(ada.accessToken)],
     ['a refresh token', async () => tokenIn(ada.cookie)],
     ['an expired token', async () => (await early()).accessToken],
     ['a token of another issuer', () => issuedWith({ ...PARTIES, JWT_ISSUER: 'https://other.example.com' })],
@@ -126,13 +124,6 @@ describe('getUser', () => {
     [
       'alg none',
       async () => `${encoded({ ...opened(ada.accessToken).header, alg: 'none' })}.${ada.accessToken.split('.')[1]}.`,
-    ],
-    [
-      'the key set as the secret of an HMAC',
-      async () =>
-        new SignJWT(opened(ada.accessToken).claims)
-          .setProtectedHeader({ ...opened(ada.accessToken).header, alg: 'HS256' })
-          .sign(new TextEncoder().encode(await (await fetch(`${service.url}/.well-known/jwks.json`)).text())),
     ],
     ['another typ', () => signedWith({ typ: 'at+jwt' }, {})],
     ['another tokenType', () => signedWith({}, { tokenType: 'refresh' })],

@@ -6,6 +6,7 @@ import { anIdentity } from '../support/builders.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { linksOf, mailedCode, messagesTo } from '../support/http/account.ts';
 import { heldFrom, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { addPasskey, requestsWith } from '../support/http/factors.ts';
 import { registeredVisitor } from '../support/http/page-visitor.ts';
 import { aPerson, cookiePair } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
@@ -41,9 +42,7 @@ const sendCode = async (email: string, at = service) => {
 /** Adds a passkey. @returns the answer, which may have recovery codes */
 const makePasskey = async ({ accessToken }: { accessToken: string }) => {
   const key = authenticator({ rpId: 'auth.example.org', origin: 'https://auth.example.org' });
-  const options = await send(accessToken, 'post', '/users/me/passkeys/options', {}).expect(200);
-  const credential = key.create(options.body.data);
-  return (await send(accessToken, 'post', '/users/me/passkeys', { credential }).expect(201)).body.data;
+  return addPasskey(requestsWith(accessToken, service), key);
 };
 const logIn = (account: string, password: string) => service.http.post('/auth/login').send({ account, password });
 

@@ -12,6 +12,7 @@ import { authenticator } from '../support/authenticator.ts';
 import { codeAt, wrongCodeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { cookieAttributes, opened, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { addApp, addPasskey, requestsWith } from '../support/http/factors.ts';
 
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
@@ -25,10 +26,7 @@ const env = {
 };
 const service = await start(env, () => ({ clock, attempts: countAttempts(memoryCounts({ now: clock.now }), clock) }));
 
-const as = (accessToken: string) => (method: 'get' | 'post' | 'delete', path: string, body?: object) => {
-  const request = service.http[method](path).set('Authorization', `Bearer ${accessToken}`);
-  return body === undefined ? request : request.send(body);
-};
+const as = (accessToken: string) => requestsWith(accessToken, service);
 
 const kindsOf = async (userId: string) =>
   (await eventsOf(service.ports.records, { userId, before: null, limit: 100 })).map(({ kind }) => kind);
@@ -38,11 +36,7 @@ const mailOf = async (userId: string) => (await messagesOf(service.ports.records
 const enrolled = async () => {
   const held = await signUp(service);
   const me = as(held.accessToken);
-  const { id, secret } = (await me('post', '/users/me/factors/totp').expect(201)).body.data;
-  const confirmed = await me('post', '/users/me/factors/totp/confirm', { id, code: codeAt(secret, clock.now()) });
-  const { recoveryCodes } = confirmed.body.data;
-  clock.advance(STEP);
-  return { ...held, me, id, secret, recoveryCodes };
+  return { ...held, me, ...(await addApp(me, clock)) };
 };
 
 type Person = { readonly username: string; readonly password: string };
@@ -181,12 +175,10 @@ describe('a log-in of a user with a second factor', () => {
   it('opens a session with a passkey of the user, and of nobody else', async () => {
     const { person, me } = await enrolled();
     const key = authenticator({ rpId: 'example.org', origin: ORIGIN });
-    const options = (await me('post', '/users/me/passkeys/options').expect(200)).body.data;
-    await me('post', '/users/me/passkeys', { credential: key.create(options) }).expect(201);
+    await addPasskey(me, key);
     const stranger = authenticator({ rpId: 'example.org', origin: ORIGIN });
     const other = as((await signUp(service)).accessToken);
-    const theirs = (await other('post', '/users/me/passkeys/options').expect(200)).body.data;
-    await other('post', '/users/me/passkeys', { credential: stranger.create(theirs) }).expect(201);
+    await addPasskey(other, stranger);
 
     const { cookie } = await pendingOf(person);
     const { methods, passkey } = (await pending(cookie).expect(200)).body.data;
@@ -247,8 +239,7 @@ describe('a step-up of a user with a second factor', () => {
   it('takes the password with a code, which counts once, and a passkey', async () => {
     const { accessToken, person, secret, me } = await enrolled();
     const key = authenticator({ rpId: 'example.org', origin: ORIGIN });
-    const options = (await me('post', '/users/me/passkeys/options').expect(200)).body.data;
-    await me('post', '/users/me/passkeys', { credential: key.create(options) }).expect(201);
+    await addPasskey(me, key);
     clock.advance(6 * MINUTE);
     await me('get', '/users/me/factors').expect(401);
     const code = codeAt(secret, clock.now());

@@ -127,8 +127,7 @@ export const deployment = perWorld((chance) => {
 let check: AnswerCheck | undefined;
 
 export type Instance = Awaited<ReturnType<typeof openInstance>>;
-export const instances: Instance[] = [];
-perWorld(() => Object(instances.splice(0)));
+export const instances = perWorld((): Instance[] => []);
 
 /** Milliseconds. In 5 seconds, as the service does it, polls would be half of all that happens. */
 const [POLLS, PURGE_INTERVAL] = [{ pollInterval: 2 * MINUTE }, 10 * MINUTE];

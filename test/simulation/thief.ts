@@ -2,13 +2,14 @@ import { type Browser, openBrowser } from './browser.ts';
 import { database } from './database.ts';
 import { ask, askForLogIn, internet } from './internet.ts';
 import { type Chance, expect, kernel, MINUTE, SECOND, tell } from './kernel.ts';
-import { allBrowsers, lettersTo, type Person, passwordOf, people, visit } from './visitor.ts';
+import { allBrowsers, type Person, passwordOf, people, visit } from './visitor.ts';
 import {
   claimsOf,
   facts,
   faultWithin,
   forgotSince,
   horizon,
+  lettersTo,
   REFRESH,
   sessionOf,
   sessionRow,
@@ -43,7 +44,7 @@ const readMails = async (chance: Chance, victim: Person, browser: Browser): Prom
   const mallory: Person = { ...victim, ...nothing, name: browser.name, chance };
   tell(`a thief reads the mails of ${victim.name}`);
   for (let links = 3; links > 0; links -= 1)
-    await visit(mallory, browser, chance.pick([victim, mallory].flatMap((each) => lettersTo(each).slice(-3))));
+    await visit(mallory, browser, chance.pick([victim, mallory].flatMap((each) => lettersTo(each.name).slice(-3))));
 };
 
 const renew = async (chance: Chance, cookie: string): Promise<void> => {

@@ -48,6 +48,9 @@ export const facts = perWorld(() => ({
   refused: new Map<unknown, number>(),
 }));
 
+export const lettersTo = (name: string): readonly Letter[] =>
+  facts.letters.filter(({ to }) => to.startsWith(`${name}@`));
+
 /** Excuses. */
 export const forgotSince = (time = Number.POSITIVE_INFINITY, until = Number.POSITIVE_INFINITY) =>
   facts.forgotten.some((at) => at >= time && at <= until) && 'forgotten';

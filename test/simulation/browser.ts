@@ -2,12 +2,11 @@ import { parseSetCookie } from 'cookie';
 import type { AuthClient } from '../../client/src/types.ts';
 import { send } from './internet.ts';
 import { type Chance, kernel, MINUTE, SECOND } from './kernel.ts';
-import { type Answer, APPLICATION, type Asked, facts, isLive, REFRESH, sessionOf, tokensOf } from './world.ts';
+import { type Answer, APPLICATION, type Asked, REFRESH, type Sent, sessionOf, tokensOf } from './requests.ts';
+import { facts, isLive } from './world.ts';
 
 /** A browser without its tabs: cookies, storage, a machine that sleeps, and its line to the service. */
 
-/** `origin`: `null` for a page of the service itself. */
-export type Sent = Pick<Asked, 'headers' | 'body'> & { readonly origin?: string | null };
 export type Browser = ReturnType<typeof openBrowser>;
 export type Tab = {
   readonly auth: AuthClient;

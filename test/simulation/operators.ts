@@ -5,9 +5,10 @@ import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { database } from './database.ts';
 import { ask, askForLogIn } from './internet.ts';
 import { type Chance, expect, kernel, MINUTE, SECOND, tell } from './kernel.ts';
+import { BASE, claimsOf, sessionOf } from './requests.ts';
 import { instances } from './service.ts';
 import { passwordOf, people } from './visitor.ts';
-import { BASE, claimsOf, facts, faultWithin, forgotSince, sessionOf, userNamed } from './world.ts';
+import { facts, faultWithin, forgotSince, userNamed } from './world.ts';
 
 /** Operators, who mistype addresses, and other services. */
 
@@ -74,7 +75,7 @@ const judgeEnd = async (id: string, token: string, delay: number): Promise<void>
   if (gateway === null || gateway.status === 429 || feed?.status !== 200) return;
   const list = claimsOf(feed.body) as unknown as EndedList;
   const entries: { sid?: string; sub?: string }[] = [list?.sessions ?? [], list?.users ?? []].flat();
-  const isListed = entries.some(({ sid, sub }) => sid === id || sub === claimsOf(token)?.sub);
+  const isListed = entries.some(({ sid, sub }) => sid === id || sub === claimsOf(token).sub);
   expect(
     'the feed of ended sessions and the gateway agree within two seconds',
     gateway.status === 401 && (isListed || list.before !== undefined || delay > 1_000 * list.lifetime),
@@ -84,7 +85,7 @@ const judgeEnd = async (id: string, token: string, delay: number): Promise<void>
 };
 database.watch('endedSessions', ({ after }) => {
   if (!after) return;
-  const isOf = ([id, token]: [string, string]) => id === after.sessionId || claimsOf(token)?.sub === after.userId;
+  const isOf = ([id, token]: [string, string]) => id === after.sessionId || claimsOf(token).sub === after.userId;
   const [, token] = [...facts.tokens].find(isOf) ?? [];
   // The last access token lives for a minute more.
   if (token) for (const delay of [2 * SECOND, 14 * MINUTE]) void judgeEnd(sessionOf(token), token, delay);

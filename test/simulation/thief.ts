@@ -2,22 +2,9 @@ import { type Browser, openBrowser } from './browser.ts';
 import { database } from './database.ts';
 import { ask, askForLogIn, internet } from './internet.ts';
 import { type Chance, expect, kernel, MINUTE, SECOND, tell } from './kernel.ts';
+import { claimsOf, REFRESH, sessionOf, tokenIn, tokensOf } from './requests.ts';
 import { allBrowsers, type Person, passwordOf, people, visit } from './visitor.ts';
-import {
-  claimsOf,
-  facts,
-  faultWithin,
-  forgotSince,
-  horizon,
-  lettersTo,
-  REFRESH,
-  sessionOf,
-  sessionRow,
-  tokenIn,
-  tokensOf,
-  userNamed,
-  world,
-} from './world.ts';
+import { facts, faultWithin, forgotSince, horizon, lettersTo, sessionRow, userNamed, world } from './world.ts';
 
 /** Milliseconds: within the race window, and a second for what is rounded, the thief and the owner may take turns. */
 const WINDOW = 12 * SECOND;
@@ -91,7 +78,7 @@ const repeat = async (chance: Chance): Promise<void> => {
 
 /** Has copied an access token, and perhaps the proof of another request, but not the key to which it is bound. */
 const useToken = async (chance: Chance): Promise<void> => {
-  const isBoundAndLive = (token: string) => claimsOf(token)?.cnf && Number(claimsOf(token)?.exp) * SECOND > kernel.time;
+  const isBoundAndLive = (token: string) => claimsOf(token).cnf && Number(claimsOf(token).exp) * SECOND > kernel.time;
   const token = chance.pick([...facts.tokens.values()].filter(isBoundAndLive));
   if (token === undefined) return;
   const dpop = chance.happens(0.5) && internet.lastRead?.headers?.dpop;

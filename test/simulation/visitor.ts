@@ -6,18 +6,8 @@ import { allFormsIn, type Fields, type ShownForm, unescaped } from '../support/h
 import { type Browser, openBrowser } from './browser.ts';
 import { ask } from './internet.ts';
 import { type Chance, DAY, kernel, MINUTE, perWorld, SECOND, tell, within } from './kernel.ts';
-import {
-  type Answer,
-  APP_LINK,
-  BASE,
-  hasPassword,
-  json,
-  type Letter,
-  lettersTo,
-  PROVIDER,
-  userNamed,
-  world,
-} from './world.ts';
+import { type Answer, APP_LINK, BASE, json, PROVIDER } from './requests.ts';
+import { hasPassword, type Letter, lettersTo, userNamed, world } from './world.ts';
 
 /** Somebody at the pages of the service, without scripts: opens one, fills in one of its forms by the names of its fields, and sends it. */
 

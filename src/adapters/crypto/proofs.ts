@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import * as v from 'valibot';
 import type { Proofs, ProofTarget } from '../../application/ports/proofs.ts';
-import { PROOF_TOLERANCE } from '../../domain/device-binding.ts';
+import { PROOF_TOLERANCE } from '../../domain/device.ts';
 import { PROOF_MAX_LENGTH } from '../json/fields.ts';
 import { decodedStrictly, isSignedBy, jwsProblem, P256, publicKeyOf } from './es256.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { MysqlPool, MysqlPoolConnection } from 'kysely';
-import { withTimeout } from '../limits/response-timeout.ts';
+import { withTimeout } from '../limits/time-limits.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { type Callback, type DriversPool, type PreparedServer, preparedServer } from './mysql-pool.ts';
 import type { PoolState } from './options.ts';

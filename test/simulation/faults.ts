@@ -1,13 +1,12 @@
 import type { KeyPair, TokenKeys } from '../../src/adapters/crypto/token-keys.ts';
 import { testKeys } from '../support/keys.ts';
 import { database } from './database.ts';
-import { facts, horizon, hotOf, world } from './facts.ts';
 import { atRefresh } from './internet.ts';
 import { type Chance, HOUR, kernel, MINUTE, SECOND, tell } from './kernel.ts';
 import { operate } from './operators.ts';
-import { outside } from './outside.ts';
-import { deployment, instances, openInstance } from './service.ts';
+import { deployment, instances, openInstance, outside } from './service.ts';
 import { allBrowsers } from './visitor.ts';
+import { facts, horizon, hotOf, world } from './world.ts';
 
 /** Milliseconds: twice as long is within the race window, so nobody is out by a slow line alone. */
 const SLOWEST = 4_500;

@@ -3,12 +3,11 @@ import { ACTS } from '../../src/adapters/http/routes/back-office/acts.ts';
 import type { EndedList } from '../../src/domain/ended-session.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { database } from './database.ts';
-import { facts, faultWithin, forgotSince, userNamed } from './facts.ts';
 import { ask, askForLogIn } from './internet.ts';
 import { type Chance, expect, kernel, MINUTE, SECOND, tell } from './kernel.ts';
-import { BASE, claimsOf, sessionOf } from './outside.ts';
 import { instances } from './service.ts';
 import { passwordOf, people } from './visitor.ts';
+import { BASE, claimsOf, facts, faultWithin, forgotSince, sessionOf, userNamed } from './world.ts';
 
 /** Operators, who mistype addresses, and other services. */
 
@@ -80,7 +79,7 @@ const judgeEnd = async (id: string, token: string, delay: number): Promise<void>
     'the feed of ended sessions and the gateway agree within two seconds',
     gateway.status === 401 && (isListed || list.before !== undefined || delay > 1_000 * list.lifetime),
     () => `${id}: ${gateway.status}, ${feed.status} ${isListed}`,
-    faultWithin(MINUTE) || forgotSince(endedAt),
+    faultWithin() || forgotSince(endedAt),
   );
 };
 database.watch('endedSessions', ({ after }) => {

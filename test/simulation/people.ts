@@ -1,12 +1,11 @@
 import { compact, ecdsa } from '../support/forgeries/forge.ts';
 import type { Browser, Tab } from './browser.ts';
-import { hasPassword, horizon, hotOf, userNamed, world } from './facts.ts';
 import { judgeLogOut } from './internet.ts';
 import { type Chance, DAY, expect, kernel, MINUTE, SECOND, tell, within } from './kernel.ts';
-import { BASE, json } from './outside.ts';
 import { deployment } from './service.ts';
 import { openTab } from './tab.ts';
 import { lettersTo, mailedCode, newKey, type Person, passwordOf, sendTwice, visit } from './visitor.ts';
+import { BASE, hasPassword, horizon, hotOf, json, userNamed, world } from './world.ts';
 
 /** What somebody does, one thing after the other, until the world ends. */
 export const live = async (person: Person): Promise<void> => {

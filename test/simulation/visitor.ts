@@ -4,10 +4,20 @@ import { type Authenticator, authenticator } from '../support/authenticator.ts';
 import { codeAt } from '../support/authenticator-app.ts';
 import { allFormsIn, type Fields, type ShownForm, unescaped } from '../support/http/shown-forms.ts';
 import { type Browser, openBrowser } from './browser.ts';
-import { facts, hasPassword, type Letter, userNamed, world } from './facts.ts';
 import { ask } from './internet.ts';
-import { beginnings, type Chance, DAY, kernel, MINUTE, SECOND, tell, within } from './kernel.ts';
-import { type Answer, APP_LINK, BASE, json, PROVIDER } from './outside.ts';
+import { type Chance, DAY, kernel, MINUTE, perWorld, SECOND, tell, within } from './kernel.ts';
+import {
+  type Answer,
+  APP_LINK,
+  BASE,
+  facts,
+  hasPassword,
+  json,
+  type Letter,
+  PROVIDER,
+  userNamed,
+  world,
+} from './world.ts';
 
 /** Somebody at the pages of the service, without scripts: opens one, fills in one of its forms by the names of its fields, and sends it. */
 
@@ -25,9 +35,10 @@ const personOf = (name: string, number: number, chance: Chance) => ({
 export const passwordOf = ({ name, passwords }: Person): string =>
   passwords.find((each) => hasPassword(userNamed(name), each)) ?? passwords[0] ?? '';
 export let people: readonly Person[] = [];
-beginnings.push((chance) => {
+perWorld((chance) => {
   const names = ['ada', 'bob', 'cyd', 'dan', 'eve'].slice(0, world.people);
   people = names.map((name, number) => personOf(name, number, chance.fork()));
+  return {};
 });
 export const allBrowsers = () => people.flatMap(({ browsers }) => browsers);
 

@@ -4,9 +4,8 @@ import { RECENTLY } from '../../domain/assurance.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { gitHub } from './github.ts';
 import { openId } from './open-id.ts';
-import type { Protocol } from './protocol.ts';
 import { limitedRequests } from './requests.ts';
-import type { ProviderSettings } from './settings.ts';
+import type { Protocol, ProviderSettings } from './settings.ts';
 
 const PROTOCOLS: Readonly<Record<ProviderSettings['protocol'], (of: ProviderSettings) => Protocol>> = {
   openid: openId,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { removeAccount } from '../../../src/application/accounts/delete-account.ts';
+import { removeAccount } from '../../../src/application/accounts/profile.ts';
 import type { SendWebhook } from '../../../src/application/ports/hooks.ts';
 import { purges } from '../../../src/application/sessions/purge.ts';
 import type { Records } from '../../../src/application/storage/records.ts';

@@ -1,4 +1,4 @@
-import { decoded } from '../../src/adapters/crypto/es256.ts';
+import { decoded } from '../../src/adapters/crypto/jws.ts';
 import type { Row } from '../../src/adapters/records/memory.ts';
 import { isCovered, type MassEnding, type Session } from '../../src/domain/session.ts';
 import type { Answer as Checked } from '../support/openapi/answer-check.ts';

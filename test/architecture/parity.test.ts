@@ -49,11 +49,11 @@ const CONTRACTS: Readonly<Record<string, readonly string[]>> = {
 
 /** Where a contract is run, for an adapter or over a database, and by which name. */
 const RUNS: readonly string[] = [
+  'adapters/crypto/jws: TokenSigner nodeCryptoTokenSigner',
+  'adapters/crypto/jws: TokenSigner plainTokenSigner',
+  'adapters/crypto/jws: TokenSigner rememberingTokenSigner',
   'adapters/crypto/password-hasher: PasswordHasher passwordHasher',
   'adapters/crypto/password-hasher: PasswordHasher plainPasswordHasher',
-  'adapters/crypto/token-signer: TokenSigner nodeCryptoTokenSigner',
-  'adapters/crypto/token-signer: TokenSigner plainTokenSigner',
-  'adapters/crypto/token-signer: TokenSigner rememberingTokenSigner',
   'adapters/limits/login-attempts: LoginAttempts countAttempts',
   'adapters/limits/login-attempts: LoginAttempts countAttempts in memory',
   'adapters/mailer/contract: Mailer fileMailer',

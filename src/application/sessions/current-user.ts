@@ -1,5 +1,5 @@
 import { FACTOR_CHANGE, missingStepUp, type SecondFactorPolicy } from '../../domain/assurance.ts';
-import { PROOF_TOLERANCE } from '../../domain/device-binding.ts';
+import { PROOF_TOLERANCE } from '../../domain/device.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { isOperator } from '../../domain/operator.ts';
 import { isLive } from '../../domain/session.ts';

@@ -16,7 +16,7 @@ import type { Route } from '../../adapters/http/routing/define-route.ts';
 import { readQuery } from '../../adapters/http/stages/input-validation.ts';
 import type { Service } from '../../application/service.ts';
 import type { AppError } from '../../domain/errors/app-error.ts';
-import { fallbacksOf } from '../../domain/locale.ts';
+import { fallbacksOf } from '../../domain/text.ts';
 import type { Config } from '../config.ts';
 import { VERSION } from '../version.ts';
 

@@ -2,8 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { MysqlPool, MysqlPoolConnection } from 'kysely';
 import { withTimeout } from '../limits/response-timeout.ts';
 import { LoggableError } from '../log/redact-error.ts';
-import { NOT_READY } from './dialects.ts';
-import { field } from './failures.ts';
+import { field, NOT_READY } from './dialects.ts';
 import type { PoolState } from './options.ts';
 
 /** The pool of mysql2, of which the queues are private (ADR 0034). */

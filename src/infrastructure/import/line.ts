@@ -1,10 +1,10 @@
 import * as v from 'valibot';
+import { derivedUlid } from '../../adapters/clock/system.ts';
 import { MAX_HASH_LENGTH } from '../../adapters/crypto/foreign/canonical-hash.ts';
 import { storableHash } from '../../adapters/crypto/foreign/storable-hash.ts';
-import { derivedUlid } from '../../adapters/crypto/ulid.ts';
 import { fieldProblems } from '../../adapters/json/field-problems.ts';
 import { Email, FromTimestamp, Locale, typedAccount, Username } from '../../adapters/json/fields.ts';
-import { isStorable } from '../../adapters/records/units.ts';
+import { isStorable } from '../../adapters/records/storage.ts';
 import type { Arrival } from '../../application/accounts/import-user.ts';
 import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
 import { readAttributes } from '../../domain/attributes.ts';

@@ -1,5 +1,6 @@
 import type { TableName } from '../../src/application/storage/tables.ts';
-import { type Change, database } from './database.ts';
+import type { Change } from '../support/records/read-committed.ts';
+import { database } from './database.ts';
 import { HOUR, type Judge, judgeOf, kernel, SECOND } from './kernel.ts';
 import { facts } from './world.ts';
 

@@ -30,9 +30,11 @@ export class ReadCommitted {
   /** `close` ends what is open, as when the process has died. */
   connect(send: Send = async (work) => work()) {
     const own = new WeakSet<Transaction>();
+    let isClosed = false;
     const transact: Transact = async (work) => {
       const by = new Transaction(this);
       own.add(by);
+      if (isClosed) by.end();
       const inside = callsBy((...call) => by.orEnd(send(() => by.perform(...call), !/^l/.test(call[0]))));
       const result = await by.orEnd(work(inside));
       await by.orEnd(send(() => by.commit(), false));
@@ -41,6 +43,7 @@ export class ReadCommitted {
     /** Calls outside of a unit: each is a transaction of its own. */
     const alone = callsBy((...call) => transact((inside) => callOf(inside, ...call)));
     const close = (): void => {
+      isClosed = true;
       for (const each of this.open) if (own.has(each)) each.end();
     };
     return { records: recordsOver(alone, transact), close };

@@ -90,7 +90,6 @@ describe.runIf(canStartServers())('a Redis that stands still', () => {
 
   it('is left for the server that has its address now', async () => {
     const [server, next] = [await startRedis(), await startRedis()];
-    onTestFinished(() => Promise.all([server.stop(), next.stop()]).then(() => undefined));
     await (await connect(next.url)).config('SET', 'requirepass', passwordOf(server.url));
     const address = await openHeldLine(server.url);
     const lines: string[] = [];
@@ -175,7 +174,6 @@ describe.runIf(canStartServers())('a Redis that refuses writes', () => {
 
   it('since it has become a replica, is left for the master that has its address now', async () => {
     const [former, promoted] = [await startRedis(), await startRedis()];
-    onTestFinished(() => Promise.all([former.stop(), promoted.stop()]).then(() => undefined));
     await (await connect(promoted.url)).config('SET', 'requirepass', passwordOf(former.url));
     const address = await openHeldLine(former.url);
     const redis = await connect(address.url);

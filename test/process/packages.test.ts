@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { codeBelow } from '../support/checkout/documented-code.ts';
 import { ROOT, readText } from '../support/checkout/repository.ts';
 import { aPerson } from '../support/http/service.ts';
@@ -21,9 +21,6 @@ const copyCheckout = (directory: string): void => {
 const checkout = temporaryDirectory();
 const archives = temporaryDirectory();
 const outside = temporaryDirectory();
-afterAll(() => {
-  for (const { remove } of [checkout, archives, outside]) remove();
-});
 
 /** The last release that finds modules as by node10, and the one of Next.js for which docs/server-rendering.md is. */
 const OTHERS = { typescript: '6.0.3', next: '16.4.6' };
@@ -175,21 +172,6 @@ describe("import { serve } from 'tandem'", () => {
     };
     project.write('storage/tsconfig.json', JSON.stringify({ compilerOptions }));
     expect(await compile('storage')).toBe('');
-  });
-
-  it('serves with stores of one’s own', async () => {
-    project.write(
-      'storage/in-memory.ts',
-      `
-      import { memoryRecords, parseConfig, serve, storageOver } from 'tandem';
-      const stop = await serve(parseConfig(process.env), { storage: storageOver(memoryRecords()) });
-      process.once('SIGTERM', stop);`,
-    );
-    const env = { ...DEVELOPMENT, DATA_DIR: 'data-of-storage' };
-    const running = await runService(env, inProject, 'storage/in-memory.ts');
-    expect(existsSync(join(project.path, 'data-of-storage/database.sqlite'))).toBe(false);
-    await signUp(running.url);
-    expect(await running.stop()).toEqual({ code: 0, signal: null });
   });
 });
 

@@ -1,5 +1,5 @@
 import { CompiledQuery } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { MIGRATIONS } from '../../../src/adapters/mikro-orm/migrations.ts';
 import { postgresqlKind } from '../../../src/adapters/mikro-orm/postgresql.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
@@ -14,6 +14,7 @@ import {
   openOnPostgresql,
   type SharedDatabase,
   TEST_DATABASE_URL,
+  waitingIn,
 } from '../../support/storage/databases.ts';
 import { holdConnection } from '../../support/storage/hold-connection.ts';
 import { type Database, openDatabase } from '../../support/storage/open-database.ts';
@@ -30,7 +31,6 @@ describe.runIf(canStartPgbouncer())('behind PgBouncer in transaction mode', () =
       const { url } = await behindPgbouncer({ default_pool_size: size });
       const open = () => openDatabase({ ...onPostgresql(url), connectionTimeout: 20_000 }, { migrate: true });
       const instances = await Promise.all([open(), open()]);
-      onTestFinished(() => Promise.all(instances.map(({ close }) => close())).then(() => undefined));
       for (const { em } of instances) {
         const names = ['tables', ...MIGRATIONS.map(({ name }) => name)].toSorted();
         expect(await em.execute('select name from tandem_migrations order by name')).toEqual(
@@ -49,7 +49,6 @@ describe.runIf(canStartPgbouncer())('behind PgBouncer in transaction mode', () =
     ];
     const atFirst = await others.em.execute(before);
     const service = await openDatabase(onPostgresql(url), { migrate: true });
-    onTestFinished(() => Promise.all([others.close(), service.close()]).then(() => undefined));
     await storageOver(service.records).transactions.run(({ sessions }) => sessions.purge(Date.now(), 10));
     expect(await others.em.execute(before)).toEqual(atFirst);
     expect(await others.em.execute(`${locks} where locktype = 'advisory' and pid = pg_backend_pid()`)).toEqual([]);
@@ -79,9 +78,8 @@ describe.runIf(canStartPgbouncer())('behind PgBouncer in transaction mode', () =
   it('migrates a database that has another name in PgBouncer, and creates none of that name', async () => {
     const { direct, url } = await behindPgbouncer();
     const aliased = Object.assign(new URL(url), { pathname: `/${ALIAS}` }).href;
-    const database = await openDatabase(onPostgresql(aliased), { migrate: true });
+    await openDatabase(onPostgresql(aliased), { migrate: true });
     const server = await openDatabase(onPostgresql(direct), { migrate: false });
-    onTestFinished(() => Promise.all([database.close(), server.close()]).then(() => undefined));
     expect(await server.em.execute('select count(*)::int as users from users')).toEqual([{ users: 0 }]);
     expect(await server.em.execute('select 1 from pg_database where datname = ?', [ALIAS])).toEqual([]);
   });
@@ -104,10 +102,6 @@ describe.runIf(canStartPgbouncer())('behind PgBouncer in transaction mode', () =
       database = await openOnPostgresql(pooler.url);
       another = await database.openAnother();
     });
-    afterAll(async () => {
-      await another?.close();
-    });
-    const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 
     describeRecords('mikroOrmRecords', async () => {
       for (const table of ['users', 'outbox', 'mailboxes', 'used_values', 'operations'])
@@ -116,7 +110,7 @@ describe.runIf(canStartPgbouncer())('behind PgBouncer in transaction mode', () =
         records: database.records,
         another: async () => another.records,
         failing: absent('as on a direct connection'),
-        untilOneWaits: () => expect.poll(async () => (await another.em.execute(WAITING)).length).toBe(1),
+        untilOneWaits: () => expect.poll(() => waitingIn(another)).toBe(1),
       };
     });
   });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { inspect } from 'node:util';
 import type { CompiledQuery } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { framesOf } from '../../../src/adapters/log/redact-error.ts';
 import { POSTGRESQL, SQLITE, type SqlDialect } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { translatedBy } from '../../../src/adapters/mikro-orm/failures.ts';
@@ -79,7 +79,6 @@ describe.each(KINDS)('an error of $on', ({ open, dialect, quoting, code }) => {
   beforeAll(async () => {
     database = await open();
   });
-  afterAll(() => database?.close());
   beforeEach(async () => {
     await database.em.execute('delete from users');
   });

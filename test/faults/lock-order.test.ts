@@ -2,8 +2,14 @@ import { describe, expect, it, vi } from 'vitest';
 import { passwordHasher } from '../../src/adapters/crypto/password-hasher.ts';
 import { secretsOf } from '../../src/adapters/crypto/secrets.ts';
 import { storageOver } from '../../src/adapters/records/storage.ts';
+import { resetPassword } from '../../src/application/accounts/mail-links.ts';
+import { withdrawLinks } from '../../src/application/links.ts';
+import { loadMailWriter, prepareMail } from '../../src/application/mail/send-messages.ts';
 import { endSession, endSessionsOf, logout } from '../../src/application/sessions/end-sessions.ts';
+import { linksOf, putLink } from '../../src/application/storage/credentials.ts';
+import { addMessages } from '../../src/application/storage/outbox.ts';
 import type { Stores, Transactions } from '../../src/application/storage/records.ts';
+import type { TableName } from '../../src/application/storage/tables.ts';
 import {
   deleteWebhook,
   hasDeliveries,
@@ -12,14 +18,16 @@ import {
 } from '../../src/application/storage/webhooks.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { SESSIONS_PER_USER } from '../../src/domain/session.ts';
+import { MAIL_FILES } from '../../src/infrastructure/template-files.ts';
 import { application } from '../support/application.ts';
-import { anEvent, aSession, aUser, aWebhook, NOW } from '../support/builders.ts';
-import { plainTokenSigner } from '../support/fakes.ts';
+import { aLink, aMessage, anEvent, aSession, aUser, aWebhook, NOW } from '../support/builders.ts';
+import { plainPasswordHasher, plainTokenSigner } from '../support/fakes.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { signUp } from '../support/http/auth-http.ts';
 import { startService } from '../support/http/service.ts';
 import { testKeyPair } from '../support/keys.ts';
 import { LONG_TIMEOUTS, SOON } from '../support/processes/service-on-postgres.ts';
+import { atCall } from '../support/records/at-call.ts';
 import { sequentialIds } from '../support/sequential-ids.ts';
 import {
   createDatabase,
@@ -34,6 +42,13 @@ import { storeEvents } from '../support/stored-events.ts';
 const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 const secrets = secretsOf({ signing: testKeyPair().privateKey, factors: null });
 const ENDING = { reason: 'logout', origin: NO_ORIGIN } as const;
+const MAIL_CONTEXT = {
+  brand: 'test',
+  defaultLocale: 'en',
+  pagesUrl: 'https://auth.example.org/account',
+  codePage: 'https://auth.example.org/code',
+  templates: MAIL_FILES.builtIn,
+};
 
 const RECORDING = { clock: fixedClock(NOW), ids: sequentialIds(), secrets };
 const ASSESSING = {
@@ -41,6 +56,11 @@ const ASSESSING = {
   replayPolicy: { raceWindow: 10_000, replayWindow: 0 },
   deviceBinding: 'enforce' as const,
 };
+const PREPARING = {
+  ...RECORDING,
+  mailContext: MAIL_CONTEXT,
+};
+const writing = await loadMailWriter(PREPARING);
 
 type Work = (stores: Stores) => Promise<unknown>;
 
@@ -81,6 +101,31 @@ const setUp = async () => {
     );
   return { stores, user, transactions, interleave, interleaved, runs: () => runs };
 };
+
+const resetting = (stores: Stores, transactions: Transactions) =>
+  resetPassword({
+    ...application(),
+    ...stores,
+    ...PREPARING,
+    ...ASSESSING,
+    transactions,
+    hasher: plainPasswordHasher(),
+    isCommonPassword: null,
+  });
+
+/** The same stores, which stop after a call. */
+const stoppingAfter = (
+  stores: Stores,
+  at: readonly ['replace' | 'remove', TableName],
+  stop: () => Promise<void>,
+): Stores => ({
+  ...stores,
+  records: atCall(stores.records, at as readonly ['replace', TableName], async (call) => {
+    const result = await call();
+    await stop();
+    return result;
+  }),
+});
 
 describe.runIf(TEST_DATABASE_URL !== undefined)(
   'two transactions about one user, neither of which blocks the other',
@@ -148,6 +193,60 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
       };
       const [, ended] = await interleaved(logIn, change);
       expect(ended).toBe(SESSIONS_PER_USER);
+      expect(runs()).toBe(2);
+    });
+
+    it('prepare a mail with a link, and reset the password, which makes such links invalid', async () => {
+      const { stores, user, transactions, interleave, runs } = await setUp();
+      const token = secrets.random();
+      await putLink(stores.records, aLink({ userId: user.id, email: user.email, tokenHash: secrets.hashOf(token) }));
+      const message = aMessage({ kind: 'email-change', userId: user.id, to: 'new@example.org' });
+      await addMessages(stores, [message]);
+      const prepare =
+        (stop: () => Promise<void>): Work =>
+        (inside) =>
+          prepareMail(PREPARING, stoppingAfter(inside, ['replace', 'outbox'], stop), message, writing);
+      const [mail] = await interleave(
+        (stop) => transactions.run(prepare(stop)),
+        () => resetting(stores, transactions)({ token, newPassword: 'a new correct horse' }),
+      );
+      expect(mail).toMatchObject({ to: 'new@example.org' });
+      expect(await linksOf(stores.records, user.id, NOW)).toEqual([]);
+      expect(runs()).toBe(2);
+    });
+
+    it('change the address, and answer a request for a link to the former one, with nothing', async () => {
+      const { stores, user, interleaved, runs } = await setUp();
+      const request = aMessage({ kind: 'password-reset-request', userId: null, to: user.email });
+      await addMessages(stores, [request]);
+      const change =
+        (stop: () => Promise<void>): Work =>
+        async (inside) => {
+          await inside.users.update(user.id, { email: 'new@example.org', now: NOW });
+          await stop();
+        };
+      const [, mail] = await interleaved(change, (inside) => prepareMail(PREPARING, inside, request, writing));
+      expect(mail).toBeNull();
+      expect(await linksOf(stores.records, user.id, NOW)).toEqual([]);
+      expect(runs()).toBe(2);
+    });
+
+    it('reset the password, and withdraw the link that does', async () => {
+      const { stores, user, transactions, interleave, runs } = await setUp();
+      const token = secrets.random();
+      await putLink(stores.records, aLink({ userId: user.id, email: user.email, tokenHash: secrets.hashOf(token) }));
+      const stopping = (stop: () => Promise<void>): Transactions => ({
+        run: (work) => transactions.run((inside) => work(stoppingAfter(inside, ['remove', 'links'], stop))),
+      });
+      await interleave(
+        (stop) => resetting(stores, stopping(stop))({ token, newPassword: 'a new correct horse' }),
+        () =>
+          transactions.run(async (inside) => {
+            await inside.users.lock(user.id);
+            await withdrawLinks(inside, user.id, ['password-reset']);
+          }),
+      );
+      expect((await stores.users.findById(user.id))?.passwordChangedAt).toBe(NOW);
       expect(runs()).toBe(2);
     });
   },

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { registerAtService } from '../support/browser/at-service.ts';
 import { canBrowse, openBrowser } from '../support/browser/chromium.ts';
 import { axeFaultsOf, watchFaults } from '../support/browser/faults.ts';
@@ -28,11 +28,9 @@ it.runIf(canBrowse())(
     const url = await startProxy(() => office);
     const pages = { ADMIN_IDENTITY_HEADER: 'Remote-User', ADMIN_PROXY_SECRET: SECRET };
     const service = await startService({ ADMIN_PORT: '9470', ADMIN_URL: url, ...pages });
-    onTestFinished(service.close);
     office = new URL(service.office.get('/').url).origin;
     const { person, cookie } = await signUp(service);
-    const { browser, close } = await openBrowser();
-    onTestFinished(close);
+    const { browser } = await openBrowser();
     const tab = await browser.newPage();
     const faults = await watchFaults(tab);
     const looksRight = async () => {
@@ -90,10 +88,8 @@ it.runIf(canBrowse())(
     const env = { PORT: port, BASE_URL: `http://localhost:${port}`, ADMIN_PORT: '9470', ADMIN_URL: url };
     const clock = { now: () => Date.now() + ahead };
     const service = await startService({ ...env, ADMIN_USERS: 'roles:operator' }, { clock });
-    onTestFinished(service.close);
     office = new URL(service.office.get('/').url).origin;
-    const { browser, close } = await openBrowser();
-    onTestFinished(close);
+    const { browser } = await openBrowser();
     const tab = await browser.newPage();
     await addAuthenticator(tab);
     const faults = await watchFaults(tab);

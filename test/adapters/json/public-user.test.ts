@@ -1,7 +1,12 @@
 // Proves SPEC 2.4
 import * as v from 'valibot';
 import { expect, it } from 'vitest';
-import { Timestamp } from '../../../src/adapters/json/fields.ts';
+import { PublicUserJson, Timestamp } from '../../../src/adapters/json/fields.ts';
+import { aUser } from '../../support/builders.ts';
+
+it('the public user as JSON never contains the hash', () => {
+  expect(JSON.stringify(v.parse(PublicUserJson, aUser({ passwordHash: 'secret' })))).not.toContain('secret');
+});
 
 it('Timestamp formats every millisecond up to the year 9999, and refuses other values', () => {
   expect(v.parse(Timestamp, 0)).toBe('1970-01-01T00:00:00.000Z');

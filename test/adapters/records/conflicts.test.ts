@@ -45,26 +45,13 @@ describe('a statement that fails', () => {
 });
 
 describe.runIf(TEST_DATABASE_URL !== undefined)('records in a PostgreSQL', () => {
-  const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-
-  /** Two users in a database with a default isolation level. */
-  const open = async (isolation: string) => {
-    const { url } = await createDatabase(TEST_DATABASE_URL ?? '');
-    const other = await openDatabase(onPostgresql(url), { migrate: true });
-    const [{ name } = expect.unreachable()] = await other.em.execute<{ name: string }[]>(
-      'select current_database() as name',
-    );
-    await other.em.execute(`alter database "${name}" set default_transaction_isolation = '${isolation}'`);
-    const { records } = await openDatabase(onPostgresql(url), { migrate: false });
-    for (const id of ['a', 'b']) await records.insert('users', aUserRow({ id }));
-    const untilOneWaits = () => expect.poll(async () => (await other.em.execute(WAITING)).length).toBe(1);
-    const rows = await records.list('users', { order: ['id'] });
-    return { other, records, rows, untilOneWaits };
-  };
-
   it.each(['repeatable read', 'serializable'])('let exactly one of many replacements win in %s', async (level) => {
-    const { records, rows } = await open(level);
-    const [row = expect.unreachable()] = rows;
+    const { url } = await createDatabase(TEST_DATABASE_URL ?? '');
+    const { em } = await openDatabase(onPostgresql(url), { migrate: true });
+    await em.execute(`alter database ${new URL(url).pathname.slice(1)} set default_transaction_isolation = '${level}'`);
+    const { records } = await openDatabase(onPostgresql(url), { migrate: false });
+    await records.insert('users', aUserRow());
+    const [row = expect.unreachable()] = await records.list('users', { order: ['id'] });
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, (_, updatedAt) => records.replace('users', row, { ...row, updatedAt })),
     );

@@ -101,16 +101,14 @@ describe.each(Object.entries(FORGERIES))('a token %s is refused', (_what, forge)
   });
 });
 
-describe('white space', () => {
-  it.each([' ', '\t', '\n', '\r\n', '\0', '\u00a0', '\ufeff'])(
-    '%j around or in a refresh token makes it invalid',
-    async (space) => {
-      const token = tokenIn(victim.cookie);
-      for (const changed of [space + token, token + space, token.replace('.', `.${space}`)])
-        await expectRefused(changed, () => refreshWith(service, cookieOf(changed)), 'AUTH_FAILED');
-    },
-  );
-});
+it.each([' ', '\t', '\n', '\r\n', '\0', '\u00a0', '\ufeff'])(
+  'white space %j around or in a refresh token makes it invalid',
+  async (space) => {
+    const token = tokenIn(victim.cookie);
+    for (const changed of [space + token, token + space, token.replace('.', `.${space}`)])
+      await expectRefused(changed, () => refreshWith(service, cookieOf(changed)), 'AUTH_FAILED');
+  },
+);
 
 describe('a token in another place', () => {
   it('is not a Bearer token: in the query, in a body, in a cookie, in another header', async () => {

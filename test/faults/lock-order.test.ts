@@ -308,8 +308,9 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('two transactions about webhooks
   });
 });
 
-describe.runIf(TEST_DATABASE_URL !== undefined)('a change of the password among log-ins that never stop', () => {
-  it('waits for those that were there before it, and for none that came later', async () => {
+it.runIf(TEST_DATABASE_URL !== undefined)(
+  'a change of the password among log-ins that never stop waits for those that were there before it, and for none that came later',
+  async () => {
     const { url } = await createDatabase(TEST_DATABASE_URL ?? '');
     const database = await openDatabase(onPostgresql(url), { migrate: true });
     const hasher = passwordHasher({ cost: 4 });
@@ -338,5 +339,5 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('a change of the password among 
       return [before, changed, later];
     });
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 401]);
-  });
-});
+  },
+);

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { aPerson, startService } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
 import { openSmtpServer } from '../support/mail/smtp-server.ts';
@@ -42,8 +42,9 @@ it.runIf(canStartServers())('mail does not keep a process from stopping', async 
   expect(service.stdout.join('\n')).toContain('a mail could not be sent and is tried again');
 });
 
-describe.runIf(canStartServers())('a request for a link', () => {
-  it('sends the same statements for an address with an account and for one without', async () => {
+it.runIf(canStartServers())(
+  'a request for a link sends the same statements for an address with an account and for one without',
+  async () => {
     const { url: database } = await createDatabase(postgresOfTheTests() ?? '');
     // Before there are connections, which take the method with them.
     const query = vi.spyOn(pg.Client.prototype, 'query');
@@ -68,5 +69,5 @@ describe.runIf(canStartServers())('a request for a link', () => {
     expect(await statementsFor(person.email)).toEqual(sent.slice(0, -1));
     const { em } = await openDatabase(onPostgresql(database), { migrate: false });
     expect(await em.execute('select count(*)::int as waiting from outbox')).toEqual([{ waiting: 2 }]);
-  });
-});
+  },
+);

@@ -186,8 +186,9 @@ describe.runIf(canStartServers())('a Redis that refuses writes', () => {
   });
 });
 
-describe.runIf(canStartServers())('a Redis that refuses the password', () => {
-  it('is logged at warn once per outage, with the reason and without the password', async () => {
+it.runIf(canStartServers())(
+  'a Redis that refuses the password is logged at warn once per outage, with the reason and without the password',
+  async () => {
     const server = await startRedis();
     const admin = await connect(server.url);
     const lines: string[] = [];
@@ -212,5 +213,5 @@ describe.runIf(canStartServers())('a Redis that refuses the password', () => {
     }
     expect(lines[0]).toContain('WRONGPASS');
     expect(lines.join()).not.toContain(passwordOf(server.url));
-  });
-});
+  },
+);

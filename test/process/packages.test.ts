@@ -204,17 +204,16 @@ it('the example of a table and routes of one’s own runs from the packages, in 
   expect(await running.stop()).toEqual({ code: 0, signal: null });
 });
 
-describe('tests in vitest', () => {
-  it('are contracts over a store of one’s own, in a thread of its own, and the documented one of an application', async () => {
-    project.write(
-      'tests/open.ts',
-      `
+it('tests in vitest are contracts over a store of one’s own, in a thread of its own, and the documented one of an application', async () => {
+  project.write(
+    'tests/open.ts',
+    `
       import { memoryStorage } from 'tandem';
       export const open = () => memoryStorage().users;`,
-    );
-    project.write(
-      'tests/users.test.ts',
-      `
+  );
+  project.write(
+    'tests/users.test.ts',
+    `
       import type { UserRepository } from 'tandem';
       import { absent, describeUserRepository, inThread } from 'tandem/contracts';
 
@@ -222,25 +221,24 @@ describe('tests in vitest', () => {
         const { port, close } = await inThread<UserRepository>(new URL('./open.ts', import.meta.url), null);
         return { storage: { users: port }, another: absent('not shared'), failing: absent('does not fail'), close };
       });`,
-    );
-    const [sample = ''] = codeBelow('client/README.md', 'Tests of an application', 'js');
-    // As Jest does it: the modules are those of CommonJS, and its environment jsdom lacks what a browser has.
-    project.write(
-      'tests/application.test.js',
-      `
+  );
+  const [sample = ''] = codeBelow('client/README.md', 'Tests of an application', 'js');
+  // As Jest does it: the modules are those of CommonJS, and its environment jsdom lacks what a browser has.
+  project.write(
+    'tests/application.test.js',
+    `
       import { createRequire } from 'node:module';
       const require = createRequire(import.meta.url);
       for (const name of ['fetch', 'Request', 'Response', 'TextEncoder', 'BroadcastChannel']) delete globalThis[name];
       ${sample}
       const { createAuthClient } = require('tandem-client');
       test('makes a client', () => expect(createAuthClient({ baseUrl: 'http://127.0.0.1:1' }).user).toBeNull());`,
-    );
-    const how = ['--root', 'tests', '--globals', '--reporter', 'json', '--outputFile', 'report.json'];
-    const outcome = await run('vitest', 'run', ...how).catch((error: Error) => error.message);
-    const report = JSON.parse(readFileSync(join(project.path, 'tests/report.json'), 'utf8'));
-    expect(report, JSON.stringify(report)).toMatchObject({ success: true, numFailedTests: 0 });
-    expect(report.numPassedTests, outcome).toBeGreaterThan(12);
-  });
+  );
+  const how = ['--root', 'tests', '--globals', '--reporter', 'json', '--outputFile', 'report.json'];
+  const outcome = await run('vitest', 'run', ...how).catch((error: Error) => error.message);
+  const report = JSON.parse(readFileSync(join(project.path, 'tests/report.json'), 'utf8'));
+  expect(report, JSON.stringify(report)).toMatchObject({ success: true, numFailedTests: 0 });
+  expect(report.numPassedTests, outcome).toBeGreaterThan(12);
 });
 
 describe('tandem-client', () => {

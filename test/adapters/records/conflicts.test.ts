@@ -44,8 +44,9 @@ describe('a statement that fails', () => {
   });
 });
 
-describe.runIf(TEST_DATABASE_URL !== undefined)('records in a PostgreSQL', () => {
-  it.each(['repeatable read', 'serializable'])('let exactly one of many replacements win in %s', async (level) => {
+it.runIf(TEST_DATABASE_URL !== undefined).each(['repeatable read', 'serializable'])(
+  'records in a PostgreSQL let exactly one of many replacements win in %s',
+  async (level) => {
     const { url } = await createDatabase(TEST_DATABASE_URL ?? '');
     const { em } = await openDatabase(onPostgresql(url), { migrate: true });
     await em.execute(`alter database ${new URL(url).pathname.slice(1)} set default_transaction_isolation = '${level}'`);
@@ -56,5 +57,5 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('records in a PostgreSQL', () =>
       Array.from({ length: 20 }, (_, updatedAt) => records.replace('users', row, { ...row, updatedAt })),
     );
     expect(outcomes.filter(Boolean)).toHaveLength(1);
-  });
-});
+  },
+);

@@ -43,15 +43,16 @@ describe('openDatabase of a file of SQLite', () => {
   });
 });
 
-describe.each(ALL_KINDS)('a database of $on', ({ empty }) => {
-  it('closes while statements wait for new connections, and leaves none of them without an answer', async () => {
+it.each(ALL_KINDS)(
+  'a database of $on closes while statements wait for new connections, and leaves none of them without an answer',
+  async ({ empty }) => {
     const { ping, connections, close } = await openDatabase(await empty(), { migrate: true });
     const answered = Promise.all(Array.from({ length: 5 }, () => answers(ping)));
     for (let used = 0; used < 2; used = connections()?.used ?? 2) await nextTurn();
     await close();
     expect(await answered).toHaveLength(5);
-  });
-});
+  },
+);
 
 describe('openDatabase of a PostgreSQL', () => {
   it('reports that a file of its certificates cannot be read, without the path', async () => {

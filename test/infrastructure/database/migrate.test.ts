@@ -76,8 +76,9 @@ describe.each(KINDS)('a migration on $on', ({ empty }) => {
   });
 });
 
-describe.each(KINDS)('a table that is missing on $on', ({ empty }) => {
-  it('is created as it is declared, once, and none of its migrations is applied', async () => {
+it.each(KINDS)(
+  'a table that is missing on $on is created as it is declared, once, and none of its migrations is applied',
+  async ({ empty }) => {
     const options = await empty();
     const { em, records } = await open(options);
     await em.execute('drop table invitations');
@@ -88,8 +89,8 @@ describe.each(KINDS)('a table that is missing on $on', ({ empty }) => {
     expect(runs()).toBe(0);
     expect(await schemaState(opened)).toEqual({ pending: [], unknown: [] });
     expect(await records.list('invitations', { order: ['email'] })).toEqual([]);
-  });
-});
+  },
+);
 
 it.each(KINDS)('a start on $on over tables that lack a column is refused, and names the column', async ({ empty }) => {
   const options = await empty();

@@ -70,8 +70,9 @@ describe.each([MEMORY, ...DATABASES])('tables of an application in $on', ({ star
   });
 });
 
-describe.each(ALL_KINDS)('a database on $on', ({ kind, empty }) => {
-  it('gets the tables that are missing, as a new one has them, also from several processes', async () => {
+it.each(ALL_KINDS)(
+  'a database on $on gets the tables that are missing, as a new one has them, also from several processes',
+  async ({ kind, empty }) => {
     const options = await empty();
     const before = await openDatabase(options, { migrate: true });
     const one = { migrate: true, tables: withOwnTables({ users: TABLES.users }) };
@@ -80,8 +81,8 @@ describe.each(ALL_KINDS)('a database on $on', ({ kind, empty }) => {
     expect((await before.examine()).schema).toEqual({ pending: [], unknown: [] });
     const { pending } = (await (await openDatabase(await empty(), { ...withOurs, migrate: false })).examine()).schema;
     expect(pending).toContain('tables');
-  });
-});
+  },
+);
 
 const { orders } = TABLES;
 it.each<[string, string, OwnTable]>([

@@ -13,23 +13,11 @@ import { absent } from '../../contracts/hooks.ts';
 import { MAIL } from '../../contracts/mailer/store.ts';
 import { describeMailer } from '../../contracts/mailer.contract.ts';
 import { listenOnLoopback } from '../../support/listen.ts';
-import { memoryMailer } from '../../support/mail/memory-mailer.ts';
 import { receivedFrom } from '../../support/mail/received.ts';
 import { openSmtpServer, reply } from '../../support/mail/smtp-server.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 const FROM = 'Tandem <tandem@localhost>';
-
-describeMailer('memoryMailer', async () => {
-  const mailer = memoryMailer();
-  return {
-    mailer,
-    received: async () =>
-      mailer.mails.map(({ to, ...mail }) => ({ ...mail, recipients: [to], headers: absent('memory has no headers') })),
-    refusing: absent('there is no server'),
-    failing: absent('memory does not fail'),
-  };
-});
 
 const root = temporaryDirectory();
 let made = 0;

@@ -1,23 +1,14 @@
 import { CompiledQuery } from 'kysely';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { MIGRATIONS } from '../../../src/adapters/mikro-orm/migrations.ts';
 import { postgresqlKind } from '../../../src/adapters/mikro-orm/postgresql.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
-import { absent } from '../../contracts/hooks.ts';
-import { describeRecords } from '../../contracts/records.contract.ts';
 import { openHeldLine } from '../../support/servers/held-line.ts';
-import { canStartPgbouncer, startPgbouncer } from '../../support/servers/of-the-tests.ts';
+import { canStartPgbouncer } from '../../support/servers/of-the-tests.ts';
 import { ALIAS } from '../../support/servers/pgbouncer.ts';
-import type { TestServer } from '../../support/servers/server.ts';
-import {
-  onPostgresql,
-  openOnPostgresql,
-  type SharedDatabase,
-  TEST_DATABASE_URL,
-  waitingIn,
-} from '../../support/storage/databases.ts';
+import { onPostgresql } from '../../support/storage/databases.ts';
 import { holdConnection } from '../../support/storage/hold-connection.ts';
-import { type Database, openDatabase } from '../../support/storage/open-database.ts';
+import { openDatabase } from '../../support/storage/open-database.ts';
 import { behindPgbouncer } from '../../support/storage/routes.ts';
 
 /** PgBouncer gives each client its own values of these. */
@@ -91,27 +82,5 @@ describe.runIf(canStartPgbouncer())('behind PgBouncer in transaction mode', () =
       'The database of DATABASE_URL cannot be opened: the pooler refuses the startup parameter options; ' +
         'remove it from DATABASE_URL or from the PG* variables',
     );
-  });
-
-  describe('the records', () => {
-    let pooler: TestServer;
-    let database: SharedDatabase;
-    let another: Database;
-    beforeAll(async () => {
-      pooler = await startPgbouncer(TEST_DATABASE_URL ?? '');
-      database = await openOnPostgresql(pooler.url);
-      another = await database.openAnother();
-    });
-
-    describeRecords('mikroOrmRecords', async () => {
-      for (const table of ['users', 'outbox', 'mailboxes', 'used_values', 'operations'])
-        await database.em.execute(`delete from ${table}`);
-      return {
-        records: database.records,
-        another: async () => another.records,
-        failing: absent('as on a direct connection'),
-        untilOneWaits: () => expect.poll(() => waitingIn(another)).toBe(1),
-      };
-    });
   });
 });

@@ -49,18 +49,9 @@ export const createDatabase = async (server: string, how = ''): Promise<{ url: s
   return { url: url.href, drop: closing(() => admin(`drop database ${name} with (force)`)) };
 };
 
-/** A database for a test, and another instance over it, as another process has it. */
-export type SharedDatabase = Database & { readonly openAnother: () => Promise<Database> };
-
 /** A migrated database of the test's own on a PostgreSQL. */
-export const openOnPostgresql = async (server: string): Promise<SharedDatabase> => {
-  const { url } = await createDatabase(server);
-  const database = await openDatabase(onPostgresql(url), { migrate: true });
-  return {
-    ...database,
-    openAnother: () => openDatabase(onPostgresql(url), { migrate: false }),
-  };
-};
+export const openOnPostgresql = async (server: string): Promise<Database> =>
+  openDatabase(onPostgresql((await createDatabase(server)).url), { migrate: true });
 
 /** Two instances over one database, for all tests of a file. */
 export const twoOnPostgresql = (tablePrefix = ''): readonly [() => Database, () => Database] => {

@@ -78,7 +78,7 @@ const provider = (chance: Chance): IdentityProvider => ({
 const simulatedCounts = () => {
   const counts = memoryCounts();
   const get =
-    (_counts: object, name: keyof Counts) =>
+    (_counts: Counts, name: keyof Counts) =>
     async (...given: []) => {
       if (outside.hasNoCounts) throw new Error('the counts are away');
       return Reflect.apply(counts[name], counts, given);

@@ -6,7 +6,7 @@ import type { HttpOnlyCookie } from '../request/cookies.ts';
 import type { Route } from '../routing/define-route.ts';
 import { authenticates, type Form, PAGES, type PageName, pathOf, type Step, takesProof, usedAs } from './flow.ts';
 import { readForm } from './form-validation.ts';
-import { type Locations, MARKS, pageLacking, VISITOR_ERRORS } from './locations.ts';
+import { type Locations, MARKS, pageLacking, SECOND, VISITOR_ERRORS } from './locations.ts';
 import { type PageStates, shownError } from './page-state.ts';
 
 export type FormDeps = {
@@ -50,14 +50,14 @@ const targetOf = ({ allowed }: Locations, { state }: Context): string | undefine
   allowed(state.form?.get('to') || undefined);
 
 const rememberUse = ({ usedLast }: Pick<FormDeps, 'usedLast'>, ctx: Context, { formName, form }: Submitted): void => {
-  if (form.recalled) usedLast.set(ctx, usedAs(formName, ctx.state.form?.get('provider')));
+  if (form.recalled === true) usedLast.set(ctx, usedAs(formName, ctx.state.form?.get('provider')));
 };
 
 const whenDone =
   (deps: FormDeps, at: Locations, submitted: Submitted) =>
   async (ctx: Context): Promise<string> => {
     const { states, openedBy, rememberProof, bindingCodeOf } = deps;
-    const { formName, form } = submitted;
+    const { page, formName, form } = submitted;
     rememberUse(deps, ctx, submitted);
     const payload: Readonly<Record<string, unknown>> = { ...(ctx.state.payload as object | null) };
     const { accessToken } = payload;
@@ -70,10 +70,11 @@ const whenDone =
     const ahead = shows?.on ?? stepAfterSuccess(submitted, ctx.state.form?.get('password'));
     const step = ahead === 'target' && to === undefined ? (form.otherwise ?? ahead) : ahead;
     const notice = noticeOf(form, step);
-    if (step !== 'target' && (shows !== null || notice !== undefined))
+    const second = step === page ? PAGES[page].second : undefined;
+    if (step !== 'target' && (shows !== null || notice !== undefined || second !== undefined))
       states.set(ctx, {
         page: step,
-        form: form.buttonOf ?? formName,
+        form: second ?? form.buttonOf ?? formName,
         // The QR code does not fit into a cookie. The page makes it again from `uri`.
         ...(shows !== null && {
           session: (opened ?? ctx.request.caller)?.sessionId,
@@ -82,6 +83,7 @@ const whenDone =
         ...(notice !== undefined && { notice }),
         typed: typedIn(new Map(form.keeps?.map((each) => [each, ctx.state.form?.get(each) ?? '']))),
       });
+    if (second !== undefined) return at.hrefOf(page, to, undefined, SECOND);
     const code = opened && authenticates(form) ? bindingCodeOf(opened) : undefined;
     return at.locationOf(step, to, form.mark ?? (opened && MARKS.loggedIn), code);
   };
@@ -113,9 +115,10 @@ const whenFailed =
       states.set(ctx, { page: PAGES[lacking].leadsOn ? page : lacking, form: '', notice: 'not-sent' });
       return at.lackingAt(lacking, page, to);
     }
+    const shown = otherPage === undefined ? (form.buttonOf ?? formName) : '';
     states.set(ctx, {
       page: otherPage ?? page,
-      form: otherPage === undefined ? (form.buttonOf ?? formName) : '',
+      form: shown,
       typed: typedIn(fields),
       ...(otherPage === undefined && { session: ctx.request.caller?.sessionId }),
       error: {
@@ -125,7 +128,7 @@ const whenFailed =
           .filter(({ field }) => form.fields.includes(field)),
       },
     });
-    return at.hrefOf(otherPage ?? page, to, MARKS.failed);
+    return at.hrefOf(otherPage ?? page, to, MARKS.failed, shown === PAGES[page].second ? SECOND : undefined);
   };
 
 const stepAfterSuccess = ({ form, submits: { response, cookie } }: Submitted, password = ''): Step => {

@@ -14,6 +14,8 @@ export const MARKS = {
   /** A form has failed. The page says so even without the cookie that has the reason. */
   failed: 'failed',
 } as const;
+/** In the address of the second view of a page, so that Back leads to the first one. */
+export const SECOND = 'password';
 type Mark = (typeof MARKS)[keyof typeof MARKS];
 
 /** An application asks for a binding code by an empty `tandem_code` in its address, which may be a parameter of a page on the way. */
@@ -68,7 +70,7 @@ export const locations = (settings: TargetSettings) => {
   );
   const pathOf = (page: PageName): string => base + PAGES[page].path;
   const hrefOf = (page: PageName, to: string | undefined, mark?: Mark, next?: string): string => {
-    const given = Object.entries({ to, [MARK]: mark, next }).filter(([, text]) => text !== undefined);
+    const given = Object.entries({ to, next, [MARK]: mark }).filter(([, text]) => text !== undefined);
     const query = new URLSearchParams(given as [string, string][]);
     return `${pathOf(page)}${query.size === 0 ? '' : `?${query}`}`;
   };

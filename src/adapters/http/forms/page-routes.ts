@@ -10,7 +10,16 @@ import { type HandlerInput, NO_STORE, type Route, route } from '../routing/defin
 import { readQuery } from '../stages/input-validation.ts';
 import { type Form, PAGES, type Page, type PageName } from './flow.ts';
 import { type FormDeps, formRoute } from './form-routes.ts';
-import { type Locations, locations, MARK, MARKS, pageLacking, VISITOR_ERRORS, withParameter } from './locations.ts';
+import {
+  type Locations,
+  locations,
+  MARK,
+  MARKS,
+  pageLacking,
+  SECOND,
+  VISITOR_ERRORS,
+  withParameter,
+} from './locations.ts';
 import type { PageFacts } from './page-facts.ts';
 import type { PageState } from './page-state.ts';
 import type { TargetSettings } from './targets.ts';
@@ -60,12 +69,14 @@ export const formRoutes = (deps: PagesDeps): Route[] => {
   return exported === undefined || !deps.has(PAGES.account) ? pages : [...pages, exportRoute(deps, at, exported)];
 };
 
-const queryOf = (at: Locations, { leadsOn }: Page) =>
+const queryOf = (at: Locations, { leadsOn, second }: Page) =>
   v.looseObject({
     to: at.target,
     before: v.optional(Id),
     [MARK]: v.optional(v.picklist(Object.values(MARKS))),
-    next: v.optional(leadsOn === 'to-url' ? at.ownLocation : leadsOn === 'when-proven' ? at.target : v.never()),
+    next: second
+      ? v.optional(v.literal(SECOND))
+      : v.optional(leadsOn === 'to-url' ? at.ownLocation : leadsOn === 'when-proven' ? at.target : v.never()),
   });
 
 type PageQuery = v.InferOutput<ReturnType<typeof queryOf>>;
@@ -110,6 +121,8 @@ const showPage =
     // Keeps what was typed for the page on which the address can be corrected.
     if (page.corrects !== undefined && state?.typed?.username !== undefined)
       deps.states.set(ctx, { page: page.corrects, form: page.corrects, typed: state.typed });
+    if (page.second !== undefined && state?.form === page.second)
+      deps.states.set(ctx, { page: name, form: page.second, typed: state.typed ?? {} });
     const payloads: Record<string, unknown> = {};
     const { before } = input.query as { readonly before?: string };
     const shownInput = { ...input, body: undefined, query: { before }, params: {} };
@@ -133,12 +146,15 @@ const stateOf = (
   stored: PageState | null,
   { next, mark }: { readonly next: PageQuery['next']; readonly mark: PageQuery[typeof MARK] },
 ): PageState | null => {
-  const { leadsOn, registers } = PAGES[name];
+  const { leadsOn, registers, second, forms } = PAGES[name];
   const state = { page: name, form: '' };
   if (leadsOn === 'to-url' && next !== undefined) return { ...state, payload: { url: next } };
+  // Back from the second view, with what was typed.
+  if (second !== undefined && stored?.form === second && next === undefined)
+    return { ...stored, form: Object.keys(forms)[0] ?? '' };
   if (stored !== null) return stored;
   if (mark === MARKS.failed) return { ...state, error: REASON_UNSEEN };
-  if (mark === MARKS.noCookie) return { ...state, notice: mark };
+  if (mark === MARKS.noCookie || next === SECOND) return { ...state, notice: MARKS.noCookie };
   return registers === 'anybody' && registration !== 'open' ? { ...state, notice: registration } : null;
 };
 

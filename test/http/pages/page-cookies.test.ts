@@ -234,7 +234,7 @@ describe('a second click', () => {
     const { person } = await registeredVisitor(service);
     const visitor = visitorOf(service);
     await visitor.open('/auth/log-in');
-    const [form] = visitor.shown('log-in.log-in');
+    const [form] = visitor.shown('log-in.account');
     const click = () =>
       visitorOf(service).post('/auth/log-in', { ...form?.fields, account: person.username, password: person.password });
     const [first, second] =
@@ -259,7 +259,7 @@ describe('a second click', () => {
     const { username, password } = member.person;
     const visitor = visitorOf(service);
     await visitor.open('/auth/log-in');
-    const [login] = visitor.shown('log-in.log-in');
+    const [login] = visitor.shown('log-in.account');
     const fields = { ...login?.fields, account: username, password };
     await visitorOf(service).post('/auth/log-in', fields);
     await visitor.post('/auth/log-in', fields);

@@ -55,7 +55,7 @@ export const visitorOf = ({ http }: Pick<TestService, 'http'>, headers: Headers 
     const form = shown(name)[at];
     if (form !== undefined) return post(form.path, { ...form.fields, ...fields });
     if (!SECOND.includes(name) || shown(FIRST).length === 0) throw new Error(`no form ${name} is shown`);
-    await submit(FIRST, { account: 'nobody', ...fields });
+    await submit(FIRST, { account: fields.account || 'nobody' });
     await follow();
     return submit(name, fields);
   };

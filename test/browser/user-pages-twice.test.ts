@@ -40,6 +40,8 @@ describe.runIf(KINDS.length > 0)('the pages for users', () => {
       }
       await page.reload();
       expect(await page.getByText(WRONG).count()).toBe(0);
+      await page.locator('main a[href^="/auth/log-in"]').click();
+      expect(await form('log-in.account').locator('[name=account]').inputValue()).toBe(account);
       await submit('log-in.log-in', { account, password: person.password });
       expect(page.url()).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/auth\/page-\d+\?tandem=logged-in$/);
       const sent = posts().length;

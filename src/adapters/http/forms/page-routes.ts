@@ -112,7 +112,7 @@ const showPage =
     // Visitors who are logged in do not see the log-in, unless a form that has just failed leads here.
     const isLoggedIn = isVisitor && page.for === 'stranger' && mark !== MARKS.noCookie;
     const stored = isLoggedIn && mark !== MARKS.failed ? null : deps.states.take(ctx, name);
-    if (isLoggedIn && stored === null) return redirected(ctx, at.locationOf('target', to, MARKS.loggedIn));
+    if (isLoggedIn && stored?.error === undefined) return redirected(ctx, at.locationOf('target', to, MARKS.loggedIn));
     if (page.leadsOn === 'to-app' && !at.isOfApp(to)) return redirected(ctx, at.pathOf('account'));
     const state = stateOf(deps, name, stored, { next, mark });
     // The URL is in the state, and so in a cookie.

@@ -7,7 +7,7 @@ const HALF_WAY = { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor' } as const;
 const typedAccount = ({ state }: PageFacts) => ({ account: state?.typed?.account ?? '' });
 /** The second view of the log-in, which is the same for every account that was typed. */
 const isSecond = ({ state }: PageFacts): boolean => state?.form === 'log-in';
-const isFirst = (facts: PageFacts): boolean => !isSecond(facts);
+const OF_FIRST = { recalled: true, offered: (facts: PageFacts) => !isSecond(facts) } as const;
 const isGiven = ({ state }: PageFacts) =>
   !!state?.typed?.account && !state.error?.fields.some(({ field }) => field === 'account');
 const mayRegister = (facts: PageFacts): boolean => facts.mayRegister;
@@ -26,12 +26,12 @@ export const LOGIN = {
   'log-in': {
     path: '/auth/log-in',
     for: 'stranger',
-    second: 'log-in',
+    second: { form: 'log-in', next: 'password' },
     forms: {
       account: {
-        ...{ submits: 'name-account', fields: ['account'], keeps: ['account'], recalled: ['log-in', 'code'] },
+        ...{ submits: 'name-account', fields: ['account'], keeps: ['account'] },
         leadsTo: 'log-in',
-        offered: isFirst,
+        ...{ ...OF_FIRST, recalled: ['log-in', 'code'] },
       },
       'log-in': {
         ...{ submits: 'login', fields: ['account', 'password'], recalled: true },
@@ -41,12 +41,8 @@ export const LOGIN = {
         ...OFFERS,
       },
       code: { ...BY_CODE, fields: ['account'], buttonOf: 'log-in', offered: hasCodes, recalled: true },
-      passkey: {
-        ...{ submits: 'passkey-login', fields: ['credential'], autofill: true, recalled: true },
-        leadsTo: 'target',
-        offered: isFirst,
-      },
-      provider: { ...AT_PROVIDER, recalled: true, ...OFFERS, offered: isFirst },
+      passkey: { submits: 'passkey-login', fields: ['credential'], leadsTo: 'target', autofill: true, ...OF_FIRST },
+      provider: { ...AT_PROVIDER, ...OFFERS, ...OF_FIRST },
     },
   },
   /** Goes on to a provider, with or without a script. */

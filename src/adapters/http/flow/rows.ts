@@ -70,8 +70,8 @@ export type PageRow<Name extends string = string> = {
   readonly registers?: 'anybody' | 'invited';
   /** The page on which a mistyped address can be corrected. */
   readonly corrects?: Name;
-  /** The form of its second view, to which the first one leads. Both keep for a minute what was typed. */
-  readonly second?: string;
+  /** The form of its second view, whose address has `next`, so that Back leads to the first one. Both keep for a minute what was typed. */
+  readonly second?: { readonly form: string; readonly next: string };
   /** Whether the visitor must have authenticated lately. */
   readonly stepUp?: true;
   /** Whether the visitor goes on to the target without seeing the page. With `stepUp`, so does who lacks that. */

@@ -6,7 +6,7 @@ import type { HttpOnlyCookie } from '../request/cookies.ts';
 import type { Route } from '../routing/define-route.ts';
 import { authenticates, type Form, PAGES, type PageName, pathOf, type Step, takesProof, usedAs } from './flow.ts';
 import { readForm } from './form-validation.ts';
-import { type Locations, MARKS, pageLacking, SECOND, VISITOR_ERRORS } from './locations.ts';
+import { type Locations, MARKS, pageLacking, VISITOR_ERRORS } from './locations.ts';
 import { type PageStates, shownError } from './page-state.ts';
 
 export type FormDeps = {
@@ -74,7 +74,7 @@ const whenDone =
     if (step !== 'target' && (shows !== null || notice !== undefined || second !== undefined))
       states.set(ctx, {
         page: step,
-        form: second ?? form.buttonOf ?? formName,
+        form: second?.form ?? form.buttonOf ?? formName,
         // The QR code does not fit into a cookie. The page makes it again from `uri`.
         ...(shows !== null && {
           session: (opened ?? ctx.request.caller)?.sessionId,
@@ -83,7 +83,7 @@ const whenDone =
         ...(notice !== undefined && { notice }),
         typed: typedIn(new Map(form.keeps?.map((each) => [each, ctx.state.form?.get(each) ?? '']))),
       });
-    if (second !== undefined) return at.hrefOf(page, to, undefined, SECOND);
+    if (second !== undefined) return at.hrefOf(page, to, undefined, second.next);
     const code = opened && authenticates(form) ? bindingCodeOf(opened) : undefined;
     return at.locationOf(step, to, form.mark ?? (opened && MARKS.loggedIn), code);
   };
@@ -128,7 +128,8 @@ const whenFailed =
           .filter(({ field }) => form.fields.includes(field)),
       },
     });
-    return at.hrefOf(otherPage ?? page, to, MARKS.failed, shown === PAGES[page].second ? SECOND : undefined);
+    const { second } = PAGES[page];
+    return at.hrefOf(otherPage ?? page, to, MARKS.failed, shown === second?.form ? second.next : undefined);
   };
 
 const stepAfterSuccess = ({ form, submits: { response, cookie } }: Submitted, password = ''): Step => {

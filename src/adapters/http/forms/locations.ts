@@ -14,8 +14,6 @@ export const MARKS = {
   /** A form has failed. The page says so even without the cookie that has the reason. */
   failed: 'failed',
 } as const;
-/** In the address of the second view of a page, so that Back leads to the first one. */
-export const SECOND = 'password';
 type Mark = (typeof MARKS)[keyof typeof MARKS];
 
 /** An application asks for a binding code by an empty `tandem_code` in its address, which may be a parameter of a page on the way. */

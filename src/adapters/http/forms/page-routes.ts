@@ -10,16 +10,7 @@ import { type HandlerInput, NO_STORE, type Route, route } from '../routing/defin
 import { readQuery } from '../stages/input-validation.ts';
 import { type Form, PAGES, type Page, type PageName } from './flow.ts';
 import { type FormDeps, formRoute } from './form-routes.ts';
-import {
-  type Locations,
-  locations,
-  MARK,
-  MARKS,
-  pageLacking,
-  SECOND,
-  VISITOR_ERRORS,
-  withParameter,
-} from './locations.ts';
+import { type Locations, locations, MARK, MARKS, pageLacking, VISITOR_ERRORS, withParameter } from './locations.ts';
 import type { PageFacts } from './page-facts.ts';
 import type { PageState } from './page-state.ts';
 import type { TargetSettings } from './targets.ts';
@@ -75,7 +66,7 @@ const queryOf = (at: Locations, { leadsOn, second }: Page) =>
     before: v.optional(Id),
     [MARK]: v.optional(v.picklist(Object.values(MARKS))),
     next: second
-      ? v.optional(v.literal(SECOND))
+      ? v.optional(v.literal(second.next))
       : v.optional(leadsOn === 'to-url' ? at.ownLocation : leadsOn === 'when-proven' ? at.target : v.never()),
   });
 
@@ -121,8 +112,8 @@ const showPage =
     // Keeps what was typed for the page on which the address can be corrected.
     if (page.corrects !== undefined && state?.typed?.username !== undefined)
       deps.states.set(ctx, { page: page.corrects, form: page.corrects, typed: state.typed });
-    if (page.second !== undefined && state?.form === page.second)
-      deps.states.set(ctx, { page: name, form: page.second, typed: state.typed ?? {} });
+    if (state !== null && state.form === page.second?.form)
+      deps.states.set(ctx, { page: name, form: state.form, typed: state.typed ?? {} });
     const payloads: Record<string, unknown> = {};
     const { before } = input.query as { readonly before?: string };
     const shownInput = { ...input, body: undefined, query: { before }, params: {} };
@@ -150,11 +141,12 @@ const stateOf = (
   const state = { page: name, form: '' };
   if (leadsOn === 'to-url' && next !== undefined) return { ...state, payload: { url: next } };
   // Back from the second view, with what was typed.
-  if (second !== undefined && stored?.form === second && next === undefined)
+  if (second !== undefined && stored?.form === second.form && next === undefined)
     return { ...stored, form: Object.keys(forms)[0] ?? '' };
   if (stored !== null) return stored;
   if (mark === MARKS.failed) return { ...state, error: REASON_UNSEEN };
-  if (mark === MARKS.noCookie || next === SECOND) return { ...state, notice: MARKS.noCookie };
+  if (mark === MARKS.noCookie || (second !== undefined && next !== undefined))
+    return { ...state, notice: MARKS.noCookie };
   return registers === 'anybody' && registration !== 'open' ? { ...state, notice: registration } : null;
 };
 

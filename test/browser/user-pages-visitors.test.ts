@@ -9,6 +9,7 @@ import { aPerson } from '../support/http/service.ts';
 /** What a password manager fills in and saves, in this order. HTML standard, "Autofill". */
 const FIELDS = {
   '/auth/log-in': { 'log-in.account': ['text username webauthn'] },
+  '/auth/log-in?next=password': { 'log-in.log-in': ['text username', 'password current-password'] },
   '/auth/register': { 'register.register': ['text username', 'email email', 'password new-password'] },
   '/auth/link/password-reset': { 'password-reset.password-reset': ['text username', 'password new-password'] },
   '/auth/account': {
@@ -37,6 +38,7 @@ describe.runIf(canBrowse())('the pages for users', () => {
         await own.open('/auth/log-in');
         await logIn(own);
       }
+      if (path.endsWith('next=password')) await own.submit('log-in.account', { account: 'ada' });
       await own.open(path);
       for (const [name, fields] of Object.entries(forms))
         expect([name, ...(await fieldsOf(own.form(name)))]).toEqual([name, ...fields]);

@@ -1,3 +1,5 @@
+// Proves network-8
+
 import { describe, expect, it } from 'vitest';
 import { PAGES, type PageName } from '../../../src/adapters/http/forms/flow.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';

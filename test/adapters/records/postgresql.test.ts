@@ -15,8 +15,7 @@ import { removeAllRows } from '../../support/storage/open-database.ts';
 describe.runIf(TEST_DATABASE_URL !== undefined)('on PostgreSQL', () => {
   const [database, other] = twoOnPostgresql();
   const empty = () => removeAllRows(database());
-  const failingRecords = () =>
-    mikroOrmRecords(failing(database().em.getKysely(), QUOTING.postgresql), POSTGRESQL);
+  const failingRecords = () => mikroOrmRecords(failing(database().em.getKysely(), QUOTING.postgresql), POSTGRESQL);
   const untilOneWaits = () => expect.poll(() => waitingIn(other())).toBe(1);
 
   /** Locks the second user, and then wants the first: a deadlock, of which the unit is the victim. */

@@ -123,6 +123,9 @@ export type Tab = {
 export type Visitor = Tab & { readonly context: BrowserContext };
 type Fields = Readonly<Record<string, string | true>>;
 
+/** Forms of the second view of the log-in. */
+const SECOND = ['log-in.log-in', 'log-in.code'];
+
 /** What Chromium says of a page with the status of an error. */
 const STATUS = /^Failed to load resource: the server responded with a status of [45]/;
 
@@ -147,7 +150,8 @@ const tabOf = async (context: BrowserContext, address: (path?: string) => string
     page
       .url()
       .replace(address(), '')
-      .replace(/[?&]tandem=(?:logged-in|failed)$/, '');
+      .replace(/[?&]tandem=(?:logged-in|failed)$/, '')
+      .replace(/[?&]next=password$/, '');
   return {
     ...{ page, faults, requests, form, at },
     posts: () => requests.filter((sent) => sent.method() === 'POST' && sent.isNavigationRequest()),
@@ -157,9 +161,16 @@ const tabOf = async (context: BrowserContext, address: (path?: string) => string
     submit: async (name, fields = {}, lead = (button) => button.click()) => {
       const closed = page.locator(`details:not([open]):has([data-form="${name}"]) > summary`).first();
       if ((await closed.count()) > 0) await closed.click();
+      const first = form('log-in.account');
+      if (SECOND.includes(name) && (await first.count()) > 0) {
+        await first.locator('[name=account]').fill(`${fields.account}`);
+        await arriving(() => first.locator('button').click());
+      }
       for (const [field, text] of Object.entries(fields)) {
         const input = form(name).locator(`[name="${field}"]`);
         if (text === true) await input.check();
+        else if ((await input.getAttribute('readonly')) !== null)
+          expect(await input.inputValue()).toBe(`${text}`.trim());
         else if ((await input.evaluate(({ tagName }) => tagName)) === 'SELECT') await input.selectOption(text);
         else {
           // Playwright appends to an email that is there, in Firefox.

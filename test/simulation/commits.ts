@@ -1,7 +1,7 @@
 import type { TableName } from '../../src/application/storage/tables.ts';
 import { type Change, database } from './database.ts';
-import { facts } from './facts.ts';
 import { HOUR, type Judge, judgeOf, kernel, SECOND } from './kernel.ts';
+import { facts } from './world.ts';
 
 /** What every commit has to hold, whoever has caused it: rules of rows, stated once more and not taken from the service. */
 

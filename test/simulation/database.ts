@@ -1,14 +1,14 @@
 import { callsOver, memoryRows, type Row } from '../../src/adapters/records/memory.ts';
-import { type Calls, ConflictError, recordsOver, type Transact } from '../../src/adapters/records/units.ts';
+import { type Calls, ConflictError, recordsOver, type Transact } from '../../src/adapters/records/storage.ts';
 import { TABLES, type TableName, uniquesOf } from '../../src/application/storage/tables.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
-import { type Chance, kernel, perWorld } from './kernel.ts';
+import { callOf, callsBy } from '../support/records/calls-by.ts';
+import { kernel, perWorld } from './kernel.ts';
 
 /** One database for all instances: READ COMMITTED with locks of rows, as PostgreSQL has them, and its faults. */
 
 /** Milliseconds: some time after it the client knows that a statement has failed, which may be carried out all the same. */
 const STATEMENT_TIMEOUT = 5_000;
-
 /** `latency`: milliseconds at most of each way. The others: how often statements fail, commits get no answer, changes are refused. */
 export const NO_FAULTS = { latency: 2, failing: 0, unanswered: 0, refused: 0, isFrozen: false, isDown: false };
 
@@ -18,13 +18,13 @@ export type Change = {
   readonly before: Row | undefined;
   readonly after: Row | undefined;
 };
+type Watch = (change: Change, changes: readonly Change[]) => void;
 /** The way of an instance to the database. */
 type Line = { isDead: boolean; isCut: boolean };
 
 const failed = (reason: string) => new AppError('DB_QUERY_FAILED', { reason });
-
 const faults = perWorld(() => ({ ...NO_FAULTS }));
-const state = perWorld((chance: Chance) => ({
+const state = perWorld((chance) => ({
   chance,
   stored: memoryRows(),
   open: new Set<Transaction>(),
@@ -32,15 +32,13 @@ const state = perWorld((chance: Chance) => ({
   owners: new Map<string, Transaction>(),
   history: [] as { readonly at: number; readonly changes: Change[] }[],
 }));
-type Watch = (change: Change, changes: readonly Change[]) => void;
-const watches: { readonly table: TableName; readonly see: Watch }[] = [];
+const watches: (readonly [TableName, Watch])[] = [];
 
 class Transaction {
   readonly rows = state.stored.begin();
-  readonly calls = callsOver(this.rows);
   readonly ended = Promise.withResolvers<void>();
-  readonly line: Line;
   readonly since = kernel.time;
+  readonly line: Line;
   waitsFor: Transaction | undefined;
 
   constructor(line: Line) {
@@ -81,18 +79,11 @@ const lock = async (by: Transaction, name: string): Promise<void> => {
   owners.set(name, by);
 };
 
-const NAMES = ['list', 'lock', 'insert', 'replace', 'remove'] as const;
-type Make = (name: keyof Calls, given: unknown[]) => Promise<unknown>;
-const callsOf = (make: Make) =>
-  Object.fromEntries(NAMES.map((name) => [name, (...given: unknown[]) => make(name, given)])) as unknown as Calls;
-const call = (calls: Calls, ...[name, given]: Parameters<Make>) =>
-  (calls[name] as (...all: unknown[]) => Promise<unknown>)(...given);
-
-const perform = async (by: Transaction, name: keyof Calls, given: unknown[]): Promise<unknown> => {
+const perform = async (by: Transaction, name: keyof Calls, given: readonly unknown[]): Promise<unknown> => {
   const [table, ...rows] = given as [TableName, ...Row[]];
   if (!/^l/.test(name) && state.chance.happens(faults.refused)) throw failed('the database is read-only');
   for (const each of name === 'list' ? [] : locksOf(table, rows.flat()).sort()) await lock(by, each);
-  return call(by.calls, name, given);
+  return callOf(callsOver(by.rows), name, given);
 };
 
 const commit = (by: Transaction): void => {
@@ -105,7 +96,7 @@ const commit = (by: Transaction): void => {
   if (changes.some(isOrphan)) throw failed('a row has no user');
   for (const { table, key, after } of changes) stored.set(table, key, after);
   history.push({ at: kernel.time, changes });
-  for (const change of changes) for (const { table, see } of watches) if (table === change.table) see(change, changes);
+  for (const change of changes) for (const [table, see] of watches) if (table === change.table) see(change, changes);
   if (changes.length > 0 && chance.happens(faults.unanswered)) throw failed('the connection broke');
 };
 
@@ -143,12 +134,10 @@ const ask = async <Result>(by: Transaction, work: () => Result | Promise<Result>
 export const database = {
   faults,
   /** Sees each change of a table once it is committed. */
-  watch: (table: TableName, see: Watch) => void watches.push({ table, see }),
+  watch: (table: TableName, see: Watch) => void watches.push([table, see]),
   /** Whether such a row was ever committed, and not forgotten. */
   hasStored: (table: TableName, isIt: (row: Row) => boolean): boolean =>
-    state.history.some(({ changes }) =>
-      changes.some(({ after, ...each }) => each.table === table && after && isIt(after)),
-    ),
+    state.history.some(({ changes }) => changes.some((each) => each.table === table && each.after && isIt(each.after))),
   rows: (table: TableName): Row[] => state.stored.all(table),
   /** Those that began before the last statement could have timed out. */
   oldTransactions: () => [...state.open].filter(({ since }) => since < kernel.time - STATEMENT_TIMEOUT).length,
@@ -156,13 +145,13 @@ export const database = {
     const line: Line = { isDead: false, isCut: false };
     const transact: Transact = async (work) => {
       const by = new Transaction(line);
-      const inside = callsOf((name, given) => ask(by, () => perform(by, name, given)));
+      const inside = callsBy((...call) => ask(by, () => perform(by, ...call)));
       const result = await by.orEnd(work(inside));
       await ask(by, () => commit(by));
       return result;
     };
     /** Calls outside of a unit: each is a transaction of its own. */
-    const alone = callsOf((name, given) => transact((inside) => call(inside, name, given)));
+    const alone = callsBy((...call) => transact((inside) => callOf(inside, ...call)));
     const kill = (): void => {
       line.isDead = true;
       for (const each of state.open) if (each.line === line) each.end();

@@ -1,15 +1,14 @@
 import { aWebhook } from '../support/builders.ts';
+import { horizon, world } from './world.ts';
 import './commits.ts';
 import { database, NO_FAULTS } from './database.ts';
-import { horizon, world } from './facts.ts';
 import { type Fault, trouble } from './faults.ts';
 import { askForLogIn, internet } from './internet.ts';
 import { type Chance, expect, HOUR, kernel, MINUTE, SECOND, START, story, tell, within } from './kernel.ts';
 import { disableAll } from './operators.ts';
-import { ALL_WELL, outside } from './outside.ts';
 import { live } from './people.ts';
-import { keptByModules, realWaits } from './process.ts';
-import { instances, openInstance } from './service.ts';
+import { keptByModules, watch } from './process.ts';
+import { ALL_WELL, instances, openInstance, outside } from './service.ts';
 import { steal } from './thief.ts';
 import { allBrowsers, passwordOf, people } from './visitor.ts';
 
@@ -94,7 +93,7 @@ const judgeEnd = async (): Promise<void> => {
     expect('every map has a bound', growth() <= (BOUNDS[file] ?? 0), () => `${growth()} more in ${file}`);
   void disableAll();
   await kernel.run(MINUTE);
-  expect('the kernel owns every wait', realWaits.size === 0, () => [...realWaits].join('\n'));
+  expect('the kernel owns every wait', watch.waits.size === 0, () => [...watch.waits].join('\n'));
 };
 
 export const runWorld = async (seed: number, options: Options) => {
@@ -110,5 +109,5 @@ export const runWorld = async (seed: number, options: Options) => {
   for (const instance of instances) instance.kill();
   process.off('unhandledRejection', failed);
   const [{ violation, judged }, { requests }, { events }] = [story, internet, kernel];
-  return { hash: kernel.hash(), violation, judged, days: world.days, events, requests };
+  return { hash: story.hash.toString(16).padStart(8, '0'), violation, judged, days: world.days, events, requests };
 };

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalHash } from '../../../src/adapters/crypto/foreign/canonical-hash.ts';
-import { firebaseHash } from '../../../src/adapters/crypto/foreign/firebase.ts';
+import { canonicalHash, firebaseHash } from '../../../src/adapters/crypto/foreign/canonical-hash.ts';
 import type { ForeignHash, HashProblem, SlowHash } from '../../../src/adapters/crypto/foreign/foreign-hash.ts';
 import { matchesHash } from '../../../src/adapters/crypto/foreign/matches-hash.ts';
 import { readHash } from '../../../src/adapters/crypto/foreign/read-hash.ts';

@@ -2,12 +2,11 @@ import { parseSetCookie } from 'cookie';
 import type { AuthClient } from '../../client/src/types.ts';
 import { send } from './internet.ts';
 import { type Chance, kernel, MINUTE, SECOND } from './kernel.ts';
-import { type Answer, APPLICATION, type Asked, facts, isLive, REFRESH, sessionOf, tokensOf } from './world.ts';
+import { type Answer, APPLICATION, type Asked, REFRESH, type Sent, sessionOf, tokensOf } from './requests.ts';
+import { facts, isLive } from './world.ts';
 
 /** A browser without its tabs: cookies, storage, a machine that sleeps, and its line to the service. */
 
-/** `origin`: `null` for a page of the service itself. */
-export type Sent = Pick<Asked, 'headers' | 'body'> & { readonly origin?: string | null };
 export type Browser = ReturnType<typeof openBrowser>;
 export type Tab = {
   readonly auth: AuthClient;
@@ -17,7 +16,7 @@ export type Tab = {
 } & Readonly<Record<'freeze' | 'hide' | 'show' | 'close', () => void>>;
 
 /** `doubled`: how often a request arrives twice. */
-const GOOD_LINE = { delay: [10, 150] as [number, number], lost: 0, unanswered: 0, doubled: 0, onLine: true };
+const GOOD_LINE = { slowest: 150, lost: 0, unanswered: 0, doubled: 0, onLine: true };
 
 /** @param skew milliseconds by which the clock of its machine is ahead */
 export const openBrowser = (chance: Chance, name: string, address: string, skew = 0, hasKeys = false) => {
@@ -79,7 +78,7 @@ const travelOver = (line: typeof GOOD_LINE, chance: Chance) => {
     const during = <Value>(work: Promise<Value>) => Promise.race([cut, work]);
     const lose = (most: number) => kernel.sleep(chance.between(5, most)).then(() => null);
     if (!line.onLine || chance.happens(line.lost)) return during(lose(line.onLine ? 20 * SECOND : 6));
-    if ((await during(kernel.sleep(chance.between(...line.delay)))) === null) return null;
+    if ((await during(kernel.sleep(chance.between(10, line.slowest)))) === null) return null;
     const { answer, hangUp } = send(asked);
     void cut.then(hangUp);
     const again = () => void send(asked);
@@ -87,7 +86,7 @@ const travelOver = (line: typeof GOOD_LINE, chance: Chance) => {
     const got = await during(answer);
     const isKept = got !== null && !chance.happens(line.unanswered);
     // Answers come in their order, as over one connection of HTTP/2.
-    if (isKept) lastArrival = Math.max(lastArrival, kernel.time + chance.between(...line.delay));
+    if (isKept) lastArrival = Math.max(lastArrival, kernel.time + chance.between(10, line.slowest));
     const back = await during(isKept ? kernel.sleep(lastArrival - kernel.time) : lose(got ? MINUTE / 2 : 20));
     if (back === null) facts.unanswered.add(id);
     // A token that has expired reveals no thief: it does not verify.

@@ -1,25 +1,10 @@
 import { decodeTime } from 'ulid';
 import { database } from './database.ts';
 import { expect, type Judge, judgeOf, kernel, MINUTE, perWorld, SECOND, within } from './kernel.ts';
+import { type Answer, type Asked, claimsOf, json, REFRESH, sessionOf, tokenIn, tokensOf } from './requests.ts';
 import type { Rule } from './rules.ts';
 import { instances } from './service.ts';
-import {
-  type Answer,
-  type Asked,
-  claimsOf,
-  facts,
-  faultWithin,
-  forgotSince,
-  hasPassword,
-  isEndedWithAll,
-  json,
-  REFRESH,
-  sessionOf,
-  sessionRow,
-  tokenIn,
-  tokensOf,
-  world,
-} from './world.ts';
+import { facts, faultWithin, forgotSince, hasPassword, isEndedWithAll, sessionRow, world } from './world.ts';
 
 /** The way to the service, and what its answers have to hold, whoever has asked. */
 
@@ -40,7 +25,7 @@ const note = (asked: Asked, { status, body }: Answer, arrivedAt: number): void =
   if (access && asked.method !== 'GET' && status >= 500) facts.failed.set(id, arrivedAt);
   // What another session of the user has done since may have ended this one.
   for (const other of access && status < 300 ? facts.failed.keys() : [])
-    if (other !== id && claimsOf(facts.tokens.get(other))?.sub === claimsOf(access)?.sub) facts.failed.delete(other);
+    if (other !== id && claimsOf(facts.tokens.get(other)).sub === claimsOf(access).sub) facts.failed.delete(other);
 };
 
 const judgeAnswer = (asked: Asked, answer: Answer, arrivedAt: number, judge: Judge): void => {
@@ -70,7 +55,7 @@ const judgeAnswer = (asked: Asked, answer: Answer, arrivedAt: number, judge: Jud
     judge(rule, !former || former.result === result, forgotSince(former?.at));
   };
   if (path === REFRESH && !world.replays && !sessionRow(sessionOf(token))?.deviceKey)
-    once('of any number of concurrent uses of a token one succeeds', claimsOf(refresh)?.jti, token);
+    once('of any number of concurrent uses of a token one succeeds', claimsOf(refresh).jti, token);
   const isGiven = /\/callback\?|^\/auth\/(adopt|login\/app)$/.test(path) || /"[0-9A-Z-]{29}"/.test(body);
   if (isGiven) once('of what works once one use succeeds', path + body, sessionOf(token));
   else if (asked.headers?.dpop) once('of what works once one use succeeds', asked.headers.dpop, token);
@@ -118,7 +103,7 @@ const isEndedByFailure = (id: string): boolean => {
 /** Why an honest user may be out. */
 const excuseOf = (token: string): string | false => {
   const id = sessionOf(token);
-  const [end, row, { exp, jti } = {}] = [facts.ended.get(id), sessionRow(id), claimsOf(token) ?? {}];
+  const [end, row, { exp, jti } = {}] = [facts.ended.get(id), sessionRow(id), claimsOf(token)];
   const reason = end?.reason ?? 'silently';
   if (row && isEndedWithAll(row)) return 'it ended: operator';
   // Its id was made some time before it was stored.

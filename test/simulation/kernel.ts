@@ -34,7 +34,10 @@ const states: ((chance: Chance) => void)[] = [];
 /** What each world has anew. */
 export const perWorld = <State extends object>(make: (chance: Chance) => State): State => {
   const state = make(new Chance(0));
-  states.push((chance) => void Object.assign(state, make(chance)));
+  states.push((chance) => {
+    if (Array.isArray(state)) state.length = 0;
+    Object.assign(state, make(chance));
+  });
   return state;
 };
 

@@ -17,18 +17,8 @@ import { type AnswerCheck, answerCheckOf } from '../support/openapi/answer-check
 import { database } from './database.ts';
 import { type Chance, expect, kernel, MINUTE, perWorld, tell } from './kernel.ts';
 import { watch } from './process.ts';
-import {
-  type Answer,
-  APP_LINK,
-  APPLICATION,
-  type Asked,
-  BASE,
-  facts,
-  faultWithin,
-  forgotSince,
-  PROVIDER,
-  world,
-} from './world.ts';
+import { type Answer, APP_LINK, APPLICATION, type Asked, BASE, PROVIDER } from './requests.ts';
+import { facts, faultWithin, forgotSince, world } from './world.ts';
 
 /** Instances of the service, with the whole pipeline of a request, and what they share beside the database. */
 
@@ -127,8 +117,7 @@ export const deployment = perWorld((chance) => {
 let check: AnswerCheck | undefined;
 
 export type Instance = Awaited<ReturnType<typeof openInstance>>;
-export const instances: Instance[] = [];
-perWorld(() => Object(instances.splice(0)));
+export const instances = perWorld((): Instance[] => []);
 
 /** Milliseconds. In 5 seconds, as the service does it, polls would be half of all that happens. */
 const [POLLS, PURGE_INTERVAL] = [{ pollInterval: 2 * MINUTE }, 10 * MINUTE];

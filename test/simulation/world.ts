@@ -1,18 +1,10 @@
-import { decoded } from '../../src/adapters/crypto/jws.ts';
 import type { Row } from '../../src/adapters/records/memory.ts';
 import { isCovered, type MassEnding, type Session } from '../../src/domain/session.ts';
-import type { Answer as Checked } from '../support/openapi/answer-check.ts';
 import { database } from './database.ts';
-import { DAY, kernel, MINUTE, perWorld, tell } from './kernel.ts';
+import { DAY, kernel, MINUTE, perWorld, SECOND, tell } from './kernel.ts';
+import { claimsOf } from './requests.ts';
 
-/** What a world is like, what was asked and answered in it, and what has happened to its sessions and mails. */
-
-export const [BASE, APPLICATION, PROVIDER] = [
-  'https://auth.example.com',
-  'https://app.example.com',
-  'https://acme.example',
-];
-export const APP_LINK = 'com.example.app:/signed-in';
+/** What a world is like, and what has happened to its sessions and mails. */
 
 export const world = perWorld((chance) => ({
   ...{ instances: 1 + chance.below(3), people: 2 + chance.below(3), browsers: 1 + chance.below(2) },
@@ -48,6 +40,9 @@ export const facts = perWorld(() => ({
   refused: new Map<unknown, number>(),
 }));
 
+export const lettersTo = (name: string): readonly Letter[] =>
+  facts.letters.filter(({ to }) => to.startsWith(`${name}@`));
+
 /** Excuses. */
 export const forgotSince = (time = Number.POSITIVE_INFINITY, until = Number.POSITIVE_INFINITY) =>
   facts.forgotten.some((at) => at >= time && at <= until) && 'forgotten';
@@ -62,31 +57,7 @@ export const hasPassword = (user: Row | undefined, password: string): boolean =>
 export const isEndedWithAll = (row: Row): boolean =>
   database.rows('massEndings').some((ending) => isCovered(row as unknown as Session, ending as unknown as MassEnding));
 
-export type Asked = {
-  readonly method: string;
-  readonly path: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | undefined;
-  readonly address: string;
-};
-export type Answer = Checked & {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly cookies: readonly string[];
-};
-export const REFRESH = '/auth/refresh-token';
-export const json = (body: object) => ({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
-
-const partOf = (token: string, part: 0 | 1) => decoded(token.split('.')[part] ?? '') as Record<string, string> | null;
-export const sessionOf = (token = ''): string => partOf(token, 0)?.sid ?? '';
-export const claimsOf = (token = '') => partOf(token, 1);
-export const isLive = (token?: string): boolean => Number(claimsOf(token)?.exp) * 1_000 > kernel.time;
-const refreshTokenIn = (cookies = ''): string | undefined => /\brefresh_token=([\w.-]+)/.exec(cookies)?.[1];
-export const tokenIn = ({ cookies }: Answer): string | undefined => refreshTokenIn(cookies.join());
-/** `id`: that of the session which asks. */
-export const tokensOf = ({ headers }: Asked) => {
-  const [refresh, access] = [refreshTokenIn(headers?.cookie), headers?.authorization?.split(' ')[1]];
-  return { refresh, access, id: sessionOf(access ?? refresh) };
-};
+export const isLive = (token?: string): boolean => Number(claimsOf(token).exp) * SECOND > kernel.time;
 
 database.watch('sessions', ({ key, before, after }, changes) => {
   if (before === undefined || after !== undefined) return;

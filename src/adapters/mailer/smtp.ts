@@ -143,10 +143,7 @@ const refused = (): Error => Object.assign(new Error('no access token'), { code:
  * @returns the token, and the time until which it is used, in epoch milliseconds
  * @throws Error with the code EOAUTH2, or of the connection
  */
-export const mailToken = async (
-  { url, clientId, clientSecret, scope, refreshToken }: MailOAuth,
-  timeout: number,
-): Promise<{ readonly token: string; readonly expiresAt: number }> => {
+export const mailToken = async ({ url, clientId, clientSecret, scope, refreshToken }: MailOAuth, timeout: number) => {
   const response = await tracedFetch(url, {
     method: 'POST',
     headers: { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'application/json' },

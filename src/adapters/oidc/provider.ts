@@ -54,8 +54,5 @@ const identityProvider = (settings: ProviderSettings, baseUrl: string): Identity
 };
 
 /** The configured providers, by their names. */
-export const identityProviders = (
-  settings: readonly ProviderSettings[],
-  baseUrl: string,
-): ReadonlyMap<string, IdentityProvider> =>
+export const identityProviders = (settings: readonly ProviderSettings[], baseUrl: string) =>
   new Map(settings.map((each) => [each.name, identityProvider(each, baseUrl)]));

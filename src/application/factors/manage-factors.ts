@@ -9,7 +9,7 @@ import { type Caller, type CallerWithToken, liveUser, lockedFactorOwner } from '
 import { forgetDevices } from '../sessions/end-sessions.ts';
 import { codesOf, factorsOf, storeCodes } from '../storage/credentials.ts';
 import type { Records, Stores } from '../storage/records.ts';
-import { changeRow, removeRow } from '../storage/rows.ts';
+import { changeRow, removeRow, rowsOf } from '../storage/rows.ts';
 import { addApp, enrol, replaceCodes } from './enrol-app.ts';
 import { raiseSession } from './step-up.ts';
 import { compareCode } from './verify-factor.ts';
@@ -92,25 +92,14 @@ type ReEncryptDeps = { readonly records: Records; readonly factorSecrets: Factor
 /** How many secrets were encrypted anew, had the current key before, and cannot be decrypted. */
 type Counts = { changed: number; current: number; undecryptable: number };
 
-const PAGE = 100;
-
 /** Encrypts the secrets of all factors with the current key. What cannot be decrypted stays as it is. */
 export const reEncryptFactors = (deps: ReEncryptDeps) => async (): Promise<Readonly<Counts>> => {
   const counts: Counts = { changed: 0, current: 0, undecryptable: 0 };
-  for await (const factor of allFactors(deps.records)) {
+  for await (const factor of rowsOf(deps.records, 'factors')) {
     const outcome = await reEncrypt(deps, factor);
     if (outcome !== null) counts[outcome] += 1;
   }
   return counts;
-};
-
-const allFactors = async function* (records: Records): AsyncGenerator<Factor> {
-  let after: string | undefined = '';
-  while (after !== undefined) {
-    const page: Factor[] = await records.list('factors', { range: ['id', '>', after], order: ['id'], limit: PAGE });
-    yield* page;
-    after = page.at(-1)?.id;
-  }
 };
 
 /** @returns `null` for a factor that was removed or changed meanwhile. */

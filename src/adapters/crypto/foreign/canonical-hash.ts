@@ -12,10 +12,7 @@ export type FirebaseConfig = {
  * The hash of a user of Firebase in a form of ./read-hash.ts. Firebase encrypts the project's signer key by AES in counter mode, with a key that scrypt
  * derives from the password. Here the signer key is removed by XOR, and the key stream that is left is stored.
  */
-export const firebaseHash = (
-  user: { readonly hash: string; readonly salt: string },
-  config: FirebaseConfig,
-): string => {
+export const firebaseHash = (user: { readonly hash: string; readonly salt: string }, config: FirebaseConfig) => {
   const [hash, signerKey] = [Buffer.from(user.hash, 'base64'), Buffer.from(config.signerKey, 'base64')];
   // With another length, a part of the key stream is unknown. `readHash` refuses the empty key.
   const keyStream =

@@ -19,7 +19,7 @@ type DriversConnection = {
   /** Closes the connection, and removes it from the pool. */
   destroy(): void;
 };
-export type Callback = (error: unknown, result?: unknown) => void;
+type Callback = (error: unknown, result?: unknown) => void;
 
 /**
  * Error numbers of a read-only server: ER_OPTION_PREVENTS_STATEMENT, ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_READ_ONLY_MODE; and of a node that
@@ -34,29 +34,20 @@ const STATE = `show global variables where variable_name in ('wsrep_on', 'read_o
 /** Makes each read wait until the node has what other nodes have committed. The `select` fails if the node has lost its cluster. */
 const AS_NODE = ['set session wsrep_sync_wait = 1', 'select 1'];
 
-/** A server. Its connections are prepared before they are used. */
-export type PreparedServer = {
-  /** Waits for a free connection, without a limit. @param isLate whether the caller has given up */
-  readonly connect: (isLate: () => boolean) => Promise<MysqlPoolConnection>;
-  /** Closes all connections, those in use when they are returned, and rejects the callers that wait for one. */
-  readonly leave: (error: unknown) => void;
-  /** Whether it is a node of a Galera cluster. */
-  readonly isNode: () => boolean;
-};
-
 /**
+ * A server. Its connections are prepared before they are used.
  * @param session statements that each connection begins with. If one fails, the connection is closed.
  * @param limit milliseconds. If a statement takes longer, the connection is closed, since the server may hang.
  * @param others whether there are other servers. Then all have to be nodes of a cluster: a fail-over between others would lose writes.
  * @param onFailure called when the server hangs, has broken a connection, or cannot write.
  */
-export const preparedServer = (
+const preparedServer = (
   pool: DriversPool,
   session: readonly string[],
   limit: number,
   others: boolean,
   onFailure: (error: unknown) => void,
-): PreparedServer => {
+) => {
   /** Grows with each `leave`. A connection of an earlier period is closed. */
   let period = 0;
   let isNode = false;
@@ -100,7 +91,8 @@ export const preparedServer = (
       });
     });
   return {
-    async connect(isLate) {
+    /** Waits for a free connection, without a limit. @param isLate whether the caller has given up */
+    async connect(isLate: () => boolean) {
       for (;;) {
         const driver = await driversConnection(isLate);
         const known = connections.get(driver);
@@ -109,13 +101,15 @@ export const preparedServer = (
         driver.destroy();
       }
     },
-    leave(error) {
+    /** Closes all connections, those in use when they are returned, and rejects the callers that wait for one. */
+    leave(error: unknown) {
       period += 1;
       for (const reject of waiting) reject(error);
       waiting.clear();
       for (let idle = pool._freeConnections.length; idle > 0; idle -= 1)
         pool.getConnection((_, connection) => connection?.destroy());
     },
+    /** Whether it is a node of a Galera cluster. */
     isNode: () => isNode,
   };
 };
@@ -153,7 +147,7 @@ export const poolOfServers = (
   limits: { readonly statement: number; readonly connection: number },
 ): MysqlPool & { readonly state: () => PoolState; readonly isCluster: () => boolean } => {
   let [current, isReturning, isEnded] = [0, false, false];
-  const servers: readonly PreparedServer[] = pools.map((pool, at) =>
+  const servers = pools.map((pool, at) =>
     preparedServer(pool, session, limits.statement, pools.length > 1, (error) => leave(at, error)),
   );
   const use = (next: number, error: unknown): void => {
@@ -182,7 +176,7 @@ export const poolOfServers = (
     for (let tries = 1; ; tries += 1) {
       const at = current;
       try {
-        const connection = await (servers[at] as PreparedServer).connect(isLate);
+        const connection = await (servers[at] as ReturnType<typeof preparedServer>).connect(isLate);
         if (isLate()) connection.release();
         return connection;
       } catch (error) {

@@ -24,8 +24,8 @@ const drawn = (shape: string): Html =>
     `<svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round">${shape}</svg>`,
   );
 
-export const passkeyMark = drawn(PASSKEY);
-export const providerMark = (provider: string): Html => drawn(PROVIDERS[provider] ?? OTHER_PROVIDER);
+const passkeyMark = drawn(PASSKEY);
+const providerMark = (provider: string): Html => drawn(PROVIDERS[provider] ?? OTHER_PROVIDER);
 
 /** A hidden field with the name of the account beside its password, for password managers. */
 const nameBeside = ({ payloads }: PageView, { fields, preview }: Form): Html => {
@@ -96,8 +96,8 @@ const buttonOf = (shown: PageView, name: string, values: Texts, item = '', actio
   const text = filledText(pattern, () => item);
   const content = html`${markOf(form, values)}${text}`;
   const label = item === '' || text !== pattern ? NOTHING : html` aria-label="${text}: ${item}"`;
-  if (!form.recalled || shown.usedLast !== usedAs(name, values.provider))
-    return html`<button${action}${label}>${content}</button>`;
+  const uses = form.recalled === true ? [usedAs(name, values.provider)] : (form.recalled ?? []);
+  if (!uses.includes(shown.usedLast ?? '')) return html`<button${action}${label}>${content}</button>`;
   return html`<button${action}${label} aria-describedby="used">${content}</button>
 <small id="used">${shown.texts.common['used-last'] ?? ''}</small>`;
 };

@@ -63,7 +63,7 @@ const parsedNetworks = (address: string): readonly string[] => {
     : [networkOf(32), networkOf(48), networkOf(64)];
 };
 
-export const deviceOf = (ctx: Context): Device => {
+const deviceOf = (ctx: Context): Device => {
   const [, network = null] = clientNetworks(ctx);
   return { userAgent: shortUserAgent(ctx.get('User-Agent')), address: network };
 };

@@ -24,8 +24,8 @@ const drawn = (shape: string): Html =>
     `<svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round">${shape}</svg>`,
   );
 
-export const passkeyMark = drawn(PASSKEY);
-export const providerMark = (provider: string): Html => drawn(PROVIDERS[provider] ?? OTHER_PROVIDER);
+const passkeyMark = drawn(PASSKEY);
+const providerMark = (provider: string): Html => drawn(PROVIDERS[provider] ?? OTHER_PROVIDER);
 
 /** A hidden field with the name of the account beside its password, for password managers. */
 const nameBeside = ({ payloads }: PageView, { fields, preview }: Form): Html => {

@@ -20,7 +20,7 @@ const MAILBOXES: readonly Mailbox[] = [
   { name: 'WEB.DE', url: 'https://web.de/', domains: /^web\.de$/ },
 ];
 
-export const mailboxOf = (email: string): Mailbox | undefined => {
+const mailboxOf = (email: string): Mailbox | undefined => {
   const domain = email.replace(/^.*@/s, '').toLowerCase();
   return email.includes('@') ? MAILBOXES.find(({ domains }) => domains.test(domain)) : undefined;
 };

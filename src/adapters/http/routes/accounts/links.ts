@@ -24,7 +24,7 @@ import { type Route, redirectRoute, route } from '../../routing/define-route.ts'
 import { ACCOUNT, CONFIRMATION, confirmationErrors } from './account.ts';
 
 /** Routes for links in mails need no session. */
-export const BY_MAIL = { tag: 'account', auth: 'public', throttle: 'strict' } as const;
+const BY_MAIL = { tag: 'account', auth: 'public', throttle: 'strict' } as const;
 
 /** Routes that send a link to an address, if it has an account. The response does not tell whether it has one. */
 const TO_ADDRESS = {
@@ -33,7 +33,7 @@ const TO_ADDRESS = {
 };
 
 /** Routes that the token of a link authorizes. */
-export const WITH_LINK = {
+const WITH_LINK = {
   ...BY_MAIL,
   ...{ request: { body: LinkBody }, errors: ['AUTH_LINK_INVALID', 'DB_QUERY_FAILED'] as const },
 };

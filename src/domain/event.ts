@@ -1,47 +1,7 @@
 import type { LoginMethod } from './assurance.ts';
+import { type Device, UNKNOWN_DEVICE } from './device.ts';
 import { EVENT_TABLE } from './event-table.ts';
-import { isVisibleLine, utf8Length } from './text.ts';
-
-/** The browser and the network from which a session was used last. The list of sessions shows them (ADR 0005). */
-export type Device = {
-  /** The `User-Agent` header, shortened; `null` when there was none. */
-  readonly userAgent: string | null;
-  /** The client's network in CIDR notation, never the full address. */
-  readonly address: string | null;
-};
-
-export const UNKNOWN_DEVICE: Device = { userAgent: null, address: null };
-
-/** Bytes of UTF-8. The client chooses the text, so it is limited. */
-const USER_AGENT_MAX_BYTES = 200;
-/** Control characters, format characters (which may reorder text), and lone surrogates, which cannot be stored. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}]/gu;
-
-/** A `User-Agent` header as it is stored; `null` when no visible character is left. */
-export const shortUserAgent = (text: string): string | null => {
-  const visible = firstBytes(text.replace(INVISIBLE, ''), USER_AGENT_MAX_BYTES).trim();
-  return visible === '' ? null : visible;
-};
-
-/** The first bytes of a text, which end with a whole character. */
-const firstBytes = (text: string, bytes: number): string => {
-  let [kept, length] = ['', 0];
-  for (const character of text) {
-    length += utf8Length(character);
-    if (length > bytes) break;
-    kept += character;
-  }
-  return kept;
-};
-
-/** Versions of browsers and systems, which change with updates. */
-const VERSION = /\d+(?:[._]\d+)*/g;
-
-const withoutVersions = (userAgent: string | null): string | null => userAgent?.replace(VERSION, '') ?? null;
-
-/** Whether two log-ins probably come from one device: the same network, and the same browser in any version. */
-export const isSameDevice = (a: Device, b: Device): boolean =>
-  a.address === b.address && withoutVersions(a.userAgent) === withoutVersions(b.userAgent);
+import { isVisibleLine } from './text.ts';
 
 /** The request that caused a change, and its device. */
 export type Origin = Device & {

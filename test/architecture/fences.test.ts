@@ -43,7 +43,7 @@ describe('the linter', () => {
     ['application/planted.ts', 'export const now = new Date();', 'Clock port'],
     ['adapters/log/planted.ts', `import '../../infrastructure/main.js';`, 'know no process'],
     ['adapters/http/stages/planted.ts', `import '../../../infrastructure/main.js';`, 'know no process'],
-    ['adapters/log/planted.ts', `import '../crypto/token-signer.ts';`, "don't know each other"],
+    ['adapters/log/planted.ts', `import '../crypto/jws.ts';`, "don't know each other"],
     ['adapters/http/stages/planted.ts', `import '../../crypto/secrets.ts';`, "don't know each other"],
     ['adapters/records/rotation/planted.ts', `import '../../crypto/secrets.ts';`, "don't know each other"],
     ['adapters/log/planted.ts', 'export const home = process.env.HOME;', 'process.env'],

@@ -139,7 +139,7 @@ describe('who has copied cookies', () => {
       expect(locationIn(await thief.submit('app.app', shown))).toBe(pathOfPage('log-in', to));
       // Where the page cannot have the key: not back to the app, where the same would come again.
       expect((await thief.follow()).status).toBe(401);
-      expect(thief.shown('log-in.log-in')).toHaveLength(1);
+      expect(thief.shown('log-in.account')).toHaveLength(1);
     }
     expect((await owner.follow()).text).toContain('data-proves');
     const used = await proof('/auth/app');

@@ -2,7 +2,7 @@ import { parseSetCookie } from 'cookie';
 import type { AuthClient } from '../../client/src/types.ts';
 import { send } from './internet.ts';
 import { type Chance, kernel, MINUTE, SECOND } from './kernel.ts';
-import { type Answer, APPLICATION, type Asked, REFRESH, type Sent, sessionOf, tokensOf } from './requests.ts';
+import { type Answer, APPLICATION, type Asked, REFRESH, type Sent, sessionOf, tokenIn, tokensOf } from './requests.ts';
 import { facts, isLive } from './world.ts';
 
 /** A browser without its tabs: cookies, storage, a machine that sleeps, and its line to the service. */
@@ -81,10 +81,17 @@ const travelOver = (line: typeof GOOD_LINE, chance: Chance) => {
     if ((await during(kernel.sleep(chance.between(10, line.slowest)))) === null) return null;
     const { answer, hangUp } = send(asked);
     void cut.then(hangUp);
-    const again = () => void send(asked);
-    if (chance.happens(line.doubled)) void answer.then(() => kernel.after(chance.spread(1, 4 * SECOND), again));
+    // Nobody gets the answer to the second copy, which may have a newer token.
+    const again = async (first: Answer | null) => {
+      const second = await send(asked).answer;
+      const token = second && tokenIn(second);
+      if (token && token !== (first && tokenIn(first))) facts.unanswered.add(id);
+    };
+    if (chance.happens(line.doubled))
+      void answer.then((first) => kernel.after(chance.spread(1, 4 * SECOND), () => void again(first)));
     const got = await during(answer);
     const isKept = got !== null && !chance.happens(line.unanswered);
+    if (!isKept) facts.unanswered.add(id);
     // Answers come in their order, as over one connection of HTTP/2.
     if (isKept) lastArrival = Math.max(lastArrival, kernel.time + chance.between(10, line.slowest));
     const back = await during(isKept ? kernel.sleep(lastArrival - kernel.time) : lose(got ? MINUTE / 2 : 20));

@@ -3,7 +3,7 @@ import { database } from './database.ts';
 import { expect, type Judge, judgeOf, kernel, MINUTE, perWorld, SECOND, within } from './kernel.ts';
 import { type Answer, type Asked, claimsOf, json, REFRESH, sessionOf, tokenIn, tokensOf } from './requests.ts';
 import type { Rule } from './rules.ts';
-import { instances } from './service.ts';
+import { instances, problemsOf } from './service.ts';
 import { facts, faultWithin, forgotSince, hasPassword, isEndedWithAll, sessionRow, world } from './world.ts';
 
 /** The way to the service, and what its answers have to hold, whoever has asked. */
@@ -73,7 +73,7 @@ export const send = (asked: Asked) => {
   if (asked.method === 'GET' && tokensOf(asked).access) internet.lastRead = asked;
   const judged = answer.then((value) => {
     if (value === null || instance.line.isDead) return null;
-    const problems = instance.problemsOf(asked, value);
+    const problems = problemsOf(instance, asked, value);
     const code = /"code":"(\w+)"/.exec(value.body)?.[1];
     const judge = judgeOf(() => `${asked.method} ${asked.path} ${value.status} ${code} ${problems}`);
     note(asked, value, arrivedAt);

@@ -3,10 +3,10 @@ import { compact, ecdsa } from '../support/forgeries/forge.ts';
 import type { Browser, Tab } from './browser.ts';
 import { judgeLogOut } from './internet.ts';
 import { DAY, expect, kernel, MINUTE, SECOND, tell, within } from './kernel.ts';
-import { BASE, json } from './requests.ts';
+import { BASE } from './requests.ts';
 import { deployment } from './service.ts';
 import { openTab } from './tab.ts';
-import { mailedCode, newKey, type Person, passwordOf, sendTwice, visit } from './visitor.ts';
+import { mailedCode, type Person, passwordOf, sendTwice, visit } from './visitor.ts';
 import { hasPassword, horizon, hotOf, lettersTo, userNamed, world } from './world.ts';
 
 /** What somebody does, one thing after the other, until the world ends. */
@@ -33,7 +33,6 @@ const register = async (person: Person, { auth }: Tab): Promise<boolean> => {
   const [username, [password]] = [person.name, person.passwords];
   const registration = auth.register({ username, email: `${username}@example.org`, ...(password && { password }) });
   const code = await tried(`${username} registers`, registration);
-  if (code === undefined && !password) await tried(`${username} adds a passkey`, addPasskey(person, auth));
   return code === undefined || code === 'AUTH_USER_DUPLICATE';
 };
 
@@ -92,50 +91,35 @@ const disturb = async (person: Person, browser: Browser): Promise<void> => {
   tell(`${browser.name}: ${name}`);
 };
 
-type Act = (auth: AuthClient, person: Person, browser: Browser) => Promise<unknown>;
-const INSIDE: Readonly<Record<string, Act>> = {
-  ask: (auth) => auth.fetch(`${BASE}/users/me`),
-  others: (auth) => auth.sessions.endOthers(),
-  logout: (auth) => auth.logout(),
-  passkey: (auth, person) => addPasskey(person, auth),
-  password(auth, person) {
+type Act = (person: Person, browser: Browser, auth: AuthClient) => Promise<unknown>;
+const ACTS: Readonly<Record<string, Act>> = {
+  ask: (_person, _browser, auth) => auth.fetch(`${BASE}/users/me`),
+  others: (_person, _browser, auth) => auth.sessions.endOthers(),
+  logout: (_person, _browser, auth) => auth.logout(),
+  password(person, _browser, auth) {
     const [currentPassword, newPassword] = [passwordOf(person), `correct horse ${person.chance.below(1e9)}`];
     person.passwords.push(newPassword);
     return auth.changePassword({ currentPassword, newPassword });
   },
-};
-/** Also without a session. */
-const OUTSIDE: Readonly<Record<string, Act>> = {
-  visit: (_auth, person, browser) => visit(person, browser),
-  mail: (_auth, person, browser) => visit(person, browser, person.chance.pick(lettersTo(person.name))),
+  visit: (person, browser) => visit(person, browser),
+  mail: (person, browser) => visit(person, browser, person.chance.pick(lettersTo(person.name))),
   /** Who comes from the former system, which vouches for them. */
-  async adoption(_auth, { chance, name }, browser) {
+  async adoption({ chance, name }, browser) {
     const iat = Math.floor(kernel.now() / SECOND);
     const claims = { aud: BASE, sub: userNamed(name)?.id, jti: chance.id(), iat, exp: iat + 60 };
     const assertion = compact({ typ: 'adoption+jwt', alg: 'ES256' }, claims, ecdsa(deployment.formerSystem.privateKey));
     await sendTwice(browser, '/auth/adopt', { assertion });
   },
 };
-const ACTS = Object.keys({ ...INSIDE, ...OUTSIDE });
+const NEEDS_SESSION = /^(ask|others|logout|password)$/;
 const act = async (person: Person, browser: Browser): Promise<void> => {
-  const { chance } = person;
   const { auth } = await visibleTab(person, browser);
-  const chosen = chance.happens(0.5) ? hotOf(ACTS) : chance.pick(ACTS);
-  if (OUTSIDE[chosen]) await OUTSIDE[chosen](auth, person, browser);
+  const [name, run] = person.chance.happens(0.5)
+    ? hotOf(Object.entries(ACTS))
+    : person.chance.pick(Object.entries(ACTS));
+  if (!NEEDS_SESSION.test(name)) await run(person, browser, auth);
   else if (auth.user === null) await logIn(person, browser, auth);
-  else await tried(`${browser.name}: ${chosen}`, Promise.resolve(INSIDE[chosen]?.(auth, person, browser)));
-};
-
-/** Who has nothing else gets recovery codes with it. */
-const addPasskey = async (person: Person, auth: AuthClient): Promise<void> => {
-  const post = async (path: string, body?: object) => {
-    const answer = await auth.fetch(`${BASE}/users/me/passkeys${path}`, { method: 'POST', ...(body && json(body)) });
-    return Object(await answer.json()).data;
-  };
-  const key = newKey();
-  const added = await post('', { credential: key.create((await post('/options')) ?? { challenge: 'none' }) });
-  if (added) person.keys.push(key);
-  if (added?.recoveryCodes) person.recoveryCodes = added.recoveryCodes;
+  else await tried(`${browser.name}: ${name}`, run(person, browser, auth));
 };
 
 /** Who cannot log in registers anew. */

@@ -44,13 +44,6 @@ for (const name of ['Map', 'Set'] as const) {
   Object.assign(globalThis, { [name]: new Proxy(globalThis[name], { construct }) });
 }
 
-class SimulatedDate extends Date {
-  static override now = kernel.now;
-  constructor(...given: unknown[]) {
-    super(...((given.length === 0 ? [kernel.now()] : given) as [number]));
-  }
-}
-
 type Call = (...given: unknown[]) => void;
 const timerOf = (call: () => void, delay: unknown, repeats = false) => {
   const milliseconds = Math.max(1, Number(delay) || 1);
@@ -99,7 +92,10 @@ const define = (target: object, members: object): void => {
   for (const [name, value] of Object.entries(members))
     Object.defineProperty(target, name, { value, configurable: true });
 };
-Object.assign(globalThis, { Date: SimulatedDate, ...simulatedTimers });
+Date.now = kernel.now;
+const dateOf = (date: DateConstructor, given: unknown[]) =>
+  new date(...((given.length ? given : [Date.now()]) as [number]));
+Object.assign(globalThis, { Date: new Proxy(Date, { construct: dateOf }), ...simulatedTimers });
 Object.assign(timers, simulatedTimers);
 Object.assign(promisedTimers, { setTimeout: pause, setImmediate: () => pause(1) });
 define(performance, { now: () => kernel.time - START, timeOrigin: START });

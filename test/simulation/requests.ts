@@ -1,4 +1,4 @@
-import { decoded } from '../../src/adapters/crypto/es256.ts';
+import { decoded } from '../../src/adapters/crypto/jws.ts';
 import type { Answer as Checked } from '../support/openapi/answer-check.ts';
 
 /** What is asked and answered, and the tokens in it. */

@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
-import { memoryCounts } from '../../src/adapters/limits/counts.ts';
+import { type Counts, memoryCounts } from '../../src/adapters/limits/counts.ts';
 import { storageOver } from '../../src/adapters/records/storage.ts';
 import type { SenderFor } from '../../src/application/ports/hooks.ts';
 import type { IdentityProvider } from '../../src/application/ports/identity-providers.ts';
@@ -77,14 +77,13 @@ const provider = (chance: Chance): IdentityProvider => ({
 
 const simulatedCounts = () => {
   const counts = memoryCounts();
-  return new Proxy(counts, {
-    get:
-      (_counts, name: keyof typeof counts) =>
-      async (...given: []) => {
-        if (outside.hasNoCounts) throw new Error('the counts are away');
-        return Reflect.apply(counts[name], counts, given);
-      },
-  });
+  const get =
+    (_counts: Counts, name: keyof Counts) =>
+    async (...given: []) => {
+      if (outside.hasNoCounts) throw new Error('the counts are away');
+      return Reflect.apply(counts[name], counts, given);
+    };
+  return new Proxy(counts, { get });
 };
 
 /** What instances share. */
@@ -107,7 +106,7 @@ export const deployment = perWorld((chance) => {
     ADOPTION_PUBLIC_KEY: String(formerSystem.publicKeys[0]?.export({ type: 'spki', format: 'pem' })),
   };
   return {
-    ...{ formerSystem, settings, keys: testKeys(), instances: [] as Instance[], counts: simulatedCounts() },
+    ...{ formerSystem, settings, keys: testKeys(), counts: simulatedCounts() },
     ...{ mailerOf: mailServer(chance.fork()), senderFor: receiver(chance.fork()) },
     providers: new Map([['acme', provider(chance.fork())]]),
   };
@@ -115,6 +114,11 @@ export const deployment = perWorld((chance) => {
 
 /** It takes long to make, and no setting of a world changes it. */
 let check: AnswerCheck | undefined;
+/** What is not as the OpenAPI document says. Pages are not in it. */
+export const problemsOf = ({ service }: Instance, { method, path }: Asked, answer: Answer): string[] => {
+  check ??= answerCheckOf(service.routes.filter(({ visitor }) => visitor === undefined));
+  return /json/.test(answer.headers['content-type'] ?? '') ? check(method, path, answer) : [];
+};
 
 export type Instance = Awaited<ReturnType<typeof openInstance>>;
 export const instances = perWorld((): Instance[] => []);
@@ -142,11 +146,6 @@ export const openInstance = async () => {
   for (const sender of [service.mail, service.webhooks]) void sender?.deliver(stop.signal, POLLS);
   return {
     ...{ line, service, kept },
-    /** What is not as the OpenAPI document says. Pages are not in it. */
-    problemsOf({ method, path }: Asked, answer: Answer): string[] {
-      check ??= answerCheckOf(service.routes.filter(({ visitor }) => visitor === undefined));
-      return /json/.test(answer.headers['content-type'] ?? '') ? check(method, path, answer) : [];
-    },
     /** The process is gone: nothing that it would do happens any more. */
     kill(): void {
       kill();

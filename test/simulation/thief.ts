@@ -1,9 +1,9 @@
-import { openBrowser } from './browser.ts';
+import type { Browser } from './browser.ts';
 import { database } from './database.ts';
 import { ask, askForLogIn, internet } from './internet.ts';
 import { type Chance, expect, kernel, MINUTE, SECOND, tell } from './kernel.ts';
 import { claimsOf, REFRESH, sessionOf, tokenIn, tokensOf } from './requests.ts';
-import { allBrowsers, type Person, passwordOf, people, visit } from './visitor.ts';
+import { allBrowsers, passwordOf, people, personOf, visit } from './visitor.ts';
 import { facts, faultWithin, forgotSince, horizon, isLive, lettersTo, sessionRow, userNamed, world } from './world.ts';
 
 /** Milliseconds: within the race window, and a second for what is rounded, the thief and the owner may take turns. */
@@ -13,19 +13,21 @@ const ADDRESS = '203.0.113.66';
 export const steal = async (chance: Chance): Promise<void> => {
   while (!world.isOver) {
     await kernel.sleep(chance.spread(5 * SECOND, horizon() / 4));
-    for (const [way, often] of WAYS) if (!world.isOver && chance.happens(often)) await way(chance);
+    for (const way of WAYS) if (!world.isOver && chance.happens(0.4)) await way(chance);
   }
 };
 
 /** Has a mailbox for a minute, and opens its links. */
 const readMails = async (chance: Chance): Promise<void> => {
   const victim = chance.pick(people);
-  const browser = openBrowser(chance.fork(), 'mallory', ADDRESS);
-  const nothing = { passwords: [], secrets: ['JBSWY3DPEHPK3PXP'], keys: [], recoveryCodes: [] };
-  const mallory: Person = { ...victim, ...nothing, name: browser.name, chance };
+  const mallory = personOf('mallory', 66, chance.fork());
   tell(`a thief reads the mails of ${victim.name}`);
   for (let links = 3; links > 0; links -= 1)
-    await visit(mallory, browser, chance.pick([victim, mallory].flatMap(({ name }) => lettersTo(name).slice(-3))));
+    await visit(
+      mallory,
+      mallory.browsers[0] as Browser,
+      chance.pick([victim, mallory].flatMap(({ name }) => lettersTo(name).slice(-3))),
+    );
 };
 
 /** Copies a cookie, and renews it for as long as that works. */
@@ -98,10 +100,4 @@ const usePassword = async (chance: Chance): Promise<void> => {
   expect('on a new device a password alone opens no session', answer?.status !== 200, () => owner.name, excuse);
 };
 
-/** What thieves do, and how often. */
-const WAYS = new Map(
-  [guess, repeat, useToken, usePassword, renew, readMails].map((way, at) => [
-    way,
-    [0.2, 0.5, 0.5, 0.5, 0.7, 0.4][at] as number,
-  ]),
-);
+const WAYS = [guess, repeat, useToken, usePassword, renew, readMails];

@@ -12,7 +12,7 @@ import { hasPassword, type Letter, lettersTo, userNamed, world } from './world.t
 /** Somebody at the pages of the service, without scripts: opens one, fills in one of its forms by the names of its fields, and sends it. */
 
 export type Person = ReturnType<typeof personOf>;
-const personOf = (name: string, number: number, chance: Chance) => ({
+export const personOf = (name: string, number: number, chance: Chance) => ({
   ...{ name, chance, secrets: ['JBSWY3DPEHPK3PXP'], keys: [] as Authenticator[], recoveryCodes: [] as string[] },
   /** All that they have ever chosen. */
   passwords: world.needsPasswords || number % 2 > 0 ? [`correct horse ${name}`] : [],
@@ -36,7 +36,6 @@ export const mailedCode = ({ name }: Person): string | undefined =>
 /** What the server of an application, or a page, sends twice when it gets no answer. */
 export const sendTwice = (browser: Browser, path: string, body: object, more: { origin?: null } = {}) =>
   Promise.allSettled([1, 2].map(() => browser.send('POST', path, { ...json(body), ...more })));
-export const newKey = () => authenticator({ rpId: new URL(BASE).hostname, origin: BASE });
 
 type Trip = { readonly person: Person; readonly browser: Browser; readonly token: string };
 type Form = ShownForm & { readonly page: string; readonly of: Page['forms'][string] };
@@ -74,7 +73,7 @@ const FIELDS: Readonly<Record<string, (trip: Trip, form: Form) => string | undef
     return codeAt(fields.secret || `${person.secrets.at(-1)}`, kernel.now());
   },
   async credential(trip, { page, options }) {
-    const [{ keys, chance }, key] = [trip.person, newKey()];
+    const [{ keys, chance }, key] = [trip.person, authenticator({ rpId: new URL(BASE).hostname, origin: BASE })];
     const isNew = page === 'factors' || page === 'new-passkey';
     if (isNew) keys.push(key);
     if (isNew) return JSON.stringify(key.create(options));

@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import type { Hooks, ObserveHook } from '../../application/ports/hooks.ts';
 import type { AccountEvent } from '../../domain/event.ts';
-import { withTimeout } from '../limits/response-timeout.ts';
+import { withTimeout } from '../limits/time-limits.ts';
 import { LoggableError } from '../log/redact-error.ts';
 
 const MAX_WAITING = 1_000;

@@ -1,11 +1,10 @@
 import { domainToASCII } from 'node:url';
 import * as v from 'valibot';
 import type { FieldCode } from '../../domain/errors/app-error.ts';
-import { canonicalLocale, LOCALE_MAX_LENGTH } from '../../domain/locale.ts';
 import { LOGIN_CODE_PATTERN } from '../../domain/login-code.ts';
 import { type PasswordLimits, type PasswordProblem, passwordProblem } from '../../domain/password.ts';
 import { CODE_PATTERN } from '../../domain/second-factor.ts';
-import { typedCode, typedName } from '../../domain/text.ts';
+import { canonicalLocale, LOCALE_MAX_LENGTH, typedCode, typedName } from '../../domain/text.ts';
 import {
   EMAIL_MAX_LENGTH,
   EMAIL_PATTERN,

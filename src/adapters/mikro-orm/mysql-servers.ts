@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { MysqlPool, MysqlPoolConnection } from 'kysely';
-import { withTimeout } from '../limits/response-timeout.ts';
+import { withTimeout } from '../limits/time-limits.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { field, NOT_READY } from './dialects.ts';
 import type { PoolState } from './options.ts';

@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import { NO_LOCALE } from '../../domain/locale.ts';
 import { assertPasswordAllowed } from '../../domain/password.ts';
+import { NO_LOCALE } from '../../domain/text.ts';
 import { type PublicUser, publicUser } from '../../domain/user.ts';
 import { lockedUserWithPassword, userWithPassword } from '../login/compare-password.ts';
 import { recordChange } from '../notices.ts';

@@ -1,7 +1,7 @@
+import type { Device } from '../../domain/device.ts';
 import {
   type AccountEvent,
   countingPeriodOf,
-  type Device,
   type Ended,
   EVENTS_KEPT,
   type EventKind,

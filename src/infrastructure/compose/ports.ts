@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
 import { ulidGenerator } from '../../adapters/clock/system.ts';
+import { nodeCryptoTokenSigner, rememberingTokenSigner } from '../../adapters/crypto/jws.ts';
 import { isCommonPassword, leakedPasswordsAt, leakedPasswordsOf } from '../../adapters/crypto/known-passwords.ts';
 import { hashingThreads, passwordHasher } from '../../adapters/crypto/password-hasher.ts';
 import { verifyBrowserProof, verifyDeviceProof } from '../../adapters/crypto/proofs.ts';
 import { secretsOf } from '../../adapters/crypto/secrets.ts';
 import { jwks } from '../../adapters/crypto/token-keys.ts';
-import { nodeCryptoTokenSigner, rememberingTokenSigner } from '../../adapters/crypto/token-signer.ts';
 import { bounded } from '../../adapters/hooks/bounded.ts';
 import type { Check } from '../../adapters/http/request/settings.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';

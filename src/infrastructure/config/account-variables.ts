@@ -1,6 +1,5 @@
 import { NOTICES } from '../../domain/event-table.ts';
-import { canonicalLocale } from '../../domain/locale.ts';
-import { hidesSomething } from '../../domain/text.ts';
+import { canonicalLocale, hidesSomething } from '../../domain/text.ts';
 import { EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../domain/user.ts';
 import * as format from './formats.ts';
 import { adoptionKeys, hookKey, operatorKeys, secretKeys } from './keys.ts';

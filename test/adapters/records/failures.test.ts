@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { inspect } from 'node:util';
 import type { CompiledQuery } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { framesOf } from '../../../src/adapters/log/redact-error.ts';
 import { POSTGRESQL, SQLITE, type SqlDialect, translatedBy } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
@@ -77,7 +77,6 @@ describe.each(KINDS)('an error of $on', ({ open, dialect, quoting, code }) => {
   beforeAll(async () => {
     database = await open();
   });
-  afterAll(() => database?.close());
   beforeEach(async () => {
     await database.em.execute('delete from users');
   });

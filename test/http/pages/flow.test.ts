@@ -225,6 +225,7 @@ type Results = Readonly<Record<string, () => Promise<Visitor>>>;
  * results that all forms have are below.
  */
 const RESULTS: Readonly<Record<string, Results>> = {
+  'log-in.account': { success: async () => sending(await at('/auth/log-in'), 'log-in.account', { account: 'nobody' }) },
   'log-in.log-in': {
     success: async () => {
       const { person } = await memberAt('/auth/account');
@@ -740,10 +741,13 @@ describe('each page', () => {
   });
 
   it.each(['/auth/account', '/auth/account/delete'])(
-    '%s says how users of a provider get the password that it asks for',
+    '%s says to those who have no password how they get one',
     async (path) => {
+      const visitor = await withoutPassword(path);
+      expect(unescaped(visitor.answers.at(-1)?.text ?? '')).toContain(titles.account?.['first-password']);
+      expect(visitor.shown('account.password')).toEqual([]);
       const { text } = await (await memberAt('/auth/account')).open(path);
-      expect(unescaped(text)).toContain(titles.account?.['first-password']);
+      expect(unescaped(text)).not.toContain(titles.account?.['first-password']);
     },
   );
 

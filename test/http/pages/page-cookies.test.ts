@@ -225,7 +225,7 @@ describe('a second click', () => {
     const { person } = await registeredVisitor(service);
     const visitor = visitorOf(service);
     await visitor.open('/auth/log-in');
-    const [form] = visitor.shown('log-in.log-in');
+    const [form] = visitor.shown('log-in.account');
     const click = () =>
       visitorOf(service).post('/auth/log-in', { ...form?.fields, account: person.username, password: person.password });
     const [first, second] =

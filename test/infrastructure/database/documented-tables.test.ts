@@ -4,7 +4,8 @@ import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { TABLES } from '../../../src/application/storage/tables.ts';
 import { anEvent, aSession, aUser } from '../../support/builders.ts';
 import { readText, tableBelow } from '../../support/checkout/repository.ts';
-import { openOnPostgresql, type SharedDatabase, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+import { openOnPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+import type { Database } from '../../support/storage/open-database.ts';
 import { storeEvents } from '../../support/stored-events.ts';
 
 const PAGE = 'docs/observe.md';
@@ -27,7 +28,7 @@ it('docs/observe.md names tables and columns as they are, with the types that it
 });
 
 describe.runIf(TEST_DATABASE_URL !== undefined)('the reports of docs/observe.md', () => {
-  let database: SharedDatabase;
+  let database: Database;
   const reports = [...readText(PAGE).matchAll(/```sql\n([\s\S]*?)```/g)].map(([, sql = '']) => sql);
   const report = async (at: number): Promise<object[]> =>
     await database.em.execute(reports[at] ?? expect.unreachable());

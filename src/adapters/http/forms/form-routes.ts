@@ -55,7 +55,7 @@ const rememberUse = ({ usedLast }: Pick<FormDeps, 'usedLast'>, ctx: Context, { f
 
 const whenDone = (deps: FormDeps, at: Locations, submitted: Submitted) => async (ctx: Context) => {
   const { states, openedBy, rememberProof, bindingCodeOf } = deps;
-  const { formName, form } = submitted;
+  const { page, formName, form } = submitted;
   rememberUse(deps, ctx, submitted);
   const payload: Readonly<Record<string, unknown>> = { ...(ctx.state.payload as object | null) };
   const { accessToken } = payload;
@@ -68,10 +68,11 @@ const whenDone = (deps: FormDeps, at: Locations, submitted: Submitted) => async 
   const ahead = shows?.on ?? stepAfterSuccess(submitted, ctx.state.form?.get('password'));
   const step = ahead === 'target' && to === undefined ? (form.otherwise ?? ahead) : ahead;
   const notice = noticeOf(form, step);
-  if (step !== 'target' && (shows !== null || notice !== undefined))
+  const second = step === page ? PAGES[page].second : undefined;
+  if (step !== 'target' && (shows !== null || notice !== undefined || second !== undefined))
     states.set(ctx, {
       page: step,
-      form: form.buttonOf ?? formName,
+      form: second?.form ?? form.buttonOf ?? formName,
       // The QR code does not fit into a cookie. The page makes it again from `uri`.
       ...(shows !== null && {
         session: (opened ?? ctx.request.caller)?.sessionId,
@@ -80,6 +81,7 @@ const whenDone = (deps: FormDeps, at: Locations, submitted: Submitted) => async 
       ...(notice !== undefined && { notice }),
       typed: typedIn(new Map(form.keeps?.map((each) => [each, ctx.state.form?.get(each) ?? '']))),
     });
+  if (second !== undefined) return at.hrefOf(page, to, undefined, second.next);
   const code = opened && authenticates(form) ? bindingCodeOf(opened) : undefined;
   return at.locationOf(step, to, form.mark ?? (opened && MARKS.loggedIn), code);
 };
@@ -109,9 +111,10 @@ const whenFailed = (deps: FormDeps, at: Locations, submitted: Submitted) => asyn
     states.set(ctx, { page: PAGES[lacking].leadsOn ? page : lacking, form: '', notice: 'not-sent' });
     return at.lackingAt(lacking, page, to);
   }
+  const shown = otherPage === undefined ? (form.buttonOf ?? formName) : '';
   states.set(ctx, {
     page: otherPage ?? page,
-    form: otherPage === undefined ? (form.buttonOf ?? formName) : '',
+    form: shown,
     typed: typedIn(fields),
     ...(otherPage === undefined && { session: ctx.request.caller?.sessionId }),
     error: {
@@ -121,7 +124,8 @@ const whenFailed = (deps: FormDeps, at: Locations, submitted: Submitted) => asyn
         .filter(({ field }) => form.fields.includes(field)),
     },
   });
-  return at.hrefOf(otherPage ?? page, to, MARKS.failed);
+  const { second } = PAGES[page];
+  return at.hrefOf(otherPage ?? page, to, MARKS.failed, shown === second?.form ? second.next : undefined);
 };
 
 const stepAfterSuccess = ({ form, submits: { response, cookie } }: Submitted, password = ''): Step => {

@@ -96,8 +96,8 @@ const buttonOf = (shown: PageView, name: string, values: Texts, item = '', actio
   const text = filledText(pattern, () => item);
   const content = html`${markOf(form, values)}${text}`;
   const label = item === '' || text !== pattern ? NOTHING : html` aria-label="${text}: ${item}"`;
-  if (!form.recalled || shown.usedLast !== usedAs(name, values.provider))
-    return html`<button${action}${label}>${content}</button>`;
+  const uses = form.recalled === true ? [usedAs(name, values.provider)] : (form.recalled ?? []);
+  if (!uses.includes(shown.usedLast ?? '')) return html`<button${action}${label}>${content}</button>`;
   return html`<button${action}${label} aria-describedby="used">${content}</button>
 <small id="used">${shown.texts.common['used-last'] ?? ''}</small>`;
 };

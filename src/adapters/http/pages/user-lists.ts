@@ -135,10 +135,10 @@ ${providersOf(shown, 'link')}
       ? html`<p class="more">${lead} <a href="${linkOf(shown, 'register')}">${register}</a></p>`
       : NOTHING;
   },
-  /** For users without a password, who registered without one, or came from a provider. */
+  /** Users without a password registered without one, or came from a provider. */
   'first-password': (shown) => {
     const { 'first-password': text = '' } = shown.texts.pages.account ?? {};
-    return shown.passwords === 'optional' || shown.providers.length > 0
+    return shown.payloads['current-user']?.hasPassword === false
       ? html`<p class="more"><a href="${linkOf(shown, 'forgot')}">${text}</a></p>`
       : NOTHING;
   },

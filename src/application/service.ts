@@ -62,11 +62,11 @@ type Policies = SecondFactorPolicy & {
   readonly replayPolicy: ReplayPolicy;
   readonly deviceBinding: DeviceBinding;
   /** Whether access tokens say how and when the user has authenticated. */
-  readonly authenticationClaims: boolean;
+  readonly jwtAuthenticationClaims: boolean;
   /** Whether access tokens name their session in a claim, too. Default: they do not. */
-  readonly sessionClaim?: boolean;
+  readonly jwtSessionClaim?: boolean;
   /** Whether access tokens are bound to the key of their session, if it has one. Default: they are not. */
-  readonly tokenBinding?: boolean;
+  readonly jwtBinding?: boolean;
   /** Set if a cookie has the access token, too. Default: none has. */
   readonly accessCookie?: object | null;
   /** `optional`: users may register without a password. Default: required. */

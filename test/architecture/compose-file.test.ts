@@ -144,7 +144,7 @@ describe('kubernetes.yaml', () => {
     const config = parseConfig({ NODE_ENV: 'production', ...Object.fromEntries(given) });
     expect(config.hookPrivateKey).not.toBeNull();
     expect([...config.warnings, ...config.databaseWarnings]).toEqual([]);
-    expect(config).toMatchObject({ issuer: expect.any(String), audience: expect.any(String) });
+    expect(config).toMatchObject({ jwtIssuer: expect.any(String), jwtAudience: expect.any(String) });
     const ports = container.ports.map(({ containerPort }: { readonly containerPort: number }) => containerPort);
     expect(ports).toEqual([config.port, config.metrics?.port]);
     expect(container.resources).toMatchObject({ requests: { memory: '256Mi' }, limits: { memory: '768Mi' } });

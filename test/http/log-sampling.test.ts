@@ -183,7 +183,7 @@ describe('a repeated request', () => {
   });
 
   it('that is slow is logged at its level up to the limit, and then counted', async () => {
-    const app = await sampledApp({ slowRequest: { warn: 0, error: 600_000 } });
+    const app = await sampledApp({ slowRequestThresholds: { warn: 0, error: 600_000 } });
     await repeat(LINES_PER_KIND + 5, () => app.http.get('/probe').expect(200));
     const levels = withMessage(app.logs, 'request answered').map(({ level }) => level);
     expect(levels).toEqual(Array(LINES_PER_KIND).fill('warn'));

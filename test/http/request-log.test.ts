@@ -20,7 +20,7 @@ const routeThatTook = (milliseconds: number, path: string) =>
   );
 
 describe('the level of a request', () => {
-  const { slowRequest } = parseConfig({});
+  const { slowRequestThresholds } = parseConfig({});
 
   it.each([
     [0, '/probe', 'debug'],
@@ -33,7 +33,7 @@ describe('the level of a request', () => {
     [1_000, '/fail', 'warn'],
     [3_000, '/fail', 'error'],
   ])('of %i ms, on %s and with the default thresholds, is %s', async (milliseconds, path, level) => {
-    const app = await stageApp([routeThatTook(milliseconds, path)], { slowRequest });
+    const app = await stageApp([routeThatTook(milliseconds, path)], { slowRequestThresholds });
     await app.http.get(path);
     expect(answered(app)).toEqual([expect.objectContaining({ level })]);
   });

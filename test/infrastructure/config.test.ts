@@ -33,7 +33,7 @@ describe('without any variable', () => {
         strict: { requests: 100, window: 60_000 },
         public: null,
       },
-      slowRequest: { warn: 1_000, error: 3_000 },
+      slowRequestThresholds: { warn: 1_000, error: 3_000 },
       ...{ database: DEFAULT_FILE, redisUrls: [], passwordBlocklist: 'off', warnings: [], databaseWarnings: [] },
       ...{ boundCookieLifetime: null, accessCookie: null, navigation: null, admin: null, providers: [] },
       refreshCookie: { path: '/auth', sameSite: 'lax', secure: false, maxAge: 604_800_000 },

@@ -59,7 +59,7 @@ export const application = (given: Partial<Omit<Service, 'clock' | 'hasher' | 's
     accessLifetime: 15 * MINUTE,
     refreshLifetime: 7 * DAY,
     sessionMaxLifetime: null,
-    authenticationClaims: false,
+    jwtAuthenticationClaims: false,
     replayPolicy: { raceWindow: 10 * SECOND, replayWindow: 0 },
     mailer: null,
     providers: new Map<string, IdentityProvider>(),

@@ -71,7 +71,7 @@ export type HttpDeps = {
   ) => Promise<string>;
   readonly requestTimeout: number;
   /** SPEC "Slow-request logging". */
-  readonly slowRequest: { readonly warn: number; readonly error: number };
+  readonly slowRequestThresholds: { readonly warn: number; readonly error: number };
   /** Called for each response. @param duration since the request arrived */
   readonly onRequest?: ((route: string, status: number, duration: number) => void) | undefined;
   /** Called for each response to input that is not HTTP, or did not arrive in time. */

@@ -124,14 +124,14 @@ export const issueAccess = async (
   hookClaims: HookClaims,
 ): Promise<IssuedAccess> => {
   const unbound = () => issueAccessToken(deps, user, session, now, hookClaims);
-  if (!deps.tokenBinding || session.deviceKey === null) return { accessToken: await unbound() };
+  if (!deps.jwtBinding || session.deviceKey === null) return { accessToken: await unbound() };
   const accessToken = await issueAccessToken(deps, user, session, now, hookClaims, { jkt: session.deviceKey });
   return deps.accessCookie == null ? { accessToken } : { accessToken, cookieToken: await unbound() };
 };
 
 /** @param cnf the key to which the token is bound. @throws AppError AUTH_FAILED when the user may not have tokens. */
 export const issueAccessToken = async (
-  { tokens, ids, accessLifetime: lifetime, authenticationClaims, sessionClaim = false }: Service,
+  { tokens, ids, accessLifetime: lifetime, jwtAuthenticationClaims, jwtSessionClaim = false }: Service,
   user: ClaimedUser | null,
   session: Pick<Session, 'id'> & Authenticated,
   now: number,
@@ -140,10 +140,10 @@ export const issueAccessToken = async (
 ): Promise<string> => {
   if (!mayHaveTokens(user) || hookClaims === null) throw refusedTokens();
   const claimed = hookClaims === undefined ? user : { ...user, attributes: hookClaims };
-  const authenticated = authenticationClaims ? session : null;
+  const authenticated = jwtAuthenticationClaims ? session : null;
   const claims = accessClaims({ user: claimed, tokenId: ids.next(), now, lifetime, authenticated });
   return tokens.signAccess({
-    claims: { ...claims, ...(sessionClaim && { sid: session.id }), ...(cnf && { cnf }) },
+    claims: { ...claims, ...(jwtSessionClaim && { sid: session.id }), ...(cnf && { cnf }) },
     sessionId: session.id,
   });
 };

@@ -151,8 +151,8 @@ const qrOf = async (state: PageState | null): Promise<string | null> => {
   return uri === undefined ? null : (await import('uqr')).renderSVG(uri);
 };
 
-const imagesOf = ({ logoUrl, darkLogoUrl, iconUrl }: Brand): string => {
-  const origins = [logoUrl, darkLogoUrl, iconUrl].flatMap((url) => (url ? [new URL(url).origin] : []));
+const imagesOf = ({ logoUrl, logoDarkUrl, iconUrl }: Brand): string => {
+  const origins = [logoUrl, logoDarkUrl, iconUrl].flatMap((url) => (url ? [new URL(url).origin] : []));
   return ["'self'", ...new Set(origins)].join(' ');
 };
 

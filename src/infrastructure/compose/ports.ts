@@ -132,7 +132,10 @@ const withDefaults = <Members extends object>(given: Partial<Members> = {}, defa
 });
 
 /** With a signer of the caller, the key set is empty, and without keys in the environment a key of this process signs other values. */
-const openTokens = async ({ keys: given, dataDir, issuer, audience }: Config, { tokens }: PortOverrides) => {
+const openTokens = async (
+  { keys: given, dataDir, jwtIssuer: issuer, jwtAudience: audience }: Config,
+  { tokens }: PortOverrides,
+) => {
   if (tokens !== undefined)
     return { tokens, keySet: { keys: [] }, signingKey: given?.refresh.privateKey ?? newPair().privateKey };
   const keys = given ?? (await loadOrCreateKeys(dataDir));

@@ -128,7 +128,7 @@ export const declareRoutes = (
       : []),
     ...errorRoutes(settings, () => catalog),
     keySetRoute(keySet),
-    ...(config.issuer === null ? [] : [authorizationServerRoute(config.issuer, baseUrl, config.tokenBinding)]),
+    ...(config.jwtIssuer === null ? [] : [authorizationServerRoute(config.jwtIssuer, baseUrl, config.jwtBinding)]),
     ...(endedFeed === null ? [] : [endedSessionsRoute(endedFeed, config.requestTimeout)]),
     ...(deps.mailer === null && !config.userPages ? [] : [changePasswordRoute(passwordPageOf(config))]),
     ...(passkeysPage === null ? [] : [passkeyEndpointsRoute(passkeysPage)]),

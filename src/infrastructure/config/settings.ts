@@ -9,7 +9,7 @@ import { type RateLimits, rateLimits } from './formats.ts';
 import { KEY_VARIABLES } from './keys.ts';
 import { RATE_LIMITS } from './service-variables.ts';
 import { isLoopback, isOfProgram } from './urls.ts';
-import type { Values } from './variables.ts';
+import type { Values, VariableName } from './variables.ts';
 
 const MINUTE = 60_000;
 
@@ -51,6 +51,18 @@ const originsOfApp = (app: string): string[] => {
     : [`android:apk-key-hash:${Buffer.from(hex.replaceAll(':', ''), 'hex').toString('base64url')}`];
 };
 
+type CamelCase<Name extends string> = Name extends `${infer Word}_${infer Words}`
+  ? `${Lowercase<Word>}${Capitalize<CamelCase<Words>>}`
+  : Lowercase<Name>;
+
+/** SESSION_MAX_LIFETIME as `sessionMaxLifetime`, and so on. `null`: the variable is unset; its `meaning` says what happens then. */
+const named = <Name extends VariableName>(env: Values, ...names: Name[]) => {
+  const camelCase = (name: string) => name.toLowerCase().replace(/_./g, ([, letter = '']) => letter.toUpperCase());
+  return Object.fromEntries(names.map((name) => [camelCase(name), env[name] ?? null])) as {
+    readonly [N in Name as CamelCase<N>]: undefined extends Values[N] ? NonNullable<Values[N]> | null : Values[N];
+  };
+};
+
 /** What the service needs from the variables. Times are in milliseconds. */
 export const settingsOf = (env: Values) => {
   const allowedOriginsSetting = originsSettingOf(env);
@@ -61,11 +73,14 @@ export const settingsOf = (env: Values) => {
   const domain = hostOf(new URL(baseUrl));
   const { ADOPTION_PUBLIC_KEY: publicKeys, VERIFY_PASSWORDS_AT: verifier } = env;
   return {
+    ...named(env, 'WORKERS', 'HOST', 'PORT', 'TRUST_PROXY', 'SHUTDOWN_DELAY', 'SLOW_REQUEST_THRESHOLDS', 'LOG_LEVEL'),
+    ...named(env, 'METRICS', 'APP_LINKS', 'NATIVE_APPS', 'PASSKEYS_PAGE_URL', 'DEFAULT_LOCALE', 'PAGE_TEMPLATES'),
+    ...named(env, 'DATA_DIR', 'MIGRATE_ON_START', 'EVENTS_RETENTION', 'PASSWORD_HASH', 'BCRYPT_COST'),
+    ...named(env, 'JWT_ISSUER', 'JWT_AUDIENCE', 'JWT_AUTHENTICATION_CLAIMS', 'JWT_SESSION_CLAIM'),
+    ...named(env, 'SESSION_MAX_LIFETIME', 'DEVICE_BINDING', 'NEW_DEVICE_CODE', 'SECOND_FACTOR', 'FACTOR_KEYS'),
+    ...named(env, 'PASSWORDS', 'LEAKED_PASSWORDS_FILE', 'LEAKED_PASSWORDS_URL', 'MAIL_TEMPLATES'),
+    ...named(env, 'HOOK_BEFORE_REGISTER', 'HOOK_PRIVATE_KEY', 'WEBHOOK_ALLOWED_NETWORKS'),
     environment: env.NODE_ENV,
-    workers: env.WORKERS,
-    host: env.HOST,
-    /** 0 is any free port. */
-    port: env.PORT,
     /** Has no trailing slash. */
     baseUrl,
     /** Serialized origins (RFC 6454 §6.2), of websites and of programs. */
@@ -73,23 +88,15 @@ export const settingsOf = (env: Values) => {
     allowedOriginsSetting,
     /** The origins at which browsers open the pages of the service. */
     ownOrigins,
-    appLinks: env.APP_LINKS,
-    nativeApps: env.NATIVE_APPS,
     allowedHeaders: [...new Set([...env.ALLOWED_HEADERS, ...(env.JWT_BINDING === 'on' ? ['DPoP'] : [])])],
     /** Where users go from the pages of the service: the first allowed origin of a website. */
     application: allowedOrigins.find((origin) => !isOfProgram(origin)) ?? null,
-    passkeysPageUrl: env.PASSKEYS_PAGE_URL ?? null,
     webauthn: { rpId: env.WEBAUTHN_RP_ID ?? domain, origins: [...new Set(origins)] },
     /** Whether there is the page `/console`, for developers. */
     console: !isProduction(env),
-    trustProxy: env.TRUST_PROXY,
     requestTimeout: env.REQUEST_TIMEOUT_MS,
-    shutdownDelay: env.SHUTDOWN_DELAY,
-    slowRequest: env.SLOW_REQUEST_THRESHOLDS,
     // The default names every tier.
     rateLimits: { ...rateLimits.parse(RATE_LIMITS[env.NODE_ENV]), ...env.RATE_LIMITS } as RateLimits,
-    logLevel: env.LOG_LEVEL,
-    metrics: env.METRICS,
     /** With an `endpoint` of `null`, no spans are recorded. */
     tracing: tracingOf(env),
     admin: adminOf(env),
@@ -98,34 +105,20 @@ export const settingsOf = (env: Values) => {
     officeLink: env.ADMIN_USERS === undefined ? null : `${adminUrlOf(env)}/office/signed-in`,
 
     database: databaseOf(env),
-    dataDir: env.DATA_DIR,
-    migrateOnStart: env.MIGRATE_ON_START,
     /** One URL is a server or a node of a cluster, several are nodes or sentinels. Empty: no Redis. */
     redisUrls: env.REDIS_URL ?? [],
-    passwordHash: env.PASSWORD_HASH,
     passwordLimits: { minLength: env.PASSWORD_MIN_LENGTH, maxBytes: PASSWORD_MAX_BYTES[env.PASSWORD_HASH] },
-    leakedPasswordsFile: env.LEAKED_PASSWORDS_FILE ?? null,
-    leakedPasswordsUrl: env.LEAKED_PASSWORDS_URL ?? null,
     /** The name of the product, its host, and the parts of it. */
     productWords: [env.BRAND_NAME ?? '', domain, ...domain.split('.')],
-    bcryptCost: env.BCRYPT_COST,
     passwordBlocklist: isProduction(env) ? ('common' as const) : ('off' as const),
 
     /** `null`: the service generates its own in `dataDir`. Never in production. */
     keys: keysOf(env),
-    /** The `iss` and the `aud` of both tokens. */
-    issuer: env.JWT_ISSUER ?? null,
-    audience: env.JWT_AUDIENCE ?? null,
     accessLifetime: accessLifetimeOf(env),
     refreshLifetime: env.JWT_REFRESH_EXPIRES_IN,
-    /** `null`: sessions may be renewed for ever. */
-    sessionMaxLifetime: env.SESSION_MAX_LIFETIME,
-    authenticationClaims: env.JWT_AUTHENTICATION_CLAIMS,
-    sessionClaim: env.JWT_SESSION_CLAIM,
-    tokenBinding: env.JWT_BINDING === 'on',
+    jwtBinding: env.JWT_BINDING === 'on',
     raceWindow: raceWindowOf(env),
     replayWindow: env.JWT_REFRESH_REPLAY_WINDOW,
-    deviceBinding: env.DEVICE_BINDING,
     /** `null`: no key of a browser, which needs https and a Secure cookie. */
     boundCookieLifetime: canBindBrowsers(env) ? 10 * MINUTE : null,
     refreshCookie: {
@@ -153,29 +146,18 @@ export const settingsOf = (env: Values) => {
     codePageUrl: hasUserPages(env)
       ? `${baseUrl}/auth/code`
       : (env.LOGIN_PAGE_URL ?? `${env.ACCOUNT_PAGES_URL ?? baseUrl}/login-code`),
-    /** `null`: no URL decides about registrations. */
-    hookBeforeRegister: env.HOOK_BEFORE_REGISTER ?? null,
-    /** `null`: the service generates its own in `dataDir`. */
-    hookPrivateKey: env.HOOK_PRIVATE_KEY ?? null,
-    webhookAllowedNetworks: env.WEBHOOK_ALLOWED_NETWORKS,
     emailVerification: mail === null ? ('off' as const) : (env.EMAIL_VERIFICATION ?? ('optional' as const)),
     loginByCode: env.LOGIN_BY_CODE === 'on',
-    newDeviceCode: env.NEW_DEVICE_CODE,
-    passwords: env.PASSWORDS,
     notices: new Set(env.MAIL_NOTICES),
-    secondFactor: env.SECOND_FACTOR,
-    /** `null`: the service generates its own in `dataDir`, or in production has no authenticator apps. */
-    factorKeys: env.FACTOR_KEYS ?? null,
     /** `null`: no session of a former system is adopted. `endsAt`: epoch milliseconds; `null`: never. */
     adoption: publicKeys ? { publicKeys, endsAt: env.ADOPTION_ENDS ?? null } : null,
     /** `null`: no former system is asked about passwords. `until`: epoch milliseconds; `null`: for ever. */
     verifyPasswords: verifier ? { url: verifier, until: env.VERIFY_PASSWORDS_UNTIL ?? null } : null,
-    eventsRetention: env.EVENTS_RETENTION,
     /** The colour is `#rrggbb`. */
     brand: {
       name: env.BRAND_NAME ?? new URL(baseUrl).host,
       logoUrl: env.BRAND_LOGO_URL ?? null,
-      darkLogoUrl: env.BRAND_LOGO_DARK_URL ?? null,
+      logoDarkUrl: env.BRAND_LOGO_DARK_URL ?? null,
       iconUrl: env.BRAND_ICON_URL ?? null,
       termsUrl: env.BRAND_TERMS_URL ?? null,
       privacyUrl: env.BRAND_PRIVACY_URL ?? null,
@@ -186,11 +168,6 @@ export const settingsOf = (env: Values) => {
       radius: env.BRAND_RADIUS,
       background: env.BRAND_BACKGROUND ?? null,
     },
-    defaultLocale: env.DEFAULT_LOCALE,
-    /** A directory; `null`: only the built-in templates. */
-    mailTemplates: env.MAIL_TEMPLATES ?? null,
-    /** The same for the pages for users. */
-    pageTemplates: env.PAGE_TEMPLATES ?? null,
   };
 };
 

@@ -54,7 +54,7 @@ it('a failure is no reason to try another username', async () => {
 });
 
 it('a user without a password has presented none, and nobody can log in with one', async () => {
-  const app = application({ authenticationClaims: true });
+  const app = application({ jwtAuthenticationClaims: true });
   const { user, accessToken } = await register(app);
   const { token } = (await app.tokens.verifyAccess(accessToken, app.clock.now())) as { token: { claims: object } };
   expect(token.claims).toMatchObject({ amr: [], acr: 'aal1' });

@@ -82,7 +82,7 @@ it('claims about the authentication are in access tokens only if they are config
   const without = await setUp();
   expect((await without.tokenOf(without.accessToken)).claims).not.toHaveProperty('amr');
 
-  const { app, tokenOf, accessToken, refreshToken, step } = await setUp({ authenticationClaims: true });
+  const { app, tokenOf, accessToken, refreshToken, step } = await setUp({ jwtAuthenticationClaims: true });
   const auth_time = app.clock.now() / 1000;
   expect((await tokenOf(accessToken)).claims).toMatchObject({ auth_time, amr: ['pwd'], acr: 'aal1' });
   app.clock.advance(15 * MINUTE);
@@ -161,7 +161,7 @@ describe('assertSteppedUp', () => {
   });
 
   it('refuses a change of factors in a session of two that were shown long ago, also after the password alone', async () => {
-    const { app, key, assertWith, enrol, step, tokenOf, session } = await setUp({ authenticationClaims: true });
+    const { app, key, assertWith, enrol, step, tokenOf, session } = await setUp({ jwtAuthenticationClaims: true });
     await enrol();
     await app.sessions.update(key, twoFactorsAt(app.clock.now()));
     await assertWith(FACTOR_CHANGE);

@@ -69,7 +69,7 @@ export const stageDeps = (given: Partial<StageDeps> = {}): StageDeps & { readonl
     counts: memoryCounts(),
     answerOnce: repeatedRequests(memoryCounts(), sealedBy, randomSecrets.random),
     requestTimeout: 30_000,
-    slowRequest: { warn: 1_000, error: 3_000 },
+    slowRequestThresholds: { warn: 1_000, error: 3_000 },
     trustProxy: 0,
     logs,
     ...given,

@@ -49,7 +49,7 @@ export const logUnreadable = (status: number, reason: string | undefined, deps: 
 };
 
 /** SPEC "Slow-request logging". */
-const levelOf = (duration: number, status: number, { warn, error }: HttpDeps['slowRequest']) => {
+const levelOf = (duration: number, status: number, { warn, error }: HttpDeps['slowRequestThresholds']) => {
   if (duration >= error) return 'error';
   if (duration >= warn) return 'warn';
   return status >= 400 ? 'info' : 'debug';
@@ -60,13 +60,13 @@ const levelOf = (duration: number, status: number, { warn, error }: HttpDeps['sl
  * request that ended before; in the metrics, always with the arrival.
  */
 export const logRequest = (ctx: Context, deps: HttpDeps): void => {
-  const { logger, sampling, slowRequest, onRequest, environment } = deps;
+  const { logger, sampling, slowRequestThresholds, onRequest, environment } = deps;
   if (ctx.state.logged) return;
   ctx.state.logged = true;
   const now = monotonicTime();
   const { arrivedAt = now, startedAt = arrivedAt, route, suppressed } = ctx.state;
   const duration = now - startedAt;
-  const level = levelOf(duration, ctx.status, slowRequest);
+  const level = levelOf(duration, ctx.status, slowRequestThresholds);
   onRequest?.(route?.name ?? 'none', ctx.status, now - arrivedAt);
   endSpan(ctx);
   const isSlow = level === 'warn' || level === 'error';

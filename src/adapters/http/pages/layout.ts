@@ -15,7 +15,7 @@ export type Navigation = readonly (readonly [path: `/${string}`, name: string])[
 export type Brand = {
   readonly name: string;
   readonly logoUrl: string | null;
-  readonly darkLogoUrl?: string | null;
+  readonly logoDarkUrl?: string | null;
   readonly iconUrl?: string | null;
   readonly termsUrl?: string | null;
   readonly privacyUrl?: string | null;

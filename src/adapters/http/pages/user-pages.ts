@@ -132,7 +132,7 @@ ${script}`;
   return filledTemplate(templates.get('layout') ?? '', (each) => around[each] ?? '');
 };
 
-const logoOf = ({ name, logoUrl, darkLogoUrl: dark }: Brand): Html | string => {
+const logoOf = ({ name, logoUrl, logoDarkUrl: dark }: Brand): Html | string => {
   if (logoUrl === null) return name;
   const image = html`<img src="${logoUrl}" alt="${name}">`;
   return dark ? html`<picture><source media="(prefers-color-scheme: dark)" srcset="${dark}">${image}</picture>` : image;

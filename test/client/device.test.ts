@@ -300,21 +300,13 @@ describe('a request with a token that is bound to the key', () => {
   });
 });
 
-describe('the frame', () => {
-  it('is removed when the client is disposed of', async () => {
-    const { auth, frames } = opened({});
-    await auth.login(ADA);
-    expect(frames).toHaveLength(1);
-    auth.dispose();
-    expect(frames).toHaveLength(0);
-  });
-
-  it('is made anew after the page has removed it', async () => {
-    const { auth, frames, bodies } = opened({});
-    await auth.login(ADA);
-    frames.clear();
-    await auth.refresh();
-    expect(frames).toHaveLength(1);
-    expect(await bodies()).toMatchObject([{ proof: 'proof 1' }, { proof: 'proof 2' }]);
-  });
+it('the frame is made anew after the page has removed it, and removed when the client is disposed of', async () => {
+  const { auth, frames, bodies } = opened({});
+  await auth.login(ADA);
+  frames.clear();
+  await auth.refresh();
+  expect(frames).toHaveLength(1);
+  expect(await bodies()).toMatchObject([{ proof: 'proof 1' }, { proof: 'proof 2' }]);
+  auth.dispose();
+  expect(frames).toHaveLength(0);
 });

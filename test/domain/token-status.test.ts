@@ -20,6 +20,10 @@ const SESSION = newSession({
 const STRICT = { raceWindow: 10_000, replayWindow: 0 };
 const KIND = { raceWindow: 10_000, replayWindow: 5_000 };
 
+/** The status of a token of a session without a key. */
+const statusOf = (session: Session | null, presented: ReturnType<typeof token>, now: number, policy = STRICT) =>
+  tokenStatus(session, presented, { now, policy, evidence: NOT_REQUIRED });
+
 const token = (jti: string, rotation: number, issuedAt: number) => ({
   claims: { jti, iat: Math.floor(issuedAt / 1_000) },
   rotation,
@@ -94,36 +98,30 @@ describe('tokenStatus', () => {
     ['the current token within the replay window of its rotation', t6, last + 4_999, KIND, 'replayable'],
     ['the current token at the end of that window', t6, last + 5_000, KIND, 'current'],
   ])('returns the status of %s', (_, presented, now, policy, status) => {
-    expect(tokenStatus(session, presented, { now, policy, evidence: NOT_REQUIRED })).toBe(status);
+    expect(statusOf(session, presented, now, policy)).toBe(status);
   });
 
   it('is `ended` for every token of a session that has expired or was ended', () => {
     for (const presented of [t1, t5, t6]) {
-      expect(tokenStatus(null, presented, { now: last, policy: KIND, evidence: NOT_REQUIRED })).toBe('ended');
-      expect(tokenStatus(session, presented, { now: session.expiresAt, policy: KIND, evidence: NOT_REQUIRED })).toBe(
-        'ended',
-      );
+      expect(statusOf(null, presented, last, KIND)).toBe('ended');
+      expect(statusOf(session, presented, session.expiresAt, KIND)).toBe('ended');
     }
   });
 
   it('treats the first token as one without a predecessor, which may be rotated at once', () => {
-    expect(tokenStatus(SESSION, token('x', 0, START), { now: START, policy: STRICT, evidence: NOT_REQUIRED })).toBe(
-      'raced',
-    );
-    expect(tokenStatus(SESSION, token('t0', 0, START), { now: START, policy: KIND, evidence: NOT_REQUIRED })).toBe(
-      'current',
-    );
+    expect(statusOf(SESSION, token('x', 0, START), START)).toBe('raced');
+    expect(statusOf(SESSION, token('t0', 0, START), START, KIND)).toBe('current');
   });
 
   it('depends on the proof for a session with a key: the current token is rotated unless it is new, and any older one is replayable', () => {
     const bound = { ...session, browserKey: 'x.y' };
     const evidence = { required: true, proof: null, browserKey: 'x.y' };
-    const statusOf = (presented: typeof t6, now: number, policy: typeof KIND) =>
+    const ofBound = (presented: typeof t6, now: number, policy: typeof KIND) =>
       tokenStatus(bound, presented, { now, policy, evidence });
-    expect(statusOf(t6, last, STRICT)).toBe('current');
-    expect(statusOf(t6, last + 4_999, KIND)).toBe('replayable');
-    expect(statusOf(t6, last + 5_000, KIND)).toBe('current');
-    for (const old of [t1, t5]) expect(statusOf(old, last + 86_400_000, STRICT)).toBe('replayable');
+    expect(ofBound(t6, last, STRICT)).toBe('current');
+    expect(ofBound(t6, last + 4_999, KIND)).toBe('replayable');
+    expect(ofBound(t6, last + 5_000, KIND)).toBe('current');
+    for (const old of [t1, t5]) expect(ofBound(old, last + 86_400_000, STRICT)).toBe('replayable');
     expect(tokenStatus(bound, t6, { now: last, policy: KIND, evidence: { ...evidence, browserKey: null } })).toBe(
       'unproven',
     );
@@ -131,8 +129,8 @@ describe('tokenStatus', () => {
 
   it('is not `replayable` after a revert, since the session does not know when the current token was issued', () => {
     const restored = { ...session, currentTokenId: 't5' };
-    expect(tokenStatus(restored, t5, { now: last, policy: KIND, evidence: NOT_REQUIRED })).toBe('current');
-    expect(tokenStatus(restored, t4, { now: last, policy: KIND, evidence: NOT_REQUIRED })).toBe('raced');
+    expect(statusOf(restored, t5, last, KIND)).toBe('current');
+    expect(statusOf(restored, t4, last, KIND)).toBe('raced');
   });
 });
 
@@ -168,7 +166,7 @@ describe('the tokens of a session, rotated one after the other', () => {
     const statusAt = (time: number) => {
       let session = SESSION;
       for (let at = START + pace; at <= time; at += pace) session = next(session, current(session), at);
-      return tokenStatus(session, FIRST, { now: time, policy: STRICT, evidence: NOT_REQUIRED });
+      return statusOf(session, FIRST, time);
     };
     expect(statusAt(START + pace + 10_000)).toBe('raced');
     expect(statusAt(START + 22_000)).toBe('reused');
@@ -180,13 +178,12 @@ describe('the tokens of a session, rotated one after the other', () => {
     const [kept, lost, newest] = [current(stored), token('b', 2, now - 2_000), token('c', 3, now - 1_000)];
     const recovery = { ...rotation(stored, newest, now), expected: stored.currentTokenId, continuesBurst: false };
     const recovered = rotated(stored, recovery) ?? expect.unreachable();
-    const statusOf = (each: typeof kept, later: number) =>
-      tokenStatus(recovered, each, { now: now + later, policy: STRICT, evidence: NOT_REQUIRED });
+    const later = (each: typeof kept, by: number) => statusOf(recovered, each, now + by);
     for (const each of [kept, lost, newest]) {
-      expect(statusOf(each, 10_000)).toBe('raced');
-      expect(statusOf(each, 10_001)).toBe('reused');
+      expect(later(each, 10_000)).toBe('raced');
+      expect(later(each, 10_001)).toBe('reused');
     }
-    for (const old of [FIRST, token('b', 2, now - 21_000)]) expect(statusOf(old, 0)).toBe('reused');
+    for (const old of [FIRST, token('b', 2, now - 21_000)]) expect(later(old, 0)).toBe('reused');
   });
 
   it('go on with one whose rotation was lost, also if a later rotation of the token before was reverted', () => {
@@ -194,13 +191,12 @@ describe('the tokens of a session, rotated one after the other', () => {
     const lost = token('b', 1, now - 60_000);
     const failed = rotation(SESSION, FIRST, now - 50_000);
     const restored = reverted(SESSION, failed) ?? expect.unreachable();
-    const given = { policy: STRICT, evidence: NOT_REQUIRED };
-    expect(tokenStatus(restored, lost, { now, ...given })).toBe('recoverable');
-    expect(tokenStatus(restored, token('x', 1, START), { now, ...given })).toBe('reused');
+    expect(statusOf(restored, lost, now)).toBe('recoverable');
+    expect(statusOf(restored, token('x', 1, START), now)).toBe('reused');
     const recovery = { ...rotation(restored, lost, now), expected: FIRST.claims.jti, continuesBurst: false };
     const recovered = rotated(restored, recovery) ?? expect.unreachable();
-    expect(tokenStatus(recovered, FIRST, { now: now + 10_000, ...given })).toBe('raced');
-    expect(tokenStatus(recovered, FIRST, { now: now + 10_001, ...given })).toBe('reused');
+    expect(statusOf(recovered, FIRST, now + 10_000)).toBe('raced');
+    expect(statusOf(recovered, FIRST, now + 10_001)).toBe('reused');
   });
 
   it('are raced for a window if the last rotation of one was reverted, and it was rotated later', () => {
@@ -211,14 +207,10 @@ describe('the tokens of a session, rotated one after the other', () => {
     for (const at of [START + 70_000, START + 90_000]) {
       const twice = next(restored, second, at);
       const thrice = next(twice, current(twice), at + 1_000);
-      expect(tokenStatus(thrice, second, { now: at + 10_000, policy: STRICT, evidence: NOT_REQUIRED })).toBe('raced');
-      expect(tokenStatus(thrice, second, { now: at + 21_000, policy: STRICT, evidence: NOT_REQUIRED })).toBe('reused');
-      expect(tokenStatus(restored, FIRST, { now: START + 70_000, policy: STRICT, evidence: NOT_REQUIRED })).toBe(
-        'raced',
-      );
-      expect(tokenStatus(restored, FIRST, { now: START + 70_001, policy: STRICT, evidence: NOT_REQUIRED })).toBe(
-        'reused',
-      );
+      expect(statusOf(thrice, second, at + 10_000)).toBe('raced');
+      expect(statusOf(thrice, second, at + 21_000)).toBe('reused');
+      expect(statusOf(restored, FIRST, START + 70_000)).toBe('raced');
+      expect(statusOf(restored, FIRST, START + 70_001)).toBe('reused');
     }
   });
 });

@@ -160,14 +160,9 @@ describe('the code of an app', () => {
     return { browser, code: await codeFor(browser, to), verifier };
   };
 
-  it('is worth nothing to another app that catches it, which does not use it up either', async () => {
-    const { code, verifier } = await made();
-    await refused({ code, verifier: anApp().verifier });
-    await use({ code, verifier }).expect(200);
-  });
-
-  it('works once, and a second use ends what the first one has opened', async () => {
+  it('is worth nothing to another app that catches it; works once, and a second use ends what the first one has opened', async () => {
     const { browser, ...shown } = await made();
+    await refused({ ...shown, verifier: anApp().verifier });
     const first = await use(shown).expect(200);
     await refused(shown);
     await service.http
@@ -177,17 +172,13 @@ describe('the code of an app', () => {
     await refresh(browser).expect(200);
   });
 
-  it('works for a minute', async () => {
-    const { browser: _, ...shown } = await made();
-    clock.advance(60_000);
-    await refused(shown);
-  });
-
-  it('ends with the session of the browser', async () => {
-    const { browser, ...shown } = await made();
+  it('works for a minute, and ends with the session of the browser', async () => {
+    const [{ browser: _, ...late }, { browser, ...over }] = [await made(), await made()];
     await browser.open('/auth/log-out');
     await browser.submit('log-out.log-out');
-    await refused(shown);
+    await refused(over);
+    clock.advance(60_000);
+    await refused(late);
   });
 
   it('is made by a form of the service alone: neither with an access token nor by a form of an application', async () => {

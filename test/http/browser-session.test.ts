@@ -14,6 +14,7 @@ import {
 } from '../support/http/auth-http.ts';
 import { aPerson, cookiePair, type TestService } from '../support/http/service.ts';
 import { testKeys } from '../support/keys.ts';
+import { keyVariables, PRODUCTION } from '../support/processes/environments.ts';
 
 const ENV = {
   JWT_REFRESH_COOKIE_SECURE: 'true',
@@ -186,6 +187,14 @@ describe('a browser that holds a key', () => {
     expect(codeOf(late)).toEqual([401, 'AUTH_DEVICE_UNPROVEN']);
   });
 
+  it('wins over the cookie of another session without a key, which comes first', async () => {
+    const [owner, other] = [await bound(), await signUp(service)];
+    const both = `${other.cookie}; ${owner.cookie}`;
+    expect((await renew({ ...owner, cookie: both })).status).toBe(200);
+    const { body } = await refresh(`${both}; ${owner.boundCookie}`).expect(200);
+    expect(opened(body.data.accessToken).claims.sub).toBe(owner.id);
+  });
+
   it('saves a round trip with the challenge of the last renewal', async () => {
     const owner = await bound();
     let [answer, cookie, boundCookie] = [owner.renewed, owner.cookie, owner.boundCookie];
@@ -236,25 +245,13 @@ describe('a browser that holds a key', () => {
   });
 
   it('goes on after a change of the keys of the service', async () => {
-    const keys = testKeys();
-    const pem = (kind: 'access' | 'refresh', ...more: string[]) => ({
-      [`JWT_${kind.toUpperCase()}_PRIVATE_KEY`]: keys[kind].privateKey
-        .export({ type: 'pkcs8', format: 'pem' })
-        .toString(),
-      [`JWT_${kind.toUpperCase()}_PUBLIC_KEY`]: [
-        ...keys[kind].publicKeys.map((key) => key.export({ type: 'spki', format: 'pem' }).toString()),
-        ...more,
-      ].join(''),
-    });
-    const before = service.config.keys?.refresh.publicKeys.map((key) =>
-      key.export({ type: 'spki', format: 'pem' }).toString(),
-    );
+    const { access, refresh: pair } = testKeys();
+    const publicKeys = [...pair.publicKeys, ...(service.config.keys?.refresh.publicKeys ?? [])];
     const owner = await bound();
-    const rotated = await start({ ...ENV, ...pem('access'), ...pem('refresh', ...(before ?? [])) }, () => ({ clock }));
-    expect(codeOf(await refresh(`${owner.cookie}; ${owner.boundCookie}`, rotated))).toEqual([
-      401,
-      'AUTH_DEVICE_UNPROVEN',
-    ]);
+    const env = { ...ENV, ...keyVariables({ access, refresh: { ...pair, publicKeys } }) };
+    const rotated = await start(env, () => ({ clock }));
+    const refused = await refresh(`${owner.cookie}; ${owner.boundCookie}`, rotated);
+    expect(codeOf(refused)).toEqual([401, 'AUTH_DEVICE_UNPROVEN']);
     const [ahead = ''] = stringsIn(owner.renewed.headers['secure-session-challenge']);
     await askAs(owner.identifier, owner.cookie, owner.browser.renewal(ahead), rotated).expect(403);
     const renewed = await renew(owner, rotated);
@@ -262,26 +259,10 @@ describe('a browser that holds a key', () => {
   });
 
   it('calls with the origin of the service, which needs no page in production', async () => {
-    const { privateKey, publicKeys } = testKeys().access;
-    const other = testKeys().refresh;
-    const text = (key: typeof privateKey, type: 'pkcs8' | 'spki') =>
-      key.export({ type: type as 'pkcs8', format: 'pem' }).toString();
-    const production = await start({
-      NODE_ENV: 'production',
-      JWT_REFRESH_COOKIE_SECURE: 'true',
-      ALLOWED_ORIGINS_PROD: 'https://app.example.org',
-      JWT_ACCESS_PRIVATE_KEY: text(privateKey, 'pkcs8'),
-      JWT_ACCESS_PUBLIC_KEY: text(publicKeys[0] as never, 'spki'),
-      JWT_REFRESH_PRIVATE_KEY: text(other.privateKey, 'pkcs8'),
-      JWT_REFRESH_PUBLIC_KEY: text(other.publicKeys[0] as never, 'spki'),
-      RATE_LIMITS: 'off',
-    });
-    const origin = { Origin: 'https://auth.example.org' };
-    expect(codeOf(await send('', origin, production))).toEqual([401, 'AUTH_DEVICE_UNPROVEN']);
-    expect(codeOf(await send('', { Origin: 'https://evil.example' }, production))).toEqual([
-      403,
-      'SYS_HTTP_UNEXPECTED_ERROR',
-    ]);
+    const production = await start({ ...PRODUCTION, RATE_LIMITS: 'off' });
+    const from = async (Origin: string) => codeOf(await send('', { Origin }, production));
+    expect(await from('https://auth.example.org')).toEqual([401, 'AUTH_DEVICE_UNPROVEN']);
+    expect(await from('https://evil.example')).toEqual([403, 'SYS_HTTP_UNEXPECTED_ERROR']);
   });
 });
 
@@ -297,28 +278,16 @@ describe('a registration', () => {
   };
   const other = async () => invitationIn(await service.http.post('/auth/register').send(aPerson()).expect(201));
 
-  it.each<[string, Parameters<typeof attempt>[0]]>([
-    [
-      'without an authorization',
+  it('is refused without its authorization, or with another challenge', async () => {
+    const { challenge: ofOther } = await other();
+    const texts: Parameters<typeof attempt>[0][] = [
       ({ challenge }, { sign, jwk }) => sign({ alg: 'ES256', jwk, typ: 'dbsc+jwt' }, { jti: challenge }),
-    ],
-    [
-      'with the challenge for its authorization',
       ({ challenge }, browser) => browser.registration(challenge, challenge),
-    ],
-    [
-      'with the authorization for its challenge',
       ({ authorization }, browser) => browser.registration(authorization, authorization),
-    ],
-    ['with a challenge of its own', ({ authorization }, browser) => browser.registration('x', authorization)],
-  ])('%s is refused', async (_what, text) => {
-    expect(codeOf(await attempt(text))).toEqual([401, 'AUTH_DEVICE_UNPROVEN']);
-  });
-
-  it('with the challenge of another session is refused', async () => {
-    const { challenge } = await other();
-    const answer = await attempt(({ authorization }, browser) => browser.registration(challenge, authorization));
-    expect(codeOf(answer)).toEqual([401, 'AUTH_DEVICE_UNPROVEN']);
+      ({ authorization }, browser) => browser.registration('x', authorization),
+      ({ authorization }, browser) => browser.registration(ofOther, authorization),
+    ];
+    for (const text of texts) expect(codeOf(await attempt(text))).toEqual([401, 'AUTH_DEVICE_UNPROVEN']);
   });
 
   it('is refused five minutes after the log-in', async () => {

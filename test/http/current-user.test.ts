@@ -1,4 +1,4 @@
-// Proves SPEC 8.3, 8.5, 13.6, 17.9, 17.12
+// Proves SPEC 8.3, 8.5, 13.6, 17.3, 17.4, 17.9, 17.12
 import { describe, expect, it } from 'vitest';
 import { DAY } from '../support/application.ts';
 import { aPasskey } from '../support/builders.ts';
@@ -42,4 +42,16 @@ describe('GET /users/me', () => {
       .expect(200);
     expect(patched.body.data).toMatchObject({ locale: 'de', secondFactor: true, passkeys: 2 });
   });
+});
+
+it('GET /auth/session returns the user of the token, without the database', async () => {
+  const down = () => Promise.reject(new Error('down'));
+  const users = {
+    ...{ add: down, findById: down, findByUsername: down, findByEmail: down },
+    ...{ setPasswordHash: down, update: down, lock: down, remove: down },
+  };
+  const { accessToken, user } = await signUp(service);
+  const without = await start({}, () => ({ clock, users }));
+  const response = await without.http.get('/auth/session').set('Authorization', `Bearer ${accessToken}`);
+  expect(response.body.data).toStrictEqual({ authenticated: true, user });
 });

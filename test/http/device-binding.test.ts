@@ -2,9 +2,10 @@ import type { Response } from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { heldFrom, servicesOverOneDatabase } from '../support/http/auth-http.ts';
+import { boundUser } from '../support/http/bound-user.ts';
 import { exchangeRaw } from '../support/http/raw-http.ts';
 import { aPerson } from '../support/http/service.ts';
-import { type DeviceKey, joseDeviceKey } from '../support/jose-proofs.ts';
+import type { DeviceKey } from '../support/jose-proofs.ts';
 
 const BASE_URL = 'https://auth.example.org';
 const REFRESH = '/auth/refresh-token';
@@ -14,17 +15,6 @@ const service = await start({}, () => ({ clock }));
 const codeOf = ({ status, body }: Response) => [status, body.code];
 const UNPROVEN = [401, 'AUTH_DEVICE_UNPROVEN'];
 
-/** A user whose session has the key of a device. */
-const boundUser = async (at = service) => {
-  const [key, person] = [await joseDeviceKey(), aPerson()];
-  const proof = await key.proof({ htu: `${BASE_URL}/auth/register`, now: clock.now() });
-  const response = await at.http
-    .post('/auth/register')
-    .send({ ...person, proof })
-    .expect(201);
-  return { key, person, user: response.body.data.user, ...heldFrom(response) };
-};
-
 const proofFor = (key: DeviceKey, given: { htu?: string; now?: number; jti?: string; htm?: string } = {}) =>
   key.proof({ htu: `${BASE_URL}${REFRESH}`, now: clock.now(), ...given });
 const refresh = (cookie: string, body: object | undefined, at = service) =>
@@ -32,7 +22,7 @@ const refresh = (cookie: string, body: object | undefined, at = service) =>
 
 describe('the address of a proof', () => {
   it('may be that of the configuration or of the request, over http or https', async () => {
-    const { key, cookie } = await boundUser();
+    const { key, cookie } = await boundUser(service);
     let held = cookie;
     for (const base of [
       BASE_URL,
@@ -56,7 +46,7 @@ describe('the address of a proof', () => {
   it.each(['a b', '[', '[::1', ':', 'a:99999', 'a/b', 'a?b', 'a@b', '%', '\u00e9', '..', 'a'.repeat(4_000), ''])(
     'is compared with any Host without a failure: %.20s',
     async (host) => {
-      const { key, cookie } = await boundUser();
+      const { key, cookie } = await boundUser(service);
       for (const htu of [`${BASE_URL}${REFRESH}`, `https://evil.example${REFRESH}`]) {
         const body = JSON.stringify({ proof: await proofFor(key, { htu }) });
         const head = [
@@ -77,7 +67,7 @@ describe('the address of a proof', () => {
 
 it('the body of a refresh is ignored if it is of another type', async () => {
   const { cookie } = heldFrom(await service.http.post('/auth/register').send(aPerson()).expect(201));
-  const { key, cookie: bound } = await boundUser();
+  const { key, cookie: bound } = await boundUser(service);
   const text = JSON.stringify({ proof: await proofFor(key) });
   const sendText = (held: string) => service.http.post(REFRESH).set('Cookie', held).type('text/plain').send(text);
   expect(codeOf(await sendText(cookie))).toEqual([200, undefined]);

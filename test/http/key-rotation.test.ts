@@ -1,4 +1,4 @@
-// Proves SPEC 13.11; ASVS 11.1.1; theft-6
+// Proves SPEC 13.11; ASVS 9.2.3, 11.1.1; theft-6
 import { describe, expect, it } from 'vitest';
 import type { KeyPair } from '../../src/adapters/crypto/token-keys.ts';
 import { heldFrom, opened, refreshWith, servicesOverOneDatabase, signUp, tokenIn } from '../support/http/auth-http.ts';
@@ -46,5 +46,42 @@ describe('a rotation of the keys', () => {
     expect((await refreshWith(after, ada.cookie).expect(401)).body.code).toBe('AUTH_FAILED');
     // The refresh token was not used up: an instance that still lists the old keys accepts it.
     await refreshWith(switched, ada.cookie).expect(200);
+  });
+});
+
+const ISSUER = 'https://auth.example.org';
+const AUDIENCE = 'https://api.example.org';
+
+/** Services that differ only in issuer and audience. */
+const OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'neither iss nor aud': {},
+  'no aud': { JWT_ISSUER: ISSUER },
+  'no iss': { JWT_AUDIENCE: AUDIENCE },
+  'another iss': { JWT_ISSUER: `${ISSUER}/`, JWT_AUDIENCE: AUDIENCE },
+  'another aud': { JWT_ISSUER: ISSUER, JWT_AUDIENCE: 'https://other.example.org' },
+};
+const named = await start({ JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE });
+
+const claimsOf = ({ accessToken, cookie }: { accessToken: string; cookie: string }) =>
+  [accessToken, tokenIn(cookie)].map((token) => opened(token).claims);
+
+describe('issuer and audience', () => {
+  it('are in both tokens when they are set, after register, log-in and refresh', async () => {
+    const ada = await signUp(named);
+    const { username, password } = ada.person;
+    const loggedIn = heldFrom(await named.http.post('/auth/login').send({ account: username, password }).expect(200));
+    const refreshed = heldFrom(await refreshWith(named, ada.cookie).expect(200));
+    for (const claims of [ada, loggedIn, refreshed].flatMap(claimsOf)) {
+      expect(claims).toMatchObject({ iss: ISSUER, aud: AUDIENCE });
+    }
+    await me(named, refreshed.accessToken).expect(200);
+  });
+
+  it.each(Object.entries(OTHERS))('must match: a token with %s is refused, and not used up', async (_which, env) => {
+    const other = await start(env);
+    const ada = await signUp(other);
+    expect((await me(named, ada.accessToken).expect(401)).body.code).toBe('AUTH_TOKEN_INVALID');
+    expect((await refreshWith(named, ada.cookie).expect(401)).body.code).toBe('AUTH_FAILED');
+    await refreshWith(other, ada.cookie).expect(200);
   });
 });

@@ -30,15 +30,15 @@ describe('the language of a user', () => {
   it.each([
     ['fi-FI, en;q=0.1, de;q=0.2', 'de'],
     ['de;q=0, *', null],
+    ['en', 'de-AT', { locale: 'DE-at' }],
     ['_, ../../etc, \u00e4', null],
     [`${'a,'.repeat(1_000)}de`, null],
-  ])('is that of Accept-Language: %j becomes %j', async (accepted, locale) => {
-    expect(await localeOf(await registered(accepted))).toBe(locale);
-  });
-
-  it('is the member of the registration, if there is one', async () => {
-    expect(await localeOf(await registered('en', { locale: 'DE-at' }))).toBe('de-AT');
-  });
+  ])(
+    'is that of Accept-Language or the member of the registration: %j becomes %j',
+    async (accepted, locale, more?: object) => {
+      expect(await localeOf(await registered(`${accepted}`, more))).toBe(locale);
+    },
+  );
 
   it('is changed by the user, and not the one of others', async () => {
     const [ada, bob] = [await registered('en'), await registered('en')];

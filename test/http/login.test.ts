@@ -1,9 +1,12 @@
-// Proves SPEC 9.9, 11.6, 20.4; ASVS 6.2.8; network-8
+// Proves SPEC 9.9, 11.6, 20.4; ASVS 6.2.8, 16.3.3; network-8
+import type { Response } from 'supertest';
 import { describe, expect, it } from 'vitest';
+import { memoryCounts } from '../../src/adapters/limits/counts.ts';
+import { countAttempts } from '../../src/adapters/limits/login-attempts.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { head, openSocket, readToEnd } from '../support/http/raw-http.ts';
-import { aPerson } from '../support/http/service.ts';
+import { aPerson, type TestService } from '../support/http/service.ts';
 
 const NOW = Date.UTC(2026, 0, 1, 12);
 const { start } = servicesOverOneDatabase();
@@ -52,4 +55,34 @@ it('a malformed log-in has an account of more than 254 characters, and is no wro
   const { body } = await logIn('n'.repeat(255)).expect(400);
   expect(body).toMatchObject({ code: 'CLIENT_PARAMS_VALIDATION_FAILED' });
   expect(body.details).toStrictEqual([{ field: 'account', message: expect.any(String), code: 'too_long' }]);
+});
+
+const logInAt = ({ http }: TestService, account: string, password: string) =>
+  http.post('/auth/login').send({ account, password });
+
+const guess = (service: TestService, account: string, times: number): Promise<Response[]> =>
+  Promise.all(Array.from({ length: times }, () => logInAt(service, account, 'a guess')));
+
+describe('a guess after fifty failed ones', () => {
+  it('has to wait in the service as main.js composes it', async () => {
+    const composed = await start();
+    const responses = await guess(composed, aPerson().username, 100);
+    const refused = responses.filter(({ status }) => status === 429);
+    // On a slow machine a second may have passed, which admits one more.
+    expect(refused.length).toBeGreaterThan(40);
+    expect(refused.length).toBeLessThanOrEqual(50);
+  });
+
+  it('is logged at warn, without the account and the password', async () => {
+    const clock = fixedClock(0);
+    const own = await start({}, () => ({ attempts: countAttempts(memoryCounts({ now: clock.now }), clock) }));
+    const { person } = await signUp(own);
+    await guess(own, person.username, 50);
+    const before = own.logs.length;
+    await logInAt(own, person.username, person.password).expect(429);
+    const lines = own.logs.slice(before);
+    const line = { level: 'warn', code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED' };
+    expect(lines).toContainEqual(expect.objectContaining({ ...line, reason: expect.stringContaining('too many') }));
+    expect(JSON.stringify(lines)).not.toMatch(new RegExp(`${person.username}|${person.password}`, 'i'));
+  });
 });

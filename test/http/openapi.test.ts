@@ -69,23 +69,12 @@ describe('an answer', () => {
     handler: ({ params }) => ({ name: params.id }),
   });
   const check = answerCheckOf([declared]);
-  const success = (data: unknown, more: Json = {}) =>
-    JSON.stringify({
-      success: true,
-      data,
-      timestamp: '2026-01-01T00:00:00.000Z',
-      context: { requestId: 'id', version: '1' },
-      ...more,
-    });
-  const failure = (code: string, details: unknown = null) =>
-    JSON.stringify({
-      ...JSON.parse(success(undefined)),
-      success: false,
-      code,
-      message: 'm',
-      type: `https://a.example/errors/${code}`,
-      details,
-    });
+  const common = { timestamp: '2026-01-01T00:00:00.000Z', context: { requestId: 'id', version: '1' } };
+  const success = (data: unknown) => JSON.stringify({ success: true, data, ...common });
+  const failure = (code: string, details: unknown = null) => {
+    const about = { code, message: 'm', type: `https://a.example/errors/${code}`, details };
+    return JSON.stringify({ success: false, ...about, ...common });
+  };
   const asked = (status: number, body: string, headers: Json = ok, target = '/things/1') =>
     check('GET', target, { status, headers, body });
 
@@ -103,15 +92,12 @@ describe('an answer', () => {
     ['an undeclared code', asked(404, failure('EXCEPTION_CATALOG_CODE_NOT_FOUND'))],
     ['a code of another status', asked(404, failure('SYS_UNEXPECTED_ERROR'))],
     ['an additional member of the payload', asked(200, success({ name: 'a', hash: 'b' }))],
-    ['an additional member of the envelope', asked(200, success({ name: 'a' }, { code: 'A' }))],
     ['a missing member', asked(200, success({}))],
-    ['a member of another type', asked(200, success({ name: 1 }))],
     ['details of another code', asked(404, failure('DB_RECORD_NOT_FOUND', []))],
     ['no details', asked(400, failure('CLIENT_PARAMS_VALIDATION_FAILED'))],
     ['a missing header', asked(200, success({ name: 'a' }), { ...ok, 'svc-request-id': undefined })],
     ['an undeclared cookie', asked(200, success({ name: 'a' }), { ...ok, 'set-cookie': ['a=b'] })],
     ['another media type', asked(200, success({ name: 'a' }), { ...ok, 'content-type': 'text/html' })],
-    ['malformed JSON', asked(200, '{')],
     ['a body of HEAD', check('HEAD', '/things/1', { status: 200, headers: ok, body: '{}' })],
   ])('with %s has one', (_what, problems) => {
     expect(problems).not.toEqual([]);

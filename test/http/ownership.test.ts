@@ -50,8 +50,7 @@ describe('an imported user whose address nobody has proven', () => {
         createdAt: null,
         locale: null,
       },
-      ...{ passwordHash: await ports.hasher.hash(password), attributes: {}, identities: [] },
-      appSecrets: [BASE32],
+      ...{ passwordHash: await ports.hasher.hash(password), attributes: {}, identities: [], appSecrets: [BASE32] },
     };
     const deps = { ...ports, factorSecrets: ports.secrets.factors };
     return { ...(await ports.transactions.run((stores) => storeArrival(deps, stores, arrival))), password };

@@ -6,7 +6,7 @@ import { eventsOf } from '../../src/application/storage/events.ts';
 import { messagesOf } from '../../src/application/storage/outbox.ts';
 import { purgeRows } from '../../src/application/storage/rows.ts';
 import { CHALLENGE_LIFETIME, PASSKEYS_PER_USER } from '../../src/domain/passkey.ts';
-import { type Authenticator, type AuthenticatorOptions, authenticator } from '../support/authenticator.ts';
+import { type AuthenticatorOptions, authenticator } from '../support/authenticator.ts';
 import { aPasskey } from '../support/builders.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { heldFrom, opened, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
@@ -221,29 +221,15 @@ describe('POST /auth/passkey', () => {
       expect((await logIn(key.get(options)).expect(401)).body.code).toBe('AUTH_PASSKEY_INVALID');
   });
 
-  describe('when the counter went back', () => {
-    const logInTwice = async (key: Authenticator) => {
-      for (const counter of [9, 4]) await logIn(key.get(await loginOptions(), { counter })).expect(200);
-    };
-
-    it('notifies the owner of a key that is bound to its device', async () => {
-      const { user, key } = await enrolled();
-      await logInTwice(key);
-      expect(await kindsOf(user.id)).toContain('passkey-copy-suspected');
-      expect(await mailOf(user.id)).toContain('passkey-copy-suspected');
-    });
-
-    it('does nothing for one that is synced', async () => {
-      const { user, key } = await enrolled({ isSynced: true, isBackedUp: true });
-      await logInTwice(key);
-      expect(await kindsOf(user.id)).not.toContain('passkey-copy-suspected');
-    });
-
-    it('does nothing for one that does not count', async () => {
-      const { user, key } = await enrolled({ counter: 0 });
-      for (const _ of [1, 2]) await logIn(key.get(await loginOptions())).expect(200);
-      expect(await kindsOf(user.id)).not.toContain('passkey-copy-suspected');
-    });
+  it.each<[string, AuthenticatorOptions, readonly number[], boolean]>([
+    ['is bound to its device', {}, [9, 4], true],
+    ['is synced', { isSynced: true, isBackedUp: true }, [9, 4], false],
+    ['does not count', { counter: 0 }, [0, 0], false],
+  ])('tells the owner of a counter that went back, if the key %s', async (_what, given, counters, isTold) => {
+    const { user, key } = await enrolled(given);
+    for (const counter of counters) await logIn(key.get(await loginOptions(), { counter })).expect(200);
+    for (const kinds of [await kindsOf(user.id), await mailOf(user.id)])
+      expect(kinds.includes('passkey-copy-suspected')).toBe(isTold);
   });
 });
 

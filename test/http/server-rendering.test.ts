@@ -14,9 +14,9 @@ import {
   signUp,
   tokenIn,
 } from '../support/http/auth-http.ts';
+import { boundUser } from '../support/http/bound-user.ts';
 import { exchangeRaw, head } from '../support/http/raw-http.ts';
 import { aPerson, cookiePair } from '../support/http/service.ts';
-import { joseDeviceKey } from '../support/jose-proofs.ts';
 import { tally } from '../support/tally.ts';
 
 const APPLICATION = 'https://app.example.org';
@@ -141,7 +141,7 @@ describe('the cookie of the access token', () => {
 });
 
 describe('a navigation that continues', () => {
-  it('renews the session once, sets both cookies, and goes on to the page', async () => {
+  it('renews the session once, sets both cookies, and goes on to the page; with a token of before, it ends the session', async () => {
     const { cookie, user } = await signUp(service);
     const response = await navigate(cookie).expect(303);
     expect(response.get('Location')).toBe(TO);
@@ -149,7 +149,8 @@ describe('a navigation that continues', () => {
     expect(namesIn(response)).toEqual(['refresh_token', '__Host-access_token']);
     expect(opened(tokenIn(cookiePair(accessCookieIn(response)))).claims.sub).toBe(user.id);
     clock.advance(MINUTE);
-    await refreshWith(service, cookie).expect(401);
+    expect((await navigate(cookie).expect(303)).get('Location')).toBe(loginPageFor(TO));
+    await refreshWith(service, refreshCookieIn(response)).expect(401);
   });
 
   it('goes to the page that logs in, without a session, and takes the page along', async () => {
@@ -174,14 +175,6 @@ describe('a navigation that continues', () => {
     expect(namesIn(await navigate(next).expect(303))).toEqual(['refresh_token', '__Host-access_token']);
   });
 
-  it('with a token that was stolen ends its session, and goes to the page that logs in', async () => {
-    const { cookie, user } = await signUp(service);
-    await navigate(cookie).expect(303);
-    clock.advance(11 * SECOND);
-    expect((await navigate(cookie).expect(303)).get('Location')).toBe(loginPageFor(TO));
-    expect((await eventsOf(service, user.id)).map(({ reason }) => reason)).toContain('token-replayed');
-  });
-
   it('that brings a stolen token of another session ends that one, also right after a renewal', async () => {
     const own = await signUp(service);
     const other = await signUp(service);
@@ -203,32 +196,20 @@ describe('a navigation that continues', () => {
   });
 });
 
-describe('a navigation of a browser with the key of its session', () => {
-  const bound = async () => {
-    const key = await joseDeviceKey();
-    const proof = await key.proof({ htu: 'https://auth.example.org/auth/register', now: clock.now() });
-    const response = await service.http
-      .post('/auth/register')
-      .send({ ...aPerson(), proof })
-      .expect(201);
-    return { key, id: response.body.data.user.id as string, ...heldFrom(response) };
-  };
-
-  it('gets a page that proves the key, renews nothing, and is no attempt without a proof', async () => {
-    const { cookie, key, id } = await bound();
-    const hostile = `${TO}"><script>alert(1)</script>`;
-    for (const to of [TO, hostile]) {
-      const response = await navigate(cookie, to).expect(200);
-      expect(response.get('Content-Type')).toBe('text/html; charset=utf-8');
-      expect(response.get('Content-Security-Policy')).toContain("script-src 'self'");
-      expect(response.get('Cache-Control')).toBe('no-store');
-      expect(cookiesIn(response)).toEqual([]);
-      expect(response.text).not.toContain('<script>alert');
-    }
-    expect((await eventsOf(service, id)).map(({ kind }) => kind)).not.toContain('device-unproven');
-    const proof = await key.proof({ htu: 'https://auth.example.org/auth/refresh-token', now: clock.now() });
-    await refreshWith(service, cookie).send({ proof }).expect(200);
-  });
+it('a navigation of a browser with the key of its session gets a page that proves it, renews nothing, and is no attempt', async () => {
+  const { cookie, key, user } = await boundUser(service);
+  const hostile = `${TO}"><script>alert(1)</script>`;
+  for (const to of [TO, hostile]) {
+    const response = await navigate(cookie, to).expect(200);
+    expect(response.get('Content-Type')).toBe('text/html; charset=utf-8');
+    expect(response.get('Content-Security-Policy')).toContain("script-src 'self'");
+    expect(response.get('Cache-Control')).toBe('no-store');
+    expect(cookiesIn(response)).toEqual([]);
+    expect(response.text).not.toContain('<script>alert');
+  }
+  expect((await eventsOf(service, user.id)).map(({ kind }) => kind)).not.toContain('device-unproven');
+  const proof = await key.proof({ htu: 'https://auth.example.org/auth/refresh-token', now: clock.now() });
+  await refreshWith(service, cookie).send({ proof }).expect(200);
 });
 
 describe('an access token for a page server', () => {
@@ -271,9 +252,7 @@ describe('an access token for a page server', () => {
       expect((await ask(none).expect(401)).body.code).toBe('AUTH_FAILED');
     await service.ports.users.update(user.id, { disabledAt: clock.now(), now: clock.now() });
     expect((await ask(cookie).expect(401)).body.code).toBe('AUTH_FAILED');
-    const key = await joseDeviceKey();
-    const proof = await key.proof({ htu: 'https://auth.example.org/auth/register', now: clock.now() });
-    const held = heldFrom(await service.http.post('/auth/register').send({ ...aPerson(), proof }));
+    const held = await boundUser(service);
     expect((await ask(held.cookie).expect(401)).body.code).toBe('AUTH_DEVICE_UNPROVEN');
   });
 

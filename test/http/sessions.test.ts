@@ -40,40 +40,16 @@ describe('GET /auth/sessions', () => {
     expect(await refreshes(phone, PHONE)).toBe(true);
 
     const response = await as('get', '/auth/sessions', tablet).expect(200);
+    const shown = (held: Held, [createdAt = 0, lastUsedAt = 0], userAgent: string | null, address: string) => ({
+      ...{ id: sessionOf(held), name: null, userAgent, address, binding: 'none', remembered: false },
+      createdAt: new Date(NOW + createdAt * MINUTE).toISOString(),
+      lastUsedAt: new Date(NOW + lastUsedAt * MINUTE).toISOString(),
+      current: held === tablet,
+    });
     expect(response.body.data).toStrictEqual([
-      {
-        id: sessionOf(phone),
-        createdAt: new Date(NOW + MINUTE).toISOString(),
-        lastUsedAt: new Date(NOW + 2 * MINUTE).toISOString(),
-        name: null,
-        userAgent: `A phone${'x'.repeat(193)}`,
-        address: '2001:db8:1::/48',
-        binding: 'none',
-        current: false,
-        remembered: false,
-      },
-      {
-        id: sessionOf(tablet),
-        createdAt: new Date(NOW + MINUTE).toISOString(),
-        lastUsedAt: new Date(NOW + MINUTE).toISOString(),
-        name: null,
-        userAgent: null,
-        address: '192.0.2.0/24',
-        binding: 'none',
-        current: true,
-        remembered: false,
-      },
-      {
-        id: sessionOf(ada),
-        createdAt: new Date(NOW).toISOString(),
-        lastUsedAt: new Date(NOW).toISOString(),
-        name: null,
-        userAgent: null,
-        address: '127.0.0.0/24',
-        binding: 'none',
-        current: false,
-        remembered: false,
-      },
+      shown(phone, [1, 2], `A phone${'x'.repeat(193)}`, '2001:db8:1::/48'),
+      shown(tablet, [1, 1], null, '192.0.2.0/24'),
+      shown(ada, [0, 0], null, '127.0.0.0/24'),
     ]);
     expect(response.get('Cache-Control')).toBe('no-store');
     expect(response.body.context.user).toEqual({ id: ada.user.id, username: ada.user.username });

@@ -1,9 +1,10 @@
 // Proves theft-2
 import type { Response } from 'supertest';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fixedClock } from '../support/fixed-clock.ts';
-import { heldFrom, opened, servicesOverOneDatabase, signUp, tokenIn } from '../support/http/auth-http.ts';
-import { aPerson, cookiePair, type TestService } from '../support/http/service.ts';
+import { opened, servicesOverOneDatabase, signUp, tokenIn } from '../support/http/auth-http.ts';
+import { boundUser } from '../support/http/bound-user.ts';
+import { cookiePair } from '../support/http/service.ts';
 import { type DeviceKey, joseDeviceKey } from '../support/jose-proofs.ts';
 
 const BASE_URL = 'https://auth.example.org';
@@ -18,20 +19,8 @@ const clock = fixedClock(Date.UTC(2030, 0, 1));
 
 const { start } = servicesOverOneDatabase();
 const startWith = (env: Readonly<Record<string, string>>) => start(env, () => ({ clock }));
-let service: TestService;
-let ada: Awaited<ReturnType<typeof boundUser>>;
-beforeAll(async () => {
-  service = await startWith(ON);
-  ada = await boundUser();
-});
-
-/** A user whose session has the key of a device. */
-const boundUser = async (at = service) => {
-  const [key, person] = [await joseDeviceKey(), aPerson()];
-  const proof = await key.proof({ htu: `${BASE_URL}/auth/register`, now: clock.now() });
-  const response = await at.http.post('/auth/register').send({ ...person, proof });
-  return { key, person, response, user: response.body.data.user, ...heldFrom(response) };
-};
+const service = await startWith(ON);
+const ada = await boundUser(service);
 
 type Proved = Partial<Parameters<DeviceKey['proof']>[0]> & { readonly of?: typeof ada };
 const headersFor = async ({ of = ada, ...more }: Proved = {}) => ({
@@ -46,7 +35,7 @@ const reasons = () => service.logs.flatMap(({ reason }) => reason ?? []);
 
 describe('an access token', () => {
   it('of a session with a key names it, after each way that issues one', async () => {
-    const bound = await boundUser();
+    const bound = await boundUser(service);
     const { key, person, cookie, accessToken } = bound;
     const proof = await key.proof({ htu: `${BASE_URL}/auth/refresh-token`, now: clock.now() });
     const refreshed = await service.http.post('/auth/refresh-token').set('Cookie', cookie).send({ proof });
@@ -89,7 +78,7 @@ describe('a request with a bound token', () => {
     ['for another method', () => headersFor({ htm: 'POST' })],
     ['for another path', () => headersFor({ htu: BASE_URL + SESSIONS })],
     ['for a service that passes it on', async () => ({ ...(await headersFor({ htu: OF_OTHER })), Host: OTHER })],
-    ['for a token of another session', async () => headersFor({ accessToken: (await boundUser()).accessToken })],
+    ['for a token of another session', async () => headersFor({ accessToken: (await boundUser(service)).accessToken })],
     ['for no token, as at a refresh', () => headersFor({ accessToken: '' })],
     ['by another key', async () => headersFor({ of: { ...ada, key: await joseDeviceKey() } })],
     ['of a minute from now', () => headersFor({ now: clock.now() + 61_000 })],

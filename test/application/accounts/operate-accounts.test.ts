@@ -19,18 +19,12 @@ import { ADA, application, MINUTE } from '../../support/application.ts';
 import { anIdentity, aRememberedDevice } from '../../support/builders.ts';
 import { tokenIn } from '../../support/mail/sender.ts';
 
-describe('endSessionsAsOperator', () => {
-  /** Ada, logged in twice. */
-  const setUp = async () => {
-    const ada = await registeredAda();
-    await ada.logIn();
-    return { ...ada, endAll: () => endSessionsAsOperator(ada.app)(ada.user.id, ORIGIN, 'stolen') };
-  };
-
-  it('ends all sessions of the user, says how many, and records each', async () => {
-    const { app, session, ofAda, endAll } = await setUp();
+describe('an operator', () => {
+  it('ends all sessions of the user, learns how many, and each is recorded', async () => {
+    const { app, user, session, ofAda, logIn } = await registeredAda();
+    await logIn();
     const { sessions } = await ofAda();
-    expect(await endAll()).toBe(2);
+    expect(await endSessionsAsOperator(app)(user.id, ORIGIN, 'stolen')).toBe(2);
     const after = await ofAda();
     const endings = after.events.slice(0, 2);
     expect(after.sessions).toEqual([]);
@@ -39,9 +33,7 @@ describe('endSessionsAsOperator', () => {
     for (const ending of endings) expect(ending).toMatchObject({ ...ORIGIN, note: 'stolen' });
     await expect(app.refresh([session.refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED' });
   });
-});
 
-describe('an operator', () => {
   it('ends one session, or forgets one device', async () => {
     const { app, user, session, ofAda, happened } = await registeredAda();
     const { id } = (await ofAda()).sessions[0] ?? expect.unreachable();
@@ -130,11 +122,9 @@ describe('enableAccount', () => {
   /** Ada, whose account was disabled a minute ago. */
   const setUp = async () => {
     const ada = await registeredAda();
-    const { app, user } = ada;
-    const enable = () => enableAccount(app)(user.id, ORIGIN);
-    await disableAccount(app)(user.id, ORIGIN);
-    app.clock.advance(MINUTE);
-    return { ...ada, enable };
+    await disableAccount(ada.app)(ada.user.id, ORIGIN);
+    ada.app.clock.advance(MINUTE);
+    return { ...ada, enable: () => enableAccount(ada.app)(ada.user.id, ORIGIN) };
   };
 
   it('lets the user log in again, records it, and notifies nobody', async () => {
@@ -182,22 +172,17 @@ describe('makeResetLink', () => {
     expect(await logIn(NEW_PASSWORD)).toHaveProperty('accessToken');
   });
 
-  it('records it, keeps the password and the sessions, and sends nothing', async () => {
+  it('records it, keeps the password and the sessions, sends nothing, and stores the token nowhere', async () => {
     const { app, session, ofAda, happened, pending, logIn, make } = await setUp();
-    await make();
-    expect(await happened()).toEqual(['password-link-handed-over', 'registered']);
-    expect((await ofAda()).events[0]).toMatchObject(ORIGIN);
-    expect(await pending()).toEqual([]);
-    expect(await app.refresh([session.refreshToken])).toHaveProperty('accessToken');
-    expect(await logIn()).toHaveProperty('accessToken');
-  });
-
-  it('stores the token nowhere', async () => {
-    const { app, ofAda, make } = await setUp();
     const { token } = await make();
     const stored = await ofAda();
     expect(stored.links).toMatchObject([{ email: EMAIL, tokenHash: app.secrets.hashOf(token) }]);
     expect(JSON.stringify(stored)).not.toContain(token);
+    expect(await happened()).toEqual(['password-link-handed-over', 'registered']);
+    expect(stored.events[0]).toMatchObject(ORIGIN);
+    expect(await pending()).toEqual([]);
+    expect(await app.refresh([session.refreshToken])).toHaveProperty('accessToken');
+    expect(await logIn()).toHaveProperty('accessToken');
   });
 
   it('replaces a link that was made before, and is replaced by none that is asked for', async () => {

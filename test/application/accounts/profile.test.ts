@@ -23,16 +23,11 @@ describe('changeUsername', () => {
     expect(events[0]).toMatchObject(ORIGIN);
   });
 
-  it('ends no session, and notifies the user', async () => {
-    const { app, session, pending, change } = await setUp();
+  it('ends no session, notifies the user, and frees the former username at once', async () => {
+    const { app, session, logIn, pending, change } = await setUp();
     await change('Countess');
     expect(await app.refresh([session.refreshToken])).toHaveProperty('accessToken');
     expect(await pending()).toEqual([`username-changed to ${EMAIL}`]);
-  });
-
-  it('frees the former username at once', async () => {
-    const { app, logIn, change } = await setUp();
-    await change('Countess');
     await expect(logIn()).rejects.toMatchObject(WRONG_PASSWORD);
     expect(await app.login({ account: 'countess', password: ADA.password })).toHaveProperty('accessToken');
     await app.register({ ...BOB, username: ADA.username });

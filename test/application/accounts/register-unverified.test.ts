@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { confirmEmailChange } from '../../../src/application/accounts/change-email.ts';
 import { confirmEmail, removeUnverifiedAccount } from '../../../src/application/accounts/mail-links.ts';
 import { setAttributes } from '../../../src/application/accounts/operate-accounts.ts';
-import { registerUnverified } from '../../../src/application/accounts/register-unverified.ts';
+import { padResponseTime, registerUnverified } from '../../../src/application/accounts/register-unverified.ts';
 import { reserveUndo } from '../../../src/application/links.ts';
 import { login } from '../../../src/application/login/login.ts';
 import type { Pause } from '../../../src/application/service.ts';
@@ -19,10 +19,10 @@ const EVE = { username: 'Eve', email: 'eve@example.org', password: 'staple batte
 const UNVERIFIED = { code: 'AUTH_EMAIL_UNVERIFIED' };
 const WAIT = { code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED', retryAfter: 1 };
 
-/** Ada has an account. Eve registers where an address has to be verified before the first log-in. */
 /** A pause that lasts until other work had a turn. */
 const briefly = () => new Promise((resolve) => setImmediate(resolve));
 
+/** Ada has an account. Eve registers where an address has to be verified before the first log-in. */
 const setUp = async ({ pause = briefly }: { readonly pause?: Pause } = {}) => {
   const ada = await registeredAda();
   const { app } = ada;
@@ -288,6 +288,29 @@ it('registerUnverified, with a reserved address makes no account, and notifies n
   app.clock.advance(7 * DAY);
   await register({ ...EVE, email: EMAIL });
   expect(await findEve()).toMatchObject({ email: EMAIL });
+});
+
+it('work in steps that takes longer ends at the end of the step in which it is done', async () => {
+  const steps: PromiseWithResolvers<void>[] = [];
+  const pause = () => {
+    const step = Promise.withResolvers<void>();
+    steps.push(step);
+    return step.promise;
+  };
+  const work = Promise.withResolvers<string>();
+  let isOver = false;
+  const working = padResponseTime(pause, 100, () => work.promise).finally(() => {
+    isOver = true;
+  });
+  steps[0]?.resolve();
+  await briefly();
+  expect(steps).toHaveLength(2);
+  work.resolve('done');
+  await briefly();
+  expect(isOver).toBe(false);
+  steps[1]?.resolve();
+  expect(await working).toBe('done');
+  expect(steps).toHaveLength(2);
 });
 
 describe('registerUnverified', () => {

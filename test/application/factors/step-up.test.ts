@@ -1,6 +1,8 @@
 // Proves ASVS 7.2.4, 7.3.2, 10.4.8; nist-6, nist-13, bcp-7, bcp-8
 
 import { describe, expect, it } from 'vitest';
+import { makeRecoveryCodes, removeApp, startApp } from '../../../src/application/factors/manage-factors.ts';
+import { removePasskey, renamePasskey } from '../../../src/application/factors/passkeys.ts';
 import { assertSteppedUp, stepUp } from '../../../src/application/factors/step-up.ts';
 import { lockedFactorOwner } from '../../../src/application/sessions/current-user.ts';
 import { prepareSession, replaceSession, storeSession } from '../../../src/application/sessions/open-session.ts';
@@ -8,7 +10,9 @@ import { eventsOf } from '../../../src/application/storage/events.ts';
 import { authenticatedBy, FACTOR_CHANGE, type Method } from '../../../src/domain/assurance.ts';
 import { NO_KEYS } from '../../../src/domain/device.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
+import { registeredAda } from '../../support/account.ts';
 import { ADA, application, DAY, MINUTE } from '../../support/application.ts';
+import { aFactor, aPasskey } from '../../support/builders.ts';
 
 const REQUIRED = { code: 'AUTH_SECOND_FACTOR_REQUIRED' };
 const RECENT = { recent: 5 * MINUTE };
@@ -230,4 +234,25 @@ describe('for a user who has a second factor', () => {
     expect(replaced?.id).not.toBe(key.id);
     expect(replaced).toMatchObject(shown);
   });
+});
+
+it('a change of factors is refused in a session that the guard admitted before its user got a second factor', async () => {
+  const { app, user, session, about } = await registeredAda();
+  const now = app.clock.now();
+  const factor = aFactor({ userId: user.id, confirmedAt: now });
+  const passkey = aPasskey({ userId: user.id });
+  await app.records.insert('factors', factor);
+  await app.records.insert('passkeys', passkey);
+  await app.users.update(user.id, { secondFactorAt: now, now });
+  const before = await about(user.id);
+  const caller = { userId: user.id, sessionId: session.sessionId };
+  const changes = [
+    () => startApp(app, app.secrets.factors)(caller),
+    () => makeRecoveryCodes(app)(caller),
+    () => removeApp(app)(caller, factor.id),
+    () => renamePasskey(app)(caller, passkey.id, 'Theirs'),
+    () => removePasskey(app)(caller, passkey.id),
+  ];
+  for (const change of changes) await expect(change()).rejects.toMatchObject({ code: 'AUTH_STEP_UP_REQUIRED' });
+  expect(await about(user.id)).toEqual(before);
 });

@@ -59,8 +59,9 @@ describe.each([
   ['an email that does not exist', 'nobody@example.org'],
 ])('after 50 failed log-ins on %s', (_what, account) => {
   it('every further one has to wait, from one second on, doubled each time up to a minute', async () => {
-    const { clock, guess } = await setUp();
+    const { app, clock, guess } = await setUp();
     expect([...(await guess(FREE, { account }))]).toEqual([INVALID]);
+    const before = app.hasher.comparisons();
     const waits: (string | number)[] = [];
     for (let round = 0; round < 8; round += 1) {
       waits.push(...(await guess(3, { account })));
@@ -68,14 +69,8 @@ describe.each([
       expect([...(await guess(1, { account }))]).toEqual([INVALID]);
     }
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
-  });
-
-  it('an attempt during the wait compares no password', async () => {
-    const { app, guess } = await setUp();
-    await guess(FREE, { account });
-    const before = app.hasher.comparisons();
-    await guess(50, { account });
-    expect(app.hasher.comparisons()).toBe(before);
+    // During the wait no password is compared.
+    expect(app.hasher.comparisons() - before).toBe(8);
   });
 
   it('the account is the same in every letter case', async () => {
@@ -92,11 +87,8 @@ describe('a change of the password', () => {
   const change = (app: Awaited<ReturnType<typeof setUp>>['app'], userId: string, sessionId: string, issuedAt: number) =>
     app
       .changePassword({
-        userId,
-        sessionId,
-        tokenIssuedAt: issuedAt / 1_000,
-        currentPassword: 'a guess',
-        newPassword: NEW_PASSWORD,
+        ...{ userId, sessionId, tokenIssuedAt: issuedAt / 1_000 },
+        ...{ currentPassword: 'a guess', newPassword: NEW_PASSWORD },
       })
       .catch(({ code }: AppError) => code);
 
@@ -209,11 +201,8 @@ describe('a device that has logged in before', () => {
     }
     app.clock.advance(500);
     const changed = await app.changePassword({
-      userId: ada.user.id,
-      sessionId: ada.sessionId,
-      tokenIssuedAt: app.clock.now() / 1_000,
-      currentPassword: ADA.password,
-      newPassword: NEW_PASSWORD,
+      ...{ userId: ada.user.id, sessionId: ada.sessionId, tokenIssuedAt: app.clock.now() / 1_000 },
+      ...{ currentPassword: ADA.password, newPassword: NEW_PASSWORD },
     });
     const before = app.hasher.comparisons();
     for (const { refreshToken } of stolen) await guess(2 * FREE, { network: ATTACKER, refreshTokens: [refreshToken] });

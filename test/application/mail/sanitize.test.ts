@@ -41,27 +41,7 @@ describe('a text that a client chose', () => {
   });
 
   it('has nothing that becomes a link, whatever is put together', () => {
-    const pieces = [
-      '.',
-      '．',
-      '。',
-      ':',
-      '@',
-      '\\',
-      '/',
-      'a',
-      '1',
-      '\u200b',
-      '\u200d',
-      '\ufe0f',
-      ' ',
-      '\n',
-      '[',
-      ']',
-      '\ud800',
-      'www',
-      '',
-    ];
+    const pieces = [...'.．。:@\\/a1\u200b\u200d\ufe0f \n[]', '\ud800', 'www', ''];
     const pairs = pieces.flatMap((one) => pieces.map((other) => one + other));
     for (const text of pairs.flatMap((one) => pairs.map((other) => sanitize(one + other)))) {
       const seen = withoutBrackets(text.replaceAll(/\[[.。:\\@]\]/gu, ' '));

@@ -23,26 +23,11 @@ const setUp = async () => {
 describe('listSessions', () => {
   it('returns device and times of each live session, and which is the current one', async () => {
     const { app, caller, laptop, phone } = await setUp();
-    const now = app.clock.now();
+    const [now, kept] = [app.clock.now(), { binding: 'none', remembered: false }];
+    const before = now - MINUTE;
     expect(await app.listSessions(caller)).toStrictEqual([
-      {
-        id: phone.sessionId,
-        createdAt: now,
-        lastUsedAt: now,
-        ...PHONE,
-        binding: 'none',
-        current: false,
-        remembered: false,
-      },
-      {
-        id: laptop.sessionId,
-        createdAt: now - MINUTE,
-        lastUsedAt: now - MINUTE,
-        ...LAPTOP,
-        binding: 'none',
-        current: true,
-        remembered: false,
-      },
+      { id: phone.sessionId, createdAt: now, lastUsedAt: now, ...PHONE, ...kept, current: false },
+      { id: laptop.sessionId, createdAt: before, lastUsedAt: before, ...LAPTOP, ...kept, current: true },
     ]);
   });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { PAGES, type Page, type PageName, pathOf } from '../../../src/adapters/http/forms/flow.ts';
 import { memoryCounts } from '../../../src/adapters/limits/counts.ts';
 import { countAttempts } from '../../../src/adapters/limits/login-attempts.ts';
@@ -21,7 +21,7 @@ import {
   type Visitor,
   visitorOf,
 } from '../../support/http/page-visitor.ts';
-import { aPerson, type TestService } from '../../support/http/service.ts';
+import { aPerson } from '../../support/http/service.ts';
 import { unescaped } from '../../support/http/shown-forms.ts';
 import { memoryMailer } from '../../support/mail/memory-mailer.ts';
 import { CLIENT, startProvider } from '../../support/oidc/provider.ts';
@@ -30,17 +30,6 @@ const STEP = 30_000;
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
 const mailer = memoryMailer();
-let service: TestService;
-/** Services that ask more of a log-in. */
-let verifying: TestService;
-let strict: TestService;
-/** One for other addresses. */
-let only: TestService;
-/** Two where users may have no password; one of them asks for a second factor. */
-let lenient: TestService;
-let nameless: TestService;
-/** One that asks for a code by mail on a new device. */
-let wary: TestService;
 const provider = await startProvider();
 afterAll(provider.close);
 const PROVIDERS = {
@@ -53,22 +42,21 @@ const PROVIDERS = {
   OIDC_DOWN_CLIENT_ID: CLIENT.id,
   OIDC_DOWN_CLIENT_SECRET: CLIENT.secret,
 };
-beforeAll(async () => {
-  const overrides = () => ({ clock, mailer, attempts: countAttempts(memoryCounts({ now: clock.now }), clock) });
-  const env = {
-    ALLOWED_ORIGINS_DEV: 'https://app.example.org',
-    LOGIN_BY_CODE: 'on',
-    APP_LINKS: APP_LINK,
-    ...PROVIDERS,
-  };
-  service = await start(env, overrides);
-  verifying = await start({ ...env, EMAIL_VERIFICATION: 'required' }, overrides);
-  only = await start({ ...env, REGISTRATION_DOMAINS: 'a.example' }, overrides);
-  lenient = await start({ ...env, PASSWORDS: 'optional' }, overrides);
-  nameless = await start({ ...env, SECOND_FACTOR: 'required', PASSWORDS: 'optional' }, overrides);
-  wary = await start({ ...env, NEW_DEVICE_CODE: 'on' }, overrides);
-  strict = await start({ ...env, SECOND_FACTOR: 'required' }, overrides);
-});
+const startWith = (given: Readonly<Record<string, string>> = {}) => {
+  const env = { ALLOWED_ORIGINS_DEV: 'https://app.example.org', LOGIN_BY_CODE: 'on', APP_LINKS: APP_LINK };
+  const attempts = countAttempts(memoryCounts({ now: clock.now }), clock);
+  return start({ ...env, ...PROVIDERS, ...given }, () => ({ clock, mailer, attempts }));
+};
+const service = await startWith();
+/** Services that ask more of a log-in: a proven address, a second factor, or a code by mail on a new device. */
+const verifying = await startWith({ EMAIL_VERIFICATION: 'required' });
+const strict = await startWith({ SECOND_FACTOR: 'required' });
+const wary = await startWith({ NEW_DEVICE_CODE: 'on' });
+/** One for other addresses. */
+const only = await startWith({ REGISTRATION_DOMAINS: 'a.example' });
+/** Two where users may have no password; one of them asks for a second factor. */
+const lenient = await startWith({ PASSWORDS: 'optional' });
+const nameless = await startWith({ SECOND_FACTOR: 'required', PASSWORDS: 'optional' });
 
 const { templates, texts, locales } = await PAGE_FILES.builtIn();
 const TEXTS = texts.get('en') ?? expect.unreachable();

@@ -1,25 +1,16 @@
 // Proves ASVS 6.2.6, 6.2.7; mail-5
-import { afterAll, describe, expect, it } from 'vitest';
-import { memoryStorage } from '../../../src/adapters/records/memory.ts';
+import { describe, expect, it } from 'vitest';
 import { PAGE_PURPOSES } from '../../../src/domain/link.ts';
 import { PASSWORD_MIN_CODE_POINTS } from '../../../src/domain/password.ts';
 import { linksOf, sentLink } from '../../support/http/account.ts';
-import { signUp } from '../../support/http/auth-http.ts';
+import { servicesOverOneDatabase, signUp } from '../../support/http/auth-http.ts';
 import { pathOfPage, visitorOf } from '../../support/http/page-visitor.ts';
-import { aPerson, type Own, startService, type TestService } from '../../support/http/service.ts';
+import { aPerson } from '../../support/http/service.ts';
 import { unescaped } from '../../support/http/shown-forms.ts';
 
 const PAGES = PAGE_PURPOSES.map((purpose) => `/auth/link/${purpose}`);
 
-const services: TestService[] = [];
-const start = async (env: Readonly<Record<string, string>> = {}, own: Own = {}): Promise<TestService> => {
-  const service = await startService(env, { storage: memoryStorage(), ...own });
-  services.push(service);
-  return service;
-};
-afterAll(async () => {
-  for (const service of services) await service.close();
-});
+const { start } = servicesOverOneDatabase();
 
 describe('the pages for links in mail', () => {
   it.each(PAGES)('%s is the same with any query, which some mail programs add, and changes nothing', async (path) => {
@@ -124,7 +115,7 @@ describe('the pages for links in mail', () => {
     ['links lead to pages of a front end', { ACCOUNT_PAGES_URL: 'https://app.example.org/account' }, {}],
     ['there is no mail', {}, { mailer: null }],
   ])('are not there when %s', async (_when, env, ports) => {
-    const { http } = await start({ ACCOUNT_PAGES: 'off', ...env }, ports);
+    const { http } = await start({ ACCOUNT_PAGES: 'off', ...env }, () => ports);
     for (const path of [...PAGES, '/user-pages.js', '/account/not-me']) await http.get(path).expect(404);
   });
 });

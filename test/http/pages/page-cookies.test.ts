@@ -13,7 +13,7 @@ import {
   tokenIn,
 } from '../../support/http/auth-http.ts';
 import { boundVisitor, SHOWN_SECRET } from '../../support/http/page-factors.ts';
-import { pathOfPage, registeredVisitor, visitorOf } from '../../support/http/page-visitor.ts';
+import { pathOfPage, registeredVisitor, type Visitor, visitorOf } from '../../support/http/page-visitor.ts';
 import { aPerson } from '../../support/http/service.ts';
 
 const { start } = servicesOverOneDatabase();
@@ -21,6 +21,19 @@ const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
 const service = await start({}, () => ({ clock }));
 
 const WRONG = 'role="alert"';
+const FOR_PATHS = { Path: '/auth', HttpOnly: true, SameSite: 'Lax' };
+const attributesOf = ({ answers }: Pick<Visitor, 'answers'>, name: string) => {
+  const { Expires, ...attributes } = cookieAttributes(
+    answers
+      .at(-1)
+      ?.get('Set-Cookie')
+      ?.find((line) => line.startsWith(`${name}=`)),
+  );
+  return attributes;
+};
+
+const signed = (purpose: 'page-visitor') =>
+  service.ports.secrets.sign({ purpose, userId: 'a', sessionId: 'b', value: '', expiresAt: clock.now() + MINUTE });
 
 /** Somebody whose log-in has failed, with what that says in a cookie. */
 const refusedVisitor = async () => {
@@ -32,14 +45,8 @@ const refusedVisitor = async () => {
 
 describe('what a form hands to the next page', () => {
   it('is in a cookie for the paths of the service, for a minute, which no script reads', async () => {
-    const { answers, state } = await refusedVisitor();
-    const [line] =
-      answers
-        .at(-1)
-        ?.get('Set-Cookie')
-        ?.filter((each) => each.startsWith('page_state=')) ?? [];
-    const { Expires, ...attributes } = cookieAttributes(line);
-    expect(attributes).toEqual({ 'Max-Age': '60', Path: '/auth', HttpOnly: true, SameSite: 'Lax' });
+    const { state, ...visitor } = await refusedVisitor();
+    expect(attributesOf(visitor, 'page_state')).toEqual({ ...FOR_PATHS, 'Max-Age': '60' });
     expect(Buffer.from(state, 'base64url').toString('latin1')).not.toContain('nobody');
   });
 
@@ -49,17 +56,7 @@ describe('what a form hands to the next page', () => {
     ['changed', (state) => changedAt(state, state.length - 2)],
     ['plain', () => encodeURIComponent(JSON.stringify({ page: 'log-in', notice: 'saved' }))],
     ['too large', (state) => state + 'A'.repeat(6_000)],
-    [
-      'of a proof',
-      () =>
-        service.ports.secrets.sign({
-          purpose: 'page-visitor',
-          userId: 'a',
-          sessionId: 'b',
-          value: '',
-          expiresAt: clock.now() + MINUTE,
-        }),
-    ],
+    ['of a proof', () => signed('page-visitor')],
   ];
   it.each(FORGED)('is nothing when it is %s', async (_, forged) => {
     const { state, jar, open } = await refusedVisitor();
@@ -124,13 +121,7 @@ describe('a session with the key of a device', () => {
 
   it('has its pages for ten minutes after a proof', async () => {
     const visitor = await bound();
-    const [line] =
-      visitor.answers
-        .at(-1)
-        ?.get('Set-Cookie')
-        ?.filter((each) => each.startsWith('page_visitor=')) ?? [];
-    const { Expires, ...attributes } = cookieAttributes(line);
-    expect(attributes).toEqual({ 'Max-Age': '600', Path: '/auth', HttpOnly: true, SameSite: 'Lax' });
+    expect(attributesOf(visitor, 'page_visitor')).toEqual({ ...FOR_PATHS, 'Max-Age': '600' });
     clock.advance(10 * MINUTE - 1);
     expect(await leadsTo(visitor)).toBe(200);
     clock.advance(1);
@@ -156,17 +147,7 @@ describe('a session with the key of a device', () => {
     ['of another session', (_own, others) => others],
     ['changed', (own) => own.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))],
     ['of another time', (own) => own.replace(/^(\w+\.\w+\.)\w+/, '$1zzzzzzzzz')],
-    [
-      'for another use',
-      () =>
-        service.ports.secrets.sign({
-          purpose: 'bound-session' as never,
-          userId: '',
-          sessionId: '',
-          value: '',
-          expiresAt: clock.now() + MINUTE,
-        }),
-    ],
+    ['for another use', () => signed('bound-session' as never)],
   ])('shows no page to a thief of the cookie with a proof that is %s', async (_, forged) => {
     const [visitor, other] = [await bound(), await bound()];
     const thief = visitorOf(service);

@@ -146,21 +146,9 @@ describe('a form and its route', () => {
   /** Bodies that the API refuses, as a form can send them. */
   const BAD: Readonly<Record<string, string>> = {
     ...{ empty: '', 'a blank': ' ', short: 'x', long: 'x'.repeat(300), 'very long': 'é'.repeat(600) },
-    ...{
-      'a line break': 'ada\r\nbob',
-      NUL: 'ada\0lovelace',
-      markup: '<b>ada</b>',
-      'a number': '12345678',
-      emoji: '😀😀😀😀😀😀',
-    },
-    ...{
-      'an object': '{"a":1}',
-      'an array': '["a"]',
-      null: 'null',
-      true: 'true',
-      'an email': 'ada@',
-      spaces: '        ',
-    },
+    ...{ 'a line break': 'ada\r\nbob', NUL: 'ada\0lovelace', markup: '<b>ada</b>', 'a number': '12345678' },
+    ...{ emoji: '😀😀😀😀😀😀', 'an object': '{"a":1}', 'an array': '["a"]', null: 'null' },
+    ...{ true: 'true', 'an email': 'ada@', spaces: '        ' },
   };
   const FORMS = NAMES.flatMap((page) =>
     Object.entries((PAGES[page] as Page).forms).map(([name, form]) => ({ page, name, form })),

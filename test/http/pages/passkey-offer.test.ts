@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { MINUTE } from '../../support/application.ts';
 import { authenticator } from '../../support/authenticator.ts';
 import { codeAt } from '../../support/authenticator-app.ts';
@@ -15,7 +15,6 @@ import {
   type Visitor,
   visitorOf,
 } from '../../support/http/page-visitor.ts';
-import type { TestService } from '../../support/http/service.ts';
 import { unescaped } from '../../support/http/shown-forms.ts';
 import { memoryMailer } from '../../support/mail/memory-mailer.ts';
 import { CLIENT, startProvider } from '../../support/oidc/provider.ts';
@@ -24,20 +23,16 @@ const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
 const TO = 'https://app.example.org/notes?a=1';
 const OFFER = pathOfPage('new-passkey', TO);
-let service: TestService;
-let lenient: TestService;
 const provider = await startProvider();
-beforeAll(async () => {
-  const env = {
-    ...{ ALLOWED_ORIGINS_DEV: 'https://app.example.org', APP_LINKS: APP_LINK, LOGIN_BY_CODE: 'on' },
-    ...{ OIDC_PROVIDERS: 'acme', OIDC_ACME_ISSUER: provider.issuer },
-    ...{ OIDC_ACME_CLIENT_ID: CLIENT.id, OIDC_ACME_CLIENT_SECRET: CLIENT.secret },
-  };
-  const overrides = () => ({ clock, mailer: memoryMailer() });
-  service = await start(env, overrides);
-  lenient = await start({ ...env, PASSWORDS: 'optional' }, overrides);
-  return provider.close;
-});
+afterAll(provider.close);
+const env = {
+  ...{ ALLOWED_ORIGINS_DEV: 'https://app.example.org', APP_LINKS: APP_LINK, LOGIN_BY_CODE: 'on' },
+  ...{ OIDC_PROVIDERS: 'acme', OIDC_ACME_ISSUER: provider.issuer },
+  ...{ OIDC_ACME_CLIENT_ID: CLIENT.id, OIDC_ACME_CLIENT_SECRET: CLIENT.secret },
+};
+const overrides = () => ({ clock, mailer: memoryMailer() });
+const service = await start(env, overrides);
+const lenient = await start({ ...env, PASSWORDS: 'optional' }, overrides);
 
 /** Somebody who has just added an authenticator app. */
 const withApp = async () => {
@@ -73,6 +68,7 @@ describe('the offer of a passkey', () => {
         const offers = await offersOf(visitorOf(service), pathOfPage(page, to));
         expect(offers).toEqual(page === 'log-in' ? expected : { ...expected, ...last });
         if (page === 'log-in') expect(await offersOf(visitorOf(service), pathOfPage(page, to), 'ada')).toEqual(last);
+        expect((await visitorOf(service).open(way)).headers.location).toBe(pathOfPage('log-in', way));
       }
       expect(await offersOf(visitorOf(service), pathOfPage(page, '/auth/account/factors'))).toEqual({});
     },
@@ -102,11 +98,6 @@ describe('the offer of a passkey', () => {
     expect(made.headers.location).toMatch(
       /^https:\/\/app.example.org\/\?tandem_code=[\w.-]{50,}&tandem=logged-in#top$/,
     );
-  });
-
-  it('is on the way to an app for those, too, who have to log in first', async () => {
-    const offer = pathOfPage('new-passkey', anApp().to);
-    expect((await visitorOf(service).open(offer)).headers.location).toBe(pathOfPage('log-in', offer));
   });
 
   it('makes no second passkey without a question where the service has refused the first one', async () => {

@@ -1,4 +1,5 @@
 // Proves SPEC 12.16, 12.31, 12.32, 12.33, 12.34, 12.35, 12.36, 12.38, 12.39, 12.40, 12.41, 21.12; ASVS 3.4.2; website-5, bcp-5, bcp-10
+import type { Response } from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { startService } from '../../support/http/service.ts';
@@ -26,17 +27,32 @@ const corsOf = (headers: Headers): Headers =>
 const variesByOrigin = ({ vary = '' }: Headers): boolean => vary.split(/, */).includes('Origin');
 const exposed = (headers: Headers): string[] => (headers['access-control-expose-headers'] ?? '').split(/, */);
 
+const expectForbidden = ({ status, body, headers }: Response) => {
+  expect(status).toBe(403);
+  expect(body).toMatchObject({ success: false, code: 'SYS_HTTP_UNEXPECTED_ERROR', details: null });
+  expect(headers['svc-request-id']).toMatch(ULID);
+  expect(corsOf(headers)).toEqual({});
+  expect(variesByOrigin(headers)).toBe(true);
+};
+
+it.each([
+  ['that starts with a listed one', `${ALLOWED}.elsewhere.example`],
+  ['of a listed host at another port', `${ALLOWED}:8443`],
+  ['of a listed host by another scheme', 'http://app.example.com'],
+  ['that is listed in another letter case', ALLOWED.toUpperCase()],
+  ['that is two listed ones', `${ALLOWED} ${ALSO_ALLOWED}`],
+  ['that is an asterisk', '*'],
+])('an origin %s is forbidden', async (_what, origin) => {
+  expectForbidden(await (await start()).http.get('/probe').set('Origin', origin));
+});
+
 const verbs = METHODS.map((method) => method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete');
 
 describe.each(verbs)('%s', (method) => {
-  it('is allowed without an Origin, and gets no CORS header', async () => {
-    const response = await (await start()).http[method]('/probe').expect(200);
-    expect(corsOf(response.headers)).toEqual({});
-    expect(variesByOrigin(response.headers)).toBe(true);
-  });
-
-  it('is allowed from the service itself with a hidden origin, as without one', async () => {
-    const own = { Origin: 'null', 'Sec-Fetch-Site': 'same-origin' };
+  it.each([
+    ['without an Origin', {}],
+    ['from the service itself with a hidden origin', { Origin: 'null', 'Sec-Fetch-Site': 'same-origin' }],
+  ])('is allowed %s, and gets no CORS header', async (_from, own) => {
     const response = await (await start()).http[method]('/probe').set(own).expect(200);
     expect(corsOf(response.headers)).toEqual({});
     expect(variesByOrigin(response.headers)).toBe(true);
@@ -52,17 +68,8 @@ describe.each(verbs)('%s', (method) => {
   it.each([
     ['an origin that is not listed', 'https://elsewhere.example'],
     ['the origin of a sandboxed page', 'null'],
-    ['an origin that starts with a listed one', `${ALLOWED}.elsewhere.example`],
-    ['a listed origin at another port', `${ALLOWED}:8443`],
-    ['a listed host by another scheme', 'http://app.example.com'],
-    ['a listed origin in another letter case', ALLOWED.toUpperCase()],
-    ['two listed origins', `${ALLOWED} ${ALSO_ALLOWED}`],
-    ['an asterisk', '*'],
   ])('is forbidden from %s, without a CORS header', async (_what, origin) => {
-    const response = await (await start()).http[method]('/probe').set('Origin', origin).expect(403);
-    expect(response.body).toMatchObject({ success: false, code: 'SYS_HTTP_UNEXPECTED_ERROR', details: null });
-    expect(corsOf(response.headers)).toEqual({});
-    expect(variesByOrigin(response.headers)).toBe(true);
+    expectForbidden(await (await start()).http[method]('/probe').set('Origin', origin));
   });
 });
 
@@ -83,14 +90,8 @@ describe('a preflight', () => {
   );
 
   it.each(['https://elsewhere.example', 'null'])('from %s is forbidden, without a CORS header', async (origin) => {
-    const response = await (await start()).http
-      .options('/probe')
-      .set({ Origin: origin, 'Access-Control-Request-Method': 'POST' })
-      .expect(403);
-    expect(response.body).toMatchObject({ success: false, code: 'SYS_HTTP_UNEXPECTED_ERROR' });
-    expect(response.headers['svc-request-id']).toMatch(ULID);
-    expect(corsOf(response.headers)).toEqual({});
-    expect(variesByOrigin(response.headers)).toBe(true);
+    const { http } = await start();
+    expectForbidden(await http.options('/probe').set({ Origin: origin, 'Access-Control-Request-Method': 'POST' }));
   });
 
   it('is answered for an unknown path too, and reaches no handler', async () => {
@@ -127,37 +128,29 @@ describe('the origin of a program', () => {
   );
 });
 
-describe('OPTIONS', () => {
-  it('without an Origin gets 204 with the allow headers, and without an allowed origin', async () => {
-    const response = await (await start()).http.options('/probe').expect(204);
-    expect(corsOf(response.headers)).toEqual(CORS);
-    expect(variesByOrigin(response.headers)).toBe(true);
-  });
-
-  it('from a listed origin without a requested method, which is not a preflight, gets 204 with the allow headers too', async () => {
-    const response = await (await start()).http.options('/probe').set('Origin', ALLOWED).expect(204);
-    expect(response.headers).toMatchObject({ ...CORS, 'access-control-allow-origin': ALLOWED });
-  });
+it('OPTIONS that is no preflight gets 204 with the allow headers, and with the origin, if it is listed', async () => {
+  const { http } = await start();
+  const response = await http.options('/probe').expect(204);
+  expect(corsOf(response.headers)).toEqual(CORS);
+  expect(variesByOrigin(response.headers)).toBe(true);
+  const listed = await http.options('/probe').set('Origin', ALLOWED).expect(204);
+  expect(listed.headers).toMatchObject({ ...CORS, 'access-control-allow-origin': ALLOWED });
 });
 
-describe('an error', () => {
-  it.each([
-    [404, '/nowhere'],
-    [500, '/bug'],
-    [429, '/once'],
-  ])('with status %i has the CORS headers, so that a page of a listed origin can read it', async (status, path) => {
-    const bug = probe(() => Promise.reject(new Error('a bug')), { name: 'bug', path: '/bug' });
-    const once = probe(() => null, { name: 'once', path: '/once', throttle: 'strict' });
-    const { http } = await stageApp([bug, once], {
-      allowedOrigins: [ALLOWED],
-      rateLimits: { global: null, strict: { requests: 1, window: 60_000 }, public: null },
-    });
-    await http.get('/once').expect(200);
-    const response = await http.get(path).set('Origin', ALLOWED).expect(status);
-    expect(response.headers).toMatchObject({ ...CORS, 'access-control-allow-origin': ALLOWED });
-    expect(exposed(response.headers)).toEqual(['svc-request-id', 'Retry-After', 'WWW-Authenticate']);
-    expect(variesByOrigin(response.headers)).toBe(true);
-  });
+it.each([
+  [404, '/nowhere'],
+  [500, '/bug'],
+  [429, '/limited'],
+])('an error with status %i has the CORS headers: a page of a listed origin can read it', async (status, path) => {
+  const bug = probe(() => Promise.reject(new Error('a bug')), { name: 'bug', path: '/bug' });
+  const limited = probe(() => null, { name: 'limited', path: '/limited', throttle: 'strict' });
+  const rateLimits = { global: null, strict: { requests: 1, window: 60_000 }, public: null };
+  const { http } = await stageApp([bug, limited], { allowedOrigins: [ALLOWED], rateLimits });
+  await http.get('/limited').expect(200);
+  const response = await http.get(path).set('Origin', ALLOWED).expect(status);
+  expect(response.headers).toMatchObject({ ...CORS, 'access-control-allow-origin': ALLOWED });
+  expect(exposed(response.headers)).toEqual(['svc-request-id', 'Retry-After', 'WWW-Authenticate']);
+  expect(variesByOrigin(response.headers)).toBe(true);
 });
 
 describe('the list of origins', () => {

@@ -45,16 +45,6 @@ describe('a request', () => {
   });
 });
 
-describe('a request target that is not a URL', () => {
-  it.each(['http://[', '//a@:[', '/\\\\@[#'])('is an unknown path: %s', async (target) => {
-    const { url, logs } = await start();
-    const response = await exchangeRaw(url, head(`GET ${target}`, { Connection: 'close' }));
-    expect(response.status).toBe(404);
-    expect(JSON.parse(response.body)).toMatchObject({ success: false, code: 'SYS_HTTP_UNEXPECTED_ERROR' });
-    expect(logs.filter(({ level }) => level === 'fatal')).toEqual([]);
-  });
-});
-
 it.each([
   ['percent-decoded', 'a%20b%2Fc', 'a b/c'],
   ['with non-ASCII characters', '%F0%9F%94%91', '🔑'],
@@ -74,18 +64,18 @@ describe('an unknown path', () => {
     '/',
     '/thing',
     '/things/',
-    '/things/a/',
     '/things/a/b',
-    '/nowhere?a=1',
     `/nowhere?${'a&'.repeat(7_000)}`,
     '/%E0%A4%A',
-    '/%00',
     '//things',
     '/things%2Fa/b',
-    '/..%2f..%2fetc/passwd',
     `/${'a'.repeat(8_000)}`,
+    // These are no URLs.
+    'http://[',
+    '//a@:[',
+    '/\\\\@[#',
   ])('gets 404 in the envelope: %.20s', async (path) => {
-    const { url } = await start();
+    const { url, logs } = await start();
     const response = await exchangeRaw(url, head(`GET ${path}`, { Connection: 'close' }));
     expect(response.status).toBe(404);
     expect(JSON.parse(response.body)).toMatchObject({
@@ -95,6 +85,7 @@ describe('an unknown path', () => {
       context: { requestId: expect.stringMatching(ULID) },
       details: null,
     });
+    expect(logs.filter(({ level }) => level === 'fatal')).toEqual([]);
   });
 
   it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'PROPFIND', 'TRACE'])('gets 404 with %s too', async (method) => {

@@ -53,8 +53,8 @@ describe('the limits of SPEC "Rate limiting"', () => {
   it('do not apply to the public tier in development', async () => {
     const { rateLimits } = parseConfig(DEVELOPMENT);
     expect(rateLimits.public).toBeNull();
-    const { url } = await stageApp(routes, { rateLimits });
-    expect(await sendRepeatedly(`${url}/public`, 1_001)).toEqual(repeated(200, 1_001));
+    const { url } = await stageApp(routes, { rateLimits: { ...ONE_EACH, public: null } });
+    expect(await sendRepeatedly(`${url}/public`, 9)).toEqual(repeated(200, 9));
   });
 });
 
@@ -102,22 +102,12 @@ describe('a refused request', () => {
 });
 
 describe('routes', () => {
-  it('have separate limits, also within a tier', async () => {
-    const neighbours = ['a', 'b'].map((name) => probe(() => null, { name, path: `/${name}` }));
-    const { http } = await stageApp(neighbours, { rateLimits: ONE_EACH });
-    await http.get('/a').expect(200);
-    await http.get('/a').expect(429);
-    await http.get('/b').expect(200);
-    await http.get('/b').expect(429);
-  });
-
-  it('with the same path and different methods have separate limits', async () => {
+  it('have separate limits, also within a tier, and with one path and different methods', async () => {
     const both = [probe(() => null, { name: 'read' }), probe(() => null, { name: 'write', method: 'POST' })];
-    const { http } = await stageApp(both, { rateLimits: ONE_EACH });
-    await http.get('/probe').expect(200);
-    await http.post('/probe').expect(200);
-    await http.get('/probe').expect(429);
-    await http.post('/probe').expect(429);
+    const other = probe(() => null, { name: 'a', path: '/a' });
+    const { http } = await stageApp([...both, other], { rateLimits: ONE_EACH });
+    for (const status of [200, 429])
+      for (const send of [http.get('/probe'), http.post('/probe'), http.get('/a')]) await send.expect(status);
   });
 
   it('count a HEAD as a GET', async () => {

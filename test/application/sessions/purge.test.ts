@@ -1,8 +1,13 @@
+// Proves flood-8
 import { describe, expect, it } from 'vitest';
-import { endEverySession, removeEnded } from '../../../src/application/sessions/purge.ts';
+import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
+import { endEverySession, purges, removeEnded } from '../../../src/application/sessions/purge.ts';
 import { listEnded } from '../../../src/application/storage/events.ts';
-import { BOB, ORIGIN, registeredAda } from '../../support/account.ts';
-import { aRememberedDevice } from '../../support/builders.ts';
+import type { Transactions } from '../../../src/application/storage/records.ts';
+import { NO_ORIGIN } from '../../../src/domain/event.ts';
+import { BOB, inShort, ORIGIN, registeredAda } from '../../support/account.ts';
+import { DAY } from '../../support/application.ts';
+import { anId, aRememberedDevice } from '../../support/builders.ts';
 
 const OPERATOR = { ...ORIGIN, actor: 'Una' };
 
@@ -58,4 +63,43 @@ describe('the end of all sessions', () => {
     const replacing = app.endOtherSessions({ userId: user.id, sessionId, presented: [session.refreshToken] });
     await expect(replacing).rejects.toMatchObject({ code: 'AUTH_TOKEN_INVALID' });
   });
+
+  it('ends one that has replaced another after that was read', async () => {
+    const { app } = await setUp();
+    await endEverySession(app)(OPERATOR, null);
+    const stored = () => app.sessions.listAll(null, 9);
+    const [first = expect.unreachable()] = await stored();
+    const replacing = (sessions: SessionRepository): SessionRepository => ({
+      ...sessions,
+      async listAll(after, limit) {
+        const found = await sessions.listAll(after, limit);
+        if (await sessions.end(first)) await sessions.add({ ...first, id: anId(), createdAt: first.createdAt + 1 });
+        return found;
+      },
+    });
+    const run: Transactions['run'] = (work) =>
+      app.transactions.run((stores) => work({ ...stores, sessions: replacing(stores.sessions) }));
+    await removeEnded({ ...app, transactions: { run } })(9);
+    expect(await stored()).toEqual([]);
+  });
+
+  it('is done once, however many carry it out', async () => {
+    const { app, step } = await setUp();
+    await endEverySession(app)(OPERATOR, null);
+    const ended = await Promise.all(Array.from({ length: 12 }, () => step(1)));
+    expect(ended.reduce<number>((sum, each) => sum + (each ?? 0), 0)).toBe(3);
+    expect(ended.at(-1)).toBeNull();
+  });
+});
+
+it('the purge of sessions deletes expired ones, and records why, without an origin', async () => {
+  const { app, session: first, logIn, ofAda } = await registeredAda();
+  app.clock.advance(DAY);
+  const second = await logIn();
+  app.clock.advance(6 * DAY);
+  expect(await purges({ ...app, eventsRetention: DAY }).sessions(100)).toBe(1);
+  const { sessions, events } = await ofAda();
+  expect(sessions).toMatchObject([{ id: second.sessionId }]);
+  expect(events.map(inShort)).toEqual(['session-ended: expired', 'logged-in', 'registered']);
+  expect(events[0]).toMatchObject({ sessionId: first.sessionId, at: app.clock.now(), ...NO_ORIGIN });
 });

@@ -1,11 +1,12 @@
 // Proves flood-12
-
 import { setImmediate } from 'node:timers/promises';
 import type { Context } from 'koa';
 import { expect, it } from 'vitest';
 import { exportRoute } from '../../src/adapters/http/routes/accounts/export.ts';
 import type { HandlerInput } from '../../src/adapters/http/routing/define-route.ts';
 import { registeredAda } from '../support/account.ts';
+import { signUp } from '../support/http/auth-http.ts';
+import { hasher, startService } from '../support/http/service.ts';
 import { atCall } from '../support/records/at-call.ts';
 
 /** The handler of the export, and what it does while no page of events is read until `release`. */
@@ -44,4 +45,19 @@ it('an export is not made any more for a client that has given up', async () => 
   await first;
   await expect(givenUp).rejects.toThrow('given up');
   expect(reading()).toBe(1);
+});
+
+it('GET /users/me/export is limited for each user, whatever the address, and in another count than that of the clients', async () => {
+  const limited = await startService({ TRUST_PROXY: '1' }, { hasher });
+  const [ada, bob] = [await signUp(limited), await signUp(limited)];
+  const ask = ({ accessToken }: { readonly accessToken: string }, host: number) =>
+    limited.http
+      .get('/users/me/export')
+      .set({ Authorization: `Bearer ${accessToken}`, 'X-Forwarded-For': `192.0.2.${host}` });
+  for (let host = 0; host < 5; host += 1) await ask(ada, host).expect(200);
+  const refused = await ask(ada, 5).expect(429);
+  expect(refused.body.code).toBe('CLIENT_REQUEST_RATE_LIMIT_EXCEEDED');
+  expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+  expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(60);
+  for (let count = 0; count < 5; count += 1) await ask(bob, 5).expect(200);
 });

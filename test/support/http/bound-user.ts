@@ -1,0 +1,14 @@
+import { joseDeviceKey } from '../jose-proofs.ts';
+import { heldFrom } from './auth-http.ts';
+import { aPerson, type TestService } from './service.ts';
+
+/** A user who has registered with a proof: the session has the key of a device. */
+export const boundUser = async ({ http, ports }: TestService) => {
+  const [key, person] = [await joseDeviceKey(), aPerson()];
+  const proof = await key.proof({ htu: 'https://auth.example.org/auth/register', now: ports.clock.now() });
+  const response = await http
+    .post('/auth/register')
+    .send({ ...person, proof })
+    .expect(201);
+  return { key, person, response, user: response.body.data.user, ...heldFrom(response) };
+};

@@ -11,16 +11,17 @@ export type { Check } from './adapters/http/request/settings.ts';
 export { type Route, route } from './adapters/http/routing/define-route.ts';
 export { memoryRecords, memoryStorage } from './adapters/records/memory.ts';
 export type { OwnTable, OwnTables, RowsOf } from './adapters/records/own-tables.ts';
-export { storageOver, storesOver } from './adapters/records/storage.ts';
 export {
   type Calls,
   ConflictError,
   firstVersion,
   isStorable,
   recordsOver,
+  storageOver,
+  storesOver,
   type Transact,
   unstorable,
-} from './adapters/records/units.ts';
+} from './adapters/records/storage.ts';
 export type * from './application/ports/clock-and-ids.ts';
 export type {
   ClaimsSession,

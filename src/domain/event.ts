@@ -56,6 +56,16 @@ export const NO_ORIGIN: Origin = { ...UNKNOWN_DEVICE, requestId: null };
 export type EventKind = keyof typeof EVENT_TABLE;
 export const EVENT_KINDS = Object.keys(EVENT_TABLE) as EventKind[];
 
+type EventTable = typeof EVENT_TABLE;
+export type WebhookType = {
+  [Kind in EventKind]: EventTable[Kind] extends { webhook: infer Type } ? Type : never;
+}[EventKind];
+
+export const webhookTypeOf = ({ kind }: { readonly kind: EventKind }): WebhookType | null => {
+  const row = EVENT_TABLE[kind];
+  return 'webhook' in row ? row.webhook : null;
+};
+
 export const SESSION_ENDINGS = [
   'logout',
   /** A log-in on the same device, or a change of the account, has opened another session in its place. */
@@ -96,6 +106,28 @@ export type AccountEvent = Origin & {
   /** How many times it happened within the hour. Only log-ins and refused log-ins are counted; the other fields are those of the last one. */
   readonly count: number;
 };
+
+/** An entry of the list of access tokens that other services refuse before they expire (ADR 0029). */
+export type Ended = {
+  readonly id: string;
+  readonly at: number;
+  /** All tokens of this user that were issued until `at`. If both ids are `null`, all tokens of everybody. */
+  readonly userId: string | null;
+  /** All tokens of this session. */
+  readonly sessionId: string | null;
+  readonly reason: SessionEnding;
+};
+
+/** The entries that events cause. A session that expires has no live token, and needs none. */
+export const endedBy = (events: readonly AccountEvent[]): Ended[] =>
+  events.flatMap(({ id, at, userId, sessionId, kind, reason: stated, actor }): Ended[] => {
+    const reason = actor === null ? stated : 'operator';
+    if (kind === 'session-ended' && sessionId !== null && reason !== null && stated !== 'expired')
+      return [{ id, at, userId: null, sessionId, reason }];
+    if (kind === 'disabled') return [{ id, at, userId, sessionId: null, reason: 'operator' }];
+    if (kind === 'deleted') return [{ id, at, userId, sessionId: null, reason: reason ?? 'account-deleted' }];
+    return [];
+  });
 
 export type StoredEvent = AccountEvent & {
   /** A hash of the device of a log-in or a registration; `null` for other kinds. */

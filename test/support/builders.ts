@@ -1,5 +1,5 @@
 import { NO_KEYS, NOT_REQUIRED } from '../../src/domain/device-binding.ts';
-import type { Ended } from '../../src/domain/ended-session.ts';
+import type { Ended } from '../../src/domain/event.ts';
 import { type AccountEvent, NO_ORIGIN, UNKNOWN_DEVICE } from '../../src/domain/event.ts';
 import type { Identity } from '../../src/domain/identity.ts';
 import type { Link } from '../../src/domain/link.ts';

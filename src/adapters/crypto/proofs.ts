@@ -35,10 +35,7 @@ export const verifyDeviceProof: Proofs['verifyDevice'] = async (text, target, no
 };
 
 /** The schemes of URLs may differ, since a proxy may end TLS. */
-const isFor = (
-  { htm, htu, ath }: v.InferOutput<typeof DeviceClaims>,
-  { method, urls, accessToken }: ProofTarget,
-): boolean =>
+const isFor = ({ htm, htu, ath }: v.InferOutput<typeof DeviceClaims>, { method, urls, accessToken }: ProofTarget) =>
   htm === method &&
   urls.some((url) => withoutScheme(url) === withoutScheme(htu)) &&
   ath === (accessToken && hash('sha256', accessToken, 'base64url'));

@@ -32,17 +32,16 @@ export const eventsTo = (hook: NonNullable<Hooks['afterCommit']>, logger: Logger
       logger.error({ count: dropped }, 'events were not passed to the hook afterCommit: too many waited');
     dropped = 0;
   };
-  const add = (event: AccountEvent): void => {
-    if (oneAtATime.pendingCount >= MAX_WAITING) {
-      observe('after-commit', 'dropped');
-      dropped += 1;
-      return;
-    }
-    logDropped();
-    last = oneAtATime(() => call(event));
-  };
   return {
-    add: (events: readonly AccountEvent[]): void => events.forEach(add),
+    add(this: void, event: AccountEvent): void {
+      if (oneAtATime.pendingCount >= MAX_WAITING) {
+        observe('after-commit', 'dropped');
+        dropped += 1;
+        return;
+      }
+      logDropped();
+      last = oneAtATime(() => call(event));
+    },
     /** Waits for the events that were added. @throws Error when they take too long: the others are lost. */
     close(): Promise<void> {
       logDropped();

@@ -21,7 +21,7 @@ import {
   underFreeUsername,
   useInvitation,
 } from './applicant.ts';
-import { removeAccount } from './delete-account.ts';
+import { removeAccount } from './profile.ts';
 import { registerUnverified } from './register-unverified.ts';
 import { proveAddress } from './ways.ts';
 

@@ -140,6 +140,8 @@ export type Listeners = {
   readonly onEnded?: () => void;
   /** Called when there are messages to send at once. @param isForAll whether so many wait that those that wait for a poll are sent as well. */
   readonly onMessages?: (isForAll: boolean) => void;
+  /** Called when there are events to send to webhooks. */
+  readonly onDeliveries?: () => void;
 };
 
 /**

@@ -1,5 +1,4 @@
-import type { Ended } from '../../domain/ended-session.ts';
-import type { AccountEvent, StoredEvent } from '../../domain/event.ts';
+import type { AccountEvent, Ended, StoredEvent } from '../../domain/event.ts';
 import type { Identity } from '../../domain/identity.ts';
 import type { Link } from '../../domain/link.ts';
 import type { Message } from '../../domain/message.ts';

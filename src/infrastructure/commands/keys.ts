@@ -1,7 +1,7 @@
 import { factorSecrets } from '../../adapters/crypto/secrets.ts';
 import { type KeyPair, kidsOf } from '../../adapters/crypto/token-keys.ts';
 import { publicHookKey } from '../../adapters/hooks/signing.ts';
-import { reEncryptFactors } from '../../application/factors/re-encrypt-factors.ts';
+import { reEncryptFactors } from '../../application/factors/manage-factors.ts';
 import { SCOPES } from '../../domain/operator.ts';
 import { CommandError, invalidArguments } from '../command-error.ts';
 import { KEY_VARIABLES } from '../config/keys.ts';

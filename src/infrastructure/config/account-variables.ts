@@ -127,7 +127,7 @@ export const ACCOUNT_VARIABLES = {
   OIDC_PROVIDERS: {
     format: format.providerNames,
     meaning:
-      'The providers at which users may log in, separated by commas: google, microsoft, apple, github, or names of your own. Each has variables of its own, OIDC_GOOGLE_CLIENT_ID and so on: docs/providers.md.',
+      'The providers at which users may log in, separated by commas: google, microsoft, apple, github, or names of your own. Each has variables of its own, OIDC_GOOGLE_CLIENT_ID and so on: docs/oauth.md.',
   },
   PASSWORD_HASH: {
     format: format.oneOf('bcrypt', 'argon2id'),

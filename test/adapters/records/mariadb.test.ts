@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { MARIADB, MYSQL } from '../../../src/adapters/mikro-orm/dialects.ts';
-import { translatedBy } from '../../../src/adapters/mikro-orm/failures.ts';
+import { MARIADB, MYSQL, translatedBy } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { connectBy, mariadbKind } from '../../../src/adapters/mikro-orm/mysql.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
-import { onDatabaseFailure } from '../../../src/adapters/records/units.ts';
+import { onDatabaseFailure } from '../../../src/adapters/records/storage.ts';
 import { violates } from '../../../src/application/storage/records.ts';
 import { rejection } from '../../contracts/hooks.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
@@ -43,7 +42,7 @@ describe.runIf(canStartMariadb())('on MariaDB', () => {
   });
 
   const empty = () => removeAllRows(opened());
-  const failingRecords = () => mikroOrmRecords(() => failing(opened().em.getKysely(), QUOTING.mariadb), MARIADB);
+  const failingRecords = () => mikroOrmRecords(failing(opened().em.getKysely(), QUOTING.mariadb), MARIADB);
   // The server shows the same state for 0.1 s, and as long as it is asked more often.
   const untilOneWaits = () =>
     expect.poll(async () => (await opened(other).em.execute(WAITING)).length, { interval: 250 }).toBe(1);
@@ -63,8 +62,8 @@ describe.runIf(canStartMariadb())('on MariaDB', () => {
   describeRecords('mikroOrmRecords that lock by a change without delete … returning', async () => {
     await empty();
     return {
-      records: mikroOrmRecords(() => opened().em.getKysely(), OTHER),
-      another: async () => mikroOrmRecords(() => opened(other).em.getKysely(), OTHER),
+      records: mikroOrmRecords(opened().em.getKysely(), OTHER),
+      another: async () => mikroOrmRecords(opened(other).em.getKysely(), OTHER),
       failing: async () => failingRecords(),
       untilOneWaits,
     };
@@ -90,7 +89,7 @@ describe.runIf(canStartMariadb())('on MariaDB', () => {
 
   it('locks by a change of a row, in whatever order its key is named', async () => {
     await empty();
-    const records = mikroOrmRecords(() => opened().em.getKysely(), OTHER);
+    const records = mikroOrmRecords(opened().em.getKysely(), OTHER);
     const [{ id: userId, ...user }, event] = [aUserRow(), anEvent()];
     await records.insert('users', { id: userId, ...user });
     await records.insert('events', { ...event, userId, device: null, countedBy: null });

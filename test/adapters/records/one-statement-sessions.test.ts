@@ -24,9 +24,9 @@ const PREFIX = 'of_auth_';
 const UPDATES = `select n_tup_upd as "all", n_tup_hot_upd as hot from pg_stat_xact_user_tables where relname = '${PREFIX}sessions'`;
 const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 
-const sessionsOver = (kysely: () => Sql): SessionRepository => {
-  const plain = sessionRepositoryOver(mikroOrmRecords(kysely, POSTGRESQL, PREFIX));
-  return { ...plain, ...postgresqlSessions(() => anyConnection(kysely()), plain, PREFIX) };
+const sessionsOver = (db: Sql): SessionRepository => {
+  const plain = sessionRepositoryOver(mikroOrmRecords(db, POSTGRESQL, PREFIX));
+  return { ...plain, ...postgresqlSessions(anyConnection(db), plain, PREFIX) };
 };
 
 describe.runIf(server !== undefined)('sessions in single statements of PostgreSQL', () => {
@@ -36,7 +36,7 @@ describe.runIf(server !== undefined)('sessions in single statements of PostgreSQ
   const [owner, stranger] = [aUser(), aUser()];
   const opened = (each: Database | undefined): Database => each ?? expect.unreachable();
   const kysely = (): Sql => opened(database).em.getKysely();
-  const sessions = sessionsOver(kysely);
+  const sessions = () => sessionsOver(kysely());
   beforeAll(async () => {
     ({ url, drop } = await createDatabase(server ?? ''));
     database = await openDatabase({ ...onPostgresql(url), tablePrefix: PREFIX }, { migrate: true });
@@ -50,7 +50,7 @@ describe.runIf(server !== undefined)('sessions in single statements of PostgreSQ
     await em.execute(`delete from ${PREFIX}users`);
     for (const user of [owner, stranger]) await userRepositoryOver(records).add(user);
   };
-  const stored = async (repository = sessions) => {
+  const stored = async (repository = sessions()) => {
     const session = aSession({ userId: owner.id });
     await repository.add(session);
     return session;
@@ -82,14 +82,14 @@ describe.runIf(server !== undefined)('sessions in single statements of PostgreSQ
 
   describeSessionRepository('postgresqlSessions', async () => {
     await empty();
-    const over = (of: () => Sql) => ({
+    const over = (of: Sql) => ({
       ...storageOver(mikroOrmRecords(of, POSTGRESQL, PREFIX)),
       sessions: sessionsOver(of),
     });
     return {
-      storage: over(kysely),
-      another: async () => over(() => opened(other).em.getKysely()),
-      failing: async () => over(() => failing(kysely(), QUOTING.postgresql)),
+      storage: over(kysely()),
+      another: async () => over(opened(other).em.getKysely()),
+      failing: async () => over(failing(kysely(), QUOTING.postgresql)),
       held: async () => heldByLocks(),
       interfere: absent('only the sessions are tested'),
       untilOneWaits: () => untilWaiting(1),
@@ -102,7 +102,7 @@ describe.runIf(server !== undefined)('sessions in single statements of PostgreSQ
     it('a refresh and a check of a session are one statement each', async () => {
       const session = await stored();
       const { db, sent } = recording(kysely());
-      const repository = sessionsOver(() => db);
+      const repository = sessionsOver(db);
       expect(await repository.rotate(aRotation(session))).toHaveProperty('user.id', owner.id);
       expect(sent).toHaveLength(1);
       await opened(database).records.insert('passkeys', aPasskey({ userId: owner.id }));
@@ -115,7 +115,7 @@ describe.runIf(server !== undefined)('sessions in single statements of PostgreSQ
       await kysely()
         .transaction()
         .execute(async (transaction) => {
-          const repository = sessionsOver(() => transaction);
+          const repository = sessionsOver(transaction);
           const counts = async () => {
             const { rows } = await transaction.executeQuery<{ all: string; hot: string }>(CompiledQuery.raw(UPDATES));
             return [Number(rows[0]?.all), Number(rows[0]?.hot)] as const;
@@ -150,12 +150,12 @@ describe.runIf(server !== undefined)('sessions in single statements of PostgreSQ
         await committing.promise;
       });
       await reverted.promise;
-      const waiting = sessions.rotate(rotation);
+      const waiting = sessions().rotate(rotation);
       await untilWaiting(1);
       committing.resolve();
       await unit;
       expect(await waiting).toBe('stale');
-      expect(await sessions.find(session)).toMatchObject({ currentTokenId: session.currentTokenId, rotation: 1 });
+      expect(await sessions().find(session)).toMatchObject({ currentTokenId: session.currentTokenId, rotation: 1 });
     });
   });
 });

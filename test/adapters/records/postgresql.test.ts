@@ -31,7 +31,7 @@ describe.runIf(server !== undefined)('on PostgreSQL', () => {
 
   const empty = () => removeAllRows(opened(database));
   const failingRecords = () =>
-    mikroOrmRecords(() => failing(opened(database).em.getKysely(), QUOTING.postgresql), POSTGRESQL);
+    mikroOrmRecords(failing(opened(database).em.getKysely(), QUOTING.postgresql), POSTGRESQL);
   const untilOneWaits = () => expect.poll(async () => (await opened(other).em.execute(WAITING)).length).toBe(1);
 
   /** Locks the second user, and then wants the first: a deadlock, of which the unit is the victim. */
@@ -82,7 +82,7 @@ describe.runIf(server !== undefined)('on PostgreSQL', () => {
     const unbegun = sendingBy(opened(database).em.getKysely(), (query, send) =>
       send(isBeginning(query.sql) ? CompiledQuery.raw('select 1 / 0') : query),
     );
-    const records = mikroOrmRecords(() => unbegun, POSTGRESQL);
+    const records = mikroOrmRecords(unbegun, POSTGRESQL);
     const [first, second] = [
       { id: 'a', expiresAt: NOW },
       { id: 'b', expiresAt: NOW },

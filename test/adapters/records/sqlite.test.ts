@@ -33,7 +33,7 @@ describe('in a file of SQLite', () => {
   });
 
   const empty = () => removeAllRows(database);
-  const failingRecords = (): Records => mikroOrmRecords(() => failing(database.em.getKysely(), QUOTING.sqlite), SQLITE);
+  const failingRecords = (): Records => mikroOrmRecords(failing(database.em.getKysely(), QUOTING.sqlite), SQLITE);
 
   describeRecords('mikroOrmRecords', async () => {
     await empty();
@@ -53,7 +53,7 @@ describe('in a file of SQLite', () => {
     };
     const fasterFailing = (plain: SessionRepository) => ({
       ...plain,
-      ...sqliteSessions(() => anyConnection(failing(database.em.getKysely(), QUOTING.sqlite)), plain),
+      ...sqliteSessions(anyConnection(failing(database.em.getKysely(), QUOTING.sqlite)), plain),
     });
     return {
       storage: over(database.records, database.faster),
@@ -73,8 +73,8 @@ describe('in a file of SQLite', () => {
     await sessionRepositoryOver(records).add(session);
     await records.insert('passkeys', aPasskey({ userId: user.id }));
     const { db, sent } = recording(em.getKysely());
-    const plain = sessionRepositoryOver(mikroOrmRecords(() => db, SQLITE, 'of_auth_'));
-    const repository = { ...plain, ...sqliteSessions(() => anyConnection(db), plain, 'of_auth_') };
+    const plain = sessionRepositoryOver(mikroOrmRecords(db, SQLITE, 'of_auth_'));
+    const repository = { ...plain, ...sqliteSessions(anyConnection(db), plain, 'of_auth_') };
     expect(await repository.rotate(aRotation(session))).toMatchObject({ user });
     expect(sent).toHaveLength(1);
     expect(await repository.findWithUser(session)).toMatchObject({

@@ -5,10 +5,10 @@ import { MINUTE } from '../../support/application.ts';
 import { codeAt, wrongCodeAt } from '../../support/authenticator-app.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
+import { boundVisitor, SHOWN_SECRET, startApp } from '../../support/http/page-factors.ts';
 import { locationIn, ORIGIN, pathOfPage, registeredVisitor, visitorOf } from '../../support/http/page-visitor.ts';
 import { aPerson } from '../../support/http/service.ts';
 import { unescaped } from '../../support/http/shown-forms.ts';
-import { joseDeviceKey } from '../../support/jose-proofs.ts';
 
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
@@ -98,14 +98,10 @@ it('a page for those who are logged in sends others to the log-in in linear time
 
 describe('a form that the visitor has to send again', () => {
   it('says so after a proof of the device', async () => {
-    const key = await joseDeviceKey();
-    const proofFor = (path: string) => key.proof({ htu: ORIGIN + path, now: clock.now() });
-    const visitor = visitorOf(service);
-    await visitor.open('/auth/register');
-    await visitor.submit('register.register', { ...aPerson(), proof: await proofFor('/auth/register') });
+    const { proofFor, ...visitor } = await boundVisitor(service, clock);
     await visitor.follow();
     clock.advance(11 * MINUTE);
-    const username = `${aPerson().username}`;
+    const { username } = aPerson();
     await visitor.submit('account.username', { username });
     expect((await visitor.follow()).text).toContain('data-form="prove.prove"');
     await visitor.submit('prove.prove', { proof: await proofFor('/auth/prove') });
@@ -225,18 +221,14 @@ describe('the settings', () => {
     expect(openIn((await member.follow()).text)).toEqual([]);
   });
 
-  const SECRET = /<code>((?:[A-Z2-7]{4} ?){8})<\/code>/;
-
   it('keep the secret of an app over a wrong code, and offer no second app', async () => {
     const member = await memberAt('/auth/account/factors');
-    await member.submit('factors.start-app');
-    const [, secret = ''] = SECRET.exec((await member.follow()).text) ?? [];
-    const code = (of: (secret: string, now: number) => string) => of(secret.replaceAll(' ', ''), clock.now());
-    await member.submit('factors.app', { code: code(wrongCodeAt) });
+    const secret = await startApp(member);
+    await member.submit('factors.app', { code: wrongCodeAt(secret, clock.now()) });
     const again = await member.follow();
-    expect(again.text).toContain(secret);
+    expect(SHOWN_SECRET.exec(again.text)?.[1]?.replaceAll(' ', '')).toBe(secret);
     expect(again.text).toContain('<svg');
-    await member.submit('factors.app', { code: code(codeAt) });
+    await member.submit('factors.app', { code: codeAt(secret, clock.now()) });
     expect((await member.follow()).text.match(/<li><code>/g)).toHaveLength(10);
     const { text } = await member.open('/auth/account/factors');
     expect(text).not.toContain('factors.start-app');

@@ -6,6 +6,7 @@ import { aPasskey } from '../../support/builders.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
 import { APP_LINK, anApp } from '../../support/http/app-login.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
+import { startApp } from '../../support/http/page-factors.ts';
 import {
   locationIn,
   ORIGIN,
@@ -42,9 +43,7 @@ beforeAll(async () => {
 const withApp = async () => {
   const member = await registeredVisitor(service);
   await member.open('/auth/account/factors');
-  await member.submit('factors.start-app');
-  const [, secret = ''] = /<code>((?:[A-Z2-7]{4} ?){8})<\/code>/.exec((await member.follow()).text) ?? [];
-  await member.submit('factors.app', { code: codeAt(secret.replaceAll(' ', ''), clock.now()) });
+  await member.submit('factors.app', { code: codeAt(await startApp(member), clock.now()) });
   return member;
 };
 /** Where the script would have the forms of a page lead, by their names. */

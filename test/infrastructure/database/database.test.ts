@@ -18,7 +18,7 @@ describe('openDatabase of a file of SQLite', () => {
   it('rejects every call after it is closed, and does not open the file again', async () => {
     const database = await openDatabase(await emptyFile(), { migrate: true });
     await database.close();
-    const closed = { code: 'DB_QUERY_FAILED', reason: expect.stringContaining('the database is closed') };
+    const closed = { code: 'DB_QUERY_FAILED', reason: expect.stringContaining('driver has already been destroyed') };
     await expect(database.ping()).rejects.toMatchObject(closed);
     await expect(database.records.list('users', { equal: { id: 'a' } })).rejects.toMatchObject(closed);
     await expect(database.records.unit(async () => undefined)).rejects.toMatchObject(closed);

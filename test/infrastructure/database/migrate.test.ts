@@ -24,7 +24,7 @@ const open = async (options: DatabaseOptions, migrate = true): Promise<Database>
 const instance = async (options: DatabaseOptions, migrations: readonly Migration[]) => {
   const opened = await connect(options, { migrate: false });
   onTestFinished(opened.close);
-  return { ...opened, db: opened.kysely(), migrations: [...MIGRATIONS, ...migrations] };
+  return { ...opened, migrations: [...MIGRATIONS, ...migrations] };
 };
 
 /** Adds a column, and counts how often. */

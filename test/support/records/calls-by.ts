@@ -1,4 +1,4 @@
-import type { Calls } from '../../../src/adapters/records/units.ts';
+import type { Calls } from '../../../src/adapters/records/storage.ts';
 
 const NAMES = ['insert', 'list', 'replace', 'remove', 'lock'] as const;
 type Make = (name: keyof Calls, given: readonly unknown[]) => Promise<unknown>;

@@ -1,5 +1,5 @@
 import { callsOver, keyOf, memoryRows, type Row, transactOver } from '../../../src/adapters/records/memory.ts';
-import { type Calls, recordsOver, type Transact } from '../../../src/adapters/records/units.ts';
+import { type Calls, recordsOver, type Transact } from '../../../src/adapters/records/storage.ts';
 import type { Records } from '../../../src/application/storage/records.ts';
 import { TABLES, type TableName } from '../../../src/application/storage/tables.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';

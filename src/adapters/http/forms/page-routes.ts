@@ -160,24 +160,22 @@ const targetsWithoutKey = (at: Locations, to = at.pathOf('account'), application
 ];
 
 /** Where a visitor goes who cannot have a page. */
-const withoutPage =
-  (deps: PagesDeps, at: Locations, name: PageName) =>
-  async (ctx: Context, error: AppError): Promise<string | null> => {
-    const { to, [MARK]: mark } = readQuery(ctx.url) ?? {};
-    // The pending log-in has expired: it begins again.
-    if (error.code === 'AUTH_SECOND_FACTOR_INVALID') {
-      sayAtLogIn(deps, ctx, error.code);
-      return at.hrefOf('log-in', at.allowed(to), MARKS.failed);
-    }
-    const lacking = pageLacking(error.code);
-    if (lacking === null) return null;
-    if (error.code === 'AUTH_STEP_UP_REQUIRED' && PAGES[name].skips)
-      return at.locationOf('target', at.allowed(to), MARKS.loggedIn);
-    // If the browser has not kept the cookie of a log-in or a proof, the visitor would be sent there again and again.
-    const isBack = PAGES[lacking].for !== 'visitor' && mark === MARKS.loggedIn;
-    if (PAGES[lacking].for === 'stranger' && !isBack) sayAtLogIn(deps, ctx, 'AUTH_FAILED');
-    return isBack ? at.hrefOf('log-in', at.targetBackTo(name, to), MARKS.noCookie) : at.lackingAt(lacking, name, to);
-  };
+const withoutPage = (deps: PagesDeps, at: Locations, name: PageName) => async (ctx: Context, error: AppError) => {
+  const { to, [MARK]: mark } = readQuery(ctx.url) ?? {};
+  // The pending log-in has expired: it begins again.
+  if (error.code === 'AUTH_SECOND_FACTOR_INVALID') {
+    sayAtLogIn(deps, ctx, error.code);
+    return at.hrefOf('log-in', at.allowed(to), MARKS.failed);
+  }
+  const lacking = pageLacking(error.code);
+  if (lacking === null) return null;
+  if (error.code === 'AUTH_STEP_UP_REQUIRED' && PAGES[name].skips)
+    return at.locationOf('target', at.allowed(to), MARKS.loggedIn);
+  // If the browser has not kept the cookie of a log-in or a proof, the visitor would be sent there again and again.
+  const isBack = PAGES[lacking].for !== 'visitor' && mark === MARKS.loggedIn;
+  if (PAGES[lacking].for === 'stranger' && !isBack) sayAtLogIn(deps, ctx, 'AUTH_FAILED');
+  return isBack ? at.hrefOf('log-in', at.targetBackTo(name, to), MARKS.noCookie) : at.lackingAt(lacking, name, to);
+};
 
 /** Returns as a file everything that is stored about the visitor. */
 const exportRoute = (deps: PagesDeps, at: Locations, submits: Route): Route => ({

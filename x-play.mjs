@@ -1,0 +1,18 @@
+import { chromium } from 'playwright-core';
+const b = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'] });
+const t = await b.newPage();
+t.on('console', (m) => console.log('console', m.text()));
+await t.goto('http://localhost:5173/');
+await t.click('text="Log in"');
+await t.waitForLoadState();
+console.log(t.url(), await t.title());
+await t.getByRole('link', { name: /create|register/i }).first().click();
+await t.waitForLoadState();
+console.log(t.url());
+await t.fill('[name=username]', 'grace'); await t.fill('[name=email]', 'grace@example.org'); await t.fill('[name=password]', 'correct horse battery');
+await t.getByRole('button', { name: /create|register/i }).last().click();
+await t.waitForURL('http://localhost:5173/**');
+await t.waitForSelector('#user:not([hidden])');
+console.log(t.url(), await t.textContent('#user'));
+await t.click('text="Settings"'); await t.waitForLoadState(); console.log(t.url(), await t.title());
+await b.close();

@@ -63,6 +63,7 @@ const RUNS: readonly string[] = [
   'adapters/records/mariadb: Records mikroOrmRecords',
   'adapters/records/mariadb: Records mikroOrmRecords that lock by a change without delete … returning',
   'adapters/records/memory: Records memoryRecords',
+  'adapters/records/memory: Records the database of the simulation',
   'adapters/records/memory: Storage over records in memory',
   'adapters/records/one-statement-sessions: SessionRepository postgresqlSessions',
   'adapters/records/postgresql: Records mikroOrmRecords',

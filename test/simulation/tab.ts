@@ -137,11 +137,8 @@ const framesOf = (common: object, send: Browser['send'], later: Later, happens: 
       later(() => frame.hear({ data, ports, origin: APPLICATION }));
     const frame = {
       ...{ src: '', style: {}, isConnected: false, contentWindow: { postMessage } },
-      ...{
-        onload: () => {},
-        remove: (): object => Object.assign(frame, { isConnected: false }),
-        hear: (_event: object) => {},
-      },
+      ...{ onload: () => {}, hear: (_event: object) => {} },
+      remove: (): object => Object.assign(frame, { isConnected: false }),
     };
     return frame;
   },

@@ -1,6 +1,6 @@
 import type { Row } from '../../src/adapters/records/memory.ts';
 import type { TableName } from '../../src/application/storage/tables.ts';
-import { type Change, failed, ReadCommitted } from '../support/records/read-committed.ts';
+import { type Change, failed, ReadCommitted, type Send } from '../support/records/read-committed.ts';
 import { kernel, perWorld } from './kernel.ts';
 
 /** One database for all instances, and its faults. */
@@ -33,28 +33,30 @@ const travel = async (line: Line): Promise<void> => {
 };
 
 /** There and back. */
-const ask = async <Result>(line: Line, work: () => Result | Promise<Result>, changes: boolean): Promise<Result> => {
-  const { chance } = state;
-  const there = async (): Promise<Result> => {
-    if (chance.happens(faults.failing)) throw failed('the connection broke');
-    await travel(line);
-    while (faults.isFrozen) await kernel.sleep(chance.between(10, 1_000));
-    if (faults.isDown) throw failed('the database is down');
-    if (changes && chance.happens(faults.refused)) throw failed('the database is read-only');
-    const result = await work();
-    await travel(line);
-    return result;
+const askOver =
+  (line: Line): Send =>
+  async (by, work, changes) => {
+    const { chance } = state;
+    const there = async () => {
+      if (chance.happens(faults.failing)) throw failed('the connection broke');
+      await travel(line);
+      while (faults.isFrozen) await kernel.sleep(chance.between(10, 1_000));
+      if (faults.isDown) throw failed('the database is down');
+      if (changes && chance.happens(faults.refused)) throw failed('the database is read-only');
+      const result = await work();
+      await travel(line);
+      return result;
+    };
+    const late = Promise.withResolvers<never>();
+    const timer = kernel.after(STATEMENT_TIMEOUT, () => late.reject(failed('no answer in time')));
+    try {
+      return await Promise.race([by.orEnd(there()), late.promise]);
+    } finally {
+      timer.call = null;
+      // A process that has died gets to know nothing.
+      if (line.isDead) await new Promise(() => undefined);
+    }
   };
-  const late = Promise.withResolvers<never>();
-  const timer = kernel.after(STATEMENT_TIMEOUT, () => late.reject(failed('no answer in time')));
-  try {
-    return await Promise.race([there(), late.promise]);
-  } finally {
-    timer.call = null;
-    // A process that has died gets to know nothing.
-    if (line.isDead) await new Promise(() => undefined);
-  }
-};
 
 export const database = {
   faults,
@@ -68,7 +70,7 @@ export const database = {
   oldTransactions: () => [...state.all.open].filter(({ since }) => since < kernel.now() - STATEMENT_TIMEOUT).length,
   connect() {
     const line: Line = { isDead: false, isCut: false };
-    const { records, close } = state.all.connect((...given) => ask(line, ...given));
+    const { records, close } = state.all.connect(askOver(line));
     const kill = (): void => {
       line.isDead = true;
       close();

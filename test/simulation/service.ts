@@ -75,15 +75,15 @@ const provider = (chance: Chance): IdentityProvider => ({
   },
 });
 
-const simulatedCounts = () => {
+const simulatedCounts = (): Counts => {
   const counts = memoryCounts();
-  const get =
-    (_counts: Counts, name: keyof Counts) =>
-    async (...given: []) => {
-      if (outside.hasNoCounts) throw new Error('the counts are away');
-      return Reflect.apply(counts[name], counts, given);
-    };
-  return new Proxy(counts, { get });
+  const isThere = async (): Promise<void> => {
+    if (outside.hasNoCounts) throw new Error('the counts are away');
+  };
+  return {
+    countRequest: (...given) => isThere().then(() => counts.countRequest(...given)),
+    replace: (...given) => isThere().then(() => counts.replace(...given)),
+  };
 };
 
 /** What instances share. */

@@ -20,6 +20,7 @@ const [client, deviceKey] = [programOf('client.js'), programOf('device-key.js')]
 type Call = (...given: unknown[]) => void;
 type Later = (call: () => void) => void;
 type Hear = (event: object) => void;
+type Happens = (type: string, members?: object) => void;
 
 export const openTab = (browser: Browser): Tab => {
   const { chance, line, name, skew } = browser;
@@ -33,7 +34,7 @@ export const openTab = (browser: Browser): Tab => {
   };
   const goOn = (): void => waiting.splice(0).forEach(run);
   const later: Later = (call) => void kernel.after(chance.between(0.1, 3), () => run(call));
-  const happens = (type: string, members = {}): void =>
+  const happens: Happens = (type, members = {}) =>
     run(() => void window.dispatchEvent(Object.assign(new Event(type), members)));
   const send: Browser['send'] = (...given) => browser.send(...given).finally(() => new Promise<void>(run));
   const fetch: typeof globalThis.fetch = async (input, init) => {
@@ -130,25 +131,14 @@ const openKeys = (browser: Browser, later: Later) => {
 };
 
 /** Frames with the page of the key, which proves what it is asked to. */
-const framesOf = (
-  common: object,
-  send: Browser['send'],
-  later: Later,
-  happens: (type: string, members: object) => void,
-) => ({
+const framesOf = (common: object, send: Browser['send'], later: Later, happens: Happens) => ({
   createElement() {
     const postMessage = (data: unknown, _to: string, ports: object[]) =>
       later(() => frame.hear({ data, ports, origin: APPLICATION }));
-    const contentWindow = { postMessage };
-    const remove = () => Object.assign(frame, { isConnected: false });
     const frame = {
-      src: '',
-      style: {},
-      contentWindow,
-      isConnected: false,
-      remove,
-      onload() {},
-      hear(_event: object) {},
+      ...{ src: '', style: {}, isConnected: false, contentWindow: { postMessage } },
+      ...{ onload: () => {}, hear: (_event: object) => {} },
+      remove: (): object => Object.assign(frame, { isConnected: false }),
     };
     return frame;
   },

@@ -13,8 +13,8 @@ export type Change = {
 
 export const failed = (reason: string) => new AppError('DB_QUERY_FAILED', { reason });
 
-/** Carries out a statement, or a commit. A transaction ends with the first that fails. */
-type Send = <Result>(work: () => Result | Promise<Result>, changes: boolean) => Promise<Result>;
+/** Carries out a statement of a transaction, or its commit. With the first that fails it has to end (`orEnd`), however late that is known. */
+export type Send = <Result>(by: Transaction, work: () => Promise<Result>, changes: boolean) => Promise<Result>;
 
 /** One database in memory: READ COMMITTED with locks of rows, as PostgreSQL has them. Its transactions run beside each other. */
 export class ReadCommitted {
@@ -28,22 +28,19 @@ export class ReadCommitted {
     this.onCommit = onCommit;
   }
   /** `close` ends what is open, as when the process has died. */
-  connect(send: Send = async (work) => work()) {
+  connect(send: Send = (by, work) => by.orEnd(work())) {
     const own = new WeakSet<Transaction>();
-    let isClosed = false;
     const transact: Transact = async (work) => {
       const by = new Transaction(this);
       own.add(by);
-      if (isClosed) by.end();
-      const inside = callsBy((...call) => by.orEnd(send(() => by.perform(...call), !/^l/.test(call[0]))));
+      const inside = callsBy((...call) => send(by, () => by.perform(...call), !/^l/.test(call[0])));
       const result = await by.orEnd(work(inside));
-      await by.orEnd(send(() => by.commit(), false));
+      await send(by, () => by.commit(), false);
       return result;
     };
     /** Calls outside of a unit: each is a transaction of its own. */
     const alone = callsBy((...call) => transact((inside) => callOf(inside, ...call)));
     const close = (): void => {
-      isClosed = true;
       for (const each of this.open) if (own.has(each)) each.end();
     };
     return { records: recordsOver(alone, transact), close };
@@ -92,7 +89,7 @@ class Transaction {
   #assertOpen(): void {
     if (!this.isOpen()) throw failed('the transaction was rolled back');
   }
-  commit(): void {
+  async commit(): Promise<void> {
     this.#assertOpen();
     const { stored } = this.#database;
     const changes = this.#rows.made().map((each) => ({ ...each, before: stored.get(each.table, each.key) }));

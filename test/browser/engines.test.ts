@@ -73,6 +73,13 @@ describe.runIf(ENGINES.length > 0).each(ENGINES)('in %s', (engine) => {
     await arrives(window, `${baseUrl()}/auth/log-in`);
     const canUsePasskeys = await window.run(`!!globalThis.PublicKeyCredential?.parseRequestOptionsFromJSON`);
     expect(await window.run(`document.querySelector('[data-form="log-in.passkey"]').hidden`)).toBe(!canUsePasskeys);
+    await submit(window, 'log-in.account', { account: 'ada' });
+    await arrives(window, 'next=password');
+    await window.run(`void setTimeout(() => history.back())`);
+    await expect
+      .poll(() => window.run(`document.readyState === 'complete' ? location.search : 'next='`).catch(() => 'next='))
+      .not.toContain('next=');
+    expect(await window.run(`document.querySelector('[name=account]').value`)).toBe('ada');
     await window.run(`void setTimeout(() => document.querySelector('a[href*="/auth/register"]').click())`);
     await arrives(window, '/auth/register');
     await submit(window, 'register.register', person);

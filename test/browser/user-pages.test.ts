@@ -62,6 +62,7 @@ describe.runIf(KINDS.length > 0)('the pages for users', () => {
 
     await open('/auth/log-out');
     await submit('log-out.log-out');
+    await submit('log-in.account', { account: newEmail });
     await follow('/auth/forgot');
     await submit('forgot.forgot', { email: newEmail });
     await isAt('/auth/check-mail');

@@ -94,7 +94,7 @@ describe('PAGE_TEMPLATES', () => {
     const files = { 'log-in.html': '<p>\n{{form.passkey}}{{nam}}\n</p>', 'de.json': '{\n"direction": "ltr",\n}' };
     const env = { PAGE_TEMPLATES: directoryWith(files) };
     await expect(startService(env, { storage: memoryStorage() })).rejects.toThrow(
-      /^The configuration is invalid\.\nPAGE_TEMPLATES: de\.json: it is no JSON: .*line 3.*\nPAGE_TEMPLATES: log-in\.html: line 2: \{\{nam\}\} is unknown here; there are .*\nPAGE_TEMPLATES: log-in\.html: \{\{list\.providers\}\} is missing: the page needs it\nPAGE_TEMPLATES: log-in\.html: \{\{form\.log-in\}\} is missing: the page needs it\nPAGE_TEMPLATES: log-in\.html: \{\{list\.registration\}\} is missing: the page needs it$/,
+      /^The configuration is invalid\.\nPAGE_TEMPLATES: de\.json: it is no JSON: .*line 3.*\nPAGE_TEMPLATES: log-in\.html: line 2: \{\{nam\}\} is unknown here; there are .*\nPAGE_TEMPLATES: log-in\.html: \{\{list\.providers\}\} is missing: the page needs it\nPAGE_TEMPLATES: log-in\.html: \{\{form\.account\}\} is missing: the page needs it\nPAGE_TEMPLATES: log-in\.html: \{\{form\.log-in\}\} is missing: the page needs it\nPAGE_TEMPLATES: log-in\.html: \{\{list\.registration\}\} is missing: the page needs it$/,
     );
     await expect(openTemplates({ ...NONE, pageTemplates: '/nowhere/at/all' })).rejects.toThrow(
       /\nPAGE_TEMPLATES: the directory cannot be read: ENOENT/,
@@ -199,7 +199,7 @@ it('the doctor examines PAGE_TEMPLATES as a start does', async () => {
     seen: expect.stringContaining('da'),
   });
   expect(brief(await findings({ 'log-in.html': '<b>' }))).toEqual(
-    Array.from({ length: 5 }, () => 'problem pages.invalid'),
+    Array.from({ length: 6 }, () => 'problem pages.invalid'),
   );
 });
 

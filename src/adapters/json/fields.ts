@@ -14,6 +14,7 @@ import {
   USERNAME_MIN_LENGTH,
   USERNAME_PATTERN,
 } from '../../domain/user.ts';
+import { isoTime } from '../clock/system.ts';
 
 /** Without a port and a path, which `domainToASCII` would remove. */
 const DOMAIN = /(?<=@)[\w.\u0080-\u{10ffff}-]{1,253}$/u;
@@ -177,7 +178,7 @@ export const Timestamp = v.pipe(
   v.integer(),
   v.minValue(0),
   v.maxValue(LAST_TIMESTAMP),
-  v.transform((milliseconds) => new Date(milliseconds).toISOString()),
+  v.transform(isoTime()),
   v.metadata({ jsonSchema: { type: 'string', format: 'date-time' } }),
 );
 

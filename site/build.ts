@@ -49,7 +49,9 @@ const versions = ['', ...released].map((version) => {
 write('versions.md', `# Versions\n\n${versions.join('\n')}\n\n[What is new](CHANGELOG.md)\n`);
 const lists = groups.flatMap(({ text, items }) => [
   `\n## ${text}\n`,
-  ...items.map(({ text, link }) => `- [${text}](${BASE}${link.slice(1).replace(/\/$/, '/index')}.md)`),
+  ...items.map(
+    ({ text, link }) => `- [${text}](${BASE}${link.slice(1).replace(/#.*/, '').replace(/\/$/, '/index')}.md)`,
+  ),
 ]);
 write('public/llms.txt', `# Tandem\n\n> A dual-token authentication service.\n${lists.join('\n')}\n`);
 await build(import.meta.dirname, { base: BASE });

@@ -11,16 +11,17 @@ export type { Check } from './adapters/http/request/settings.ts';
 export { type Route, route } from './adapters/http/routing/define-route.ts';
 export { memoryRecords, memoryStorage } from './adapters/records/memory.ts';
 export type { OwnTable, OwnTables, RowsOf } from './adapters/records/own-tables.ts';
-export { storageOver, storesOver } from './adapters/records/storage.ts';
 export {
   type Calls,
   ConflictError,
   firstVersion,
   isStorable,
   recordsOver,
+  storageOver,
+  storesOver,
   type Transact,
   unstorable,
-} from './adapters/records/units.ts';
+} from './adapters/records/storage.ts';
 export type * from './application/ports/clock-and-ids.ts';
 export type {
   ClaimsSession,
@@ -68,21 +69,22 @@ export {
   amrAfter,
   type Method,
 } from './domain/assurance.ts';
+export type { RememberedDevice, RememberedDeviceKey } from './domain/device.ts';
 export {
   type Binding,
+  type Device,
   type DeviceBinding,
   type DeviceKeys,
   type DeviceProof,
   type Evidence,
   withProof,
-} from './domain/device-binding.ts';
+} from './domain/device.ts';
 export { AppError, type AppErrorOptions, duplicateUser } from './domain/errors/app-error.ts';
 export type { ErrorCode, OwnErrorCode } from './domain/errors/catalog.ts';
 export type { OwnError } from './domain/errors/own-errors.ts';
 export {
   type AccountEvent,
   countingPeriodOf,
-  type Device,
   EVENT_KINDS,
   EVENTS_KEPT,
   type EventKind,
@@ -95,7 +97,6 @@ export type { ThrottledClient } from './domain/login-throttle.ts';
 export { isRequest, MESSAGE_KINDS, type Message, type MessageKind, SECRET_KINDS } from './domain/message.ts';
 export type { Passkey, PasskeyKey, PasskeyState } from './domain/passkey.ts';
 export { isHashable } from './domain/password.ts';
-export type { RememberedDevice, RememberedDeviceKey } from './domain/remembered-device.ts';
 export type { Factor, FactorKey } from './domain/second-factor.ts';
 export {
   byLastUse,

@@ -1,4 +1,4 @@
-import { nodeCryptoTokenSigner } from '../../src/adapters/crypto/token-signer.ts';
+import { nodeCryptoTokenSigner } from '../../src/adapters/crypto/jws.ts';
 import { refreshClaims } from '../../src/domain/tokens.ts';
 import { query } from '../parts/parts.ts';
 import type { Credentials, Person } from '../systems/system.ts';

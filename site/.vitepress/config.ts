@@ -14,8 +14,8 @@ export const groups = [
     .map((section) => ({
       text: section.split('\n')[0] ?? '',
       // What stands behind a semicolon is beside the subject.
-      items: [...section.replaceAll(/;.*/g, '').matchAll(/\[([^\]]+)\]\(([^)#]+)\.md\)/g)].map(
-        ([, text = '', target = '']) => ({ text, link: join('/docs', target).replace(/README$/, '') }),
+      items: [...section.replaceAll(/;.*/g, '').matchAll(/\[([^\]]+)\]\(([^)]+\.md[^)]*)\)/g)].map(
+        ([, text = '', target = '']) => ({ text, link: join('/docs', target.replace(/(README)?\.md/, '')) }),
       ),
     })),
   {

@@ -1,4 +1,4 @@
-import { canonicalLocale, fallbacksOf, LAST_LOCALE } from '../domain/locale.ts';
+import { canonicalLocale, fallbacksOf, LAST_LOCALE } from '../domain/text.ts';
 import { isTree, PLACEHOLDER, type TextTree, textsIn, textsOver } from './templates.ts';
 
 /** Checks a text or a list of texts. @param model the built-in one. @returns a line for each mistake */

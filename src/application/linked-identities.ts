@@ -29,11 +29,8 @@ export const removeIdentity = async (deps: Core, stores: Stores, key: Pick<Ident
 /** How many removed identities of a user are remembered. The oldest are forgotten first. */
 const REMOVED_AT_MOST = 200;
 
-export const isBlocked = (
-  deps: Core,
-  { removedIdentities }: Pick<User, 'removedIdentities'>,
-  identity: IdentityKey,
-): boolean => removedIdentities?.includes(markOf(deps, identity)) ?? false;
+export const isBlocked = (deps: Core, { removedIdentities }: Pick<User, 'removedIdentities'>, identity: IdentityKey) =>
+  removedIdentities?.includes(markOf(deps, identity)) ?? false;
 
 /** Blocks identities that were removed, or unblocks those that their owner links again. In a transaction that has locked the user. */
 export const blockIdentities = async (

@@ -1,4 +1,4 @@
-import { AppError, duplicateUser } from '../domain/errors/app-error.ts';
+import { AppError } from '../domain/errors/app-error.ts';
 import { FACTOR_UNDOS_KEPT, type Link, type LinkPurpose, UNDO_LIFETIME, UNDO_PURPOSES } from '../domain/link.ts';
 import type { MessageKind } from '../domain/message.ts';
 import { isConfirmed } from '../domain/second-factor.ts';
@@ -10,7 +10,6 @@ import {
   factorsOf,
   identitiesOf,
   linkByToken,
-  linksAbout,
   linksOf,
   passkeysOf,
   putLink,
@@ -55,21 +54,6 @@ export const withdrawLinks = async ({ records }: Stores, userId: string, purpose
     waiting.map(({ id }) => id),
   );
   await deleteLinks(records, userId, purposes);
-};
-
-/** Whether an address is reserved for its former user, who can still take it back (ADR 0010). Whoever proves it may have it nevertheless. */
-export const isReserved = async (
-  { clock }: Pick<Core, 'clock'>,
-  { records }: Pick<Stores, 'records'>,
-  { id, email }: Pick<User, 'id' | 'email'>,
-): Promise<boolean> => {
-  const undos = await linksAbout(records, 'email-change-undo', email, clock.now());
-  return undos.some(({ userId }) => userId !== id);
-};
-
-/** Called after the user got the address, in the same transaction: a user who gave it up at the same time has reserved it by then. */
-export const assertNotReserved = async (deps: Core, stores: Stores, user: Pick<User, 'id' | 'email'>) => {
-  if (await isReserved(deps, stores, user)) throw duplicateUser('email', 'the address is reserved');
 };
 
 /** The live links by which the account of a user can be taken back. */

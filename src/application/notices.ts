@@ -1,4 +1,5 @@
-import { type AccountEvent, type Device, isSameDevice, type Origin } from '../domain/event.ts';
+import { type Device, isSameDevice } from '../domain/device.ts';
+import type { AccountEvent, Origin } from '../domain/event.ts';
 import { type ChangeNotice, EVENT_TABLE, type Notice } from '../domain/event-table.ts';
 import type { SessionKey } from '../domain/session.ts';
 import type { User } from '../domain/user.ts';

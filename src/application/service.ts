@@ -1,5 +1,5 @@
 import type { SecondFactorPolicy } from '../domain/assurance.ts';
-import type { DeviceBinding } from '../domain/device-binding.ts';
+import type { DeviceBinding } from '../domain/device.ts';
 import { type EventDraft, newEvent, type Origin } from '../domain/event.ts';
 import type { Notice } from '../domain/event-table.ts';
 import { type MessageDraft, newMessage } from '../domain/message.ts';

@@ -1,4 +1,4 @@
-import { fallbacksOf } from '../domain/locale.ts';
+import { fallbacksOf } from '../domain/text.ts';
 
 export class Html {
   readonly text: string;

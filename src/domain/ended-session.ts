@@ -1,26 +1,4 @@
-import type { AccountEvent, SessionEnding } from './event.ts';
-
-/** An entry of the list of access tokens that other services refuse before they expire (ADR 0029). */
-export type Ended = {
-  readonly id: string;
-  readonly at: number;
-  /** All tokens of this user that were issued until `at`. If both ids are `null`, all tokens of everybody. */
-  readonly userId: string | null;
-  /** All tokens of this session. */
-  readonly sessionId: string | null;
-  readonly reason: SessionEnding;
-};
-
-/** The entries that events cause. A session that expires has no live token, and needs none. */
-export const endedBy = (events: readonly AccountEvent[]): Ended[] =>
-  events.flatMap(({ id, at, userId, sessionId, kind, reason: stated, actor }): Ended[] => {
-    const reason = actor === null ? stated : 'operator';
-    if (kind === 'session-ended' && sessionId !== null && reason !== null && stated !== 'expired')
-      return [{ id, at, userId: null, sessionId, reason }];
-    if (kind === 'disabled') return [{ id, at, userId, sessionId: null, reason: 'operator' }];
-    if (kind === 'deleted') return [{ id, at, userId, sessionId: null, reason: reason ?? 'account-deleted' }];
-    return [];
-  });
+import type { Ended, SessionEnding } from './event.ts';
 
 /** The most entries. With more, all tokens from before the latest of the others are refused, so that the list stays bounded. */
 export const MOST_LISTED = 10_000;

@@ -1,47 +1,7 @@
 import type { LoginMethod } from './assurance.ts';
+import { type Device, UNKNOWN_DEVICE } from './device.ts';
 import { EVENT_TABLE } from './event-table.ts';
-import { isVisibleLine, utf8Length } from './text.ts';
-
-/** The browser and the network from which a session was used last. The list of sessions shows them (ADR 0005). */
-export type Device = {
-  /** The `User-Agent` header, shortened; `null` when there was none. */
-  readonly userAgent: string | null;
-  /** The client's network in CIDR notation, never the full address. */
-  readonly address: string | null;
-};
-
-export const UNKNOWN_DEVICE: Device = { userAgent: null, address: null };
-
-/** Bytes of UTF-8. The client chooses the text, so it is limited. */
-const USER_AGENT_MAX_BYTES = 200;
-/** Control characters, format characters (which may reorder text), and lone surrogates, which cannot be stored. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}]/gu;
-
-/** A `User-Agent` header as it is stored; `null` when no visible character is left. */
-export const shortUserAgent = (text: string): string | null => {
-  const visible = firstBytes(text.replace(INVISIBLE, ''), USER_AGENT_MAX_BYTES).trim();
-  return visible === '' ? null : visible;
-};
-
-/** The first bytes of a text, which end with a whole character. */
-const firstBytes = (text: string, bytes: number): string => {
-  let [kept, length] = ['', 0];
-  for (const character of text) {
-    length += utf8Length(character);
-    if (length > bytes) break;
-    kept += character;
-  }
-  return kept;
-};
-
-/** Versions of browsers and systems, which change with updates. */
-const VERSION = /\d+(?:[._]\d+)*/g;
-
-const withoutVersions = (userAgent: string | null): string | null => userAgent?.replace(VERSION, '') ?? null;
-
-/** Whether two log-ins probably come from one device: the same network, and the same browser in any version. */
-export const isSameDevice = (a: Device, b: Device): boolean =>
-  a.address === b.address && withoutVersions(a.userAgent) === withoutVersions(b.userAgent);
+import { isVisibleLine } from './text.ts';
 
 /** The request that caused a change, and its device. */
 export type Origin = Device & {
@@ -55,6 +15,16 @@ export const NO_ORIGIN: Origin = { ...UNKNOWN_DEVICE, requestId: null };
 
 export type EventKind = keyof typeof EVENT_TABLE;
 export const EVENT_KINDS = Object.keys(EVENT_TABLE) as EventKind[];
+
+type EventTable = typeof EVENT_TABLE;
+export type WebhookType = {
+  [Kind in EventKind]: EventTable[Kind] extends { webhook: infer Type } ? Type : never;
+}[EventKind];
+
+export const webhookTypeOf = ({ kind }: { readonly kind: EventKind }): WebhookType | null => {
+  const row = EVENT_TABLE[kind];
+  return 'webhook' in row ? row.webhook : null;
+};
 
 export const SESSION_ENDINGS = [
   'logout',
@@ -96,6 +66,28 @@ export type AccountEvent = Origin & {
   /** How many times it happened within the hour. Only log-ins and refused log-ins are counted; the other fields are those of the last one. */
   readonly count: number;
 };
+
+/** An entry of the list of access tokens that other services refuse before they expire (ADR 0029). */
+export type Ended = {
+  readonly id: string;
+  readonly at: number;
+  /** All tokens of this user that were issued until `at`. If both ids are `null`, all tokens of everybody. */
+  readonly userId: string | null;
+  /** All tokens of this session. */
+  readonly sessionId: string | null;
+  readonly reason: SessionEnding;
+};
+
+/** The entries that events cause. A session that expires has no live token, and needs none. */
+export const endedBy = (events: readonly AccountEvent[]): Ended[] =>
+  events.flatMap(({ id, at, userId, sessionId, kind, reason: stated, actor }): Ended[] => {
+    const reason = actor === null ? stated : 'operator';
+    if (kind === 'session-ended' && sessionId !== null && reason !== null && stated !== 'expired')
+      return [{ id, at, userId: null, sessionId, reason }];
+    if (kind === 'disabled') return [{ id, at, userId, sessionId: null, reason: 'operator' }];
+    if (kind === 'deleted') return [{ id, at, userId, sessionId: null, reason: reason ?? 'account-deleted' }];
+    return [];
+  });
 
 export type StoredEvent = AccountEvent & {
   /** A hash of the device of a log-in or a registration; `null` for other kinds. */

@@ -1,6 +1,6 @@
 import type { Authenticated } from './assurance.ts';
-import { type DeviceKeys, deviceStatus, type Evidence, keysAfter } from './device-binding.ts';
-import type { Device } from './event.ts';
+import type { Device } from './device.ts';
+import { type DeviceKeys, deviceStatus, type Evidence, keysAfter } from './device.ts';
 import type { UserInTokens } from './user.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { type Amr, type Assurance, type Authenticated, assuranceOf, assuredAt } from './assurance.ts';
 import type { Attributes } from './attributes.ts';
-import { deviceStatus, type Evidence } from './device-binding.ts';
+import { deviceStatus, type Evidence } from './device.ts';
 import { isLive, type Session } from './session.ts';
 import { type PublicUser, publicUser, type User } from './user.ts';
 

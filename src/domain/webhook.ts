@@ -1,15 +1,4 @@
-import { type AccountEvent, EVENT_KINDS, type EventKind, type SessionEnding } from './event.ts';
-import { EVENT_TABLE } from './event-table.ts';
-
-type EventTable = typeof EVENT_TABLE;
-export type WebhookType = {
-  [Kind in EventKind]: EventTable[Kind] extends { webhook: infer Type } ? Type : never;
-}[EventKind];
-
-export const webhookTypeOf = ({ kind }: Pick<AccountEvent, 'kind'>): WebhookType | null => {
-  const row = EVENT_TABLE[kind];
-  return 'webhook' in row ? row.webhook : null;
-};
+import { EVENT_KINDS, type EventKind, type SessionEnding, type WebhookType, webhookTypeOf } from './event.ts';
 
 export const WEBHOOK_TYPES: ReadonlyMap<WebhookType, readonly EventKind[]> = Map.groupBy(
   EVENT_KINDS.filter((kind) => webhookTypeOf({ kind }) !== null),

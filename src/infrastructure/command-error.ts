@@ -19,6 +19,9 @@ export class CommandError extends Error {
   }
 }
 
+export const fileExists = (path: string): CommandError =>
+  new CommandError('file-exists', `${path} exists, and is not replaced.`);
+
 export const invalidArguments = (message: string): CommandError => new CommandError('arguments', message, 2);
 
 /** How databases report a missing table or column: PostgreSQL by SQLSTATE, MariaDB and MySQL by name, SQLite in words. */

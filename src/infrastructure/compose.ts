@@ -11,7 +11,7 @@ import { areUp, oneAtATime } from '../adapters/http/routes/service/health.ts';
 import type { Counts } from '../adapters/limits/counts.ts';
 import { auditLog } from '../adapters/log/lines.ts';
 import { type OwnTables, ownRecords } from '../adapters/records/own-tables.ts';
-import { onDatabaseFailure } from '../adapters/records/units.ts';
+import { onDatabaseFailure } from '../adapters/records/storage.ts';
 import { assertSteppedUp } from '../application/factors/step-up.ts';
 import type { SenderFor } from '../application/ports/hooks.ts';
 import type { Ports, Service } from '../application/service.ts';
@@ -55,15 +55,14 @@ const openParts = async (config: Config, logger: Logger, overrides: ServiceOverr
   const metrics = config.metrics && (await import('../adapters/metrics/prometheus.ts')).prometheusMetrics(built);
   if (metrics !== null) opened.add(onDatabaseFailure(metrics.observeDatabaseFailure));
   opened.add(await openTracing(config.tracing, logger, metrics?.observeLostSpans));
-  const wakeUp = createWakeUpSignal();
-  const audit = auditLog(logger, metrics?.observeEvent);
+  const [mailWakeUp, webhookWakeUp] = [createWakeUpSignal(), createWakeUpSignal()];
+  const observers = metrics === null ? [] : [metrics.observeEvent];
+  const onEvents = auditLog(logger, observers);
   let endedFeed: EndedFeed | null = null;
-  const onEvents: typeof audit = (events) => {
-    audit(events);
-    hooks.onEvents(events);
-    webhooks.onEvents(events);
+  const listeners = {
+    ...{ onEvents, onOperatorEvents: onEvents, onEnded: () => endedFeed?.tell() },
+    ...{ onMessages: mailWakeUp.wake, onDeliveries: () => webhookWakeUp.wake() },
   };
-  const listeners = { onEvents, onOperatorEvents: onEvents, onEnded: () => endedFeed?.tell(), onMessages: wakeUp.wake };
   const database = await openStorage(config, logger, listeners, overrides);
   opened.add(database.close);
   await assertHasTables(database.storage, overrides.tables);
@@ -72,14 +71,15 @@ const openParts = async (config: Config, logger: Logger, overrides: ServiceOverr
   const { ports, keySet, hashing } = await openPorts(config, logger, parts);
   const hooks = await openHooks(config, overrides.hooks, { ...ports, logger }, metrics?.observeHook);
   opened.add(hooks.close);
+  if (hooks.afterCommit !== undefined) observers.push(hooks.afterCommit);
   endedFeed = openEndedFeed(ports, config);
   const refusals = storeRefusedLogins(ports, logger);
   opened.add(refusals.close);
   const report = openReports({ logger, metrics, countRefusal: refusals.count });
   const reporting = { logger, report, isWatched: metrics !== null };
   const { mailer } = ports;
-  const mail = mailer && mailDelivery(config, { ...ports, mailer }, { ...reporting, wakeUp, templates });
-  const webhooks = webhookDelivery(config, ports, reporting, overrides.senderFor);
+  const mail = mailer && mailDelivery(config, { ...ports, mailer }, { ...reporting, wakeUp: mailWakeUp, templates });
+  const webhooks = webhookDelivery(config, ports, { ...reporting, wakeUp: webhookWakeUp }, overrides.senderFor);
   return {
     ...{ database, limits, ports, keySet, hashing, hooks, pageFiles, mailLocales },
     ...{ metrics, report, endedFeed, mail, webhooks },

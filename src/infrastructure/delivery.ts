@@ -15,10 +15,9 @@ import { waitingMessages } from '../application/storage/outbox.ts';
 import type { Storage } from '../application/storage/records.ts';
 import { waitingDeliveries } from '../application/storage/webhooks.ts';
 import { AT_ONCE, deliverWebhooks } from '../application/webhooks/deliver-webhooks.ts';
-import type { AccountEvent } from '../domain/event.ts';
-import { MOST_WEBHOOKS, webhookTypeOf } from '../domain/webhook.ts';
+import { MOST_WEBHOOKS } from '../domain/webhook.ts';
 import type { Config } from './config.ts';
-import { countOfWaiting, createWakeUpSignal, type DeliveryTimes, deliver, type WakeUpSignal } from './delivery-loop.ts';
+import { countOfWaiting, type DeliveryTimes, deliver, type WakeUpSignal } from './delivery-loop.ts';
 import { existingHookKey, loadOrCreateHookKey } from './keys.ts';
 import { keepPrivate } from './private-data.ts';
 
@@ -31,9 +30,10 @@ export const openSender =
     return webhookSender({ hookKey, allowedNetworks: config.webhookAllowedNetworks, clock, stop })(webhook);
   };
 
-type Reporting = {
+type Delivering = {
   readonly logger: Logger;
   readonly report: Report;
+  readonly wakeUp: WakeUpSignal;
   /** Whether metrics read `waiting`. */
   readonly isWatched: boolean;
 };
@@ -42,14 +42,13 @@ type Reporting = {
 export const webhookDelivery = (
   config: Config,
   { records, transactions, clock }: Pick<Storage, 'records' | 'transactions'> & { readonly clock: Clock },
-  { logger, report, isWatched }: Reporting,
+  { logger, report, isWatched, wakeUp }: Delivering,
   given?: SenderFor,
 ) => {
   const stop = new AbortController();
-  const wakeUp = createWakeUpSignal();
   const senderFor = warningOfOthers(given ?? openSender(config, clock, stop.signal), logger);
   const deps = { records, transactions, clock, senderFor, random, report };
-  const { begin, isNeeded } = deliverWebhooks(deps);
+  const { begin } = deliverWebhooks(deps);
   const { update, waiting } = countOfWaiting(() => waitingDeliveries(records), clock);
   const loop = {
     ...{ send: begin, concurrency: MOST_WEBHOOKS * AT_ONCE, store: 'the deliveries of webhooks', wakeUp },
@@ -57,9 +56,6 @@ export const webhookDelivery = (
   };
   return {
     deliver: (signal: AbortSignal, times?: DeliveryTimes) => deliver(loop, signal, times),
-    onEvents: (events: readonly AccountEvent[]): void => {
-      if (isNeeded() && events.some((event) => webhookTypeOf(event) !== null)) wakeUp.wake();
-    },
     waiting,
   };
 };
@@ -135,15 +131,10 @@ export const openMailer = async (
 export const signedPost = async (url: string, keys: Pick<Config, 'hookPrivateKey' | 'dataDir'>) =>
   postSigned.bind(null, url, await loadOrCreateHookKey(keys));
 
-type DeliveryOptions = Reporting & {
-  readonly wakeUp: WakeUpSignal;
-  readonly templates: () => Promise<MailTemplates>;
-};
-
 export const mailDelivery = (
   { brand, defaultLocale, accountPagesUrl: pagesUrl, codePageUrl: codePage }: Config,
   ports: Omit<Parameters<typeof sendMessages>[0], 'mailContext' | 'random' | 'report'>,
-  { logger, wakeUp, report, isWatched, templates }: DeliveryOptions,
+  { logger, wakeUp, report, isWatched, templates }: Delivering & { readonly templates: () => Promise<MailTemplates> },
 ) => {
   // A comma fits all languages of mails, "on" does not.
   const names = () => deviceNames(', ');

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 
 /**
  * Turns off an optimization of V8: code whose objects have lived long allocates in the old generation from then on. A start teaches V8 that of the
- * arrays of listeners, so each response would keep its request from being collected early: half of what is allocated (docs/performance.md).
+ * arrays of listeners, so each response would keep its request from being collected early: half of what is allocated (docs/capacity.md).
  */
 export const turnOffPretenuring = (): void => setFlagsFromString('--no-allocation-site-pretenuring');
 

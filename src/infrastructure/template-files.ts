@@ -6,7 +6,7 @@ import type { UserTexts } from '../adapters/http/pages/page-view.ts';
 import { systemReason } from '../adapters/log/redact-error.ts';
 import type { MailTexts } from '../application/mail/write-mail.ts';
 import { type Templates, type TextTree, textsIn, textsOver } from '../application/templates.ts';
-import { fallbacksOf, LAST_LOCALE } from '../domain/locale.ts';
+import { fallbacksOf, LAST_LOCALE } from '../domain/text.ts';
 import { type Config, ConfigError } from './config.ts';
 import { readTextFile } from './texts.ts';
 

@@ -43,9 +43,9 @@ describe('the linter', () => {
     ['application/planted.ts', 'export const now = new Date();', 'Clock port'],
     ['adapters/log/planted.ts', `import '../../infrastructure/main.js';`, 'know no process'],
     ['adapters/http/stages/planted.ts', `import '../../../infrastructure/main.js';`, 'know no process'],
-    ['adapters/log/planted.ts', `import '../crypto/token-signer.ts';`, "don't know each other"],
-    ['adapters/http/stages/planted.ts', `import '../../crypto/ulid.ts';`, "don't know each other"],
-    ['adapters/records/rotation/planted.ts', `import '../../crypto/ulid.ts';`, "don't know each other"],
+    ['adapters/log/planted.ts', `import '../crypto/jws.ts';`, "don't know each other"],
+    ['adapters/http/stages/planted.ts', `import '../../crypto/secrets.ts';`, "don't know each other"],
+    ['adapters/records/rotation/planted.ts', `import '../../crypto/secrets.ts';`, "don't know each other"],
     ['adapters/log/planted.ts', 'export const home = process.env.HOME;', 'process.env'],
     ['infrastructure/planted.ts', `console.log('hello');`, 'console'],
     ['../conformance/checks/planted.ts', `import '../../src/domain/user.ts';`, 'no code of the service'],
@@ -165,7 +165,7 @@ describe('conditions over the name of a page or a form', () => {
 });
 
 describe('time and chance', () => {
-  const ADAPTERS = /^(?:clock\/.*|crypto\/(?:secrets|ulid)\.ts|tracing\/spans\.ts)$/;
+  const ADAPTERS = /^(?:clock\/.*|crypto\/secrets\.ts|tracing\/spans\.ts)$/;
   const GLOBALS =
     /\bDate\.now\b|\bnew Date(?:\(\)|\b(?!\())|\bperformance\.(?:now|timeOrigin)\b|\bhrtime\b|\bMath\.random\b|\brandom(?:Bytes|Fill|FillSync|Int|UUID)\b|\bgetRandomValues\b/;
 
@@ -174,7 +174,7 @@ describe('time and chance', () => {
       .filter((path) => /\.[jt]s$/.test(path))
       .filter((path) => GLOBALS.test(readText(join('src', path))));
     expect(sources.filter((path) => !ADAPTERS.test(path.replace('adapters/', '')))).toEqual([]);
-    expect(sources).toHaveLength(5);
+    expect(sources).toHaveLength(4);
   });
 
   it.each([

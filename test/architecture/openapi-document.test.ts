@@ -71,7 +71,7 @@ describe('the OpenAPI document', () => {
       isJson(each?.content) ? Object.values<unknown>(each.content) : [],
     ) as Json[];
     for (const { example, examples, schema } of media) {
-      if (examples === undefined) expect(example).toBeDefined();
+      if (examples === undefined) expect(example, 'some member has none: v.examples').toBeDefined();
       else
         expect(Object.keys(examples as Json)).toHaveLength(
           ((schema as Json).oneOf as unknown[] | undefined)?.length ?? 1,

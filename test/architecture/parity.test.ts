@@ -49,20 +49,20 @@ const CONTRACTS: Readonly<Record<string, readonly string[]>> = {
 
 /** Where a contract is run, for an adapter or over a database, and by which name. */
 const RUNS: readonly string[] = [
+  'adapters/crypto/jws: TokenSigner nodeCryptoTokenSigner',
+  'adapters/crypto/jws: TokenSigner plainTokenSigner',
+  'adapters/crypto/jws: TokenSigner rememberingTokenSigner',
   'adapters/crypto/password-hasher: PasswordHasher passwordHasher',
   'adapters/crypto/password-hasher: PasswordHasher plainPasswordHasher',
-  'adapters/crypto/token-signer: TokenSigner nodeCryptoTokenSigner',
-  'adapters/crypto/token-signer: TokenSigner plainTokenSigner',
-  'adapters/crypto/token-signer: TokenSigner rememberingTokenSigner',
   'adapters/limits/login-attempts: LoginAttempts countAttempts',
   'adapters/limits/login-attempts: LoginAttempts countAttempts in memory',
   'adapters/mailer/contract: Mailer fileMailer',
   'adapters/mailer/contract: Mailer httpMailer',
-  'adapters/mailer/contract: Mailer memoryMailer',
   'adapters/mailer/contract: Mailer smtpMailer',
   'adapters/records/mariadb: Records mikroOrmRecords',
   'adapters/records/mariadb: Records mikroOrmRecords that lock by a change without delete … returning',
   'adapters/records/memory: Records memoryRecords',
+  'adapters/records/memory: Records the database of the simulation',
   'adapters/records/memory: Storage over records in memory',
   'adapters/records/one-statement-sessions: SessionRepository postgresqlSessions',
   'adapters/records/postgresql: Records mikroOrmRecords',
@@ -72,7 +72,6 @@ const RUNS: readonly string[] = [
   'adapters/webauthn/simplewebauthn: WebAuthn simpleWebAuthn',
   'examples/own-store: Records pgRecords',
   'examples/own-store: Storage over it',
-  'infrastructure/database/pooler: Records mikroOrmRecords',
 ];
 
 /** The items of the list in the comment of an interface. */

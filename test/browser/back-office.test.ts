@@ -1,12 +1,13 @@
-import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, it, onTestFinished } from 'vitest';
+import { createServer } from 'node:http';
+import { expect, it } from 'vitest';
 import { registerAtService } from '../support/browser/at-service.ts';
 import { canBrowse, openBrowser } from '../support/browser/chromium.ts';
 import { axeFaultsOf, watchFaults } from '../support/browser/faults.ts';
 import { addAuthenticator } from '../support/browser/passkey-page.ts';
+import { forward } from '../support/forward.ts';
 import { refreshWith, signUp } from '../support/http/auth-http.ts';
 import { startService } from '../support/http/service.ts';
+import { listenOnLoopback } from '../support/listen.ts';
 import { freePort } from '../support/servers/free-port.ts';
 
 const SECRET = 'a-secret-that-only-the-proxy-knows';
@@ -15,20 +16,9 @@ const SECRET = 'a-secret-that-only-the-proxy-knows';
 const startProxy = async (office: () => string) => {
   const server = createServer((incoming, answer) => {
     const headers = { ...incoming.headers, 'tandem-proxy-secret': SECRET, 'remote-user': 'Ada' };
-    const forwarded = request(office() + incoming.url, { method: incoming.method, headers }, (response) => {
-      answer.writeHead(response.statusCode ?? 502, response.headers);
-      response.pipe(answer);
-    });
-    incoming.pipe(forwarded.on('error', () => answer.destroy()));
+    forward(incoming, answer, new URL(office() + incoming.url), { headers });
   });
-  await new Promise<void>((listening) => {
-    server.listen(0, '127.0.0.1', listening);
-  });
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://localhost:${(server.address() as AddressInfo).port}`;
+  return `http://localhost:${(await listenOnLoopback(server)).port}`;
 };
 
 it.runIf(canBrowse())(
@@ -38,11 +28,9 @@ it.runIf(canBrowse())(
     const url = await startProxy(() => office);
     const pages = { ADMIN_IDENTITY_HEADER: 'Remote-User', ADMIN_PROXY_SECRET: SECRET };
     const service = await startService({ ADMIN_PORT: '9470', ADMIN_URL: url, ...pages });
-    onTestFinished(service.close);
     office = new URL(service.office.get('/').url).origin;
     const { person, cookie } = await signUp(service);
-    const { browser, close } = await openBrowser();
-    onTestFinished(close);
+    const { browser } = await openBrowser();
     const tab = await browser.newPage();
     const faults = await watchFaults(tab);
     const looksRight = async () => {
@@ -100,10 +88,8 @@ it.runIf(canBrowse())(
     const env = { PORT: port, BASE_URL: `http://localhost:${port}`, ADMIN_PORT: '9470', ADMIN_URL: url };
     const clock = { now: () => Date.now() + ahead };
     const service = await startService({ ...env, ADMIN_USERS: 'roles:operator' }, { clock });
-    onTestFinished(service.close);
     office = new URL(service.office.get('/').url).origin;
-    const { browser, close } = await openBrowser();
-    onTestFinished(close);
+    const { browser } = await openBrowser();
     const tab = await browser.newPage();
     await addAuthenticator(tab);
     const faults = await watchFaults(tab);

@@ -4,7 +4,6 @@ import { canBrowse } from '../support/browser/chromium.ts';
 import { fetchErrorIn, importing, including, loginErrorIn, restoredIn } from '../support/browser/client-page.ts';
 import { startResourceServer } from '../support/browser/resource-server.ts';
 import { openWorld } from '../support/browser/world.ts';
-import { freePort } from '../support/servers/free-port.ts';
 
 const consoleOf = (tab: Page): readonly string[] => {
   const lines: string[] = [];
@@ -63,14 +62,6 @@ describe.runIf(canBrowse())('the client', () => {
       retryable: false,
     });
 
-    it('says which headers of a request the service does not allow', async () => {
-      const { open } = await visit();
-      const tab = await open(world().app.publish(importing(world().service)));
-      await restoredIn(tab);
-      const headers = { traceparent: '00-1-2-01', Accept: 'application/json' };
-      expect(await fetchErrorIn(tab, world().service + PATH, 'GET', headers)).toEqual(refused('traceparent'));
-    });
-
     it('says which headers a library adds to each request', async () => {
       const { open } = await visit();
       // As libraries do: they change what `fetch` is given.
@@ -107,16 +98,6 @@ describe.runIf(canBrowse())('the client', () => {
         retryable: false,
       });
       expect(lines).toContain(error?.message);
-    });
-
-    it('says that an API does not answer', async () => {
-      const origin = `http://localhost:${await freePort()}`;
-      const { tab } = await openFor(origin);
-      expect(await fetchErrorIn(tab, `${origin}/notes`)).toEqual({
-        code: 'CLIENT_NETWORK_FAILED',
-        message: `No response: ${origin}/notes`,
-        retryable: true,
-      });
     });
 
     it.each(['the service', 'an API'])(

@@ -4,13 +4,9 @@ import { canBrowse } from '../support/browser/chromium.ts';
 import { openWorld } from '../support/browser/world.ts';
 import { readText } from '../support/checkout/repository.ts';
 
-const exampleIn = (text = ''): string => /```js\n([\s\S]*?)```/.exec(text)?.[1] ?? '';
-const EXAMPLES = [
-  ['docs/browser.md', exampleIn(readText('docs/browser.md'))],
-  ['docs/start.md', exampleIn(readText('docs/start.md').split('## From a browser\n')[1])],
-] as const;
+const [, example = ''] = /```js\n([\s\S]*?)```/.exec(readText('docs/start.md')) ?? [];
 
-describe.runIf(canBrowse()).each(EXAMPLES)('the example in %s', (_page, example) => {
+describe.runIf(canBrowse())('the example in docs/start.md', () => {
   const { world, visit } = openWorld('localhost', {});
 
   it('has five lines', () => {

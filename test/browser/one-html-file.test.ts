@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { logInAtService, registerAtService } from '../support/browser/at-service.ts';
 import { canBrowse } from '../support/browser/chromium.ts';
 import { PARTIES, startResourceServer } from '../support/browser/resource-server.ts';
@@ -16,7 +16,6 @@ describe.runIf(canBrowse())('examples/one-html-file', () => {
     api = await startResourceServer(world().service, world().app.origin);
     url = world().app.publish(page());
   });
-  afterAll(() => api.close());
 
   /** The file, with the addresses of this test. */
   const page = (): string =>

@@ -89,8 +89,9 @@ describe.runIf(canBrowse()).each([HONO, SVELTEKIT])('examples/$name', (example) 
   });
 });
 
-describe.runIf(canBrowse())('pages at a sibling host over https', () => {
-  it('get the cookie of the domain, renew it, and know nobody after a log-out', async () => {
+it.runIf(canBrowse())(
+  'pages at a sibling host over https get the cookie of the domain, renew it, and know nobody after a log-out',
+  async () => {
     const site = await openSecureSite();
     const service = await startService(
       {
@@ -130,5 +131,5 @@ describe.runIf(canBrowse())('pages at a sibling host over https', () => {
     await logOutAtService(tab);
     await tab.getByText('Nobody is logged in.').waitFor();
     expect(await named()).toBeUndefined();
-  });
-});
+  },
+);

@@ -20,6 +20,9 @@ const LINK_PAGES = [
   'factors-undo',
 ];
 
+/** The element that has the focus, and its outline. */
+const FOCUSED = `(({ ariaLabel, labels, textContent, tagName }, style) => [tagName, ariaLabel ?? labels?.[0]?.textContent ?? textContent, style.outlineStyle, style.outlineWidth].join(' '))(document.activeElement, getComputedStyle(document.activeElement))`;
+
 /** Axe finds no fault, and nothing has to be scrolled sideways: also from right to left, and with text of twice the size. */
 const looksRight = async (page: Page, name: string): Promise<void> => {
   const overflow = () => page.evaluate('document.documentElement.scrollWidth - innerWidth');
@@ -71,7 +74,7 @@ describe.runIf(canBrowse())('the look of the pages for users', () => {
     ['light', 'rgb(132, 139, 133)', 'rgb(255, 255, 255)', 'rgb(20, 100, 58)'],
     ['dark', 'rgb(124, 132, 125)', 'rgb(25, 29, 26)', 'rgb(134, 217, 164)'],
   ] as const)('has edges, grounds and colours in browsers of 2022: %s', async (colorScheme, edge, ground, colour) => {
-    const { page, open, context } = await visitor(CHROMIUM);
+    const { page, open, submit, context } = await visitor(CHROMIUM);
     // Functions that came to Safari and Firefox later.
     await context.route('**/user-pages.css', async (route) => {
       const response = await route.fetch();
@@ -84,11 +87,12 @@ describe.runIf(canBrowse())('the look of the pages for users', () => {
         `(({ borderColor, borderStyle, backgroundColor, color }) => ({ borderColor, borderStyle, backgroundColor, color }))(getComputedStyle(document.querySelector('${selector}')))`,
       );
     const field = { borderStyle: 'solid', borderColor: edge, backgroundColor: ground };
-    expect(await styleOf('input[name=password]')).toMatchObject(field);
+    expect(await styleOf('input[name=account]')).toMatchObject(field);
     const button = { borderStyle: 'solid', backgroundColor: ground };
-    expect(await styleOf('button[data-form="log-in.code"]')).toMatchObject(button);
-    expect(await styleOf('[data-form="log-in.log-in"] > button')).toMatchObject({ backgroundColor: colour });
+    expect(await styleOf('[data-form="log-in.account"] > button')).toMatchObject({ backgroundColor: colour });
     expect(await styleOf('main a')).toMatchObject({ color: colour });
+    await submit('log-in.account', { account: 'ada' });
+    expect(await styleOf('button[data-form="log-in.code"]')).toMatchObject(button);
   });
 
   it('is right with errors, which the title says', async () => {
@@ -160,19 +164,25 @@ describe.runIf(canBrowse())('the look of the pages for users', () => {
     const { page, open } = await visitor(CHROMIUM);
     await open('/auth/log-in');
     const focused: string[] = [];
-    await page.locator('h1').click();
-    for (let at = 0; at < 8; at += 1) {
-      await page.keyboard.press('Tab');
-      focused.push(
-        await page.evaluate(
-          `(({ ariaLabel, labels, textContent, tagName }, style) => [tagName, ariaLabel ?? labels?.[0]?.textContent ?? textContent, style.outlineStyle, style.outlineWidth].join(' '))(document.activeElement, getComputedStyle(document.activeElement))`,
-        ),
-      );
-    }
+    const press = async (times: number) => {
+      await page.locator('h1').click();
+      for (let at = 0; at < times; at += 1) {
+        await page.keyboard.press('Tab');
+        focused.push(await page.evaluate(FOCUSED));
+      }
+    };
+    await press(4);
+    await page.locator('[name=account]').fill('ada');
+    await page.keyboard.press('Enter');
+    await page.locator('[name=password]:focus').waitFor();
+    await press(7);
     expect(focused).toEqual(
       [
         'BUTTON Log in with a passkey',
         'INPUT Username or email',
+        'BUTTON Continue',
+        'A Create an account',
+        'A Change: Username or email',
         'INPUT Password',
         'BUTTON Show the password: Password',
         'A Forgot your password?',

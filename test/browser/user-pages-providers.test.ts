@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { axeFaultsOf } from '../support/browser/faults.ts';
 import {
   CHROMIUM,
@@ -16,7 +16,6 @@ import { CLIENT, startProvider } from '../support/oidc/provider.ts';
 const MINUTE = 60_000;
 const { errors } = TEXTS;
 const provider = await startProvider();
-afterAll(provider.close);
 const { switches, issuer } = provider;
 
 /** Somebody at the provider, and the address that it states. */

@@ -31,6 +31,9 @@ describe.runIf(KINDS.length > 0)('the pages for users', () => {
       const account = person.username;
       const { page, form, open, submit, isAt, posts, faults } = await visitor(kind);
       await open(logInPath());
+      await submit('log-in.account', { account });
+      await page.goBack();
+      expect(await form('log-in.account').locator('[name=account]').inputValue()).toBe(account);
       const password = form('log-in.log-in').locator('[name=password]');
       for (const wrong of ['not this one', 'nor this one']) {
         await submit('log-in.log-in', { account, password: wrong });
@@ -40,6 +43,8 @@ describe.runIf(KINDS.length > 0)('the pages for users', () => {
       }
       await page.reload();
       expect(await page.getByText(WRONG).count()).toBe(0);
+      await page.locator('main a[href^="/auth/log-in"]').click();
+      expect(await form('log-in.account').locator('[name=account]').inputValue()).toBe(account);
       await submit('log-in.log-in', { account, password: person.password });
       expect(page.url()).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/auth\/page-\d+\?tandem=logged-in$/);
       const sent = posts().length;

@@ -8,7 +8,8 @@ import { aPerson } from '../support/http/service.ts';
 
 /** What a password manager fills in and saves, in this order. HTML standard, "Autofill". */
 const FIELDS = {
-  '/auth/log-in': { 'log-in.log-in': ['text username webauthn', 'password current-password'] },
+  '/auth/log-in': { 'log-in.account': ['text username webauthn'] },
+  '/auth/log-in?next=password': { 'log-in.log-in': ['text username', 'password current-password'] },
   '/auth/register': { 'register.register': ['text username', 'email email', 'password new-password'] },
   '/auth/link/password-reset': { 'password-reset.password-reset': ['text username', 'password new-password'] },
   '/auth/account': {
@@ -37,6 +38,7 @@ describe.runIf(canBrowse())('the pages for users', () => {
         await own.open('/auth/log-in');
         await logIn(own);
       }
+      if (path.endsWith('next=password')) await own.submit('log-in.account', { account: 'ada' });
       await own.open(path);
       for (const [name, fields] of Object.entries(forms))
         expect([name, ...(await fieldsOf(own.form(name)))]).toEqual([name, ...fields]);
@@ -52,7 +54,7 @@ describe.runIf(canBrowse())('the pages for users', () => {
 
   it('take forms behind a proxy that adds `Referrer-Policy: no-referrer`', async () => {
     const own = await visitor(CHROMIUM);
-    await own.context.route('**/auth/log-in', async (route) => {
+    await own.context.route('**/auth/log-in*', async (route) => {
       if (route.request().method() !== 'GET') return route.continue();
       const response = await route.fetch();
       return route.fulfill({ response, headers: { ...response.headers(), 'referrer-policy': 'no-referrer' } });
@@ -67,7 +69,7 @@ describe.runIf(canBrowse())('the pages for users', () => {
   it('tell somebody whose browser refuses cookies', async () => {
     const own = await visitor({ ...CHROMIUM, own: { as: 'full', cookies: 'blocked' } });
     await own.open('/auth/log-in');
-    await logIn(own);
+    await own.submit('log-in.account', { account: 'ada' });
     expect(own.at()).toMatch(/^\/auth\/log-in/);
     expect(await own.page.getByRole('status').textContent()).toContain(TEXTS.notices['no-cookie']);
     expect(await own.context.cookies()).toEqual([]);

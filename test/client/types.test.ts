@@ -37,8 +37,8 @@ import type {
   UsernameChange,
 } from '../../client/src/index.ts';
 import type * as account from '../../src/adapters/http/routes/accounts/account.ts';
-import type * as email from '../../src/adapters/http/routes/accounts/email-change.ts';
 import type { ExportJson } from '../../src/adapters/http/routes/accounts/export.ts';
+import type * as email from '../../src/adapters/http/routes/accounts/links.ts';
 import type {
   confirmPasswordResetBody,
   PasswordResetPreviewJson,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { bindingOf, deviceStatus, NO_KEYS, NOT_REQUIRED } from '../../src/domain/device-binding.ts';
+import { bindingOf, deviceStatus, NO_KEYS, NOT_REQUIRED } from '../../src/domain/device.ts';
 
 const OF_PAGE = { ...NO_KEYS, deviceKey: 'page' };
 const OF_BROWSER = { ...OF_PAGE, browserKey: 'browser' };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isSameDevice, shortUserAgent } from '../../src/domain/event.ts';
+import { isSameDevice, shortUserAgent } from '../../src/domain/device.ts';
 
 describe('shortUserAgent', () => {
   it('keeps the user agent of a browser', () => {

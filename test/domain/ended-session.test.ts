@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Ended, endedList, listedSince, MOST_LISTED, onList } from '../../src/domain/ended-session.ts';
+import { endedList, listedSince, MOST_LISTED, onList } from '../../src/domain/ended-session.ts';
+import type { Ended } from '../../src/domain/event.ts';
 import { anEnded, NOW } from '../support/builders.ts';
 
 const MINUTE = 60_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalLocale, fallbacksOf, LOCALE_MAX_LENGTH, preferredLocale } from '../../src/domain/locale.ts';
+import { canonicalLocale, fallbacksOf, LOCALE_MAX_LENGTH, preferredLocale } from '../../src/domain/text.ts';
 
 const LONGEST = 'en-x-aaaaaaaa-aaaaaaaa-aaaaaaaa-aaa';
 

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { UNKNOWN_DEVICE } from '../../src/domain/event.ts';
-import { newRememberedDevice, REMEMBERED_FOR, remembers } from '../../src/domain/remembered-device.ts';
+import { newRememberedDevice, REMEMBERED_FOR, remembers, UNKNOWN_DEVICE } from '../../src/domain/device.ts';
 
 const NOW = 1_000_000;
 const device = newRememberedDevice({ id: 'D', userId: 'U' }, UNKNOWN_DEVICE, NOW);

@@ -1,7 +1,6 @@
 // Proves SPEC 8.11
 import { describe, expect, it } from 'vitest';
-import { NO_KEYS, NOT_REQUIRED } from '../../src/domain/device-binding.ts';
-import { UNKNOWN_DEVICE } from '../../src/domain/event.ts';
+import { NO_KEYS, NOT_REQUIRED, UNKNOWN_DEVICE } from '../../src/domain/device.ts';
 import { newSession, type Rotation, reverted, rotated, type Session } from '../../src/domain/session.ts';
 import { continuesBurst, TOKEN_STATES, tokenStatus } from '../../src/domain/tokens.ts';
 import { readText } from '../support/checkout/repository.ts';

@@ -1,7 +1,6 @@
 // Proves SPEC 4.7
 import { describe, expect, it } from 'vitest';
-import { NO_KEYS, NOT_REQUIRED } from '../../src/domain/device-binding.ts';
-import { UNKNOWN_DEVICE } from '../../src/domain/event.ts';
+import { NO_KEYS, NOT_REQUIRED, UNKNOWN_DEVICE } from '../../src/domain/device.ts';
 import { newSession, rotated } from '../../src/domain/session.ts';
 import { accessClaims, isIssuedAfter, refreshClaims } from '../../src/domain/tokens.ts';
 import { newUser } from '../../src/domain/user.ts';

@@ -1,10 +1,9 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo, Server } from 'node:net';
+import type { Server } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { decodeJwt } from 'jose';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { captcha } from '../../examples/hooks/captcha.ts';
 import { company } from '../../examples/hooks/company.ts';
 import { crm } from '../../examples/hooks/crm.ts';
@@ -13,6 +12,7 @@ import { publicHookKey } from '../../src/adapters/hooks/signing.ts';
 import { privatePem } from '../../src/infrastructure/keys.ts';
 import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { aPerson } from '../support/http/service.ts';
+import { listenOnLoopback } from '../support/listen.ts';
 import { DEVELOPMENT } from '../support/processes/environments.ts';
 import { runService } from '../support/processes/process.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
@@ -22,11 +22,7 @@ const { privateKey } = generateKeyPairSync('ed25519');
 const KEY = { HOOK_PRIVATE_KEY: privatePem(privateKey) };
 const program = (name: string) => fileURLToPath(new URL(`../../examples/hooks/${name}`, import.meta.url));
 
-const listening = async (server: Server): Promise<string> => {
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-};
+const listening = async (server: Server) => (await listenOnLoopback(server)).url;
 
 /** The other side of a hook. @param answer gets the request, and its body as JSON. */
 const standIn = (answer: (request: IncomingMessage, body: Record<string, unknown>, response: ServerResponse) => void) =>

@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../support/checkout/repository.ts';
 import { startExample } from '../support/processes/example.ts';
 import { createDatabase, TEST_DATABASE_URL } from '../support/storage/databases.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 describe('a copy of the example in a repository of its own, with a link to this checkout', () => {
-  const { path, remove } = temporaryDirectory();
+  const { path } = temporaryDirectory();
   const plant = (name: string, content: object): void => writeFileSync(join(path, name), JSON.stringify(content));
   beforeAll(() => {
     cpSync(join(ROOT, 'examples/own-store'), path, { recursive: true });
@@ -28,7 +28,6 @@ describe('a copy of the example in a repository of its own, with a link to this 
     plant('tsconfig.json', { compilerOptions, include: ['*.ts'] });
     writeFileSync(join(path, 'contract.ts'), `import 'tandem/contracts';\n`);
   });
-  afterAll(remove);
 
   it('compiles with the options that are documented', () => {
     const { stdout, status } = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['--checkers', '1'], {

@@ -56,26 +56,17 @@ describe.runIf(server !== '')('two processes of the example, in a database of a 
   const directory = temporaryDirectory();
   const processes: ExampleProcess[] = [];
   let shop: Pool;
-  let drop: (() => Promise<void>) | undefined;
   const at = (number: number): ExampleProcess => processes[number % 2] ?? expect.unreachable();
   beforeAll(async () => {
     const database = await createDatabase(server);
-    drop = database.drop;
     shop = new Pool({ connectionString: database.url });
     await shop.query(`create table users (name text); insert into users values ('a customer')`);
     await shop.query(
       `alter database "${new URL(database.url).pathname.slice(1)}" set default_transaction_isolation = serializable`,
     );
     const env = { SHOP_DATABASE_URL: database.url, DATA_DIR: directory.path };
-    // Whichever comes up has to be known before the other one's failure ends this.
-    const starts = await Promise.allSettled([startExample(env), startExample(env)]);
-    for (const start of starts) if (start.status === 'fulfilled') processes.push(start.value);
-    for (const start of starts) if (start.status === 'rejected') throw start.reason;
-  });
-  afterAll(async () => {
-    await Promise.all(processes.map(({ stop }) => stop('SIGKILL')));
-    await shop?.end();
-    await drop?.();
+    processes.push(...(await Promise.all([startExample(env), startExample(env)])));
+    return () => shop.end();
   });
 
   const register = (number: number, person: object) => at(number).http.post('/auth/register').send(person);

@@ -1,7 +1,5 @@
 // Proves ASVS 10.3.3
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { SignJWT } from 'jose';
 import request from 'supertest';
@@ -9,11 +7,11 @@ import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { followEndedSessions } from '../../client/src/server.ts';
 import { createApp } from '../../examples/resource-server/app.ts';
 import type { IsEnded } from '../../examples/resource-server/authenticate.ts';
-import { startFeed } from '../support/ended-feed.ts';
 import { encoded } from '../support/forgeries/forge.ts';
 import { opened, servicesOverOneDatabase, signUp, tokenIn } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
 import { testKeys } from '../support/keys.ts';
+import { listenOnLoopback } from '../support/listen.ts';
 import { keyVariables } from '../support/processes/environments.ts';
 import { runService } from '../support/processes/process.ts';
 import { freePort } from '../support/servers/free-port.ts';
@@ -25,23 +23,13 @@ const KEYS = testKeys();
 const INVALID = 'Bearer error="invalid_token"';
 
 const keySetOf = ({ url }: { readonly url: string }): URL => new URL('/.well-known/jwks.json', url);
-const addressOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-
-/** Listens until the end of the test. */
-const listening = async (server: Server): Promise<string> => {
-  if (!server.listening) await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-  });
-  return addressOf(server);
-};
 
 /** The example with the key set at this address. @returns a client that sends a token, and the errors that it has printed */
 const startApi = async (keySet: URL, origins: readonly string[] = [], isEnded?: IsEnded) => {
   const printed: unknown[] = [];
   const app = createApp({ ...TRUST, keySet }, origins, isEnded);
   app.on('error', (error) => printed.push(error));
-  const http = request(await listening(app.listen(0, '127.0.0.1')));
+  const http = request((await listenOnLoopback(createServer(app.callback()))).url);
   const get = (token?: string, path = '/') =>
     token === undefined ? http.get(path) : http.get(path).set('Authorization', `Bearer ${token}`);
   return { http, get, printed };
@@ -79,7 +67,6 @@ describe('the resource server', () => {
   };
 
   it.each([
-    ['a refresh token', async () => tokenIn(ada.cookie)],
     [
       'alg none',
       async () => `${encoded({ ...opened(ada.accessToken).header, alg: 'none' })}.${ada.accessToken.split('.')[1]}.`,
@@ -123,8 +110,8 @@ describe('the resource server', () => {
     const relay = createServer(async (_request, response) => {
       fetches += 1;
       response.end(await (await fetch(keySetOf(current))).text());
-    }).listen(0, '127.0.0.1');
-    const { get } = await startApi(keySetOf({ url: await listening(relay) }));
+    });
+    const { get } = await startApi(keySetOf(await listenOnLoopback(relay)));
     await get(ada.accessToken).expect(200);
     await get(ada.accessToken).expect(200);
     expect(fetches).toBe(1);
@@ -199,21 +186,6 @@ describe('the resource server, with the list of ended sessions', () => {
     await vi.waitFor(() => get(bob.accessToken).expect(401).expect('WWW-Authenticate', INVALID), 20_000);
     await get(ada.accessToken).expect(200);
     expect(errors).toEqual([]);
-  });
-
-  it.each([
-    ['stale-ok', 200],
-    ['refuse', 503],
-  ] as const)('with %s answers %i while the service is gone', async (whenStale, status) => {
-    const feed = await startFeed(KEYS.access);
-    await feed.publish({ iss: TRUST.issuer });
-    const { errors, get } = await follow(feed.url, whenStale);
-    await vi.waitFor(() => expect(feed.waiting.size).toBe(1), 20_000);
-    await feed.stop();
-    await vi.waitFor(() => expect(errors).not.toEqual([]), 20_000);
-    await get(ada.accessToken).expect(200);
-    vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 61_000);
-    await get(ada.accessToken).expect(status);
   });
 });
 

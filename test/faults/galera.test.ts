@@ -116,7 +116,7 @@ describe.runIf(canStartGalera())('three instances, each at its own node of a Gal
     const migrations = [...MIGRATIONS, migration('one'), migration('two')];
     const opened = await Promise.all(nodes.map((_, node) => connect(onMariadb(nodeUrl(node)), { migrate: false })));
     for (const { close } of opened) atEnd(close);
-    const contexts = opened.map((each) => ({ ...each, db: each.kysely(), migrations }));
+    const contexts = opened.map((each) => ({ ...each, migrations }));
     await Promise.all(contexts.map(bringUpToDate));
     for (const each of contexts) expect(await schemaState(each)).toEqual({ pending: [], unknown: [] });
   });

@@ -35,11 +35,11 @@ import {
   onPostgresql,
   openOnPostgresql,
   TEST_DATABASE_URL,
+  waitingIn,
 } from '../support/storage/databases.ts';
 import { openDatabase } from '../support/storage/open-database.ts';
 import { storeEvents } from '../support/stored-events.ts';
 
-const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 const secrets = secretsOf({ signing: testKeyPair().privateKey, factors: null });
 const ENDING = { reason: 'logout', origin: NO_ORIGIN } as const;
 const MAIL_CONTEXT = {
@@ -88,7 +88,7 @@ const setUp = async () => {
     const begun = first(stop);
     await Promise.race([reached.promise, begun]);
     const later = second();
-    const waits = vi.waitFor(async () => expect(await database.em.execute(WAITING)).toHaveLength(1), SOON);
+    const waits = vi.waitFor(async () => expect(await waitingIn(database)).toBe(1), SOON);
     await Promise.race([waits, later]);
     going.resolve();
     return Promise.all([begun, later]);
@@ -308,8 +308,9 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('two transactions about webhooks
   });
 });
 
-describe.runIf(TEST_DATABASE_URL !== undefined)('a change of the password among log-ins that never stop', () => {
-  it('waits for those that were there before it, and for none that came later', async () => {
+it.runIf(TEST_DATABASE_URL !== undefined)(
+  'a change of the password among log-ins that never stop waits for those that were there before it, and for none that came later',
+  async () => {
     const { url } = await createDatabase(TEST_DATABASE_URL ?? '');
     const database = await openDatabase(onPostgresql(url), { migrate: true });
     const hasher = passwordHasher({ cost: 4 });
@@ -325,8 +326,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('a change of the password among 
         .set('Authorization', `Bearer ${accessToken}`)
         .send({ currentPassword: password, newPassword: 'a new correct horse' })
         .then();
-    const untilWaiting = (count: number) =>
-      vi.waitFor(async () => expect(await database.em.execute(WAITING)).toHaveLength(count), SOON);
+    const untilWaiting = (count: number) => vi.waitFor(async () => expect(await waitingIn(database)).toBe(count), SOON);
 
     const answers = await inTransaction(database, async (send) => {
       await send('select id from users for no key update');
@@ -339,5 +339,5 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('a change of the password among 
       return [before, changed, later];
     });
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 401]);
-  });
-});
+  },
+);

@@ -1,5 +1,5 @@
 // Proves flood-10, flood-11
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { passwordHasher } from '../../src/adapters/crypto/password-hasher.ts';
 import { heldFrom, refreshWith, signUp } from '../support/http/auth-http.ts';
 import { startService } from '../support/http/service.ts';
@@ -10,8 +10,9 @@ import { ROUTES } from '../support/storage/routes.ts';
 
 const WAITING = `select pid, query from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 
-describe.each(ROUTES)('a refresh whose session is locked by somebody else, %s', (_name, route) => {
-  it('fails, leaves no statement behind that waits, and has not used its token up', async () => {
+it.each(ROUTES)(
+  'a refresh whose session is locked by somebody else, %s fails, leaves no statement behind that waits, and has not used its token up',
+  async (_name, route) => {
     const { direct, url } = await route();
     const service = await startService({
       DATABASE_URL: url,
@@ -36,11 +37,12 @@ describe.each(ROUTES)('a refresh whose session is locked by somebody else, %s', 
 
     const next = heldFrom(await refreshWith(service, cookie).expect(200));
     await refreshWith(service, next.cookie).expect(200);
-  });
-});
+  },
+);
 
-describe.each(ROUTES)('many log-ins of a user who is locked by somebody else, %s', (_name, route) => {
-  it('wait with one connection, and leave the others to everybody else', async () => {
+it.each(ROUTES)(
+  'many log-ins of a user who is locked by somebody else, %s wait with one connection, and leave the others to everybody else',
+  async (_name, route) => {
     const { direct, url } = await route();
     let compared = 0;
     const bcrypt = passwordHasher({ cost: 4 });
@@ -69,5 +71,5 @@ describe.each(ROUTES)('many log-ins of a user who is locked by somebody else, %s
       return sent;
     });
     expect((await Promise.all(logIns)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-  });
-});
+  },
+);

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { aPerson, startService } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
 import { openSmtpServer } from '../support/mail/smtp-server.ts';
@@ -8,31 +8,19 @@ import { postJson } from '../support/processes/sessions-under-load.ts';
 import { canStartServers, postgresOfTheTests } from '../support/servers/of-the-tests.ts';
 import { createDatabase, onPostgresql } from '../support/storage/databases.ts';
 import { openDatabase } from '../support/storage/open-database.ts';
-import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 /** The driver, which has no types. */
 const pg: { readonly Client: { readonly prototype: { query(...given: unknown[]): unknown } } } = createRequire(
   import.meta.url,
 )('pg');
 
-const aDirectory = (): string => {
-  const { path } = temporaryDirectory();
-  return path;
-};
-
 const environment = (database: string, port: number) => ({
   DATABASE_URL: database,
-  DATA_DIR: aDirectory(),
   MAIL_URL: `smtp://127.0.0.1:${port}`,
   MAIL_FROM: 'auth@example.org',
   EMAIL_VERIFICATION: 'off',
   BCRYPT_COST: '4',
 });
-
-const run = async (env: Readonly<Record<string, string>>) => {
-  const service = await runService(env);
-  return service;
-};
 
 /** Registers somebody who then asks for a link. */
 const askAt = async (url: string) => {
@@ -42,15 +30,11 @@ const askAt = async (url: string) => {
   return person;
 };
 
-const aDatabase = async (): Promise<string> => {
-  const { url } = await createDatabase(postgresOfTheTests() ?? '');
-  return url;
-};
-
 it.runIf(canStartServers())('mail does not keep a process from stopping', async () => {
   const reached = Promise.withResolvers<void>();
   const hanging = await openSmtpServer({ onData: () => reached.resolve(), closeTimeout: 0 });
-  const service = await run(environment(await aDatabase(), hanging.port));
+  const { url } = await createDatabase(postgresOfTheTests() ?? '');
+  const service = await runService(environment(url, hanging.port));
   await askAt(service.url);
   await reached.promise;
   expect(await service.stop()).toEqual({ code: 0, signal: null });
@@ -58,9 +42,10 @@ it.runIf(canStartServers())('mail does not keep a process from stopping', async 
   expect(service.stdout.join('\n')).toContain('a mail could not be sent and is tried again');
 });
 
-describe.runIf(canStartServers())('a request for a link', () => {
-  it('sends the same statements for an address with an account and for one without', async () => {
-    const database = await aDatabase();
+it.runIf(canStartServers())(
+  'a request for a link sends the same statements for an address with an account and for one without',
+  async () => {
+    const { url: database } = await createDatabase(postgresOfTheTests() ?? '');
     // Before there are connections, which take the method with them.
     const query = vi.spyOn(pg.Client.prototype, 'query');
     const service = await startService(
@@ -84,5 +69,5 @@ describe.runIf(canStartServers())('a request for a link', () => {
     expect(await statementsFor(person.email)).toEqual(sent.slice(0, -1));
     const { em } = await openDatabase(onPostgresql(database), { migrate: false });
     expect(await em.execute('select count(*)::int as waiting from outbox')).toEqual([{ waiting: 2 }]);
-  });
-});
+  },
+);

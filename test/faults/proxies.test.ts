@@ -42,8 +42,8 @@ const startClient = (url: string) => {
 };
 
 describe.runIf(canStartPgbouncer())('behind Caddy, nginx and HAProxy, with the documented configurations', () => {
-  const start = async (port: number): Promise<RunningService> => {
-    const service = await runInMemory({
+  const start = (port: number): Promise<RunningService> =>
+    runInMemory({
       PORT: String(port),
       // Probes do not count.
       RATE_LIMITS: 'global=off,strict=off,public=1/300',
@@ -51,8 +51,6 @@ describe.runIf(canStartPgbouncer())('behind Caddy, nginx and HAProxy, with the d
       TRUST_PROXY: '1',
       LOG_LEVEL: 'info',
     });
-    return service;
-  };
 
   /** A proxy of each kind before the same instances, and a client of each. */
   const startClients = async (ports: readonly number[]) => {

@@ -1,6 +1,6 @@
 // Proves flood-1
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { type RunningService, runInMemory } from '../support/processes/process.ts';
 import { ask } from '../support/processes/sessions-under-load.ts';
 import { freePort } from '../support/servers/free-port.ts';
@@ -26,9 +26,7 @@ describe.runIf(canStartServers())('a service whose Redis has a bounded memory', 
       REDIS_URL: redis.url,
       METRICS: String(metricsPort),
     });
-  });
-  afterAll(async () => {
-    admin.disconnect();
+    return () => admin.disconnect();
   });
 
   const logged = (message: string) => service.stdout.filter((line) => JSON.parse(line).msg === message).length;

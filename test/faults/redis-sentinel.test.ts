@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type RunningService, runInMemory } from '../support/processes/process.ts';
 import { ask } from '../support/processes/sessions-under-load.ts';
 import { untilReady, whileShared } from '../support/processes/while-shared.ts';
@@ -26,9 +26,6 @@ describe.runIf(canStartServers())('two instances over a Redis with sentinels', (
         }),
       );
     }
-  });
-  afterAll(async () => {
-    await Promise.all(services.map((service) => service.stop('SIGKILL')));
   });
 
   let network = 0;

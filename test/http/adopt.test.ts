@@ -10,6 +10,7 @@ import { fixedClock } from '../support/fixed-clock.ts';
 import { eventsOf } from '../support/http/account.ts';
 import { ADOPTION_KEY, ALL_ROUTES } from '../support/http/all-routes.ts';
 import { cookieAttributes, opened, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { addApp, requestsWith } from '../support/http/factors.ts';
 import { cookiePair, refreshCookieOf } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
 
@@ -35,8 +36,6 @@ const assertionFor = (sub: string, { key = ADOPTION_KEY.privateKey, header, clai
 };
 
 const post = (assertion: string, at = service) => at.http.post('/auth/adopt').send({ assertion });
-
-const adopted = async (userId: string) => (await post(await assertionFor(userId)).expect(200)).body.data;
 
 describe('an assertion of the former system', () => {
   it.each([
@@ -132,25 +131,9 @@ describe('an assertion of the former system', () => {
 });
 
 describe('an adopted session', () => {
-  it('is not enough for a step-up, and becomes so with the password', async () => {
-    const { person, user } = await signUp(service);
-    const { accessToken } = await adopted(user.id);
-    const addApp = (token: string) =>
-      service.http.post('/users/me/factors/totp').set('Authorization', `Bearer ${token}`).send({ name: 'App' });
-    expect((await addApp(accessToken)).body.code).toBe('AUTH_STEP_UP_REQUIRED');
-    const stepUp = service.http.post('/auth/step-up').set('Authorization', `Bearer ${accessToken}`);
-    const { body } = await stepUp.send({ password: person.password }).expect(200);
-    expect(opened(body.data.accessToken).claims.amr).toEqual(['pwd', 'adopted']);
-    expect((await addApp(body.data.accessToken)).body.code).not.toBe('AUTH_STEP_UP_REQUIRED');
-  });
-
   it('waits for the second factor of a user who has one, and then still lacks the first for a step-up', async () => {
     const { user, accessToken } = await signUp(service);
-    const as = (token: string) => (path: string) => service.http.post(path).set('Authorization', `Bearer ${token}`);
-    const { id, secret } = (await as(accessToken)('/users/me/factors/totp').expect(201)).body.data;
-    const code = () => codeAt(secret, clock.now());
-    await as(accessToken)('/users/me/factors/totp/confirm').send({ id, code: code() }).expect(200);
-    clock.advance(30_000);
+    const { secret } = await addApp(requestsWith(accessToken, service), clock);
     const assertion = await assertionFor(user.id);
     const response = await post(assertion).expect(401);
     expect(response.body.code).toBe('AUTH_SECOND_FACTOR_REQUIRED');
@@ -158,10 +141,10 @@ describe('an adopted session', () => {
     expect(cookies.map((line) => line.split('=')[0])).toEqual(['login_pending']);
     await post(assertion).expect(401, /AUTH_ASSERTION_INVALID/);
     const finish = service.http.post('/auth/login/second-factor').set('Cookie', cookiePair(cookies[0] ?? ''));
-    const { body } = await finish.send({ code: code() }).expect(200);
+    const { body } = await finish.send({ code: codeAt(secret, clock.now()) }).expect(200);
     const expected = { amr: ['adopted', 'otp', 'mfa'], acr: 'aal2', auth_time: 0 };
     expect(opened(body.data.accessToken).claims).toMatchObject(expected);
-    const change = await as(body.data.accessToken)('/users/me/factors/totp').expect(401);
+    const change = await requestsWith(body.data.accessToken, service)('post', '/users/me/factors/totp').expect(401);
     expect(change.get('WWW-Authenticate')).toContain('max_age');
   });
 

@@ -1,9 +1,11 @@
 // Proves app-1, app-2, app-3
+
 import { describe, expect, it } from 'vitest';
 import { codeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { APP_LINK, ahead, anApp, codeFor, codeOnPage } from '../support/http/app-login.ts';
-import { opened, refreshWith, servicesOverOneDatabase } from '../support/http/auth-http.ts';
+import { heldFrom, opened, refreshWith, servicesOverOneDatabase } from '../support/http/auth-http.ts';
+import { addApp, requestsWith } from '../support/http/factors.ts';
 import {
   locationIn,
   ORIGIN,
@@ -81,11 +83,7 @@ describe('the log-in of an app', () => {
 
   it('asks for the second factor that this browser does without', async () => {
     const browser = await registeredVisitor(service);
-    const session = await refresh(browser);
-    const { body } = await service.http.post('/users/me/factors/totp').set(bearer(session)).expect(201);
-    const confirmation = { id: body.data.id, code: codeAt(body.data.secret, clock.now()) };
-    await service.http.post('/users/me/factors/totp/confirm').set(bearer(session)).send(confirmation).expect(200);
-    clock.advance(30_000);
+    const { secret } = await addApp(requestsWith(heldFrom(await refresh(browser)).accessToken, service), clock);
     const { to, verifier } = anApp();
     const other = visitorOf(service);
     const logIn = async () => {
@@ -94,12 +92,12 @@ describe('the log-in of an app', () => {
       return other.follow();
     };
     await logIn();
-    await other.submit('second-factor.second-factor', { code: codeAt(body.data.secret, clock.now()), remember: 'on' });
+    await other.submit('second-factor.second-factor', { code: codeAt(secret, clock.now()), remember: 'on' });
     other.jar.delete('refresh_token');
     expect((await logIn()).headers.location).toBe(pathOfPage('step-up', to));
     await other.follow();
     clock.advance(30_000);
-    await other.submit('step-up.code', { code: codeAt(body.data.secret, clock.now()) });
+    await other.submit('step-up.code', { code: codeAt(secret, clock.now()) });
     await other.follow();
     await use({ code: await codeOnPage(other), verifier }).expect(200);
   });
@@ -141,7 +139,7 @@ describe('who has copied cookies', () => {
       expect(locationIn(await thief.submit('app.app', shown))).toBe(pathOfPage('log-in', to));
       // Where the page cannot have the key: not back to the app, where the same would come again.
       expect((await thief.follow()).status).toBe(401);
-      expect(thief.shown('log-in.log-in')).toHaveLength(1);
+      expect(thief.shown('log-in.account')).toHaveLength(1);
     }
     expect((await owner.follow()).text).toContain('data-proves');
     const used = await proof('/auth/app');

@@ -186,23 +186,6 @@ describe('a browser that holds a key', () => {
     expect(codeOf(late)).toEqual([401, 'AUTH_DEVICE_UNPROVEN']);
   });
 
-  it('wins over the cookie of another session without a key, which comes first', async () => {
-    const [owner, other] = [await bound(), await signUp(service)];
-    const both = `${other.cookie}; ${owner.cookie}`;
-    expect((await renew({ ...owner, cookie: both })).status).toBe(200);
-    const { body } = await refresh(`${both}; ${owner.boundCookie}`).expect(200);
-    expect(opened(body.data.accessToken).claims.sub).toBe(owner.id);
-    await refresh(`${both}; ${owner.boundCookie}`).expect(200);
-  });
-
-  it('is told of a copied cookie, and stays logged in', async () => {
-    const owner = await bound();
-    expect(codeOf(await refresh(owner.cookie))).toEqual([401, 'AUTH_DEVICE_UNPROVEN']);
-    const [event] = await eventsOf(service, owner.id);
-    expect(event?.kind).toBe('device-unproven');
-    await refresh(`${owner.cookie}; ${cookiePair(boundCookieIn(await renew(owner)))}`).expect(200);
-  });
-
   it('saves a round trip with the challenge of the last renewal', async () => {
     const owner = await bound();
     let [answer, cookie, boundCookie] = [owner.renewed, owner.cookie, owner.boundCookie];
@@ -238,18 +221,6 @@ describe('a browser that holds a key', () => {
     const [ahead = ''] = stringsIn(owner.renewed.headers['secure-session-challenge']);
     const { cookie } = heldFrom(await refresh(`${owner.cookie}; ${owner.boundCookie}`).expect(200));
     await askAs(`"${owner.identifier}"`, cookie, `"${owner.browser.renewal(ahead)}"`).expect(200);
-  });
-
-  it('keeps its key when another session replaces that of a changed password', async () => {
-    const owner = await bound();
-    const change = { currentPassword: owner.person.password, newPassword: 'another correct horse' };
-    const authorization = { Authorization: `Bearer ${owner.accessToken}` };
-    const changed = await service.http.put('/users/me/password').set(authorization).send(change).expect(200);
-    const next = heldFrom(changed);
-    expect(await bindingOf(next)).toEqual(['browser']);
-    expect(codeOf(await refresh(next.cookie))).toEqual([401, 'AUTH_DEVICE_UNPROVEN']);
-    const kept = await refresh(`${next.cookie}; ${owner.boundCookie}`).expect(200);
-    expect((await renew({ ...owner, cookie: heldFrom(kept).cookie })).status).toBe(200);
   });
 
   it('loses its cookies when it logs out, and then its session', async () => {

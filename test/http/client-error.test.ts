@@ -1,7 +1,7 @@
 // Proves SPEC 1.9, 19.1; ASVS 3.4.4, 16.4.1; network-5
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { MAX_HEADERS } from '../../src/infrastructure/http-server/error-response.ts';
+import { MAX_HEADERS } from '../../src/infrastructure/http-server/connection.ts';
 import {
   exchangeRaw,
   head,

@@ -3,11 +3,7 @@ import { gzipSync } from 'node:zlib';
 import createHttpError from 'http-errors';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import {
-  ResponseSerializationFailure,
-  toAppError,
-  validationFailure,
-} from '../../src/adapters/http/errors/exceptions.ts';
+import { ResponseSerializationFailure, validationFailure } from '../../src/adapters/http/errors/exceptions.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import type { ErrorCode } from '../../src/domain/errors/catalog.ts';
 import { head, openSocket } from '../support/http/raw-http.ts';
@@ -112,29 +108,6 @@ describe('an HTTP error', () => {
   ])('is treated as an unexpected error with %s', async (_what, thrown) => {
     const { http } = await stageApp([throwing(thrown)]);
     expect((await http.get('/probe').expect(500)).body.code).toBe('SYS_UNEXPECTED_ERROR');
-  });
-});
-
-describe('the filters', () => {
-  const HTTP = { status: 418, expose: true };
-
-  it('match a rate-limit exception first, although it is an HTTP error', () => {
-    expect(toAppError(exceeded)).toMatchObject({
-      code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED',
-      status: 429,
-      retryAfter: 7,
-    });
-  });
-
-  it('match validation and serialization next', () => {
-    expect(toAppError(Object.assign(validationFailure([PROBLEM]), HTTP))).toMatchObject({
-      code: 'CLIENT_PARAMS_VALIDATION_FAILED',
-      details: [PROBLEM],
-    });
-    expect(toAppError(Object.assign(new ResponseSerializationFailure(anIssue), HTTP))).toMatchObject({
-      code: 'SYS_SERIALIZATION_ERROR',
-      details: null,
-    });
   });
 });
 

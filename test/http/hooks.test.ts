@@ -3,16 +3,14 @@ import { join } from 'node:path';
 import { decodeJwt } from 'jose';
 import { describe, expect, it, vi } from 'vitest';
 import type { Hooks, RegistrationRequest } from '../../src/application/ports/hooks.ts';
-import { type AccountEvent, EVENT_KINDS } from '../../src/domain/event.ts';
+import type { AccountEvent } from '../../src/domain/event.ts';
 import { PAGE_FILES } from '../../src/infrastructure/template-files.ts';
-import { anEvent } from '../support/builders.ts';
 import { invitedPerson } from '../support/http/account.ts';
-import { heldFrom, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { locationIn, visitorOf } from '../support/http/page-visitor.ts';
 import { aPerson } from '../support/http/service.ts';
 import { unescaped } from '../support/http/shown-forms.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
-import { storeEvents } from '../support/stored-events.ts';
 
 const { start } = servicesOverOneDatabase();
 
@@ -168,18 +166,6 @@ describe('beforeRegister at the page', () => {
 });
 
 describe('claims', () => {
-  it('are in each access token below `attributes`, and nowhere else', async () => {
-    const service = await startWith({ claims: ({ username }) => ({ role: `of ${username}` }) });
-    const { user, accessToken, cookie } = await signUp(service);
-    const refreshed = heldFrom(await refreshWith(service, cookie).expect(200));
-    for (const token of [accessToken, refreshed.accessToken])
-      expect(decodeJwt(token)).toMatchObject({ sub: user.id, attributes: { role: `of ${user.username}` } });
-    const me = await service.http.get('/users/me').auth(refreshed.accessToken, { type: 'bearer' }).expect(200);
-    expect(me.body.data.attributes).toEqual({});
-    const session = await service.http.get('/auth/session').auth(refreshed.accessToken, { type: 'bearer' }).expect(200);
-    expect(JSON.stringify(session.body)).not.toContain('role');
-  });
-
   it('are not asked about a visitor of a page', async () => {
     const claims = vi.fn(() => ({}));
     const service = await startWith({ claims }, { ACCOUNT_PAGES: 'on' });
@@ -213,24 +199,5 @@ describe('afterCommit', () => {
     expect(service.logs).toContainEqual(
       expect.objectContaining({ msg: 'the hook afterCommit has failed', kind: 'registered' }),
     );
-  });
-
-  it('hears of every kind of event once, with its user, and of none that was rolled back', async () => {
-    const heard: AccountEvent[] = [];
-    const service = await startWith({ afterCommit: (event) => heard.push(event) });
-    const { user, accessToken, person } = await signUp(service);
-    const events = EVENT_KINDS.map((kind) => anEvent({ kind, userId: user.id, at: service.ports.clock.now() }));
-    const add = (isDone: boolean) =>
-      service.ports.transactions.run(async (stores) => {
-        await storeEvents(stores, events);
-        if (!isDone) throw new Error('rolled back');
-      });
-    await expect(add(false)).rejects.toThrow('rolled back');
-    await add(true);
-    await service.http.delete('/users/me').auth(accessToken, { type: 'bearer' }).send(person).expect(200);
-    const kinds = ['registered', ...EVENT_KINDS, 'session-ended', 'deleted'];
-    await vi.waitFor(() => expect(heard.map(({ kind }) => kind)).toEqual(kinds));
-    expect(new Set(heard.map(({ userId }) => userId))).toEqual(new Set([user.id]));
-    expect(new Set(heard.map(({ id }) => id)).size).toBe(heard.length);
   });
 });

@@ -6,14 +6,7 @@ import { claimMessages, messagesOf } from '../../src/application/storage/outbox.
 import { MINUTE } from '../support/application.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { deliver, eventsOf } from '../support/http/account.ts';
-import {
-  cookieAttributes,
-  opened,
-  refreshWith,
-  servicesOverOneDatabase,
-  signUp,
-  tokenIn,
-} from '../support/http/auth-http.ts';
+import { cookieAttributes, opened, servicesOverOneDatabase, signUp, tokenIn } from '../support/http/auth-http.ts';
 import { aPerson, cookiePair } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
 
@@ -197,19 +190,6 @@ describe('the answer to a request for a code', () => {
 });
 
 describe('the user of a code', () => {
-  it('has proven the address, so that nothing is left of a stranger who has registered with it', async () => {
-    const { person, user, cookie: stranger } = await signUp(service);
-    const cookie = await ask(person.email);
-    const [code = ''] = await codesTo(person.email);
-    const { body } = await confirm(cookie, code).expect(200);
-    const me = await service.http.get('/users/me').set('Authorization', `Bearer ${body.data.accessToken}`).expect(200);
-    expect(me.body.data).toMatchObject({ id: user.id, emailVerified: true });
-    await refreshWith(service, stranger).expect(401);
-    await service.http.post('/auth/login').send({ account: person.email, password: person.password }).expect(401);
-    await deliver(service);
-    expect(mailer.mails.findLast(({ to }) => to === person.email)?.subject).toContain('first log-in');
-  });
-
   it('need not have verified the address before, where that is required', async () => {
     const strict = await start({ LOGIN_BY_CODE: 'on', EMAIL_VERIFICATION: 'required' }, () => ({
       clock,

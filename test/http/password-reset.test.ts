@@ -84,9 +84,19 @@ describe('a forgotten password', () => {
   });
 });
 
-it('without mail nobody can ask for a link, and the link of an operator works', async () => {
+it('without mail there are no links, except that of an operator, and no address has to be verified', async () => {
   const service = await startService({}, { mailer: null });
   await ask(service, 'ada@example.org').expect(404);
+  for (const path of [
+    'email-verification',
+    'email-verification/confirm',
+    'email-verification/not-me',
+    'email-change/confirm',
+  ])
+    await service.http.post(`/auth/${path}`).send({ email: 'ada@example.org', token: 'x' }).expect(404);
   await confirm(service, 'x').expect(400);
   expect(service.mail).toBeNull();
+  await expect(startService({ EMAIL_VERIFICATION: 'required' }, { mailer: null })).rejects.toThrow(
+    /^EMAIL_VERIFICATION: /,
+  );
 });

@@ -2,12 +2,12 @@ import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { MINUTE } from '../support/application.ts';
 import { authenticator } from '../support/authenticator.ts';
-import { codeAt } from '../support/authenticator-app.ts';
 import { anIdentity } from '../support/builders.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { linksOf, mailedCode, messagesTo } from '../support/http/account.ts';
 import { heldFrom, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
-import { registeredVisitor, visitorOf } from '../support/http/page-visitor.ts';
+import { addPasskey, requestsWith } from '../support/http/factors.ts';
+import { registeredVisitor } from '../support/http/page-visitor.ts';
 import { aPerson, cookiePair } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
 
@@ -42,9 +42,7 @@ const sendCode = async (email: string, at = service) => {
 /** Adds a passkey. @returns the answer, which may have recovery codes */
 const makePasskey = async ({ accessToken }: { accessToken: string }) => {
   const key = authenticator({ rpId: 'auth.example.org', origin: 'https://auth.example.org' });
-  const options = await send(accessToken, 'post', '/users/me/passkeys/options', {}).expect(200);
-  const credential = key.create(options.body.data);
-  return (await send(accessToken, 'post', '/users/me/passkeys', { credential }).expect(201)).body.data;
+  return addPasskey(requestsWith(accessToken, service), key);
 };
 const logIn = (account: string, password: string) => service.http.post('/auth/login').send({ account, password });
 
@@ -108,24 +106,6 @@ describe('a user without a password', () => {
     expect((await change(code)).body.code).toBe(method === 'put' ? 'AUTH_CODE_INVALID' : 'DB_RECORD_NOT_FOUND');
   });
 
-  it.each(CHANGES)('needs it for %s %s after a passkey, too', async (method, path, status) => {
-    const ada = await newUser();
-    const { accessToken } = ada;
-    const key = authenticator({ rpId: 'auth.example.org', origin: 'https://auth.example.org' });
-    const options = await send(accessToken, 'post', '/users/me/passkeys/options', {}).expect(200);
-    const credential = key.create(options.body.data);
-    await send(accessToken, 'post', '/users/me/passkeys', { credential }).expect(201);
-    const challenge = await service.http.post('/auth/passkey/options').expect(200);
-    const shown = { credential: key.get(challenge.body.data) };
-    await send(accessToken, 'post', '/auth/step-up', shown).expect(200);
-    const body = { email: aPerson().email };
-    expect((await send(accessToken, method, path, body).expect(400)).body).toMatchObject(NEITHER);
-    const code = await confirmationCode(ada);
-    // Without another step-up.
-    clock.advance(6 * MINUTE);
-    await send(accessToken, method, path, { ...body, code }).expect(status);
-  });
-
   it.each(CHANGES)('needs another one for %s %s than to log in', async (method, path, status) => {
     const { email } = await newUser();
     clock.advance(6 * MINUTE);
@@ -136,27 +116,6 @@ describe('a user without a password', () => {
     expect((await send(accessToken, method, path, ofLogin).expect(401)).body.code).toBe('AUTH_CODE_INVALID');
     const code = await confirmationCode({ email, accessToken });
     await send(accessToken, method, path, { ...body, code }).expect(status);
-  });
-
-  it('with SECOND_FACTOR=required adds a factor after a code, and confirms a change with another code', async () => {
-    const strict = await startWith({ SECOND_FACTOR: 'required' });
-    const { email } = aPerson();
-    await register({ email }, strict).expect(202);
-    const pending = pendingOf(await sendCode(email, strict));
-    const started = await strict.http.post('/auth/login/pending/totp').set('Cookie', pending).expect(201);
-    const { secret } = started.body.data;
-    const factor = { code: codeAt(secret, clock.now()) };
-    const finished = await strict.http.post('/auth/login/second-factor').set('Cookie', pending).send(factor);
-    const { accessToken } = heldFrom(finished);
-    expect(decodeJwt(accessToken)).toMatchObject({ amr: ['mca', 'otp', 'mfa'], acr: 'aal2' });
-    clock.advance(MINUTE);
-    const ofApp = { code: codeAt(secret, clock.now()) };
-    for (const [body, status] of [
-      [{}, 400],
-      [ofApp, 400],
-      [{ code: await confirmationCode({ email, accessToken }, strict) }, 200],
-    ] as const)
-      await send(accessToken, 'delete', '/users/me', body, strict).expect(status);
   });
 
   it('gets recovery codes with the first passkey, unless the address is proven, and logs in with each of them once', async () => {
@@ -206,33 +165,6 @@ describe('a user without a password', () => {
     let last = ada.accessToken;
     for (const code of recoveryCodes) last = heldFrom(await logIn(ada.email, code).expect(200)).accessToken;
     expect((await makePasskey({ accessToken: last })).recoveryCodes).toHaveLength(10);
-  });
-
-  it('asks for the code on the pages, and leaves the field of the password empty', async () => {
-    const [visitor, { email }] = [visitorOf(service), aPerson()];
-    await visitor.open('/auth/register');
-    await visitor.submit('register.register', { email });
-    for (const [path, form] of [
-      ['/auth/account', 'account.email'],
-      ['/auth/account/delete', 'delete.delete'],
-    ] as const) {
-      const fields = form === 'account.email' ? { email: aPerson().email } : {};
-      const { text } = await visitor.open(path);
-      const typed = [...text.matchAll(/<input[^>]* name="(?:password|code)"[^>]*>/g)].map(([input]) => input);
-      expect(typed).toHaveLength(2);
-      for (const input of typed) expect(input).not.toContain('required');
-      await visitor.submit(form, fields);
-      const refused = (await visitor.follow()).text;
-      for (const field of ['password', 'code'])
-        expect(refused).toMatch(new RegExp(`<input[^>]* name="${field}"[^>]* aria-invalid="true"`));
-      await visitor.submit(form.replace(/\..*/, '.confirmation-code'));
-      await visitor.follow();
-      await visitor.submit(form, { ...fields, code: await mailedCode(service, mailer, email) });
-      const { id } = (await service.ports.users.findByEmail(email)) ?? { id: '' };
-      const isAsked = (await messagesTo(service, id)).some(({ kind }) => kind === 'email-change');
-      expect({ form, id, isAsked }).toMatchObject(form === 'account.email' ? { isAsked: true } : { id: '' });
-    }
-    expect(visitor.answers.at(-1)?.headers.location).toContain('/auth/log-in');
   });
 });
 

@@ -41,12 +41,6 @@ it.each([
 });
 
 describe('a refresh token that is refused', () => {
-  it('belongs to a user who no longer exists', async () => {
-    const { cookie, user } = await signUp(service);
-    await service.ports.users.remove(user.id);
-    expectRefused(await refreshWith(service, cookie));
-  });
-
   it('gets the same response whatever the reason', async () => {
     const { cookie } = await signUp(service);
     const next = await rotate(cookie);

@@ -1,10 +1,12 @@
 // Proves nist-1
+
 import { describe, expect, it } from 'vitest';
 import { memoryCounts } from '../../src/adapters/limits/counts.ts';
 import { countAttempts } from '../../src/adapters/limits/login-attempts.ts';
 import { codeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { cookieAttributes, heldFrom, opened, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { addApp, requestsWith } from '../support/http/factors.ts';
 
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
@@ -12,23 +14,12 @@ const STEP = 30_000;
 const env = { JWT_AUTHENTICATION_CLAIMS: 'true', JWT_REFRESH_EXPIRES_IN: '60d', SESSION_MAX_LIFETIME: 'off' };
 const service = await start(env, () => ({ clock, attempts: countAttempts(memoryCounts({ now: clock.now }), clock) }));
 
-const as = (accessToken: string) => (method: 'get' | 'put' | 'post' | 'delete', path: string, body?: object) => {
-  const request = service.http[method](path).set('Authorization', `Bearer ${accessToken}`);
-  return body === undefined ? request : request.send(body);
-};
-
-const addApp = async (me: ReturnType<typeof as>) => {
-  const { id, secret } = (await me('post', '/users/me/factors/totp').expect(201)).body.data;
-  await me('post', '/users/me/factors/totp/confirm', { id, code: codeAt(secret, clock.now()) }).expect(200);
-  clock.advance(STEP);
-  return { id, secret };
-};
+const as = (accessToken: string) => requestsWith(accessToken, service);
 
 /** A user with an authenticator app. */
 const enrolled = async () => {
   const held = await signUp(service);
-  const me = as(held.accessToken);
-  return { ...held, me, ...(await addApp(me)) };
+  return { ...held, ...(await addApp(as(held.accessToken), clock)) };
 };
 
 type Person = { readonly username: string; readonly password: string };

@@ -9,6 +9,7 @@ import { authenticator } from '../support/authenticator.ts';
 import { codeAt, wrongCodeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { opened, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { addApp, addPasskey, requestsWith } from '../support/http/factors.ts';
 import { aPerson } from '../support/http/service.ts';
 
 const { start } = servicesOverOneDatabase();
@@ -119,12 +120,9 @@ describe('with SECOND_FACTOR=required', () => {
   /** A user with a passkey alone, whose session is of the time before. */
   const withPasskey = async () => {
     const held = await signUp(before);
-    const me = (method: 'get' | 'post' | 'delete', path: string, body: object = {}) =>
-      service.http[method](path).set('Authorization', `Bearer ${held.accessToken}`).send(body);
     const key = authenticator({ rpId: 'example.org', origin: ORIGIN });
-    const options = (await me('post', '/users/me/passkeys/options').expect(200)).body.data;
-    const { id } = (await me('post', '/users/me/passkeys', { credential: key.create(options) }).expect(201)).body.data;
-    return { ...held, me, key, id };
+    await addPasskey(requestsWith(held.accessToken, service), key);
+    return { ...held, key };
   };
 
   it('no device is remembered for a user with a passkey alone, who shows it each time', async () => {
@@ -143,10 +141,7 @@ describe('with SECOND_FACTOR=required', () => {
 it('with SECOND_FACTOR=optional nobody starts an app in a pending log-in', async () => {
   await before.http.post('/auth/login/pending/totp').expect(401);
   const { accessToken, person } = await signUp(before);
-  const me = (path: string, body: object = {}) =>
-    before.http.post(path).set('Authorization', `Bearer ${accessToken}`).send(body);
-  const { id, secret } = (await me('/users/me/factors/totp').expect(201)).body.data;
-  await me('/users/me/factors/totp/confirm', { id, ...now(secret) }).expect(200);
+  await addApp(requestsWith(accessToken, before), clock);
   const response = await before.http
     .post('/auth/login')
     .send({ account: person.username, password: person.password })

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryCounts } from '../../src/adapters/limits/counts.ts';
 import { countAttempts } from '../../src/adapters/limits/login-attempts.ts';
-import { codesOf, factorsOf } from '../../src/application/storage/credentials.ts';
+import { factorsOf } from '../../src/application/storage/credentials.ts';
 import { eventsOf } from '../../src/application/storage/events.ts';
 import { messagesOf } from '../../src/application/storage/outbox.ts';
 import { PENDING_LOGIN_LIFETIME } from '../../src/domain/second-factor.ts';
@@ -12,6 +12,7 @@ import { authenticator } from '../support/authenticator.ts';
 import { codeAt, wrongCodeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { cookieAttributes, opened, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { addApp, addPasskey, requestsWith } from '../support/http/factors.ts';
 
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
@@ -25,10 +26,7 @@ const env = {
 };
 const service = await start(env, () => ({ clock, attempts: countAttempts(memoryCounts({ now: clock.now }), clock) }));
 
-const as = (accessToken: string) => (method: 'get' | 'post' | 'delete', path: string, body?: object) => {
-  const request = service.http[method](path).set('Authorization', `Bearer ${accessToken}`);
-  return body === undefined ? request : request.send(body);
-};
+const as = (accessToken: string) => requestsWith(accessToken, service);
 
 const kindsOf = async (userId: string) =>
   (await eventsOf(service.ports.records, { userId, before: null, limit: 100 })).map(({ kind }) => kind);
@@ -38,11 +36,7 @@ const mailOf = async (userId: string) => (await messagesOf(service.ports.records
 const enrolled = async () => {
   const held = await signUp(service);
   const me = as(held.accessToken);
-  const { id, secret } = (await me('post', '/users/me/factors/totp').expect(201)).body.data;
-  const confirmed = await me('post', '/users/me/factors/totp/confirm', { id, code: codeAt(secret, clock.now()) });
-  const { recoveryCodes } = confirmed.body.data;
-  clock.advance(STEP);
-  return { ...held, me, id, secret, recoveryCodes };
+  return { ...held, me, ...(await addApp(me, clock)) };
 };
 
 type Person = { readonly username: string; readonly password: string };
@@ -164,27 +158,27 @@ describe('a log-in of a user with a second factor', () => {
     await show(second.cookie, { code: codeAt(secret, clock.now()) }).expect(200);
   });
 
-  it('opens a session with a recovery code, however it is typed, once', async () => {
-    const { person, user, recoveryCodes } = await enrolled();
-    const [code] = recoveryCodes;
-    const typed = code.toLowerCase().replaceAll('-', ' ');
-    await show((await pendingOf(person)).cookie, { recoveryCode: typed }).expect(200);
-    expect(await kindsOf(user.id)).toContain('recovery-code-used');
-    expect(await mailOf(user.id)).toContain('recovery-code-used');
-    const again = await show((await pendingOf(person)).cookie, { recoveryCode: code }).expect(401);
-    expect(again.body).toMatchObject(refused);
-    expect(await codesOf(service.ports.records, user.id)).toHaveLength(9);
+  it('opens a session with a recovery code, once, until others are made; the user is told of both', async () => {
+    const { person, me, user, recoveryCodes } = await enrolled();
+    const [code, other] = recoveryCodes;
+    await show((await pendingOf(person)).cookie, { recoveryCode: code }).expect(200);
+    const { cookie } = await pendingOf(person);
+    expect((await show(cookie, { recoveryCode: code }).expect(401)).body).toMatchObject(refused);
+    const made = (await me('post', '/users/me/factors/recovery-codes').expect(200)).body.data.recoveryCodes;
+    expect(made).toHaveLength(10);
+    expect((await show(cookie, { recoveryCode: other }).expect(401)).body).toMatchObject(refused);
+    await show(cookie, { recoveryCode: made[0].toLowerCase().replaceAll('-', ' ') }).expect(200);
+    const told = expect.arrayContaining(['recovery-code-used', 'recovery-codes-made']);
+    expect([await kindsOf(user.id), await mailOf(user.id)]).toEqual([told, told]);
   });
 
   it('opens a session with a passkey of the user, and of nobody else', async () => {
     const { person, me } = await enrolled();
     const key = authenticator({ rpId: 'example.org', origin: ORIGIN });
-    const options = (await me('post', '/users/me/passkeys/options').expect(200)).body.data;
-    await me('post', '/users/me/passkeys', { credential: key.create(options) }).expect(201);
+    await addPasskey(me, key);
     const stranger = authenticator({ rpId: 'example.org', origin: ORIGIN });
     const other = as((await signUp(service)).accessToken);
-    const theirs = (await other('post', '/users/me/passkeys/options').expect(200)).body.data;
-    await other('post', '/users/me/passkeys', { credential: stranger.create(theirs) }).expect(201);
+    await addPasskey(other, stranger);
 
     const { cookie } = await pendingOf(person);
     const { methods, passkey } = (await pending(cookie).expect(200)).body.data;
@@ -245,8 +239,7 @@ describe('a step-up of a user with a second factor', () => {
   it('takes the password with a code, which counts once, and a passkey', async () => {
     const { accessToken, person, secret, me } = await enrolled();
     const key = authenticator({ rpId: 'example.org', origin: ORIGIN });
-    const options = (await me('post', '/users/me/passkeys/options').expect(200)).body.data;
-    await me('post', '/users/me/passkeys', { credential: key.create(options) }).expect(201);
+    await addPasskey(me, key);
     clock.advance(6 * MINUTE);
     await me('get', '/users/me/factors').expect(401);
     const code = codeAt(secret, clock.now());
@@ -270,22 +263,5 @@ describe('a step-up of a user with a second factor', () => {
       answers.push((await me('post', '/auth/step-up', { code: wrongCodeAt(secret, clock.now()) })).body.code);
     expect(answers.filter((code) => code === refused.code).length).toBeLessThanOrEqual(50);
     expect(answers.at(-1)).toBe('CLIENT_REQUEST_RATE_LIMIT_EXCEEDED');
-  });
-});
-
-describe('new recovery codes', () => {
-  it('make the former ones worthless', async () => {
-    const { me, person, user, recoveryCodes } = await enrolled();
-    const { body } = await me('post', '/users/me/factors/recovery-codes').expect(200);
-    expect(body.data.recoveryCodes).toHaveLength(10);
-    expect(await kindsOf(user.id)).toContain('recovery-codes-made');
-    const { cookie } = await pendingOf(person);
-    expect((await show(cookie, { recoveryCode: recoveryCodes[0] }).expect(401)).body).toMatchObject(refused);
-    await show(cookie, { recoveryCode: body.data.recoveryCodes[0] }).expect(200);
-  });
-
-  it('need a second factor', async () => {
-    const { accessToken } = await signUp(service);
-    await as(accessToken)('post', '/users/me/factors/recovery-codes').expect(404);
   });
 });

@@ -2,7 +2,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { Response } from 'supertest';
 import { describe, expect, it } from 'vitest';
-import { AppError } from '../../src/domain/errors/app-error.ts';
 import { heldFrom, refreshWith, servicesOverOneDatabase, tampered, tokenIn } from '../support/http/auth-http.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
 
@@ -183,17 +182,5 @@ describe('an unexpected exception', () => {
     expect(more).toEqual([]);
     expect(line).toMatchObject({ code: 'SYS_UNEXPECTED_ERROR', err: { type: 'Error', stack: expect.any(String) } });
     for (const secret of SECRETS) expect(JSON.stringify(logs)).not.toContain(secret);
-  });
-
-  it.each([
-    ['its message', new Error(sql)],
-    ['the message of its cause', new Error('the query failed', { cause: new Error(sql) })],
-    ['the message of the cause of an AppError', new AppError('DB_QUERY_FAILED', { cause: new Error(sql) })],
-    ['a thrown string', sql],
-    ['a member of a thrown object', { failure: sql }],
-  ])('is logged without the secrets in %s', async (_title, exception) => {
-    const { logs } = await logInDespite(exception);
-    expect(logs.filter(({ code, level }) => code !== undefined && ['error', 'fatal'].includes(level))).toHaveLength(1);
-    expect(SECRETS.filter((secret) => JSON.stringify(logs).includes(secret))).toEqual([]);
   });
 });

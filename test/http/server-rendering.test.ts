@@ -162,21 +162,6 @@ describe('a navigation that continues', () => {
     }
   });
 
-  it.each([0, 5])(
-    'that loses the race goes on without cookies, also to one of %i tabs, and everybody is still in',
-    async (tabs) => {
-      const { cookie } = await signUp(service);
-      const [renewals, navigations] = await Promise.all([
-        Promise.all(Array.from({ length: tabs }, () => refreshWith(service, cookie))),
-        Promise.all(Array.from({ length: 20 }, () => navigate(cookie))),
-      ]);
-      expect(navigations.map(({ status, headers }) => [status, headers.location])).toEqual(Array(20).fill([303, TO]));
-      const [winner, ...others] = [...renewals, ...navigations].filter((response) => cookiesIn(response).length > 0);
-      expect(others).toEqual([]);
-      await refreshWith(service, refreshCookieIn(winner ?? expect.unreachable())).expect(200);
-    },
-  );
-
   it('that comes a moment after another one has renewed the session gets the access token alone', async () => {
     const { cookie, user } = await signUp(service);
     const next = refreshCookieIn(await navigate(cookie).expect(303));
@@ -243,19 +228,6 @@ describe('a navigation of a browser with the key of its session', () => {
     expect((await eventsOf(service, id)).map(({ kind }) => kind)).not.toContain('device-unproven');
     const proof = await key.proof({ htu: 'https://auth.example.org/auth/refresh-token', now: clock.now() });
     await refreshWith(service, cookie).send({ proof }).expect(200);
-  });
-
-  it('gets it in the language of the browser, with the name of the product', async () => {
-    const { cookie } = await bound();
-    const english = await navigate(cookie).expect(200);
-    expect(english.text).toContain('<html lang="en" ');
-    const german = await navigate(cookie, TO, { ...NAVIGATION, 'Accept-Language': 'de-AT' }).expect(200);
-    expect(german.text).toContain('<html lang="de" ');
-    expect(german.text).toContain('Ihre Sitzung wird verlängert.');
-    for (const { text } of [english, german]) {
-      expect(text).toContain('auth.example.org');
-      expect(text).not.toContain('Tandem');
-    }
   });
 });
 

@@ -138,7 +138,8 @@ describe('GET /auth/gateway', () => {
 
   it('wants a proof for the request that the gateway asks about', async () => {
     const { status, headers } = await ask({ ...(await headersFor(OF_API)), ...ASKED }, '/auth/gateway');
-    expect([status, headers['x-user-id']]).toEqual([200, ada.user.id]);
+    const session = opened(ada.accessToken).header.sid;
+    expect([status, headers['x-user-id'], headers['x-session-id']]).toEqual([200, ada.user.id, session]);
   });
 
   it.each([

@@ -68,16 +68,6 @@ const start = (given: { pollInterval?: number; grace?: number } = {}) => {
 };
 
 describe('the loop that sends mail', () => {
-  it('begins as soon as a message was added', async () => {
-    const { outbox, wake, idle, stop, done } = start();
-    await expect.poll(() => idle).toHaveBeenCalledTimes(1);
-    outbox.add()();
-    wake();
-    await expect.poll(() => outbox.begun).toHaveLength(1);
-    stop();
-    await done;
-  });
-
   it('does not read messages that may wait when it is signalled', async () => {
     const { outbox, wake, idle, stop, done } = start();
     for (let times = 1; times < 4; times += 1) {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { storageOver } from '../../src/adapters/records/storage.ts';
@@ -44,19 +44,35 @@ it('the statement of docs/databases.md for a restore ends the sessions of all us
 });
 
 /** In front of a block, what it does not say itself. The block takes the place of the line `CODE`, or comes last. */
-const TYPESCRIPT = /(?:^<!-- compiled with\n([\s\S]*?)\n-->\n\n)?^```ts\n([\s\S]*?)^```$/gm;
-const PAGES = [...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`), 'README.md', 'client/README.md'];
+const EXAMPLES = /(?:^<!-- compiled with\n([\s\S]*?)\n-->\n\n)?^```(ts|js)\n([\s\S]*?)^```$/gm;
+/** What blocks of JavaScript use, and say elsewhere on their page or leave to the reader. */
+const IN_A_PAGE = {
+  auth: "import('tandem-client').AuthClient",
+  createAuthClient: "typeof import('tandem-client').createAuthClient",
+  ...{ service: 'string', credentials: '{ account: string; password: string }' },
+  ...{ document: 'any', showError: 'any', askForCode: 'any', askForPassword: 'any' },
+};
+const declaredAround = (code: string) =>
+  Object.entries(IN_A_PAGE)
+    .filter(([name]) => !new RegExp(`(?:const|import \\{) ${name}\\b`).test(code))
+    .map(([name, type]) => `declare const ${name}: ${type};`)
+    .join('\n');
+const PAGES = globSync(['docs/**/*.md', 'README.md', 'client/README.md'], { cwd: ROOT });
 /** Need what is generated and installed: test/process/generated-clients.test.ts and packages.test.ts compile them. */
-const COMPILED_ELSEWHERE = /openapi-fetch|next\/server/;
+const COMPILED_ELSEWHERE = /openapi-fetch|next\/server|tandem-client\/testing/;
 
-describe('the TypeScript of the documentation', () => {
+describe('the TypeScript and the JavaScript of the documentation', () => {
   const { path } = temporaryDirectory();
   it('compiles, strictly, block by block', () => {
     const entries = ['index', 'account', 'passkeys', 'server', 'testing'];
-    const ofClient = entries.map((name) => [
-      `tandem-client/${name}`.replace('/index', ''),
-      [join(ROOT, `client/src/${name}.ts`)],
-    ]);
+    const ofClient = entries.flatMap((name) => {
+      const file = [join(ROOT, `client/src/${name}.ts`)];
+      const served = `http://localhost:3000/client-${name}.js`.replace('-index', '');
+      return [
+        [`tandem-client/${name}`.replace('/index', ''), file],
+        [served, file],
+      ];
+    });
     const compilerOptions = {
       ...{ module: 'nodenext', target: 'es2024', strict: true, noEmit: true, types: ['node'] },
       ...{ exactOptionalPropertyTypes: true, skipLibCheck: true, allowImportingTsExtensions: true },
@@ -68,10 +84,14 @@ describe('the TypeScript of the documentation', () => {
     symlinkSync(ROOT, join(path, 'node_modules/tandem'));
     writeFileSync(join(path, 'package.json'), '{ "type": "module" }');
     writeFileSync(join(path, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
-    const blocks = PAGES.filter((page) => page.endsWith('.md')).flatMap((page) =>
-      [...readText(page).matchAll(TYPESCRIPT)]
-        .filter(([, , code = '']) => !COMPILED_ELSEWHERE.test(code))
-        .map(([, prelude = '', code = ''], at) => ({ name: `${page.replaceAll(/\W/g, '-')}-${at}`, prelude, code })),
+    const blocks = PAGES.flatMap((page) =>
+      [...readText(page).matchAll(EXAMPLES)]
+        .filter(([, , , code = '']) => !COMPILED_ELSEWHERE.test(code))
+        .map(([, prelude = '', language, code = ''], at) => ({
+          name: `${page.replaceAll(/\W/g, '-')}-${at}`,
+          prelude: language === 'js' ? declaredAround(code) : prelude,
+          code,
+        })),
     );
     blocks.push(
       { name: 'exported', prelude: '', code: "export type { ChangeableFields, ComparableFields } from 'tandem';" },
@@ -81,7 +101,7 @@ describe('the TypeScript of the documentation', () => {
       const [before, after = ''] = prelude.split(/^CODE$/m);
       writeFileSync(join(path, `${name}.ts`), `${before}\n${code}\n${after}\nexport {};\n`);
     }
-    expect(blocks.length).toBeGreaterThan(18);
+    expect(blocks.length).toBeGreaterThan(30);
     const { stdout } = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['--checkers', '1'], {
       cwd: path,
       encoding: 'utf8',

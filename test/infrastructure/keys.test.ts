@@ -94,18 +94,6 @@ describe.each(KINDS)('$what', ({ files, load }) => {
 describe('loadOrCreateKeys', () => {
   const failure = () => messageOf(loadOrCreateKeys(dataDir));
 
-  it('makes two pairs on P-256 that differ', async () => {
-    const { access, refresh } = await loadOrCreateKeys(dataDir);
-    for (const { privateKey, publicKeys } of [access, refresh]) {
-      expect(privateKey.type).toBe('private');
-      expect(privateKey.asymmetricKeyDetails).toMatchObject({ namedCurve: 'prime256v1' });
-      expect(publicKeys).toHaveLength(1);
-      const { d: _private, ...half } = privateKey.export({ format: 'jwk' });
-      expect(publicKeys[0]?.export({ format: 'jwk' })).toEqual(half);
-    }
-    expect(access.privateKey.equals(refresh.privateKey)).toBe(false);
-  });
-
   it('refuses keys that everybody may read behind a link, and names DATA_DIR', async () => {
     await loadOrCreateKeys(dataDir);
     fs.renameSync(file(), join(parent, 'elsewhere'));

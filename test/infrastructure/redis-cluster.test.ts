@@ -3,13 +3,14 @@ import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { awaitRedis, connectRedis } from '../../src/adapters/redis/connect.ts';
 import { openOptionalRedis, openRedis } from '../../src/adapters/redis/open.ts';
 import { pingRedis } from '../../src/infrastructure/compose/redis-check.ts';
+import { atEnd } from '../support/closing.ts';
 import { freePort } from '../support/servers/free-port.ts';
 import { canStartServers, startRedis } from '../support/servers/of-the-tests.ts';
 import { silentLogger as logger } from '../support/silent-logger.ts';
 
 const CONNECTING = 60_000;
 
-/** A cluster of one node, a connection to it for the test's own commands, and what ends both. */
+/** A cluster of one node, and a connection to it for the test's own commands. */
 const startClusterOfOne = async () => {
   const server = await startRedis({
     'cluster-enabled': 'yes',
@@ -20,17 +21,8 @@ const startClusterOfOne = async () => {
   const node = new Redis(server.url);
   await node.cluster('ADDSLOTSRANGE', 0, 16_383);
   await vi.waitFor(async () => expect(await node.cluster('INFO')).toContain('cluster_state:ok'), CONNECTING);
-  const stop = async () => {
-    node.disconnect();
-    await server.stop();
-  };
-  return { url: server.url, node, server, stop };
-};
-
-/** The same for one test, which may break it. */
-const startOwnCluster = async () => {
-  const cluster = await startClusterOfOne();
-  return cluster;
+  atEnd(() => node.disconnect());
+  return { url: server.url, node, server };
 };
 
 const closedAfterTest = <Client extends Redis | Cluster>(redis: Client): Client => {
@@ -39,11 +31,9 @@ const closedAfterTest = <Client extends Redis | Cluster>(redis: Client): Client 
 };
 
 describe.runIf(canStartServers())('the URL of one node of a cluster', () => {
-  let cluster: Awaited<ReturnType<typeof startClusterOfOne>>;
   let url: string;
   beforeAll(async () => {
-    cluster = await startClusterOfOne();
-    url = cluster.url;
+    ({ url } = await startClusterOfOne());
   });
 
   it.each([
@@ -83,7 +73,7 @@ describe.runIf(canStartServers())('a Redis Cluster', () => {
     ['is not assigned', ['DELSLOTS', 7]],
     ['has no master', ['RESET', 'HARD']],
   ] as const)('is not up when a slot %s', async (_which, command) => {
-    const { url, node } = await startOwnCluster();
+    const { url, node } = await startClusterOfOne();
     const redis = closedAfterTest(await openRedis([url], logger));
     await pingRedis(redis);
     await node.call('CLUSTER', ...command);
@@ -91,7 +81,7 @@ describe.runIf(canStartServers())('a Redis Cluster', () => {
   });
 
   it('is not up when a master refuses writes, and is when it accepts them again', async () => {
-    const { url, node } = await startOwnCluster();
+    const { url, node } = await startClusterOfOne();
     const redis = closedAfterTest(await openRedis([url], logger));
     await node.config('SET', 'min-replicas-to-write', 1);
     await expect(pingRedis(redis)).rejects.toThrow('NOREPLICAS');
@@ -100,7 +90,7 @@ describe.runIf(canStartServers())('a Redis Cluster', () => {
   });
 
   it('is not up while a master stands still, and is when it goes on', async () => {
-    const { url, server } = await startOwnCluster();
+    const { url, server } = await startClusterOfOne();
     const redis = closedAfterTest(await openRedis([url], logger));
     await server.freeze();
     await expect(pingRedis(redis)).rejects.toThrow('Command timed out');

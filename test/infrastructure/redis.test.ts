@@ -90,7 +90,6 @@ describe.runIf(canStartServers())('a Redis that stands still', () => {
 
   it('is left for the server that has its address now', async () => {
     const [server, next] = [await startRedis(), await startRedis()];
-    onTestFinished(() => Promise.all([server.stop(), next.stop()]).then(() => undefined));
     await (await connect(next.url)).config('SET', 'requirepass', passwordOf(server.url));
     const address = await openHeldLine(server.url);
     const lines: string[] = [];
@@ -175,7 +174,6 @@ describe.runIf(canStartServers())('a Redis that refuses writes', () => {
 
   it('since it has become a replica, is left for the master that has its address now', async () => {
     const [former, promoted] = [await startRedis(), await startRedis()];
-    onTestFinished(() => Promise.all([former.stop(), promoted.stop()]).then(() => undefined));
     await (await connect(promoted.url)).config('SET', 'requirepass', passwordOf(former.url));
     const address = await openHeldLine(former.url);
     const redis = await connect(address.url);
@@ -188,8 +186,9 @@ describe.runIf(canStartServers())('a Redis that refuses writes', () => {
   });
 });
 
-describe.runIf(canStartServers())('a Redis that refuses the password', () => {
-  it('is logged at warn once per outage, with the reason and without the password', async () => {
+it.runIf(canStartServers())(
+  'a Redis that refuses the password is logged at warn once per outage, with the reason and without the password',
+  async () => {
     const server = await startRedis();
     const admin = await connect(server.url);
     const lines: string[] = [];
@@ -214,5 +213,5 @@ describe.runIf(canStartServers())('a Redis that refuses the password', () => {
     }
     expect(lines[0]).toContain('WRONGPASS');
     expect(lines.join()).not.toContain(passwordOf(server.url));
-  });
-});
+  },
+);

@@ -82,7 +82,6 @@ describe('PAGE_TEMPLATES', () => {
   it('has a stylesheet of its own, after that of the service', async () => {
     const env = { PAGE_TEMPLATES: directoryWith({ 'style.css': 'main { border: 0 }' }), BRAND_COLOR: '#ffdd00' };
     const service = await startService(env, { storage: memoryStorage() });
-    onTestFinished(service.close);
     expect((await service.http.get('/user-pages.css').expect(200)).text).toMatch(
       /#ffdd00;[^}]*\}\n.*main \{ border: 0 \}$/s,
     );

@@ -1,6 +1,6 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { aPerson } from '../support/http/service.ts';
 import { runService } from '../support/processes/process.ts';
 import { ask, postJson, signUpAt } from '../support/processes/sessions-under-load.ts';
@@ -32,8 +32,9 @@ const start = async () => {
   return { url: service.url, fill: () => disk.fill(pid), makeRoom: () => disk.makeRoom(pid), faults };
 };
 
-describe.runIf(canMakeDisks())('while the disk of the file of SQLite is full', () => {
-  it('what writes fails with DB_QUERY_FAILED, nothing is lost or corrupt, and it goes on when there is room', async () => {
+it.runIf(canMakeDisks())(
+  'while the disk of the file of SQLite is full what writes fails with DB_QUERY_FAILED, nothing is lost or corrupt, and it goes on when there is room',
+  async () => {
     const { url, fill, makeRoom, faults } = await start();
     const people = [aPerson(), aPerson(), aPerson()];
     const holders = [];
@@ -60,5 +61,5 @@ describe.runIf(canMakeDisks())('while the disk of the file of SQLite is full', (
     for (const { username: account, password } of people)
       expect((await postJson(`${url}/auth/login`, { account, password })).status).toBe(200);
     expect(faults()).toEqual([]);
-  });
-});
+  },
+);

@@ -1,3 +1,4 @@
+// Proves ASVS 16.2.3
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
 // Proves operator-6
 import { createServer } from 'node:http';
 import request from 'supertest';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { REVISION, VERSION } from '../../src/infrastructure/version.ts';
 import { exchangeRaw } from '../support/http/raw-http.ts';
 import { aPerson, cookiePair, refreshCookieOf } from '../support/http/service.ts';
@@ -28,9 +28,6 @@ const service = await runInMemory({
 });
 
 describe('the metrics', () => {
-  afterAll(async () => {
-    hook.close();
-  });
   const scrape = async () => (await request(`http://127.0.0.1:${port}`).get('/metrics').expect(200)).text;
 
   it('count requests by route and status, and refreshes by outcome', async () => {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { codeBelow } from '../support/checkout/documented-code.ts';
 import { ROOT, readText } from '../support/checkout/repository.ts';
 import { aPerson } from '../support/http/service.ts';
@@ -21,9 +21,6 @@ const copyCheckout = (directory: string): void => {
 const checkout = temporaryDirectory();
 const archives = temporaryDirectory();
 const outside = temporaryDirectory();
-afterAll(() => {
-  for (const { remove } of [checkout, archives, outside]) remove();
-});
 
 /** The last release that finds modules as by node10, and the one of Next.js for which docs/server-rendering.md is. */
 const OTHERS = { typescript: '6.0.3', next: '16.4.6' };
@@ -176,21 +173,6 @@ describe("import { serve } from 'tandem'", () => {
     project.write('storage/tsconfig.json', JSON.stringify({ compilerOptions }));
     expect(await compile('storage')).toBe('');
   });
-
-  it('serves with stores of one’s own', async () => {
-    project.write(
-      'storage/in-memory.ts',
-      `
-      import { memoryRecords, parseConfig, serve, storageOver } from 'tandem';
-      const stop = await serve(parseConfig(process.env), { storage: storageOver(memoryRecords()) });
-      process.once('SIGTERM', stop);`,
-    );
-    const env = { ...DEVELOPMENT, DATA_DIR: 'data-of-storage' };
-    const running = await runService(env, inProject, 'storage/in-memory.ts');
-    expect(existsSync(join(project.path, 'data-of-storage/database.sqlite'))).toBe(false);
-    await signUp(running.url);
-    expect(await running.stop()).toEqual({ code: 0, signal: null });
-  });
 });
 
 it('the example of a table and routes of one’s own runs from the packages, in at most 60 lines that compile', async () => {
@@ -222,17 +204,16 @@ it('the example of a table and routes of one’s own runs from the packages, in 
   expect(await running.stop()).toEqual({ code: 0, signal: null });
 });
 
-describe('tests in vitest', () => {
-  it('are contracts over a store of one’s own, in a thread of its own, and the documented one of an application', async () => {
-    project.write(
-      'tests/open.ts',
-      `
+it('tests in vitest are contracts over a store of one’s own, in a thread of its own, and the documented one of an application', async () => {
+  project.write(
+    'tests/open.ts',
+    `
       import { memoryStorage } from 'tandem';
       export const open = () => memoryStorage().users;`,
-    );
-    project.write(
-      'tests/users.test.ts',
-      `
+  );
+  project.write(
+    'tests/users.test.ts',
+    `
       import type { UserRepository } from 'tandem';
       import { absent, describeUserRepository, inThread } from 'tandem/contracts';
 
@@ -240,25 +221,24 @@ describe('tests in vitest', () => {
         const { port, close } = await inThread<UserRepository>(new URL('./open.ts', import.meta.url), null);
         return { storage: { users: port }, another: absent('not shared'), failing: absent('does not fail'), close };
       });`,
-    );
-    const [sample = ''] = codeBelow('client/README.md', 'Tests of an application', 'js');
-    // As Jest does it: the modules are those of CommonJS, and its environment jsdom lacks what a browser has.
-    project.write(
-      'tests/application.test.js',
-      `
+  );
+  const [sample = ''] = codeBelow('client/README.md', 'Tests of an application', 'js');
+  // As Jest does it: the modules are those of CommonJS, and its environment jsdom lacks what a browser has.
+  project.write(
+    'tests/application.test.js',
+    `
       import { createRequire } from 'node:module';
       const require = createRequire(import.meta.url);
       for (const name of ['fetch', 'Request', 'Response', 'TextEncoder', 'BroadcastChannel']) delete globalThis[name];
       ${sample}
       const { createAuthClient } = require('tandem-client');
       test('makes a client', () => expect(createAuthClient({ baseUrl: 'http://127.0.0.1:1' }).user).toBeNull());`,
-    );
-    const how = ['--root', 'tests', '--globals', '--reporter', 'json', '--outputFile', 'report.json'];
-    const outcome = await run('vitest', 'run', ...how).catch((error: Error) => error.message);
-    const report = JSON.parse(readFileSync(join(project.path, 'tests/report.json'), 'utf8'));
-    expect(report, JSON.stringify(report)).toMatchObject({ success: true, numFailedTests: 0 });
-    expect(report.numPassedTests, outcome).toBeGreaterThan(12);
-  });
+  );
+  const how = ['--root', 'tests', '--globals', '--reporter', 'json', '--outputFile', 'report.json'];
+  const outcome = await run('vitest', 'run', ...how).catch((error: Error) => error.message);
+  const report = JSON.parse(readFileSync(join(project.path, 'tests/report.json'), 'utf8'));
+  expect(report, JSON.stringify(report)).toMatchObject({ success: true, numFailedTests: 0 });
+  expect(report.numPassedTests, outcome).toBeGreaterThan(12);
 });
 
 describe('tandem-client', () => {

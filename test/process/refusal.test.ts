@@ -1,10 +1,10 @@
 // Proves SPEC 14.11, 15.1; operator-4
-import { once } from 'node:events';
 import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { WITH_OFFICE } from '../support/http/back-office.ts';
+import { listenOnLoopback } from '../support/listen.ts';
 import { spawnService } from '../support/processes/process.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
@@ -23,14 +23,6 @@ describe('the service refuses to start', () => {
   });
 
   const directory = temporaryDirectory();
-
-  it('with a DATA_DIR that is a file', async () => {
-    const file = join(directory.path, 'file');
-    writeFileSync(file, '');
-    const { code, stderr } = await refusalOf({ DATA_DIR: file });
-    expect(code).toBe(1);
-    expect(stderr).toEqual([expect.stringMatching(/DATA_DIR.*EEXIST/)]);
-  });
 
   it('on a disk without space for its database', async () => {
     // A limit on the size of files simulates the full disk: 8 blocks are more than a key, and less than the tables.
@@ -75,20 +67,13 @@ describe('the service refuses to start', () => {
     ['METRICS', {}],
     ['ADMIN_PORT', { ADMIN_KEYS: WITH_OFFICE.ADMIN_KEYS }],
   ])('on a %s that is taken, before it creates a database', async (name, env) => {
-    const taken = createServer().listen(0, '127.0.0.1');
-    await once(taken, 'listening');
-    try {
-      // A server that listens on a port has no other kind of address.
-      const { port } = taken.address() as AddressInfo;
-      const dataDir = join(directory.path, `untouched-${name}`);
-      const { code, stdout, stderr } = await refusalOf({ ...env, DATA_DIR: dataDir, [name]: String(port) });
-      expect({ code, stdout }).toEqual({ code: 1, stdout: [] });
-      expect(stderr).toEqual([
-        expect.stringMatching(new RegExp(`${name}: cannot listen on 127\\.0\\.0\\.1:${port}: address already in use`)),
-      ]);
-      expect(existsSync(dataDir)).toBe(false);
-    } finally {
-      taken.close();
-    }
+    const { port } = await listenOnLoopback(createServer());
+    const dataDir = join(directory.path, `untouched-${name}`);
+    const { code, stdout, stderr } = await refusalOf({ ...env, DATA_DIR: dataDir, [name]: String(port) });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: [] });
+    expect(stderr).toEqual([
+      expect.stringMatching(new RegExp(`${name}: cannot listen on 127\\.0\\.0\\.1:${port}: address already in use`)),
+    ]);
+    expect(existsSync(dataDir)).toBe(false);
   });
 });

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { heldFrom } from '../support/http/auth-http.ts';
 import { aPerson } from '../support/http/service.ts';
 import { documentedHttp, type Http } from '../support/openapi/documented-http.ts';
@@ -20,15 +20,8 @@ describe('two services on one file', () => {
   const at = (number: number) => services[number % 2] ?? expect.unreachable();
   beforeAll(async () => {
     const start = () => runService({ ...ENV, DATA_DIR: directory.path });
-    // Whichever comes up has to be known before the other one's failure ends this.
-    const starts = await Promise.allSettled([start(), start()]);
-    for (const { status, ...rest } of starts)
-      if (status === 'fulfilled' && 'value' in rest)
-        services.push({ ...rest.value, http: documentedHttp(rest.value.url) });
-    for (const start of starts) if (start.status === 'rejected') throw start.reason;
-  });
-  afterAll(async () => {
-    await Promise.all(services.map(({ stop }) => stop('SIGKILL')));
+    for (const service of await Promise.all([start(), start()]))
+      services.push({ ...service, http: documentedHttp(service.url) });
   });
 
   const register = (number: number, person: object) => at(number).http.post('/auth/register').send(person);
@@ -51,18 +44,6 @@ describe('two services on one file', () => {
       expect(body.data).toMatchObject({ status: 'ready', checks: { database: 'up' } });
     }
     expect(statSync(file).mode & 0o077).toBe(0);
-  });
-
-  it('share users, sessions and keys', async () => {
-    const person = aPerson();
-    const registered = heldFrom(await register(0, person).expect(201));
-    const login = { account: person.email, password: person.password };
-    await at(1).http.post('/auth/login').send(login).expect(200);
-    await at(1).http.get('/users/me').set('Authorization', `Bearer ${registered.accessToken}`).expect(200);
-    const next = heldFrom(await refresh(1, registered.cookie).expect(200));
-    await refresh(0, registered.cookie).expect(401);
-    await refresh(0, next.cookie).expect(200);
-    await register(1, person).expect(409);
   });
 
   it('read while another process writes, and write when it has ended', async () => {

@@ -18,11 +18,7 @@ const directory = temporaryDirectory();
 it('what npm run users changes beside the service is in its audit log, once', async () => {
   const env = { DATA_DIR: join(directory.path, 'walk'), BCRYPT_COST: '4' };
   const ada = aPerson();
-  const start = async () => {
-    const service = await runService(env);
-    return service;
-  };
-  const service = await start();
+  const service = await runService(env);
   await documentedHttp(service.url).post('/auth/register').send(ada).expect(201);
   const link = await runThere(['users', 'reset-link', ada.email, '--hand-over'], env);
   const [, token = ''] = /#token=([\w-]{43})/.exec(link.stdout) ?? [];
@@ -34,7 +30,7 @@ it('what npm run users changes beside the service is in its audit log, once', as
 
   /** The audit log of a service that starts, until it has a line of this kind. */
   const logged = async (kind: string | null) => {
-    const running = await start();
+    const running = await runService(env);
     const lines = () => running.stdout.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'account event');
     if (kind !== null)
       await vi.waitFor(() => expect(lines().map((line) => line.kind)).toContain(kind), { timeout: 60_000 });

@@ -1,14 +1,12 @@
 import { parseSetCookie } from 'cookie';
 import type { AuthClient } from '../../client/src/types.ts';
-import { facts } from './facts.ts';
-import { REFRESH, send } from './internet.ts';
+import { send } from './internet.ts';
 import { type Chance, kernel, MINUTE, SECOND } from './kernel.ts';
-import { type Answer, APPLICATION, type Asked, claimsOf, sessionOf, tokenOf } from './outside.ts';
+import { type Answer, APPLICATION, type Asked, REFRESH, type Sent, sessionOf, tokenIn, tokensOf } from './requests.ts';
+import { facts, isLive } from './world.ts';
 
 /** A browser without its tabs: cookies, storage, a machine that sleeps, and its line to the service. */
 
-/** `origin`: `null` for a page of the service itself. */
-export type Sent = Pick<Asked, 'headers' | 'body'> & { readonly origin?: string | null };
 export type Browser = ReturnType<typeof openBrowser>;
 export type Tab = {
   readonly auth: AuthClient;
@@ -18,35 +16,27 @@ export type Tab = {
 } & Readonly<Record<'freeze' | 'hide' | 'show' | 'close', () => void>>;
 
 /** `doubled`: how often a request arrives twice. */
-const GOOD_LINE = { delay: [10, 150] as [number, number], lost: 0, unanswered: 0, doubled: 0, onLine: true };
+const GOOD_LINE = { slowest: 150, lost: 0, unanswered: 0, doubled: 0, onLine: true };
 
 /** @param skew milliseconds by which the clock of its machine is ahead */
 export const openBrowser = (chance: Chance, name: string, address: string, skew = 0, hasKeys = false) => {
-  const jar = cookieJar(skew);
   const line = { ...GOOD_LINE };
   const travel = travelOver(line, chance);
+  const cookies = new Map<string, ReturnType<typeof parseSetCookie>>();
   let cut = Promise.withResolvers<null>();
   let [slept, asleepSince] = [0, undefined as number | undefined];
   const browser = {
-    ...{ name, skew, hasKeys, chance, line },
-    /** A machine that sleeps lets nothing happen until it wakes up, and its monotonic clock stands still. */
-    isAsleep: () => asleepSince !== undefined,
-    awake: (): number => (asleepSince ?? kernel.time) - slept,
-    /** The refresh token that it got last, and has not been told to remove. */
-    token: jar.token,
-    tabs: new Set<Tab>(),
+    ...{ name, skew, hasKeys, chance, line, storage: {} as Record<string, string>, tabs: new Set<Tab>() },
     /** What hears the messages of other tabs. */
     channels: new Set<(data: unknown) => void>(),
-    storage: {} as Record<string, string>,
     keys: new Map<string, unknown>(),
     /** How often its store of keys fails. */
     keyFaults: 0,
-    repair(): void {
-      Object.assign(line, GOOD_LINE);
-      browser.keyFaults = 0;
-      browser.wake();
-      for (const tab of browser.tabs) tab.show();
-    },
+    /** The refresh token that it got last, and has not been told to remove. */
+    token: (): string | undefined => cookies.get('refresh_token')?.value || undefined,
+    /** A machine that sleeps lets nothing happen until it wakes up, and its monotonic clock stands still. */
+    isAsleep: () => asleepSince !== undefined,
+    awake: (): number => (asleepSince ?? kernel.time) - slept,
     sleep(): void {
       asleepSince ??= kernel.time;
       cut.resolve(null);
@@ -58,14 +48,21 @@ export const openBrowser = (chance: Chance, name: string, address: string, skew 
       for (const tab of browser.tabs) tab.goOn();
       for (const tab of browser.tabs) tab.happens('online');
     },
-    /** One request. Its cookies are kept even if the page has gone. */
+    repair(): void {
+      Object.assign(line, GOOD_LINE);
+      browser.keyFaults = 0;
+      browser.wake();
+      for (const tab of browser.tabs) tab.show();
+    },
+    /** One request. Its cookies are kept even if the page has gone. The time of the machine counts for them, which the service does not know. */
     async send(method: string, path: string, { headers, body, origin = APPLICATION }: Sent = {}): Promise<Answer> {
-      const cookie = jar.header();
+      const live = [...cookies.values()].filter(({ expires }) => !(Number(expires) <= kernel.time + skew));
+      const cookie = live.map((each) => `${each.name}=${each.value}`).join('; ');
       const own = { 'user-agent': `Mozilla/5.0 (${name})`, 'sec-fetch-site': origin ? 'same-site' : 'same-origin' };
       const all = { ...own, ...(origin && { origin }), ...(cookie && { cookie }), ...headers };
       const answer = await travel({ method, path, headers: all, body, address }, cut.promise);
       if (answer === null) throw new TypeError(`fetch failed ${method} ${path}`);
-      jar.keep(answer.cookies);
+      for (const each of answer.cookies.map((text) => parseSetCookie(text))) cookies.set(each.name, each);
       return answer;
     },
   };
@@ -76,41 +73,32 @@ export const openBrowser = (chance: Chance, name: string, address: string, skew 
 const travelOver = (line: typeof GOOD_LINE, chance: Chance) => {
   let lastArrival = 0;
   return async (asked: Asked, cut: Promise<null>): Promise<Answer | null> => {
-    const id = sessionOf(tokenOf(asked));
+    const { refresh } = tokensOf(asked);
+    const id = sessionOf(refresh);
     const during = <Value>(work: Promise<Value>) => Promise.race([cut, work]);
     const lose = (most: number) => kernel.sleep(chance.between(5, most)).then(() => null);
     if (!line.onLine || chance.happens(line.lost)) return during(lose(line.onLine ? 20 * SECOND : 6));
-    const there = await during(kernel.sleep(chance.between(...line.delay)));
-    if (there === null) return null;
+    if ((await during(kernel.sleep(chance.between(10, line.slowest)))) === null) return null;
     const { answer, hangUp } = send(asked);
     void cut.then(hangUp);
-    const again = () => void send(asked);
-    if (chance.happens(line.doubled)) void answer.then(() => kernel.after(chance.spread(1, 4 * SECOND), again));
+    // Nobody gets the answer to the second copy, which may have a newer token.
+    const again = async (first: Answer | null) => {
+      const second = await send(asked).answer;
+      const token = second && tokenIn(second);
+      if (token && token !== (first && tokenIn(first))) facts.unanswered.add(id);
+    };
+    if (chance.happens(line.doubled))
+      void answer.then((first) => kernel.after(chance.spread(1, 4 * SECOND), () => void again(first)));
     const got = await during(answer);
     const isKept = got !== null && !chance.happens(line.unanswered);
+    if (!isKept) facts.unanswered.add(id);
     // Answers come in their order, as over one connection of HTTP/2.
-    if (isKept) lastArrival = Math.max(lastArrival, kernel.time + chance.between(...line.delay));
+    if (isKept) lastArrival = Math.max(lastArrival, kernel.time + chance.between(10, line.slowest));
     const back = await during(isKept ? kernel.sleep(lastArrival - kernel.time) : lose(got ? MINUTE / 2 : 20));
     if (back === null) facts.unanswered.add(id);
     // A token that has expired reveals no thief: it does not verify.
-    else if (isLive(tokenOf(asked)) && asked.path === REFRESH && [200, 401].includes(got?.status ?? 0))
+    else if (isLive(refresh) && asked.path === REFRESH && [200, 401].includes(got?.status ?? 0))
       facts.refreshes.set(id, [...(facts.refreshes.get(id) ?? []), kernel.time]);
     return back === null ? null : got;
-  };
-};
-
-const isLive = (token?: string): boolean => Number(claimsOf(token)?.exp) * SECOND > kernel.time;
-
-/** The time of the machine counts, which the service does not know. */
-const cookieJar = (skew: number) => {
-  const cookies = new Map<string, ReturnType<typeof parseSetCookie>>();
-  const isOver = (expires?: Date) => expires !== undefined && Number(expires) <= kernel.time + skew;
-  return {
-    token: (): string | undefined => cookies.get('refresh_token')?.value || undefined,
-    header: (): string =>
-      [...cookies.values()].flatMap((each) => (isOver(each.expires) ? [] : `${each.name}=${each.value}`)).join('; '),
-    keep(lines: readonly string[]): void {
-      for (const cookie of lines.map((line) => parseSetCookie(line))) cookies.set(cookie.name, cookie);
-    },
   };
 };

@@ -1,7 +1,10 @@
+import type { Row } from '../../src/adapters/records/memory.ts';
 import type { TableName } from '../../src/application/storage/tables.ts';
-import { type Change, database } from './database.ts';
-import { facts } from './facts.ts';
-import { HOUR, type Judge, judgeOf, kernel, SECOND } from './kernel.ts';
+import type { Change } from '../support/records/read-committed.ts';
+import { database } from './database.ts';
+import { expect, HOUR, kernel, SECOND } from './kernel.ts';
+import type { Rule } from './rules.ts';
+import { facts } from './world.ts';
 
 /** What every commit has to hold, whoever has caused it: rules of rows, stated once more and not taken from the service. */
 
@@ -22,89 +25,92 @@ const TOLD = [...Object.keys(ENDS), 'session-ended', 'enabled'];
 /** How those end that the list of ended sessions need not name. */
 const UNLISTED: readonly unknown[] = ['expired', 'replaced'];
 
-type Row = NonNullable<Change['after']>;
-type Rules = (change: Change, judge: Judge, changes: readonly Change[]) => void;
 const { rows, watch } = database;
-const hold = (table: TableName, rules: Rules): void =>
-  watch(table, (change, changes) => {
-    const { kind, reason, id } = Object(change.after ?? change.before);
-    const judge = judgeOf(() => `${table} ${kind} ${reason} ${id}`);
-    rules(change, judge, changes);
-  });
 const added = (changes: readonly Change[], table: TableName) =>
   changes.flatMap((each) => (each.table === table && !each.before && each.after ? [each.after] : []));
 const ofUser = (table: TableName, { userId }: Row) => rows(table).filter((row) => row.userId === userId);
 const userOf = ({ userId }: Row) => rows('users').find(({ id }) => id === userId);
 
-hold('events', ({ before, after: event }, judge, changes) => {
-  if (before || !event || !userOf(event)) return;
-  const { id, at, reason, userId, sessionId } = event;
-  const kind = String(event.kind);
-  const isHook = (row: Row) => (row.event as Row).id === id;
-  if (TOLD.includes(kind)) judge('webhooks come at least once', added(changes, 'deliveries').some(isHook));
-  if (kind === 'disabled' || (kind === 'session-ended' && !UNLISTED.includes(reason))) {
-    const isInList = (row: Row) => row.sessionId === sessionId && row.userId === (sessionId ? null : userId);
-    // The end of all sessions is one entry.
-    const isOfAll = changes.some(({ table }) => table === 'massEndings') || rows('massEndings').length > 0;
-    judge('the list of ended sessions names each', isOfAll || added(changes, 'endedSessions').some(isInList));
-  }
-  if (reason === 'evicted') judge('an end has its reason', ofUser('sessions', event).length >= 50);
-  const ends = ENDS[kind];
-  if (ends) {
-    const kept = ofUser('links', event).filter(({ purpose }) => ends.includes(String(purpose)));
-    const browsers = OF_BROWSERS.flatMap((table) => (ends.includes(table) ? ofUser(table, event) : []));
-    const isOld = (row: Row) => Number(row.createdAt) < Number(at);
-    judge('what ends a way in ends it everywhere', ![...kept, ...browsers].some(isOld));
-  }
-  if (kind !== 'password-changed') return;
-  const recent = ofUser('events', event).filter((row) => row.kind === kind && Number(row.at) > kernel.time - HOUR);
-  const isTold = added(changes, 'outbox').some((row) => row.kind === kind);
-  judge('a change is told by mail', isTold, recent.length > 5 && 'a limit');
+/** Whether it holds, or why it need not. `undefined`: the rule says nothing about such a row. */
+type Verdict = boolean | string | undefined;
+/** A row that was added, replaced or removed, all changes of the commit, and the row as it was before. */
+type Check = (row: Row, changes: readonly Change[], before: Row) => Verdict;
+const on = (when: string, table: TableName, rule: Rule, check: Check): void =>
+  watch(table, ({ before, after }, changes) => {
+    const row = after ?? before;
+    const how = before ? (after ? 'replaced' : 'removed') : 'added';
+    const verdict = row && when.includes(how) ? check(row, changes, before ?? row) : undefined;
+    const text = () => `${table} ${row?.kind} ${row?.reason} ${row?.id}`;
+    if (verdict !== undefined) expect(rule, verdict === true, text, typeof verdict === 'string' && verdict);
+  });
+const onEvent = (kinds: readonly string[], rule: Rule, check: Check): void =>
+  on('added', 'events', rule, (event, ...more) =>
+    kinds.includes(String(event.kind)) && userOf(event) ? check(event, ...more) : undefined,
+  );
+
+onEvent(TOLD, 'webhooks come at least once', ({ id }, changes) =>
+  added(changes, 'deliveries').some(({ event }) => (event as Row).id === id),
+);
+onEvent(['disabled', 'session-ended'], 'the list of ended sessions names each', (event, changes) => {
+  if (UNLISTED.includes(event.reason)) return undefined;
+  const { userId, sessionId } = event;
+  const isInList = (row: Row) => row.sessionId === sessionId && row.userId === (sessionId ? null : userId);
+  // The end of all sessions is one entry.
+  const isOfAll = changes.some(({ table }) => table === 'massEndings') || rows('massEndings').length > 0;
+  return isOfAll || added(changes, 'endedSessions').some(isInList);
+});
+onEvent(['session-ended'], 'an end has its reason', (event) =>
+  event.reason === 'evicted' ? ofUser('sessions', event).length >= 50 : undefined,
+);
+onEvent(Object.keys(ENDS), 'what ends a way in ends it everywhere', (event) => {
+  const ends = ENDS[String(event.kind)] ?? [];
+  const links = ofUser('links', event).filter(({ purpose }) => ends.includes(String(purpose)));
+  const browsers = OF_BROWSERS.flatMap((table) => (ends.includes(table) ? ofUser(table, event) : []));
+  return ![...links, ...browsers].some((row) => Number(row.createdAt) < Number(event.at));
+});
+onEvent(['password-changed'], 'a change is told by mail', (event, changes) => {
+  if (added(changes, 'outbox').some(({ kind }) => kind === event.kind)) return true;
+  const isRecent = ({ kind, at }: Row) => kind === event.kind && Number(at) > kernel.time - HOUR;
+  return ofUser('events', event).filter(isRecent).length > 5 && 'a limit';
 });
 
-hold('sessions', ({ before, after }, judge, changes) => {
-  if (!after) {
-    const reason = before && facts.ended.get(String(before.id))?.reason;
-    const isFalse = reason === 'silently' || (reason === 'expired' && Number(before?.expiresAt) > kernel.time);
-    return judge('an end has its reason', !isFalse);
-  }
-  if (before) return judge('no change is lost', after.version > before.version);
-  const isOpened = (row: Row) => row.kind === 'session-opened' && row.sessionId === after.id;
-  const ended = changes.filter((each) => each.table === 'sessions' && !each.after);
-  const hasKey = ended.some((each) => each.before?.deviceKey === after.deviceKey);
-  judge('a new session has the key of the former one', hasKey || !added(changes, 'events').some(isOpened));
-  judge('a disabled account gets no token', userOf(after)?.disabledAt === null);
+on('removed', 'sessions', 'an end has its reason', ({ id, expiresAt }) => {
+  const reason = facts.ended.get(String(id))?.reason;
+  return reason !== 'silently' && !(reason === 'expired' && Number(expiresAt) > kernel.time);
 });
+on('added', 'sessions', 'a new session has the key of the former one', ({ id, deviceKey }, changes) => {
+  const isOpened = (row: Row) => row.kind === 'session-opened' && row.sessionId === id;
+  const ended = changes.filter(({ table, after }) => table === 'sessions' && !after);
+  return ended.some(({ before }) => before?.deviceKey === deviceKey) || !added(changes, 'events').some(isOpened);
+});
+on('added', 'sessions', 'a disabled account gets no token', (session) => userOf(session)?.disabledAt === null);
+const GROWS: Check = ({ version }, _changes, before) => version > before.version;
+on('replaced', 'sessions', 'no change is lost', GROWS);
+on('replaced', 'users', 'no change is lost', GROWS);
 
 /** Of the deliveries of a user, the first one is due, and no other. */
-hold('deliveries', ({ before, after }, judge) => {
-  const row = after ?? before;
-  if (!row) return;
+const dueIn = (row: Row) => {
   const lane = ofUser('deliveries', row).filter((each) => each.webhookId === row.webhookId && each.isWaiting);
-  const due = lane.filter(({ nextAttemptAt }) => nextAttemptAt !== null);
-  judge('webhooks come in order', due.length <= 1);
-  judge('webhooks come at least once', due.length > 0 || lane.length === 0);
+  return { isEmpty: lane.length === 0, due: lane.filter(({ nextAttemptAt }) => nextAttemptAt !== null).length };
+};
+on('added, replaced, removed', 'deliveries', 'webhooks come in order', (row) => dueIn(row).due <= 1);
+on('added, replaced, removed', 'deliveries', 'webhooks come at least once', (row) => {
+  const { isEmpty, due } = dueIn(row);
+  return isEmpty || due > 0;
 });
 
-hold('outbox', ({ before, after }, judge, changes) => {
-  if (after || !before) return;
+on('removed', 'outbox', 'no mail is lost', ({ id, createdAt }, changes) => {
   // Nothing else has happened, and it is too young to be given up.
-  const isSettled = changes.length === 1 && Number(before.createdAt) > kernel.time - 5 * HOUR;
-  judge('no mail is lost', !isSettled || !(kernel.time - Number(facts.refused.get(before.id)) < 5 * SECOND));
-  if (before.kind !== 'password-changed') return;
-  const { email, emailVerifiedAt } = Object(userOf(before));
-  const isProven = email === before.to && emailVerifiedAt !== null;
-  const isLimited = !isProven && facts.letters.filter(({ to }) => to === before.to).length >= 5;
-  const isSent = facts.letters.some(({ id }) => id === before.id);
-  judge('no mail is lost', isSent, isLimited && 'a limit');
+  const isSettled = changes.length === 1 && Number(createdAt) > kernel.time - 5 * HOUR;
+  return !isSettled || !(kernel.time - Number(facts.refused.get(id)) < 5 * SECOND);
+});
+on('removed', 'outbox', 'no mail is lost', (mail) => {
+  if (mail.kind !== 'password-changed' || facts.letters.some(({ id }) => id === mail.id)) return undefined;
+  const { email, emailVerifiedAt } = Object(userOf(mail));
+  const isProven = email === mail.to && emailVerifiedAt !== null;
+  return !isProven && facts.letters.filter(({ to }) => to === mail.to).length >= 5 && 'a limit';
 });
 
-hold('users', ({ before, after }, judge) => {
-  if (before && after) judge('no change is lost', after.version > before.version);
-});
-hold('usedValues', ({ before }, judge) => {
-  judge('of what works once one use succeeds', !before || Number(before.expiresAt) <= kernel.time);
-});
-hold('factors', ({ before, after }, judge) => {
-  if (before && after) judge('of what works once one use succeeds', Number(after.lastStep) > Number(before.lastStep));
-});
+const ONCE = 'of what works once one use succeeds';
+on('replaced, removed', 'usedValues', ONCE, (_row, _changes, { expiresAt }) => Number(expiresAt) <= kernel.time);
+on('replaced', 'factors', ONCE, (row, _changes, before) => Number(row.lastStep) > Number(before.lastStep));

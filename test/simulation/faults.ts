@@ -1,102 +1,53 @@
 import type { KeyPair, TokenKeys } from '../../src/adapters/crypto/token-keys.ts';
 import { testKeys } from '../support/keys.ts';
 import { database } from './database.ts';
-import { facts, horizon, hotOf, world } from './facts.ts';
 import { atRefresh } from './internet.ts';
 import { type Chance, HOUR, kernel, MINUTE, SECOND, tell } from './kernel.ts';
 import { operate } from './operators.ts';
-import { outside } from './outside.ts';
-import { deployment, instances, openInstance } from './service.ts';
+import { deployment, instances, openInstance, outside } from './service.ts';
 import { allBrowsers } from './visitor.ts';
+import { facts, horizon, hotOf, world } from './world.ts';
 
-/** Milliseconds: twice as long is within the race window, so nobody is out by a slow line alone. */
-const SLOWEST = 4_500;
-
-type Draw<Value> = (chance: Chance) => Value;
-const ofDatabase = () => database.faults;
-const ofBrowser: Draw<object> = (chance) => chance.pick(allBrowsers());
-const ofLine: Draw<object> = (chance) => chance.pick(allBrowsers()).line;
-const ofOutside = () => outside;
-const rate =
-  (low: number, high: number): Draw<number> =>
-  (chance) =>
-    chance.spread(low, high);
-const someTime = (chance: Chance, most: number = HOUR) => chance.spread(SECOND, Math.min(most, horizon() / 20));
-
-/** A member has a value for some time. */
-const lasting =
-  (targetOf: Draw<object>, member: string, value: Draw<unknown>, most?: number) =>
-  async (chance: Chance): Promise<void> => {
-    const target = targetOf(chance);
-    const before = Object(target)[member];
-    Object.assign(target, { [member]: value(chance) });
-    await kernel.sleep(someTime(chance, most));
-    Object.assign(target, { [member]: before });
-  };
-
-const FAULTS = {
-  latency: lasting(ofDatabase, 'latency', rate(5, 300)),
-  statements: lasting(ofDatabase, 'failing', rate(0.01, 0.6), 5 * MINUTE),
-  unanswered: lasting(ofDatabase, 'unanswered', rate(0.02, 0.6), 5 * MINUTE),
+/** What may go wrong. */
+const PARTS = {
+  database: () => database.faults,
+  outside: () => outside,
+  instance: (chance: Chance) => chance.pick(instances).line,
+  line: (chance: Chance) => chance.pick(allBrowsers()).line,
+  browser: (chance: Chance) => chance.pick(allBrowsers()),
+};
+type Lasting = readonly [part: keyof typeof PARTS, member: string, least: number, most: number, longest?: number];
+/** A member of a part is something else for some time: a rate between two, a delay, or 1 for yes. */
+const LASTING = {
+  latency: ['database', 'latency', 5, 300],
+  statements: ['database', 'failing', 0.01, 0.6, 5 * MINUTE],
+  unanswered: ['database', 'unanswered', 0.02, 0.6, 5 * MINUTE],
   /** It is read-only, or its disk is full. */
-  refused: lasting(ofDatabase, 'refused', rate(0.05, 1), 5 * MINUTE),
-  frozen: lasting(ofDatabase, 'isFrozen', () => true, 50 * SECOND),
-  down: lasting(ofDatabase, 'isDown', () => true, 50 * SECOND),
-  cut: lasting(
-    (chance) => chance.pick(instances).line,
-    'isCut',
-    () => true,
-    40 * SECOND,
-  ),
-  counts: lasting(ofOutside, 'hasNoCounts', () => true),
-  mail: lasting(ofOutside, 'mail', rate(0.1, 1)),
-  replies: lasting(ofOutside, 'replies', rate(0.01, 0.3)),
-  hooks: lasting(ofOutside, 'hooks', rate(0.1, 1)),
-  providers: lasting(ofOutside, 'providers', rate(0.1, 1)),
-  requests: lasting(ofLine, 'lost', rate(0.05, 0.7)),
-  slow: lasting(ofLine, 'delay', () => [20, SLOWEST]),
-  doubled: lasting(ofLine, 'doubled', rate(0.05, 0.9)),
-  answers: lasting(ofLine, 'unanswered', rate(0.05, 0.7)),
-  keys: lasting(ofBrowser, 'keyFaults', rate(0.05, 0.9)),
-  async forget(chance) {
-    await atRefresh();
-    await kernel.sleep(chance.spread(1, 3 * SECOND));
-    const milliseconds = chance.spread(10, 5 * SECOND);
-    const lost = database.forget(milliseconds);
-    if (lost.length > 0) facts.forgotten.push(kernel.time);
-    tell(`a fail-over forgets ${Math.round(milliseconds)} ms: ${lost.map(({ table }) => table)}`);
-    for (const { table, key, after } of lost)
-      if (table === 'sessions' && !after) facts.ended.delete(JSON.parse(key)[0]);
-    await FAULTS.down(chance);
-  },
-  async kill(chance) {
-    await atRefresh();
-    await kernel.sleep(chance.spread(0.1, 500));
-    await restart(chance, chance.below(instances.length));
-  },
-  /** Another version takes the place of each instance in turn. */
-  async roll(chance) {
-    const { settings } = deployment;
-    settings.JWT_ACCESS_EXPIRES_IN = settings.JWT_ACCESS_EXPIRES_IN === '5m' ? '15m' : '5m';
-    await restartAll(chance);
-  },
-  /** All know the new keys before one signs with them. */
-  async rotate(chance) {
-    const { keys } = deployment;
-    const next = testKeys();
-    for (const [own, other] of [[keys, next] as const, [next, keys] as const]) {
-      const both = (kind: keyof TokenKeys): KeyPair => ({
-        ...own[kind],
-        publicKeys: [...own[kind].publicKeys, ...other[kind].publicKeys],
-      });
-      deployment.keys = { access: both('access'), refresh: both('refresh') };
-      await restartAll(chance);
-    }
-  },
-  operator: (chance) => operate(chance, someTime(chance)),
-} as const satisfies Record<string, Draw<Promise<void>>>;
-export type Fault = keyof typeof FAULTS;
-export const ALL_FAULTS = Object.keys(FAULTS) as Fault[];
+  refused: ['database', 'refused', 0.05, 1, 5 * MINUTE],
+  frozen: ['database', 'isFrozen', 1, 1, 50 * SECOND],
+  down: ['database', 'isDown', 1, 1, 50 * SECOND],
+  cut: ['instance', 'isCut', 1, 1, 40 * SECOND],
+  counts: ['outside', 'hasNoCounts', 1, 1],
+  mail: ['outside', 'mail', 0.1, 1],
+  replies: ['outside', 'replies', 0.01, 0.3],
+  hooks: ['outside', 'hooks', 0.1, 1],
+  providers: ['outside', 'providers', 0.1, 1],
+  requests: ['line', 'lost', 0.05, 0.7],
+  /** Twice as long is within the race window, so nobody is out by a slow line alone. */
+  slow: ['line', 'slowest', 4_500, 4_500],
+  doubled: ['line', 'doubled', 0.05, 0.9],
+  answers: ['line', 'unanswered', 0.05, 0.7],
+  keys: ['browser', 'keyFaults', 0.05, 0.9],
+} as const satisfies Record<string, Lasting>;
+
+const someTime = (chance: Chance, longest: number = HOUR) => chance.spread(SECOND, Math.min(longest, horizon() / 20));
+const last = async (chance: Chance, [part, member, least, most, longest]: Lasting): Promise<void> => {
+  const target = PARTS[part](chance);
+  const before = Object(target)[member];
+  Object.assign(target, { [member]: chance.spread(least, most) });
+  await kernel.sleep(someTime(chance, longest));
+  Object.assign(target, { [member]: before });
+};
 
 const restart = async (chance: Chance, at: number): Promise<void> => {
   instances[at]?.kill();
@@ -107,6 +58,47 @@ const restartAll = async (chance: Chance): Promise<void> => {
   for (const at of instances.keys()) await restart(chance, at);
 };
 
+const SUDDEN = {
+  async forget(chance: Chance) {
+    await atRefresh();
+    await kernel.sleep(chance.spread(1, 3 * SECOND));
+    const milliseconds = chance.spread(10, 5 * SECOND);
+    const lost = database.forget(milliseconds);
+    if (lost.length > 0) facts.forgotten.push(kernel.time);
+    tell(`a fail-over forgets ${Math.round(milliseconds)} ms: ${lost.map(({ table }) => table)}`);
+    for (const { table, key, after } of lost)
+      if (table === 'sessions' && !after) facts.ended.delete(JSON.parse(key)[0]);
+    await last(chance, LASTING.down);
+  },
+  async kill(chance: Chance) {
+    await atRefresh();
+    await kernel.sleep(chance.spread(0.1, 500));
+    await restart(chance, chance.below(instances.length));
+  },
+  /** Another version takes the place of each instance in turn. */
+  async roll(chance: Chance) {
+    const { settings } = deployment;
+    settings.JWT_ACCESS_EXPIRES_IN = settings.JWT_ACCESS_EXPIRES_IN === '5m' ? '15m' : '5m';
+    await restartAll(chance);
+  },
+  /** All know the new keys before one signs with them. */
+  async rotate(chance: Chance) {
+    const [former, next] = [deployment.keys, testKeys()];
+    for (const [own, other] of [[former, next] as const, [next, former] as const]) {
+      const both = (kind: keyof TokenKeys): KeyPair => ({
+        ...own[kind],
+        publicKeys: [...own[kind].publicKeys, ...other[kind].publicKeys],
+      });
+      deployment.keys = { access: both('access'), refresh: both('refresh') };
+      await restartAll(chance);
+    }
+  },
+  operator: (chance: Chance) => operate(chance, someTime(chance)),
+};
+const FAULTS = { ...LASTING, ...SUDDEN };
+export type Fault = keyof typeof FAULTS;
+export const ALL_FAULTS = Object.keys(FAULTS) as Fault[];
+
 /** One fault after the other, one of them more often. */
 export const trouble = async (chance: Chance, kinds: readonly Fault[]): Promise<void> => {
   while (!world.isOver && kinds.length > 0) {
@@ -115,7 +107,8 @@ export const trouble = async (chance: Chance, kinds: readonly Fault[]): Promise<
     const kind = chance.happens(0.6) ? hotOf(kinds) : chance.pick(kinds);
     tell(`fault: ${kind}`);
     facts.lastFault = Number.POSITIVE_INFINITY;
-    await FAULTS[kind](chance);
+    const fault = FAULTS[kind];
+    await (typeof fault === 'function' ? fault(chance) : last(chance, fault));
     facts.lastFault = kernel.time;
   }
 };

@@ -8,7 +8,6 @@ export const START = Date.UTC(2027, 0, 4);
 /** Chance that a seed decides, by splitmix32. */
 export class Chance {
   #state: number;
-
   constructor(seed: number) {
     this.#state = seed;
   }
@@ -19,7 +18,6 @@ export class Chance {
     const twice = Math.imul(once ^ (once >>> 15), 0x735a2d97);
     return ((twice ^ (twice >>> 15)) >>> 0) / 2 ** 32;
   };
-  /** A whole number below a bound. */
   below = (bound: number): number => Math.floor(this.next() * bound);
   between = (low: number, high: number): number => low + this.next() * (high - low);
   /** Between, evenly in the logarithm: milliseconds as often as days. */
@@ -32,12 +30,14 @@ export class Chance {
   fork = (): Chance => new Chance(this.below(2 ** 32));
 }
 
-/** What is done when a world begins. */
-export const beginnings: ((chance: Chance) => void)[] = [];
+const states: ((chance: Chance) => void)[] = [];
 /** What each world has anew. */
 export const perWorld = <State extends object>(make: (chance: Chance) => State): State => {
   const state = make(new Chance(0));
-  beginnings.push((chance) => void Object.assign(state, make(chance)));
+  states.push((chance) => {
+    if (Array.isArray(state)) state.length = 0;
+    Object.assign(state, make(chance));
+  });
   return state;
 };
 
@@ -45,36 +45,32 @@ const realTurn = setImmediate;
 /** Ends after all microtasks. */
 const turn = () => new Promise<void>((resolve) => realTurn(resolve));
 
-export type Entry = { readonly at: number; call: (() => void) | null };
+/** What happens later, and then perhaps again and again. */
+export type Entry = { at: number; call: (() => void) | null; readonly every: number };
 /** The next one is the last. Of those at the same time, the first that came is. */
 const entries: Entry[] = [];
-let hash = 0;
+const add = (entry: Entry) => void entries.splice(entries.findLastIndex(({ at }) => at > entry.at) + 1, 0, entry);
 
 export const kernel = {
-  seed: 0,
-  time: START,
-  events: 0,
-  isStopped: false,
+  ...{ seed: 0, time: START, events: 0, isStopped: false },
   /** Of the service: ids, secrets, `Math.random`. */
   chance: new Chance(0),
   now: (): number => Math.floor(kernel.time),
   /** Lets the instances of the last world come to their end before, which may set timers. */
   async begin(seed: number): Promise<Chance> {
     await turn();
-    [entries.length, hash] = [0, 0];
+    entries.length = 0;
     Object.assign(kernel, { seed, time: START, events: 0, isStopped: false, chance: new Chance(seed ^ 0x5eed) });
     const chance = new Chance(seed);
-    for (const begin of beginnings) begin(chance.fork());
+    for (const renew of states) renew(chance.fork());
     return chance;
   },
-  after(milliseconds: number, call: () => void): Entry {
-    const entry = { at: kernel.time + Math.max(0, milliseconds), call };
-    entries.splice(entries.findLastIndex(({ at }) => at > entry.at) + 1, 0, entry);
+  after(milliseconds: number, call: () => void, every = 0): Entry {
+    const entry = { at: kernel.time + Math.max(0, milliseconds), call, every };
+    add(entry);
     return entry;
   },
   sleep: (milliseconds: number) => new Promise<void>((resolve) => void kernel.after(milliseconds, resolve)),
-  /** Of all that was told, by which two runs of a seed are compared. */
-  hash: (): string => (hash >>> 0).toString(16).padStart(8, '0'),
   /** What is due goes on one at a time, each until nothing more can happen without the next. */
   async run(milliseconds: number): Promise<void> {
     const end = kernel.time + milliseconds;
@@ -86,6 +82,8 @@ export const kernel = {
       if (next.call === null) continue;
       kernel.time = Math.max(kernel.time, next.at);
       kernel.events += 1;
+      next.at = kernel.time + next.every;
+      if (next.every > 0) add(next);
       next.call();
     }
     kernel.time = Math.max(kernel.time, end);
@@ -97,13 +95,14 @@ export const story = perWorld(() => ({
   /** The rules that were looked at when there was no excuse. */
   judged: new Set<Rule>(),
   violation: undefined as { readonly rule: Rule; readonly text: string } | undefined,
+  /** Of all that was told, by which two runs of a seed are compared. */
+  hash: 0,
   trace: undefined as ((line: string) => void) | undefined,
 }));
-const now = () => new Date(kernel.time).toISOString();
 
 export const tell = (text: string): void => {
-  for (const byte of Buffer.from(text)) hash = (Math.imul(hash, 31) + byte) | 0;
-  story.trace?.(`${now()}  ${text}`);
+  for (const byte of Buffer.from(text)) story.hash = (Math.imul(story.hash, 31) + byte) >>> 0;
+  story.trace?.(`${new Date(kernel.time).toISOString()}  ${text}`);
 };
 
 /** A documented reason why a rule need not hold. */
@@ -113,7 +112,7 @@ export const expect = (rule: Rule, holds: boolean, text: () => string = String, 
   if (holds) return;
   tell(`${excuse || 'VIOLATION'}: ${rule}: ${text()}`);
   if (excuse) return;
-  story.violation ??= { rule, text: `after ${kernel.events} events, ${now()} ${rule} (${RULES[rule]}): ${text()}` };
+  story.violation ??= { rule, text: `after ${kernel.events} events: ${rule} (${RULES[rule]}): ${text()}` };
   kernel.isStopped = true;
 };
 /** Of several rules about the same. */

@@ -30,14 +30,13 @@ const rangeOf = (text: string): [first: number, last: number] => {
 };
 
 const [firstMutant, lastMutant] = rangeOf(values.mutants);
-if (lastMutant > firstMutant) {
-  const missed = MUTANTS.slice(firstMutant - 1, lastMutant).filter(({ name }, at) => {
-    say(`\n${firstMutant + at} ${name}`);
-    const own = ['--days', values.days ?? '0.1', '--seeds', values.seeds, '--mutants', `${firstMutant + at}`];
-    return spawnSync(process.execPath, [import.meta.filename, ...own], { stdio: 'inherit' }).status !== FOUND;
-  });
-  say(`\nnot found: ${missed.map(({ name }) => name).join('; ') || 'none'}`);
-  process.exit(Number(missed.length > 0));
+for (let number = firstMutant; number <= lastMutant && lastMutant > firstMutant; number += 1) {
+  say(`\n${number} ${MUTANTS[number - 1]?.name}`);
+  const own = ['--days', values.days ?? '0.1', '--seeds', values.seeds, '--mutants', `${number}`];
+  const { status } = spawnSync(process.execPath, [import.meta.filename, ...own], { stdio: 'inherit' });
+  if (status !== FOUND) say('not found');
+  if (status !== FOUND) process.exitCode = 1;
+  if (number === lastMutant) process.exit();
 }
 const mutant = MUTANTS[firstMutant - 1];
 if (mutant) plant(mutant);

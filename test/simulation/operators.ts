@@ -3,56 +3,49 @@ import { ACTS } from '../../src/adapters/http/routes/back-office/acts.ts';
 import type { EndedList } from '../../src/domain/ended-session.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { database } from './database.ts';
-import { facts, faultWithin, forgotSince, userNamed } from './facts.ts';
 import { ask, askForLogIn } from './internet.ts';
 import { type Chance, expect, kernel, MINUTE, SECOND, tell } from './kernel.ts';
-import { BASE, claimsOf, sessionOf } from './outside.ts';
+import { BASE, claimsOf, sessionOf } from './requests.ts';
 import { instances } from './service.ts';
 import { passwordOf, people } from './visitor.ts';
+import { facts, faultWithin, forgotSince, userNamed } from './world.ts';
 
 /** Operators, who mistype addresses, and other services. */
 
-/** How often an act is chosen, and what it is given. */
-const DONE: readonly (readonly [act: keyof typeof ACTS, body?: (chance: Chance) => object | undefined])[] = [
-  ['disable-user'],
-  ['disable-user'],
-  ['end-sessions'],
-  ['end-all-sessions', () => ({ reason: 'an exercise' })],
-  ['set-email', (chance) => ({ email: addressIn(chance), emailVerified: chance.happens(0.3), final: false })],
-  ['set-email', (chance) => ({ email: addressIn(chance), emailVerified: false, final: chance.happens(0.5) })],
-  ['verify-email'],
-  ['resend'],
-  ['reset-link', (chance) => ({ handOver: chance.happens(0.5) })],
-  ['remove-factors'],
-  ['unlock-user'],
-  ['invite', (chance) => ({ email: addressIn(chance), attributes: {}, locale: null })],
-  ['delete-user'],
+/** As often as each is there. */
+const DONE = [
+  ...(['disable-user', 'disable-user', 'enable-user', 'end-sessions', 'end-all-sessions', 'delete-user'] as const),
+  ...(['set-email', 'set-email', 'verify-email', 'resend', 'reset-link', 'invite'] as const),
+  ...(['remove-factors', 'unlock-user'] as const),
 ];
-/** Perhaps that of somebody else, or of nobody. */
-const addressIn = (chance: Chance): string =>
-  `${chance.pick([...people, { name: 'adda' }]).name}@example.${chance.pick(['org', 'net'])}`;
+/** What acts are told. */
+const bodyOf = (chance: Chance) => ({
+  ...{ reason: 'an exercise', attributes: {}, locale: null, handOver: chance.happens(0.5) },
+  /** Perhaps that of somebody else, or of nobody. */
+  email: `${chance.pick([...people, { name: 'adda' }]).name}@example.${chance.pick(['org', 'net'])}`,
+  ...chance.pick([{ emailVerified: true }, { final: true }, {}, {}]),
+});
 
-const act = async (name: keyof typeof ACTS, id: string, body?: object): Promise<unknown> => {
+const act = async (name: keyof typeof ACTS, id: string, body?: object): Promise<{ code?: string; url?: string }> => {
   const instance = instances.find(({ line }) => !line.isDead);
-  if (instance === undefined) return null;
+  if (instance === undefined) return { code: 'none is up' };
   const deps = { ...instance.service.deps, hasMail: true, accountPagesUrl: `${BASE}/auth/link` };
   const done = perform(ACTS[name], deps, { id, body, query: undefined }, NO_ORIGIN);
-  const outcome = done.catch((error: { code?: string }) => ({ code: error.code }));
-  return Promise.race([outcome, kernel.sleep(MINUTE)]);
+  const outcome = done.catch(({ code }) => ({ code }));
+  return Object(await Promise.race([outcome, kernel.sleep(MINUTE)]));
 };
 
 /** @returns when what was done is over */
 export const operate = async (chance: Chance, time: number): Promise<void> => {
   const user = database.rows('users').at(chance.below(5));
   if (user === undefined) return;
-  const id = String(user.id);
-  const [name, bodyOf] = chance.pick(DONE);
-  const result = Object(await act(name, id, bodyOf?.(chance)));
-  tell(`operator: ${name} ${user.username}: ${result.code ?? 'done'}`);
-  if (result.url) facts.letters.push({ to: String(user.email), text: result.url });
-  if (name !== 'disable-user' || result.code) return;
+  const [id, name] = [String(user.id), chance.pick(DONE)];
+  const { code, url } = await act(name, id, bodyOf(chance));
+  tell(`operator: ${name} ${user.username}: ${code ?? 'done'}`);
+  if (url) facts.letters.push({ to: String(user.email), text: url });
+  if (name !== 'disable-user' || code) return;
   await kernel.sleep(time);
-  while (Object((await act('enable-user', id)) ?? { code: 'none is up' }).code) await kernel.sleep(5 * SECOND);
+  while ((await act('enable-user', id)).code) await kernel.sleep(5 * SECOND);
 };
 
 /** Everybody is disabled, and tries to log in. */
@@ -67,25 +60,26 @@ export const disableAll = async (): Promise<void> => {
 const judgeEnd = async (id: string, token: string, delay: number): Promise<void> => {
   const endedAt = kernel.time;
   await kernel.sleep(delay);
-  const at = { method: 'GET', address: '10.9.9.9' };
-  const [gateway, feed] = await Promise.all([
-    ask({ ...at, path: '/auth/gateway', headers: { authorization: `Bearer ${token}` } }),
+  const [at, headers] = [{ method: 'GET', address: '10.9.9.9' }, { authorization: `Bearer ${token}` }];
+  const requests = [
+    ask({ ...at, path: '/auth/gateway', headers }),
     ask({ ...at, path: '/.well-known/ended-sessions' }),
-  ]);
-  if (gateway === null || gateway.status === 429 || feed?.status !== 200) return;
+  ];
+  const [gateway, feed] = await Promise.all(requests);
+  if (!gateway || gateway.status === 429 || feed?.status !== 200) return;
   const list = claimsOf(feed.body) as unknown as EndedList;
-  const entries: { sid?: string; sub?: string }[] = [list?.sessions ?? [], list?.users ?? []].flat();
-  const isListed = entries.some(({ sid, sub }) => sid === id || sub === claimsOf(token)?.sub);
+  const entries: { sid?: string; sub?: string }[] = [list.sessions ?? [], list.users ?? []].flat();
+  const isListed = entries.some(({ sid, sub }) => sid === id || sub === claimsOf(token).sub);
   expect(
     'the feed of ended sessions and the gateway agree within two seconds',
     gateway.status === 401 && (isListed || list.before !== undefined || delay > 1_000 * list.lifetime),
     () => `${id}: ${gateway.status}, ${feed.status} ${isListed}`,
-    faultWithin(MINUTE) || forgotSince(endedAt),
+    faultWithin() || forgotSince(endedAt),
   );
 };
 database.watch('endedSessions', ({ after }) => {
   if (!after) return;
-  const isOf = ([id, token]: [string, string]) => id === after.sessionId || claimsOf(token)?.sub === after.userId;
+  const isOf = ([id, token]: [string, string]) => id === after.sessionId || claimsOf(token).sub === after.userId;
   const [, token] = [...facts.tokens].find(isOf) ?? [];
   // The last access token lives for a minute more.
   if (token) for (const delay of [2 * SECOND, 14 * MINUTE]) void judgeEnd(sessionOf(token), token, delay);

@@ -1,7 +1,12 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
+import { type Counts, memoryCounts } from '../../src/adapters/limits/counts.ts';
 import { storageOver } from '../../src/adapters/records/storage.ts';
+import type { SenderFor } from '../../src/application/ports/hooks.ts';
+import type { IdentityProvider } from '../../src/application/ports/identity-providers.ts';
+import type { Mailer } from '../../src/application/ports/mailer.ts';
+import { AppError } from '../../src/domain/errors/app-error.ts';
 import { compose, type RunningService } from '../../src/infrastructure/compose.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { createLogger } from '../../src/infrastructure/logging/log.ts';
@@ -10,20 +15,78 @@ import { plainPasswordHasher } from '../support/fakes.ts';
 import { testKeyPair, testKeys } from '../support/keys.ts';
 import { type AnswerCheck, answerCheckOf } from '../support/openapi/answer-check.ts';
 import { database } from './database.ts';
-import { world } from './facts.ts';
-import { beginnings, expect, MINUTE, perWorld } from './kernel.ts';
-import { type Answer, APP_LINK, APPLICATION, type Asked, BASE, openOutside } from './outside.ts';
-import { keeping } from './process.ts';
+import { type Chance, expect, kernel, MINUTE, perWorld, tell } from './kernel.ts';
+import { watch } from './process.ts';
+import { type Answer, APP_LINK, APPLICATION, type Asked, BASE, PROVIDER } from './requests.ts';
+import { facts, faultWithin, forgotSince, world } from './world.ts';
 
-/** Instances of the service, with the whole pipeline of a request. */
+/** Instances of the service, with the whole pipeline of a request, and what they share beside the database. */
 
-/** Milliseconds. In 5 seconds, as the service does it, polls would be half of all that happens. */
-const [POLL_INTERVAL, PURGE_INTERVAL] = [2 * MINUTE, 10 * MINUTE];
+/** How often calls fail, and replies are lost. */
+export const ALL_WELL = { mail: 0, replies: 0, hooks: 0, providers: 0, hasNoCounts: false };
+export const outside = perWorld(() => ({ ...ALL_WELL }));
 
-export type Instance = Awaited<ReturnType<typeof openInstance>>;
-export const instances: Instance[] = [];
+const mailServer =
+  (chance: Chance) =>
+  (isDead: () => boolean): Mailer => ({
+    async send({ id, to, subject, text }) {
+      await kernel.sleep(chance.between(20, 800));
+      if (isDead()) return new Promise(() => undefined);
+      facts.refused.set(id, kernel.time);
+      if (chance.happens(outside.mail)) throw new Error('the mail server is away');
+      facts.refused.delete(id);
+      tell(`mail to ${to}: ${subject}`);
+      const isSent = facts.letters.some((letter) => letter.id === id);
+      expect('a mail goes out once', !isSent, () => subject, faultWithin(10 * MINUTE));
+      facts.letters.push({ id, to, text });
+      if (chance.happens(outside.replies)) throw new Error('the reply of the mail server was lost');
+      return 'sent';
+    },
+  });
 
-/** What they share. */
+const receiver = (chance: Chance): SenderFor => {
+  const seen = new Map<string, number>();
+  const ids = new Map<string, string>();
+  return async () => async (message) => {
+    await kernel.sleep(chance.between(5, 3_000));
+    const { id, sequence, data } = message as unknown as { id: string; sequence: number; data: { userId: string } };
+    const [event, last] = [`${data.userId} ${sequence}`, seen.get(data.userId) ?? 0];
+    const isKnown = id === (ids.get(event) ?? id);
+    ids.set(event, id);
+    if (chance.happens(outside.hooks / 2)) throw new Error('no answer');
+    if (chance.happens(outside.hooks / 2)) return { status: 500, retryAfter: 0 };
+    expect('webhooks come in order', isKnown && sequence <= last + 1, () => `${event} after ${last}`, forgotSince(0));
+    seen.set(data.userId, Math.max(last, sequence));
+    return { status: 204, retryAfter: 0 };
+  };
+};
+
+/** It believes everybody: the code that it sends back is who has logged in. */
+const provider = (chance: Chance): IdentityProvider => ({
+  ...{ name: 'acme', title: 'Acme', callback: { url: `${BASE}/auth/oidc/acme/callback`, isPosted: false } },
+  begin: async ({ state }) => `${PROVIDER}/?state=${state}`,
+  async complete({ state }, answer) {
+    await kernel.sleep(chance.between(20, 800));
+    if (chance.happens(outside.providers)) throw new AppError('SYS_PROVIDER_UNAVAILABLE');
+    const said = new URLSearchParams(answer);
+    const subject = said.get('code') ?? '';
+    if (said.get('state') !== state || subject === '') throw new AppError('AUTH_IDENTITY_UNPROVEN');
+    return { provider: 'acme', issuer: PROVIDER, subject, email: `${subject}@example.org`, isEmailVerified: true };
+  },
+});
+
+const simulatedCounts = () => {
+  const counts = memoryCounts();
+  const get =
+    (_counts: Counts, name: keyof Counts) =>
+    async (...given: []) => {
+      if (outside.hasNoCounts) throw new Error('the counts are away');
+      return Reflect.apply(counts[name], counts, given);
+    };
+  return new Proxy(counts, { get });
+};
+
+/** What instances share. */
 export const deployment = perWorld((chance) => {
   const formerSystem = testKeyPair();
   const settings = {
@@ -42,12 +105,26 @@ export const deployment = perWorld((chance) => {
     JWT_REFRESH_REPLAY_WINDOW: world.replays ? '10s' : '0',
     ADOPTION_PUBLIC_KEY: String(formerSystem.publicKeys[0]?.export({ type: 'spki', format: 'pem' })),
   };
-  return { formerSystem, settings, keys: testKeys(), ...openOutside(chance) };
+  return {
+    ...{ formerSystem, settings, keys: testKeys(), counts: simulatedCounts() },
+    ...{ mailerOf: mailServer(chance.fork()), senderFor: receiver(chance.fork()) },
+    providers: new Map([['acme', provider(chance.fork())]]),
+  };
 });
-beginnings.push(() => void instances.splice(0));
 
 /** It takes long to make, and no setting of a world changes it. */
 let check: AnswerCheck | undefined;
+/** What is not as the OpenAPI document says. Pages are not in it. */
+export const problemsOf = ({ service }: Instance, { method, path }: Asked, answer: Answer): string[] => {
+  check ??= answerCheckOf(service.routes.filter(({ visitor }) => visitor === undefined));
+  return /json/.test(answer.headers['content-type'] ?? '') ? check(method, path, answer) : [];
+};
+
+export type Instance = Awaited<ReturnType<typeof openInstance>>;
+export const instances = perWorld((): Instance[] => []);
+
+/** Milliseconds. In 5 seconds, as the service does it, polls would be half of all that happens. */
+const [POLLS, PURGE_INTERVAL] = [{ pollInterval: 2 * MINUTE }, 10 * MINUTE];
 
 export const openInstance = async () => {
   const { settings, keys, counts, mailerOf, senderFor, providers } = deployment;
@@ -59,23 +136,16 @@ export const openInstance = async () => {
   };
   const logger = createLogger({ level: 'info', environment: 'test', destination: { write } });
   const ports = { hasher: plainPasswordHasher(), mailer: mailerOf(() => line.isDead) };
+  watch.kept = [];
   const overrides = { counts, senderFor, providers, storage: storageOver(records), ports };
-  keeping.now = [];
   const service = await compose(config, logger, overrides);
-  const kept = keeping.now;
-  keeping.now = null;
+  const { kept } = watch;
+  watch.kept = null;
   const stop = new AbortController();
-  const { eventsRetention, accessLifetime } = config;
-  void purge({ ...service.ports, eventsRetention, accessLifetime }, logger, stop.signal, undefined, PURGE_INTERVAL);
-  void service.mail?.deliver(stop.signal, { pollInterval: POLL_INTERVAL });
-  void service.webhooks.deliver(stop.signal, { pollInterval: POLL_INTERVAL });
+  void purge({ ...service.ports, ...config }, logger, stop.signal, undefined, PURGE_INTERVAL);
+  for (const sender of [service.mail, service.webhooks]) void sender?.deliver(stop.signal, POLLS);
   return {
     ...{ line, service, kept },
-    /** What is not as the OpenAPI document says. Pages are not in it. */
-    problemsOf({ method, path }: Asked, answer: Answer): string[] {
-      check ??= answerCheckOf(service.routes.filter(({ visitor }) => visitor === undefined));
-      return /json/.test(answer.headers['content-type'] ?? '') ? check(method, path, answer) : [];
-    },
     /** The process is gone: nothing that it would do happens any more. */
     kill(): void {
       kill();
@@ -86,19 +156,15 @@ export const openInstance = async () => {
 };
 
 /** The answer is `null` if the process dies or the client hangs up before. */
-const requestOver = (
-  handle: RunningService['http']['request'],
-  signal: AbortSignal,
-  { method, path: url, headers, body, address: remoteAddress }: Asked,
-) => {
+const requestOver = (handle: RunningService['http']['request'], signal: AbortSignal, asked: Asked) => {
+  const { method, path: url, headers, body, address: remoteAddress } = asked;
   const stream = new PassThrough({ highWaterMark: 2 ** 24, signal }).on('error', () => undefined);
   const socket = Object.assign(stream, { remoteAddress }) as unknown as Socket;
   const length = body !== undefined && { 'content-length': String(Buffer.byteLength(body)) };
   const all = { host: new URL(BASE).host, ...headers, ...length };
   const head = { method, url, headers: all, rawHeaders: Object.entries(all).flat(), complete: true };
   const incoming = Object.assign(new IncomingMessage(socket), head);
-  if (body !== undefined) incoming.push(body);
-  incoming.push(null);
+  for (const part of body === undefined ? [null] : [body, null]) incoming.push(part);
   // Node would ask the real time, and keep it by a real timer.
   const outgoing = Object.assign(new ServerResponse(incoming), { sendDate: false, useChunkedEncodingByDefault: false });
   outgoing.assignSocket(socket);

@@ -3,8 +3,8 @@ import { readText } from '../support/checkout/repository.ts';
 import type { Browser, Tab } from './browser.ts';
 import { judgeLogOut } from './internet.ts';
 import { kernel, tell } from './kernel.ts';
-import { APPLICATION, BASE, sessionOf } from './outside.ts';
-import { simulatedTimers } from './process.ts';
+import { setTimeout } from './process.ts';
+import { APPLICATION, BASE, sessionOf } from './requests.ts';
 
 /** Tabs that run the client as it is served, and what the page of the device's key runs. */
 
@@ -13,14 +13,13 @@ const programOf = (file: string) => {
   const code = readText(`client/dist/${file}`)
     .replaceAll('import.meta.url', 'location.href')
     .replace(/export\{([^}]*)\};?\s*$/, (_, names: string) => `return {${names.replace(/(\w+) as (\w+)/g, '$2:$1')}}`);
-  return new Function('realm', `with (realm) {${code}}`) as <Exports>(realm: object) => Exports;
+  return new Function('realm', `with (realm) {${code}}`) as (realm: object) => unknown;
 };
-const client = programOf('client.js');
-const deviceKey = programOf('device-key.js');
+const [client, deviceKey] = [programOf('client.js'), programOf('device-key.js')];
 
 type Call = (...given: unknown[]) => void;
 type Later = (call: () => void) => void;
-type Port = { readonly postMessage: (data: unknown) => void };
+type Hear = (event: object) => void;
 
 export const openTab = (browser: Browser): Tab => {
   const { chance, line, name, skew } = browser;
@@ -47,41 +46,37 @@ export const openTab = (browser: Browser): Tab => {
   /** What pages and frames have alike. */
   const common = {
     ...{ fetch, MessageChannel: messageChannelOf(later), console: { error: () => undefined } },
-    setTimeout: (call: Call, delay?: number, ...given: unknown[]) =>
-      simulatedTimers.setTimeout(() => run(() => call(...given)), delay),
+    setTimeout: (call: Call, delay?: number, ...given: unknown[]) => setTimeout(() => run(() => call(...given)), delay),
     performance: { now: browser.awake },
     Date: { parse: Date.parse, now: () => Math.floor(kernel.time + skew) },
     navigator: Object.assign(Object.create(line), { vendor: 'Google Inc.' }),
     indexedDB: browser.hasKeys ? { open: () => openKeys(browser, later) } : undefined,
   };
-  const document = {
-    hidden: false,
-    body: { append: (frame: Frame) => void frame.open() },
-    createElement: () => frameOf(common, send, later, happens),
-  };
+  const document = { hidden: false, ...framesOf(common, send, later, happens) };
   const global = Object.assign(window, common, {
     ...{ document, localStorage: browser.storage, BroadcastChannel: broadcastChannelOf(browser, run) },
     location: { href: `${APPLICATION}/`, origin: APPLICATION, hostname: 'app.example.com', protocol: 'https:' },
     history: { state: null, replaceState: () => undefined },
   });
-  const auth = client<typeof Client>({ ...global, globalThis: global }).createAuthClient({ baseUrl: BASE, fetch });
-  const turn = (hidden: boolean, freezes = false): void => {
-    isFrozen &&= freezes;
-    if (!isFrozen) goOn();
-    const isTurned = document.hidden !== hidden;
-    document.hidden = hidden;
-    // It bubbles from the document, and the client listens at the window.
-    if (isTurned) happens('visibilitychange');
-    isFrozen = freezes;
+  const { createAuthClient } = client({ ...global, globalThis: global }) as typeof Client;
+  const auth = createAuthClient({ baseUrl: BASE, fetch });
+  const turn =
+    (hidden: boolean, freezes = false) =>
+    () => {
+      isFrozen &&= freezes;
+      if (!isFrozen) goOn();
+      const isTurned = document.hidden !== hidden;
+      document.hidden = hidden;
+      // It bubbles from the document, and the client listens at the window.
+      if (isTurned) happens('visibilitychange');
+      isFrozen = freezes;
+    };
+  const close = (): void => {
+    auth.dispose();
+    isClosed = true;
+    browser.tabs.delete(tab);
   };
-  const tab = {
-    ...{ auth, goOn, happens, hide: () => turn(true), freeze: () => turn(true, true), show: () => turn(false) },
-    close(): void {
-      auth.dispose();
-      isClosed = true;
-      browser.tabs.delete(tab);
-    },
-  };
+  const tab = { auth, goOn, happens, hide: turn(true), freeze: turn(true, true), show: turn(false), close };
   let session = '';
   auth.onChange((user, why) => {
     tell(`${name}: a tab has ${user?.username ?? 'nobody'} (${why})`);
@@ -97,8 +92,22 @@ export const openTab = (browser: Browser): Tab => {
 
 const messageChannelOf = (later: Later) =>
   class {
-    readonly port1 = { onmessage: undefined as ((event: object) => void) | undefined, close: () => undefined };
+    readonly port1 = { onmessage: undefined as Hear | undefined, close: () => undefined };
     readonly port2 = { postMessage: (data: unknown) => later(() => this.port1.onmessage?.({ data })) };
+  };
+
+/** Its messages go to the other tabs. */
+const broadcastChannelOf = ({ channels, chance }: Browser, run: Later) =>
+  class {
+    onmessage: Hear | undefined;
+    readonly #hear = (data: unknown): void => run(() => channels.has(this.#hear) && this.onmessage?.({ data }));
+    readonly close = () => channels.delete(this.#hear);
+    constructor() {
+      channels.add(this.#hear);
+    }
+    postMessage(data: unknown): void {
+      for (const hear of channels) if (hear !== this.#hear) kernel.after(chance.between(0.1, 15), () => hear(data));
+    }
   };
 
 /** The part of IndexedDB that the page of the key uses. */
@@ -120,48 +129,42 @@ const openKeys = (browser: Browser, later: Later) => {
   return request(() => ({ close: () => undefined, transaction: () => ({ objectStore: () => store }) }));
 };
 
-type Frame = ReturnType<typeof frameOf>;
-/** The page of the key in a frame, which proves what it is asked to. */
-const frameOf = (
+/** Frames with the page of the key, which proves what it is asked to. */
+const framesOf = (
   common: object,
   send: Browser['send'],
   later: Later,
   happens: (type: string, members: object) => void,
-) => {
-  let key: { readonly prove: (asked: unknown) => Promise<unknown> } | undefined;
-  const answer = async (data: unknown, port: Port) => port.postMessage(await key?.prove(data).catch(() => false));
-  const contentWindow = {
-    postMessage: (data: unknown, _origin: string, [port]: [Port]) => later(() => void answer(data, port)),
-  };
-  const frame = {
-    ...{ src: '', style: {}, isConnected: false, onload: undefined as (() => void) | undefined, contentWindow },
-    remove(): void {
-      frame.isConnected = false;
-    },
-    async open(): Promise<void> {
-      frame.isConnected = true;
+) => ({
+  createElement() {
+    const postMessage = (data: unknown, _to: string, ports: object[]) =>
+      later(() => frame.hear({ data, ports, origin: APPLICATION }));
+    const contentWindow = { postMessage };
+    const remove = () => Object.assign(frame, { isConnected: false });
+    const frame = {
+      src: '',
+      style: {},
+      contentWindow,
+      isConnected: false,
+      remove,
+      onload() {},
+      hear(_event: object) {},
+    };
+    return frame;
+  },
+  body: {
+    async append(frame: { contentWindow: object; onload(): void }): Promise<void> {
+      Object.assign(frame, { isConnected: true });
       const headers = { 'sec-fetch-dest': 'iframe', 'sec-fetch-mode': 'navigate' };
       const page = await send('GET', '/device-key', { origin: null, headers }).catch(() => null);
-      const document = { documentElement: { dataset: {} } };
-      if (page?.status === 200)
-        key = deviceKey({ ...common, globalThis: common, document, location: { href: `${BASE}/device-key.js` } });
-      if (key) later(() => happens('message', { source: contentWindow }));
-      frame.onload?.();
+      const realm = {
+        ...{ ...common, globalThis: common, location: { href: `${BASE}/device-key.js`, origin: BASE } },
+        document: { documentElement: { dataset: { origins: APPLICATION } } },
+        parent: { postMessage: () => later(() => happens('message', { source: frame.contentWindow })) },
+        addEventListener: (_type: string, hear: Hear) => Object.assign(frame, { hear }),
+      };
+      if (page?.status === 200) deviceKey(realm);
+      frame.onload();
     },
-  };
-  return frame;
-};
-
-/** Its messages go to the other tabs. */
-const broadcastChannelOf = ({ channels, chance }: Browser, run: Later) =>
-  class {
-    onmessage: ((event: object) => void) | undefined;
-    readonly #hear = (data: unknown): void => run(() => channels.has(this.#hear) && this.onmessage?.({ data }));
-    readonly close = () => channels.delete(this.#hear);
-    constructor() {
-      channels.add(this.#hear);
-    }
-    postMessage(data: unknown): void {
-      for (const hear of channels) if (hear !== this.#hear) kernel.after(chance.between(0.1, 15), () => hear(data));
-    }
-  };
+  },
+});

@@ -1,40 +1,39 @@
-import { type Browser, openBrowser } from './browser.ts';
+import type { Browser } from './browser.ts';
 import { database } from './database.ts';
-import { facts, faultWithin, forgotSince, horizon, sessionRow, userNamed, world } from './facts.ts';
-import { ask, askForLogIn, internet, REFRESH } from './internet.ts';
+import { ask, askForLogIn, internet } from './internet.ts';
 import { type Chance, expect, kernel, MINUTE, SECOND, tell } from './kernel.ts';
-import { claimsOf, sessionOf, tokenIn, tokenOf } from './outside.ts';
-import { allBrowsers, lettersTo, type Person, passwordOf, people, visit } from './visitor.ts';
+import { claimsOf, REFRESH, sessionOf, tokenIn, tokensOf } from './requests.ts';
+import { allBrowsers, passwordOf, people, personOf, visit } from './visitor.ts';
+import { facts, faultWithin, forgotSince, horizon, isLive, lettersTo, sessionRow, userNamed, world } from './world.ts';
 
 /** Milliseconds: within the race window, and a second for what is rounded, the thief and the owner may take turns. */
 const WINDOW = 12 * SECOND;
 const ADDRESS = '203.0.113.66';
 
-/** Copies cookies, and renews them for as long as that works; or has a mailbox for a minute, and opens its links. */
 export const steal = async (chance: Chance): Promise<void> => {
-  const own = openBrowser(chance.fork(), 'mallory', ADDRESS);
   while (!world.isOver) {
     await kernel.sleep(chance.spread(5 * SECOND, horizon() / 4));
-    if (chance.happens(0.2)) await guess(chance);
-    if (chance.happens(0.5)) await repeat(chance);
-    if (chance.happens(0.5)) await useToken(chance);
-    if (chance.happens(0.5)) await usePassword(chance.pick(people));
-    const cookie = chance.pick(allBrowsers()).token();
-    if (world.isOver) return;
-    if (cookie !== undefined && chance.happens(0.7)) await renew(chance, cookie);
-    else await readMails(chance, chance.pick(people), own);
+    for (const way of WAYS) if (!world.isOver && chance.happens(0.4)) await way(chance);
   }
 };
 
-const readMails = async (chance: Chance, victim: Person, browser: Browser): Promise<void> => {
-  const nothing = { passwords: [], secrets: [], keys: [], recoveryCodes: [] };
-  const mallory: Person = { ...victim, ...nothing, name: browser.name, chance };
+/** Has a mailbox for a minute, and opens its links. */
+const readMails = async (chance: Chance): Promise<void> => {
+  const victim = chance.pick(people);
+  const mallory = personOf('mallory', 66, chance.fork());
   tell(`a thief reads the mails of ${victim.name}`);
   for (let links = 3; links > 0; links -= 1)
-    await visit(mallory, browser, chance.pick([victim, mallory].flatMap((each) => lettersTo(each).slice(-3))));
+    await visit(
+      mallory,
+      mallory.browsers[0] as Browser,
+      chance.pick([victim, mallory].flatMap(({ name }) => lettersTo(name).slice(-3))),
+    );
 };
 
-const renew = async (chance: Chance, cookie: string): Promise<void> => {
+/** Copies a cookie, and renews it for as long as that works. */
+const renew = async (chance: Chance): Promise<void> => {
+  const cookie = chance.pick(allBrowsers()).token();
+  if (cookie === undefined) return;
   const id = sessionOf(cookie);
   const isBound = Boolean(sessionRow(id)?.deviceKey);
   const stolenAt = kernel.time;
@@ -61,8 +60,7 @@ const guess = async (chance: Chance): Promise<void> => {
   const account = chance.pick(people).name;
   const attempts = Array.from({ length: 70 }, (_, at) => askForLogIn(`198.${18 + at}.0.1`, account, `wrong ${at}`));
   const compared = (await Promise.all(attempts)).filter((answer) => answer?.status === 401).length;
-  const text = () => `${compared} of ${account}`;
-  expect('guesses of a password are limited', compared <= 52, text, faultWithin(MINUTE));
+  expect('guesses of a password are limited', compared <= 52, () => `${compared} of ${account}`, faultWithin());
 };
 
 /** Has copied a request that reads, and sends it again as it was. */
@@ -70,7 +68,7 @@ const repeat = async (chance: Chance): Promise<void> => {
   const copied = internet.lastRead;
   await kernel.sleep(chance.spread(10, horizon() / 12));
   if (copied === undefined) return;
-  const id = sessionOf(tokenOf(copied));
+  const id = sessionOf(tokensOf(copied).refresh);
   if (!sessionRow(id)?.deviceKey) facts.touchedByThief.add(id);
   const answer = await ask({ ...copied, address: ADDRESS });
   tell(`the thief repeats ${copied.path}: ${answer?.status}`);
@@ -78,8 +76,7 @@ const repeat = async (chance: Chance): Promise<void> => {
 
 /** Has copied an access token, and perhaps the proof of another request, but not the key to which it is bound. */
 const useToken = async (chance: Chance): Promise<void> => {
-  const isBoundAndLive = (token: string) => claimsOf(token)?.cnf && Number(claimsOf(token)?.exp) * SECOND > kernel.time;
-  const token = chance.pick([...facts.tokens.values()].filter(isBoundAndLive));
+  const token = chance.pick([...facts.tokens.values()].filter((each) => claimsOf(each).cnf && isLive(each)));
   if (token === undefined) return;
   const dpop = chance.happens(0.5) && internet.lastRead?.headers?.dpop;
   const headers = { authorization: `${dpop ? 'DPoP' : 'Bearer'} ${token}`, ...(dpop && { dpop }) };
@@ -88,17 +85,19 @@ const useToken = async (chance: Chance): Promise<void> => {
 };
 
 /** Knows a password. */
-const usePassword = async (owner: Person): Promise<void> => {
-  const { name: account } = owner;
+const usePassword = async (chance: Chance): Promise<void> => {
+  const owner = chance.pick(people);
   const isGuarded = (): boolean => {
     // Some mail may be late.
     const isLate = database.rows('outbox').some(({ createdAt }) => Number(createdAt) < kernel.time - 4 * MINUTE);
     const opens = world.newDeviceCode === 'off' || (world.newDeviceCode === 'while-mail-works' && isLate);
-    return Boolean(userNamed(account)?.emailVerifiedAt) && !opens;
+    return Boolean(userNamed(owner.name)?.emailVerifiedAt) && !opens;
   };
   const wasGuarded = isGuarded();
-  const answer = await askForLogIn(ADDRESS, account, passwordOf(owner));
-  tell(`a thief with the password of ${account}: ${answer?.status}`);
+  const answer = await askForLogIn(ADDRESS, owner.name, passwordOf(owner));
+  tell(`a thief with the password of ${owner.name}: ${answer?.status}`);
   const excuse = !(wasGuarded && isGuarded()) && 'no code is needed';
-  expect('on a new device a password alone opens no session', answer?.status !== 200, () => account, excuse);
+  expect('on a new device a password alone opens no session', answer?.status !== 200, () => owner.name, excuse);
 };
+
+const WAYS = [guess, repeat, useToken, usePassword, renew, readMails];

@@ -4,16 +4,16 @@ import { type Authenticator, authenticator } from '../support/authenticator.ts';
 import { codeAt } from '../support/authenticator-app.ts';
 import { allFormsIn, type Fields, type ShownForm, unescaped } from '../support/http/shown-forms.ts';
 import { type Browser, openBrowser } from './browser.ts';
-import { facts, hasPassword, type Letter, userNamed, world } from './facts.ts';
 import { ask } from './internet.ts';
-import { beginnings, type Chance, DAY, kernel, MINUTE, SECOND, tell, within } from './kernel.ts';
-import { type Answer, APP_LINK, BASE, json, PROVIDER } from './outside.ts';
+import { type Chance, DAY, kernel, MINUTE, perWorld, SECOND, tell, within } from './kernel.ts';
+import { type Answer, APP_LINK, BASE, json, PROVIDER } from './requests.ts';
+import { hasPassword, type Letter, lettersTo, userNamed, world } from './world.ts';
 
 /** Somebody at the pages of the service, without scripts: opens one, fills in one of its forms by the names of its fields, and sends it. */
 
 export type Person = ReturnType<typeof personOf>;
-const personOf = (name: string, number: number, chance: Chance) => ({
-  ...{ name, chance, secrets: [] as string[], keys: [] as Authenticator[], recoveryCodes: [] as string[] },
+export const personOf = (name: string, number: number, chance: Chance) => ({
+  ...{ name, chance, secrets: ['JBSWY3DPEHPK3PXP'], keys: [] as Authenticator[], recoveryCodes: [] as string[] },
   /** All that they have ever chosen. */
   passwords: world.needsPasswords || number % 2 > 0 ? [`correct horse ${name}`] : [],
   browsers: Array.from({ length: world.browsers }, (_, at) => {
@@ -21,15 +21,21 @@ const personOf = (name: string, number: number, chance: Chance) => ({
     return openBrowser(own, `${name}${at + 1}`, `10.${number}.${at}.7`, skew, chance.happens(0.85));
   }),
 });
+export const people = perWorld((chance) =>
+  ['ada', 'bob', 'cyd', 'dan', 'eve'].slice(0, world.people).map((name, at) => personOf(name, at, chance.fork())),
+);
+export const allBrowsers = () => people.flatMap(({ browsers }) => browsers);
 /** The one that counts now, if they have chosen it; or none. */
 export const passwordOf = ({ name, passwords }: Person): string =>
   passwords.find((each) => hasPassword(userNamed(name), each)) ?? passwords[0] ?? '';
-export let people: readonly Person[] = [];
-beginnings.push((chance) => {
-  const names = ['ada', 'bob', 'cyd', 'dan', 'eve'].slice(0, world.people);
-  people = names.map((name, number) => personOf(name, number, chance.fork()));
-});
-export const allBrowsers = () => people.flatMap(({ browsers }) => browsers);
+/** The last one. */
+export const mailedCode = ({ name }: Person): string | undefined =>
+  lettersTo(name)
+    .flatMap(({ text }) => /^\d{8}$/m.exec(text)?.[0] ?? [])
+    .at(-1);
+/** What the server of an application, or a page, sends twice when it gets no answer. */
+export const sendTwice = (browser: Browser, path: string, body: object, more: { origin?: null } = {}) =>
+  Promise.allSettled([1, 2].map(() => browser.send('POST', path, { ...json(body), ...more })));
 
 type Trip = { readonly person: Person; readonly browser: Browser; readonly token: string };
 type Form = ShownForm & { readonly page: string; readonly of: Page['forms'][string] };
@@ -41,21 +47,6 @@ const PATHS = Object.values(PAGES).flatMap(({ path }) => {
   if (path === PAGES.app.path) return [`${path}?${new URLSearchParams({ to: TO_APP })}`];
   return path.startsWith('/auth/link/') ? [] : [path];
 });
-const SECRET = 'JBSWY3DPEHPK3PXP';
-
-export const lettersTo = ({ name }: Person): readonly Letter[] =>
-  facts.letters.filter(({ to }) => to.startsWith(`${name}@`));
-/** The last one. */
-export const mailedCode = (person: Person): string | undefined =>
-  lettersTo(person)
-    .flatMap(({ text }) => /^\d{8}$/m.exec(text)?.[0] ?? [])
-    .at(-1);
-/** What the server of an application, or a page, sends twice when it gets no answer. */
-export const sendTwice = (browser: Browser, path: string, body: object, origin?: null) =>
-  Promise.allSettled(
-    [1, 2].map(() => browser.send('POST', path, { ...json(body), ...(origin === null && { origin }) })),
-  );
-export const newKey = () => authenticator({ rpId: new URL(BASE).hostname, origin: BASE });
 
 const requestOptions = async ({ browser }: Trip) => {
   const { result } = await within('options', browser.send('POST', '/auth/passkey/options'));
@@ -77,18 +68,16 @@ const FIELDS: Readonly<Record<string, (trip: Trip, form: Form) => string | undef
   locale: ({ person }) => person.chance.pick(['en', 'de']),
   name: () => 'a key',
   remember: ({ person }) => (person.chance.happens(0.5) ? 'on' : ''),
-  code: ({ person }, { page, fields }) =>
-    ['code', 'account', 'delete'].includes(page)
-      ? mailedCode(person)
-      : codeAt(fields.secret || (person.secrets.at(-1) ?? SECRET), kernel.now()),
+  code({ person }, { page, fields }) {
+    if (['code', 'account', 'delete'].includes(page)) return mailedCode(person);
+    return codeAt(fields.secret || `${person.secrets.at(-1)}`, kernel.now());
+  },
   async credential(trip, { page, options }) {
-    const { person } = trip;
-    const key = newKey();
-    if (page === 'factors' || page === 'new-passkey') {
-      person.keys.push(key);
-      return JSON.stringify(key.create(options));
-    }
-    const known = person.keys.length > 0 ? person.chance.pick(person.keys) : key;
+    const [{ keys, chance }, key] = [trip.person, authenticator({ rpId: new URL(BASE).hostname, origin: BASE })];
+    const isNew = page === 'factors' || page === 'new-passkey';
+    if (isNew) keys.push(key);
+    if (isNew) return JSON.stringify(key.create(options));
+    const known = keys.length > 0 ? chance.pick(keys) : key;
     return JSON.stringify(known.get('challenge' in options ? options : await requestOptions(trip)));
   },
 };
@@ -106,31 +95,31 @@ const go = async (trip: Trip, path: string, fields?: Fields, hops = 0): Promise<
   const { location = '' } = answer?.headers ?? {};
   tell(`${browser.name} at ${path.split('?')[0]}: ${answer?.status} ${location.replace(/state=.*/, '')}`);
   const [, refresh = ''] = /http-equiv="refresh" content="0; url=([^"]*)"/.exec(answer?.body ?? '') ?? [];
-  const next = (location || unescaped(refresh)).replace(BASE, '');
+  let next = (location || unescaped(refresh)).replace(BASE, '');
+  const query = new URLSearchParams(next.split('?')[1]);
   if (hops > 5) return answer;
-  const code = next.startsWith(APP_LINK) && new URL(next).searchParams.get('code');
-  if (code) await sendTwice(browser, '/auth/login/app', { code, verifier: VERIFIER }, null);
-  if (next.startsWith(PROVIDER))
-    return go(trip, `/auth/oidc/acme/callback${new URL(next).search}&code=${person.name}`, undefined, hops + 1);
+  const code = query.get('code');
+  if (next.startsWith(APP_LINK) && code)
+    await sendTwice(browser, '/auth/login/app', { code, verifier: VERIFIER }, { origin: null });
+  if (next.startsWith(PROVIDER)) next = `/auth/oidc/acme/callback?${query}&code=${person.name}`;
   return next.startsWith('/auth/') ? go(trip, next, undefined, hops + 1) : answer;
 };
 
-const formOn = ({ person: { chance } }: Trip, { body }: Answer): Form | undefined => {
+/** Fills in one of the forms that a page shows. */
+const submit = async (trip: Trip, { body }: Answer): Promise<Answer | undefined> => {
+  const { person } = trip;
+  const { chance } = person;
   const rare = chance.happens(0.9) ? /^(log-out|delete)\./ : /^$/;
   const shown = [...allFormsIn(body)].filter(([name, all]) => all.length > 0 && !rare.test(name));
   if (shown.length === 0) return undefined;
   const [name, all] = chance.pick(shown);
-  const [page = '', form = ''] = name.split('.');
-  const of = (PAGES[page as PageName] as Page).forms[form];
-  return of && { ...chance.pick(all), page, of };
-};
-
-const submit = async (trip: Trip, form: Form): Promise<Answer | undefined> => {
-  const { person } = trip;
-  const { chance } = person;
-  const typed = form.of.fields.map(async (field) => [field, (await FIELDS[field]?.(trip, form)) ?? ''] as const);
+  const [page = '', kind = ''] = name.split('.');
+  const of = (PAGES[page as PageName] as Page | undefined)?.forms[kind];
+  if (of === undefined) return undefined;
+  const form: Form = { ...chance.pick(all), page, of };
+  const typed = of.fields.map(async (field) => [field, (await FIELDS[field]?.(trip, form)) ?? ''] as const);
   const fields: Fields = { ...form.fields, ...Object.fromEntries(await Promise.all(typed)) };
-  const wrong = chance.happens(0.1) ? chance.pick(form.of.fields) : undefined;
+  const wrong = chance.happens(0.1) ? chance.pick(of.fields) : undefined;
   const sent = wrong === undefined ? fields : { ...fields, [wrong]: `${fields[wrong]}x` };
   const clicks = Array.from({ length: chance.happens(0.2) ? 2 : 1 }, () => go(trip, form.path, sent));
   const answer = (await Promise.all(clicks)).at(-1);
@@ -153,7 +142,6 @@ export const visit = async (person: Person, browser: Browser, letter?: Letter): 
   let answer = await go(trip, path);
   for (let forms = 1 + chance.below(5); forms > 0 && answer !== undefined; forms -= 1) {
     await kernel.sleep(chance.spread(SECOND, 2 * MINUTE));
-    const form = formOn(trip, answer);
-    answer = form && (await submit(trip, form));
+    answer = await submit(trip, answer);
   }
 };

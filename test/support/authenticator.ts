@@ -1,4 +1,7 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { isoCBOR } from '@simplewebauthn/server/helpers';
+
+type CBORType = Parameters<typeof isoCBOR.encode>[0];
 
 /** What an authenticator is, and how a test makes it misbehave. */
 export type AuthenticatorOptions = {
@@ -16,46 +19,20 @@ export type AuthenticatorOptions = {
   readonly type?: string;
   readonly key?: KeyObject;
   readonly userHandle?: string;
-  /** The statement of an attestation, in CBOR. */
-  readonly attestation?: { readonly format: string; readonly statement: Buffer };
+  readonly attestation?: { readonly format: string; readonly statement: Map<string, CBORType> };
 };
 
 const sha256 = (data: string | Buffer): Buffer => createHash('sha256').update(data).digest();
 
-/** CBOR (RFC 8949 §3) of the few types that an authenticator sends. */
-const head = (major: number, length: number): Buffer => {
-  if (length < 24) return Buffer.from([(major << 5) | length]);
-  if (length < 256) return Buffer.from([(major << 5) | 24, length]);
-  if (length < 65_536) return Buffer.from([(major << 5) | 25, length >> 8, length & 255]);
-  const bytes = Buffer.alloc(5, (major << 5) | 26);
-  bytes.writeUInt32BE(length, 1);
-  return bytes;
-};
-const integer = (value: number): Buffer => (value < 0 ? head(1, -1 - value) : head(0, value));
-export const cborBytes = (value: Buffer): Buffer => Buffer.concat([head(2, value.length), value]);
-export const cborText = (value: string): Buffer =>
-  Buffer.concat([head(3, Buffer.byteLength(value)), Buffer.from(value)]);
-export const cborList = (...values: readonly Buffer[]): Buffer => Buffer.concat([head(4, values.length), ...values]);
-export const cborMap = (...entries: readonly (readonly [Buffer, Buffer])[]): Buffer =>
-  Buffer.concat([head(5, entries.length), ...entries.flat()]);
+const cbor = (value: CBORType): Buffer => Buffer.from(isoCBOR.encode(value));
+const bytesOf = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 'base64url'));
 
 /** A key of ES256 or Ed25519 as COSE writes it (RFC 9053 §7). */
 export const coseKey = (key: KeyObject): Buffer => {
   const { kty, x = '', y = '' } = key.export({ format: 'jwk' });
-  if (kty === 'OKP')
-    return cborMap(
-      [integer(1), integer(1)],
-      [integer(3), integer(-8)],
-      [integer(-1), integer(6)],
-      [integer(-2), cborBytes(Buffer.from(x, 'base64url'))],
-    );
-  return cborMap(
-    [integer(1), integer(2)],
-    [integer(3), integer(-7)],
-    [integer(-1), integer(1)],
-    [integer(-2), cborBytes(Buffer.from(x, 'base64url'))],
-    [integer(-3), cborBytes(Buffer.from(y, 'base64url'))],
-  );
+  const ofCurve = [-2, bytesOf(x)] as const;
+  if (kty === 'OKP') return cbor(new Map<number, CBORType>([[1, 1], [3, -8], [-1, 6], ofCurve]));
+  return cbor(new Map<number, CBORType>([[1, 2], [3, -7], [-1, 1], ofCurve, [-3, bytesOf(y)]]));
 };
 
 /** The parts of the options of a browser that an authenticator reads. */
@@ -117,11 +94,14 @@ export const authenticator = (usually: AuthenticatorOptions = {}) => {
       handle = options.user?.id ?? '';
       const aaguid = Buffer.from((given.aaguid ?? '').replaceAll('-', '').padEnd(32, '0'), 'hex');
       const attested = Buffer.concat([aaguid, Buffer.from([0, id.length]), id, coseKey(publicKey)]);
-      const { format, statement } = given.attestation ?? { format: 'none', statement: cborMap() };
-      const attestationObject = cborMap(
-        [cborText('fmt'), cborText(format)],
-        [cborText('attStmt'), statement],
-        [cborText('authData'), cborBytes(authenticatorData(given, attested))],
+      const { format, statement } = given.attestation ?? { format: 'none', statement: new Map() };
+      const authData = Uint8Array.from(authenticatorData(given, attested));
+      const attestationObject = cbor(
+        new Map<string, CBORType>([
+          ['fmt', format],
+          ['attStmt', statement],
+          ['authData', authData],
+        ]),
       );
       return credential({
         clientDataJSON: clientData('webauthn.create', options, given).toString('base64url'),

@@ -1,12 +1,17 @@
-import { NO_KEYS, NOT_REQUIRED } from '../../src/domain/device-binding.ts';
-import type { Ended } from '../../src/domain/ended-session.ts';
-import { type AccountEvent, NO_ORIGIN, UNKNOWN_DEVICE } from '../../src/domain/event.ts';
+import {
+  NO_KEYS,
+  NOT_REQUIRED,
+  newRememberedDevice,
+  type RememberedDevice,
+  UNKNOWN_DEVICE,
+} from '../../src/domain/device.ts';
+import type { Ended } from '../../src/domain/event.ts';
+import { type AccountEvent, NO_ORIGIN } from '../../src/domain/event.ts';
 import type { Identity } from '../../src/domain/identity.ts';
 import type { Link } from '../../src/domain/link.ts';
 import type { Message } from '../../src/domain/message.ts';
 import type { Passkey } from '../../src/domain/passkey.ts';
 import type { Invitation } from '../../src/domain/registration.ts';
-import { newRememberedDevice, type RememberedDevice } from '../../src/domain/remembered-device.ts';
 import type { Factor } from '../../src/domain/second-factor.ts';
 import type { Rotation, Session } from '../../src/domain/session.ts';
 import type { User } from '../../src/domain/user.ts';

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import * as v from 'valibot';
 import type { Proofs, ProofTarget } from '../../application/ports/proofs.ts';
-import { PROOF_TOLERANCE } from '../../domain/device-binding.ts';
+import { PROOF_TOLERANCE } from '../../domain/device.ts';
 import { PROOF_MAX_LENGTH } from '../json/fields.ts';
-import { decodedStrictly, isSignedBy, jwsProblem, P256, publicKeyOf } from './es256.ts';
+import { decodedStrictly, isSignedBy, jwsProblem, P256, publicKeyOf } from './jws.ts';
 
 /** A `jwk` with a private member is refused (RFC 9449 §4.3). */
 const DeviceHeader = v.strictObject({
@@ -35,10 +35,7 @@ export const verifyDeviceProof: Proofs['verifyDevice'] = async (text, target, no
 };
 
 /** The schemes of URLs may differ, since a proxy may end TLS. */
-const isFor = (
-  { htm, htu, ath }: v.InferOutput<typeof DeviceClaims>,
-  { method, urls, accessToken }: ProofTarget,
-): boolean =>
+const isFor = ({ htm, htu, ath }: v.InferOutput<typeof DeviceClaims>, { method, urls, accessToken }: ProofTarget) =>
   htm === method &&
   urls.some((url) => withoutScheme(url) === withoutScheme(htu)) &&
   ath === (accessToken && hash('sha256', accessToken, 'base64url'));

@@ -56,11 +56,7 @@ const resolved = limitedLookup((hostname) => promisify(lookup)(hostname, { all: 
  * The addresses of a URL that are in the allowed networks, or public. A connection has to use these, and not resolve the name again.
  * @throws RefusedAddress when there is none: all others are private, of this machine, of transition to IPv6, or reserved, or the URL has `http:`.
  */
-export const allowedAddresses = async (
-  { hostname, protocol }: URL,
-  allowed: Networks,
-  resolve = resolved,
-): Promise<readonly LookupAddress[]> => {
+export const allowedAddresses = async ({ hostname, protocol }: URL, allowed: Networks, resolve = resolved) => {
   const host = hostname.replace(/^\[|\]$/g, '');
   const found = isIP(host) === 0 ? await resolve(host) : [{ address: host, family: isIP(host) }];
   const addresses = found.filter(({ address }) => isAllowed(address, protocol, allowed));

@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import type { Hooks, ObserveHook } from '../../application/ports/hooks.ts';
 import type { AccountEvent } from '../../domain/event.ts';
-import { withTimeout } from '../limits/response-timeout.ts';
+import { withTimeout } from '../limits/time-limits.ts';
 import { LoggableError } from '../log/redact-error.ts';
 
 const MAX_WAITING = 1_000;
@@ -32,17 +32,16 @@ export const eventsTo = (hook: NonNullable<Hooks['afterCommit']>, logger: Logger
       logger.error({ count: dropped }, 'events were not passed to the hook afterCommit: too many waited');
     dropped = 0;
   };
-  const add = (event: AccountEvent): void => {
-    if (oneAtATime.pendingCount >= MAX_WAITING) {
-      observe('after-commit', 'dropped');
-      dropped += 1;
-      return;
-    }
-    logDropped();
-    last = oneAtATime(() => call(event));
-  };
   return {
-    add: (events: readonly AccountEvent[]): void => events.forEach(add),
+    add(this: void, event: AccountEvent): void {
+      if (oneAtATime.pendingCount >= MAX_WAITING) {
+        observe('after-commit', 'dropped');
+        dropped += 1;
+        return;
+      }
+      logDropped();
+      last = oneAtATime(() => call(event));
+    },
     /** Waits for the events that were added. @throws Error when they take too long: the others are lost. */
     close(): Promise<void> {
       logDropped();

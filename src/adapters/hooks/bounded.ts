@@ -12,7 +12,7 @@ import type {
 } from '../../application/ports/hooks.ts';
 import { assertFit, readAttributes } from '../../domain/attributes.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
-import { withResponseTimeout } from '../limits/response-timeout.ts';
+import { withResponseTimeout } from '../limits/time-limits.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { span } from '../tracing/spans.ts';
 

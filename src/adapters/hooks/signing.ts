@@ -33,12 +33,7 @@ export const signedHeaders = (id: string, at: number, body: string, keys: readon
 type Message = { readonly id: string; readonly at: number; readonly type: string; readonly data: object };
 
 /** Posts a message, signed as Standard Webhooks says. Follows no redirect. @param key an Ed25519 key */
-export const postSigned = (
-  url: string,
-  key: KeyObject,
-  { id, at, type, data }: Message,
-  signal: AbortSignal,
-): Promise<Response> => {
+export const postSigned = (url: string, key: KeyObject, { id, at, type, data }: Message, signal: AbortSignal) => {
   const body = JSON.stringify({ type, timestamp: new Date(at).toISOString(), data });
   const headers = signedHeaders(id, at, body, [{ privateKey: key }]);
   return tracedFetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
@@ -53,11 +48,7 @@ const derived = (key: KeyObject, use: 'ed25519' | 'hmac', id: string, number: nu
 };
 
 /** Derives the key of a webhook from that of the hooks, so that no secret is stored. @param key an Ed25519 key */
-export const webhookKey = (
-  key: KeyObject,
-  { id, hasSecret }: Pick<Webhook, 'id' | 'hasSecret'>,
-  number: number,
-): SigningKey => {
+export const webhookKey = (key: KeyObject, { id, hasSecret }: Pick<Webhook, 'id' | 'hasSecret'>, number: number) => {
   const der = Buffer.concat([ED25519, derived(key, 'ed25519', id, number)]);
   const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
   return { privateKey, ...(hasSecret && { secret: derived(key, 'hmac', id, number) }) };

@@ -3,7 +3,7 @@ import { request as overHttp, type RequestOptions } from 'node:http';
 import { request as overTls } from 'node:https';
 import type { Clock } from '../../application/ports/clock-and-ids.ts';
 import type { SenderFor, SendWebhook } from '../../application/ports/hooks.ts';
-import { withTimeout } from '../limits/response-timeout.ts';
+import { withTimeout } from '../limits/time-limits.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { traceHeaders } from '../tracing/spans.ts';
 import { requestSpan } from '../tracing/traced-fetch.ts';

@@ -7,7 +7,7 @@ import type { AccessToken, Verified } from '../../application/ports/token-signer
 import type { Caller } from '../../application/sessions/current-user.ts';
 import type { PresentedProof } from '../../application/sessions/prove-device.ts';
 import type { StepUp } from '../../domain/assurance.ts';
-import type { Binding } from '../../domain/device-binding.ts';
+import type { Binding } from '../../domain/device.ts';
 import type { AppError } from '../../domain/errors/app-error.ts';
 import type { Operator } from '../../domain/operator.ts';
 import type { AccessClaims } from '../../domain/tokens.ts';

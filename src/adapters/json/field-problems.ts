@@ -11,10 +11,7 @@ const MAX_PROBLEMS = 50;
  * for an empty field, and has no other problem.
  * @param place the field of a problem that has no path: `body`, `query` or `params`.
  */
-export const fieldProblems = (
-  issues: readonly [BaseIssue<unknown>, ...BaseIssue<unknown>[]],
-  place: string,
-): FieldProblem[] => {
+export const fieldProblems = (issues: readonly [BaseIssue<unknown>, ...BaseIssue<unknown>[]], place: string) => {
   const missing = new Set<string>();
   return issues.slice(0, MAX_PROBLEMS).flatMap((issue) => {
     const field = (getDotPath(issue) || place).slice(0, MAX_FIELD_LENGTH).toWellFormed();

@@ -1,11 +1,10 @@
 import { domainToASCII } from 'node:url';
 import * as v from 'valibot';
 import type { FieldCode } from '../../domain/errors/app-error.ts';
-import { canonicalLocale, LOCALE_MAX_LENGTH } from '../../domain/locale.ts';
 import { LOGIN_CODE_PATTERN } from '../../domain/login-code.ts';
 import { type PasswordLimits, type PasswordProblem, passwordProblem } from '../../domain/password.ts';
 import { CODE_PATTERN } from '../../domain/second-factor.ts';
-import { typedCode, typedName } from '../../domain/text.ts';
+import { canonicalLocale, LOCALE_MAX_LENGTH, typedCode, typedName } from '../../domain/text.ts';
 import {
   EMAIL_MAX_LENGTH,
   EMAIL_PATTERN,
@@ -14,7 +13,6 @@ import {
   USERNAME_MIN_LENGTH,
   USERNAME_PATTERN,
 } from '../../domain/user.ts';
-import { isoTime } from '../clock/system.ts';
 
 /** Without a port and a path, which `domainToASCII` would remove. */
 const DOMAIN = /(?<=@)[\w.\u0080-\u{10ffff}-]{1,253}$/u;
@@ -171,6 +169,15 @@ export const AddressBody = v.object({ email: Email });
 
 /** The last time whose year has four digits, as RFC 3339 §5.6 requires. */
 const LAST_TIMESTAMP = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+/** Writes times in ISO 8601. It remembers the last one: many users were never changed, and a busy process answers often in one millisecond. */
+export const isoTime = (): ((time: number) => string) => {
+  let [last, text] = [Number.NaN, ''];
+  return (time) => {
+    if (time !== last) [last, text] = [time, new Date(time).toISOString()];
+    return text;
+  };
+};
 
 /** Epoch milliseconds → ISO 8601 in UTC. */
 export const Timestamp = v.pipe(

@@ -111,10 +111,7 @@ export const requestOptions = (
   expiresAt,
 });
 
-export const acceptedPasskeys = (
-  { rpId }: RelyingParty,
-  { userHandle, credentialIds }: AcceptedPasskeys,
-): v.InferInput<typeof AcceptedPasskeysJson> => ({
+export const acceptedPasskeys = ({ rpId }: RelyingParty, { userHandle, credentialIds }: AcceptedPasskeys) => ({
   rpId,
   userId: userHandle,
   allAcceptedCredentialIds: [...credentialIds],

@@ -22,12 +22,12 @@ export const outageLog = (logger: Pick<Logger, 'info' | 'warn'>, messages: Outag
 
 /** Writes a line for each event (ADR 0011), but not for an expired session: the purge logs their number. */
 export const auditLog =
-  (logger: Logger, onEvent?: (event: AccountEvent) => void) =>
+  (logger: Logger, observers: readonly ((event: AccountEvent) => void)[] = []) =>
   (events: readonly AccountEvent[]): void => {
     for (const event of events) {
       if (event.reason !== 'expired')
         logger[event.reason === 'token-replayed' ? 'warn' : 'info'](lineOf(event), 'account event');
-      onEvent?.(event);
+      for (const observe of observers) observe(event);
     }
   };
 

@@ -3,7 +3,7 @@ import { HOOK_OUTCOMES, HOOKS, type ObserveHook } from '../../application/ports/
 import { WEBHOOK_OUTCOMES } from '../../application/report.ts';
 import { ROUNDS, type Round } from '../../application/sessions/purge.ts';
 import { type AccountEvent, EVENT_KINDS, SESSION_ENDINGS } from '../../domain/event.ts';
-import { DATABASE_FAILURES } from '../records/units.ts';
+import { DATABASE_FAILURES } from '../records/storage.ts';
 
 /** Values that are read on each scrape. */
 export type Readings = {

@@ -1,9 +1,136 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { MysqlPool, MysqlPoolConnection } from 'kysely';
-import { withTimeout } from '../limits/response-timeout.ts';
+import { withTimeout } from '../limits/time-limits.ts';
 import { LoggableError } from '../log/redact-error.ts';
-import { type Callback, type DriversPool, type PreparedServer, preparedServer } from './mysql-pool.ts';
+import { field, NOT_READY } from './dialects.ts';
 import type { PoolState } from './options.ts';
+
+/** The pool of mysql2, of which the queues are private (ADR 0034). */
+export type DriversPool = {
+  getConnection(callback: (error: unknown, connection: DriversConnection) => void): void;
+  end(callback: (error: unknown) => void): void;
+  readonly _allConnections: { readonly length: number };
+  readonly _freeConnections: { readonly length: number };
+  readonly _connectionQueue: { readonly length: number };
+};
+type DriversConnection = {
+  query(sql: string, values: readonly unknown[], callback: Callback): unknown;
+  release(): void;
+  /** Closes the connection, and removes it from the pool. */
+  destroy(): void;
+};
+type Callback = (error: unknown, result?: unknown) => void;
+
+/**
+ * Error numbers of a read-only server: ER_OPTION_PREVENTS_STATEMENT, ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_READ_ONLY_MODE; and of a node that
+ * has lost its cluster: NOT_READY, ER_ERROR_DURING_COMMIT.
+ */
+const UNFIT: readonly unknown[] = [1290, 1792, 1836, NOT_READY, 1180];
+
+/** The time that the server has to end a statement by itself, before its connection is closed. */
+const REPORT_TIME_MS = 500;
+/** Lists `wsrep_on` for a node of a Galera cluster, and `read_only` for a server that takes no writes. */
+const STATE = `show global variables where variable_name in ('wsrep_on', 'read_only') and value = 'ON'`;
+/** Makes each read wait until the node has what other nodes have committed. The `select` fails if the node has lost its cluster. */
+const AS_NODE = ['set session wsrep_sync_wait = 1', 'select 1'];
+
+/**
+ * A server. Its connections are prepared before they are used.
+ * @param session statements that each connection begins with. If one fails, the connection is closed.
+ * @param limit milliseconds. If a statement takes longer, the connection is closed, since the server may hang.
+ * @param others whether there are other servers. Then all have to be nodes of a cluster: a fail-over between others would lose writes.
+ * @param onFailure called when the server hangs, has broken a connection, or cannot write.
+ */
+const preparedServer = (
+  pool: DriversPool,
+  session: readonly string[],
+  limit: number,
+  others: boolean,
+  onFailure: (error: unknown) => void,
+) => {
+  /** Grows with each `leave`. A connection of an earlier period is closed. */
+  let period = 0;
+  let isNode = false;
+  const connections = new WeakMap<DriversConnection, { connection: MysqlPoolConnection; openedIn: number }>();
+  const waiting = new Set<(error: unknown) => void>();
+
+  const prepare = async (driver: DriversConnection): Promise<MysqlPoolConnection> => {
+    const openedIn = period;
+    const query = limitedQuery(driver, limit + REPORT_TIME_MS, (error) => {
+      if (period === openedIn) onFailure(error);
+    });
+    const send = (statement: string) =>
+      new Promise<readonly unknown[]>((resolve, reject) =>
+        query(statement, [], (error, result) => (error ? reject(error) : resolve(result as readonly unknown[]))),
+      );
+    try {
+      for (const statement of session) await send(statement);
+      const on = (await send(STATE)).map((row) => field(row, 'Variable_name'));
+      isNode = on.includes('wsrep_on');
+      if (others && !isNode) throw new LoggableError('one of several servers is no node of a Galera cluster');
+      if (others && on.includes('read_only')) throw new LoggableError('the node is read-only');
+      if (isNode) for (const statement of AS_NODE) await send(statement);
+    } catch (error) {
+      driver.destroy();
+      throw field(error, 'errno') === NOT_READY ? new LoggableError('the node is not connected to its cluster') : error;
+    }
+    const release = () => (period === openedIn ? driver.release() : driver.destroy());
+    // Kysely uses other methods only to abort statements.
+    const connection = { query, release } as MysqlPoolConnection;
+    connections.set(driver, { connection, openedIn });
+    return connection;
+  };
+  const driversConnection = (isLate: () => boolean) =>
+    new Promise<DriversConnection>((resolve, reject) => {
+      waiting.add(reject);
+      pool.getConnection((error, connection) => {
+        const isWaiting = waiting.delete(reject) && !isLate();
+        if (error) reject(error);
+        else if (isWaiting) resolve(connection);
+        else connection.release();
+      });
+    });
+  return {
+    /** Waits for a free connection, without a limit. @param isLate whether the caller has given up */
+    async connect(isLate: () => boolean) {
+      for (;;) {
+        const driver = await driversConnection(isLate);
+        const known = connections.get(driver);
+        if (known === undefined) return prepare(driver);
+        if (known.openedIn === period) return known.connection;
+        driver.destroy();
+      }
+    },
+    /** Closes all connections, those in use when they are returned, and rejects the callers that wait for one. */
+    leave(error: unknown) {
+      period += 1;
+      for (const reject of waiting) reject(error);
+      waiting.clear();
+      for (let idle = pool._freeConnections.length; idle > 0; idle -= 1)
+        pool.getConnection((_, connection) => connection?.destroy());
+    },
+    /** Whether it is a node of a Galera cluster. */
+    isNode: () => isNode,
+  };
+};
+
+/** Sends a query. Closes the connection if it takes too long, or if the server is not fit for writes any more. */
+const limitedQuery = (driver: DriversConnection, limit: number, onFailure: (error: unknown) => void) =>
+  ((sql: string, values: readonly unknown[], callback: Callback) => {
+    const timer = setTimeout(() => {
+      driver.destroy();
+      const error = new LoggableError('the connection was closed, since a statement took too long');
+      onFailure(error);
+      callback(error);
+    }, limit);
+    driver.query(sql, values, (error, result) => {
+      clearTimeout(timer);
+      const isUnfit = UNFIT.includes(field(error, 'errno'));
+      if (isUnfit) driver.destroy();
+      if (isUnfit || field(error, 'fatal') === true) onFailure(error);
+      callback(error, result);
+    });
+  }) as MysqlPoolConnection['query'];
 
 /** The time between two attempts to return to a preferred server. */
 const RETURN_MS = 5_000;
@@ -20,7 +147,7 @@ export const poolOfServers = (
   limits: { readonly statement: number; readonly connection: number },
 ): MysqlPool & { readonly state: () => PoolState; readonly isCluster: () => boolean } => {
   let [current, isReturning, isEnded] = [0, false, false];
-  const servers: readonly PreparedServer[] = pools.map((pool, at) =>
+  const servers = pools.map((pool, at) =>
     preparedServer(pool, session, limits.statement, pools.length > 1, (error) => leave(at, error)),
   );
   const use = (next: number, error: unknown): void => {
@@ -49,7 +176,7 @@ export const poolOfServers = (
     for (let tries = 1; ; tries += 1) {
       const at = current;
       try {
-        const connection = await (servers[at] as PreparedServer).connect(isLate);
+        const connection = await (servers[at] as ReturnType<typeof preparedServer>).connect(isLate);
         if (isLate()) connection.release();
         return connection;
       } catch (error) {

@@ -2,10 +2,8 @@ import type { MySqlConnection } from '@mikro-orm/mysql';
 import type { Options } from '@mikro-orm/sql';
 import { Kysely, MysqlDialect } from 'kysely';
 import { reasonOf } from '../log/redact-error.ts';
-import { MARIADB, MYSQL } from './dialects.ts';
-import { field } from './failures.ts';
-import type { DriversPool } from './mysql-pool.ts';
-import { poolOfServers } from './mysql-servers.ts';
+import { field, MARIADB, MYSQL } from './dialects.ts';
+import { type DriversPool, poolOfServers } from './mysql-servers.ts';
 import type { Connected, DatabaseKind, ServerOptions } from './options.ts';
 import { anyConnection } from './statements.ts';
 

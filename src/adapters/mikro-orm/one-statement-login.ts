@@ -3,9 +3,8 @@ import type { PlainLogin, SessionRepository } from '../../application/ports/sess
 import { MOST_EVENTS } from '../../application/storage/events.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { SESSIONS_PER_USER } from '../../domain/session.ts';
-import { ConflictError, firstVersion, isInUnit, isStorable } from '../records/units.ts';
-import { POSTGRESQL } from './dialects.ts';
-import { translatedBy } from './failures.ts';
+import { ConflictError, firstVersion, isInUnit, isStorable } from '../records/storage.ts';
+import { POSTGRESQL, translatedBy } from './dialects.ts';
 import {
   builtStatements,
   type Connection,
@@ -27,7 +26,7 @@ const translated = translatedBy(failureOf);
  * many until the next log-in, or the index of counted events refuses the event. Whatever it does not do, it leaves to a transaction.
  */
 export const postgresqlLogin = (
-  connection: () => Connection,
+  connection: Connection,
   prefix: string,
 ): Required<Pick<SessionRepository, 'addLogin'>> => {
   const tables = sqlTables(prefix);
@@ -37,7 +36,7 @@ export const postgresqlLogin = (
       const statement = statementOf(tables, login);
       if (isInUnit() || !statement.values.every(isStorable)) return false;
       try {
-        return (await translated(() => send(connection(), statement))).rows.length > 0;
+        return (await translated(() => send(connection, statement))).rows.length > 0;
       } catch (error) {
         // Where the database is serializable by default, the statement may conflict, but not the transaction, which is READ COMMITTED.
         if (error instanceof ConflictError) return false;

@@ -2,10 +2,9 @@ import { type RawBuilder, sql } from 'kysely';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import { firstOfBurst, nextNumber, type PartWithUser, type Rotation, type SessionKey } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
-import { isInUnit, isStorable } from '../records/units.ts';
+import { isInUnit, isStorable } from '../records/storage.ts';
 import { toUser } from '../records/users.ts';
-import { POSTGRESQL, SQLITE, type SqlDialect } from './dialects.ts';
-import { translatedBy } from './failures.ts';
+import { POSTGRESQL, SQLITE, type SqlDialect, translatedBy } from './dialects.ts';
 import {
   builtStatements,
   type Connection,
@@ -66,7 +65,7 @@ type Database = { readonly dialect: SqlDialect; readonly least: 'least' | 'min';
 const oneStatementSessions =
   (database: Database) =>
   (
-    connection: () => Connection,
+    connection: Connection,
     plain: SessionRepository,
     prefix = '',
   ): Pick<SessionRepository, 'rotate' | 'findWithUser'> => {
@@ -75,7 +74,7 @@ const oneStatementSessions =
     const names = namesWith(prefix);
     const send = builtStatements(system);
     const first = async (statement: Statement): Promise<Row | undefined> =>
-      (await translated(() => repeated(() => send(connection(), statement)))).rows[0];
+      (await translated(() => repeated(() => send(connection, statement)))).rows[0];
     return {
       async rotate(rotation) {
         const statement = rotateSession(database, names, rotation);

@@ -1,17 +1,15 @@
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import type { Records } from '../../application/storage/records.ts';
 import { TABLES } from '../../application/storage/tables.ts';
-import { LoggableError } from '../log/redact-error.ts';
 import { OWN_PREFIX } from '../records/own-tables.ts';
 import type { SqlDialect } from './dialects.ts';
-import { translatedBy } from './failures.ts';
+import { translatedBy } from './dialects.ts';
 import { mariadbKind, mysqlKind } from './mysql.ts';
 import type { DatabaseKind, DatabaseOptions, PoolState } from './options.ts';
 import { postgresqlKind } from './postgresql.ts';
 import { mikroOrmRecords } from './records.ts';
 import { bringUpToDate, SchemaError, type SchemaState, schemaState, sendTo, tablesOf } from './schema.ts';
 import { sqliteKind } from './sqlite.ts';
-import type { Sql } from './statements.ts';
 
 export type Database = {
   readonly records: Records;
@@ -52,22 +50,14 @@ export const openDatabase = async (options: DatabaseOptions, opening: Opening): 
 export const connect = async (options: DatabaseOptions, { migrate, tables = TABLES }: Opening) => {
   const [kind, prefix] = [await kindOf(options), options.tablePrefix];
   const { db, execute, connections, isCluster } = await kind.connect();
-  let isClosed = false;
-  const kysely = (): Sql => {
-    if (isClosed) throw new LoggableError('the database is closed');
-    return db;
-  };
-  const close = async () => {
-    isClosed = true;
-    await db.destroy();
-  };
+  const close = () => db.destroy();
   try {
     for (const setting of kind.settings) await kind.dialect.repeated(() => sendTo(db)(setting));
     const [row] = await kind.dialect.repeated(() => sendTo(db)(kind.probe));
     if (typeof row?.unfit === 'string') throw new SchemaError(row.unfit);
     if (migrate) await bringUpToDate({ db, kind, prefix, tables });
     const dialect: SqlDialect = isCluster?.() ? { ...kind.dialect, rowLock: 'write' } : kind.dialect;
-    return { kind, dialect, prefix, tables, kysely, execute, connections, close };
+    return { kind, dialect, prefix, tables, db, execute, connections, close };
   } catch (error) {
     await close().catch(() => undefined);
     throw error instanceof SchemaError ? error : new Error(kind.openFailure(error));
@@ -75,10 +65,11 @@ export const connect = async (options: DatabaseOptions, { migrate, tables = TABL
 };
 
 export const databaseOver = (opened: Awaited<ReturnType<typeof connect>>): Database => {
-  const { kind, dialect, prefix, tables, kysely, execute, connections, close } = opened;
+  const { kind, dialect, prefix, tables, db, execute, connections, close } = opened;
   const { time } = kind;
   const translated = translatedBy(dialect.failureOf);
-  const ask = async (text: string) => (await sendTo(kysely())(text))[0];
+  const send = sendTo(db);
+  const ask = async (text: string) => (await send(text))[0];
   const writeNothing = (names: readonly string[]) => () =>
     translated(async () => {
       const statement = kind.writesNothing(names.map((name) => `${prefix}${name}`));
@@ -88,18 +79,18 @@ export const databaseOver = (opened: Awaited<ReturnType<typeof connect>>): Datab
   const needed = [TABLES.sessions.name, TABLES.massEndings.name];
   const others = Object.values(TABLES).flatMap(({ name }) => (needed.includes(name) ? [] : [name]));
   return {
-    records: mikroOrmRecords(kysely, dialect, prefix, tables),
-    faster: (plain) => ({ ...plain, ...kind.sessions?.(() => ({ db: kysely(), execute }), plain, prefix) }),
+    records: mikroOrmRecords(db, dialect, prefix, tables),
+    faster: (plain) => ({ ...plain, ...kind.sessions?.({ db, execute }, plain, prefix) }),
     ping: writeNothing(needed),
     pingOthers: writeNothing(others),
     readTime: time === null ? null : () => translated(async () => Number((await ask(time))?.now)),
     async examine() {
       const about = await ask(kind.about);
-      const schema = await schemaState({ ...opened, db: kysely() });
+      const schema = await schemaState(opened);
       return { version: String(about?.version), mayCreate: Boolean(about?.may_create), schema };
     },
     async ownTables() {
-      const names = (await tablesOf(sendTo(kysely()), kind)).map(({ name }) => name);
+      const names = (await tablesOf(send, kind)).map(({ name }) => name);
       return names.filter((name) => name.startsWith(`${prefix}${OWN_PREFIX}`));
     },
     connections,

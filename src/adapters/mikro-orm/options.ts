@@ -69,11 +69,7 @@ export type DatabaseKind = {
   /** Corrects the statements of MikroORM that create the tables, since its generator knows no options of tables (ADR 0034). */
   readonly schema: (statements: readonly string[]) => string[];
   /** Methods of the repository of sessions as single statements of this database, which are faster. */
-  readonly sessions?: (
-    connection: () => Connection,
-    plain: SessionRepository,
-    prefix: string,
-  ) => Partial<SessionRepository>;
+  readonly sessions?: (connection: Connection, plain: SessionRepository, prefix: string) => Partial<SessionRepository>;
   /** A query for the time of the server as `now`, in epoch milliseconds; `null` if the database uses the clock of this machine. */
   readonly time: string | null;
   /** A query for the operator: `version` with the name of the product, and `may_create`, whether this role may create tables. */

@@ -2,8 +2,8 @@ import { createRequire } from 'node:module';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { monotonicTime } from '../clock/system.ts';
 import { LoggableError } from '../log/redact-error.ts';
-import { ConflictError, isInUnit } from '../records/units.ts';
-import { field } from './failures.ts';
+import { ConflictError, isInUnit } from '../records/storage.ts';
+import { field } from './dialects.ts';
 import type { PoolState, ServerOptions } from './options.ts';
 import { statementName } from './statements.ts';
 

@@ -1,7 +1,6 @@
 import { type CompiledQuery, Kysely, PostgresDialect } from 'kysely';
 import { reasonOf } from '../log/redact-error.ts';
-import { POSTGRESQL } from './dialects.ts';
-import { field } from './failures.ts';
+import { field, POSTGRESQL } from './dialects.ts';
 import { postgresqlLogin } from './one-statement-login.ts';
 import { postgresqlSessions } from './one-statement-sessions.ts';
 import type { DatabaseKind, ServerOptions } from './options.ts';

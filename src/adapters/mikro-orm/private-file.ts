@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { field } from './failures.ts';
+import { field } from './dialects.ts';
 
 /** The ends of the names of files that SQLite keeps beside a database. It gives them the mode of the database. */
 export const BESIDE_DATABASES = ['-wal', '-shm', '-journal'];

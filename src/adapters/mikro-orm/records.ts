@@ -1,10 +1,10 @@
 import type { QueryResult } from 'kysely';
 import type { Query, Records, Stored } from '../../application/storage/records.ts';
 import { TABLES, type TableName } from '../../application/storage/tables.ts';
-import { type Calls, firstVersion, isStorable, recordsOver, unstorable } from '../records/units.ts';
+import { type Calls, firstVersion, isStorable, recordsOver, unstorable } from '../records/storage.ts';
 import { innerSpan } from '../tracing/spans.ts';
 import type { SqlDialect } from './dialects.ts';
-import { translatedBy } from './failures.ts';
+import { translatedBy } from './dialects.ts';
 import { searchRows } from './search.ts';
 import {
   anyConnection,
@@ -29,16 +29,15 @@ const ROWS_AT_ONCE = 64;
 
 /**
  * Records over Kysely.
- * @param kysely called for each statement. It throws once the database is closed.
  * @param prefix the names of the tables, and of their indexes, begin with it.
  */
-export const mikroOrmRecords = (kysely: () => Sql, dialect: SqlDialect, prefix = '', declared = TABLES): Records => {
+export const mikroOrmRecords = (db: Sql, dialect: SqlDialect, prefix = '', declared = TABLES): Records => {
   const { repeated, transact, system, pipelines } = dialect;
   const tables = sqlTables(prefix, declared);
-  const sendBuilt = builtStatements(system);
+  const [connection, sendBuilt] = [anyConnection(db), builtStatements(system)];
   const translated = translatedBy(dialect.failureOf);
   const outside: Send = (statement) =>
-    translated(() => repeated(() => sendBuilt(anyConnection(kysely()), statement)), statement.table);
+    translated(() => repeated(() => sendBuilt(connection, statement)), statement.table);
   const inTransaction =
     (transaction: Connection): Send =>
     (statement) =>
@@ -47,9 +46,7 @@ export const mikroOrmRecords = (kysely: () => Sql, dialect: SqlDialect, prefix =
     callsOver(outside, tables, { ...dialect, rowLock: null }),
     (work) =>
       innerSpan('transaction', { 'db.system.name': system }, () =>
-        translated(() =>
-          transact(kysely(), (transaction) => work(callsOver(inTransaction(transaction), tables, dialect))),
-        ),
+        translated(() => transact(db, (transaction) => work(callsOver(inTransaction(transaction), tables, dialect)))),
       ),
     { pipelines },
   );

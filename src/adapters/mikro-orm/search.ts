@@ -7,10 +7,7 @@ import { namesOf, type Row, type SqlTable, type TableStatement } from './stateme
 export type SearchIndex = 'pg_trgm' | 'fts5' | null;
 
 /** Makes the index while users change. That of an interrupted attempt is dropped first. @param send outside of a transaction */
-export const makeSearchIndex = async (
-  send: (text: string) => Promise<readonly unknown[]>,
-  prefix: string,
-): Promise<void> => {
+export const makeSearchIndex = async (send: (text: string) => Promise<readonly unknown[]>, prefix: string) => {
   await send(`do $$ begin create extension if not exists pg_trgm; exception when ${NO_EXTENSION} then null; end $$`);
   const mayMake = await send(
     `select 1 from pg_opclass, pg_class where opcname = 'gin_trgm_ops' and pg_opclass_is_visible(pg_opclass.oid)

@@ -1,9 +1,8 @@
 import * as client from 'openid-client';
 import * as v from 'valibot';
 import { LoggableError } from '../log/redact-error.ts';
-import type { Protocol } from './protocol.ts';
 import { addressFrom, CLIENT_METADATA, CLIENT_OPTIONS, Unreachable } from './requests.ts';
-import type { ProviderSettings } from './settings.ts';
+import type { Protocol, ProviderSettings } from './settings.ts';
 
 const URLS = {
   authorization_endpoint: 'https://github.com/login/oauth/authorize',

@@ -3,9 +3,8 @@ import * as client from 'openid-client';
 import { type ClientAuth, ClientSecretBasic, ClientSecretPost, type ServerMetadata } from 'openid-client';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { monotonicTime } from '../clock/system.ts';
-import type { Protocol } from './protocol.ts';
 import { addressFrom, CLIENT_METADATA, CLIENT_OPTIONS, unavailable } from './requests.ts';
-import type { AppleKey, ProviderSettings } from './settings.ts';
+import type { AppleKey, Protocol, ProviderSettings } from './settings.ts';
 
 /** OpenID Connect Discovery §3: the default is `client_secret_basic`. */
 const secretMethod = ({ token_endpoint_auth_methods_supported: named }: ServerMetadata) =>

@@ -4,9 +4,8 @@ import { RECENTLY } from '../../domain/assurance.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { gitHub } from './github.ts';
 import { openId } from './open-id.ts';
-import type { Protocol } from './protocol.ts';
 import { limitedRequests } from './requests.ts';
-import type { ProviderSettings } from './settings.ts';
+import type { Protocol, ProviderSettings } from './settings.ts';
 
 const PROTOCOLS: Readonly<Record<ProviderSettings['protocol'], (of: ProviderSettings) => Protocol>> = {
   openid: openId,
@@ -55,8 +54,5 @@ const identityProvider = (settings: ProviderSettings, baseUrl: string): Identity
 };
 
 /** The configured providers, by their names. */
-export const identityProviders = (
-  settings: readonly ProviderSettings[],
-  baseUrl: string,
-): ReadonlyMap<string, IdentityProvider> =>
+export const identityProviders = (settings: readonly ProviderSettings[], baseUrl: string) =>
   new Map(settings.map((each) => [each.name, identityProvider(each, baseUrl)]));

@@ -63,9 +63,7 @@ const asAppError = (error: unknown): AppError => {
 };
 
 /** The address of a user, or why the provider does not tell it. An identity that is linked to an account needs none. */
-export const addressFrom = (
-  ask: () => Promise<Pick<ProviderAnswer, 'email' | 'isEmailVerified'>>,
-): Promise<Pick<ProviderAnswer, 'email' | 'isEmailVerified' | 'addressError'>> =>
+export const addressFrom = (ask: () => Promise<Pick<ProviderAnswer, 'email' | 'isEmailVerified'>>) =>
   ask()
     .then(({ email, isEmailVerified }) => ({ email: email && typedAccount(email), isEmailVerified }))
     .catch((error: unknown) => ({ email: null, isEmailVerified: false, addressError: asAppError(error) }));

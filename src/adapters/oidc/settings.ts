@@ -1,4 +1,6 @@
 import type { KeyObject } from 'node:crypto';
+import type { Configuration, TokenEndpointResponse, TokenEndpointResponseHelpers } from 'openid-client';
+import type { ProviderAnswer } from '../../application/ports/identity-providers.ts';
 
 /** The key that signs client secrets for Apple. */
 export type AppleKey = {
@@ -21,4 +23,18 @@ export type ProviderSettings = {
   readonly scopes: readonly string[];
   /** Whether the provider sends the browser back by POST. */
   readonly formPost: boolean;
+};
+
+/** What differs between OpenID Connect and OAuth without it. */
+export type Protocol = {
+  readonly configuration: () => Promise<Configuration>;
+  /** Called when a sign-in has failed, perhaps because the configuration is out of date. */
+  readonly onFailedSignIn: (error: unknown) => void;
+  readonly hasIdToken: boolean;
+  /** How the client secret is sent, for the log. */
+  readonly clientMethod: (configuration: Configuration) => string;
+  readonly identityOf: (
+    configuration: Configuration,
+    tokens: TokenEndpointResponse & TokenEndpointResponseHelpers,
+  ) => Promise<Omit<ProviderAnswer, 'provider'>>;
 };

@@ -3,16 +3,16 @@ import { type Query, type Records, type Storage, type Stored, violation } from '
 import { type AnyTable, keyName, TABLES, type TableName, uniquesOf } from '../../application/storage/tables.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { type OwnTables, withOwnTables } from './own-tables.ts';
-import { storageOver } from './storage.ts';
 import {
   type Calls,
   ConflictError,
   firstVersion,
   isStorable,
   recordsOver,
+  storageOver,
   type Transact,
   unstorable,
-} from './units.ts';
+} from './storage.ts';
 
 /** A row of any table. It is replaced, and never changed in place. */
 export type Row = Readonly<Record<string, unknown>> & { readonly version: number };

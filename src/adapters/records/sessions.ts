@@ -5,7 +5,7 @@ import type { UserRepository } from '../../application/ports/user-repository.ts'
 import type { Records, Stored } from '../../application/storage/records.ts';
 import { changeRow, inOrder, removeRow, removeRows, untilDone, usersInOrder } from '../../application/storage/rows.ts';
 import type { Tables } from '../../application/storage/tables.ts';
-import { withProof } from '../../domain/device-binding.ts';
+import { withProof } from '../../domain/device.ts';
 import {
   byLastUse,
   isCovered,

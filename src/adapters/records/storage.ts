@@ -1,7 +1,224 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { channel } from 'node:diagnostics_channel';
+import { setTimeout as pause } from 'node:timers/promises';
+import pLimit from 'p-limit';
 import type { UserRepository } from '../../application/ports/user-repository.ts';
-import type { Listeners, Records, Storage, Stores } from '../../application/storage/records.ts';
+import type { Equal, Listeners, Records, Storage, Stored, Stores } from '../../application/storage/records.ts';
+import type { TableName } from '../../application/storage/tables.ts';
+import { AppError } from '../../domain/errors/app-error.ts';
+import { random } from '../clock/system.ts';
 import { sessionRepositoryOver } from './sessions.ts';
 import { userRepositoryOver } from './users.ts';
+
+/** The store has undone a call because of a concurrent one. `unit` repeats the work then. */
+export class ConflictError extends AppError {
+  constructor(reason: string) {
+    super('DB_QUERY_FAILED', { reason });
+  }
+}
+
+/** Whether every database can store a value: some refuse texts with NUL, and a lone surrogate has no UTF-8 encoding. */
+export const isStorable = (value: unknown): boolean =>
+  typeof value !== 'string' || (!value.includes('\0') && value.isWellFormed());
+
+export const unstorable = (): AppError =>
+  new AppError('DB_QUERY_FAILED', { reason: 'a text that cannot be stored: it has NUL or a lone surrogate' });
+
+/** The version of a new row. It is random, so that it differs from that of an earlier row with the same key. Each replacement adds 1. */
+export const firstVersion = (): number => Math.floor(random() * 2 ** 47);
+
+/** Classes of failures, by SQLSTATE, SQLite's texts, the names and numbers of MySQL's errors, codes of the system and messages of drivers. */
+const CLASSES = [
+  ['read-only', /\b(?:25006|ER_OPTION_PREVENTS_STATEMENT|ER_READ_ONLY_MODE)\b|readonly database/],
+  ['capacity', /\b(?:53\w{3}|ER_CON_COUNT_ERROR|ER_DISK_FULL|ER_RECORD_FILE_FULL)\b|disk is full/],
+  ['timeout', /\b(?:57014|55P03|ER_LOCK_WAIT_TIMEOUT|1969|ER_QUERY_TIMEOUT)\b/],
+  ['conflict', /\b(?:40\w{3}|ER_LOCK_DEADLOCK|ER_CHECKREAD)\b|is locked/],
+  [
+    'connection',
+    /\b(?:08\w{3}|57P0\d|PROTOCOL_CONNECTION_LOST|ER_UNKNOWN_COM_ERROR|E[A-Z]{4,}|EAI_AGAIN)\b|[Cc]onnect|queryable|closed/,
+  ],
+] as const;
+
+export const DATABASE_FAILURES = [...CLASSES.map(([name]) => name), 'other'] as const;
+
+const failures = channel('tandem:database-failure');
+
+/** @param reason of the error, from `reasonOf`. */
+export const failureClassOf = (reason: string): (typeof DATABASE_FAILURES)[number] =>
+  CLASSES.find(([, words]) => words.test(reason))?.[0] ?? 'other';
+
+export const publishDatabaseFailure = (reason: string): void => failures.publish(failureClassOf(reason));
+
+/** @returns a function that removes the listener. */
+export const onDatabaseFailure = (listener: (failure: string) => void): (() => void) => {
+  const listen = (failure: unknown) => listener(String(failure));
+  failures.subscribe(listen);
+  return () => void failures.unsubscribe(listen);
+};
+
+/** The calls of `Records`, outside of units or within one. */
+export type Calls = Omit<Records, 'unit' | 'isUnit'>;
+
+/** Runs work in one transaction: commits when it resolves, and rolls back when it rejects. */
+export type Transact = <Result>(work: (inside: Calls) => Promise<Result>) => Promise<Result>;
+
+/** One run of the work of a unit. */
+type Run = {
+  isOver: boolean;
+  /** No call is sent after one that was refused: MariaDB and MySQL may have ended the transaction, and would store what follows. */
+  hasRefused: boolean;
+  /** The error of the first call that was refused. The transaction fails with it, even if the work catches it. */
+  failure?: AppError;
+  hasConflict: boolean;
+  /** The error that the work has thrown, or the failure. */
+  rejection?: { readonly error: unknown };
+  readonly unanswered: Set<Promise<unknown>>;
+  readonly inTurn: <Result>(call: () => Promise<Result>) => Promise<Result>;
+};
+
+const MOST_RUNS = 10;
+const LONGEST_PAUSE_MS = 100;
+
+/** The unit that the running code belongs to. Callbacks that remain when a unit is over do not belong to it. */
+const units = new AsyncLocalStorage<Run>();
+export const isInUnit = (): boolean => units.getStore()?.isOver === false;
+
+const misused = (reason: string): AppError => new AppError('SYS_UNEXPECTED_ERROR', { reason });
+const nested = async (): Promise<never> => {
+  throw misused('a transaction within another');
+};
+
+/** Longer with each run, and random, so that another unit can get its locks first. */
+const afterConflict = (runs: number): Promise<void> =>
+  pause(Math.min(LONGEST_PAUSE_MS, 5 * 2 ** runs) * (0.5 + random() / 2));
+
+/**
+ * The records of a store. Repeats a unit after a conflict. Refuses a unit within another, which could wait for the outer one for ever, or stay when the
+ * outer one fails.
+ * @param options.pipelines whether the store takes calls of a unit before earlier ones are answered, and carries them out in their order
+ */
+export const recordsOver = (
+  calls: Calls,
+  transact: Transact,
+  { pipelines = false }: { readonly pipelines?: boolean } = {},
+): Records => ({
+  ...eachCall(calls, async (call) => {
+    if (isInUnit()) throw misused('a unit uses records that are not its own');
+    return call();
+  }),
+  async unit(work) {
+    if (isInUnit()) return nested();
+    for (let runs = 1; ; runs += 1) {
+      const inTurn: Run['inTurn'] = pipelines ? (call) => call() : pLimit(1);
+      const run: Run = { isOver: false, hasRefused: false, hasConflict: false, unanswered: new Set(), inTurn };
+      try {
+        return await transact((inside) => inRun(run, () => work(insideOf(inside, run))));
+      } catch (error) {
+        const isConflict = run.hasConflict || error instanceof ConflictError;
+        if (isConflict && runs < MOST_RUNS) {
+          await afterConflict(runs);
+          continue;
+        }
+        // `error` may be that of the rollback, which matters less.
+        throw isConflict ? (run.failure ?? error) : (run.rejection?.error ?? error);
+      }
+    }
+  },
+});
+
+const inRun = <Result>(run: Run, work: () => Promise<Result>): Promise<Result> =>
+  units.run(run, async () => {
+    try {
+      const result = await work().finally(() => untilAnswered(run));
+      if (run.failure !== undefined) throw run.failure;
+      return result;
+    } catch (error) {
+      run.rejection = { error };
+      // `transact` treats any other error as one of the database.
+      throw error instanceof AppError ? error : new AppError('SYS_UNEXPECTED_ERROR');
+    } finally {
+      run.isOver = true;
+    }
+  });
+
+/** Without this, a call that the work has not awaited could be carried out after the transaction. */
+const untilAnswered = async ({ unanswered }: Run): Promise<void> => {
+  while (unanswered.size > 0) await Promise.allSettled(unanswered);
+};
+
+/** The records of a unit. After a refused call, all others fail: with a conflict, if the first was a violation. */
+const insideOf = (inside: Calls, run: Run): Records => ({
+  isUnit: true,
+  ...eachCall(lockingOnce(inside), async (call) => {
+    if (run.isOver) throw misused('a transaction that is over');
+    const outcome = outcomeOf(call, run);
+    run.unanswered.add(outcome);
+    const forget = () => void run.unanswered.delete(outcome);
+    outcome.then(forget, forget);
+    return outcome;
+  }),
+  unit: nested,
+});
+
+/** Calls fail in the order in which they were made. So the first error that the work gets is that of the call which was refused. */
+const outcomeOf = async <Result>(call: () => Promise<Result>, run: Run): Promise<Result> => {
+  const earlier = [...run.unanswered];
+  const goesOnAfterViolation = run.failure?.code === 'DB_UNIQUE_VIOLATION';
+  try {
+    return await run.inTurn(async () => {
+      if (run.hasRefused)
+        throw new AppError('DB_QUERY_FAILED', { reason: 'an earlier call of the transaction was refused' });
+      try {
+        return await call();
+      } catch (error) {
+        run.hasRefused = true;
+        throw error;
+      }
+    });
+  } catch (error) {
+    await Promise.allSettled(earlier);
+    run.hasConflict ||= goesOnAfterViolation || error instanceof ConflictError;
+    if (error instanceof AppError) run.failure ??= error;
+    throw error;
+  }
+};
+
+/** The same calls, but `lock` does not read again a row that the unit has locked, and not changed since. */
+const lockingOnce = (inside: Calls): Calls => {
+  const locked = new Map<TableName, Map<string, Promise<unknown>>>();
+  // Removing a user also removes rows of other tables.
+  const forget = (table: TableName): void => {
+    if (table === 'users') locked.clear();
+    else locked.delete(table);
+  };
+  const changing = <Result>(table: TableName, change: () => Promise<Result>): Promise<Result> => {
+    forget(table);
+    return change().finally(() => forget(table));
+  };
+  return {
+    ...inside,
+    insert: (table, ...given) => changing(table, () => inside.insert(table, ...given)),
+    replace: (table, ...given) => changing(table, () => inside.replace(table, ...given)),
+    remove: (table, ...given) => changing(table, () => inside.remove(table, ...given)),
+    async lock<Name extends TableName>(table: Name, key: Equal<Name>) {
+      const name = JSON.stringify(key);
+      const rows = (locked.get(table) ?? new Map()) as Map<string, Promise<Stored<Name> | null>>;
+      const reading = rows.get(name) ?? inside.lock(table, key);
+      locked.set(table, rows.set(name, reading));
+      const row = await reading;
+      if (row === null) rows.delete(name);
+      return structuredClone(row);
+    },
+  };
+};
+
+const eachCall = (calls: Calls, make: <Result>(call: () => Promise<Result>) => Promise<Result>): Calls => ({
+  insert: (...given) => make(() => calls.insert(...given)),
+  list: (...given) => make(() => calls.list(...given)),
+  replace: (...given) => make(() => calls.replace(...given)),
+  remove: (...given) => make(() => calls.remove(...given)),
+  lock: (...given) => make(() => calls.lock(...given)),
+});
 
 /** @param users those of the application, if it has a table of users of its own, which then also the sessions use. */
 export const storesOver = (records: Records, users: UserRepository = userRepositoryOver(records)): Stores => ({

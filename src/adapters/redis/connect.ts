@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from 'pino';
-import { onResponseTimeout, withResponseTimeout } from '../limits/response-timeout.ts';
+import { onResponseTimeout, withResponseTimeout } from '../limits/time-limits.ts';
 import { LoggableError, reasonOf } from '../log/redact-error.ts';
 import { leafSpan } from '../tracing/spans.ts';
 import { connectCluster } from './cluster.ts';

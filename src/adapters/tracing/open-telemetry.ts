@@ -8,7 +8,7 @@ import {
 } from '@opentelemetry/resources';
 import { BatchSpanProcessor, type SpanExporter, type SpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { random } from '../clock/system.ts';
-import { withResponseTimeout, withTimeout } from '../limits/response-timeout.ts';
+import { withResponseTimeout, withTimeout } from '../limits/time-limits.ts';
 import { SAMPLED, type SpanRecorder } from './spans.ts';
 
 export type TracingOptions = {

@@ -1,4 +1,4 @@
-import { bindingOf } from '../../domain/device-binding.ts';
+import { bindingOf } from '../../domain/device.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { type AccountEvent, EVENTS_KEPT, type EventKind, NO_ORIGIN, withoutOperatorName } from '../../domain/event.ts';
 import { publicUser, type User } from '../../domain/user.ts';

@@ -1,8 +1,7 @@
 import type { Attributes } from '../../domain/attributes.ts';
-import { AppError } from '../../domain/errors/app-error.ts';
+import { AppError, duplicateUser } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { VerifiedIdentity } from '../../domain/identity.ts';
-import { preferredLocale } from '../../domain/locale.ts';
 import { scopesOf } from '../../domain/operator.ts';
 import { assertPasswordAllowed, NO_PASSWORD } from '../../domain/password.ts';
 import {
@@ -11,11 +10,12 @@ import {
   INVITATIONS_AT_MOST,
   type Invitation,
 } from '../../domain/registration.ts';
+import { preferredLocale } from '../../domain/text.ts';
 import { canonicalEmail, derivedUsernames, isClaimable, newUser, type User } from '../../domain/user.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { type Core, enqueue, record, type Service } from '../service.ts';
 import type { ClientContext } from '../sessions/prove-device.ts';
-import { findInvitation, listInvitations, putInvitation, takeInvitation } from '../storage/credentials.ts';
+import { findInvitation, linksAbout, listInvitations, putInvitation, takeInvitation } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 
 const invalidInvitation = (): AppError =>
@@ -142,6 +142,21 @@ const attributesOf = async (
   if (scopesOf(operators, attributes).length > scopesOf(operators, invitation?.attributes ?? {}).length)
     throw new AppError('SYS_HOOK_UNAVAILABLE', { reason: 'it makes an operator of ADMIN_USERS' });
   return attributes;
+};
+
+/** Whether an address is reserved for its former user, who can still take it back (ADR 0010). Whoever proves it may have it nevertheless. */
+export const isReserved = async (
+  { clock }: Pick<Core, 'clock'>,
+  { records }: Pick<Stores, 'records'>,
+  { id, email }: Pick<User, 'id' | 'email'>,
+): Promise<boolean> => {
+  const undos = await linksAbout(records, 'email-change-undo', email, clock.now());
+  return undos.some(({ userId }) => userId !== id);
+};
+
+/** Called after the user got the address, in the same transaction: a user who gave it up at the same time has reserved it by then. */
+export const assertNotReserved = async (deps: Core, stores: Stores, user: Pick<User, 'id' | 'email'>) => {
+  if (await isReserved(deps, stores, user)) throw duplicateUser('email', 'the address is reserved');
 };
 
 /** Stores an applicant under the first free username. Each try has its own transaction, which a taken name ends. */

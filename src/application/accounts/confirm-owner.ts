@@ -1,6 +1,5 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import type { User } from '../../domain/user.ts';
 import {
   beginAttempt,
   deviceCodeAttempt,
@@ -29,18 +28,15 @@ export type Confirmation = RequestWithPassword & {
   readonly code?: string | undefined;
 };
 
-type ConfirmedOwner = {
-  readonly user: User;
-  /** Locks the user, checks the password again, and uses the code up, in the transaction of what is confirmed. */
-  readonly lock: (stores: Stores) => Promise<User>;
-};
-
-/** The user of a request for which an access token is not enough: it needs the password, or a code that was mailed to the present address. */
-export const confirmedOwner = async (deps: Service, input: Confirmation): Promise<ConfirmedOwner> => {
+/**
+ * The user of a request for which an access token is not enough: it needs the password, or a code that was mailed to the present address.
+ * @returns `lock`, which locks the user, checks the password again, and uses the code up, in the transaction of what is confirmed
+ */
+export const confirmedOwner = async (deps: Service, input: Confirmation) => {
   const { password, code, sessionId, tokenIssuedAt, userId } = input;
   if (password !== undefined) {
     const user = await userWithPassword(deps, { ...input, password });
-    return { user, lock: (stores) => lockedUserWithPassword(deps, stores, input, user) };
+    return { user, lock: (stores: Stores) => lockedUserWithPassword(deps, stores, input, user) };
   }
   if (code === undefined) throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: REQUIRED });
   const user = await liveUser(deps, input);
@@ -53,7 +49,7 @@ export const confirmedOwner = async (deps: Service, input: Confirmation): Promis
   await deps.attempts.succeed(attempt);
   return {
     user,
-    lock: async (stores) => {
+    lock: async (stores: Stores) => {
       const locked = await lockedUserWithPassword(deps, stores, input, user);
       if ((await takeLink(stores.records, 'confirmation-code', tokenHash, deps.clock.now())) === null)
         throw invalidCode('the code was used');

@@ -1,11 +1,11 @@
 import { duplicateUser } from '../../domain/errors/app-error.ts';
 import { type Identity, type IdentityKey, newIdentity } from '../../domain/identity.ts';
 import { derivedUsernames, newUser, type User } from '../../domain/user.ts';
-import { isReserved } from '../links.ts';
 import type { FactorSecrets, RandomSecrets } from '../ports/secrets.ts';
 import type { Core } from '../service.ts';
 import { findIdentity } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
+import { isReserved } from './applicant.ts';
 
 export type ImportDeps = Core & {
   readonly secrets: RandomSecrets;

@@ -9,7 +9,7 @@ import type { ClientContext } from '../sessions/prove-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import { deleteLinks } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
-import { removeAccount } from './delete-account.ts';
+import { removeAccount } from './profile.ts';
 import { endUnproven, endWays, proveAddress } from './ways.ts';
 
 /** Requests a link that sets a new password. The account is looked up only when the mail is sent, so that the response time does not show it. */

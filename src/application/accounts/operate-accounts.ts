@@ -15,8 +15,8 @@ import { putLink } from '../storage/credentials.ts';
 import { takeOperatorEvents } from '../storage/events.ts';
 import { existingUser, lockedUser } from './account-data.ts';
 import { settleEmailChange } from './change-email.ts';
-import { removeAccount } from './delete-account.ts';
 import { freeUsername } from './import-user.ts';
+import { removeAccount } from './profile.ts';
 import { endUnproven, endWays } from './ways.ts';
 
 export const disableAccount =

@@ -1,11 +1,11 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import { NO_LOCALE } from '../../domain/locale.ts';
 import { assertPasswordAllowed } from '../../domain/password.ts';
+import { NO_LOCALE } from '../../domain/text.ts';
 import { type PublicUser, publicUser } from '../../domain/user.ts';
 import { lockedUserWithPassword, userWithPassword } from '../login/compare-password.ts';
 import { recordChange } from '../notices.ts';
-import { type Core, NEVER_CANCELLED, type Service } from '../service.ts';
+import { type Core, NEVER_CANCELLED, record, type Service, type Sources } from '../service.ts';
 import {
   type Caller,
   type CallerWithToken,
@@ -13,8 +13,11 @@ import {
   currentUser,
   lockedLiveUser,
 } from '../sessions/current-user.ts';
+import { endSessionsOf } from '../sessions/end-sessions.ts';
 import { replaceSession, runReplacing } from '../sessions/open-session.ts';
 import { hookClaimsFor, type TokenPair } from '../sessions/tokens.ts';
+import type { Stores } from '../storage/records.ts';
+import { type Confirmation, confirmedOwner } from './confirm-owner.ts';
 import { endWays } from './ways.ts';
 
 type ChangePasswordInput = CallerWithToken & {
@@ -71,3 +74,26 @@ export const changeLocale =
       await recordChange(deps, stores, { kind: 'locale-changed', user, sessionId: caller.sessionId, origin });
       return currentUser(stores, changed);
     });
+
+export const deleteAccount =
+  (deps: Service) =>
+  async (input: Confirmation, cancellation = NEVER_CANCELLED): Promise<void> => {
+    const { origin = NO_ORIGIN } = input;
+    const { lock } = await confirmedOwner(deps, input);
+    cancellation.throwIfAborted();
+    await deps.transactions.run(async (stores) => {
+      const { id } = await lock(stores);
+      await removeAccount(deps, stores, id, origin);
+    });
+  };
+
+/** Removes a user with everything that is stored about them. @returns whether there was such a user: `true` for one of several concurrent callers. */
+export const removeAccount = async (deps: Sources, stores: Stores, userId: string, origin: Origin) => {
+  // Locks the user.
+  const found = await stores.users.update(userId, { now: deps.clock.now() });
+  if (found === null) return false;
+  await endSessionsOf(deps, stores, userId, { reason: 'account-deleted', origin });
+  await record(deps, stores, origin, [{ userId, kind: 'deleted' }]);
+  await stores.users.remove(userId);
+  return true;
+};

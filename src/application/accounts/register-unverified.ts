@@ -2,12 +2,12 @@ import { AppError, duplicateUser } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { isHash, NO_PASSWORD } from '../../domain/password.ts';
 import { isClaimable, isImported, type User } from '../../domain/user.ts';
-import { assertNotReserved, isReserved, removeUndos, waysNow } from '../links.ts';
+import { removeUndos, waysNow } from '../links.ts';
 import { comparePassword, loginAttempts } from '../login/compare-password.ts';
 import { enqueue, NEVER_CANCELLED, type Pause, record, type Service } from '../service.ts';
 import { countEvents } from '../storage/events.ts';
 import type { Stores } from '../storage/records.ts';
-import { applicantOf, assertAllowed, type RegisterInput } from './applicant.ts';
+import { applicantOf, assertAllowed, assertNotReserved, isReserved, type RegisterInput } from './applicant.ts';
 import { settleEmailChange } from './change-email.ts';
 
 /** Milliseconds: several times as long as a registration takes in the database. */

@@ -4,7 +4,6 @@ import type { VerifiedIdentity } from '../../domain/identity.ts';
 import type { Invitation } from '../../domain/registration.ts';
 import { isClaimable, type User } from '../../domain/user.ts';
 import { storeIdentity } from '../linked-identities.ts';
-import { assertNotReserved } from '../links.ts';
 import { newPendingLogin } from '../login/pending-login.ts';
 import { type Cancellation, enqueue, NEVER_CANCELLED, record, type Service } from '../service.ts';
 import { rememberDevice } from '../sessions/end-sessions.ts';
@@ -16,12 +15,13 @@ import {
   type Applicant,
   applicantOf,
   assertAllowed,
+  assertNotReserved,
   isTaken,
   type RegisterInput,
   underFreeUsername,
   useInvitation,
 } from './applicant.ts';
-import { removeAccount } from './delete-account.ts';
+import { removeAccount } from './profile.ts';
 import { registerUnverified } from './register-unverified.ts';
 import { proveAddress } from './ways.ts';
 

@@ -1,8 +1,8 @@
 import { type Origin, SESSION_ENDINGS } from '../../domain/event.ts';
 import { LINK_PURPOSES } from '../../domain/link.ts';
-import { preferredLocale } from '../../domain/locale.ts';
 import { isHash, NO_PASSWORD } from '../../domain/password.ts';
 import { isConfirmed } from '../../domain/second-factor.ts';
+import { preferredLocale } from '../../domain/text.ts';
 import type { User } from '../../domain/user.ts';
 import { type AccountAct, fateOf, type WayIn } from '../../domain/ways-in.ts';
 import { blockIdentities } from '../linked-identities.ts';

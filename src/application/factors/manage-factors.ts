@@ -1,6 +1,6 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import { isConfirmed } from '../../domain/second-factor.ts';
+import { type Factor, isConfirmed } from '../../domain/second-factor.ts';
 import { deviceCodeAttempt } from '../login/compare-password.ts';
 import { recordChange } from '../notices.ts';
 import type { FactorSecrets } from '../ports/secrets.ts';
@@ -8,8 +8,8 @@ import type { Service } from '../service.ts';
 import { type Caller, type CallerWithToken, liveUser, lockedFactorOwner } from '../sessions/current-user.ts';
 import { forgetDevices } from '../sessions/end-sessions.ts';
 import { codesOf, factorsOf, storeCodes } from '../storage/credentials.ts';
-import type { Stores } from '../storage/records.ts';
-import { removeRow } from '../storage/rows.ts';
+import type { Records, Stores } from '../storage/records.ts';
+import { changeRow, removeRow, rowsOf } from '../storage/rows.ts';
 import { addApp, enrol, replaceCodes } from './enrol-app.ts';
 import { raiseSession } from './step-up.ts';
 import { compareCode } from './verify-factor.ts';
@@ -86,3 +86,30 @@ const endSecondFactor = async (deps: Service, stores: Stores, userId: string, or
 };
 
 const noSuchFactor = (): AppError => new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such factor' });
+
+type ReEncryptDeps = { readonly records: Records; readonly factorSecrets: FactorSecrets };
+
+/** How many secrets were encrypted anew, had the current key before, and cannot be decrypted. */
+type Counts = { changed: number; current: number; undecryptable: number };
+
+/** Encrypts the secrets of all factors with the current key. What cannot be decrypted stays as it is. */
+export const reEncryptFactors = (deps: ReEncryptDeps) => async (): Promise<Readonly<Counts>> => {
+  const counts: Counts = { changed: 0, current: 0, undecryptable: 0 };
+  for await (const factor of rowsOf(deps.records, 'factors')) {
+    const outcome = await reEncrypt(deps, factor);
+    if (outcome !== null) counts[outcome] += 1;
+  }
+  return counts;
+};
+
+/** @returns `null` for a factor that was removed or changed meanwhile. */
+const reEncrypt = async ({ records, factorSecrets }: ReEncryptDeps, { id, userId, secret: from }: Factor) => {
+  if (factorSecrets.isCurrent(from)) return 'current';
+  const secret = factorSecrets.decrypt(from, userId);
+  if (secret === null) return 'undecryptable';
+  const to = factorSecrets.encrypt(secret, userId);
+  const changed = await changeRow(records, 'factors', { id, userId }, (row) =>
+    row.secret === from ? { ...row, secret: to } : null,
+  );
+  return changed && 'changed';
+};

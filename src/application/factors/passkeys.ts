@@ -126,16 +126,14 @@ export type BegunPasskeyRegistration = {
   readonly existing: readonly Pick<Passkey, 'credentialId' | 'transports'>[];
 };
 
-export const beginPasskeyRegistration =
-  (deps: Service) =>
-  async (caller: Caller): Promise<BegunPasskeyRegistration> => {
-    const { id: userId, username } = await liveUser(deps, caller);
-    const existing = await passkeysOf(deps.records, userId);
-    const userHandle = existing[0]?.userHandle ?? deps.secrets.random();
-    const { sessionId } = caller;
-    const { challenge } = newChallenge(deps, { purpose: 'passkey-registration', userId, sessionId, value: userHandle });
-    return { challenge, userHandle, username, existing };
-  };
+export const beginPasskeyRegistration = (deps: Service) => async (caller: Caller) => {
+  const { id: userId, username } = await liveUser(deps, caller);
+  const existing = await passkeysOf(deps.records, userId);
+  const userHandle = existing[0]?.userHandle ?? deps.secrets.random();
+  const { sessionId } = caller;
+  const { challenge } = newChallenge(deps, { purpose: 'passkey-registration', userId, sessionId, value: userHandle });
+  return { challenge, userHandle, username, existing };
+};
 
 type NewPasskey = {
   readonly credential: NewCredential;
@@ -146,11 +144,7 @@ type NewPasskey = {
 /** Stores a passkey whose registration the session of the request has begun. A user who has no other way in gets recovery codes. */
 export const addPasskey =
   (deps: Service) =>
-  async (
-    caller: Caller,
-    { credential, name, mediation }: NewPasskey,
-    origin: Origin = NO_ORIGIN,
-  ): Promise<ListedPasskey & { readonly recoveryCodes?: readonly string[] }> => {
+  async (caller: Caller, { credential, name, mediation }: NewPasskey, origin: Origin = NO_ORIGIN) => {
     const { userId, sessionId } = caller;
     const challenge = openChallenge(deps, credential, 'passkey-registration');
     if (challenge.userId !== userId || challenge.sessionId !== sessionId)

@@ -1,4 +1,4 @@
-import { type Authentications, authenticatedBy, type Method, type StepUp } from '../../domain/assurance.ts';
+import { type Authentications, authenticatedBy, type StepUp } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { Session, SessionKey } from '../../domain/session.ts';
@@ -63,19 +63,14 @@ export const stepUp =
     return renewed ?? issueAccess(deps, user, session, now, hookClaims);
   };
 
-type VerifiedAgain = {
-  readonly method: Method;
-  /** Uses the factor up, or checks the password again, in a transaction that has locked the user. */
-  readonly use: (stores: Stores, locked: User) => Promise<void>;
-};
-
+/** @returns `use`, which uses the factor up, or checks the password again, in a transaction that has locked the user. */
 const verifyAgain = async (
   deps: Service,
   { factor, userId, sessionId, tokenIssuedAt, origin = NO_ORIGIN }: StepUpInput,
-): Promise<VerifiedAgain> => {
+) => {
   if ('password' in factor) {
     const user = await userWithPassword(deps, { userId, sessionId, tokenIssuedAt, password: factor.password });
-    return { method: 'password', use: async (_stores, locked) => assertSamePassword(user, locked) };
+    return { method: 'password' as const, use: async (_: Stores, locked: User) => assertSamePassword(user, locked) };
   }
   const user = await liveUser(deps, { userId, sessionId });
   const attempts = [deviceCodeAttempt(user, { claims: { iat: tokenIssuedAt }, sessionId })];

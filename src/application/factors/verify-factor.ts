@@ -1,4 +1,3 @@
-import type { Method } from '../../domain/assurance.ts';
 import type { Origin } from '../../domain/event.ts';
 import { acceptedSteps, canonicalRecoveryCode, type Factor, isConfirmed } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
@@ -18,12 +17,6 @@ export type PresentedFactor =
   | { readonly recoveryCode: string }
   | { readonly credential: UsedCredential };
 
-type VerifiedFactor = {
-  readonly method: Extract<Method, 'totp' | 'recovery-code' | 'passkey' | 'verified-passkey'>;
-  /** Uses the factor up, in a transaction that has locked the user. @throws AppError AUTH_SECOND_FACTOR_INVALID, AUTH_PASSKEY_INVALID when it was used */
-  readonly use: (stores: Stores) => Promise<void>;
-};
-
 type Presentation = {
   readonly user: User;
   readonly attempts: readonly Attempt[];
@@ -31,38 +24,25 @@ type Presentation = {
 };
 
 /**
- * Verifies a factor of a user. Only codes of apps can be guessed, so only they are limited: a user who has to wait can still present another factor.
+ * Verifies a factor of a user. `use` uses it up, in a transaction that has locked the user. Only codes of apps can be guessed, so only they are limited: a user who has to wait can still present another factor.
  * @throws AppError AUTH_PASSKEY_INVALID, AUTH_SECOND_FACTOR_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED; DB_RECORD_NOT_FOUND for an unknown passkey
  */
-export const verifyFactor = async (
-  deps: Service,
-  presented: PresentedFactor,
-  presentation: Presentation,
-): Promise<VerifiedFactor> => {
+export const verifyFactor = async (deps: Service, presented: PresentedFactor, presentation: Presentation) => {
   if ('code' in presented) return verifyCode(deps, presented.code, presentation);
   if ('recoveryCode' in presented) return verifyRecoveryCode(deps, presented.recoveryCode, presentation);
   const verified = await verifyPasskey(deps, presented.credential);
   if (verified.passkey.userId !== presentation.user.id) throw invalidPasskey('the passkey of another user');
-  return { method: verified.method, use: (stores) => usePasskey(deps, stores, verified, presentation) };
+  return { method: verified.method, use: (stores: Stores) => usePasskey(deps, stores, verified, presentation) };
 };
 
-export const verifyFirstCode = async (
-  deps: Service,
-  presented: PresentedFactor,
-  presentation: Presentation,
-): Promise<VerifiedFactor> => {
+export const verifyFirstCode = async (deps: Service, presented: PresentedFactor, presentation: Presentation) => {
   if (!('code' in presented)) throw invalidSecondFactor('the user has no factor');
   return verifyCode(deps, presented.code, presentation, (factor) => !isConfirmed(factor));
 };
 
-const verifyCode = async (
-  deps: Service,
-  code: string,
-  { user, attempts }: Presentation,
-  accepts = isConfirmed,
-): Promise<VerifiedFactor> => {
+const verifyCode = async (deps: Service, code: string, { user, attempts }: Presentation, accepts = isConfirmed) => {
   const apps = (await factorsOf(deps.records, user.id)).filter(accepts);
-  return { method: 'totp', use: await compareCode(deps, code, apps, attempts) };
+  return { method: 'totp' as const, use: await compareCode(deps, code, apps, attempts) };
 };
 
 /** Compares a code with those of authenticator apps. A code whose step was used counts as wrong. @returns the function that uses the step up. */
@@ -71,7 +51,7 @@ export const compareCode = async (
   code: string,
   factors: readonly Factor[],
   attempts: readonly Attempt[],
-): Promise<VerifiedFactor['use']> => {
+) => {
   const attempt = await beginAttempt(deps.attempts, attempts);
   const found = factors
     .map((factor) => ({ factor, step: stepOf(deps, factor, code) }))
@@ -79,7 +59,7 @@ export const compareCode = async (
   if (found === undefined || found.step === null) throw invalidSecondFactor('the code is wrong, or was used');
   await deps.attempts.succeed(attempt);
   const { factor, step } = found;
-  return async ({ records }) => {
+  return async ({ records }: Stores) => {
     if (!(await useStep(records, factor, step, deps.clock.now()))) throw invalidSecondFactor('the code was used');
   };
 };
@@ -91,11 +71,7 @@ const stepOf = ({ secrets, clock }: Service, { secret: encrypted, userId, lastSt
   return steps.find((step) => secrets.oneTimePassword(secret, step) === code) ?? null;
 };
 
-const verifyRecoveryCode = async (
-  deps: Service,
-  typed: string,
-  { user, origin }: Presentation,
-): Promise<VerifiedFactor> => {
+const verifyRecoveryCode = async (deps: Service, typed: string, { user, origin }: Presentation) => {
   const code = canonicalRecoveryCode(typed);
   if (code === null) throw invalidSecondFactor('no recovery code has this form');
   const hash = deps.secrets.hashOf(code);
@@ -104,5 +80,5 @@ const verifyRecoveryCode = async (
       throw invalidSecondFactor('the user has no such recovery code');
     await recordChange(deps, stores, { kind: 'recovery-code-used', user, origin });
   };
-  return { method: 'recovery-code', use };
+  return { method: 'recovery-code' as const, use };
 };

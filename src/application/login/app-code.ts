@@ -32,8 +32,7 @@ const missingFor = async (deps: Service, found: LiveSession, purpose: CodePurpos
  * @param presented a proof of the key of the browser's session, if a page has one: copied cookies are not enough.
  */
 export const makeAppCode =
-  (deps: Service) =>
-  async (caller: Caller, challenge: string, presented: Presented, purpose: CodePurpose): Promise<string> => {
+  (deps: Service) => async (caller: Caller, challenge: string, presented: Presented, purpose: CodePurpose) => {
     const found = await liveSession(deps, caller);
     const { user, session } = found;
     const missing = await missingFor(deps, found, purpose);

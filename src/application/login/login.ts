@@ -1,4 +1,5 @@
 import { needsSecondFactor, type SecondFactorPolicy } from '../../domain/assurance.ts';
+import { isKnown } from '../../domain/device.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { isHashable, NO_PASSWORD, UNKNOWN_PASSWORD } from '../../domain/password.ts';
 import { canonicalRecoveryCode } from '../../domain/second-factor.ts';
@@ -9,9 +10,10 @@ import { rememberedDeviceId } from '../sessions/end-sessions.ts';
 import type { OpenedSession } from '../sessions/open-session.ts';
 import type { ClientContext } from '../sessions/prove-device.ts';
 import { codesOf, identitiesOf, useCode } from '../storage/credentials.ts';
+import { messagesOf } from '../storage/outbox.ts';
 import type { Records } from '../storage/records.ts';
 import { comparePassword, loginAttempts, ownToken } from './compare-password.ts';
-import { askForDeviceCode, codeNeeded } from './new-device-code.ts';
+import { askForDeviceCode } from './new-device-code.ts';
 import {
   assertMayLogIn,
   type LoginClient,
@@ -68,6 +70,49 @@ export const login = (deps: Service) => {
     const opening = { user: current, authentications, cancellation };
     return openPasswordLogin(deps, client, opening, deviceId, inTurn);
   };
+};
+
+/** `ofRight`: a right password needs a code. `ofWrong`: a wrong one is answered as if it needed a code. */
+type Needed = { readonly ofWrong: boolean; readonly ofRight: boolean };
+
+/**
+ * Whether a password on a new device needs a code by mail. Whoever guesses passwords there gets the same answer to right and wrong ones, after as
+ * many statements, even for an account that does not exist. Where all users need a second factor, none needs a code.
+ */
+const codeNeeded = async (
+  deps: Service,
+  user: User | null,
+  client: LoginClient,
+  rememberedDevices: readonly string[],
+): Promise<Needed> => {
+  const { newDeviceCode = 'off', secondFactor } = deps;
+  const isOff = newDeviceCode === 'off' || secondFactor === 'required';
+  if (isOff || (await isKnownDevice(deps, user, client, rememberedDevices))) return { ofWrong: false, ofRight: false };
+  const isLate = newDeviceCode === 'while-mail-works' && (await isMailLate(deps, user));
+  const isAsked = user !== null && user.emailVerifiedAt !== null && !needsSecondFactor(deps, user);
+  return { ofWrong: true, ofRight: isAsked && !isLate };
+};
+
+const isKnownDevice = async (
+  deps: Service,
+  user: User | null,
+  { keys: { deviceKey }, verified }: LoginClient,
+  rememberedDevices: readonly string[],
+): Promise<boolean> => {
+  const live = deviceKey === null ? [] : await deps.sessions.listByUser(user?.id ?? '', deps.clock.now());
+  if (user === null) return false;
+  if (ownToken(verified, user) || live.some((session) => session.deviceKey === deviceKey)) return true;
+  return (await rememberedDeviceId(deps, user, rememberedDevices, isKnown)) !== null;
+};
+
+/** Milliseconds after which a mail is late. */
+const LATE = 5 * 60_000;
+
+/** Whether mail to the user is late. Mail to others does not count, since anybody can enter an address to which no mail can be delivered. */
+const isMailLate = async ({ records, clock }: Service, user: User | null): Promise<boolean> => {
+  const latest = clock.now() - LATE;
+  const waiting = await messagesOf(records, user?.id ?? '');
+  return waiting.some(({ kind, createdAt }) => kind === 'new-device-code' && createdAt <= latest);
 };
 
 /** Whether the user has no other way in than passkeys and recovery codes. An unproven address is none, since it may be mistyped. */

@@ -1,61 +1,15 @@
-import { needsSecondFactor } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
-import { isKnown } from '../../domain/remembered-device.ts';
 import { canonicalAccount, type User } from '../../domain/user.ts';
 import { useCodes } from '../login-code.ts';
 import type { Cancellation, Service } from '../service.ts';
-import { rememberDevice, rememberedDeviceId } from '../sessions/end-sessions.ts';
+import { rememberDevice } from '../sessions/end-sessions.ts';
 import type { OpenedSession } from '../sessions/open-session.ts';
 import type { ClientContext } from '../sessions/prove-device.ts';
-import { messagesOf } from '../storage/outbox.ts';
 import { type AskedLogin, askForCode, guessCode, unseal } from './asked-code.ts';
-import { loginAttempts, ownToken } from './compare-password.ts';
-import { type LoginClient, loginClient, openLogin } from './open-login.ts';
+import { loginAttempts } from './compare-password.ts';
+import { loginClient, openLogin } from './open-login.ts';
 import { invalidSecondFactor } from './pending-login.ts';
-
-/** `ofRight`: a right password needs a code. `ofWrong`: a wrong one is answered as if it needed a code. */
-type Needed = { readonly ofWrong: boolean; readonly ofRight: boolean };
-
-/**
- * Whether a password on a new device needs a code by mail. Whoever guesses passwords there gets the same answer to right and wrong ones, after as
- * many statements, even for an account that does not exist. Where all users need a second factor, none needs a code.
- */
-export const codeNeeded = async (
-  deps: Service,
-  user: User | null,
-  client: LoginClient,
-  rememberedDevices: readonly string[],
-): Promise<Needed> => {
-  const { newDeviceCode = 'off', secondFactor } = deps;
-  const isOff = newDeviceCode === 'off' || secondFactor === 'required';
-  if (isOff || (await isKnownDevice(deps, user, client, rememberedDevices))) return { ofWrong: false, ofRight: false };
-  const isLate = newDeviceCode === 'while-mail-works' && (await isMailLate(deps, user));
-  const isAsked = user !== null && user.emailVerifiedAt !== null && !needsSecondFactor(deps, user);
-  return { ofWrong: true, ofRight: isAsked && !isLate };
-};
-
-const isKnownDevice = async (
-  deps: Service,
-  user: User | null,
-  { keys: { deviceKey }, verified }: LoginClient,
-  rememberedDevices: readonly string[],
-): Promise<boolean> => {
-  const live = deviceKey === null ? [] : await deps.sessions.listByUser(user?.id ?? '', deps.clock.now());
-  if (user === null) return false;
-  if (ownToken(verified, user) || live.some((session) => session.deviceKey === deviceKey)) return true;
-  return (await rememberedDeviceId(deps, user, rememberedDevices, isKnown)) !== null;
-};
-
-/** Milliseconds after which a mail is late. */
-const LATE = 5 * 60_000;
-
-/** Whether mail to the user is late. Mail to others does not count, since anybody can enter an address to which no mail can be delivered. */
-const isMailLate = async ({ records, clock }: Service, user: User | null): Promise<boolean> => {
-  const latest = clock.now() - LATE;
-  const waiting = await messagesOf(records, user?.id ?? '');
-  return waiting.some(({ kind, createdAt }) => kind === 'new-device-code' && createdAt <= latest);
-};
 
 /** A hash of what must not change between the password and the code. */
 const accountState = ({ secrets }: Service, user: User): string =>

@@ -1,5 +1,5 @@
 import type { Authenticated, Authentications } from '../../domain/assurance.ts';
-import type { DeviceKeys } from '../../domain/device-binding.ts';
+import type { DeviceKeys } from '../../domain/device.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { User } from '../../domain/user.ts';
@@ -127,7 +127,8 @@ const storeLogin = async (
 ): Promise<OpenedSession> => {
   // Checked again, since an operator who disables the account ends only the sessions that were stored before.
   assertMayLogIn(deps, user);
-  await endPresentedSessions(deps, stores, { userId: user.id, verified, origin, reason: 'replaced' });
+  if (verified.length > 0)
+    await endPresentedSessions(deps, stores, { userId: user.id, verified, origin, reason: 'replaced' });
   const isUsual = isOwnDevice || (await isUsualLogin(deps, stores, user, origin));
   await storeSession(deps, stores, session, { kind: 'logged-in', user, origin, rememberedDeviceId });
   if (isUsual) await notifyOfFailures(deps, stores, { user, origin });

@@ -1,6 +1,5 @@
 import type { MailName } from '../../domain/event-table.ts';
-import { fallbacksOf, LAST_LOCALE } from '../../domain/locale.ts';
-import { withoutHidden } from '../../domain/text.ts';
+import { fallbacksOf, LAST_LOCALE, withoutHidden } from '../../domain/text.ts';
 import type { Mail } from '../ports/mailer.ts';
 import { filledTemplate, filledText, Html, html, type Templates, textsIn } from '../templates.ts';
 

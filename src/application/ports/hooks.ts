@@ -1,6 +1,7 @@
 import type { Authenticated } from '../../domain/assurance.ts';
 import type { Attributes } from '../../domain/attributes.ts';
-import type { AccountEvent, Device } from '../../domain/event.ts';
+import type { Device } from '../../domain/device.ts';
+import type { AccountEvent } from '../../domain/event.ts';
 import type { Session } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import type { Webhook, WebhookMessage } from '../../domain/webhook.ts';

@@ -1,4 +1,4 @@
-import type { DeviceProof } from '../../domain/device-binding.ts';
+import type { DeviceProof } from '../../domain/device.ts';
 import type { Operator } from '../../domain/operator.ts';
 
 export type ProofTarget = {

@@ -1,6 +1,6 @@
 import type { Authenticated } from '../../domain/assurance.ts';
-import type { DeviceProof } from '../../domain/device-binding.ts';
-import type { Device, StoredEvent } from '../../domain/event.ts';
+import type { Device, DeviceProof } from '../../domain/device.ts';
+import type { StoredEvent } from '../../domain/event.ts';
 import type { PartWithUser, Rotation, RotationOutcome, Session, SessionKey } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 

@@ -55,16 +55,14 @@ type RenewalInput = {
   readonly origin?: Origin;
 };
 
-/** The next challenge, and the bound cookie if the browser has signed the last one. */
-type Renewal = { readonly challenge: string; readonly cookie: string | null };
-
 /**
  * Renews the bound cookie of a browser. The first renewal gives the key to the session. A refused browser forgets its session for good, so only
  * one that can never be renewed is refused.
+ * @returns the next challenge, and the bound cookie if the browser has signed the last one
  */
 export const renewBrowser =
   (deps: Service & { readonly boundCookieLifetime: number }) =>
-  async ({ identifier, proof: text, refreshTokens, origin = NO_ORIGIN }: RenewalInput): Promise<Renewal> => {
+  async ({ identifier, proof: text, refreshTokens, origin = NO_ORIGIN }: RenewalInput) => {
     const keyed = await keyedSessions(deps, refreshTokens, identifier);
     const { session, key, proof } = await signedSession(deps, keyed, text);
     const owner = ownerOf(session);

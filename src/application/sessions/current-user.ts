@@ -1,7 +1,8 @@
 import { FACTOR_CHANGE, missingStepUp, type SecondFactorPolicy } from '../../domain/assurance.ts';
-import { PROOF_TOLERANCE } from '../../domain/device-binding.ts';
+import { PROOF_TOLERANCE } from '../../domain/device.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { isOperator } from '../../domain/operator.ts';
+import { NO_PASSWORD } from '../../domain/password.ts';
 import { isLive } from '../../domain/session.ts';
 import { type PublicUser, publicUser, type User } from '../../domain/user.ts';
 import type { UserInSession } from '../ports/session-repository.ts';
@@ -130,6 +131,8 @@ export type CurrentUser = PublicUser &
     readonly emailVerified: boolean;
     readonly secondFactor: boolean;
     readonly passkeys: number;
+    /** For the pages alone. */
+    readonly hasPassword: boolean;
   };
 
 /** @param count the number of the user's passkeys, if it is known. */
@@ -139,6 +142,7 @@ export const currentUser = async ({ records }: Stores, user: User, count?: numbe
   attributes: user.attributes,
   locale: user.locale,
   secondFactor: user.secondFactorAt !== null,
+  hasPassword: user.passwordHash !== NO_PASSWORD,
   passkeys: count ?? (await passkeysOf(records, user.id)).length,
 });
 

@@ -1,11 +1,6 @@
+import { DEVICES_PER_USER, newRememberedDevice, type RememberedDeviceKey, remembers } from '../../domain/device.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { type EventDraft, NO_ORIGIN, type Origin, type SessionEnding } from '../../domain/event.ts';
-import {
-  DEVICES_PER_USER,
-  newRememberedDevice,
-  type RememberedDeviceKey,
-  remembers,
-} from '../../domain/remembered-device.ts';
 import type { Session, SessionKey } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import { notifyOfReplay } from '../notices.ts';

@@ -1,4 +1,4 @@
-import { bindingOf, NOT_REQUIRED, needsProof, noEvidence } from '../../domain/device-binding.ts';
+import { bindingOf, NOT_REQUIRED, needsProof, noEvidence } from '../../domain/device.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { SessionKey } from '../../domain/session.ts';

@@ -6,7 +6,7 @@ import {
   loginMethodOf,
   type SecondFactorPolicy,
 } from '../../domain/assurance.ts';
-import { type Binding, bindingOf, type DeviceKeys } from '../../domain/device-binding.ts';
+import { type Binding, bindingOf, type DeviceKeys } from '../../domain/device.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { newEvent, type Origin } from '../../domain/event.ts';
 import { newSession, type Session, type SessionKey } from '../../domain/session.ts';

@@ -1,4 +1,4 @@
-import { bindingOf, type DeviceKeys, type DeviceProof, type Evidence, NO_KEYS } from '../../domain/device-binding.ts';
+import { bindingOf, type DeviceKeys, type DeviceProof, type Evidence, NO_KEYS } from '../../domain/device.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
 import type { SessionKey } from '../../domain/session.ts';

@@ -1,5 +1,5 @@
+import { REMEMBERED_FOR } from '../../domain/device.ts';
 import { type EventDraft, NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import { REMEMBERED_FOR } from '../../domain/remembered-device.ts';
 import { isCovered, type MassEnding, type Session } from '../../domain/session.ts';
 import { DELIVERIES_KEPT } from '../../domain/webhook.ts';
 import { COUNTS_KEPT, countHour } from '../overview.ts';

@@ -1,4 +1,4 @@
-import { type Binding, bindingOf, type Evidence, NOT_REQUIRED, needsProof } from '../../domain/device-binding.ts';
+import { type Binding, bindingOf, type Evidence, NOT_REQUIRED, needsProof } from '../../domain/device.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { nextNumber, type Rotation, type Session, type SessionKey } from '../../domain/session.ts';

@@ -1,6 +1,6 @@
-import { noEvidence } from '../../domain/device-binding.ts';
+import { isSameDevice, noEvidence } from '../../domain/device.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
-import { isSameDevice, NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { type Session, wasRotatedWithin } from '../../domain/session.ts';
 import { isRefreshable, mayHaveTokens } from '../../domain/tokens.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';

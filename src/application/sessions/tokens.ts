@@ -1,6 +1,6 @@
 import { type Authenticated, type Authentications, authenticatedBy } from '../../domain/assurance.ts';
 import type { Attributes } from '../../domain/attributes.ts';
-import { type Evidence, noEvidence, strongestMatch } from '../../domain/device-binding.ts';
+import { type Evidence, noEvidence, strongestMatch } from '../../domain/device.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Session, SessionKey } from '../../domain/session.ts';
 import {

@@ -1,8 +1,8 @@
+import type { RememberedDevice } from '../../domain/device.ts';
 import type { Identity, IdentityKey } from '../../domain/identity.ts';
 import type { Link, LinkPurpose } from '../../domain/link.ts';
 import type { Passkey, PasskeyKey, PasskeyState } from '../../domain/passkey.ts';
 import type { Invitation } from '../../domain/registration.ts';
-import type { RememberedDevice } from '../../domain/remembered-device.ts';
 import type { Factor, FactorKey } from '../../domain/second-factor.ts';
 import type { Equal, Records } from './records.ts';
 import {

@@ -1,18 +1,20 @@
-import { type Ended, endedBy } from '../../domain/ended-session.ts';
+import type { Device } from '../../domain/device.ts';
 import {
   type AccountEvent,
   countingPeriodOf,
-  type Device,
+  type Ended,
   EVENTS_KEPT,
   type EventKind,
+  endedBy,
   mergedEvents,
   surplusEvents,
+  webhookTypeOf,
 } from '../../domain/event.ts';
 import type { RandomSecrets } from '../ports/secrets.ts';
 import type { Records, Stored, Stores } from './records.ts';
 import { byId, findRow, inOrder, insertOrChangeRow, readRows, usersInOrder } from './rows.ts';
 import type { Tables } from './tables.ts';
-import { addDeliveries, webhooksFor } from './webhooks.ts';
+import { addDeliveries } from './webhooks.ts';
 
 type Row = Tables['events'];
 type Hashing = { readonly secrets: Pick<RandomSecrets, 'hashOf'> };
@@ -93,15 +95,16 @@ export const addEvents = async (
   isListed = true,
 ): Promise<void> => {
   const { records, tell } = stores;
+  const isForWebhooks = events.some((event) => webhookTypeOf(event) !== null);
   // The webhooks are read after the lock on the user, since some may have been added meanwhile.
   const [stored, webhooks] = await inOrder(
     records,
     () => storeAll(deps, stores, events),
-    () => webhooksFor(records, events),
+    async () => (isForWebhooks ? records.list('webhooks', { order: ['id'] }) : []),
   );
   const ended = isListed ? endedBy(events) : [];
   for (const each of ended) await records.insert('endedSessions', each);
-  await addDeliveries(records, stored, webhooks);
+  if (webhooks.length > 0) await addDeliveries(stores, stored, webhooks);
   for (const event of events) await addOperatorEvent(records, event);
   if (ended.length > 0) tell(({ onEnded }) => onEnded?.());
   tell(({ onEvents, onOperatorEvents }) => {

@@ -140,6 +140,8 @@ export type Listeners = {
   readonly onEnded?: () => void;
   /** Called when there are messages to send at once. @param isForAll whether so many wait that those that wait for a poll are sent as well. */
   readonly onMessages?: (isForAll: boolean) => void;
+  /** Called when there are events to send to webhooks. */
+  readonly onDeliveries?: () => void;
 };
 
 /**
@@ -165,8 +167,7 @@ export type Storage = Stores & { readonly transactions: Transactions };
  * Changes several stores together, in a unit of `Records`, whose promises hold for all of them.
  * - keeps all changes when the work succeeds, and returns its result
  * - keeps none when the work rejects, and rejects with the same error
- * - shows the changes to nobody before the work has ended
- * - shows its own changes to the work
+ * - shows the changes to the work, and to nobody else before it has ended
  * - runs the work again when it conflicts with another
  * - keeps all changes or rejects, when the work goes on after a store has refused a change
  * - makes other writers of a user whom it has locked or changed wait, and shows them its changes

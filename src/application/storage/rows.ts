@@ -128,6 +128,45 @@ export const purgeRows = async <Name extends TableName>(
   return (await records.remove(table, due)).length;
 };
 
+/** Rows that are read at once. */
+export const BATCH = 1000;
+
+export type Source = Pick<Records, 'list'>;
+
+/** All rows of a table in the order of its key. They are read in batches, by the index of the key. */
+export async function* rowsOf<Name extends TableName>(records: Source, table: Name): AsyncGenerator<Stored<Name>> {
+  // The columns of a key are texts or integers, and never `null`.
+  const key = TABLES[table].key as readonly Column<Name>[];
+  for (let batch = await records.list(table, { order: key, limit: BATCH }); batch.length > 0; ) {
+    yield* batch;
+    batch = await rowsAfter(records, table, key, batch.at(-1) as Stored<Name>);
+  }
+}
+
+/**
+ * The rows after a row: those with the same values in all but the last column of the key, and a greater one there. If there are none, those with the
+ * same values in all but the last two columns, and so on.
+ */
+const rowsAfter = async <Name extends TableName>(
+  records: Source,
+  table: Name,
+  key: readonly Column<Name>[],
+  row: Stored<Name>,
+) => {
+  for (let same = key.length - 1; same >= 0; same -= 1) {
+    const [column, ...others] = key.slice(same) as [Column<Name>, ...Column<Name>[]];
+    const equal = Object.fromEntries(key.slice(0, same).map((each) => [each, row[each]]));
+    const rows = await records.list(table, {
+      equal: equal as Parameters<typeof records.list<Name>>[1]['equal'] & object,
+      range: [column, '>', row[column] as string | number],
+      order: [column, ...others],
+      limit: BATCH,
+    });
+    if (rows.length > 0) return rows;
+  }
+  return [];
+};
+
 export const byId = (a: { readonly id: string }, b: { readonly id: string }): number => (a.id < b.id ? -1 : 1);
 
 /** The users of rows, in the order in which all transactions lock several users. */

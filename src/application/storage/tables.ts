@@ -1,11 +1,10 @@
-import type { Ended } from '../../domain/ended-session.ts';
-import type { AccountEvent, StoredEvent } from '../../domain/event.ts';
+import type { RememberedDevice } from '../../domain/device.ts';
+import type { AccountEvent, Ended, StoredEvent } from '../../domain/event.ts';
 import type { Identity } from '../../domain/identity.ts';
 import type { Link } from '../../domain/link.ts';
 import type { Message } from '../../domain/message.ts';
 import type { Passkey } from '../../domain/passkey.ts';
 import type { Invitation } from '../../domain/registration.ts';
-import type { RememberedDevice } from '../../domain/remembered-device.ts';
 import type { Factor } from '../../domain/second-factor.ts';
 import type { MassEnding, Session } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';

@@ -1,5 +1,5 @@
-import type { AccountEvent } from '../../domain/event.ts';
-import { type Delivery, isSubscribed, type Webhook, webhookTypeOf } from '../../domain/webhook.ts';
+import { type AccountEvent, webhookTypeOf } from '../../domain/event.ts';
+import { type Delivery, isSubscribed, type Webhook } from '../../domain/webhook.ts';
 import type { Clock } from '../ports/clock-and-ids.ts';
 import type { Records, Storage, Stored, Stores } from './records.ts';
 import { changeRow, insertOrChangeRow, readRows, removeRow, usersInOrder, without, withoutVersion } from './rows.ts';
@@ -40,22 +40,20 @@ const nextSequence = async (records: Records, userId: string): Promise<number> =
   return sequence;
 };
 
-/** All webhooks, if one of the events has a type of webhooks. */
-export const webhooksFor = async (records: Records, events: readonly AccountEvent[]): Promise<readonly Webhook[]> =>
-  events.every((event) => webhookTypeOf(event) === null) ? [] : records.list('webhooks', { order: ['id'] });
-
 /** Adds deliveries of events, in their transaction. Their users are locked, and stored. */
 export const addDeliveries = async (
-  records: Records,
+  { records, tell }: Pick<Stores, 'records' | 'tell'>,
   events: readonly AccountEvent[],
   webhooks: readonly Webhook[],
 ): Promise<void> => {
   for (const event of events) {
     const type = webhookTypeOf(event);
-    if (type === null || !webhooks.some((webhook) => isSubscribed(webhook, type))) continue;
+    const subscribed = type === null ? [] : webhooks.filter((webhook) => isSubscribed(webhook, type));
+    if (type === null || subscribed.length === 0) continue;
     const { id, userId, at, sessionId, reason } = event;
     const sequence = await nextSequence(records, userId);
-    for (const webhook of webhooks.filter((each) => isSubscribed(each, type))) {
+    tell(({ onDeliveries }) => onDeliveries?.());
+    for (const webhook of subscribed) {
       const queue = { webhookId: webhook.id, userId };
       const isFirst = (await firstOf(records, queue)) === undefined;
       await records.insert('deliveries', {

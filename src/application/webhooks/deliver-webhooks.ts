@@ -24,7 +24,7 @@ type DeliverDeps = Pick<Stores, 'records'> & {
 export const deliverWebhooks = (deps: DeliverDeps) => {
   const { records, clock } = deps;
   const running = new Map<string, number>();
-  let [isNeeded, checkAt] = [false, 0];
+  let checkAt = 0;
   /** The webhooks that had too many deliveries at the last check, and have taken none since. */
   let stuck = new Set<string>();
   const disableFull = async (enabled: readonly Webhook[], own: ReadonlyMap<string, SendWebhook>): Promise<void> => {
@@ -46,8 +46,6 @@ export const deliverWebhooks = (deps: DeliverDeps) => {
     count(-1);
   };
   return {
-    /** Whether there was a webhook to send to at the last call of `begin`. */
-    isNeeded: (): boolean => isNeeded,
     /** Begins to send the deliveries that are due. @returns a promise for each attempt, which never rejects */
     async begin(): Promise<readonly Promise<void>[]> {
       const enabled = (await webhooks.listWebhooks(records)).filter(({ disabledAt }) => disabledAt === null);
@@ -56,7 +54,6 @@ export const deliverWebhooks = (deps: DeliverDeps) => {
         const send = await deps.senderFor(webhook);
         if (send !== null) own.set(webhook.id, send);
       }
-      isNeeded = own.size > 0;
       const now = clock.now();
       if (now >= checkAt) {
         checkAt = now + CHECK_INTERVAL;

@@ -63,8 +63,7 @@ const parseCommand = (command: string, { actions }: Command, args: readonly stri
     const names = Object.keys(actions).map((each) => each || `npx tandem ${command}`);
     throw invalidArguments(`The commands are ${names.join(', ')}.`);
   }
-  const kinds = Object.entries(found.options ?? {}).map(([option, kind]) => [option, kind === true ? FLAG : VALUE]);
-  const { values, positionals } = parseOptions(name === '' ? args : args.slice(1), Object.fromEntries(kinds));
+  const { values, positionals } = parseOptions(name === '' ? args : args.slice(1), found.options);
   if (!fits(positionals, found.args)) throw invalidArguments(`Expected: ${signatureOf(command, [name, found])}`);
   return { action: found, args: positionals, options: values as Values<Options> };
 };
@@ -74,11 +73,11 @@ const fits = (given: readonly string[], args: readonly string[] = []): boolean =
   (given.length <= args.length || args.some((name) => name.endsWith('…')));
 
 const FLAG = { type: 'boolean', default: false } as const;
-const VALUE = { type: 'string' } as const;
 
-const parseOptions = (args: readonly string[], options: Readonly<Record<string, typeof FLAG | typeof VALUE>>) => {
+const parseOptions = (args: readonly string[], declared: Options = {}) => {
+  const options = Object.entries(declared).map(([name, kind]) => [name, kind === true ? FLAG : { type: 'string' }]);
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: true });
+    return parseArgs({ args: [...args], options: Object.fromEntries(options), allowPositionals: true });
   } catch (error) {
     throw invalidArguments(error instanceof Error ? error.message : 'The arguments cannot be read.');
   }

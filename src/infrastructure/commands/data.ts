@@ -29,23 +29,18 @@ const sourceIn = (env: Env): Config['database'] => {
 
 const answer = (json: object): Answer => ({ text: '', json });
 
-const OF_FILE = { args: ['FILE'], options: { 'without-keys': true } } as const;
+const ofFile = (does: string, copy: typeof backUp | typeof restore) =>
+  action({
+    ...{ args: ['FILE'], options: { 'without-keys': true }, does },
+    run: async ({ args: [file = ''], options, env }) =>
+      answer(await copy({ ...sqliteIn(env), file, withKeys: !options['without-keys'] })),
+  });
 
 export const data: Command = {
   isJson: true,
   actions: {
-    backup: action({
-      ...OF_FILE,
-      does: 'copies the file of SQLite to a new file, also while the service runs',
-      run: async ({ args: [file = ''], options, env }) =>
-        answer(await backUp({ ...sqliteIn(env), file, withKeys: !options['without-keys'] })),
-    }),
-    restore: action({
-      ...OF_FILE,
-      does: 'puts such a copy where there is no database',
-      run: async ({ args: [file = ''], options, env }) =>
-        answer(await restore({ ...sqliteIn(env), file, withKeys: !options['without-keys'] })),
-    }),
+    backup: ofFile('copies the file of SQLite to a new file, also while the service runs', backUp),
+    restore: ofFile('puts such a copy where there is no database', restore),
     move: action({
       options: { 'dry-run': true },
       does: 'copies all rows of the database of MOVE_FROM to that of DATABASE_URL; with --dry-run it only reads',

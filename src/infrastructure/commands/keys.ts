@@ -1,7 +1,7 @@
 import { factorSecrets } from '../../adapters/crypto/secrets.ts';
 import { type KeyPair, kidsOf } from '../../adapters/crypto/token-keys.ts';
 import { publicHookKey } from '../../adapters/hooks/signing.ts';
-import { reEncryptFactors } from '../../application/factors/re-encrypt-factors.ts';
+import { reEncryptFactors } from '../../application/factors/manage-factors.ts';
 import { SCOPES } from '../../domain/operator.ts';
 import { CommandError, invalidArguments } from '../command-error.ts';
 import { KEY_VARIABLES } from '../config/keys.ts';
@@ -20,27 +20,21 @@ import { type Action, type Answer, action, type Command } from './command.ts';
 import { envLine, makeFactorKey, type Page, rotateKeys, writePages } from './keys/rotations.ts';
 import { withAccounts } from './users/open-accounts.ts';
 
-const answer = async (out: string | undefined, pages: readonly Page[]): Promise<Answer> => ({
-  text: await writePages(out, pages),
-});
+const answer = async (out: string | undefined, pages: readonly Page[]) => ({ text: await writePages(out, pages) });
 
 const making = (does: string, make: (env: Env) => readonly Page[] | Promise<readonly Page[]>): Action =>
   action({ options: { out: 'DIR' }, does, run: async ({ options: { out }, env }) => answer(out, await make(env)) });
 
 const generateKeys = (): Page[] => {
-  const pairs = (['access', 'refresh'] as const).map((kind) => {
+  const [files, lines]: [Page[], string[]] = [[], []];
+  for (const kind of ['access', 'refresh'] as const) {
     const pair = newPair();
     const [secret, shared] = [privatePem(pair.privateKey), publicPem(pair.publicKeys)];
     const { privateKey, publicKeys } = KEY_VARIABLES[kind];
-    return {
-      pages: [
-        { name: `${kind}-private.pem`, text: secret },
-        { name: `${kind}-public.pem`, text: shared },
-      ],
-      lines: `${envLine(privateKey, secret)}\n${envLine(publicKeys, shared)}\n`,
-    };
-  });
-  return [...pairs.flatMap(({ pages }) => pages), { name: 'keys.env', text: pairs.map(({ lines }) => lines).join('') }];
+    files.push({ name: `${kind}-private.pem`, text: secret }, { name: `${kind}-public.pem`, text: shared });
+    lines.push(`${envLine(privateKey, secret)}\n`, `${envLine(publicKeys, shared)}\n`);
+  }
+  return [...files, { name: 'keys.env', text: lines.join('') }];
 };
 
 const pageServerPages = (): Page[] => {

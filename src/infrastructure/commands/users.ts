@@ -120,12 +120,7 @@ const LATEST = 50;
 const MORE = `These are the latest ${LATEST}. For older ones use --since or --until.\n`;
 
 /** @param since epoch milliseconds; without a range, the latest events are listed. */
-export const eventsAnswer = (
-  userId: string,
-  all: readonly EventData[],
-  since: number | null,
-  until: number | null,
-): Answer => {
+export const eventsAnswer = (userId: string, all: readonly EventData[], since: number | null, until: number | null) => {
   const isLatest = since === null && until === null;
   const events = isLatest ? all.slice(0, LATEST) : all.filter(({ at }) => at >= (since ?? at) && at <= (until ?? at));
   const text = events.length === 0 ? 'No events.\n' : eventsTable(events);

@@ -3,7 +3,6 @@ import { eventsTo } from '../../adapters/hooks/after-commit.ts';
 import { boundedBeforeRegister, boundedClaims, boundedVerifyPassword } from '../../adapters/hooks/bounded.ts';
 import { type AskDeps, askOverHttp } from '../../adapters/hooks/over-http.ts';
 import type { Hooks, ObserveHook } from '../../application/ports/hooks.ts';
-import type { AccountEvent } from '../../domain/event.ts';
 import type { Config } from '../config.ts';
 import { loadOrCreateHookKey } from '../keys.ts';
 
@@ -40,7 +39,7 @@ export const openHooks = async (
             observe,
             deps.clock,
           ),
-    onEvents: (added: readonly AccountEvent[]) => events?.add(added),
+    afterCommit: events?.add,
     close: async () => events?.close(),
   };
 };

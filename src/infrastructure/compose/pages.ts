@@ -11,12 +11,13 @@ import type { UserPageFiles } from '../../adapters/http/pages/user-pages.ts';
 import { pageLocale, presentedDevice } from '../../adapters/http/request/client.ts';
 import { pageCookies } from '../../adapters/http/request/cookies.ts';
 import { appCodeRoute } from '../../adapters/http/routes/login/app.ts';
+import { nameAccountRoute } from '../../adapters/http/routes/login/login.ts';
 import { userScriptRoute } from '../../adapters/http/routes/service/documents.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
 import { readQuery } from '../../adapters/http/stages/input-validation.ts';
 import type { Service } from '../../application/service.ts';
 import type { AppError } from '../../domain/errors/app-error.ts';
-import { fallbacksOf } from '../../domain/locale.ts';
+import { fallbacksOf } from '../../domain/text.ts';
 import type { Config } from '../config.ts';
 import { VERSION } from '../version.ts';
 
@@ -103,6 +104,7 @@ export const openPages = (deps: Service, config: Config, { api, script, ofMail, 
   const pages = formRoutes({
     api: [
       ...api,
+      nameAccountRoute,
       ...(targets.appLinks.length === 0 && targets.officeLink === null
         ? []
         : [appCodeRoute(deps, targets, presentedDevice(config.baseUrl))]),

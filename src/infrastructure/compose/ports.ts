@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
+import { ulidGenerator } from '../../adapters/clock/system.ts';
+import { nodeCryptoTokenSigner, rememberingTokenSigner } from '../../adapters/crypto/jws.ts';
 import { isCommonPassword, leakedPasswordsAt, leakedPasswordsOf } from '../../adapters/crypto/known-passwords.ts';
 import { hashingThreads, passwordHasher } from '../../adapters/crypto/password-hasher.ts';
 import { verifyBrowserProof, verifyDeviceProof } from '../../adapters/crypto/proofs.ts';
 import { secretsOf } from '../../adapters/crypto/secrets.ts';
 import { jwks } from '../../adapters/crypto/token-keys.ts';
-import { nodeCryptoTokenSigner, rememberingTokenSigner } from '../../adapters/crypto/token-signer.ts';
-import { ulidGenerator } from '../../adapters/crypto/ulid.ts';
 import { bounded } from '../../adapters/hooks/bounded.ts';
 import type { Check } from '../../adapters/http/request/settings.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
@@ -59,14 +59,14 @@ export type Overrides<Own extends OwnTables = OwnTables> = {
   readonly storage?: Storage | ((defaults: Storage) => Storage);
   /** Adapters of other ports; as a function, they are made over the defaults, whose keys stay in the key set of the service. */
   readonly ports?: PortOverrides | ((defaults: Ports) => PortOverrides);
-  /** Tables of the application's own, whose rows routes get as `records`: docs/own-routes.md. */
+  /** Tables of the application's own, whose rows routes get as `records`: docs/extend.md. */
   readonly tables?: Own;
   /**
    * Routes of the application's own, made with `route`: they have the guard, the limits, the validation and the envelope of the others, and are
-   * in the OpenAPI document. docs/own-routes.md.
+   * in the OpenAPI document. docs/extend.md.
    */
   routes?(service: ServiceWith<Own>): readonly Route[];
-  /** Functions that decide about registrations, and learn of events: docs/hooks.md. */
+  /** Functions that decide about registrations, and learn of events: docs/extend.md. */
   readonly hooks?: Hooks;
   /** Further checks of `GET /health/ready`, for instance whether the storage responds. */
   readonly checks?: readonly Check[];

@@ -11,9 +11,13 @@ import { presentedDevice } from '../../adapters/http/request/client.ts';
 import { loginCookies, pageCookies, sessionCookies } from '../../adapters/http/request/cookies.ts';
 import type { Check } from '../../adapters/http/request/settings.ts';
 import { accountRoutes } from '../../adapters/http/routes/accounts/account.ts';
-import { emailChangeRoutes } from '../../adapters/http/routes/accounts/email-change.ts';
 import { exportRoute } from '../../adapters/http/routes/accounts/export.ts';
-import { formerLinkRoutes, linkRoutes, passwordResetRoutes } from '../../adapters/http/routes/accounts/links.ts';
+import {
+  emailChangeRoutes,
+  formerLinkRoutes,
+  linkRoutes,
+  passwordResetRoutes,
+} from '../../adapters/http/routes/accounts/links.ts';
 import { registerRoute } from '../../adapters/http/routes/accounts/register.ts';
 import { factorRoutes, identityRoutes } from '../../adapters/http/routes/factors/factors.ts';
 import { passkeyRoutes } from '../../adapters/http/routes/factors/passkeys.ts';

@@ -51,6 +51,6 @@ export const assertHasTables = async ({ records }: Storage, tables: OwnTables = 
       await own.list(name, { order: key, limit: 1 });
     } catch (error) {
       const reason = error instanceof AppError ? error.reason : 'the storage was not made with it';
-      throw new Error(`tables: ${name} cannot be read: ${reason}. docs/own-routes.md says who makes tables`);
+      throw new Error(`tables: ${name} cannot be read: ${reason}. docs/extend.md says who makes tables`);
     }
 };

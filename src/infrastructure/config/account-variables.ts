@@ -1,6 +1,5 @@
 import { NOTICES } from '../../domain/event-table.ts';
-import { canonicalLocale } from '../../domain/locale.ts';
-import { hidesSomething } from '../../domain/text.ts';
+import { canonicalLocale, hidesSomething } from '../../domain/text.ts';
 import { EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../domain/user.ts';
 import * as format from './formats.ts';
 import { adoptionKeys, hookKey, operatorKeys, secretKeys } from './keys.ts';
@@ -127,7 +126,7 @@ export const ACCOUNT_VARIABLES = {
   OIDC_PROVIDERS: {
     format: format.providerNames,
     meaning:
-      'The providers at which users may log in, separated by commas: google, microsoft, apple, github, or names of your own. Each has variables of its own, OIDC_GOOGLE_CLIENT_ID and so on: docs/providers.md.',
+      'The providers at which users may log in, separated by commas: google, microsoft, apple, github, or names of your own. Each has variables of its own, OIDC_GOOGLE_CLIENT_ID and so on: docs/oauth.md.',
   },
   PASSWORD_HASH: {
     format: format.oneOf('bcrypt', 'argon2id'),

@@ -1,4 +1,4 @@
-import type { MailOAuth } from '../../adapters/mailer/oauth.ts';
+import type { MailOAuth } from '../../adapters/mailer/smtp.ts';
 import type { ServerOptions, SqliteOptions } from '../../adapters/mikro-orm/options.ts';
 import { hostOf, SENTINEL } from '../../adapters/redis/url.ts';
 import { address, formatOf, hasControls, itemsOf, path } from './formats.ts';

@@ -4,7 +4,7 @@ import { basename, extname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { LEAKED_BYTES, LEAKED_HEAD } from '../../adapters/crypto/known-passwords.ts';
 import { inBatches } from '../batches.ts';
-import { CommandError } from '../command-error.ts';
+import { CommandError, fileExists } from '../command-error.ts';
 
 const LINE = /^(?<digest>[0-9A-F]{40}):(?<count>\d{1,12})$/i;
 const AT_ONCE = 100_000;
@@ -30,7 +30,7 @@ export const makeLeaked = async (from: string, file: string, least: number) => {
     return { file, entries, bytes: (entries + 1) * LEAKED_BYTES };
   } catch (error) {
     const isTaken = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-    throw isTaken ? new CommandError('file-exists', `${file} exists, and is not replaced.`) : error;
+    throw isTaken ? fileExists(file) : error;
   } finally {
     await output.close();
     await rm(draft, { force: true });

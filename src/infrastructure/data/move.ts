@@ -3,13 +3,13 @@ import { resolve } from 'node:path';
 import { type Database, openDatabase } from '../../adapters/mikro-orm/open-database.ts';
 import type { DatabaseOptions } from '../../adapters/mikro-orm/options.ts';
 import type { Records, Stored } from '../../application/storage/records.ts';
-import { withoutVersion } from '../../application/storage/rows.ts';
+import { BATCH, type Source, withoutVersion } from '../../application/storage/rows.ts';
 import { TABLES, type TableName } from '../../application/storage/tables.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { closing } from '../closing.ts';
 import { CommandError } from '../command-error.ts';
 import { assertHasDatabase, assertNotNewer, noTables } from './databases.ts';
-import { BATCH, type Compared, compareRows, type Databases, type RowCounts, type Source, TABLE_NAMES } from './rows.ts';
+import { type Compared, compareRows, type Databases, type RowCounts, TABLE_NAMES } from './rows.ts';
 
 /** The variable that names the source, as DATABASE_URL names the target. */
 export const MOVE_FROM = 'MOVE_FROM';

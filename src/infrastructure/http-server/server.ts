@@ -5,15 +5,15 @@ import { getSystemErrorMessage } from 'node:util';
 import type { HttpHandlers } from '../../adapters/http/app.ts';
 import { createServer } from '../../adapters/http/node-http.ts';
 import type { Scraped } from '../../adapters/metrics/prometheus.ts';
-import { Connection } from './connection.ts';
 import {
+  Connection,
   errorResponseText,
   mustBeLast,
   type ParserError,
   requestFault,
   sendErrorResponse,
   statusOf,
-} from './error-response.ts';
+} from './connection.ts';
 
 /**
  * How many connections a server accepts, by the settings of its address. Those of the service fit into the memory of a common container (ADR 0017).

@@ -2,11 +2,11 @@ import { exportedHash } from '../../adapters/crypto/foreign/storable-hash.ts';
 import type { FactorSecrets } from '../../application/ports/secrets.ts';
 import { factorsOf, identitiesOf } from '../../application/storage/credentials.ts';
 import type { Records } from '../../application/storage/records.ts';
+import { rowsOf } from '../../application/storage/rows.ts';
 import type { Identity } from '../../domain/identity.ts';
 import { UNKNOWN_PASSWORD } from '../../domain/password.ts';
 import { isConfirmed } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
-import { rowsOf } from '../data/rows.ts';
 import type { LineInput } from './line.ts';
 
 /**

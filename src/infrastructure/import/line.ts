@@ -1,10 +1,10 @@
 import * as v from 'valibot';
+import { derivedUlid } from '../../adapters/clock/system.ts';
 import { MAX_HASH_LENGTH } from '../../adapters/crypto/foreign/canonical-hash.ts';
 import { storableHash } from '../../adapters/crypto/foreign/storable-hash.ts';
-import { derivedUlid } from '../../adapters/crypto/ulid.ts';
 import { fieldProblems } from '../../adapters/json/field-problems.ts';
 import { Email, FromTimestamp, Locale, typedAccount, Username } from '../../adapters/json/fields.ts';
-import { isStorable } from '../../adapters/records/units.ts';
+import { isStorable } from '../../adapters/records/storage.ts';
 import type { Arrival } from '../../application/accounts/import-user.ts';
 import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
 import { readAttributes } from '../../domain/attributes.ts';
@@ -142,10 +142,7 @@ const idOf = ({ id, createdAt }: Line, content: string): string =>
   id && isId(id) ? id : derivedUlid(createdAt ?? 0, content);
 
 /** Adds the hash as it is stored. @param hasher wraps a digest that is too fast to be stored */
-export const withHash = async (
-  { arrival, passwordHash }: Waiting,
-  hasher: Pick<PasswordHasher, 'hash'>,
-): Promise<Arrival | Refused> => {
+export const withHash = async ({ arrival, passwordHash }: Waiting, hasher: Pick<PasswordHasher, 'hash'>) => {
   if (passwordHash === null || passwordHash === NO_PASSWORD)
     return { ...arrival, passwordHash: passwordHash ?? UNKNOWN_PASSWORD };
   const stored = await storableHash(passwordHash, hasher);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalHash } from '../../../src/adapters/crypto/foreign/canonical-hash.ts';
-import { firebaseHash } from '../../../src/adapters/crypto/foreign/firebase.ts';
+import { canonicalHash, firebaseHash } from '../../../src/adapters/crypto/foreign/canonical-hash.ts';
 import type { ForeignHash, HashProblem, SlowHash } from '../../../src/adapters/crypto/foreign/foreign-hash.ts';
 import { matchesHash } from '../../../src/adapters/crypto/foreign/matches-hash.ts';
 import { readHash } from '../../../src/adapters/crypto/foreign/read-hash.ts';
@@ -88,8 +87,8 @@ describe('a hash of another library', () => {
   });
 });
 
-it('every form that docs/arrive.md names for another system is among these hashes', () => {
-  const [, table = ''] = /## Another system\n([\s\S]*?)\nDigests/.exec(readText('docs/arrive.md')) ?? [];
+it('every form that docs/moving/README.md names for another system is among these hashes', () => {
+  const [, table = ''] = /## Another system\n([\s\S]*?)\nDigests/.exec(readText('docs/moving/README.md')) ?? [];
   const forms = [...table.matchAll(/^\| .* \|$/gm)].flatMap(([row]) => row.match(/(?<=`)[^`\s|,]+(?=`)/g) ?? []);
   expect(forms.length).toBeGreaterThan(25);
   const beginning = (form: string) => form.split(/…|SALT/)[0] ?? '';

@@ -3,9 +3,15 @@ import { verifySignature } from '@simplewebauthn/server/helpers';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { assertionVerifier } from '../../../src/adapters/crypto/assertions.ts';
-import { decoded, isSignedBy, jwsProblem, P256, publicKeyOf } from '../../../src/adapters/crypto/es256.ts';
+import {
+  decoded,
+  isSignedBy,
+  jwsProblem,
+  nodeCryptoTokenSigner,
+  P256,
+  publicKeyOf,
+} from '../../../src/adapters/crypto/jws.ts';
 import { verifyBrowserProof, verifyDeviceProof } from '../../../src/adapters/crypto/proofs.ts';
-import { nodeCryptoTokenSigner } from '../../../src/adapters/crypto/token-signer.ts';
 import { coseKey } from '../../support/authenticator.ts';
 import { readText } from '../../support/checkout/repository.ts';
 import { testKeyPair } from '../../support/keys.ts';

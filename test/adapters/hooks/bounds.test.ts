@@ -123,7 +123,7 @@ describe('hooks that do not end', () => {
       outcomes,
     );
     const added = Array.from({ length: 1_003 }, () => anEvent());
-    events.add(added);
+    added.forEach(events.add);
     await vi.advanceTimersByTimeAsync(9_999);
     expect(heard).toEqual([added[0]?.id]);
     await vi.advanceTimersByTimeAsync(1);

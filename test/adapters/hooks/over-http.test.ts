@@ -2,7 +2,7 @@ import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { describe, expect, it, vi } from 'vitest';
-import { ulidGenerator } from '../../../src/adapters/crypto/ulid.ts';
+import { ulidGenerator } from '../../../src/adapters/clock/system.ts';
 import { boundedBeforeRegister } from '../../../src/adapters/hooks/bounded.ts';
 import { askOverHttp } from '../../../src/adapters/hooks/over-http.ts';
 import { publicHookKey } from '../../../src/adapters/hooks/signing.ts';

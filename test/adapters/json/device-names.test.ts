@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { deviceNames } from '../../../src/adapters/json/device-names.ts';
-import { shortUserAgent } from '../../../src/domain/event.ts';
+import { shortUserAgent } from '../../../src/domain/device.ts';
 
 const CHROME = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0';
 

@@ -1,6 +1,6 @@
 // Proves SPEC 16.6
 import { describe, expect, it } from 'vitest';
-import { boundedQueue } from '../../../src/adapters/limits/bounded-queue.ts';
+import { boundedQueue } from '../../../src/adapters/limits/time-limits.ts';
 
 const settled = async () => {
   for (let turns = 0; turns < 10; turns += 1) await Promise.resolve();

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { onResponseTimeout, withResponseTimeout, withTimeout } from '../../../src/adapters/limits/response-timeout.ts';
+import { onResponseTimeout, withResponseTimeout, withTimeout } from '../../../src/adapters/limits/time-limits.ts';
 import { blockEventLoop } from '../../support/processes/block-event-loop.ts';
 
 const TIMEOUT = 250;

@@ -1,8 +1,6 @@
 import { generateKeyPairSync, verify } from 'node:crypto';
-import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
@@ -14,23 +12,12 @@ import { smtpMailer } from '../../../src/adapters/mailer/smtp.ts';
 import { absent } from '../../contracts/hooks.ts';
 import { MAIL } from '../../contracts/mailer/store.ts';
 import { describeMailer } from '../../contracts/mailer.contract.ts';
-import { memoryMailer } from '../../support/mail/memory-mailer.ts';
+import { listenOnLoopback } from '../../support/listen.ts';
 import { receivedFrom } from '../../support/mail/received.ts';
-import { openSmtpServer, reply, type SmtpServer } from '../../support/mail/smtp-server.ts';
+import { openSmtpServer, reply } from '../../support/mail/smtp-server.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 const FROM = 'Tandem <tandem@localhost>';
-
-describeMailer('memoryMailer', async () => {
-  const mailer = memoryMailer();
-  return {
-    mailer,
-    received: async () =>
-      mailer.mails.map(({ to, ...mail }) => ({ ...mail, recipients: [to], headers: absent('memory has no headers') })),
-    refusing: absent('there is no server'),
-    failing: absent('memory does not fail'),
-  };
-});
 
 const root = temporaryDirectory();
 let made = 0;
@@ -54,10 +41,8 @@ describeMailer('fileMailer', async () => {
 });
 
 describeMailer('smtpMailer', async () => {
-  const servers: SmtpServer[] = [];
   const open = async (options?: Parameters<typeof openSmtpServer>[0]) => {
     const server = await openSmtpServer(options);
-    servers.push(server);
     return { server, mailer: smtpMailer({ url: `smtp://127.0.0.1:${server.port}`, from: FROM, requireTls: false }) };
   };
   const answering = async (code: number) => {
@@ -72,9 +57,6 @@ describeMailer('smtpMailer', async () => {
     received: () => Promise.all(server.messages.map(({ raw, recipients }) => receivedFrom(raw, recipients))),
     refusing: () => answering(550),
     failing: () => answering(451),
-    close: async () => {
-      await Promise.all(servers.map(({ close }) => close()));
-    },
   };
 });
 
@@ -90,15 +72,13 @@ const mailTaker = async (status: number) => {
     if (status === 200) taken.push({ ...body, isSigned });
     response.writeHead(status).end('ann.o-neil');
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mail`;
+  const { url, close } = await listenOnLoopback(server);
   const options: Parameters<typeof whyNoHttpMail>[0] = {
-    post: (message, signal) => postSigned(url, privateKey, message, signal),
+    post: (message, signal) => postSigned(`${url}/mail`, privateKey, message, signal),
     clock: systemClock,
   };
   const mailer = httpMailer({ ...options, from: FROM });
-  return { taken, options, mailer, close: () => new Promise((resolve) => server.close(resolve)) };
+  return { taken, options, mailer, close };
 };
 
 describeMailer('httpMailer', async () => {
@@ -112,18 +92,14 @@ describeMailer('httpMailer', async () => {
       })),
     refusing: async () => refusing.mailer,
     failing: async () => failing.mailer,
-    close: async () => {
-      await Promise.all([taker, refusing, failing].map(({ close }) => close()));
-    },
   };
 });
 
 describe('httpMailer', () => {
   it('signs its requests, and names the sender', async () => {
-    const { taken, mailer, close } = await mailTaker(200);
+    const { taken, mailer } = await mailTaker(200);
     await mailer.send(MAIL);
     expect(taken).toMatchObject([{ type: 'mail.send', isSigned: true, data: { ...MAIL, from: FROM } }]);
-    await close();
   });
 
   it.each([

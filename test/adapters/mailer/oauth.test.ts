@@ -1,14 +1,12 @@
 // Proves mail-3
-import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { inspect } from 'node:util';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { type MailOAuth, mailToken } from '../../../src/adapters/mailer/oauth.ts';
-import { smtpMailer, whyNoMail } from '../../../src/adapters/mailer/smtp.ts';
+import { describe, expect, it } from 'vitest';
+import { type MailOAuth, mailToken, smtpMailer, whyNoMail } from '../../../src/adapters/mailer/smtp.ts';
 import { rejection } from '../../contracts/hooks.ts';
 import { MAIL } from '../../contracts/mailer/store.ts';
+import { listenOnLoopback } from '../../support/listen.ts';
 import { openSmtpServer } from '../../support/mail/smtp-server.ts';
 
 const json = (response: ServerResponse, body: object, status = 200) =>
@@ -22,11 +20,8 @@ const authorizationServer = async (answer?: (response: ServerResponse) => unknow
     if (answer !== undefined) answer(response);
     else json(response, { access_token: `token-${asked.length}`, token_type: 'Bearer', expires_in: 3_600 });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
-  const oauth: MailOAuth = { url: `http://127.0.0.1:${port}/token`, clientId: 'client', clientSecret: 's3cret' };
+  const { url } = await listenOnLoopback(server);
+  const oauth: MailOAuth = { url: `${url}/token`, clientId: 'client', clientSecret: 's3cret' };
   return { asked, oauth };
 };
 

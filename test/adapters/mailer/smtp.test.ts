@@ -3,27 +3,23 @@ import { createServer, type Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { inspect } from 'node:util';
 import type { SMTPServerOptions } from 'smtp-server';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { smtpMailer } from '../../../src/adapters/mailer/smtp.ts';
 import { rejection } from '../../contracts/hooks.ts';
 import { MAIL } from '../../contracts/mailer/store.ts';
 import { selfSigned } from '../../support/certificate.ts';
+import { atEnd } from '../../support/closing.ts';
 import { listenOnLoopback } from '../../support/listen.ts';
 import { openSmtpServer, reply } from '../../support/mail/smtp-server.ts';
 
 const FROM = 'Tandem <tandem@localhost>';
-const TRUSTED = selfSigned('localhost');
-const UNKNOWN = selfSigned('localhost');
-const OF_ANOTHER = selfSigned('mail.example.com');
+const TRUSTED = await selfSigned('localhost');
+const UNKNOWN = await selfSigned('localhost');
+const OF_ANOTHER = await selfSigned('mail.example.com');
 
 const usual = getCACertificates('default');
 beforeAll(() => setDefaultCACertificates([...usual, TRUSTED.cert, OF_ANOTHER.cert]));
 afterAll(() => setDefaultCACertificates(usual));
-
-const closing: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
 
 type Way = {
   readonly scheme?: string;
@@ -37,24 +33,17 @@ const mailerAt = (port: number, { scheme = 'smtp', user = '', requireTls = false
 
 const open = async (options: SMTPServerOptions, way?: Way) => {
   const server = await openSmtpServer(options);
-  closing.push(server.close);
   return { server, mailer: mailerAt(server.port, way) };
 };
 
 /** A server that does with each connection what the test says. */
 const openRaw = async (onConnection: (socket: Socket) => void) => {
-  const sockets: Socket[] = [];
   const server = createServer((socket) => {
-    sockets.push(socket);
+    atEnd(() => socket.destroy());
     socket.on('error', () => undefined);
     onConnection(socket);
   });
-  const { port, close } = await listenOnLoopback(server);
-  closing.push(() => {
-    for (const socket of sockets) socket.destroy();
-    return close();
-  });
-  return { port };
+  return listenOnLoopback(server);
 };
 
 const reasonOf = async (call: Promise<unknown>): Promise<unknown> =>
@@ -87,7 +76,6 @@ describe('a message', () => {
 
   it('is sent without a name of the sender, and with one in any language', async () => {
     const server = await openSmtpServer();
-    closing.push(server.close);
     for (const from of ['auth@example.com', 'Das Büro. Ja! <auth@example.com>']) {
       await smtpMailer({ url: `smtp://127.0.0.1:${server.port}`, from, requireTls: false }).send(MAIL);
     }

@@ -5,14 +5,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { inspect } from 'node:util';
 import type { CompiledQuery } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { framesOf } from '../../../src/adapters/log/redact-error.ts';
-import { POSTGRESQL, SQLITE, type SqlDialect } from '../../../src/adapters/mikro-orm/dialects.ts';
-import { translatedBy } from '../../../src/adapters/mikro-orm/failures.ts';
+import { POSTGRESQL, SQLITE, type SqlDialect, translatedBy } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
 import { sessionRepositoryOver } from '../../../src/adapters/records/sessions.ts';
-import { storageOver } from '../../../src/adapters/records/storage.ts';
-import { onDatabaseFailure } from '../../../src/adapters/records/units.ts';
+import { onDatabaseFailure, storageOver } from '../../../src/adapters/records/storage.ts';
 import { userRepositoryOver } from '../../../src/adapters/records/users.ts';
 import { storeCodes, useCode } from '../../../src/application/storage/credentials.ts';
 import { changeRow } from '../../../src/application/storage/rows.ts';
@@ -79,7 +77,6 @@ describe.each(KINDS)('an error of $on', ({ open, dialect, quoting, code }) => {
   beforeAll(async () => {
     database = await open();
   });
-  afterAll(() => database?.close());
   beforeEach(async () => {
     await database.em.execute('delete from users');
   });
@@ -87,7 +84,7 @@ describe.each(KINDS)('an error of $on', ({ open, dialect, quoting, code }) => {
 
   it('has no secret of what was sent, and the stack frames of the driver without its message', async () => {
     const raw = (value: string) => database.em.getKysely().executeQuery(quoting(value));
-    const records = mikroOrmRecords(() => failing(database.em.getKysely(), quoting), dialect);
+    const records = mikroOrmRecords(failing(database.em.getKysely(), quoting), dialect);
     for (const secret of [EMAIL, HASH]) expect(secretsIn(await rejection(raw(secret)))).not.toEqual([]);
     const error = await rejection(userRepositoryOver(records).add(secretUser()));
     if (!(error instanceof AppError)) return expect.unreachable();
@@ -95,11 +92,11 @@ describe.each(KINDS)('an error of $on', ({ open, dialect, quoting, code }) => {
     expect(secretsIn(error)).toEqual([]);
     expect(error.cause).toBeUndefined();
     expect(error.reason).toMatch(code);
-    expect(framesOf(error)).toMatch(/failures\.ts[\s\S]*(?:node_modules|node:)/);
+    expect(framesOf(error)).toMatch(/dialects\.ts[\s\S]*(?:node_modules|node:)/);
   });
 
   it('is counted once, also within a unit; an error of the work is none of the database', async () => {
-    const records = mikroOrmRecords(() => failing(database.em.getKysely(), quoting), dialect);
+    const records = mikroOrmRecords(failing(database.em.getKysely(), quoting), dialect);
     const published = counted();
     await rejection(records.list('users', { equal: { id: 'a' } }));
     expect(published).toEqual(['other']);
@@ -199,7 +196,7 @@ describe('the text of a statement, which a server logs beside an error', () => {
 
   it('has no hash and no secret in it', async () => {
     const { db, sent } = recording(database.em.getKysely());
-    const { users, records } = storageOver(mikroOrmRecords(() => db, SQLITE));
+    const { users, records } = storageOver(mikroOrmRecords(db, SQLITE));
     const user = aUser({ passwordHash: 'hash-of-password' });
     const { id: userId } = user;
     const factor = aFactor({ userId, secret: 'secret-of-app' });

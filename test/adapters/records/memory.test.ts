@@ -7,6 +7,7 @@ import { describeRecords } from '../../contracts/records.contract.ts';
 import type { OpenedStorage } from '../../contracts/storage/given.ts';
 import { describeStorage } from '../../contracts/storage.contract.ts';
 import { NOW } from '../../support/builders.ts';
+import { ReadCommitted } from '../../support/records/read-committed.ts';
 
 const ONE_PROCESS = absent('one process has its records to itself');
 const NO_FAILURE = absent('memory does not fail');
@@ -17,6 +18,16 @@ describeRecords('memoryRecords', async () => ({
   failing: NO_FAILURE,
   untilOneWaits: setImmediate,
 }));
+
+describeRecords('the database of the simulation', async () => {
+  const database = new ReadCommitted();
+  return {
+    records: database.connect().records,
+    another: async () => database.connect().records,
+    failing: NO_FAILURE,
+    untilOneWaits: setImmediate,
+  };
+});
 
 /** A change, outside of a transaction, of what it has changed. */
 const interfereWith =

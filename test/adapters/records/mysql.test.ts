@@ -1,8 +1,7 @@
 import { DummyDriver, Kysely, MysqlAdapter, MysqlIntrospector, MysqlQueryCompiler } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { MYSQL } from '../../../src/adapters/mikro-orm/dialects.ts';
+import { MYSQL, translatedBy } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { schemaStatements } from '../../../src/adapters/mikro-orm/entities.ts';
-import { translatedBy } from '../../../src/adapters/mikro-orm/failures.ts';
 import { installed, mariadbKind, mysqlKind, mysqlOptions } from '../../../src/adapters/mikro-orm/mysql.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
 import { type Sql, sqlTables } from '../../../src/adapters/mikro-orm/statements.ts';
@@ -65,7 +64,7 @@ describe('on MySQL, which does not run here', () => {
   it('rows are removed one by one, since deleted ones are not returned', async () => {
     const { db, sent } = recordingMysql();
     const row = { expiresAt: 0, version: 0 };
-    await mikroOrmRecords(() => db, MYSQL, 'my_').remove('usedValues', [
+    await mikroOrmRecords(db, MYSQL, 'my_').remove('usedValues', [
       { ...row, id: 'a' },
       { ...row, id: 'b' },
     ]);
@@ -75,7 +74,7 @@ describe('on MySQL, which does not run here', () => {
 
   it('a unit locks rows for update', async () => {
     const { db, sent } = recordingMysql();
-    await mikroOrmRecords(() => db, MYSQL).unit((inside) => inside.lock('usedValues', { id: 'a' }));
+    await mikroOrmRecords(db, MYSQL).unit((inside) => inside.lock('usedValues', { id: 'a' }));
     const locking = 'select `id`, `expires_at`, `version` from `used_values` where `id` = ? for update';
     expect(sent).toEqual(['begin', locking, 'commit']);
   });

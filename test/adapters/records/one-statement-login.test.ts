@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { register } from '../../../src/application/accounts/register.ts';
 import { login } from '../../../src/application/login/login.ts';
@@ -9,8 +9,8 @@ import { SESSIONS_PER_USER } from '../../../src/domain/session.ts';
 import type { User } from '../../../src/domain/user.ts';
 import { ADA, application, MINUTE } from '../../support/application.ts';
 import { anEvent, anId, aSession, aUser, aWebhook, NOW } from '../../support/builders.ts';
-import { createDatabase, inTransaction, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
-import { type Database, openDatabase, removeAllRows } from '../../support/storage/open-database.ts';
+import { inTransaction, TEST_DATABASE_URL, twoOnPostgresql } from '../../support/storage/databases.ts';
+import { type Database, removeAllRows } from '../../support/storage/open-database.ts';
 
 const PREFIX = 'of_auth_';
 const HOME: Origin = { userAgent: 'Browser/1.0', address: '192.0.2.0/24', requestId: 'a' };
@@ -18,24 +18,13 @@ const ELSEWHERE: Origin = { ...HOME, address: '198.51.100.0/24' };
 const NONE: readonly Notice[] = [];
 
 describe.runIf(TEST_DATABASE_URL !== undefined)('a log-in as one statement of PostgreSQL', () => {
-  let [database, other]: [Database, Database] | [] = [];
-  let drop: (() => Promise<void>) | undefined;
-  const opened = (each: Database | undefined): Database => each ?? expect.unreachable();
-  beforeAll(async () => {
-    const made = await createDatabase(TEST_DATABASE_URL ?? '');
-    drop = made.drop;
-    database = await openDatabase({ ...onPostgresql(made.url), tablePrefix: PREFIX }, { migrate: true });
-    other = await openDatabase({ ...onPostgresql(made.url), tablePrefix: PREFIX }, { migrate: true });
-  });
-  afterAll(async () => {
-    await drop?.();
-  });
-  const empty = () => removeAllRows(opened(database), PREFIX);
+  const [database, other] = twoOnPostgresql(PREFIX);
+  const empty = () => removeAllRows(database(), PREFIX);
   beforeEach(empty);
 
   /** The service over the database, as an instance has it. @param isAtOnce whether its log-ins may be one statement */
-  const instance = (of: Database | undefined, notices: readonly Notice[], isAtOnce = true) => {
-    const { records, faster } = opened(of);
+  const instance = (of: () => Database, notices: readonly Notice[], isAtOnce = true) => {
+    const { records, faster } = of();
     const { sessions: plain, ...stores } = storageOver(records);
     const { addLogin, ...sessions } = faster(plain);
     const answers: boolean[] = [];
@@ -53,7 +42,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('a log-in as one statement of Po
 
   /** What is stored beside the users, with the same names for all ids. */
   const stored = async (): Promise<string> => {
-    const { records } = opened(database);
+    const { records } = database();
     const rows = [];
     for (const table of ['sessions', 'events', 'deliveries', 'endedSessions', 'outbox'] as const)
       rows.push(...(await records.list(table, { order: [table === 'deliveries' ? 'webhookId' : 'id'] } as object)));
@@ -103,7 +92,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('a log-in as one statement of Po
     {
       ...{ name: 'one after which there are too many events', isAtOnce: false, origin: ELSEWHERE },
       before: (_given, { id }) =>
-        opened(database).em.execute(`insert into ${PREFIX}events (user_id, id, kind, at, count, version)
+        database().em.execute(`insert into ${PREFIX}events (user_id, id, kind, at, count, version)
           select '${id}', lpad(n::text, 26, '0'), 'disabled', n, 1, 1 from generate_series(1, ${EVENTS_KEPT + 100}) n`),
     },
   ];
@@ -134,12 +123,12 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('a log-in as one statement of Po
       return { user, session, event: { ...event, device: 'of home', countedBy: 'here' }, notice: null };
     };
     const addLogin = (given: PlainLogin) => {
-      const { records, faster } = opened(database);
+      const { records, faster } = database();
       return faster(storageOver(records).sessions).addLogin?.(given);
     };
     const add = async () => {
       const user = aUser({ passwordChangedAt: NOW, emailVerifiedAt: NOW });
-      await storageOver(opened(database).records).users.add(user);
+      await storageOver(database().records).users.add(user);
       return user;
     };
 
@@ -161,7 +150,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('a log-in as one statement of Po
 
     it('is not stored, and does not wait, while a transaction has locked the user', async () => {
       const user = await add();
-      await inTransaction(opened(other), async (send) => {
+      await inTransaction(other(), async (send) => {
         await send(`select id from ${PREFIX}users where id = $1 for no key update`, [user.id]);
         expect(await addLogin(loginOf(user))).toBe(false);
       });
@@ -173,7 +162,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('a log-in as one statement of Po
     const [here, there] = [instance(database, NONE), instance(other, NONE)];
     await here.register();
     await Promise.all(Array.from({ length: 20 }, (_, at) => (at % 2 === 0 ? here : there).logIn()));
-    const { records } = opened(database);
+    const { records } = database();
     const events = await records.list('events', { order: ['at'] });
     const counted = events.filter(({ kind }) => kind === 'logged-in');
     expect(counted.map(({ count }) => count)).toEqual([20]);

@@ -1,5 +1,5 @@
 import { CompiledQuery } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { POSTGRESQL } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { postgresqlSessions } from '../../../src/adapters/mikro-orm/one-statement-sessions.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
@@ -14,50 +14,36 @@ import type { HeldStore } from '../../contracts/storage/given.ts';
 import { describeSessionRepository } from '../../contracts/storage.contract.ts';
 import { aPasskey, aRotation, aSession, aUser, NOW } from '../../support/builders.ts';
 import { failing, QUOTING, recording } from '../../support/records/statements.ts';
-import { createDatabase, inTransaction, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
-import { type Database, openDatabase } from '../../support/storage/open-database.ts';
+import { inTransaction, TEST_DATABASE_URL, twoOnPostgresql, waitingIn } from '../../support/storage/databases.ts';
 
-const server = TEST_DATABASE_URL;
 const DAY = 86_400_000;
 const PREFIX = 'of_auth_';
 /** Updates of sessions that this connection has not reported yet; those that are HOT wrote no index. */
 const UPDATES = `select n_tup_upd as "all", n_tup_hot_upd as hot from pg_stat_xact_user_tables where relname = '${PREFIX}sessions'`;
-const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 
-const sessionsOver = (kysely: () => Sql): SessionRepository => {
-  const plain = sessionRepositoryOver(mikroOrmRecords(kysely, POSTGRESQL, PREFIX));
-  return { ...plain, ...postgresqlSessions(() => anyConnection(kysely()), plain, PREFIX) };
+const sessionsOver = (db: Sql): SessionRepository => {
+  const plain = sessionRepositoryOver(mikroOrmRecords(db, POSTGRESQL, PREFIX));
+  return { ...plain, ...postgresqlSessions(anyConnection(db), plain, PREFIX) };
 };
 
-describe.runIf(server !== undefined)('sessions in single statements of PostgreSQL', () => {
-  let [database, other]: [Database, Database] | [] = [];
-  let url = '';
-  let drop: (() => Promise<void>) | undefined;
+describe.runIf(TEST_DATABASE_URL !== undefined)('sessions in single statements of PostgreSQL', () => {
+  const [database, other] = twoOnPostgresql(PREFIX);
   const [owner, stranger] = [aUser(), aUser()];
-  const opened = (each: Database | undefined): Database => each ?? expect.unreachable();
-  const kysely = (): Sql => opened(database).em.getKysely();
-  const sessions = sessionsOver(kysely);
-  beforeAll(async () => {
-    ({ url, drop } = await createDatabase(server ?? ''));
-    database = await openDatabase({ ...onPostgresql(url), tablePrefix: PREFIX }, { migrate: true });
-    other = await openDatabase({ ...onPostgresql(url), tablePrefix: PREFIX }, { migrate: true });
-  });
-  afterAll(async () => {
-    await drop?.();
-  });
+  const kysely = (): Sql => database().em.getKysely();
+  const sessions = () => sessionsOver(kysely());
   const empty = async () => {
-    const { em, records } = opened(database);
+    const { em, records } = database();
     await em.execute(`delete from ${PREFIX}users`);
     for (const user of [owner, stranger]) await userRepositoryOver(records).add(user);
   };
-  const stored = async (repository = sessions) => {
+  const stored = async (repository = sessions()) => {
     const session = aSession({ userId: owner.id });
     await repository.add(session);
     return session;
   };
-  const send = (text: string) => opened(other).em.execute(text);
+  const send = (text: string) => other().em.execute(text);
 
-  const untilWaiting = (count: number) => expect.poll(async () => (await send(WAITING)).length).toBe(count);
+  const untilWaiting = (count: number) => expect.poll(() => waitingIn(other())).toBe(count);
   /** Somebody has locked all sessions, and lets them go when two wait for them. */
   const heldByLocks = (): HeldStore => {
     let [released, over] = [Promise.withResolvers<void>(), Promise.resolve()];
@@ -65,7 +51,7 @@ describe.runIf(server !== undefined)('sessions in single statements of PostgreSQ
       hold: async () => {
         const locked = Promise.withResolvers<void>();
         released = Promise.withResolvers();
-        over = inTransaction(opened(other), async (within) => {
+        over = inTransaction(other(), async (within) => {
           await within(`select id from ${PREFIX}sessions for update`);
           locked.resolve();
           await released.promise;
@@ -82,14 +68,14 @@ describe.runIf(server !== undefined)('sessions in single statements of PostgreSQ
 
   describeSessionRepository('postgresqlSessions', async () => {
     await empty();
-    const over = (of: () => Sql) => ({
+    const over = (of: Sql) => ({
       ...storageOver(mikroOrmRecords(of, POSTGRESQL, PREFIX)),
       sessions: sessionsOver(of),
     });
     return {
-      storage: over(kysely),
-      another: async () => over(() => opened(other).em.getKysely()),
-      failing: async () => over(() => failing(kysely(), QUOTING.postgresql)),
+      storage: over(kysely()),
+      another: async () => over(other().em.getKysely()),
+      failing: async () => over(failing(kysely(), QUOTING.postgresql)),
       held: async () => heldByLocks(),
       interfere: absent('only the sessions are tested'),
       untilOneWaits: () => untilWaiting(1),
@@ -102,10 +88,10 @@ describe.runIf(server !== undefined)('sessions in single statements of PostgreSQ
     it('a refresh and a check of a session are one statement each', async () => {
       const session = await stored();
       const { db, sent } = recording(kysely());
-      const repository = sessionsOver(() => db);
+      const repository = sessionsOver(db);
       expect(await repository.rotate(aRotation(session))).toHaveProperty('user.id', owner.id);
       expect(sent).toHaveLength(1);
-      await opened(database).records.insert('passkeys', aPasskey({ userId: owner.id }));
+      await database().records.insert('passkeys', aPasskey({ userId: owner.id }));
       const found = await repository.findWithUser(session);
       expect(found).toMatchObject({ user: { id: owner.id }, session: { amr: session.amr }, passkeys: 1 });
       expect(sent).toHaveLength(2);
@@ -115,7 +101,7 @@ describe.runIf(server !== undefined)('sessions in single statements of PostgreSQ
       await kysely()
         .transaction()
         .execute(async (transaction) => {
-          const repository = sessionsOver(() => transaction);
+          const repository = sessionsOver(transaction);
           const counts = async () => {
             const { rows } = await transaction.executeQuery<{ all: string; hot: string }>(CompiledQuery.raw(UPDATES));
             return [Number(rows[0]?.all), Number(rows[0]?.hot)] as const;
@@ -144,18 +130,18 @@ describe.runIf(server !== undefined)('sessions in single statements of PostgreSQ
       const session = await stored();
       const rotation = aRotation(session);
       const [reverted, committing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-      const unit = opened(other).records.unit(async (inside) => {
+      const unit = other().records.unit(async (inside) => {
         await sessionRepositoryOver(inside).revert(rotation);
         reverted.resolve();
         await committing.promise;
       });
       await reverted.promise;
-      const waiting = sessions.rotate(rotation);
+      const waiting = sessions().rotate(rotation);
       await untilWaiting(1);
       committing.resolve();
       await unit;
       expect(await waiting).toBe('stale');
-      expect(await sessions.find(session)).toMatchObject({ currentTokenId: session.currentTokenId, rotation: 1 });
+      expect(await sessions().find(session)).toMatchObject({ currentTokenId: session.currentTokenId, rotation: 1 });
     });
   });
 });

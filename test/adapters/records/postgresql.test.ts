@@ -1,5 +1,5 @@
 import { CompiledQuery } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { POSTGRESQL } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
@@ -9,35 +9,19 @@ import type { OpenedStorage } from '../../contracts/storage/given.ts';
 import { describeStorage } from '../../contracts/storage.contract.ts';
 import { aUser, NOW } from '../../support/builders.ts';
 import { failing, QUOTING, sendingBy } from '../../support/records/statements.ts';
-import { createDatabase, inTransaction, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
-import { type Database, openDatabase, removeAllRows } from '../../support/storage/open-database.ts';
+import { inTransaction, TEST_DATABASE_URL, twoOnPostgresql, waitingIn } from '../../support/storage/databases.ts';
+import { removeAllRows } from '../../support/storage/open-database.ts';
 
-const server = TEST_DATABASE_URL;
-const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-
-describe.runIf(server !== undefined)('on PostgreSQL', () => {
-  let [database, other]: [Database, Database] | [] = [];
-  let drop: (() => Promise<void>) | undefined;
-  const opened = (each: Database | undefined): Database => each ?? expect.unreachable();
-  beforeAll(async () => {
-    const made = await createDatabase(server ?? '');
-    drop = made.drop;
-    database = await openDatabase(onPostgresql(made.url), { migrate: true });
-    other = await openDatabase(onPostgresql(made.url), { migrate: true });
-  });
-  afterAll(async () => {
-    await drop?.();
-  });
-
-  const empty = () => removeAllRows(opened(database));
-  const failingRecords = () =>
-    mikroOrmRecords(() => failing(opened(database).em.getKysely(), QUOTING.postgresql), POSTGRESQL);
-  const untilOneWaits = () => expect.poll(async () => (await opened(other).em.execute(WAITING)).length).toBe(1);
+describe.runIf(TEST_DATABASE_URL !== undefined)('on PostgreSQL', () => {
+  const [database, other] = twoOnPostgresql();
+  const empty = () => removeAllRows(database());
+  const failingRecords = () => mikroOrmRecords(failing(database().em.getKysely(), QUOTING.postgresql), POSTGRESQL);
+  const untilOneWaits = () => expect.poll(() => waitingIn(other())).toBe(1);
 
   /** Locks the second user, and then wants the first: a deadlock, of which the unit is the victim. */
   const interfere: Exclude<OpenedStorage['interfere'], { absent: string }> = async (first, second) => {
     const locked = Promise.withResolvers<void>();
-    const over = inTransaction(opened(other), async (send) => {
+    const over = inTransaction(other(), async (send) => {
       await send(`set local deadlock_timeout = '1h'`);
       await send('select id from users where id = $1 for update', [second.id]);
       locked.resolve();
@@ -51,8 +35,8 @@ describe.runIf(server !== undefined)('on PostgreSQL', () => {
   describeRecords('mikroOrmRecords', async () => {
     await empty();
     return {
-      records: opened(database).records,
-      another: async () => opened(other).records,
+      records: database().records,
+      another: async () => other().records,
       failing: async () => failingRecords(),
       untilOneWaits,
     };
@@ -61,8 +45,8 @@ describe.runIf(server !== undefined)('on PostgreSQL', () => {
   describeStorage('over records of MikroORM', async () => {
     await empty();
     return {
-      storage: storageOver(opened(database).records),
-      another: async () => storageOver(opened(other).records),
+      storage: storageOver(database().records),
+      another: async () => storageOver(other().records),
       failing: async () => storageOver(failingRecords()),
       interfere,
       untilOneWaits,
@@ -72,17 +56,17 @@ describe.runIf(server !== undefined)('on PostgreSQL', () => {
   it('has tables that are compared by their bytes', async () => {
     const collations = `select count(*) as count from information_schema.columns
       where table_name = 'users' and data_type = 'text' and collation_name = 'C'`;
-    const [row] = await opened(database).em.execute<{ count: string }[]>(collations);
+    const [row] = await database().em.execute<{ count: string }[]>(collations);
     expect(Number(row?.count)).toBeGreaterThan(5);
   });
 
   it('keeps nothing of a unit that could not begin', async () => {
     await empty();
     const isBeginning = (text: string) => text.startsWith('begin');
-    const unbegun = sendingBy(opened(database).em.getKysely(), (query, send) =>
+    const unbegun = sendingBy(database().em.getKysely(), (query, send) =>
       send(isBeginning(query.sql) ? CompiledQuery.raw('select 1 / 0') : query),
     );
-    const records = mikroOrmRecords(() => unbegun, POSTGRESQL);
+    const records = mikroOrmRecords(unbegun, POSTGRESQL);
     const [first, second] = [
       { id: 'a', expiresAt: NOW },
       { id: 'b', expiresAt: NOW },
@@ -100,12 +84,12 @@ describe.runIf(server !== undefined)('on PostgreSQL', () => {
     });
     const readAlone = records.unit((inside) => inside.list('usedValues', { equal: { id: 'a' } }));
     await expect(readAlone).rejects.toMatchObject({ code: 'DB_QUERY_FAILED' });
-    expect(await opened(database).records.list('usedValues', {})).toEqual([]);
+    expect(await database().records.list('usedValues', {})).toEqual([]);
   });
 
   it('carries out the calls of a unit in their order, though none waits for another', async () => {
     await empty();
-    const { records } = opened(database);
+    const { records } = database();
     const counts = await records.unit(async (inside) => {
       const asked: Promise<number>[] = [];
       for (const id of ['a', 'b', 'c']) {
@@ -119,7 +103,7 @@ describe.runIf(server !== undefined)('on PostgreSQL', () => {
 
   it('rejects a unit with the failure of the call that was made first, and runs it once', async () => {
     await empty();
-    const { records } = opened(database);
+    const { records } = database();
     const users = userRepositoryOver(records);
     const [ada, bob] = [aUser(), aUser()];
     for (const user of [ada, bob]) await users.add(user);
@@ -139,7 +123,7 @@ describe.runIf(server !== undefined)('on PostgreSQL', () => {
 
   it('locks a row as it is after the changes of the unit that were sent before', async () => {
     await empty();
-    const { records } = opened(database);
+    const { records } = database();
     await records.insert('usedValues', { id: 'a', expiresAt: NOW });
     const expiries = await records.unit(async (inside) => {
       const expiry = async () => (await inside.lock('usedValues', { id: 'a' }))?.expiresAt;

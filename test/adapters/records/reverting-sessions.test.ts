@@ -86,17 +86,6 @@ describe('a rotation whose outcome is unknown', () => {
     expect(await reverting.find(session)).toMatchObject({ currentTokenId: session.currentTokenId });
   });
 
-  it('keeps this process from rotating the session until it is reverted', async () => {
-    const { stored, session, set, rotateNow } = await setUp(() => ({
-      revert: () => Promise.reject(new AppError('DB_QUERY_FAILED')),
-    }));
-    set('answers lost');
-    await expect(rotateNow(session)).rejects.toMatchObject(FAILED);
-    set('up');
-    await expect(rotateNow(session)).rejects.toMatchObject(FAILED);
-    expect(await stored.find(session)).toMatchObject({ rotation: 1 });
-  });
-
   it('is reverted again and again until the store has confirmed it, and not afterwards', async () => {
     const { reverting, session, set, reverts } = await setUp();
     set('down');

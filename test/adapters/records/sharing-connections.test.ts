@@ -1,10 +1,10 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { CompiledQuery } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { postgresqlKind } from '../../../src/adapters/mikro-orm/postgresql.ts';
 import type { Sql } from '../../../src/adapters/mikro-orm/statements.ts';
 import { builtStatements } from '../../../src/adapters/mikro-orm/statements.ts';
+import { listenOnLoopback } from '../../support/listen.ts';
 import { openHeldLine } from '../../support/servers/held-line.ts';
 import { openPostgresLine } from '../../support/servers/postgres-line.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
@@ -17,13 +17,12 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('statements that are transaction
   type Limits = { readonly poolSize: number; readonly connectionTimeout?: number; readonly statementTimeout?: number };
   type Line = { readonly url: string; readonly close: () => void };
   const open = async <Its extends Line>(limits: Limits, openLine: (url: string) => Promise<Its>) => {
-    const { url, drop } = await createDatabase(TEST_DATABASE_URL ?? '');
+    const { url } = await createDatabase(TEST_DATABASE_URL ?? '');
     const line = await openLine(url);
     const { db, execute, connections } = await postgresqlKind({ ...onPostgresql(line.url), ...limits }).connect();
     onTestFinished(async () => {
       await db.destroy();
       line.close();
-      await drop();
     });
     const ask = async (text: string) => (await execute(CompiledQuery.raw(text), true)).rows;
     const hold = () => holdConnection(db);
@@ -100,13 +99,11 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('statements that are transaction
   });
 
   it('wait for no connection that is still being opened, if another one becomes free', async () => {
-    const silent = createServer().listen(0, '127.0.0.1');
-    await once(silent, 'listening');
-    onTestFinished(() => void silent.close());
+    const silent = await listenOnLoopback(createServer());
     const { ask, line, hold } = await open({ poolSize: 2, connectionTimeout: 2_000 }, openHeldLine);
     await ask('select');
     const release = await hold();
-    line.leadTo(`tcp://127.0.0.1:${(silent.address() as AddressInfo).port}`);
+    line.leadTo(silent.url);
     const answers = Promise.allSettled([1, 2, 3, 4].map((each) => ask(`select ${each}`)));
     await release();
     const statuses = (await answers).map(({ status }) => status);

@@ -1,6 +1,5 @@
-import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SQLITE } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { sqliteSessions } from '../../../src/adapters/mikro-orm/one-statement-sessions.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
@@ -14,26 +13,22 @@ import { absent } from '../../contracts/hooks.ts';
 import { describeRecords } from '../../contracts/records.contract.ts';
 import { describeSessionRepository } from '../../contracts/storage.contract.ts';
 import { aPasskey, aRotation, aSession, aUser } from '../../support/builders.ts';
+import { atEnd } from '../../support/closing.ts';
 import { instanceInThread } from '../../support/records/sqlite-instance.ts';
 import { failing, QUOTING, recording } from '../../support/records/statements.ts';
 import { onSqlite } from '../../support/storage/databases.ts';
 import { type Database, openDatabase, removeAllRows } from '../../support/storage/open-database.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
-const { path: directory, remove } = temporaryDirectory();
-const path = join(directory, 'tandem.sqlite');
+const path = temporaryDirectory().newPath();
 
 const database = await openDatabase(onSqlite(path), { migrate: true });
 const another = await instanceInThread(path);
+atEnd(another.close);
 
 describe('in a file of SQLite', () => {
-  afterAll(async () => {
-    await another?.close();
-    remove();
-  });
-
   const empty = () => removeAllRows(database);
-  const failingRecords = (): Records => mikroOrmRecords(() => failing(database.em.getKysely(), QUOTING.sqlite), SQLITE);
+  const failingRecords = (): Records => mikroOrmRecords(failing(database.em.getKysely(), QUOTING.sqlite), SQLITE);
 
   describeRecords('mikroOrmRecords', async () => {
     await empty();
@@ -53,7 +48,7 @@ describe('in a file of SQLite', () => {
     };
     const fasterFailing = (plain: SessionRepository) => ({
       ...plain,
-      ...sqliteSessions(() => anyConnection(failing(database.em.getKysely(), QUOTING.sqlite)), plain),
+      ...sqliteSessions(anyConnection(failing(database.em.getKysely(), QUOTING.sqlite)), plain),
     });
     return {
       storage: over(database.records, database.faster),
@@ -73,8 +68,8 @@ describe('in a file of SQLite', () => {
     await sessionRepositoryOver(records).add(session);
     await records.insert('passkeys', aPasskey({ userId: user.id }));
     const { db, sent } = recording(em.getKysely());
-    const plain = sessionRepositoryOver(mikroOrmRecords(() => db, SQLITE, 'of_auth_'));
-    const repository = { ...plain, ...sqliteSessions(() => anyConnection(db), plain, 'of_auth_') };
+    const plain = sessionRepositoryOver(mikroOrmRecords(db, SQLITE, 'of_auth_'));
+    const repository = { ...plain, ...sqliteSessions(anyConnection(db), plain, 'of_auth_') };
     expect(await repository.rotate(aRotation(session))).toMatchObject({ user });
     expect(sent).toHaveLength(1);
     expect(await repository.findWithUser(session)).toMatchObject({

@@ -11,7 +11,7 @@ import { addMessages, REQUESTS_WAITING } from '../../../src/application/storage/
 import type { Stores, Transactions } from '../../../src/application/storage/records.ts';
 import { type AccountEvent, NO_ORIGIN, newEvent } from '../../../src/domain/event.ts';
 import { MESSAGE_KINDS, type MessageKind } from '../../../src/domain/message.ts';
-import { aMessage, aUser, NOW } from '../../support/builders.ts';
+import { aMessage, aUser, aWebhook, NOW } from '../../support/builders.ts';
 import { sequentialIds } from '../../support/sequential-ids.ts';
 import { storeEvents } from '../../support/stored-events.ts';
 
@@ -24,14 +24,15 @@ const watched = async (wrap = (transactions: Transactions) => transactions) => {
   await storage.users.add(user);
   const reports: (readonly AccountEvent[])[] = [];
   const wakings: boolean[] = [];
-  const ended = vi.fn();
+  const [ended, delivering] = [vi.fn(), vi.fn()];
   const listeners = {
     onEvents: (events: readonly AccountEvent[]) => reports.push(events),
     onEnded: ended,
     onMessages: (isForAll: boolean) => wakings.push(isForAll),
+    onDeliveries: delivering,
   };
   const watched = tellingStorage({ ...storage, transactions: wrap(storage.transactions) }, listeners);
-  return { ...watched, reports, wakings, ended };
+  return { ...watched, reports, wakings, ended, delivering };
 };
 const addDisabled = (stores: Stores) => storeEvents(stores, [disabled()]);
 const anEnded = () => ({ id: ids.next(), at: NOW, userId: null, sessionId: null, reason: 'operator' }) as const;
@@ -66,6 +67,15 @@ describe('the events of a transaction', () => {
       expect(ended).not.toHaveBeenCalled();
     });
     expect(ended).toHaveBeenCalledOnce();
+  });
+
+  it('wake the sender of webhooks if one is subscribed to them', async () => {
+    const { transactions, records, delivering } = await watched();
+    await transactions.run(addDisabled);
+    expect(delivering).not.toHaveBeenCalled();
+    await records.insert('webhooks', aWebhook());
+    await transactions.run(addDisabled);
+    expect(delivering).toHaveBeenCalledOnce();
   });
 
   it('are those of its last run', async () => {
@@ -107,7 +117,7 @@ it('the audit log has a line for each event but sessions that have expired, whic
     kind: 'session-ended' as const,
     reason,
   });
-  auditLog(logger, (event) => counted.push(event))([ended('logout'), ended('expired'), ended('token-replayed')]);
+  auditLog(logger, [(event) => counted.push(event)])([ended('logout'), ended('expired'), ended('token-replayed')]);
   expect(lines.map(({ level, reason }) => [level, reason])).toEqual([
     [30, 'logout'],
     [40, 'token-replayed'],

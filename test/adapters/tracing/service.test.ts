@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
-import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { aPerson, startService, type TestService } from '../../support/http/service.ts';
 import { listenOnLoopback } from '../../support/listen.ts';
-import { openSmtpServer, type SmtpServer } from '../../support/mail/smtp-server.ts';
+import { openSmtpServer } from '../../support/mail/smtp-server.ts';
 import { type SentSpan, startCollector } from '../../support/servers/collector.ts';
 
 /** The headers of the requests to the hook. */
@@ -13,26 +13,21 @@ const hook = createServer((request, response) => {
 });
 
 let collector: Awaited<ReturnType<typeof startCollector>>;
-let smtp: SmtpServer;
 let service: TestService;
 beforeAll(async () => {
   const { url } = await listenOnLoopback(hook);
-  [collector, smtp] = [await startCollector(), await openSmtpServer()];
+  collector = await startCollector();
   service = await startService({
     ...collector.env,
     METRICS: '9464',
     ...{
       BCRYPT_COST: '4',
       RATE_LIMITS: 'global=1000/60',
-      MAIL_URL: `smtp://127.0.0.1:${smtp.port}`,
+      MAIL_URL: `smtp://127.0.0.1:${(await openSmtpServer()).port}`,
       MAIL_FROM: 'a@example.org',
     },
     HOOK_BEFORE_REGISTER: `${url}/hook?key=s3cr3t`,
   });
-});
-afterAll(async () => {
-  await Promise.all([collector?.kill(), smtp?.close()]);
-  hook.close();
 });
 
 const traceId = (of: number): string => `${of}`.padStart(32, 'a');

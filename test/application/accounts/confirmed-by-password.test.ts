@@ -1,8 +1,7 @@
 // Proves script-2
 import { describe, expect, it } from 'vitest';
 import { requestEmailChange } from '../../../src/application/accounts/change-email.ts';
-import { deleteAccount } from '../../../src/application/accounts/delete-account.ts';
-import { changePassword } from '../../../src/application/accounts/profile.ts';
+import { changePassword, deleteAccount } from '../../../src/application/accounts/profile.ts';
 import { ENDED, ORIGIN, registeredAda, WRONG_PASSWORD } from '../../support/account.ts';
 import { ADA, MINUTE, rejections } from '../../support/application.ts';
 import { beforeNextTransaction } from '../../support/transactions.ts';

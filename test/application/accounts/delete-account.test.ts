@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { confirmEmailChange } from '../../../src/application/accounts/change-email.ts';
-import { deleteAccount } from '../../../src/application/accounts/delete-account.ts';
 import { deleteAccountAsOperator } from '../../../src/application/accounts/operate-accounts.ts';
+import { deleteAccount } from '../../../src/application/accounts/profile.ts';
 import {
   audited,
   BOB,

@@ -124,13 +124,6 @@ describe('disabling an account', () => {
     expect(ended).toHaveLength(1);
     expect(await app.sessions.listByUser(app.user.id, app.clock.now())).toStrictEqual([]);
   });
-
-  it('ends the session of a refresh that reads the account when it is disabled', async () => {
-    const app = await registered();
-    await app.users.update(app.user.id, { disabledAt: app.clock.now(), now: app.clock.now() });
-    await expect(app.refresh([app.refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED' });
-    expect(await app.sessions.listByUser(app.user.id, app.clock.now())).toStrictEqual([]);
-  });
 });
 
 describe('enableAccount', () => {

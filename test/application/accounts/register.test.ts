@@ -6,21 +6,6 @@ import type { AccountEvent } from '../../../src/domain/event.ts';
 import { ADA, application, unreliable } from '../../support/application.ts';
 
 describe('register', () => {
-  it('stores the user with a hash of the password', async () => {
-    const app = application();
-    const { user } = await app.register(ADA);
-    const stored = await app.users.findById(user.id);
-    expect(stored).toMatchObject(user);
-    expect(stored?.passwordHash).not.toBe(ADA.password);
-    expect(await app.hasher.verify(ADA.password, stored?.passwordHash ?? null)).toBe(true);
-  });
-
-  it('stores nothing when the request was aborted', async () => {
-    const app = application();
-    await expect(app.register(ADA, AbortSignal.abort())).rejects.toThrow();
-    expect(await app.users.findByUsername(ADA.username)).toBeNull();
-  });
-
   it.each(['user', 'session'] as const)(
     'leaves no user when the request is aborted while the %s is stored',
     async (stored) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { factorSecrets } from '../../../src/adapters/crypto/secrets.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
-import { reEncryptFactors } from '../../../src/application/factors/re-encrypt-factors.ts';
+import { reEncryptFactors } from '../../../src/application/factors/manage-factors.ts';
 import { changeRow, removeRow, withoutVersion } from '../../../src/application/storage/rows.ts';
 import { aFactor, anId, aUser } from '../../support/builders.ts';
 import { factorKeys } from '../../support/factor-keys.ts';

@@ -6,7 +6,7 @@ import { lockedFactorOwner } from '../../../src/application/sessions/current-use
 import { prepareSession, replaceSession, storeSession } from '../../../src/application/sessions/open-session.ts';
 import { eventsOf } from '../../../src/application/storage/events.ts';
 import { authenticatedBy, FACTOR_CHANGE, type Method } from '../../../src/domain/assurance.ts';
-import { NO_KEYS } from '../../../src/domain/device-binding.ts';
+import { NO_KEYS } from '../../../src/domain/device.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { ADA, application, DAY, MINUTE } from '../../support/application.ts';
 

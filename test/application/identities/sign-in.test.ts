@@ -1,8 +1,8 @@
 // Proves provider-1
 
 import { describe, expect, it } from 'vitest';
-import { removeAccount } from '../../../src/application/accounts/delete-account.ts';
 import { confirmEmail } from '../../../src/application/accounts/mail-links.ts';
+import { removeAccount } from '../../../src/application/accounts/profile.ts';
 import { showPendingLogin, startPendingApp } from '../../../src/application/factors/finish-login.ts';
 import { confirmApp, startApp } from '../../../src/application/factors/manage-factors.ts';
 import { linkIdentity, unlinkIdentity } from '../../../src/application/identities/at-provider.ts';

@@ -1,8 +1,7 @@
 // Proves guess-3, theft-8
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { callsOver, memoryRows, transactOver } from '../../../src/adapters/records/memory.ts';
-import { storageOver } from '../../../src/adapters/records/storage.ts';
-import { type Calls, recordsOver } from '../../../src/adapters/records/units.ts';
+import { type Calls, recordsOver, storageOver } from '../../../src/adapters/records/storage.ts';
 import { finishLogin, showPendingLogin } from '../../../src/application/factors/finish-login.ts';
 import { login } from '../../../src/application/login/login.ts';
 import type { Service } from '../../../src/application/service.ts';

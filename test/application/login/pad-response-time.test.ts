@@ -15,22 +15,6 @@ const pauses = () => {
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('work in steps', () => {
-  it.each([
-    ['was done', () => Promise.resolve('done')],
-    ['failed', () => Promise.reject(new Error('failed'))],
-  ])('that %s within one ends at its end', async (_how, work) => {
-    const { begun, pause } = pauses();
-    let isOver = false;
-    const working = Promise.allSettled([padResponseTime(pause, 100, work)]).finally(() => {
-      isOver = true;
-    });
-    await settle();
-    expect([begun.length, isOver]).toEqual([1, false]);
-    begun[0]?.resolve();
-    expect(await working).toEqual(await Promise.allSettled([work()]));
-    expect(begun).toHaveLength(1);
-  });
-
   it('that takes longer ends at the end of the step in which it is done', async () => {
     const { begun, pause } = pauses();
     const work = Promise.withResolvers<string>();

@@ -63,14 +63,6 @@ describe('a hash of a lower cost than the configured one', () => {
     expect(await stored()).toBe('the hash of another password');
     expect(await app.sessions.listByUser(user.id, app.clock.now())).toHaveLength(1);
   });
-
-  it('is replaced by concurrent log-ins, all of which succeed', async () => {
-    const { app, stored, failures, logIn } = await setUp();
-    const outcomes = await Promise.all(Array.from({ length: 20 }, () => logIn()));
-    expect(outcomes).toHaveLength(20);
-    expect(failures).toEqual([]);
-    expect(await app.hasher.verify(ADA.password, await stored())).toBe(true);
-  });
 });
 
 it.each([10, 11])('a hash of the configured cost, or of a higher one is not replaced: %i', async (cost) => {

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import { endEverySession, removeEnded } from '../../../src/application/sessions/purge.ts';
 import { listEnded } from '../../../src/application/storage/events.ts';
-import type { Transactions } from '../../../src/application/storage/records.ts';
 import { BOB, ORIGIN, registeredAda } from '../../support/account.ts';
-import { anId, aRememberedDevice } from '../../support/builders.ts';
+import { aRememberedDevice } from '../../support/builders.ts';
 
 const OPERATOR = { ...ORIGIN, actor: 'Una' };
 
@@ -59,32 +57,5 @@ describe('the end of all sessions', () => {
     await endEverySession(app)(OPERATOR, null);
     const replacing = app.endOtherSessions({ userId: user.id, sessionId, presented: [session.refreshToken] });
     await expect(replacing).rejects.toMatchObject({ code: 'AUTH_TOKEN_INVALID' });
-  });
-
-  it('ends one that has replaced another after that was read', async () => {
-    const { app } = await setUp();
-    await endEverySession(app)(OPERATOR, null);
-    const stored = () => app.sessions.listAll(null, 9);
-    const [first = expect.unreachable()] = await stored();
-    const replacing = (sessions: SessionRepository): SessionRepository => ({
-      ...sessions,
-      async listAll(after, limit) {
-        const found = await sessions.listAll(after, limit);
-        if (await sessions.end(first)) await sessions.add({ ...first, id: anId(), createdAt: first.createdAt + 1 });
-        return found;
-      },
-    });
-    const run: Transactions['run'] = (work) =>
-      app.transactions.run((stores) => work({ ...stores, sessions: replacing(stores.sessions) }));
-    await removeEnded({ ...app, transactions: { run } })(9);
-    expect(await stored()).toEqual([]);
-  });
-
-  it('is done once, however many carry it out', async () => {
-    const { app, step } = await setUp();
-    await endEverySession(app)(OPERATOR, null);
-    const ended = await Promise.all(Array.from({ length: 12 }, () => step(1)));
-    expect(ended.reduce<number>((sum, each) => sum + (each ?? 0), 0)).toBe(3);
-    expect(ended.at(-1)).toBeNull();
   });
 });

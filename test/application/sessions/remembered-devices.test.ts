@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { rememberDevice } from '../../../src/application/sessions/end-sessions.ts';
+import { DEVICES_PER_USER } from '../../../src/domain/device.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
-import { DEVICES_PER_USER } from '../../../src/domain/remembered-device.ts';
 import { SESSIONS_PER_USER } from '../../../src/domain/session.ts';
 import { inShort, ORIGIN, registeredAda } from '../../support/account.ts';
 import { ADA, MINUTE, SECOND } from '../../support/application.ts';

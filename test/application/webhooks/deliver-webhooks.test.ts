@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { removeAccount } from '../../../src/application/accounts/delete-account.ts';
+import { removeAccount } from '../../../src/application/accounts/profile.ts';
 import type { SendWebhook } from '../../../src/application/ports/hooks.ts';
 import { purges } from '../../../src/application/sessions/purge.ts';
 import type { Records } from '../../../src/application/storage/records.ts';
@@ -124,7 +124,6 @@ describe('what webhooks are told', () => {
     const other = deliverWebhooks({ ...deps, senderFor: async () => null });
     await happen('disabled', 'enabled');
     expect(await other.begin()).toEqual([]);
-    expect(other.isNeeded()).toBe(false);
     expect(await deliver()).toBe(2);
     expect(taken.map(({ sequence }) => sequence)).toEqual([1, 2]);
     expect([outcomes, await waitingDeliveries(app.records)]).toEqual([

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { type DeviceProof, type Evidence, NOT_REQUIRED, PROOFS_KEPT } from '../../../src/domain/device-binding.ts';
+import { type DeviceProof, type Evidence, NOT_REQUIRED, PROOFS_KEPT } from '../../../src/domain/device.ts';
 import type { Session } from '../../../src/domain/session.ts';
 import { anId, aRotation } from '../../support/builders.ts';
 import { outcomeOf } from '../../support/rotation/outcome.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { shortUserAgent } from '../../../src/domain/event.ts';
+import { shortUserAgent } from '../../../src/domain/device.ts';
 import { partWithUser, SESSIONS_PER_USER, type Session } from '../../../src/domain/session.ts';
 import { anId, aRotation, aSession, NOW } from '../../support/builders.ts';
 import { expectTranslated, rejection } from '../hooks.ts';

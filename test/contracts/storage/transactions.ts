@@ -29,16 +29,6 @@ export const transactions = ({ it }: Tests<GivenStorage>): void => {
     expect(await transactions.run(async () => 'the next one')).toBe('the next one');
   });
 
-  it('shows its own changes to the work', async ({ transactions, user, stores }) => {
-    const { work, seenIn, prepare, after } = changeAll(user);
-    await prepare(stores);
-    const seen = await transactions.run(async (inside) => {
-      await work(inside);
-      return seenIn(inside);
-    });
-    expect(seen).toStrictEqual(after);
-  });
-
   it('keeps all changes or rejects, when the work goes on after a store has refused a change', async (given) => {
     const { transactions, stores, user, other } = given;
     for (const isLast of [true, false]) {
@@ -56,12 +46,14 @@ export const transactions = ({ it }: Tests<GivenStorage>): void => {
     }
   });
 
-  it('shows the changes to nobody before the work has ended', async ({ transactions, stores, user, gate }) => {
-    const { work, seenIn, prepare, before } = changeAll(user);
+  it('shows the changes to the work, and to nobody else before it has ended', async (given) => {
+    const { transactions, stores, user, gate } = given;
+    const { work, seenIn, prepare, before, after } = changeAll(user);
     await prepare(stores);
     const [reached, going] = [gate(), gate()];
     const ended = transactions.run(async (inside) => {
       await work(inside);
+      expect(await seenIn(inside)).toStrictEqual(after);
       reached.resolve();
       await going.promise;
       throw REFUSAL;

@@ -165,7 +165,7 @@ describe('a form that is refused before it was read', () => {
     const fields = { ...LOG_IN, to: `${APPLICATION}/notes` };
     await send().send(fields).expect(303);
     const { location = '' } = (await send().send(fields).expect(303)).headers;
-    expect(location).toBe(`/auth/log-in?${new URLSearchParams({ to: fields.to, tandem: 'failed' })}`);
+    expect(location).toBe(`/auth/log-in?${new URLSearchParams({ to: fields.to, next: 'password', tandem: 'failed' })}`);
     const { text, headers } = await browser.get(location).expect(429);
     expect(text).toContain('value="ada"');
     expect(text).not.toContain(LOG_IN.password);

@@ -12,6 +12,7 @@ import { fixedClock } from '../../support/fixed-clock.ts';
 import { invitedPerson, linked, mailedCode, sentLink } from '../../support/http/account.ts';
 import { APP_LINK, anApp } from '../../support/http/app-login.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
+import { boundVisitor, SHOWN_SECRET, startApp } from '../../support/http/page-factors.ts';
 import {
   locationIn,
   ORIGIN,
@@ -22,7 +23,6 @@ import {
 } from '../../support/http/page-visitor.ts';
 import { aPerson, type TestService } from '../../support/http/service.ts';
 import { unescaped } from '../../support/http/shown-forms.ts';
-import { joseDeviceKey } from '../../support/jose-proofs.ts';
 import { memoryMailer } from '../../support/mail/memory-mailer.ts';
 import { CLIENT, startProvider } from '../../support/oidc/provider.ts';
 
@@ -79,7 +79,6 @@ const EVERY_FORM = (Object.keys(PAGES) as PageName[]).flatMap((page) =>
 
 const newKey = (given: AuthenticatorOptions = {}) =>
   authenticator({ rpId: 'auth.example.org', origin: ORIGIN, ...given });
-const SECRET = /<code>((?:[A-Z2-7]{4} ?){8})<\/code>/;
 const RECOVERY_CODE = /<code>([\w-]{29})<\/code>/;
 const json = (value: unknown) => JSON.stringify(value);
 
@@ -110,13 +109,6 @@ const sentAgain = async (page: 'forgot' | 'verify') => {
 const optionsFor = (visitor: Pick<Visitor, 'shown'>, form: string) =>
   visitor.shown(form)[0]?.options ?? expect.unreachable();
 
-/** Starts an app with a form of the page that is open. @returns its secret. */
-const startApp = async (visitor: Visitor, form: string): Promise<string> => {
-  await visitor.submit(form);
-  const [, secret = ''] = SECRET.exec((await visitor.follow()).text) ?? expect.unreachable();
-  return secret.replaceAll(' ', '');
-};
-
 /** Adds a passkey at the page that is open. @returns its key. */
 const addPasskey = async (member: Visitor, given: AuthenticatorOptions = {}) => {
   const key = newKey(given);
@@ -136,7 +128,7 @@ const withoutPassword = async (path: string) => {
 /** Adds an authenticator app, and goes to a page. */
 const withApp = async (path: string) => {
   const member = await memberAt('/auth/account/factors');
-  const secret = await startApp(member, 'factors.start-app');
+  const secret = await startApp(member);
   await member.submit('factors.app', { code: codeAt(secret, clock.now()) });
   const shown = (await member.follow()).text.matchAll(new RegExp(RECOVERY_CODE, 'g'));
   clock.advance(STEP);
@@ -152,18 +144,9 @@ const withPasskey = async (path: string) => {
   return { ...member, key };
 };
 
-/** Somebody whose device has a key. */
-const bound = async () => {
-  const key = await joseDeviceKey();
-  const proofFor = (path: string) => key.proof({ htu: ORIGIN + path, now: clock.now() });
-  const visitor = await at('/auth/register');
-  await visitor.submit('register.register', { ...aPerson(), proof: await proofFor('/auth/register') });
-  return { ...visitor, proofFor };
-};
-
-/** The same, who has to prove it. */
+/** Somebody who has to prove the key of the device. */
 const unproven = async () => {
-  const { proofFor, ...visitor } = await bound();
+  const { proofFor, ...visitor } = await boundVisitor(service, clock);
   clock.advance(11 * MINUTE);
   await visitor.open('/auth/account');
   expect((await visitor.follow()).text).toContain(titles.prove?.title);
@@ -179,10 +162,10 @@ const pendingOf = async ({ person }: Pick<Member, 'person'>, on = service) => {
 };
 
 /** Somebody with a proven address who logs in with another browser. */
-const newDevice = async (password?: string) => {
+const newDevice = async () => {
   const { person, user } = await memberAt('/auth/account', wary);
   await wary.ports.users.update(user.id, { emailVerifiedAt: clock.now(), now: clock.now() });
-  const visitor = await pendingOf({ person: { ...person, password: password ?? person.password } }, wary);
+  const visitor = await pendingOf({ person }, wary);
   return { visitor, email: person.email };
 };
 
@@ -226,11 +209,6 @@ const linkResults = (purpose: LinkPurpose, fields: Readonly<Record<string, strin
     const password = purpose === 'email-change' ? { password: person.password } : {};
     return sending(reader, `${purpose}.${purpose}`, { token, ...password, ...fields });
   },
-  AUTH_LINK_INVALID: async () =>
-    sending(await at(`/auth/link/${purpose}`), `${purpose}.${purpose}`, {
-      ...{ token: 'x'.repeat(43), password: 'x' },
-      ...fields,
-    }),
 });
 
 /** A sign-in at the provider that is begun with the form of a page, and one at a provider that does not answer. */
@@ -247,6 +225,7 @@ type Results = Readonly<Record<string, () => Promise<Visitor>>>;
  * results that all forms have are below.
  */
 const RESULTS: Readonly<Record<string, Results>> = {
+  'log-in.account': { success: async () => sending(await at('/auth/log-in'), 'log-in.account', { account: 'nobody' }) },
   'log-in.log-in': {
     success: async () => {
       const { person } = await memberAt('/auth/account');
@@ -277,7 +256,7 @@ const RESULTS: Readonly<Record<string, Results>> = {
   'app.app': {
     url: async () => sending(await memberAt(pathOfPage('app', anApp().to)), 'app.app'),
     AUTH_DEVICE_UNPROVEN: async () => {
-      const visitor = await bound();
+      const visitor = await boundVisitor(service, clock);
       await visitor.open(pathOfPage('app', anApp().to));
       return sending(visitor, 'app.app');
     },
@@ -357,10 +336,6 @@ const RESULTS: Readonly<Record<string, Results>> = {
       const credential = json(newKey().create(optionsFor(member, 'new-passkey.new-passkey')));
       return sending(member, 'new-passkey.new-passkey', { credential });
     },
-    AUTH_PASSKEY_INVALID: async () => {
-      const credential = json(newKey().create({ challenge: 'x'.repeat(43) }));
-      return sending(await memberAt('/auth/new-passkey'), 'new-passkey.new-passkey', { credential });
-    },
   },
   'forgot.forgot': {
     success: async () => sending(await at('/auth/forgot'), 'forgot.forgot', { email: 'nobody@example.org' }),
@@ -411,19 +386,11 @@ const RESULTS: Readonly<Record<string, Results>> = {
       expect([...visitor.jar.keys()]).toContain('remembered_device');
       return visitor;
     },
-    AUTH_SECOND_FACTOR_INVALID: async () => {
-      const { visitor } = await newDevice('a wrong password');
-      return sending(visitor, 'second-factor.mail-code', { mailCode: '00000000' });
-    },
   },
   'second-factor.recovery': {
     success: async () => {
       const { codes, ...member } = await withApp('/auth/account');
       return sending(await pendingOf(member), 'second-factor.recovery', { recoveryCode: codes[0] ?? '' });
-    },
-    AUTH_SECOND_FACTOR_INVALID: async () => {
-      const visitor = await pendingOf(await withApp('/auth/account'));
-      return sending(visitor, 'second-factor.recovery', { recoveryCode: 'ABCD-EFGH-JKMN-PQRS' });
     },
   },
   'second-factor.passkey': {
@@ -449,10 +416,6 @@ const RESULTS: Readonly<Record<string, Results>> = {
       const { secret, ...member } = await withApp('/auth/step-up');
       return sending(member, 'step-up.code', { code: codeAt(secret, clock.now()) });
     },
-    AUTH_SECOND_FACTOR_INVALID: async () => {
-      const { secret, ...member } = await withApp('/auth/step-up');
-      return sending(member, 'step-up.code', { code: wrongCodeAt(secret, clock.now()) });
-    },
   },
   'step-up.passkey': {
     success: async () => {
@@ -475,10 +438,6 @@ const RESULTS: Readonly<Record<string, Results>> = {
   },
   'account.username': {
     success: async () => sending(await memberAt('/auth/account'), 'account.username', { username: aPerson().username }),
-    AUTH_USER_DUPLICATE: async () => {
-      const { username } = (await memberAt('/auth/account')).person;
-      return sending(await memberAt('/auth/account'), 'account.username', { username });
-    },
   },
   'account.email': {
     success: async () => {
@@ -526,10 +485,6 @@ const RESULTS: Readonly<Record<string, Results>> = {
       await addPasskey(member);
       return member;
     },
-    AUTH_PASSKEY_INVALID: async () => {
-      const credential = json(newKey().create({ challenge: 'x'.repeat(43) }));
-      return sending(await memberAt('/auth/account/factors'), 'factors.passkey', { name: 'Key', credential });
-    },
   },
   'factors.rename-passkey': {
     success: async () =>
@@ -544,13 +499,8 @@ const RESULTS: Readonly<Record<string, Results>> = {
   'factors.app': {
     recoveryCodes: async () => {
       const member = await memberAt('/auth/account/factors');
-      const secret = await startApp(member, 'factors.start-app');
+      const secret = await startApp(member);
       return sending(member, 'factors.app', { code: codeAt(secret, clock.now()) });
-    },
-    AUTH_SECOND_FACTOR_INVALID: async () => {
-      const member = await memberAt('/auth/account/factors');
-      const secret = await startApp(member, 'factors.start-app');
-      return sending(member, 'factors.app', { code: wrongCodeAt(secret, clock.now()) });
     },
   },
   'factors.remove-app': {
@@ -599,7 +549,7 @@ const saidOf = ({ page, form }: Named, of: string): string | RegExp | undefined 
       ? undefined
       : (titles[page]?.[of] ?? errors[of] ?? errors.other);
   if (of === 'url') return /<meta http-equiv="refresh" content="0; url=(http|com\.example\.app:)/;
-  if (of === 'secret' || of === 'recoveryCodes') return of === 'secret' ? SECRET : RECOVERY_CODE;
+  if (of === 'secret' || of === 'recoveryCodes') return of === 'secret' ? SHOWN_SECRET : RECOVERY_CODE;
   const isSilent = of === 'login' || (of === 'success' && form.leadsTo === 'target' && form.otherwise === undefined);
   if (of === 'code') return notices.registered;
   return isSilent ? undefined : notices[form.notice ?? ''];
@@ -699,7 +649,7 @@ const SHOWN_TO: Readonly<Record<string, () => Promise<Visitor>>> = {
   'step-up.code': () => withApp('/auth/step-up'),
   'factors.app': async () => {
     const member = await memberAt('/auth/account/factors');
-    await startApp(member, 'factors.start-app');
+    await startApp(member);
     return member;
   },
 };
@@ -727,7 +677,7 @@ describe('what all forms have in common', () => {
     const { username, password } = member.person;
     const former = await at('/auth/log-in');
     await former.submit('log-in.log-in', { account: username, password });
-    const secret = await startApp(member, 'factors.start-app');
+    const secret = await startApp(member);
     await member.submit('factors.app', { code: codeAt(secret, clock.now()) });
     clock.advance(STEP);
     const asking = async (member: 'assurance' | 'recent') => {
@@ -791,10 +741,13 @@ describe('each page', () => {
   });
 
   it.each(['/auth/account', '/auth/account/delete'])(
-    '%s says how users of a provider get the password that it asks for',
+    '%s says to those who have no password how they get one',
     async (path) => {
+      const visitor = await withoutPassword(path);
+      expect(unescaped(visitor.answers.at(-1)?.text ?? '')).toContain(titles.account?.['first-password']);
+      expect(visitor.shown('account.password')).toEqual([]);
       const { text } = await (await memberAt('/auth/account')).open(path);
-      expect(unescaped(text)).toContain(titles.account?.['first-password']);
+      expect(unescaped(text)).not.toContain(titles.account?.['first-password']);
     },
   );
 

@@ -104,7 +104,7 @@ describe('what a visitor came for', () => {
     const visitor = visitorOf(service);
     await visitor.open(pathOfPage('log-in', to));
     await visitor.submit('log-in.log-in', { ...credentials, password: 'wrong' });
-    expect(visitor.answers.at(-1)?.headers.location).toBe(`${pathOfPage('log-in', to)}&tandem=failed`);
+    expect(visitor.answers.at(-1)?.headers.location).toBe(`${pathOfPage('log-in', to)}&next=password&tandem=failed`);
     await visitor.follow();
     await visitor.submit('log-in.log-in', credentials);
     expect(visitor.answers.at(-1)?.headers.location).toBe(location);

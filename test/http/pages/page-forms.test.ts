@@ -1,14 +1,18 @@
+// Proves network-8
+
 import { describe, expect, it } from 'vitest';
 import { PAGES, type PageName } from '../../../src/adapters/http/forms/flow.ts';
+import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { PAGE_FILES } from '../../../src/infrastructure/template-files.ts';
 import { MINUTE } from '../../support/application.ts';
 import { codeAt, wrongCodeAt } from '../../support/authenticator-app.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
+import { boundVisitor, SHOWN_SECRET, startApp } from '../../support/http/page-factors.ts';
 import { locationIn, ORIGIN, pathOfPage, registeredVisitor, visitorOf } from '../../support/http/page-visitor.ts';
-import { aPerson } from '../../support/http/service.ts';
+import { aPerson, startService } from '../../support/http/service.ts';
 import { unescaped } from '../../support/http/shown-forms.ts';
-import { joseDeviceKey } from '../../support/jose-proofs.ts';
+import { failingRecords } from '../../support/records/failing.ts';
 
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
@@ -98,14 +102,10 @@ it('a page for those who are logged in sends others to the log-in in linear time
 
 describe('a form that the visitor has to send again', () => {
   it('says so after a proof of the device', async () => {
-    const key = await joseDeviceKey();
-    const proofFor = (path: string) => key.proof({ htu: ORIGIN + path, now: clock.now() });
-    const visitor = visitorOf(service);
-    await visitor.open('/auth/register');
-    await visitor.submit('register.register', { ...aPerson(), proof: await proofFor('/auth/register') });
+    const { proofFor, ...visitor } = await boundVisitor(service, clock);
     await visitor.follow();
     clock.advance(11 * MINUTE);
-    const username = `${aPerson().username}`;
+    const { username } = aPerson();
     await visitor.submit('account.username', { username });
     expect((await visitor.follow()).text).toContain('data-form="prove.prove"');
     await visitor.submit('prove.prove', { proof: await proofFor('/auth/prove') });
@@ -225,18 +225,14 @@ describe('the settings', () => {
     expect(openIn((await member.follow()).text)).toEqual([]);
   });
 
-  const SECRET = /<code>((?:[A-Z2-7]{4} ?){8})<\/code>/;
-
   it('keep the secret of an app over a wrong code, and offer no second app', async () => {
     const member = await memberAt('/auth/account/factors');
-    await member.submit('factors.start-app');
-    const [, secret = ''] = SECRET.exec((await member.follow()).text) ?? [];
-    const code = (of: (secret: string, now: number) => string) => of(secret.replaceAll(' ', ''), clock.now());
-    await member.submit('factors.app', { code: code(wrongCodeAt) });
+    const secret = await startApp(member);
+    await member.submit('factors.app', { code: wrongCodeAt(secret, clock.now()) });
     const again = await member.follow();
-    expect(again.text).toContain(secret);
+    expect(SHOWN_SECRET.exec(again.text)?.[1]?.replaceAll(' ', '')).toBe(secret);
     expect(again.text).toContain('<svg');
-    await member.submit('factors.app', { code: code(codeAt) });
+    await member.submit('factors.app', { code: codeAt(secret, clock.now()) });
     expect((await member.follow()).text.match(/<li><code>/g)).toHaveLength(10);
     const { text } = await member.open('/auth/account/factors');
     expect(text).not.toContain('factors.start-app');
@@ -266,6 +262,47 @@ describe('the settings', () => {
     await member.submit('account.language', { locale });
     expect((await member.follow()).status).toBe(isTag ? 200 : 400);
     expect((await service.ports.users.findById(member.user.id))?.locale === locale).toBe(isTag);
+  });
+});
+
+describe('the log-in', () => {
+  it('asks for the password in the same words whatever account was named, without a statement', async () => {
+    const database = failingRecords();
+    const asked = await startService({}, { storage: storageOver(database.records), clock });
+    const { person } = await registeredVisitor(asked);
+    database.fail({ at: 1, how: 'refused' });
+    const pages = new Set<string>();
+    for (const account of [person.username, person.email, 'nobody']) {
+      const visitor = visitorOf(asked);
+      await visitor.open(pathOfPage('log-in', '/auth/account'));
+      const { headers } = await visitor.submit('log-in.account', { account });
+      expect(headers.location).toBe(`${pathOfPage('log-in', '/auth/account')}&next=password`);
+      const { text } = await visitor.follow();
+      expect(visitor.shown('log-in.log-in')[0]?.fields).toMatchObject({ account, password: '' });
+      pages.add(
+        unescaped(text)
+          .replaceAll(account, '…')
+          .replaceAll(/name="once" value="[^"]*"/g, ''),
+      );
+    }
+    expect([pages.size, database.hasFailed()]).toEqual([1, false]);
+  });
+
+  it('keeps the account over a reload and Back, and marks one that nobody has', async () => {
+    const visitor = visitorOf(service);
+    await visitor.open('/auth/log-in');
+    await visitor.submit('log-in.account', { account: 'ada' });
+    for (let load = 0; load < 2; load += 1) {
+      await visitor.open('/auth/log-in?next=password');
+      expect(visitor.shown('log-in.log-in')[0]?.fields.account).toBe('ada');
+    }
+    await visitor.open('/auth/log-in');
+    expect(visitor.shown('log-in.log-in')).toEqual([]);
+    expect(visitor.shown('log-in.account')[0]?.fields.account).toBe('ada');
+    expect(locationIn(await visitor.submit('log-in.account', { account: 'x'.repeat(300) }))).toBe('/auth/log-in');
+    expect((await visitor.follow()).text).toMatch(/<input [^>]*name="account"[^>]* aria-invalid="true"/);
+    // The cookie has expired, or is refused.
+    expect((await visitorOf(service).open('/auth/log-in?next=password')).text).toContain(notices['no-cookie']);
   });
 });
 

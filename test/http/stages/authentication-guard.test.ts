@@ -1,7 +1,7 @@
 // Proves SPEC 1.7, 8.4, 8.6, 8.8, 8.12, 12.18, 17.2, 17.3, 17.4, 17.5, 17.7, 17.8, 17.9, 17.10, 17.11, 20.5, 20.6; ASVS 6.3.4, 8.2.1, 8.3.1, 9.2.1
 // Proves ASVS 16.5.3; network-4, theft-2
 import { describe, expect, it } from 'vitest';
-import { nodeCryptoTokenSigner } from '../../../src/adapters/crypto/token-signer.ts';
+import { nodeCryptoTokenSigner } from '../../../src/adapters/crypto/jws.ts';
 import type { Route, Strategy } from '../../../src/adapters/http/routing/define-route.ts';
 import { authenticate } from '../../../src/application/sessions/current-user.ts';
 import type { MissingStepUp } from '../../../src/domain/assurance.ts';

@@ -1,7 +1,5 @@
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { factorSecrets } from '../../../src/adapters/crypto/secrets.ts';
@@ -15,6 +13,7 @@ import { serve } from '../../../src/infrastructure/serve.ts';
 import { aUser } from '../../support/builders.ts';
 import { factorKeys } from '../../support/factor-keys.ts';
 import { testKeys } from '../../support/keys.ts';
+import { listenOnLoopback } from '../../support/listen.ts';
 import { PRODUCTION } from '../../support/processes/environments.ts';
 import { freePort } from '../../support/servers/free-port.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
@@ -143,10 +142,7 @@ describe('serve with a storage of one’s own', () => {
   });
 
   it('closes it when the service does not start, whatever the reason', async () => {
-    const taken = createServer().listen(0, '127.0.0.1');
-    onTestFinished(() => void taken.close());
-    await once(taken, 'listening');
-    const { port } = taken.address() as AddressInfo;
+    const { port } = await listenOnLoopback(createServer());
     const broken = {
       get tokens(): never {
         throw new Error('no tokens');

@@ -8,7 +8,6 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { addManifest, backUp, pack, restore } from '../../../src/infrastructure/data/backup.ts';
 import { KEY_FILES, newFactorKey, newPair, privatePem } from '../../../src/infrastructure/keys.ts';
-import { aUserRow } from '../../contracts/records/database.ts';
 import { fill } from '../../support/records/sample-rows.ts';
 import { onSqlite } from '../../support/storage/databases.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
@@ -86,29 +85,6 @@ describe('backUp and restore', () => {
     const content = readFileSync(databaseIn(elsewhere).path, 'latin1');
     for (const key of Object.values(KEYS)) expect(content).not.toContain(key.trim().slice(-40));
     expect(content).not.toContain('tandem_backup');
-  });
-
-  it('take one moment, while another connection has begun to write', async () => {
-    const writer = new DatabaseSync(databaseIn(dataDir).path);
-    writer.exec(`begin immediate; delete from users`);
-    const { file, rows } = await backUpOf(dataDir);
-    writer.exec('rollback');
-    writer.close();
-    expect(rows.users).toBe(USERS);
-    expect((await restoreTo(newPath(), file)).rows.users).toBe(USERS);
-  });
-
-  it('take what was committed before, although it is in the log of a database that was not closed', async () => {
-    const { records, close } = await openDatabase(databaseIn(dataDir), { migrate: true });
-    const user = aUserRow();
-    await records.insert('users', user);
-    expect(existsSync(`${databaseIn(dataDir).path}-wal`)).toBe(true);
-    const { file } = await backUpOf(dataDir);
-    await records.remove('users', await records.list('users', { equal: { id: user.id } }));
-    await close();
-    const elsewhere = newPath();
-    await restoreTo(elsewhere, file);
-    expect(rowsOf(elsewhere, 'users')).toContainEqual(expect.objectContaining({ id: user.id }));
   });
 
   it('leave out the keys if they are told to', async () => {

@@ -3,9 +3,10 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { leakedPasswordsAt, leakedPasswordsOf } from '../../../src/adapters/crypto/known-passwords.ts';
 import { makeLeaked } from '../../../src/infrastructure/data/leaked.ts';
+import { listenOnLoopback } from '../../support/listen.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 const { newPath } = temporaryDirectory();
@@ -89,11 +90,8 @@ describe('a server of leaked passwords', () => {
       const { status, body } = answer((request.url ?? '').slice(-5));
       response.writeHead(status).end(body);
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void server.close());
-    const address = server.address();
-    const port = typeof address === 'object' ? address?.port : 0;
-    return { asked, isLeaked: leakedPasswordsAt(`http://127.0.0.1:${port}/range`) };
+    const { url } = await listenOnLoopback(server);
+    return { asked, isLeaked: leakedPasswordsAt(`${url}/range`) };
   };
   const digest = digestOf('hunter22');
 

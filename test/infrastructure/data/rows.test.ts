@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { memoryRecords } from '../../../src/adapters/records/memory.ts';
+import { BATCH } from '../../../src/application/storage/rows.ts';
 import { TABLES } from '../../../src/application/storage/tables.ts';
-import { BATCH, TABLE_NAMES } from '../../../src/infrastructure/data/rows.ts';
+import { TABLE_NAMES } from '../../../src/infrastructure/data/rows.ts';
 import { aUserRow } from '../../contracts/records/database.ts';
 import { allRows, fill } from '../../support/records/sample-rows.ts';
 import { openEmbedded } from '../../support/storage/databases.ts';

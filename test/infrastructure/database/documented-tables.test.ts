@@ -4,14 +4,15 @@ import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { TABLES } from '../../../src/application/storage/tables.ts';
 import { anEvent, aSession, aUser } from '../../support/builders.ts';
 import { readText, tableBelow } from '../../support/checkout/repository.ts';
-import { openOnPostgresql, type SharedDatabase, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+import { openOnPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+import type { Database } from '../../support/storage/open-database.ts';
 import { storeEvents } from '../../support/stored-events.ts';
 
-const PAGE = 'docs/tables.md';
+const PAGE = 'docs/observe.md';
 const TIMES = /(?:^|_)at$/;
 const JSON_COLUMNS = ['attributes', 'amr'];
 
-it('docs/tables.md names tables and columns as they are, with the types that it says', () => {
+it('docs/observe.md names tables and columns as they are, with the types that it says', () => {
   for (const [table, columns = ''] of tableBelow(readText(PAGE), 'What may be read')) {
     const declared = Object.values(TABLES).find(({ name }) => name === table) ?? expect.unreachable(table);
     const kinds = new Map(columnsOf(declared).map(({ name, kind }) => [name, kind]));
@@ -26,8 +27,8 @@ it('docs/tables.md names tables and columns as they are, with the types that it 
   }
 });
 
-describe.runIf(TEST_DATABASE_URL !== undefined)('the reports of docs/tables.md', () => {
-  let database: SharedDatabase;
+describe.runIf(TEST_DATABASE_URL !== undefined)('the reports of docs/observe.md', () => {
+  let database: Database;
   const reports = [...readText(PAGE).matchAll(/```sql\n([\s\S]*?)```/g)].map(([, sql = '']) => sql);
   const report = async (at: number): Promise<object[]> =>
     await database.em.execute(reports[at] ?? expect.unreachable());

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { onPostgresql } from '../../support/storage/databases.ts';
 import { openDatabase } from '../../support/storage/open-database.ts';
 import { ROUTES } from '../../support/storage/routes.ts';
@@ -11,7 +11,6 @@ describe.each(ROUTES)('a query that takes too long, %s', (_name, route) => {
     const { direct, url } = await route();
     const observer = await openDatabase(onPostgresql(direct), { migrate: false });
     const database = await openDatabase({ ...onPostgresql(url), ...limits }, { migrate: false });
-    onTestFinished(() => Promise.all([observer.close(), database.close()]).then(() => undefined));
     return { observer, database };
   };
 

@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Opening } from '../../../src/adapters/mikro-orm/open-database.ts';
-import type { DatabaseOptions } from '../../../src/adapters/mikro-orm/options.ts';
 import { memoryRecords } from '../../../src/adapters/records/memory.ts';
 import { type OwnTable, ownRecords, withOwnTables } from '../../../src/adapters/records/own-tables.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
@@ -22,16 +20,12 @@ const TABLES = {
 } as const;
 const ORDER = { id: 'a', number: 1, isPaid: false, lines: [{ title: 'A lamp' }], note: null };
 
-const open = async (options: DatabaseOptions, opening: Opening) => {
-  const database = await openDatabase(options, opening);
-  return database;
-};
 const withOurs = { migrate: true, tables: withOwnTables(TABLES) };
 
 const MEMORY = { on: 'memory', start: async (): Promise<Records> => memoryRecords(TABLES) };
 const DATABASES = ALL_KINDS.map(({ on, empty }) => ({
   on,
-  start: async (): Promise<Records> => (await open(await empty(), withOurs)).records,
+  start: async (): Promise<Records> => (await openDatabase(await empty(), withOurs)).records,
 }));
 
 describe.each([MEMORY, ...DATABASES])('tables of an application in $on', ({ start }) => {
@@ -76,18 +70,19 @@ describe.each([MEMORY, ...DATABASES])('tables of an application in $on', ({ star
   });
 });
 
-describe.each(ALL_KINDS)('a database on $on', ({ kind, empty }) => {
-  it('gets the tables that are missing, as a new one has them, also from several processes', async () => {
+it.each(ALL_KINDS)(
+  'a database on $on gets the tables that are missing, as a new one has them, also from several processes',
+  async ({ kind, empty }) => {
     const options = await empty();
-    const before = await open(options, { migrate: true });
+    const before = await openDatabase(options, { migrate: true });
     const one = { migrate: true, tables: withOwnTables({ users: TABLES.users }) };
-    await Promise.all([open(options, one), open(options, one), open(options, withOurs)]);
-    expect(await catalogOf(before, kind)).toEqual(await catalogOf(await open(await empty(), withOurs), kind));
+    await Promise.all([openDatabase(options, one), openDatabase(options, one), openDatabase(options, withOurs)]);
+    expect(await catalogOf(before, kind)).toEqual(await catalogOf(await openDatabase(await empty(), withOurs), kind));
     expect((await before.examine()).schema).toEqual({ pending: [], unknown: [] });
-    const { pending } = (await (await open(await empty(), { ...withOurs, migrate: false })).examine()).schema;
+    const { pending } = (await (await openDatabase(await empty(), { ...withOurs, migrate: false })).examine()).schema;
     expect(pending).toContain('tables');
-  });
-});
+  },
+);
 
 const { orders } = TABLES;
 it.each<[string, string, OwnTable]>([

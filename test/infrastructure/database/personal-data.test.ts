@@ -4,7 +4,7 @@ import { randomSecrets } from '../../../src/adapters/crypto/secrets.ts';
 import { ExportJson } from '../../../src/adapters/http/routes/accounts/export.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { type ExportedAccount, exportAccount } from '../../../src/application/accounts/account-data.ts';
-import { removeAccount } from '../../../src/application/accounts/delete-account.ts';
+import { removeAccount } from '../../../src/application/accounts/profile.ts';
 import { takeOperatorEvents } from '../../../src/application/storage/events.ts';
 import { purgeRows } from '../../../src/application/storage/rows.ts';
 import { TABLES, type TableName } from '../../../src/application/storage/tables.ts';

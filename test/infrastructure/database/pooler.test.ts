@@ -1,22 +1,14 @@
 import { CompiledQuery } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { MIGRATIONS } from '../../../src/adapters/mikro-orm/migrations.ts';
 import { postgresqlKind } from '../../../src/adapters/mikro-orm/postgresql.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
-import { absent } from '../../contracts/hooks.ts';
-import { describeRecords } from '../../contracts/records.contract.ts';
 import { openHeldLine } from '../../support/servers/held-line.ts';
-import { canStartPgbouncer, startPgbouncer } from '../../support/servers/of-the-tests.ts';
+import { canStartPgbouncer } from '../../support/servers/of-the-tests.ts';
 import { ALIAS } from '../../support/servers/pgbouncer.ts';
-import type { TestServer } from '../../support/servers/server.ts';
-import {
-  onPostgresql,
-  openOnPostgresql,
-  type SharedDatabase,
-  TEST_DATABASE_URL,
-} from '../../support/storage/databases.ts';
+import { onPostgresql } from '../../support/storage/databases.ts';
 import { holdConnection } from '../../support/storage/hold-connection.ts';
-import { type Database, openDatabase } from '../../support/storage/open-database.ts';
+import { openDatabase } from '../../support/storage/open-database.ts';
 import { behindPgbouncer } from '../../support/storage/routes.ts';
 
 /** PgBouncer gives each client its own values of these. */
@@ -30,7 +22,6 @@ describe.runIf(canStartPgbouncer())('behind PgBouncer in transaction mode', () =
       const { url } = await behindPgbouncer({ default_pool_size: size });
       const open = () => openDatabase({ ...onPostgresql(url), connectionTimeout: 20_000 }, { migrate: true });
       const instances = await Promise.all([open(), open()]);
-      onTestFinished(() => Promise.all(instances.map(({ close }) => close())).then(() => undefined));
       for (const { em } of instances) {
         const names = ['tables', ...MIGRATIONS.map(({ name }) => name)].toSorted();
         expect(await em.execute('select name from tandem_migrations order by name')).toEqual(
@@ -49,7 +40,6 @@ describe.runIf(canStartPgbouncer())('behind PgBouncer in transaction mode', () =
     ];
     const atFirst = await others.em.execute(before);
     const service = await openDatabase(onPostgresql(url), { migrate: true });
-    onTestFinished(() => Promise.all([others.close(), service.close()]).then(() => undefined));
     await storageOver(service.records).transactions.run(({ sessions }) => sessions.purge(Date.now(), 10));
     expect(await others.em.execute(before)).toEqual(atFirst);
     expect(await others.em.execute(`${locks} where locktype = 'advisory' and pid = pg_backend_pid()`)).toEqual([]);
@@ -79,9 +69,8 @@ describe.runIf(canStartPgbouncer())('behind PgBouncer in transaction mode', () =
   it('migrates a database that has another name in PgBouncer, and creates none of that name', async () => {
     const { direct, url } = await behindPgbouncer();
     const aliased = Object.assign(new URL(url), { pathname: `/${ALIAS}` }).href;
-    const database = await openDatabase(onPostgresql(aliased), { migrate: true });
+    await openDatabase(onPostgresql(aliased), { migrate: true });
     const server = await openDatabase(onPostgresql(direct), { migrate: false });
-    onTestFinished(() => Promise.all([database.close(), server.close()]).then(() => undefined));
     expect(await server.em.execute('select count(*)::int as users from users')).toEqual([{ users: 0 }]);
     expect(await server.em.execute('select 1 from pg_database where datname = ?', [ALIAS])).toEqual([]);
   });
@@ -93,31 +82,5 @@ describe.runIf(canStartPgbouncer())('behind PgBouncer in transaction mode', () =
       'The database of DATABASE_URL cannot be opened: the pooler refuses the startup parameter options; ' +
         'remove it from DATABASE_URL or from the PG* variables',
     );
-  });
-
-  describe('the records', () => {
-    let pooler: TestServer;
-    let database: SharedDatabase;
-    let another: Database;
-    beforeAll(async () => {
-      pooler = await startPgbouncer(TEST_DATABASE_URL ?? '');
-      database = await openOnPostgresql(pooler.url);
-      another = await database.openAnother();
-    });
-    afterAll(async () => {
-      await another?.close();
-    });
-    const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-
-    describeRecords('mikroOrmRecords', async () => {
-      for (const table of ['users', 'outbox', 'mailboxes', 'used_values', 'operations'])
-        await database.em.execute(`delete from ${table}`);
-      return {
-        records: database.records,
-        another: async () => another.records,
-        failing: absent('as on a direct connection'),
-        untilOneWaits: () => expect.poll(async () => (await another.em.execute(WAITING)).length).toBe(1),
-      };
-    });
   });
 });

@@ -1,8 +1,8 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { createServer } from 'node:net';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { anId, aRotation, aSession, aUser } from '../../support/builders.ts';
+import { listenOnLoopback } from '../../support/listen.ts';
 import { canStartPgbouncer } from '../../support/servers/of-the-tests.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { openDatabase } from '../../support/storage/open-database.ts';
@@ -134,17 +134,10 @@ describe('a server that accepts a connection and is silent from then on', () => 
   const GREETING = Buffer.from('520000000800000000' + '4b0000000c0000000100000001' + '5a0000000549', 'hex');
 
   it('is reported after the time that a statement may take', async () => {
-    const sockets = new Set<Socket>();
     const server = createServer((socket) => {
-      sockets.add(socket.on('error', () => undefined));
-      socket.once('data', () => socket.write(GREETING));
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    onTestFinished(() => {
-      for (const socket of sockets) socket.destroy();
-      server.close();
+      socket.on('error', () => undefined).once('data', () => socket.write(GREETING));
     });
-    const url = `postgresql://tandem@127.0.0.1:${(server.address() as AddressInfo).port}/tandem`;
+    const url = `postgresql://tandem@127.0.0.1:${(await listenOnLoopback(server)).port}/tandem`;
     const open = openDatabase({ ...onPostgresql(url), statementTimeout: 200 }, { migrate: false });
     await expect(open).rejects.toThrow('The database of DATABASE_URL cannot be opened');
   });

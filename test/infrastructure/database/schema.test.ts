@@ -21,10 +21,7 @@ const DIFFERENCES = [
   ['a unique index', 'create unique index planted on users (created_at)'],
 ] as const;
 
-const open = async (options: DatabaseOptions, migrate: boolean) => {
-  const database = await openDatabase(options, { migrate });
-  return database;
-};
+const open = (options: DatabaseOptions, migrate: boolean) => openDatabase(options, { migrate });
 
 describe.each(ALL_KINDS)('the schema on $on', ({ kind, empty }) => {
   /** A database as a release has it. */

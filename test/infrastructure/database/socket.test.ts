@@ -1,7 +1,8 @@
+import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { postgresOfTheTests } from '../../support/servers/of-the-tests.ts';
 import { createDatabase } from '../../support/storage/databases.ts';
@@ -25,12 +26,8 @@ describe.runIf(server !== undefined)('a PostgreSQL behind a socket of the file s
   beforeAll(async () => {
     database = await createDatabase(server ?? '');
     mkdirSync(sockets);
-    await new Promise<void>((resolve) => {
-      relay.listen(join(sockets, '.s.PGSQL.5432'), resolve);
-    });
-  });
-  afterAll(async () => {
-    relay.close();
+    await once(relay.listen(join(sockets, '.s.PGSQL.5432')), 'listening');
+    return () => void relay.close();
   });
 
   it.each([
@@ -43,11 +40,7 @@ describe.runIf(server !== undefined)('a PostgreSQL behind a socket of the file s
     const url = `${begin(username, password)}${pathname.slice(1)}?host=${sockets}`;
     const { database: options, databaseWarnings } = parseConfig({ DATABASE_URL: url, PGPASSWORD_FILE: file });
     const opened = await openDatabase(options, { migrate: false });
-    try {
-      expect(await opened.em.execute('select current_database() as name')).toEqual([{ name: pathname.slice(1) }]);
-    } finally {
-      await opened.close();
-    }
+    expect(await opened.em.execute('select current_database() as name')).toEqual([{ name: pathname.slice(1) }]);
     expect(databaseWarnings).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { database as examined } from '../../../src/infrastructure/commands/doctor/stores.ts';
 import { type Certificate, selfSigned } from '../../support/certificate.ts';
@@ -14,12 +14,12 @@ import { temporaryDirectory } from '../../support/storage/temporary-directory.ts
 const timeout = 60_000;
 const YEAR = 365 * 86_400_000;
 
-const VALID = selfSigned('localhost');
-const OF_ANOTHER = selfSigned('db.example.com');
-const EXPIRED = selfSigned('localhost', Date.now() - YEAR);
+const VALID = await selfSigned('localhost');
+const OF_ANOTHER = await selfSigned('db.example.com');
+const EXPIRED = await selfSigned('localhost', Date.now() - YEAR);
 /** The code, the certificate of the server, and the one that is trusted. */
 const WRONG: readonly (readonly [why: string, code: string, certificate: Certificate, trusted: Certificate])[] = [
-  ['that nobody trusts', 'DEPTH_ZERO_SELF_SIGNED_CERT', selfSigned('localhost'), VALID],
+  ['that nobody trusts', 'DEPTH_ZERO_SELF_SIGNED_CERT', await selfSigned('localhost'), VALID],
   ['of another name', 'ERR_TLS_CERT_ALTNAME_INVALID', OF_ANOTHER, OF_ANOTHER],
   ['that has expired', 'CERT_HAS_EXPIRED', EXPIRED, EXPIRED],
 ];
@@ -64,7 +64,6 @@ describe.runIf(canStartServers())('a PostgreSQL with TLS', () => {
     const url = urlTrusting(VALID);
     await expect.poll(() => whyNot(url), { timeout }).toBe('');
     const database = await open(url);
-    onTestFinished(() => database.close());
     await database.ping();
     server.present(EXPIRED);
     const expiring = urlTrusting(EXPIRED);

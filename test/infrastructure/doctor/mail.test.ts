@@ -1,8 +1,8 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { createServer } from 'node:net';
+import { describe, expect, it } from 'vitest';
 import { mail } from '../../../src/infrastructure/commands/doctor/settings.ts';
 import { brief, setUpOf } from '../../support/doctor.ts';
+import { listenOnLoopback } from '../../support/listen.ts';
 import { openSmtpServer, reply } from '../../support/mail/smtp-server.ts';
 import { freePort } from '../../support/servers/free-port.ts';
 
@@ -10,17 +10,7 @@ const examinedAt = async (port: number) =>
   mail(setUpOf({ MAIL_URL: `smtp://tandem:S3CRET@127.0.0.1:${port}`, MAIL_FROM: 'auth@example.org' }));
 
 /** A mail server that says nothing. */
-const openSilent = async (): Promise<number> => {
-  const sockets: Socket[] = [];
-  const server = createServer((socket) => sockets.push(socket));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
-};
+const openSilent = async () => (await listenOnLoopback(createServer())).port;
 
 describe('the doctor asks the mail server', () => {
   it('whether it can be used, and sends nothing', async () => {

@@ -7,10 +7,6 @@ import { canStartServers, startRedis, startRedisCluster } from '../../support/se
 
 const examined = async (url: string) => redis(setUpOf({ REDIS_URL: url }));
 
-const start = async (settings: Readonly<Record<string, string>> = {}) => {
-  const server = await startRedis(settings);
-  return server;
-};
 const clientOf = (url: string): Redis => {
   const client = new Redis(url);
   onTestFinished(() => client.disconnect());
@@ -19,27 +15,27 @@ const clientOf = (url: string): Redis => {
 
 describe.runIf(canStartServers())('the doctor asks Redis', () => {
   it('about its state, and leaves nothing there', async () => {
-    const { url } = await start();
+    const { url } = await startRedis();
     expect(brief(await examined(url))).toEqual(['ok redis.reachable']);
     expect(await clientOf(url).dbsize()).toBe(0);
   });
 
   it('as a user who may not ask for everything', async () => {
-    const { url } = await start();
+    const { url } = await startRedis();
     await clientOf(url).call('ACL', 'SETUSER', 'tandem', 'on', '>p', '~*', '+@all', '-info');
     const asUser = Object.assign(new URL(url), { username: 'tandem', password: 'p' }).href;
     expect(brief(await examined(asUser))).toEqual(['ok redis.reachable']);
   });
 
   it.each(['-time', '-evalsha', '-incr', '-set'])('as a user who may not count: %s', async (right) => {
-    const { url } = await start();
+    const { url } = await startRedis();
     await clientOf(url).call('ACL', 'SETUSER', 'tandem', 'on', '>p', '~*', '+@all', right);
     const asUser = Object.assign(new URL(url), { username: 'tandem', password: 'p' }).href;
     expect(brief(await examined(asUser))).toEqual(['ok redis.reachable', 'problem redis.rights']);
   });
 
   it('that is a replica', async () => {
-    const { url } = await start({ replicaof: '127.0.0.1 1' });
+    const { url } = await startRedis({ replicaof: '127.0.0.1 1' });
     expect(brief(await examined(url))).toContain('problem redis.read-only');
   });
 
@@ -48,12 +44,12 @@ describe.runIf(canStartServers())('the doctor asks Redis', () => {
     ['volatile-ttl', ['ok redis.reachable', 'warning redis.eviction']],
     ['noeviction', ['ok redis.reachable']],
   ])('that has a limit of memory: %s', async (policy, expected) => {
-    const { url } = await start({ maxmemory: '100mb', 'maxmemory-policy': policy });
+    const { url } = await startRedis({ maxmemory: '100mb', 'maxmemory-policy': policy });
     expect(brief(await examined(url))).toEqual(expected);
   });
 
   it('that has evicted keys', async () => {
-    const { url } = await start({ maxmemory: '3mb', 'maxmemory-policy': 'allkeys-lru' });
+    const { url } = await startRedis({ maxmemory: '3mb', 'maxmemory-policy': 'allkeys-lru' });
     const client = clientOf(url);
     const evicted = async () => Number(/^evicted_keys:(\d+)/m.exec(await client.info('stats'))?.[1]);
     while ((await evicted()) === 0) {
@@ -65,7 +61,7 @@ describe.runIf(canStartServers())('the doctor asks Redis', () => {
   });
 
   it('that is dead or silent, and gives up', async () => {
-    const own = await start();
+    const own = await startRedis();
     const { password } = new URL(own.url);
     await own.freeze();
     const silent = await examined(own.url);

@@ -134,30 +134,10 @@ describe('an error', () => {
     expect(text()).toContain('"type":"Error"');
     expect(text()).toContain('23505');
   });
-
   it('among the bindings of a child shows nothing of its message and its other members', () => {
     const { logger, text } = recorder();
     logger.child({ err: driverError(`duplicate key: ${SECRET}`) }).error('failed');
     expect(text()).not.toContain(SECRET);
     expect(text()).toContain('23505');
-  });
-
-  it('shows type, message, code, reason and stack, and those of its causes', () => {
-    const { logger, lines } = recorder();
-    const error = new AppError('AUTH_FAILED', { reason: 'no token', cause: driverError('inner') });
-    logger.error({ err: error }, 'failed');
-    const [line] = lines();
-    expect(line).toMatchObject({
-      msg: 'failed',
-      err: {
-        type: 'AppError',
-        code: 'AUTH_FAILED',
-        message: error.message,
-        reason: 'no token',
-        stack: expect.stringContaining('logger.test.ts'),
-        cause: { type: 'Error', code: '23505', stack: expect.stringContaining('logger.test.ts') },
-      },
-    });
-    expect(Object.keys(Object(line?.err)).sort()).toEqual(['cause', 'code', 'message', 'reason', 'stack', 'type']);
   });
 });

@@ -24,7 +24,9 @@ export const logInAtService = async (
   { username, password }: Pick<ReturnType<typeof aPerson>, 'username' | 'password'>,
 ): Promise<void> => {
   await tab.waitForURL('**/auth/log-in?**');
-  await send(tab, { account: username, password });
+  await tab.fill('[name=account]', username);
+  await tab.locator('form[data-form="log-in.account"] button').click();
+  await send(tab, { password });
 };
 
 /** The visitor of the log-out page says yes. */

@@ -64,8 +64,6 @@ export const addAuthenticator = async (tab: Page, { verifies = true }: Authentic
     /** From now on its user touches it, or does not. */
     setPresence: (enabled: boolean) =>
       protocol.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled }),
-    setVerified: (isUserVerified: boolean) =>
-      protocol.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified }),
   };
 };
 

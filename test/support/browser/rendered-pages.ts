@@ -19,7 +19,7 @@ type Env = Readonly<Record<string, string>>;
 
 /** A copy of an example, as after `npm install`: with the packages of this checkout, and with a link to its client. */
 export const installedExample = (name: string) => {
-  const { path, remove } = temporaryDirectory();
+  const { path } = temporaryDirectory();
   const directory = join(path, name);
   const isSource = (file: string) => !/\/(?:node_modules|build|\.svelte-kit)$/.test(file);
   cpSync(join(ROOT, 'examples', name), directory, { recursive: true, filter: isSource });
@@ -44,7 +44,6 @@ export const installedExample = (name: string) => {
         await server.outcome;
       };
     },
-    remove,
   };
 };
 

@@ -1,6 +1,7 @@
-import { type IncomingMessage, type RequestListener, request, type ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import { selfSigned } from '../certificate.ts';
+import { forward, relay } from '../forward.ts';
 import { listenOnLoopback } from '../listen.ts';
 
 const [SERVICE, APPLICATION] = ['auth.example.test', 'app.example.test'];
@@ -23,7 +24,7 @@ export const BINDING =
   '--enable-features=DeviceBoundSessions,EnableBoundSessionCredentialsSoftwareKeysForManualTesting';
 
 /** One for all sites, so that they can share a browser that trusts it. */
-const certificate = selfSigned('*.example.test');
+const certificate = await selfSigned('*.example.test');
 
 /** A proxy that ends TLS for a service and an application, two origins of one site. */
 export const openSecureSite = async () => {
@@ -34,8 +35,7 @@ export const openSecureSite = async () => {
   let application: RequestListener = (_, outgoing) =>
     outgoing.writeHead(200, { 'Content-Type': 'text/html' }).end(`<!doctype html>${page}`);
 
-  const forward = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
-    const { method, headers, url = '/' } = incoming;
+  const pass = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const step = stepOf(incoming);
     const own = cut?.step === step ? cut : null;
     if (own !== null) cut = null;
@@ -44,18 +44,17 @@ export const openSecureSite = async () => {
       outgoing.destroy();
       return;
     }
-    const forwarded = request(new URL(url, target), { method, headers }, async (response) => {
+    const answer = async (response: IncomingMessage) => {
       if (step !== 'other') seen.push(`${step} ${response.statusCode}`);
       await own?.strike();
       if (own !== null) outgoing.destroy();
-      else response.pipe(outgoing.writeHead(response.statusCode ?? 502, response.headers));
-    });
-    forwarded.on('error', () => outgoing.destroy());
-    incoming.pipe(forwarded);
+      else relay(response, outgoing);
+    };
+    forward(incoming, outgoing, new URL(incoming.url ?? '/', target), { answer });
   };
 
   const server = createServer(certificate, (incoming, outgoing) => {
-    if (incoming.headers.host?.startsWith(SERVICE)) void forward(incoming, outgoing);
+    if (incoming.headers.host?.startsWith(SERVICE)) void pass(incoming, outgoing);
     else application(incoming, outgoing);
   });
   const { port, close } = await listenOnLoopback(server);

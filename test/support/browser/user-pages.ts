@@ -1,12 +1,13 @@
-import { createServer, request } from 'node:http';
+import { createServer } from 'node:http';
 import type { BrowserContext, BrowserContextOptions, Locator, Page, Request } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { beforeAll, expect, onTestFinished } from 'vitest';
 import { isCommonPassword } from '../../../src/adapters/crypto/known-passwords.ts';
 import { oneTimePassword } from '../../../src/adapters/crypto/secrets.ts';
 import EN from '../../../src/adapters/http/pages/templates/en.json' with { type: 'json' };
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';
 import { acceptedSteps } from '../../../src/domain/second-factor.ts';
+import { forward } from '../forward.ts';
 import { deliver, mailedCode } from '../http/account.ts';
 import { hasher, startService, type TestService } from '../http/service.ts';
 import { listenOnLoopback } from '../listen.ts';
@@ -40,26 +41,19 @@ export const KINDS: readonly Kind[] = [...(canBrowse() ? [CHROMIUM, PLAIN] : [])
  * @param path where a proxy puts the service
  */
 export const openUserPages = (env: Readonly<Record<string, string>> = {}, path = '') => {
-  const cleanups: (() => Promise<unknown>)[] = [];
   const mailer = memoryMailer();
   let service: TestService;
   let application: Site;
   let ahead = 0;
   beforeAll(async () => {
     application = await openSite('127.0.0.1');
-    cleanups.push(application.close);
     const port = `${await freePort()}`;
     const clock = { now: () => Date.now() + ahead };
     const ports = { storage: memoryStorage(), hasher, mailer, isCommonPassword, clock };
     const proxy = path === '' ? null : await proxyBelow(path, port);
-    if (proxy !== null) cleanups.push(proxy.close);
     const BASE_URL = `http://localhost:${proxy?.port ?? port}${path}`;
     const settings = { PORT: port, BASE_URL, ALLOWED_ORIGINS_DEV: application.origin };
     service = await startService({ ...settings, ...env }, ports, { console: false });
-    cleanups.push(service.close);
-  });
-  afterAll(async () => {
-    for (const clean of cleanups.toReversed()) await clean();
   });
   const address = (path = ''): string => `${service.config.baseUrl}${path}`;
   return {
@@ -97,14 +91,9 @@ export const openUserPages = (env: Readonly<Record<string, string>> = {}, path =
 /** A proxy that puts the service below a path: it takes the path off, and answers nothing else. */
 const proxyBelow = async (path: string, port: string) => {
   const server = createServer((incoming, outgoing) => {
-    const { method, url = '', headers } = incoming;
+    const { url = '' } = incoming;
     if (!url.startsWith(`${path}/`)) return void outgoing.writeHead(404).end();
-    const ahead = request({ host: '127.0.0.1', port, path: url.slice(path.length), method, headers }, (response) => {
-      outgoing.writeHead(response.statusCode ?? 502, response.headers);
-      response.pipe(outgoing);
-    });
-    ahead.on('error', () => outgoing.destroy());
-    incoming.pipe(ahead);
+    forward(incoming, outgoing, new URL(url.slice(path.length), `http://127.0.0.1:${port}`));
   });
   return listenOnLoopback(server);
 };
@@ -134,6 +123,9 @@ export type Tab = {
 export type Visitor = Tab & { readonly context: BrowserContext };
 type Fields = Readonly<Record<string, string | true>>;
 
+/** Forms of the second view of the log-in. */
+const SECOND = ['log-in.log-in', 'log-in.code'];
+
 /** What Chromium says of a page with the status of an error. */
 const STATUS = /^Failed to load resource: the server responded with a status of [45]/;
 
@@ -158,7 +150,8 @@ const tabOf = async (context: BrowserContext, address: (path?: string) => string
     page
       .url()
       .replace(address(), '')
-      .replace(/[?&]tandem=(?:logged-in|failed)$/, '');
+      .replace(/[?&]tandem=(?:logged-in|failed)$/, '')
+      .replace(/[?&]next=password$/, '');
   return {
     ...{ page, faults, requests, form, at },
     posts: () => requests.filter((sent) => sent.method() === 'POST' && sent.isNavigationRequest()),
@@ -168,9 +161,16 @@ const tabOf = async (context: BrowserContext, address: (path?: string) => string
     submit: async (name, fields = {}, lead = (button) => button.click()) => {
       const closed = page.locator(`details:not([open]):has([data-form="${name}"]) > summary`).first();
       if ((await closed.count()) > 0) await closed.click();
+      const first = form('log-in.account');
+      if (SECOND.includes(name) && (await first.count()) > 0) {
+        await first.locator('[name=account]').fill(`${fields.account}`);
+        await arriving(() => first.locator('button').click());
+      }
       for (const [field, text] of Object.entries(fields)) {
         const input = form(name).locator(`[name="${field}"]`);
         if (text === true) await input.check();
+        else if ((await input.getAttribute('readonly')) !== null)
+          expect(await input.inputValue()).toBe(`${text}`.trim());
         else if ((await input.evaluate(({ tagName }) => tagName)) === 'SELECT') await input.selectOption(text);
         else {
           // Playwright appends to an email that is there, in Firefox.

@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import { vi } from 'vitest';
+import { forward, relay } from '../forward.ts';
 import { listenOnLoopback } from '../listen.ts';
 
 /** A request of a browser, and the status of its response. */
@@ -54,15 +55,13 @@ export const witness = async (service: string, port?: number): Promise<Witness> 
   let returnGate = async (_path = ''): Promise<unknown> => undefined;
   const server = createServer(async (incoming, outgoing) => {
     if (incoming.method !== 'OPTIONS') await gate(incoming.url);
-    const { method, headers } = incoming;
-    const forwarded = request(new URL(incoming.url ?? '/', service), { method, headers }, async (response) => {
+    const answer = async (response: IncomingMessage) => {
       all.push(recordOf(incoming, response));
       const gone = incoming.method !== 'OPTIONS' && (await returnGate(incoming.url)) === LOST;
       if (gone) outgoing.destroy();
       else relay(response, outgoing);
-    });
-    forwarded.on('error', () => outgoing.destroy());
-    incoming.pipe(forwarded);
+    };
+    forward(incoming, outgoing, new URL(incoming.url ?? '/', service), { answer });
   });
   return {
     watch: () => {
@@ -122,8 +121,3 @@ const recordOf = ({ method = '', url = '', headers }: IncomingMessage, response:
   status: response.statusCode ?? 0,
   setsCookie: response.headers['set-cookie'] !== undefined,
 });
-
-const relay = (response: IncomingMessage, outgoing: ServerResponse): void => {
-  outgoing.writeHead(response.statusCode ?? 502, response.headers);
-  response.pipe(outgoing);
-};

@@ -125,7 +125,8 @@ try {
   await page.goto(`${origin}/auth/log-out`);
   await submit(page, 'log-out.log-out');
   await page.goto(`${origin}/auth/log-in`);
-  await submit(page, 'log-in.log-in', { account: 'ada', password: PASSWORD });
+  await submit(page, 'log-in.account', { account: 'ada' });
+  await submit(page, 'log-in.log-in', { password: PASSWORD });
   await picture(page, 'second-factor');
 
   const phone = await pageIn(PHONE);

@@ -7,8 +7,6 @@ import { changedStorage } from '../storage/changed-storage.ts';
 import { openTestStorage } from '../storage/storage.ts';
 import { aPerson, cookiePair, hasher, refreshCookieOf, startService, type TestService } from './service.ts';
 
-export const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
-
 type StoreOverrides = Partial<Stores> & PortOverrides & Pick<Overrides, 'hooks' | 'routes'>;
 
 /**

@@ -15,6 +15,9 @@ export const pathOfPage = (page: PageName, to?: string): string =>
 
 export type Visitor = ReturnType<typeof visitorOf>;
 
+/** Forms of the second view of the log-in, and that of the first one. */
+const [SECOND, FIRST] = [['log-in.log-in', 'log-in.code'], 'log-in.account'];
+
 /** A browser without JavaScript. It keeps cookies, and follows no redirect by itself. */
 export const visitorOf = ({ http }: Pick<TestService, 'http'>, headers: Headers = {}) => {
   const jar = new Map<string, string>();
@@ -45,27 +48,24 @@ export const visitorOf = ({ http }: Pick<TestService, 'http'>, headers: Headers 
     keep(await sending(http.post(path), more).type('form').send(fields));
   /** The forms of the page that was opened last. */
   const shown = (name: string): ShownForm[] => formsIn(answers.at(-1)?.text ?? '', name);
-  return {
-    jar,
-    /** All that the service has answered, the latest last. */
-    answers,
-    open,
-    post,
-    shown,
-    /** Fills in a form of the page that was opened last, and sends it. @param at which one of those with this name. */
-    submit: async (name: string, fields: Fields = {}, at = 0): Promise<Response> => {
-      const form = shown(name)[at];
-      if (form === undefined) throw new Error(`no form ${name} is shown`);
-      return post(form.path, { ...form.fields, ...fields });
-    },
-    /** Goes where the last answer leads. */
-    follow: async (): Promise<Response> => open(answers.at(-1)?.headers.location ?? ''),
+  /** Goes where the last answer leads. */
+  const follow = async (): Promise<Response> => open(answers.at(-1)?.headers.location ?? '');
+  /** Fills in a form of the page that was opened last, and sends it. @param at which one of those with this name. */
+  const submit = async (name: string, fields: Fields = {}, at = 0): Promise<Response> => {
+    const form = shown(name)[at];
+    if (form !== undefined) return post(form.path, { ...form.fields, ...fields });
+    if (!SECOND.includes(name) || shown(FIRST).length === 0) throw new Error(`no form ${name} is shown`);
+    await submit(FIRST, { account: fields.account || 'nobody' });
+    await follow();
+    return submit(name, fields);
   };
+  /** All that the service has answered, the latest last. */
+  return { jar, answers, open, post, shown, submit, follow };
 };
 
 /** Where an answer leads, without what it tells a page that is the first one after a log-in, a proof, or a form that has failed. */
 export const locationIn = ({ headers }: Response): string =>
-  `${headers.location}`.replace(/[?&]tandem=(?:logged-in|failed)$/, '');
+  `${headers.location}`.replace(/[?&]tandem=(?:logged-in|failed)$/, '').replace(/[?&]next=password$/, '');
 
 /**
  * Sends forms of registrations twice at the same time, to each of these addresses, on connections of their own.

@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, request } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { forward } from '../forward.ts';
 import { listenOnLoopback } from '../listen.ts';
 import { assertDocumented } from './documented-http.ts';
 
@@ -20,14 +21,12 @@ export const documentedProxy = async (service: string) => {
     }
   };
   const server = createServer((incoming, outgoing) => {
-    const { method, url = '/', headers } = incoming;
-    const forwarded = request(new URL(url, service), { method, headers }, async (answer) => {
-      const body = await text(answer);
-      note(incoming, answer, body);
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers).end(body);
-    });
-    forwarded.on('error', () => outgoing.destroy());
-    incoming.pipe(forwarded);
+    const answer = async (response: IncomingMessage) => {
+      const body = await text(response);
+      note(incoming, response, body);
+      outgoing.writeHead(response.statusCode ?? 502, response.headers).end(body);
+    };
+    forward(incoming, outgoing, new URL(incoming.url ?? '/', service), { answer });
   });
   const { port, close } = await listenOnLoopback(server);
   return { url: `http://localhost:${port}`, documented, deviations, close };

@@ -1,11 +1,11 @@
 import { callsOver, keyOf, memoryRows, type Row, transactOver } from '../../../src/adapters/records/memory.ts';
-import { type Calls, recordsOver, type Transact } from '../../../src/adapters/records/units.ts';
+import { type Calls, recordsOver, type Transact } from '../../../src/adapters/records/storage.ts';
 import type { Records } from '../../../src/application/storage/records.ts';
 import { TABLES, type TableName } from '../../../src/application/storage/tables.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
+import { callOf, callsBy } from './calls-by.ts';
 
 const NAMES = Object.keys(TABLES) as TableName[];
-const CALLS = ['insert', 'list', 'replace', 'remove', 'lock'] as const;
 
 /** All rows of all tables at one time. */
 export type Contents = ReadonlyMap<TableName, readonly Row[]>;
@@ -29,17 +29,13 @@ export const failingRecords = () => {
     if (fault.how === 'lost') return canBeLost;
     throw failed();
   };
-  const through = (calls: Calls, canBeLost: boolean): Calls => {
-    const call =
-      (name: keyof Calls) =>
-      async (...given: unknown[]) => {
-        const isLost = send(canBeLost);
-        const answer = await (calls[name] as (...all: unknown[]) => Promise<unknown>)(...given);
-        if (isLost) throw failed();
-        return answer;
-      };
-    return Object.fromEntries(CALLS.map((name) => [name, call(name)])) as unknown as Calls;
-  };
+  const through = (calls: Calls, canBeLost: boolean): Calls =>
+    callsBy(async (...call) => {
+      const isLost = send(canBeLost);
+      const answer = await callOf(calls, ...call);
+      if (isLost) throw failed();
+      return answer;
+    });
   const transactInTurn = transactOver(stored, (rows) => through(callsOver(rows), false));
   const transact: Transact = async (work) => {
     let isLost = false;

@@ -1,7 +1,7 @@
 import type { Records, Stored } from '../../../src/application/storage/records.ts';
+import { rowsOf } from '../../../src/application/storage/rows.ts';
 import type { TableName, Tables } from '../../../src/application/storage/tables.ts';
 import { LINK_PURPOSES } from '../../../src/domain/link.ts';
-import { rowsOf } from '../../../src/infrastructure/data/rows.ts';
 import { aMessageRow, anEventRow, aSessionRow, aUserRow } from '../../contracts/records/database.ts';
 import {
   aDelivery,

@@ -29,7 +29,7 @@ export type WatchedRedises = {
 
 /** Starts them, and resolves when the sentinels know each other and the replica. */
 export const launchRedisSentinels = async (program: RedisProgram): Promise<WatchedRedises> => {
-  const tls = writeTls();
+  const tls = await writeTls();
   const started: TestServer[] = [];
   const stop = async () => {
     await Promise.all(started.map((server) => server.stop()));
@@ -64,9 +64,9 @@ export const launchRedisSentinels = async (program: RedisProgram): Promise<Watch
 };
 
 /** A certificate for the address of the tests, in files, and the settings of a server that uses it. */
-const writeTls = () => {
+const writeTls = async () => {
   const directory = serverDirectory('redis-tls', {});
-  const { cert, key } = selfSigned(HOST);
+  const { cert, key } = await selfSigned(HOST);
   const [path, keyPath] = [join(directory, 'cert.pem'), join(directory, 'key.pem')];
   writeFileSync(path, cert);
   writeFileSync(keyPath, key);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { CompiledQuery } from 'kysely';
+import { beforeAll, expect } from 'vitest';
 import { closing } from '../closing.ts';
 import { postgresOfTheTests } from '../servers/of-the-tests.ts';
 import { type Database, openDatabase } from './open-database.ts';
@@ -48,18 +49,28 @@ export const createDatabase = async (server: string, how = ''): Promise<{ url: s
   return { url: url.href, drop: closing(() => admin(`drop database ${name} with (force)`)) };
 };
 
-/** A database for a test, and another instance over it, as another process has it. */
-export type SharedDatabase = Database & { readonly openAnother: () => Promise<Database> };
-
 /** A migrated database of the test's own on a PostgreSQL. */
-export const openOnPostgresql = async (server: string): Promise<SharedDatabase> => {
-  const { url } = await createDatabase(server);
-  const database = await openDatabase(onPostgresql(url), { migrate: true });
-  return {
-    ...database,
-    openAnother: () => openDatabase(onPostgresql(url), { migrate: false }),
-  };
+export const openOnPostgresql = async (server: string): Promise<Database> =>
+  openDatabase(onPostgresql((await createDatabase(server)).url), { migrate: true });
+
+/** Two instances over one database, for all tests of a file. */
+export const twoOnPostgresql = (tablePrefix = ''): readonly [() => Database, () => Database] => {
+  let opened: readonly Database[] = [];
+  beforeAll(async () => {
+    const { url } = await createDatabase(TEST_DATABASE_URL ?? '');
+    const open = () => openDatabase({ ...onPostgresql(url), tablePrefix }, { migrate: true });
+    opened = [await open(), await open()];
+  });
+  return [() => opened[0] ?? expect.unreachable(), () => opened[1] ?? expect.unreachable()];
 };
+
+/** How many sessions of a database of PostgreSQL wait for a lock. */
+export const waitingIn = async ({ em }: Pick<Database, 'em'>): Promise<number> =>
+  (
+    await em.execute<unknown[]>(
+      `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+  ).length;
 
 /** Sends statements of one transaction. Everything else that a test sends meanwhile uses other connections. */
 export type InTransaction = (statement: string, parameters?: readonly unknown[]) => Promise<unknown>;

@@ -10,8 +10,8 @@ export type Database = adapter.Database & { readonly em: SqlEntityManager };
 /** It is closed at the end of the test or file. */
 export const openDatabase = async (...given: Parameters<typeof adapter.connect>): Promise<Database> => {
   const opened = await adapter.connect(...given);
-  const { kind, prefix, tables, kysely } = opened;
-  const { em } = new MikroORM({ ...(await ormOptions(kind, prefix, tables)), driverOptions: kysely() });
+  const { kind, prefix, tables, db } = opened;
+  const { em } = new MikroORM({ ...(await ormOptions(kind, prefix, tables)), driverOptions: db });
   const database = adapter.databaseOver(opened);
   return { ...database, em, close: closing(database.close) };
 };

@@ -1,17 +1,13 @@
 import type { PasswordHasher } from '../../../application/ports/password-hasher.ts';
 import { PASSWORD_MAX_BYTES } from '../../../domain/password.ts';
 import { canonicalHash } from './canonical-hash.ts';
-import type { HashProblem } from './foreign-hash.ts';
 import { readHash } from './read-hash.ts';
 
 /**
  * The form in which a hash of another system is stored until its user logs in. A hash of bcrypt gets the mark `bcrypt$`, since its password may have
  * more than 72 bytes. A digest is wrapped in bcrypt, which takes the first 72 characters of it.
  */
-export const storableHash = async (
-  given: string,
-  { hash: wrap }: Pick<PasswordHasher, 'hash'>,
-): Promise<{ readonly passwordHash: string } | HashProblem> => {
+export const storableHash = async (given: string, { hash: wrap }: Pick<PasswordHasher, 'hash'>) => {
   const text = canonicalHash(given);
   const hash = readHash(text);
   if ('problem' in hash) return hash;

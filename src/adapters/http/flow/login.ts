@@ -5,6 +5,11 @@ import { AT_PROVIDER, BY_CODE, CODES, hasCodes, hasPasskeys, NEW_ACCOUNT, ownTex
 const OFFERS = { offersPasskey: ({ wasOffered }: PageFacts) => !wasOffered } as const;
 const HALF_WAY = { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor' } as const;
 const typedAccount = ({ state }: PageFacts) => ({ account: state?.typed?.account ?? '' });
+/** The second view of the log-in, which is the same for every account that was typed. */
+const isSecond = ({ state }: PageFacts): boolean => state?.form === 'log-in';
+const OF_FIRST = { recalled: true, offered: (facts: PageFacts) => !isSecond(facts) } as const;
+const isGiven = ({ state }: PageFacts) =>
+  !!state?.typed?.account && !state.error?.fields.some(({ field }) => field === 'account');
 const mayRegister = (facts: PageFacts): boolean => facts.mayRegister;
 
 const SECOND = { submits: 'second-factor', leadsTo: 'target' } as const;
@@ -21,16 +26,23 @@ export const LOGIN = {
   'log-in': {
     path: '/auth/log-in',
     for: 'stranger',
+    second: { form: 'log-in', next: 'password' },
     forms: {
+      account: {
+        ...{ submits: 'name-account', fields: ['account'], keeps: ['account'] },
+        leadsTo: 'log-in',
+        ...{ ...OF_FIRST, recalled: ['log-in', 'code'] },
+      },
       'log-in': {
         ...{ submits: 'login', fields: ['account', 'password'], recalled: true },
+        ...{ offered: isSecond, requirements: { account: (facts) => (isGiven(facts) ? 'given' : 'required') } },
         leadsTo: 'target',
         onError: { ...HALF_WAY, AUTH_EMAIL_UNVERIFIED: 'verify' },
         ...OFFERS,
       },
       code: { ...BY_CODE, fields: ['account'], buttonOf: 'log-in', offered: hasCodes, recalled: true },
-      passkey: { submits: 'passkey-login', fields: ['credential'], leadsTo: 'target', autofill: true, recalled: true },
-      provider: { ...AT_PROVIDER, recalled: true, ...OFFERS },
+      passkey: { submits: 'passkey-login', fields: ['credential'], leadsTo: 'target', autofill: true, ...OF_FIRST },
+      provider: { ...AT_PROVIDER, ...OFFERS, ...OF_FIRST },
     },
   },
   /** Goes on to a provider, with or without a script. */

@@ -1,6 +1,8 @@
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 import type { PageFacts } from '../forms/page-facts.ts';
 
+export type Requirement = 'required' | 'optional' | 'left-out' | 'given';
+
 /** A form of a page. @template Name the names of the pages */
 export type FormRow<Name extends string = string> = {
   /** The name of the route that the form submits to. */
@@ -9,8 +11,8 @@ export type FormRow<Name extends string = string> = {
   readonly fields: readonly string[];
   /** A field that the form requires, although it is optional in the route. */
   readonly needs?: string;
-  /** Whether a field is required. Default: it is. */
-  readonly requirements?: Readonly<Record<string, (facts: PageFacts) => 'required' | 'optional' | 'left-out'>>;
+  /** Whether a field is required; `given`: it was typed on the first view, and is shown as a text. Default: it is required. */
+  readonly requirements?: Readonly<Record<string, (facts: PageFacts) => Requirement>>;
   /** Whether the page has the form. Default: always. */
   readonly offered?: (facts: PageFacts) => boolean;
   /** The initial values of its fields, and of hidden ones. */
@@ -43,8 +45,8 @@ export type FormRow<Name extends string = string> = {
   readonly silent?: true;
   /** Whether a success leads to `new-passkey` first, if the device can make a passkey. */
   readonly offersPasskey?: (facts: PageFacts) => boolean;
-  /** The button says if it was used last. */
-  readonly recalled?: true;
+  /** The button says if it was used last, or one of these forms, to which it leads. */
+  readonly recalled?: true | readonly string[];
   /** Sends another mail. After the first one, the stylesheet disables its button for a minute. */
   readonly paced?: true;
   /** The script tells the passkeys of the browser the new name of the user. */
@@ -68,6 +70,8 @@ export type PageRow<Name extends string = string> = {
   readonly registers?: 'anybody' | 'invited';
   /** The page on which a mistyped address can be corrected. */
   readonly corrects?: Name;
+  /** The form of its second view, whose address has `next`, so that Back leads to the first one. Both keep for a minute what was typed. */
+  readonly second?: { readonly form: string; readonly next: string };
   /** Whether the visitor must have authenticated lately. */
   readonly stepUp?: true;
   /** Whether the visitor goes on to the target without seeing the page. With `stepUp`, so does who lacks that. */

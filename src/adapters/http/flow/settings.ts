@@ -39,6 +39,7 @@ export const SETTINGS = {
       'confirmation-code': { ...CONFIRMATION, leadsTo: 'account', buttonOf: 'email', keeps: ['email'] },
       password: {
         ...{ submits: 'change-password', fields: ['currentPassword', 'newPassword'], ...SAVED, notice: 'password' },
+        offered: ({ payloads }) => payloads['current-user']?.hasPassword === true,
       },
       language: { submits: 'change-current-user', fields: ['locale'], ...SAVED, initial: ownText('locale') },
       session: { submits: 'end-session', fields: [], ...ENDED },

@@ -53,80 +53,80 @@ const rememberUse = ({ usedLast }: Pick<FormDeps, 'usedLast'>, ctx: Context, { f
   if (form.recalled) usedLast.set(ctx, usedAs(formName, ctx.state.form?.get('provider')));
 };
 
-const whenDone =
-  (deps: FormDeps, at: Locations, submitted: Submitted) =>
-  async (ctx: Context): Promise<string> => {
-    const { states, openedBy, rememberProof, bindingCodeOf } = deps;
-    const { formName, form } = submitted;
-    rememberUse(deps, ctx, submitted);
-    const payload: Readonly<Record<string, unknown>> = { ...(ctx.state.payload as object | null) };
-    const { accessToken } = payload;
-    const opened = typeof accessToken === 'string' ? await openedBy(accessToken) : undefined;
-    // Without a proof in this form, the earlier proof counts, until it expires.
-    const provesKey = takesProof(form) && !!ctx.state.form?.get('proof');
-    if (opened !== undefined) rememberProof(ctx, opened, provesKey);
-    const to = targetOf(at, ctx);
-    const shows = form.shows !== undefined && payload[form.shows.member] !== undefined ? form.shows : null;
-    const ahead = shows?.on ?? stepAfterSuccess(submitted, ctx.state.form?.get('password'));
-    const step = ahead === 'target' && to === undefined ? (form.otherwise ?? ahead) : ahead;
-    const notice = noticeOf(form, step);
-    if (step !== 'target' && (shows !== null || notice !== undefined))
-      states.set(ctx, {
-        page: step,
-        form: form.buttonOf ?? formName,
-        // The QR code does not fit into a cookie. The page makes it again from `uri`.
-        ...(shows !== null && {
-          session: (opened ?? ctx.request.caller)?.sessionId,
-          payload: { ...payload, accessToken: undefined, qr: undefined, user: undefined },
-        }),
-        ...(notice !== undefined && { notice }),
-        typed: typedIn(new Map(form.keeps?.map((each) => [each, ctx.state.form?.get(each) ?? '']))),
-      });
-    const code = opened && authenticates(form) ? bindingCodeOf(opened) : undefined;
-    return at.locationOf(step, to, form.mark ?? (opened && MARKS.loggedIn), code);
-  };
-
-const whenFailed =
-  (deps: FormDeps, at: Locations, submitted: Submitted) =>
-  async (ctx: Context, error: AppError): Promise<string | null> => {
-    const { states } = deps;
-    const { page, formName, form } = submitted;
-    // A form of another site, or one that cannot be read, gets the error page.
-    if (ctx.state.form === undefined && error.code === 'SYS_HTTP_UNEXPECTED_ERROR' && error.status < 500) return null;
-    // An error may come before the form was read. What was typed must not be lost.
-    const fields = ctx.state.form ?? (await readForm(ctx).catch(() => null));
-    if (fields === null) return null;
-    ctx.state.form = fields;
-    const to = targetOf(at, ctx);
-    const otherPage = form.onError?.[error.code];
-    // The log-in has not failed, but goes on there.
-    if (otherPage !== undefined && error.code === 'AUTH_SECOND_FACTOR_REQUIRED') {
-      rememberUse(deps, ctx, submitted);
-      return at.hrefOf(otherPage, to);
-    }
-    const isItemGone = error.code === 'DB_RECORD_NOT_FOUND' && fields.has('id');
-    // With a caller, the guard has passed, and the error is of the route itself.
-    const isOfRoute = isItemGone || (otherPage !== undefined && ctx.request.caller !== undefined);
-    const lacking = PAGES[page].for === 'visitor' && !isOfRoute ? pageLacking(error.code) : null;
-    if (lacking !== null) {
-      // A page that goes on by itself shows no notice.
-      states.set(ctx, { page: PAGES[lacking].leadsOn ? page : lacking, form: '', notice: 'not-sent' });
-      return at.lackingAt(lacking, page, to);
-    }
+const whenDone = (deps: FormDeps, at: Locations, submitted: Submitted) => async (ctx: Context) => {
+  const { states, openedBy, rememberProof, bindingCodeOf } = deps;
+  const { page, formName, form } = submitted;
+  rememberUse(deps, ctx, submitted);
+  const payload: Readonly<Record<string, unknown>> = { ...(ctx.state.payload as object | null) };
+  const { accessToken } = payload;
+  const opened = typeof accessToken === 'string' ? await openedBy(accessToken) : undefined;
+  // Without a proof in this form, the earlier proof counts, until it expires.
+  const provesKey = takesProof(form) && !!ctx.state.form?.get('proof');
+  if (opened !== undefined) rememberProof(ctx, opened, provesKey);
+  const to = targetOf(at, ctx);
+  const shows = form.shows !== undefined && payload[form.shows.member] !== undefined ? form.shows : null;
+  const ahead = shows?.on ?? stepAfterSuccess(submitted, ctx.state.form?.get('password'));
+  const step = ahead === 'target' && to === undefined ? (form.otherwise ?? ahead) : ahead;
+  const notice = noticeOf(form, step);
+  const second = step === page ? PAGES[page].second : undefined;
+  if (step !== 'target' && (shows !== null || notice !== undefined || second !== undefined))
     states.set(ctx, {
-      page: otherPage ?? page,
-      form: otherPage === undefined ? (form.buttonOf ?? formName) : '',
-      typed: typedIn(fields),
-      ...(otherPage === undefined && { session: ctx.request.caller?.sessionId }),
-      error: {
-        ...shownError(error),
-        fields: (error.details ?? [])
-          .map((problem) => ({ field: fieldOf(problem.field, form), code: problem.code }))
-          .filter(({ field }) => form.fields.includes(field)),
-      },
+      page: step,
+      form: second?.form ?? form.buttonOf ?? formName,
+      // The QR code does not fit into a cookie. The page makes it again from `uri`.
+      ...(shows !== null && {
+        session: (opened ?? ctx.request.caller)?.sessionId,
+        payload: { ...payload, accessToken: undefined, qr: undefined, user: undefined },
+      }),
+      ...(notice !== undefined && { notice }),
+      typed: typedIn(new Map(form.keeps?.map((each) => [each, ctx.state.form?.get(each) ?? '']))),
     });
-    return at.hrefOf(otherPage ?? page, to, MARKS.failed);
-  };
+  if (second !== undefined) return at.hrefOf(page, to, undefined, second.next);
+  const code = opened && authenticates(form) ? bindingCodeOf(opened) : undefined;
+  return at.locationOf(step, to, form.mark ?? (opened && MARKS.loggedIn), code);
+};
+
+const whenFailed = (deps: FormDeps, at: Locations, submitted: Submitted) => async (ctx: Context, error: AppError) => {
+  const { states } = deps;
+  const { page, formName, form } = submitted;
+  // A form of another site, or one that cannot be read, gets the error page.
+  if (ctx.state.form === undefined && error.code === 'SYS_HTTP_UNEXPECTED_ERROR' && error.status < 500) return null;
+  // An error may come before the form was read. What was typed must not be lost.
+  const fields = ctx.state.form ?? (await readForm(ctx).catch(() => null));
+  if (fields === null) return null;
+  ctx.state.form = fields;
+  const to = targetOf(at, ctx);
+  const otherPage = form.onError?.[error.code];
+  // The log-in has not failed, but goes on there.
+  if (otherPage !== undefined && error.code === 'AUTH_SECOND_FACTOR_REQUIRED') {
+    rememberUse(deps, ctx, submitted);
+    return at.hrefOf(otherPage, to);
+  }
+  const isItemGone = error.code === 'DB_RECORD_NOT_FOUND' && fields.has('id');
+  // With a caller, the guard has passed, and the error is of the route itself.
+  const isOfRoute = isItemGone || (otherPage !== undefined && ctx.request.caller !== undefined);
+  const lacking = PAGES[page].for === 'visitor' && !isOfRoute ? pageLacking(error.code) : null;
+  if (lacking !== null) {
+    // A page that goes on by itself shows no notice.
+    states.set(ctx, { page: PAGES[lacking].leadsOn ? page : lacking, form: '', notice: 'not-sent' });
+    return at.lackingAt(lacking, page, to);
+  }
+  const shown = otherPage === undefined ? (form.buttonOf ?? formName) : '';
+  states.set(ctx, {
+    page: otherPage ?? page,
+    form: shown,
+    typed: typedIn(fields),
+    ...(otherPage === undefined && { session: ctx.request.caller?.sessionId }),
+    error: {
+      ...shownError(error),
+      fields: (error.details ?? [])
+        .map((problem) => ({ field: fieldOf(problem.field, form), code: problem.code }))
+        .filter(({ field }) => form.fields.includes(field)),
+    },
+  });
+  const { second } = PAGES[page];
+  return at.hrefOf(otherPage ?? page, to, MARKS.failed, shown === second?.form ? second.next : undefined);
+};
 
 const stepAfterSuccess = ({ form, submits: { response, cookie } }: Submitted, password = ''): Step => {
   const { leadsTo, accepted } = form;

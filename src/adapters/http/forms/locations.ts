@@ -68,7 +68,7 @@ export const locations = (settings: TargetSettings) => {
   );
   const pathOf = (page: PageName): string => base + PAGES[page].path;
   const hrefOf = (page: PageName, to: string | undefined, mark?: Mark, next?: string): string => {
-    const given = Object.entries({ to, [MARK]: mark, next }).filter(([, text]) => text !== undefined);
+    const given = Object.entries({ to, next, [MARK]: mark }).filter(([, text]) => text !== undefined);
     const query = new URLSearchParams(given as [string, string][]);
     return `${pathOf(page)}${query.size === 0 ? '' : `?${query}`}`;
   };

@@ -5,7 +5,7 @@ import type { CurrentUserJson } from '../../json/fields.ts';
 
 /** The payloads that pages show, by the names of their routes. */
 export type Payloads = {
-  readonly 'current-user': v.InferInput<typeof CurrentUserJson>;
+  readonly 'current-user': v.InferInput<typeof CurrentUserJson> & { readonly hasPassword: boolean };
   readonly sessions: readonly v.InferInput<typeof SessionJson>[];
   readonly factors: v.InferInput<typeof FactorsJson>;
   readonly 'passkey-options': v.InferInput<typeof CreationOptionsJson>;

@@ -60,12 +60,14 @@ export const formRoutes = (deps: PagesDeps): Route[] => {
   return exported === undefined || !deps.has(PAGES.account) ? pages : [...pages, exportRoute(deps, at, exported)];
 };
 
-const queryOf = (at: Locations, { leadsOn }: Page) =>
+const queryOf = (at: Locations, { leadsOn, second }: Page) =>
   v.looseObject({
     to: at.target,
     before: v.optional(Id),
     [MARK]: v.optional(v.picklist(Object.values(MARKS))),
-    next: v.optional(leadsOn === 'to-url' ? at.ownLocation : leadsOn === 'when-proven' ? at.target : v.never()),
+    next: second
+      ? v.optional(v.literal(second.next))
+      : v.optional(leadsOn === 'to-url' ? at.ownLocation : leadsOn === 'when-proven' ? at.target : v.never()),
   });
 
 type PageQuery = v.InferOutput<ReturnType<typeof queryOf>>;
@@ -101,7 +103,7 @@ const showPage =
     // Visitors who are logged in do not see the log-in, unless a form that has just failed leads here.
     const isLoggedIn = isVisitor && page.for === 'stranger' && mark !== MARKS.noCookie;
     const stored = isLoggedIn && mark !== MARKS.failed ? null : deps.states.take(ctx, name);
-    if (isLoggedIn && stored === null) return redirected(ctx, at.locationOf('target', to, MARKS.loggedIn));
+    if (isLoggedIn && stored?.error === undefined) return redirected(ctx, at.locationOf('target', to, MARKS.loggedIn));
     if (page.leadsOn === 'to-app' && !at.isOfApp(to)) return redirected(ctx, at.pathOf('account'));
     const state = stateOf(deps, name, stored, { next, mark });
     // The URL is in the state, and so in a cookie.
@@ -110,6 +112,8 @@ const showPage =
     // Keeps what was typed for the page on which the address can be corrected.
     if (page.corrects !== undefined && state?.typed?.username !== undefined)
       deps.states.set(ctx, { page: page.corrects, form: page.corrects, typed: state.typed });
+    if (state !== null && state.form === page.second?.form)
+      deps.states.set(ctx, { page: name, form: state.form, typed: state.typed ?? {} });
     const payloads: Record<string, unknown> = {};
     const { before } = input.query as { readonly before?: string };
     const shownInput = { ...input, body: undefined, query: { before }, params: {} };
@@ -133,12 +137,16 @@ const stateOf = (
   stored: PageState | null,
   { next, mark }: { readonly next: PageQuery['next']; readonly mark: PageQuery[typeof MARK] },
 ): PageState | null => {
-  const { leadsOn, registers } = PAGES[name];
+  const { leadsOn, registers, second, forms } = PAGES[name];
   const state = { page: name, form: '' };
   if (leadsOn === 'to-url' && next !== undefined) return { ...state, payload: { url: next } };
+  // Back from the second view, with what was typed.
+  if (second !== undefined && stored?.form === second.form && next === undefined)
+    return { ...stored, form: Object.keys(forms)[0] ?? '' };
   if (stored !== null) return stored;
   if (mark === MARKS.failed) return { ...state, error: REASON_UNSEEN };
-  if (mark === MARKS.noCookie) return { ...state, notice: mark };
+  if (mark === MARKS.noCookie || (second !== undefined && next !== undefined))
+    return { ...state, notice: MARKS.noCookie };
   return registers === 'anybody' && registration !== 'open' ? { ...state, notice: registration } : null;
 };
 
@@ -160,24 +168,22 @@ const targetsWithoutKey = (at: Locations, to = at.pathOf('account'), application
 ];
 
 /** Where a visitor goes who cannot have a page. */
-const withoutPage =
-  (deps: PagesDeps, at: Locations, name: PageName) =>
-  async (ctx: Context, error: AppError): Promise<string | null> => {
-    const { to, [MARK]: mark } = readQuery(ctx.url) ?? {};
-    // The pending log-in has expired: it begins again.
-    if (error.code === 'AUTH_SECOND_FACTOR_INVALID') {
-      sayAtLogIn(deps, ctx, error.code);
-      return at.hrefOf('log-in', at.allowed(to), MARKS.failed);
-    }
-    const lacking = pageLacking(error.code);
-    if (lacking === null) return null;
-    if (error.code === 'AUTH_STEP_UP_REQUIRED' && PAGES[name].skips)
-      return at.locationOf('target', at.allowed(to), MARKS.loggedIn);
-    // If the browser has not kept the cookie of a log-in or a proof, the visitor would be sent there again and again.
-    const isBack = PAGES[lacking].for !== 'visitor' && mark === MARKS.loggedIn;
-    if (PAGES[lacking].for === 'stranger' && !isBack) sayAtLogIn(deps, ctx, 'AUTH_FAILED');
-    return isBack ? at.hrefOf('log-in', at.targetBackTo(name, to), MARKS.noCookie) : at.lackingAt(lacking, name, to);
-  };
+const withoutPage = (deps: PagesDeps, at: Locations, name: PageName) => async (ctx: Context, error: AppError) => {
+  const { to, [MARK]: mark } = readQuery(ctx.url) ?? {};
+  // The pending log-in has expired: it begins again.
+  if (error.code === 'AUTH_SECOND_FACTOR_INVALID') {
+    sayAtLogIn(deps, ctx, error.code);
+    return at.hrefOf('log-in', at.allowed(to), MARKS.failed);
+  }
+  const lacking = pageLacking(error.code);
+  if (lacking === null) return null;
+  if (error.code === 'AUTH_STEP_UP_REQUIRED' && PAGES[name].skips)
+    return at.locationOf('target', at.allowed(to), MARKS.loggedIn);
+  // If the browser has not kept the cookie of a log-in or a proof, the visitor would be sent there again and again.
+  const isBack = PAGES[lacking].for !== 'visitor' && mark === MARKS.loggedIn;
+  if (PAGES[lacking].for === 'stranger' && !isBack) sayAtLogIn(deps, ctx, 'AUTH_FAILED');
+  return isBack ? at.hrefOf('log-in', at.targetBackTo(name, to), MARKS.noCookie) : at.lackingAt(lacking, name, to);
+};
 
 /** Returns as a file everything that is stored about the visitor. */
 const exportRoute = (deps: PagesDeps, at: Locations, submits: Route): Route => ({

@@ -1,7 +1,8 @@
 import { filledText, Html, html, NOTHING } from '../../../application/templates.ts';
 import { USERNAME_PATTERN } from '../../../domain/user.ts';
+import type { Requirement } from '../flow/rows.ts';
 import { type Form, PAGES } from '../forms/flow.ts';
-import { linkOf, type PageView, type Texts } from './page-view.ts';
+import { isOffered, linkOf, type PageView, type Texts } from './page-view.ts';
 
 /** The fields of forms, by the member of the request. `known`: a present password, which may be forgotten. */
 export const FIELDS: Readonly<
@@ -37,7 +38,7 @@ export const hasToBeSent = (shown: PageView, form: string, values: Texts): boole
   return error !== undefined || Object.keys(typed).length > 0;
 };
 
-export const requirementOf = (shown: PageView, form: string, field: string): 'required' | 'optional' | 'left-out' =>
+export const requirementOf = (shown: PageView, form: string, field: string): Requirement =>
   PAGES[shown.name].forms[form]?.requirements?.[field]?.(shown) ?? 'required';
 
 /** The name of a language in itself. Tags with extensions have none. */
@@ -61,14 +62,16 @@ const localesOf = ({ locales, locale }: PageView, chosen: string): Html => {
 const nextField = (shown: PageView, form: string, sent: PageView['state']): string | undefined => {
   const { name, state } = shown;
   const { forms, path } = PAGES[name];
-  const isFirst = form === Object.keys(forms)[0] && !path.startsWith(PAGES.account.path);
+  const isFirst =
+    form === Object.keys(forms).find((each) => isOffered(shown, each)) && !path.startsWith(PAGES.account.path);
   if (state?.error === undefined ? !isFirst : sent === null) return undefined;
   const fields = (forms[form] as Form).fields.filter(
     (field) => !NOT_TYPED.includes(field) && requirementOf(shown, form, field) !== 'left-out',
   );
   return (
     fields.find((field) => state?.error?.fields.some((each) => each.field === field)) ??
-    fields.find((field) => state?.typed?.[field] === undefined)
+    fields.find((field) => state?.typed?.[field] === undefined) ??
+    fields[0]
   );
 };
 
@@ -89,6 +92,8 @@ export const fieldOf = (shown: PageView, form: string, name: string, values: Tex
   const { type, attributes, known } = FIELDS[isNew ? `new-${name}` : name] ?? FIELDS[name] ?? { type: 'hidden' };
   if (type === 'hidden') return html`<input type="hidden" name="${name}" value="${values[name] ?? ''}">\n`;
   const { label = name, hint: own, ...words } = texts.fields[`${page}.${name}`] ?? texts.fields[name] ?? {};
+  if (requirementOf(shown, form, name) === 'given')
+    return givenOf(shown, name, label, (sent?.typed?.[name] ?? '').trim());
   const rules = isNew && name === 'password' ? texts.fields.newPassword?.hint : own;
   const isOptional = requirementOf(shown, form, name) === 'optional';
   const without = isOptional ? texts.pages[page]?.[`no-${name}`] : undefined;
@@ -120,6 +125,11 @@ ${hint === undefined ? NOTHING : html`<span class="rules" id="${id}-hint">${with
 ${said === undefined ? NOTHING : html`<span class="problem" id="${id}-problem">${said}</span>\n`}${known ? forgotten(shown) : NOTHING}</p>
 `;
 };
+
+/** The hidden field is for password managers, too. */
+const givenOf = (shown: PageView, name: string, label: string, text: string): Html =>
+  html`<p class="field"><strong>${text}</strong> <a class="beside" href="${linkOf(shown, shown.name)}" aria-label="${shown.texts.common.change ?? ''}: ${label}">${shown.texts.common.change ?? ''}</a></p>
+<input type="text" name="${name}" autocomplete="username" value="${text}" readonly hidden>\n`;
 
 /** The style shows it beside the label. With the keyboard, it comes after the field. */
 const forgotten = (shown: PageView): Html =>

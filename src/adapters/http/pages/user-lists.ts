@@ -4,9 +4,26 @@ import { hasAddedPasskey } from '../flow/settings.ts';
 import { PAGES } from '../forms/flow.ts';
 import { startedApp } from '../forms/page-facts.ts';
 import { pathIn } from './layout.ts';
-import { mailboxOf } from './mailboxes.ts';
 import { isOffered, linkOf, type PageView } from './page-view.ts';
 import { formOf } from './user-forms.ts';
+
+type Mailbox = { readonly name: string; readonly url: string; readonly domains: RegExp };
+
+/** The most common mail providers of people. */
+const MAILBOXES: readonly Mailbox[] = [
+  { name: 'Gmail', url: 'https://mail.google.com/', domains: /^(?:gmail|googlemail)\.com$/ },
+  { name: 'Outlook', url: 'https://outlook.live.com/', domains: /^(?:outlook|hotmail|live|msn)\.[a-z.]+$/ },
+  { name: 'Yahoo', url: 'https://mail.yahoo.com/', domains: /^(?:yahoo|ymail)\.[a-z.]+$/ },
+  { name: 'iCloud', url: 'https://www.icloud.com/mail', domains: /^(?:icloud|me|mac)\.com$/ },
+  { name: 'Proton Mail', url: 'https://mail.proton.me/', domains: /^(?:proton\.me|protonmail\.com|pm\.me)$/ },
+  { name: 'GMX', url: 'https://www.gmx.net/', domains: /^gmx\.(?:de|net|at|ch)$/ },
+  { name: 'WEB.DE', url: 'https://web.de/', domains: /^web\.de$/ },
+];
+
+const mailboxOf = (email: string): Mailbox | undefined => {
+  const domain = email.replace(/^.*@/s, '').toLowerCase();
+  return email.includes('@') ? MAILBOXES.find(({ domains }) => domains.test(domain)) : undefined;
+};
 
 /** The URL at the provider; `null` if the page was loaded again. */
 export const providerUrl = ({ name, state }: PageView): string | null =>
@@ -118,10 +135,10 @@ ${providersOf(shown, 'link')}
       ? html`<p class="more">${lead} <a href="${linkOf(shown, 'register')}">${register}</a></p>`
       : NOTHING;
   },
-  /** For users without a password, who registered without one, or came from a provider. */
+  /** Users without a password registered without one, or came from a provider. */
   'first-password': (shown) => {
     const { 'first-password': text = '' } = shown.texts.pages.account ?? {};
-    return shown.passwords === 'optional' || shown.providers.length > 0
+    return shown.payloads['current-user']?.hasPassword === false
       ? html`<p class="more"><a href="${linkOf(shown, 'forgot')}">${text}</a></p>`
       : NOTHING;
   },

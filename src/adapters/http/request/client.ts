@@ -5,8 +5,9 @@ import type { ProofTarget } from '../../../application/ports/proofs.ts';
 import type { Cancellation } from '../../../application/service.ts';
 import type { OpenedSession } from '../../../application/sessions/open-session.ts';
 import type { Presented, PresentedProof } from '../../../application/sessions/prove-device.ts';
-import { type Device, type Origin, shortUserAgent } from '../../../domain/event.ts';
-import { canonicalLocale, fallbacksOf, LAST_LOCALE, preferredLocale } from '../../../domain/locale.ts';
+import { type Device, shortUserAgent } from '../../../domain/device.ts';
+import type { Origin } from '../../../domain/event.ts';
+import { canonicalLocale, fallbacksOf, LAST_LOCALE, preferredLocale } from '../../../domain/text.ts';
 import { httpFailure } from '../errors/exceptions.ts';
 import { headerValues } from '../stages/arrival.ts';
 import type { BrowserSession } from './browser-session.ts';
@@ -61,7 +62,7 @@ const parsedNetworks = (address: string): readonly string[] => {
     : [networkOf(32), networkOf(48), networkOf(64)];
 };
 
-export const deviceOf = (ctx: Context): Device => {
+const deviceOf = (ctx: Context): Device => {
   const [, network = null] = clientNetworks(ctx);
   return { userAgent: shortUserAgent(ctx.get('user-agent')), address: network };
 };

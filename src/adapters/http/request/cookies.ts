@@ -2,9 +2,9 @@ import { stringifySetCookie } from 'cookie';
 import type { Context } from 'koa';
 import type { RandomSecrets } from '../../../application/ports/secrets.ts';
 import type { IssuedAccess, TokenPair } from '../../../application/sessions/tokens.ts';
+import { REMEMBERED_FOR } from '../../../domain/device.ts';
 import { AppError } from '../../../domain/errors/app-error.ts';
 import { LOGIN_CODE_LIFETIME } from '../../../domain/login-code.ts';
-import { REMEMBERED_FOR } from '../../../domain/remembered-device.ts';
 import { systemClock } from '../../clock/system.ts';
 import type { AccessCookieSettings, CookieSettings } from './settings.ts';
 

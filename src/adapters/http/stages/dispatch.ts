@@ -4,7 +4,7 @@ import type { Context, Middleware } from 'koa';
 import compose from 'koa-compose';
 import * as v from 'valibot';
 import { monotonicTime } from '../../clock/system.ts';
-import { withTimeout } from '../../limits/response-timeout.ts';
+import { withTimeout } from '../../limits/time-limits.ts';
 import { httpFailure } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { type Route, route } from '../routing/define-route.ts';

@@ -1,4 +1,4 @@
-import { withTimeout } from '../../../adapters/limits/response-timeout.ts';
+import { withTimeout } from '../../../adapters/limits/time-limits.ts';
 import { reasonOf, systemReason } from '../../../adapters/log/redact-error.ts';
 import type { VariableName } from '../../config/variables.ts';
 import type { ReadConfig } from '../../config.ts';

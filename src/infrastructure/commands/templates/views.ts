@@ -27,7 +27,7 @@ const event = {
 };
 
 const PLAIN: Partial<Payloads> = {
-  'current-user': { ...user, secondFactor: false, passkeys: 0 },
+  'current-user': { ...user, secondFactor: false, passkeys: 0, hasPassword: false },
   sessions: [{ ...session, id: '1', name: 'Firefox 153 on Linux', current: true }],
   factors: { passkeys: [], totp: [], recoveryCodes: 0 },
   events: { events: [], next: null },
@@ -35,7 +35,7 @@ const PLAIN: Partial<Payloads> = {
   identities: [],
 };
 const FULL: Partial<Payloads> = {
-  'current-user': { ...user, secondFactor: true, passkeys: 2 },
+  'current-user': { ...user, secondFactor: true, passkeys: 2, hasPassword: true },
   sessions: [
     { ...session, id: '1', name: 'Firefox 153 on Linux', current: true, binding: 'device' },
     { ...session, id: '2', name: 'Safari 27 on iPhone', remembered: true },
@@ -91,6 +91,10 @@ const outcomesOf = (page: PageName, name: string, form: Form): readonly FormOutc
 
 const USUAL = { mayRegister: true, passwords: 'required' } as const;
 const OTHERS: readonly View[] = [
+  {
+    ...{ ...USUAL, name: 'log-in', title: 'log-in: second view', isVisitor: false, payloads: {} },
+    state: { page: 'log-in', form: 'log-in', typed: { account: 'ada' } },
+  },
   ...(['register', 'account', 'delete'] as const).map((name) => ({
     ...{ ...USUAL, name, title: 'PASSWORDS=optional', passwords: 'optional' as const },
     ...{ isVisitor: name !== 'register', payloads: name === 'register' ? {} : PLAIN, state: null },

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
+import { ulidGenerator } from '../../../adapters/clock/system.ts';
 import { randomSecrets } from '../../../adapters/crypto/secrets.ts';
-import { ulidGenerator } from '../../../adapters/crypto/ulid.ts';
 import { typedAccount } from '../../../adapters/json/fields.ts';
 import { auditLog } from '../../../adapters/log/lines.ts';
 import type { Clock } from '../../../application/ports/clock-and-ids.ts';

@@ -1,4 +1,4 @@
-import { type FirebaseConfig, firebaseHash } from '../../../adapters/crypto/foreign/firebase.ts';
+import { type FirebaseConfig, firebaseHash } from '../../../adapters/crypto/foreign/canonical-hash.ts';
 import { invalidArguments } from '../../command-error.ts';
 import { type Fields, objectOf, objectsIn, textOf } from '../fields.ts';
 import type { Source } from '../source.ts';

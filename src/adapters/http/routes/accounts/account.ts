@@ -1,8 +1,12 @@
 import * as v from 'valibot';
 import { listEvents } from '../../../../application/accounts/account-data.ts';
 import { requestConfirmationCode } from '../../../../application/accounts/confirm-owner.ts';
-import { deleteAccount } from '../../../../application/accounts/delete-account.ts';
-import { changeLocale, changePassword, changeUsername } from '../../../../application/accounts/profile.ts';
+import {
+  changeLocale,
+  changePassword,
+  changeUsername,
+  deleteAccount,
+} from '../../../../application/accounts/profile.ts';
 import type { Service } from '../../../../application/service.ts';
 import { getCurrentUser } from '../../../../application/sessions/current-user.ts';
 import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';

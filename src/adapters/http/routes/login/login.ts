@@ -63,6 +63,17 @@ export const loginErrors = (
   'DB_QUERY_FAILED',
 ];
 
+/** Not part of the API: the page of the log-in asks for the account first. Nothing is looked up, so the same follows for everybody. */
+export const nameAccountRoute = route({
+  name: 'name-account',
+  tag: 'pages',
+  summary: 'Say who logs in',
+  at: 'POST /auth/log-in/account',
+  auth: 'public',
+  request: { body: v.pick(LoginBody, ['account']) },
+  handler: () => null,
+});
+
 export const loginRoute = (deps: Service, access: DeviceAccess): Route => {
   const logIn = login(deps);
   return route({

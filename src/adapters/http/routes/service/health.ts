@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { AppError } from '../../../../domain/errors/app-error.ts';
-import { withResponseTimeout } from '../../../limits/response-timeout.ts';
+import { withResponseTimeout } from '../../../limits/time-limits.ts';
 import { reasonOf } from '../../../log/redact-error.ts';
 import type { Check } from '../../request/settings.ts';
 import { type Route, route } from '../../routing/define-route.ts';

@@ -1,7 +1,7 @@
 // Proves SPEC 2.1
 import { decodeTime } from 'ulid';
 import { describe, expect, it } from 'vitest';
-import { ulidGenerator } from '../../../src/adapters/crypto/ulid.ts';
+import { ulidGenerator } from '../../../src/adapters/clock/system.ts';
 import type { IdGenerator } from '../../../src/application/ports/clock-and-ids.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
 

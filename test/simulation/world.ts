@@ -1,7 +1,8 @@
 import type { Row } from '../../src/adapters/records/memory.ts';
 import { isCovered, type MassEnding, type Session } from '../../src/domain/session.ts';
 import { database } from './database.ts';
-import { DAY, kernel, perWorld, tell } from './kernel.ts';
+import { DAY, kernel, MINUTE, perWorld, SECOND, tell } from './kernel.ts';
+import { claimsOf } from './requests.ts';
 
 /** What a world is like, and what has happened to its sessions and mails. */
 
@@ -39,9 +40,15 @@ export const facts = perWorld(() => ({
   refused: new Map<unknown, number>(),
 }));
 
+export const lettersTo = (name: string): readonly Letter[] =>
+  facts.letters.filter(({ to }) => to.startsWith(`${name}@`));
+
+/** Excuses. */
 export const forgotSince = (time = Number.POSITIVE_INFINITY, until = Number.POSITIVE_INFINITY) =>
   facts.forgotten.some((at) => at >= time && at <= until) && 'forgotten';
-export const faultWithin = (milliseconds: number) => kernel.time - facts.lastFault <= milliseconds && 'a fault';
+export const faultWithin = (milliseconds: number = MINUTE) =>
+  kernel.time - facts.lastFault <= milliseconds && 'a fault';
+
 export const sessionRow = (id: string) => database.rows('sessions').find((row) => row.id === id);
 export const userNamed = (name: string) => database.rows('users').find(({ username }) => username === name);
 export const hasPassword = (user: Row | undefined, password: string): boolean =>
@@ -49,6 +56,8 @@ export const hasPassword = (user: Row | undefined, password: string): boolean =>
 /** Such a session is removed some time later. */
 export const isEndedWithAll = (row: Row): boolean =>
   database.rows('massEndings').some((ending) => isCovered(row as unknown as Session, ending as unknown as MassEnding));
+
+export const isLive = (token?: string): boolean => Number(claimsOf(token).exp) * SECOND > kernel.time;
 
 database.watch('sessions', ({ key, before, after }, changes) => {
   if (before === undefined || after !== undefined) return;

@@ -1,3 +1,47 @@
+import { utf8Length } from './text.ts';
+import type { User } from './user.ts';
+
+/** The browser and the network from which a session was used last. The list of sessions shows them (ADR 0005). */
+export type Device = {
+  /** The `User-Agent` header, shortened; `null` when there was none. */
+  readonly userAgent: string | null;
+  /** The client's network in CIDR notation, never the full address. */
+  readonly address: string | null;
+};
+
+export const UNKNOWN_DEVICE: Device = { userAgent: null, address: null };
+
+/** Bytes of UTF-8. The client chooses the text, so it is limited. */
+const USER_AGENT_MAX_BYTES = 200;
+/** Control characters, format characters (which may reorder text), and lone surrogates, which cannot be stored. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}]/gu;
+
+/** A `User-Agent` header as it is stored; `null` when no visible character is left. */
+export const shortUserAgent = (text: string): string | null => {
+  const visible = firstBytes(text.replace(INVISIBLE, ''), USER_AGENT_MAX_BYTES).trim();
+  return visible === '' ? null : visible;
+};
+
+/** The first bytes of a text, which end with a whole character. */
+const firstBytes = (text: string, bytes: number): string => {
+  let [kept, length] = ['', 0];
+  for (const character of text) {
+    length += utf8Length(character);
+    if (length > bytes) break;
+    kept += character;
+  }
+  return kept;
+};
+
+/** Versions of browsers and systems, which change with updates. */
+const VERSION = /\d+(?:[._]\d+)*/g;
+
+const withoutVersions = (userAgent: string | null): string | null => userAgent?.replace(VERSION, '') ?? null;
+
+/** Whether two log-ins probably come from one device: the same network, and the same browser in any version. */
+export const isSameDevice = (a: Device, b: Device): boolean =>
+  a.address === b.address && withoutVersions(a.userAgent) === withoutVersions(b.userAgent);
+
 /** Whether the refresh of a session with a key needs a proof of that key (ADR 0006). `observe` only counts what `enforce` would refuse. */
 export type DeviceBinding = 'off' | 'observe' | 'enforce';
 
@@ -79,3 +123,37 @@ export const keysAfter = <Keys extends DeviceKeys>(keys: Keys, { proof }: Eviden
 
 /** Milliseconds by which the clock of a device may differ from the service's. */
 export const PROOF_TOLERANCE = 60_000;
+
+/** A device on which a user need not present the second factor at a log-in. Times are epoch milliseconds. */
+export type RememberedDevice = {
+  readonly id: string;
+  readonly userId: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+} & Device;
+
+/** A device is found by both, so that no user finds another user's. */
+export type RememberedDeviceKey = Pick<RememberedDevice, 'id' | 'userId'>;
+
+export const REMEMBERED_FOR = 30 * 86_400_000;
+
+/** How many remembered devices a user may have. Beyond that, the oldest are forgotten. */
+export const DEVICES_PER_USER = 50;
+
+export const newRememberedDevice = (
+  { id, userId }: RememberedDeviceKey,
+  { userAgent, address }: Device,
+  now: number,
+): RememberedDevice => ({ id, userId, createdAt: now, expiresAt: now + REMEMBERED_FOR, userAgent, address });
+
+type FactorTimes = Pick<User, 'passwordChangedAt' | 'secondFactorAt'>;
+
+/** Whether the user has logged in on a device, and neither the password nor the second factor is newer. */
+export const isKnown = (
+  { createdAt, expiresAt }: RememberedDevice,
+  { passwordChangedAt, secondFactorAt }: FactorTimes,
+  now: number,
+): boolean => now < expiresAt && passwordChangedAt <= createdAt && (secondFactorAt ?? 0) <= createdAt;
+
+export const remembers = (device: RememberedDevice, user: FactorTimes, now: number): boolean =>
+  user.secondFactorAt !== null && isKnown(device, user, now);

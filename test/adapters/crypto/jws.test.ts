@@ -2,8 +2,8 @@
 import { createHash, type KeyObject, sign } from 'node:crypto';
 import { calculateJwkThumbprint, jwtVerify, SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
+import { nodeCryptoTokenSigner, rememberingTokenSigner } from '../../../src/adapters/crypto/jws.ts';
 import type { KeyPair } from '../../../src/adapters/crypto/token-keys.ts';
-import { nodeCryptoTokenSigner, rememberingTokenSigner } from '../../../src/adapters/crypto/token-signer.ts';
 import type { TokenProblem } from '../../../src/application/ports/token-signer.ts';
 import type { AccessClaims, RefreshClaims } from '../../../src/domain/tokens.ts';
 import { describeTokenSigner } from '../../contracts/token-signer.contract.ts';

@@ -74,33 +74,22 @@ export const onResponseTimeout = (timeout: number, giveUp: () => void): (() => v
   };
 };
 
-/** The result of `work`, or a rejection with `error()` after the time of `onResponseTimeout`. */
-export const withResponseTimeout = <Result>(
-  timeout: number,
-  work: Promise<Result>,
-  error: () => Error,
-): Promise<Result> => raceTimer(work, (giveUp) => onResponseTimeout(timeout, giveUp), error);
-
-/** The result of `work`, or a rejection with `error()` after `timeout` milliseconds, however busy the event loop was. */
-export const withTimeout = <Result>(timeout: number, work: Promise<Result>, error: () => Error): Promise<Result> =>
-  raceTimer(
-    work,
-    (giveUp) => {
-      const timer = setTimeout(giveUp, timeout);
-      return () => clearTimeout(timer);
-    },
-    error,
-  );
-
 /** @param start starts a timer that calls `giveUp`, and returns a function that stops it. */
-const raceTimer = <Result>(
-  work: Promise<Result>,
-  start: (giveUp: () => void) => () => void,
-  error: () => Error,
-): Promise<Result> => {
-  const { promise, resolve, reject } = Promise.withResolvers<Result>();
-  const stop = start(() => reject(error()));
-  promise.then(stop, stop);
-  work.then(resolve, reject);
-  return promise;
-};
+const raced =
+  (start: typeof onResponseTimeout) =>
+  <Result>(timeout: number, work: Promise<Result>, error: () => Error): Promise<Result> => {
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    const stop = start(timeout, () => reject(error()));
+    promise.then(stop, stop);
+    work.then(resolve, reject);
+    return promise;
+  };
+
+/** The result of `work`, or a rejection with `error()` after the time of `onResponseTimeout`. */
+export const withResponseTimeout = raced(onResponseTimeout);
+
+/** The same after `timeout` milliseconds, however busy the event loop was. */
+export const withTimeout = raced((timeout, giveUp) => {
+  const timer = setTimeout(giveUp, timeout);
+  return () => clearTimeout(timer);
+});

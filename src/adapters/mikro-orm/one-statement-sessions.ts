@@ -11,6 +11,7 @@ import {
   fromSql,
   type Row,
   type Sql,
+  type SqlColumn,
   type Statement,
   sqlTables,
 } from './statements.ts';
@@ -28,28 +29,23 @@ const namesWith = (prefix: string) => {
 };
 type Names = ReturnType<typeof namesWith>;
 
-/** The members of a session that are read with its user, and their names in the result, beside the columns of the user. */
+/** The members of a session that are read with its user. */
 const PART = (['expiresAt', 'deviceKey', 'browserKey', 'authenticatedAt', 'amr', 'knownAt', 'heldAt'] as const).map(
-  (member) => {
-    const column = SESSIONS.column(member);
-    return { member, column, alias: `session_${column.name}` };
-  },
+  SESSIONS.column,
 );
 
-const USER_COLUMNS = USERS.columns.map(({ name }) => `auth_user.${name}`);
-
-const userOf = ({ user_in_json: json }: Row): User => {
+/** @param json an array with the values of the columns */
+const membersIn = (json: unknown, columns: readonly SqlColumn[]) => {
   const values: readonly unknown[] = JSON.parse(String(json));
-  const user: Record<string, unknown> = {};
-  for (const [at, column] of USERS.columns.entries()) user[column.member] = fromSql(column, values[at]);
-  return toUser(user as Parameters<typeof toUser>[0]);
+  const members: Record<string, unknown> = {};
+  for (const [at, column] of columns.entries()) members[column.member] = fromSql(column, values[at]);
+  return members;
 };
 
-const partOf = (row: Row): PartWithUser => {
-  const part: Record<string, unknown> = {};
-  for (const { member, column, alias } of PART) part[member] = fromSql(column, row[alias]);
-  return part as PartWithUser;
-};
+const userOf = ({ user_in_json: json }: Row): User =>
+  toUser(membersIn(json, USERS.columns) as Parameters<typeof toUser>[0]);
+
+const partOf = ({ session_in_json: json }: Row): PartWithUser => membersIn(json, PART) as PartWithUser;
 
 /** A dialect, with its functions that return the least of their arguments, and an array in JSON of their arguments. */
 type Database = { readonly dialect: SqlDialect; readonly least: 'least' | 'min'; readonly jsonArray: string };
@@ -91,7 +87,7 @@ const oneStatementSessions =
         if (isInUnit() || !isStorable(key.userId) || !isStorable(key.id)) return plain.findWithUser(key);
         const row = await first(selectWithUser(database, names, key));
         if (row === undefined) return null;
-        const session = row.session_expires_at === null ? null : partOf(row);
+        const session = row.session_in_json === null ? null : partOf(row);
         return { user: userOf(row), session, passkeys: Number(row.passkey_count) };
       },
     };
@@ -151,11 +147,11 @@ const rotateSession = ({ dialect, least, jsonArray }: Database, names: Names, ro
         .where(needsNoProof(given))
         .where(isUncovered(db, names, leastOf))
         .returning([
-          ...PART.map(({ column, alias }) => `${column.name} as ${alias}`),
+          inJson(jsonArray, '', PART).as('session_in_json'),
           // In `returning`, SQLite allows columns of another table only in a query for one value.
           db
             .selectFrom(names.users)
-            .select(userInJson(jsonArray))
+            .select(inJson(jsonArray, 'auth_user.', USERS.columns).as('user'))
             .whereRef('auth_user.id', '=', 'user_id')
             .as('user_in_json'),
         ]);
@@ -168,9 +164,9 @@ type Values = Readonly<Record<keyof ReturnType<typeof valuesOf>, unknown>>;
 const integer = (value: unknown) => sql`cast(${value} as bigint)`;
 const boolean = (value: unknown) => sql<boolean>`cast(${value} as boolean)`;
 
-/** All columns of the user in one value, since drivers take longer to read many columns than to parse JSON. */
-const userInJson = (jsonArray: string) =>
-  sql`cast(${sql.raw(jsonArray)}(${sql.join(USER_COLUMNS.map((name) => sql.ref(name)))}) as text)`.as('user_in_json');
+/** Columns in one value, since drivers take longer to read many columns than to parse JSON. */
+const inJson = (jsonArray: string, from: string, columns: readonly SqlColumn[]) =>
+  sql`cast(${sql.raw(jsonArray)}(${sql.join(columns.map(({ name }) => sql.ref(from + name)))}) as text)`;
 
 const burstAfter = ({ continuesBurst, number, first, at }: Values) => ({
   burst_started_at: sql`case when ${boolean(continuesBurst)} and burst_first <> ${integer(number)}
@@ -202,8 +198,8 @@ const selectWithUser = ({ jsonArray, least }: Database, names: Names, { id, user
           .on(isUncovered(db, names, sql.raw(least))),
       )
       .select([
-        ...PART.map(({ column, alias }) => `session.${column.name} as ${alias}`),
-        userInJson(jsonArray),
+        sql`case when session.id is not null then ${inJson(jsonArray, 'session.', PART)} end`.as('session_in_json'),
+        inJson(jsonArray, 'auth_user.', USERS.columns).as('user_in_json'),
         // Read here for `/users/me`, where another statement would take a quarter of the request.
         db
           .selectFrom(names.passkeys)

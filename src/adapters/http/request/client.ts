@@ -1,5 +1,4 @@
 import { isIP } from 'node:net';
-import { setImmediate as turn } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
 import type { Context } from 'koa';
 import type { ProofTarget } from '../../../application/ports/proofs.ts';
@@ -65,7 +64,7 @@ const parsedNetworks = (address: string): readonly string[] => {
 
 const deviceOf = (ctx: Context): Device => {
   const [, network = null] = clientNetworks(ctx);
-  return { userAgent: shortUserAgent(ctx.get('User-Agent')), address: network };
+  return { userAgent: shortUserAgent(ctx.get('user-agent')), address: network };
 };
 
 export const originOf = (ctx: Context): Origin => ({ ...deviceOf(ctx), requestId: ctx.request.id });
@@ -112,8 +111,7 @@ export const presentedProof = (
  * connection. So this waits for a whole turn of the event loop, which begins in the first pause, and has ended after the second.
  */
 export const clientCancellation = async ({ req }: Context): Promise<Cancellation> => {
-  await turn();
-  await turn();
+  await new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
   return {
     throwIfAborted() {
       // Node's server ends its side when the client has ended the other.

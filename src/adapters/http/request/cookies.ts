@@ -112,7 +112,7 @@ export const pageCookies = (settings: CookieSettings) => ({
 
 /** Whether a page of another site caused the request. Stage 5 has checked the Origin, if there is one. */
 export const isCrossSite = (ctx: Context): boolean =>
-  ctx.get('Sec-Fetch-Site').toLowerCase() === 'cross-site' && ctx.get('Origin') === '';
+  ctx.get('sec-fetch-site').toLowerCase() === 'cross-site' && ctx.get('origin') === '';
 
 /** Log-ins at providers that a browser may have begun: in several tabs, or before the user went back. */
 const MAX_STARTS = 5;

@@ -27,14 +27,14 @@ export const securityHeaders: Middleware = (ctx, next) => setHeaders(ctx, next);
 /** A browser may send several cookies of one name, one for each domain and path. */
 const MAX_COOKIES_OF_NAME = 8;
 
-/** The pairs of the cookies that the service reads. Takes time linear in the header's length. */
-const PAIRS = new RegExp(`(?:^|;)([ \\t]*((?:${PREFIXES.join('|')})?(?:${COOKIES.join('|')}))[ \\t]*=[^;]*)`, 'g');
+/** A pair of a cookie that the service reads. */
+const PAIR = new RegExp(`^[ \\t]*((?:${PREFIXES.join('|')})?(?:${COOKIES.join('|')}))[ \\t]*=`);
 
 const NO_COOKIES: ReadonlyMap<string, readonly string[]> = new Map();
 
 /** Stage 2. Ignores cookies of other names, since it runs before the rate limit (ADR 0002). */
 export const cookieParsing: Middleware = (ctx, next) => {
-  const header = ctx.get('Cookie');
+  const header = ctx.get('cookie');
   ctx.request.cookies = header === '' ? NO_COOKIES : cookiesIn(header);
   return next();
 };
@@ -42,16 +42,19 @@ export const cookieParsing: Middleware = (ctx, next) => {
 /** Parses one pair at a time, since the library keeps one cookie of each name. */
 const cookiesIn = (header: string): ReadonlyMap<string, readonly string[]> => {
   const cookies = new Map<string, string[]>();
-  for (const [, pair = '', name = ''] of header.matchAll(PAIRS)) {
+  for (const pair of header.split(';')) {
+    const name = PAIR.exec(pair)?.[1] ?? '';
     const values = cookies.get(name) ?? [];
-    if (values.length < MAX_COOKIES_OF_NAME) cookies.set(name, [...values, parseCookie(pair)[name] ?? '']);
+    if (name !== '' && values.length < MAX_COOKIES_OF_NAME)
+      cookies.set(name, [...values, parseCookie(pair)[name] ?? '']);
   }
   return cookies;
 };
 
 /** All values of a header. Not from `headersDistinct`, which throws in some releases of Node.js for `__proto__`. @param name in lower case */
 export const headerValues = ({ rawHeaders }: IncomingMessage, name: string): string[] =>
-  rawHeaders.filter((_value, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name);
+  rawHeaders.filter((_value, at) => at % 2 === 1 && isNamed(rawHeaders[at - 1], name));
+const isNamed = (given = '', name: string): boolean => given.length === name.length && given.toLowerCase() === name;
 
 export const REQUEST_ID_HEADER = 'svc-request-id';
 /** Printable ASCII of a length that suits the log. Any other value is replaced. */
@@ -110,8 +113,8 @@ const isFor = (host: string, hosts: readonly string[]): boolean => {
  * browsers send `Origin: null`. `Sec-Fetch-Site`, which no page can set, tells that it is the same origin.
  */
 export const originOfPage = (ctx: Context): string => {
-  const origin = ctx.get('Origin');
-  return origin === 'null' && ctx.get('Sec-Fetch-Site') === 'same-origin' ? '' : origin;
+  const origin = ctx.get('origin');
+  return origin === 'null' && ctx.get('sec-fetch-site') === 'same-origin' ? '' : origin;
 };
 
 /** Stage 5. SPEC "Cross-origin rules". */

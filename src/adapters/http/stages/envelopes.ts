@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import type { Clock } from '../../../application/ports/clock-and-ids.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
 import { monotonicTime } from '../../clock/system.ts';
+import { isoTime } from '../../json/fields.ts';
 import { etagOf, isForPerson, PAGE_CACHE_CONTROL, prefersHtml, respondWithHtml } from '../documents.ts';
 import { asDeclared, errorHeaders, ResponseSerializationFailure, toAppError } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
@@ -23,7 +24,7 @@ type EnvelopeContext = {
 /** The `type` of an error envelope, and the URL of `GET /errors/:code`. */
 export const errorUri = (baseUrl: string, code: string): string => `${baseUrl}/errors/${code}`;
 
-const timestamp = (clock: Clock): string => new Date(clock.now()).toISOString();
+const timestamp = isoTime();
 
 /** SPEC "Error envelope". */
 export const errorEnvelopeOf = (
@@ -35,7 +36,7 @@ export const errorEnvelopeOf = (
   code: error.code,
   message: error.message,
   type: errorUri(baseUrl, error.code),
-  timestamp: timestamp(clock),
+  timestamp: timestamp(clock.now()),
   context,
   details: error.details,
 });
@@ -84,7 +85,7 @@ const respondWrapped = (ctx: Context, { clock }: HttpDeps): void => {
   ctx.set('Cache-Control', NO_STORE);
   ctx.set('Content-Type', JSON_TYPE);
   const data = ctx.state.payload;
-  ctx.body = toJson({ success: true, data, timestamp: timestamp(clock), context: contextOf(ctx) });
+  ctx.body = toJson({ success: true, data, timestamp: timestamp(clock.now()), context: contextOf(ctx) });
 };
 
 type Page = NonNullable<Route['response']['page']>;

@@ -80,7 +80,7 @@ const serveRequests = async (
     opened.add(metrics.closeNow);
   }
   if (config.admin !== null && service.backOffice !== null) {
-    const options = { ...config.admin, requestTimeout: config.requestTimeout };
+    const options = { ...config.admin, requestTimeoutMs: config.requestTimeoutMs };
     const admin = await listen(service.backOffice.http, options, 'ADMIN_HOST and ADMIN_PORT');
     opened.add(admin.close);
     const { address, port } = admin.address;

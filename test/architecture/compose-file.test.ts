@@ -192,7 +192,7 @@ describe('kubernetes.yaml', () => {
   });
 
   it('gives the service the time that it takes to stop', () => {
-    const { shutdownDelay, requestTimeout } = parseConfig({ ...PRODUCTION, SHUTDOWN_DELAY: '' });
-    expect(spec.template.spec.terminationGracePeriodSeconds * 1000).toBeGreaterThan(shutdownDelay + requestTimeout);
+    const { shutdownDelay, requestTimeoutMs } = parseConfig({ ...PRODUCTION, SHUTDOWN_DELAY: '' });
+    expect(spec.template.spec.terminationGracePeriodSeconds * 1000).toBeGreaterThan(shutdownDelay + requestTimeoutMs);
   });
 });

@@ -55,7 +55,7 @@ export const ACCEPTED: readonly (readonly [name: string, text: string, config: o
   ['WEBAUTHN_ORIGINS', `${ANDROID}, https://a.b`, { webauthn: { origins: expect.arrayContaining([ANDROID]) } }],
   ['PASSKEYS_PAGE_URL', 'https://app.example/me?tab=keys', { passkeysPageUrl: 'https://app.example/me?tab=keys' }],
   ['ALLOWED_HEADERS', 'traceparent, baggage,x', { allowedHeaders: ['traceparent', 'baggage', 'x'] }],
-  ['REQUEST_TIMEOUT_MS', '2147483647', { requestTimeout: 2_147_483_647 }],
+  ['REQUEST_TIMEOUT_MS', '2147483647', { requestTimeoutMs: 2_147_483_647 }],
   ['SHUTDOWN_DELAY', '1m', { shutdownDelay: 60_000 }],
   ['SLOW_REQUEST_THRESHOLDS', '{"warn":5,"error":5}', { slowRequestThresholds: { warn: 5, error: 5 } }],
   ['RATE_LIMITS', 'strict=7/30, global=off', { rateLimits: { global: null, strict: STRICT, public: null } }],

@@ -129,7 +129,7 @@ export const declareRoutes = (
     ...errorRoutes(settings, () => catalog),
     keySetRoute(keySet),
     ...(config.jwtIssuer === null ? [] : [authorizationServerRoute(config.jwtIssuer, baseUrl, config.jwtBinding)]),
-    ...(endedFeed === null ? [] : [endedSessionsRoute(endedFeed, config.requestTimeout)]),
+    ...(endedFeed === null ? [] : [endedSessionsRoute(endedFeed, config.requestTimeoutMs)]),
     ...(deps.mailer === null && !config.userPages ? [] : [changePasswordRoute(passwordPageOf(config))]),
     ...(passkeysPage === null ? [] : [passkeyEndpointsRoute(passkeysPage)]),
     ...appRoutes(config.nativeApps, ownLinksOf(config)),

@@ -186,7 +186,7 @@ const forOwnRoutes = (ports: Ports): ServiceWith<OwnTables> => {
 
 /** The settings for use cases and HTTP: all but keys and URLs with passwords. */
 const withoutSecrets = ({ keys, factorKeys, hookPrivateKey, hookBeforeRegister, admin, ...config }: Config) => {
-  const { verifyPasswords, mail, redisUrls, database, providers, ...settings } = config;
+  const { verifyPasswords, mail, redisUrl, database, providers, ...settings } = config;
   return settings;
 };
 

@@ -63,7 +63,7 @@ describe('compose.yaml', () => {
       expect(environment.PGPASSWORD).toBe(PASSWORD);
       expect(environmentOf(container)).toHaveProperty('JWT_ISSUER');
       expect(config.hookPrivateKey).not.toBeNull();
-      expect(config.redisUrls.map((url) => new URL(url).password)).toEqual([OF_REDIS]);
+      expect(config.redisUrl?.map((url) => new URL(url).password)).toEqual([OF_REDIS]);
     },
   );
 

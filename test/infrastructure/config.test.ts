@@ -34,7 +34,7 @@ describe('without any variable', () => {
         public: null,
       },
       slowRequestThresholds: { warn: 1_000, error: 3_000 },
-      ...{ database: DEFAULT_FILE, redisUrls: [], passwordBlocklist: 'off', warnings: [], databaseWarnings: [] },
+      ...{ database: DEFAULT_FILE, redisUrl: null, passwordBlocklist: 'off', warnings: [], databaseWarnings: [] },
       ...{ boundCookieLifetime: null, accessCookie: null, navigation: null, admin: null, providers: [] },
       refreshCookie: { path: '/auth', sameSite: 'lax', secure: false, maxAge: 604_800_000 },
       mail: { url: null, from: 'Tandem <tandem@localhost>', requireTls: false },

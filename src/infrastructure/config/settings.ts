@@ -75,11 +75,18 @@ export const settingsOf = (env: Values) => {
   return {
     ...named(env, 'WORKERS', 'HOST', 'PORT', 'TRUST_PROXY', 'REQUEST_TIMEOUT_MS', 'SHUTDOWN_DELAY', 'LOG_LEVEL'),
     ...named(env, 'SLOW_REQUEST_THRESHOLDS', 'METRICS', 'APP_LINKS', 'NATIVE_APPS', 'PASSKEYS_PAGE_URL'),
-    ...named(env, 'DEFAULT_LOCALE', 'PAGE_TEMPLATES', 'DATA_DIR', 'MIGRATE_ON_START', 'EVENTS_RETENTION'),
+    ...named(env, 'DEFAULT_LOCALE', 'PAGE_TEMPLATES', 'DATA_DIR', 'REDIS_URL', 'MIGRATE_ON_START'),
     ...named(env, 'PASSWORD_HASH', 'BCRYPT_COST', 'PASSWORDS', 'LEAKED_PASSWORDS_FILE', 'LEAKED_PASSWORDS_URL'),
     ...named(env, 'JWT_ISSUER', 'JWT_AUDIENCE', 'JWT_AUTHENTICATION_CLAIMS', 'JWT_SESSION_CLAIM'),
     ...named(env, 'SESSION_MAX_LIFETIME', 'DEVICE_BINDING', 'NEW_DEVICE_CODE', 'SECOND_FACTOR', 'FACTOR_KEYS'),
-    ...named(env, 'MAIL_TEMPLATES', 'HOOK_BEFORE_REGISTER', 'HOOK_PRIVATE_KEY', 'WEBHOOK_ALLOWED_NETWORKS'),
+    ...named(
+      env,
+      'EVENTS_RETENTION',
+      'MAIL_TEMPLATES',
+      'HOOK_BEFORE_REGISTER',
+      'HOOK_PRIVATE_KEY',
+      'WEBHOOK_ALLOWED_NETWORKS',
+    ),
     environment: env.NODE_ENV,
     /** Has no trailing slash. */
     baseUrl,
@@ -104,8 +111,6 @@ export const settingsOf = (env: Values) => {
     officeLink: env.ADMIN_USERS === undefined ? null : `${adminUrlOf(env)}/office/signed-in`,
 
     database: databaseOf(env),
-    /** One URL is a server or a node of a cluster, several are nodes or sentinels. Empty: no Redis. */
-    redisUrls: env.REDIS_URL ?? [],
     passwordLimits: { minLength: env.PASSWORD_MIN_LENGTH, maxBytes: PASSWORD_MAX_BYTES[env.PASSWORD_HASH] },
     /** The name of the product, its host, and the parts of it. */
     productWords: [env.BRAND_NAME ?? '', domain, ...domain.split('.')],

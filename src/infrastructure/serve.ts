@@ -88,8 +88,8 @@ const serveRequests = async (
   }
   const server = await listen(service.http, config);
   const background = new AbortController();
-  const { eventsRetention, accessLifetime } = config;
-  const deps = { ...service.ports, eventsRetention, accessLifetime };
+  const { eventsRetention, jwtAccessExpiresIn } = config;
+  const deps = { ...service.ports, eventsRetention, jwtAccessExpiresIn };
   const purging = purge(deps, logger, background.signal, service.metrics?.observePurged);
   const delivering = Promise.all([
     service.mail?.deliver(background.signal),

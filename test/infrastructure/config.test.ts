@@ -27,7 +27,13 @@ describe('without any variable', () => {
         ownOrigins: everywhere,
         webauthn: { rpId: 'localhost', origins: everywhere },
       },
-      ...{ keys: null, accessLifetime: 900_000, refreshLifetime: 604_800_000, raceWindow: 10_000, replayWindow: 0 },
+      ...{
+        keys: null,
+        jwtAccessExpiresIn: 900_000,
+        jwtRefreshExpiresIn: 604_800_000,
+        raceWindow: 10_000,
+        replayWindow: 0,
+      },
       rateLimits: {
         global: { requests: 500, window: 60_000 },
         strict: { requests: 100, window: 60_000 },

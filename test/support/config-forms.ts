@@ -106,9 +106,9 @@ export const ACCEPTED: readonly (readonly [name: string, text: string, config: o
   ['LEAKED_PASSWORDS_FILE', '/srv/leaked', { leakedPasswordsFile: '/srv/leaked' }],
   ['LEAKED_PASSWORDS_URL', 'https://pwned.example/range/', { leakedPasswordsUrl: 'https://pwned.example/range' }],
   ['BCRYPT_COST', '15', { bcryptCost: 15 }],
-  ['JWT_REFRESH_EXPIRES_IN', '3650d', { refreshLifetime: 315_360_000_000, accessLifetime: 900_000 }],
+  ['JWT_REFRESH_EXPIRES_IN', '3650d', { jwtRefreshExpiresIn: 315_360_000_000, jwtAccessExpiresIn: 900_000 }],
   // What is unset adapts to a short lifetime.
-  ['JWT_REFRESH_EXPIRES_IN', '5s', { accessLifetime: 5_000, raceWindow: 500 }],
+  ['JWT_REFRESH_EXPIRES_IN', '5s', { jwtAccessExpiresIn: 5_000, raceWindow: 500 }],
   ['SESSION_MAX_LIFETIME', '12h', { sessionMaxLifetime: 43_200_000 }],
   ['JWT_SESSION_CLAIM', 'true', { jwtSessionClaim: true }],
   ['JWT_REFRESH_REPLAY_WINDOW', '5s', { replayWindow: 5_000 }],

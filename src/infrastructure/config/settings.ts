@@ -75,18 +75,12 @@ export const settingsOf = (env: Values) => {
   return {
     ...named(env, 'WORKERS', 'HOST', 'PORT', 'TRUST_PROXY', 'REQUEST_TIMEOUT_MS', 'SHUTDOWN_DELAY', 'LOG_LEVEL'),
     ...named(env, 'SLOW_REQUEST_THRESHOLDS', 'METRICS', 'APP_LINKS', 'NATIVE_APPS', 'PASSKEYS_PAGE_URL'),
-    ...named(env, 'DEFAULT_LOCALE', 'PAGE_TEMPLATES', 'DATA_DIR', 'REDIS_URL', 'MIGRATE_ON_START'),
-    ...named(env, 'PASSWORD_HASH', 'BCRYPT_COST', 'PASSWORDS', 'LEAKED_PASSWORDS_FILE', 'LEAKED_PASSWORDS_URL'),
-    ...named(env, 'JWT_ISSUER', 'JWT_AUDIENCE', 'JWT_AUTHENTICATION_CLAIMS', 'JWT_SESSION_CLAIM'),
+    ...named(env, 'DEFAULT_LOCALE', 'PAGE_TEMPLATES', 'DATA_DIR', 'REDIS_URL', 'MIGRATE_ON_START', 'PASSWORD_HASH'),
+    ...named(env, 'BCRYPT_COST', 'PASSWORDS', 'LEAKED_PASSWORDS_FILE', 'LEAKED_PASSWORDS_URL', 'JWT_ISSUER'),
+    ...named(env, 'JWT_AUDIENCE', 'JWT_REFRESH_EXPIRES_IN', 'JWT_AUTHENTICATION_CLAIMS', 'JWT_SESSION_CLAIM'),
     ...named(env, 'SESSION_MAX_LIFETIME', 'DEVICE_BINDING', 'NEW_DEVICE_CODE', 'SECOND_FACTOR', 'FACTOR_KEYS'),
-    ...named(
-      env,
-      'EVENTS_RETENTION',
-      'MAIL_TEMPLATES',
-      'HOOK_BEFORE_REGISTER',
-      'HOOK_PRIVATE_KEY',
-      'WEBHOOK_ALLOWED_NETWORKS',
-    ),
+    ...named(env, 'EVENTS_RETENTION', 'MAIL_TEMPLATES', 'HOOK_BEFORE_REGISTER', 'HOOK_PRIVATE_KEY'),
+    ...named(env, 'WEBHOOK_ALLOWED_NETWORKS'),
     environment: env.NODE_ENV,
     /** Has no trailing slash. */
     baseUrl,
@@ -118,8 +112,7 @@ export const settingsOf = (env: Values) => {
 
     /** `null`: the service generates its own in `dataDir`. Never in production. */
     keys: keysOf(env),
-    accessLifetime: accessLifetimeOf(env),
-    refreshLifetime: env.JWT_REFRESH_EXPIRES_IN,
+    jwtAccessExpiresIn: accessLifetimeOf(env),
     jwtBinding: env.JWT_BINDING === 'on',
     raceWindow: raceWindowOf(env),
     replayWindow: env.JWT_REFRESH_REPLAY_WINDOW,

@@ -203,7 +203,7 @@ const pageOriginsOf = (config: Config, hasAccountPages: boolean): readonly strin
 
 /** @throws Error when users need mail that is not sent, or second factors are required that nobody can add. */
 const policiesFor = (config: Config, { mailer, secrets }: Ports) => {
-  const { emailVerification, secondFactor, raceWindow, replayWindow } = config;
+  const { emailVerification, secondFactor } = config;
   if (mailer === null && config.loginByCode)
     throw new Error('LOGIN_BY_CODE: must be off without mail: ports.mailer is null');
   if (mailer === null && config.newDeviceCode !== 'off')
@@ -215,6 +215,5 @@ const policiesFor = (config: Config, { mailer, secrets }: Ports) => {
   return {
     notices: mailer === null ? new Set<Notice>() : config.notices,
     emailVerification: mailer === null ? ('off' as const) : emailVerification,
-    replayPolicy: { raceWindow, replayWindow },
   };
 };

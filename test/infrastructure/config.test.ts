@@ -31,8 +31,8 @@ describe('without any variable', () => {
         keys: null,
         jwtAccessExpiresIn: 900_000,
         jwtRefreshExpiresIn: 604_800_000,
-        raceWindow: 10_000,
-        replayWindow: 0,
+        jwtRefreshRaceWindow: 10_000,
+        jwtRefreshReplayWindow: 0,
       },
       rateLimits: {
         global: { requests: 500, window: 60_000 },

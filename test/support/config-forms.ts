@@ -108,10 +108,10 @@ export const ACCEPTED: readonly (readonly [name: string, text: string, config: o
   ['BCRYPT_COST', '15', { bcryptCost: 15 }],
   ['JWT_REFRESH_EXPIRES_IN', '3650d', { jwtRefreshExpiresIn: 315_360_000_000, jwtAccessExpiresIn: 900_000 }],
   // What is unset adapts to a short lifetime.
-  ['JWT_REFRESH_EXPIRES_IN', '5s', { jwtAccessExpiresIn: 5_000, raceWindow: 500 }],
+  ['JWT_REFRESH_EXPIRES_IN', '5s', { jwtAccessExpiresIn: 5_000, jwtRefreshRaceWindow: 500 }],
   ['SESSION_MAX_LIFETIME', '12h', { sessionMaxLifetime: 43_200_000 }],
   ['JWT_SESSION_CLAIM', 'true', { jwtSessionClaim: true }],
-  ['JWT_REFRESH_REPLAY_WINDOW', '5s', { replayWindow: 5_000 }],
+  ['JWT_REFRESH_REPLAY_WINDOW', '5s', { jwtRefreshReplayWindow: 5_000 }],
   ['JWT_REFRESH_COOKIE_PATH', '/api/auth', { refreshCookie: { path: '/api/auth' } }],
   ['JWT_REFRESH_COOKIE_MAX_AGE_MS', '1000', { refreshCookie: { maxAge: 1_000 } }],
   ['ACCESS_COOKIE_DOMAIN', 'localhost', { accessCookie: null }],

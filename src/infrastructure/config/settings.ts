@@ -77,9 +77,9 @@ export const settingsOf = (env: Values) => {
     ...named(env, 'SLOW_REQUEST_THRESHOLDS', 'METRICS', 'APP_LINKS', 'NATIVE_APPS', 'PASSKEYS_PAGE_URL'),
     ...named(env, 'DEFAULT_LOCALE', 'PAGE_TEMPLATES', 'DATA_DIR', 'REDIS_URL', 'MIGRATE_ON_START', 'PASSWORD_HASH'),
     ...named(env, 'BCRYPT_COST', 'PASSWORDS', 'LEAKED_PASSWORDS_FILE', 'LEAKED_PASSWORDS_URL', 'JWT_ISSUER'),
-    ...named(env, 'JWT_AUDIENCE', 'JWT_REFRESH_EXPIRES_IN', 'JWT_AUTHENTICATION_CLAIMS', 'JWT_SESSION_CLAIM'),
-    ...named(env, 'SESSION_MAX_LIFETIME', 'DEVICE_BINDING', 'NEW_DEVICE_CODE', 'SECOND_FACTOR', 'FACTOR_KEYS'),
-    ...named(env, 'EVENTS_RETENTION', 'MAIL_TEMPLATES', 'HOOK_BEFORE_REGISTER', 'HOOK_PRIVATE_KEY'),
+    ...named(env, 'JWT_AUDIENCE', 'JWT_REFRESH_EXPIRES_IN', 'JWT_REFRESH_REPLAY_WINDOW', 'JWT_AUTHENTICATION_CLAIMS'),
+    ...named(env, 'JWT_SESSION_CLAIM', 'SESSION_MAX_LIFETIME', 'DEVICE_BINDING', 'NEW_DEVICE_CODE', 'SECOND_FACTOR'),
+    ...named(env, 'FACTOR_KEYS', 'EVENTS_RETENTION', 'MAIL_TEMPLATES', 'HOOK_BEFORE_REGISTER', 'HOOK_PRIVATE_KEY'),
     ...named(env, 'WEBHOOK_ALLOWED_NETWORKS'),
     environment: env.NODE_ENV,
     /** Has no trailing slash. */
@@ -114,8 +114,7 @@ export const settingsOf = (env: Values) => {
     keys: keysOf(env),
     jwtAccessExpiresIn: accessLifetimeOf(env),
     jwtBinding: env.JWT_BINDING === 'on',
-    raceWindow: raceWindowOf(env),
-    replayWindow: env.JWT_REFRESH_REPLAY_WINDOW,
+    jwtRefreshRaceWindow: raceWindowOf(env),
     /** `null`: no key of a browser, which needs https and a Secure cookie. */
     boundCookieLifetime: canBindBrowsers(env) ? 10 * MINUTE : null,
     refreshCookie: {

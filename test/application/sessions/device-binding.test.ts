@@ -343,7 +343,7 @@ describe('DEVICE_BINDING', () => {
   it('observe accepts one request of a proof that others have used', async () => {
     const { app, newest } = await rotated({
       deviceBinding: 'observe',
-      replayPolicy: { raceWindow: MINUTE, replayWindow: MINUTE },
+      ...{ jwtRefreshRaceWindow: MINUTE, jwtRefreshReplayWindow: MINUTE },
     });
     const given = by('ada');
     for (let time = 0; time < 3; time += 1) expect(await app.refresh([newest], given)).toHaveProperty('accessToken');

@@ -194,7 +194,7 @@ const withoutSecrets = ({ keys, factorKeys, hookPrivateKey, hookBeforeRegister, 
 const pageOriginsOf = (config: Config, hasAccountPages: boolean): readonly string[] => {
   const sends =
     config.console ||
-    config.userPages ||
+    config.accountPages ||
     hasAccountPages ||
     config.boundCookieLifetime !== null ||
     config.navigation !== null;

@@ -23,7 +23,7 @@ describe('without any variable', () => {
       ...{ environment: 'development', host: '127.0.0.1', baseUrl: 'http://localhost:3000', application: null },
       ...{
         console: true,
-        userPages: true,
+        accountPages: true,
         ownOrigins: everywhere,
         webauthn: { rpId: 'localhost', origins: everywhere },
       },

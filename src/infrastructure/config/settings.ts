@@ -136,7 +136,7 @@ export const settingsOf = (env: Values) => {
     accountPagesUrl: env.ACCOUNT_PAGES_URL ?? `${baseUrl}/auth/link`,
     ownAccountPages: env.ACCOUNT_PAGES_URL === undefined,
     /** Whether people log in, register and change their account on pages of the service. */
-    userPages: hasUserPages(env),
+    accountPages: hasUserPages(env),
     registration: { mode: env.REGISTRATION, domains: env.REGISTRATION_DOMAINS ?? [] },
     /** Where users type the code of a mail. */
     codePageUrl: hasUserPages(env)

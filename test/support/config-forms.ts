@@ -68,7 +68,7 @@ export const ACCEPTED: readonly (readonly [name: string, text: string, config: o
     'ADMIN_USERS',
     'roles:operator, team:a.b=users:read',
     {
-      operators: [
+      adminUsers: [
         { attribute: 'roles', value: 'operator', scopes: ['users:read', 'users:write'] },
         { attribute: 'team', value: 'a.b', scopes: ['users:read'] },
       ],

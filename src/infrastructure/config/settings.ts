@@ -100,7 +100,7 @@ export const settingsOf = (env: Values) => {
     /** With an `endpoint` of `null`, no spans are recorded. */
     tracing: tracingOf(env),
     admin: adminOf(env),
-    operators: env.ADMIN_USERS ?? [],
+    adminUsers: env.ADMIN_USERS ?? [],
     /** Where the pages lead operators; `null`: they do not log in here. */
     officeLink: env.ADMIN_USERS === undefined ? null : `${adminUrlOf(env)}/office/signed-in`,
 

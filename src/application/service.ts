@@ -32,7 +32,7 @@ export type Sources = { readonly clock: Clock; readonly ids: IdGenerator; readon
 export type Core = Storage &
   Sources & {
     readonly registration?: RegistrationPolicy | undefined;
-    readonly notices?: ReadonlySet<Notice> | undefined;
+    readonly mailNotices?: ReadonlySet<Notice> | undefined;
     readonly mailLocales?: readonly string[] | undefined;
   };
 

@@ -213,7 +213,7 @@ const policiesFor = (config: Config, { mailer, secrets }: Ports) => {
   if (secrets.factors === null && secondFactor === 'required')
     throw new Error('SECOND_FACTOR: must not be required without FACTOR_KEYS: ports.secrets.factors is null');
   return {
-    notices: mailer === null ? new Set<Notice>() : config.notices,
+    mailNotices: mailer === null ? new Set<Notice>() : config.mailNotices,
     emailVerification: mailer === null ? ('off' as const) : emailVerification,
   };
 };

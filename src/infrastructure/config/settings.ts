@@ -144,7 +144,7 @@ export const settingsOf = (env: Values) => {
       : (env.LOGIN_PAGE_URL ?? `${env.ACCOUNT_PAGES_URL ?? baseUrl}/login-code`),
     emailVerification: mail === null ? ('off' as const) : (env.EMAIL_VERIFICATION ?? ('optional' as const)),
     loginByCode: env.LOGIN_BY_CODE === 'on',
-    notices: new Set(env.MAIL_NOTICES),
+    mailNotices: new Set(env.MAIL_NOTICES),
     /** `null`: no session of a former system is adopted. `endsAt`: epoch milliseconds; `null`: never. */
     adoption: publicKeys ? { publicKeys, endsAt: env.ADOPTION_ENDS ?? null } : null,
     /** `null`: no former system is asked about passwords. `until`: epoch milliseconds; `null`: for ever. */

@@ -117,7 +117,7 @@ const build = async (config: Config, logger: Logger, overrides: ServiceOverrides
     pageFiles,
     own: overrides.routes?.(forOwnRoutes(ports)) ?? [],
   });
-  const sampling = config.environment === 'development' ? withoutSampling(logger) : logSampling(logger);
+  const sampling = config.nodeEnv === 'development' ? withoutSampling(logger) : logSampling(logger);
   opened.add(sampling.close);
   const httpDeps: HttpDeps & { readonly trustProxy: number } = {
     ...settings,

@@ -20,7 +20,7 @@ describe('without any variable', () => {
   it('development gets its defaults', () => {
     const everywhere = ['http://localhost:3000', 'http://127.0.0.1:3000', 'http://[::1]:3000'];
     expect(parseConfig({})).toMatchObject({
-      ...{ environment: 'development', host: '127.0.0.1', baseUrl: 'http://localhost:3000', application: null },
+      ...{ nodeEnv: 'development', host: '127.0.0.1', baseUrl: 'http://localhost:3000', application: null },
       ...{
         console: true,
         accountPages: true,
@@ -50,13 +50,13 @@ describe('without any variable', () => {
   });
 
   it('test gets those of development, and logs from info on', () => {
-    expect(behaviourOf({ NODE_ENV: 'test' })).toEqual({ ...behaviourOf({}), environment: 'test', logLevel: 'info' });
+    expect(behaviourOf({ NODE_ENV: 'test' })).toEqual({ ...behaviourOf({}), nodeEnv: 'test', logLevel: 'info' });
   });
 
   it('production gets its own, once it has what it requires', () => {
     expect(parseConfig({ ...NO_WARNINGS, SHUTDOWN_DELAY: '' })).toMatchObject({
       shutdownDelay: 5_000,
-      environment: 'production',
+      nodeEnv: 'production',
       host: '0.0.0.0',
       bcryptCost: 10,
       passwordBlocklist: 'common',

@@ -73,15 +73,14 @@ export const settingsOf = (env: Values) => {
   const domain = hostOf(new URL(baseUrl));
   const { ADOPTION_PUBLIC_KEY: publicKeys, VERIFY_PASSWORDS_AT: verifier } = env;
   return {
-    ...named(env, 'WORKERS', 'HOST', 'PORT', 'TRUST_PROXY', 'REQUEST_TIMEOUT_MS', 'SHUTDOWN_DELAY', 'LOG_LEVEL'),
-    ...named(env, 'SLOW_REQUEST_THRESHOLDS', 'METRICS', 'APP_LINKS', 'NATIVE_APPS', 'PASSKEYS_PAGE_URL'),
+    ...named(env, 'NODE_ENV', 'WORKERS', 'HOST', 'PORT', 'TRUST_PROXY', 'REQUEST_TIMEOUT_MS', 'SHUTDOWN_DELAY'),
+    ...named(env, 'LOG_LEVEL', 'SLOW_REQUEST_THRESHOLDS', 'METRICS', 'APP_LINKS', 'NATIVE_APPS', 'PASSKEYS_PAGE_URL'),
     ...named(env, 'DEFAULT_LOCALE', 'PAGE_TEMPLATES', 'DATA_DIR', 'REDIS_URL', 'MIGRATE_ON_START', 'PASSWORD_HASH'),
     ...named(env, 'BCRYPT_COST', 'PASSWORDS', 'LEAKED_PASSWORDS_FILE', 'LEAKED_PASSWORDS_URL', 'JWT_ISSUER'),
     ...named(env, 'JWT_AUDIENCE', 'JWT_REFRESH_EXPIRES_IN', 'JWT_REFRESH_REPLAY_WINDOW', 'JWT_AUTHENTICATION_CLAIMS'),
     ...named(env, 'JWT_SESSION_CLAIM', 'SESSION_MAX_LIFETIME', 'DEVICE_BINDING', 'NEW_DEVICE_CODE', 'SECOND_FACTOR'),
     ...named(env, 'FACTOR_KEYS', 'EVENTS_RETENTION', 'MAIL_TEMPLATES', 'HOOK_BEFORE_REGISTER', 'HOOK_PRIVATE_KEY'),
     ...named(env, 'WEBHOOK_ALLOWED_NETWORKS'),
-    environment: env.NODE_ENV,
     /** Has no trailing slash. */
     baseUrl,
     /** Serialized origins (RFC 6454 §6.2), of websites and of programs. */

@@ -10,7 +10,6 @@ import { eventsOf } from '../../../src/application/storage/events.ts';
 import { authenticatedBy, FACTOR_CHANGE, type Method, type SecondFactorPolicy } from '../../../src/domain/assurance.ts';
 import { NO_KEYS } from '../../../src/domain/device.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
-import type { User } from '../../../src/domain/user.ts';
 import { registeredAda } from '../../support/account.ts';
 import { ADA, application, DAY, MINUTE } from '../../support/application.ts';
 import { aFactor, aPasskey } from '../../support/builders.ts';
@@ -239,7 +238,7 @@ describe('for a user who has a second factor', () => {
 
 const operators = [{ attribute: 'roles', value: 'admin', scopes: ['users:read'] as const }];
 
-it.each<[string, SecondFactorPolicy, Partial<User>]>([
+it.each<[string, SecondFactorPolicy, object]>([
   ['that the guard admitted before its user got a second factor', {}, { secondFactorAt: 1 }],
   ['without the passkey of its user, where all need a second factor', { secondFactor: 'required' }, {}],
   ['without the passkey of an operator', { operators }, { attributes: { roles: ['admin'] } }],

@@ -12,7 +12,7 @@ type WebhookOutcome = (typeof WEBHOOK_OUTCOMES)[number];
 
 /** What use cases report to the log and the metrics: names with their arguments. */
 export type Reports = {
-  /** The outcome of a refresh. `unsent`: the client hung up, and its token stays current. `reused` may be reported beside another outcome. */
+  /** The outcome of a refresh. `unsent`: the client hung up, and its token stays current. `reused` may be reported with another outcome. */
   refresh: [outcome: 'rotated' | 'recovered' | 'unsent' | Exclude<TokenStatus, 'recoverable'>];
   /** A log-in to an existing account was refused before a session was opened. */
   'login-refused': [userId: string, origin: Origin];

@@ -1,7 +1,7 @@
 // Proves ASVS 6.3.6, 6.6.2, 6.6.3; guess-3
 import type { Response } from 'supertest';
 import { describe, expect, it } from 'vitest';
-import { unseal } from '../../src/application/login/asked-code.ts';
+import { unsealCodes } from '../../src/application/login/asked-code.ts';
 import { codeFor } from '../../src/application/login-code.ts';
 import { claimMessages, messagesOf } from '../../src/application/storage/outbox.ts';
 import { MINUTE } from '../support/application.ts';
@@ -139,9 +139,15 @@ describe('a code by mail', () => {
     const { person, user } = await asked();
     const cookie = await ask(person.email);
     await codesTo(person.email);
-    const pending = unseal(service.ports, [tokenIn(cookie)], 'login-code') ?? expect.unreachable();
+    const pending = unsealCodes(service.ports, [tokenIn(cookie)], 'login-code') ?? expect.unreachable();
     const owner = (await service.ports.users.findById(user.id)) ?? expect.unreachable();
     await refused(cookie, codeFor(service.ports, pending.codes[0], owner));
+  });
+
+  it('is not good any more after a change of the address, also in a browser that has asked with the username', async () => {
+    const { user, cookie, code } = await asked('username');
+    await service.ports.users.update(user.id, { email: aPerson().email, now: clock.now() });
+    await refused(cookie, code);
   });
 });
 

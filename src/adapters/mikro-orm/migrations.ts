@@ -15,7 +15,7 @@ export type Migration = {
   /** Uses Kysely's schema builder, so that it works with every database. @param prefix of the names of tables and indexes. */
   readonly up: (
     transaction: Sql,
-    context: { readonly parts: ColumnTypes; readonly prefix: string; readonly search: readonly string[] },
+    context: { readonly types: ColumnTypes; readonly prefix: string; readonly search: readonly string[] },
   ) => Promise<void>;
   /** PostgreSQL runs it instead of `up`, outside of the transaction, to make an index of a large table `concurrently`. */
   readonly apart?: (send: Send, prefix: string) => Promise<void>;
@@ -25,8 +25,8 @@ export type Migration = {
 const newColumn = (name: string, table: string, column: string, type: keyof ColumnTypes): Migration => ({
   name,
   table,
-  async up({ schema }, { parts, prefix }) {
-    await schema.alterTable(`${prefix}${table}`).addColumn(column, parts[type]).execute();
+  async up({ schema }, { types, prefix }) {
+    await schema.alterTable(`${prefix}${table}`).addColumn(column, types[type]).execute();
   },
 });
 
@@ -47,7 +47,7 @@ export const MIGRATIONS: readonly Migration[] = [
   newColumn('1.1.0-methods', 'events', 'method', 'text'),
 ];
 
-export const partsOf = ({ integer, text, indexedText, collation }: Types): ColumnTypes => {
+export const columnTypesOf = ({ integer, text, indexedText, collation }: Types): ColumnTypes => {
   const collated = (type: string) => sql.raw(collation === null ? type : `${type} collate "${collation}"`);
   return {
     integer: sql.raw(integer),

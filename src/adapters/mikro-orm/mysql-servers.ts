@@ -38,7 +38,7 @@ const AS_NODE = ['set session wsrep_sync_wait = 1', 'select 1'];
  * A server. Its connections are prepared before they are used.
  * @param session statements that each connection begins with. If one fails, the connection is closed.
  * @param limit milliseconds. If a statement takes longer, the connection is closed, since the server may hang.
- * @param others whether there are other servers. Then all have to be nodes of a cluster: a fail-over between others would lose writes.
+ * @param others whether there are other servers. Then all have to be nodes of one cluster, since a fail-over would lose writes otherwise.
  * @param onFailure called when the server hangs, has broken a connection, or cannot write.
  */
 const preparedServer = (

@@ -5,7 +5,7 @@ import { reasonOf } from '../log/redact-error.ts';
 import { OWN_PREFIX } from '../records/own-tables.ts';
 import { failureClassOf } from '../records/storage.ts';
 import { field } from './dialects.ts';
-import { MIGRATIONS, type Migration, partsOf } from './migrations.ts';
+import { columnTypesOf, MIGRATIONS, type Migration } from './migrations.ts';
 import type { DatabaseKind } from './options.ts';
 import { searchIndex } from './search.ts';
 import { type Send, type Sql, sqlTables } from './statements.ts';
@@ -142,7 +142,9 @@ const inTransaction = async (opened: SchemaContext): Promise<void> => {
     for (const migration of migrations) {
       if (!pending.includes(migration.name) || isApart(opened, migration)) continue;
       if (!pending.includes(`${prefix}${migration.table}`))
-        await migration.up(transaction, { parts: partsOf(kind.types), prefix, search }).catch(ignoring(1060, 1061));
+        await migration
+          .up(transaction, { types: columnTypesOf(kind.types), prefix, search })
+          .catch(ignoring(1060, 1061));
       await note(migration.name).catch(ignoring(1062));
     }
     for (const statement of schema) {

@@ -1,6 +1,6 @@
 import type { UserRepository, UsersQuery } from '../../application/ports/user-repository.ts';
 import { type Equal, type Records, type Stored, violates } from '../../application/storage/records.ts';
-import { changeRow, findRow, removeRow } from '../../application/storage/rows.ts';
+import { changeRow, findStored, removeRow } from '../../application/storage/rows.ts';
 import type { Tables } from '../../application/storage/tables.ts';
 import { duplicateUser } from '../../domain/errors/app-error.ts';
 import { type ComparableFields, canonicalEmail, canonicalUsername, type User } from '../../domain/user.ts';
@@ -33,7 +33,7 @@ const listedName = (row: UserRow, text: string): string | undefined =>
 
 /** Lists the users of whom a name begins with the text, in the order of these names, by the indexes. */
 const listByBeginning = async (records: Records, text: string, { after, limit }: UsersQuery): Promise<User[]> => {
-  const last = after === null ? null : await findRow(records, 'users', { id: after });
+  const last = after === null ? null : await findStored(records, 'users', { id: after });
   const found: User[] = [];
   // Starts again at the beginning if the last user of the page before is removed, or renamed.
   for (let from = last === null ? undefined : listedName(last, text); ; ) {
@@ -94,7 +94,7 @@ const COMPARABLE: readonly string[] = [
 
 export const userRepositoryOver = (records: Records): UserRepository => {
   const found = (row: UserRow | null): User | null => row && toUser(row);
-  const findBy = async (equal: Equal<'users'>) => found(await findRow(records, 'users', equal));
+  const findBy = async (equal: Equal<'users'>) => found(await findStored(records, 'users', equal));
   return {
     add: (user) => records.insert('users', toUserRow(user)).catch(namingDuplicate),
     findById: (id) => findBy({ id }),

@@ -2,7 +2,7 @@ import { needsSecondFactor } from '../../domain/assurance.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { LOGIN_CODE_SPACING } from '../../domain/login-code.ts';
 import { canonicalAccount } from '../../domain/user.ts';
-import { askForCode, type BrowserCode, guessCode, seal, unseal } from '../login/asked-code.ts';
+import { askForCode, type BrowserCode, guessCode, sealCodes, unsealCodes } from '../login/asked-code.ts';
 import { assertMayLogIn, loginClient, openLogin } from '../login/open-login.ts';
 import { type LoginResult, newPendingLogin } from '../login/pending-login.ts';
 import { invalidCode, useCodes } from '../login-code.ts';
@@ -23,9 +23,9 @@ export const requestLoginCode =
   (deps: Service) =>
   async ({ account: typed, asked = [], origin = NO_ORIGIN }: CodeRequest): Promise<string> => {
     const [account, now] = [canonicalAccount(typed), deps.clock.now()];
-    const before = unseal(deps, asked, 'login-code');
+    const before = unsealCodes(deps, asked, 'login-code');
     const isOnItsWay = (code: BrowserCode) => code.account === account && now - code.askedAt < LOGIN_CODE_SPACING;
-    if (before?.codes.some(isOnItsWay)) return seal(deps, before, 'login-code');
+    if (before?.codes.some(isOnItsWay)) return sealCodes(deps, before, 'login-code');
     return askForCode(deps, { kind: 'login-code', account, origin, before });
   };
 
@@ -45,7 +45,7 @@ export const logInWithCode =
     const { locales = [], rememberedDevices = [] } = input;
     const client = await loginClient(deps, input);
     const { origin, verified } = client;
-    const asked = unseal(deps, input.asked, 'login-code');
+    const asked = unsealCodes(deps, input.asked, 'login-code');
     if (asked === null) throw invalidCode('the browser has asked for no code, or it has expired');
     const { code, owner } = await guessCode(deps, asked, input.code, origin);
     const now = deps.clock.now();

@@ -1,7 +1,7 @@
 import type { SecondFactorPolicy } from '../../domain/assurance.ts';
 import { isConfirmed } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
-import { unseal } from '../login/asked-code.ts';
+import { unsealCodes } from '../login/asked-code.ts';
 import { codeAttempts } from '../login/compare-password.ts';
 import { finishWithCode } from '../login/new-device-code.ts';
 import { assertMayLogIn, loginClient, openLogin, reportRefusal } from '../login/open-login.ts';
@@ -27,7 +27,7 @@ type SecondFactorMethod = 'totp' | 'recovery-code' | 'passkey' | 'mail-code';
 
 /** The methods that can finish a pending log-in. `enrol`: the user has no factor, and has to add an authenticator app. */
 export const showPendingLogin = (deps: Service) => async (pendingLogins: readonly string[]) => {
-  const asked = unseal(deps, pendingLogins, 'new-device-code');
+  const asked = unsealCodes(deps, pendingLogins, 'new-device-code');
   const methods: SecondFactorMethod[] = [];
   if (asked !== null && !hasLaterLogin(deps, pendingLogins, asked.codes[0].askedAt)) {
     methods.push('mail-code');
@@ -78,7 +78,7 @@ export const finishLogin =
   async (input: FinishLoginInput, cancellation = NEVER_CANCELLED) => {
     const { pendingLogins, factor, remember = false, rememberedDevices: texts = [] } = input;
     if ('mailCode' in factor) {
-      const asked = unseal(deps, pendingLogins, 'new-device-code');
+      const asked = unsealCodes(deps, pendingLogins, 'new-device-code');
       const finished = await finishWithCode(deps, asked, factor.mailCode, input, cancellation);
       return { ...finished, recoveryCodes: null };
     }

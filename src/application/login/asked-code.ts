@@ -9,43 +9,43 @@ import { addMessages } from '../storage/outbox.ts';
 import type { Stores } from '../storage/records.ts';
 import { reportRefusal } from './open-login.ts';
 
-/** A code by mail that a browser has asked for, in place of the password or beside it (ADR 0008). */
+/** A code by mail that a browser has asked for, in place of the password or in addition to it (ADR 0008). */
 export type BrowserCode = AskedCode & {
   /** As it was typed. */
   readonly account: string;
-  /** Of a code beside a password: a hash of the account whose password was right, or a random text. */
+  /** Of a code in addition to a password: a hash of the account whose password was right, or a random text. */
   readonly passwordShown?: string;
 };
 
 /** The codes that a browser has asked for, the latest first. They stay valid until one of them is used. */
-export type AskedLogin = { readonly codes: readonly [BrowserCode, ...BrowserCode[]] };
+export type AskedCodes = { readonly codes: readonly [BrowserCode, ...BrowserCode[]] };
 
 /** As many as fit into a cookie. */
 const MAX_BROWSER_CODES = 3;
 
-/** Codes in place of a password, and beside one. */
+/** Codes in place of a password, or in addition to one. */
 type CodeKind = 'login-code' | 'new-device-code';
 
-/** @returns a text for a cookie. Its length does not depend on whether there are such accounts. */
-export const seal = ({ secrets }: Service, { codes }: AskedLogin, kind: CodeKind): string =>
+/** @returns a text for a cookie, whose length does not show whether the accounts exist. */
+export const sealCodes = ({ secrets }: Service, { codes }: AskedCodes, kind: CodeKind): string =>
   secrets.encrypt(JSON.stringify([`${kind}s`, ...codes.slice(0, MAX_BROWSER_CODES)]), expiryOf(codes[0]));
 
 /** The latest live codes among the texts that a browser presents; `null` if there are none. */
-export const unseal = (deps: Pick<Service, 'secrets' | 'clock'>, texts: readonly string[], kind: CodeKind) => {
+export const unsealCodes = (deps: Pick<Service, 'secrets' | 'clock'>, texts: readonly string[], kind: CodeKind) => {
   const isLive = (code: BrowserCode) => deps.clock.now() < expiryOf(code);
-  const [last] = openSealed<AskedLogin['codes']>(deps, texts, `${kind}s`).sort(([a], [b]) => b.askedAt - a.askedAt);
+  const [last] = openSealed<AskedCodes['codes']>(deps, texts, `${kind}s`).sort(([a], [b]) => b.askedAt - a.askedAt);
   if (last === undefined) return null;
   const [latest, ...before] = last;
-  return { codes: [latest, ...before.filter(isLive)] } satisfies AskedLogin;
+  return { codes: [latest, ...before.filter(isLive)] } satisfies AskedCodes;
 };
 
 type CodeRequest = Pick<BrowserCode, 'account' | 'passwordShown'> & {
   readonly kind: CodeKind;
-  /** Set for a code beside a password. */
+  /** Only of a code in addition to a password. */
   readonly isPasswordRight?: boolean;
   readonly origin: Origin;
   /** The codes that the browser has asked for before. */
-  readonly before: AskedLogin | null;
+  readonly before: AskedCodes | null;
 };
 
 /**
@@ -60,7 +60,7 @@ export const askForCode = async (
   const [id, askedAt] = [deps.ids.next(), deps.clock.now()];
   const request = { kind: `${kind}-request`, userId: null, to: account, wasVerified: isPasswordRight } as const;
   if (isAccountName(account)) await addMessages(deps, [newMessage(request, { id, at: askedAt, origin })]);
-  return seal(deps, { codes: [{ ...code, id, askedAt }, ...(before?.codes ?? [])] }, kind);
+  return sealCodes(deps, { codes: [{ ...code, id, askedAt }, ...(before?.codes ?? [])] }, kind);
 };
 
 const NOBODY = { id: '', email: '', passwordChangedAt: 0 };
@@ -69,7 +69,7 @@ const NOBODY = { id: '', email: '', passwordChangedAt: 0 };
  * Finds the code that the user has typed. Each guess first counts for every code that it is compared with, and an account that does not exist causes
  * as much work. A wrong guess is recorded for all users whose codes they are.
  */
-export const guessCode = async (deps: Service, { codes }: AskedLogin, typed: string, origin: Origin) => {
+export const guessCode = async (deps: Service, { codes }: AskedCodes, typed: string, origin: Origin) => {
   const owners = new Map<string, User | null>();
   for (const { account } of codes) if (!owners.has(account)) owners.set(account, await findByAccount(deps, account));
   const matching: { readonly code: BrowserCode; readonly owner: User }[] = [];

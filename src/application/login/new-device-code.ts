@@ -6,7 +6,7 @@ import type { Cancellation, Service } from '../service.ts';
 import { rememberDevice } from '../sessions/end-sessions.ts';
 import type { OpenedSession } from '../sessions/open-session.ts';
 import type { ClientContext } from '../sessions/prove-device.ts';
-import { type AskedLogin, askForCode, guessCode, unseal } from './asked-code.ts';
+import { type AskedCodes, askForCode, guessCode, unsealCodes } from './asked-code.ts';
 import { loginAttempts } from './compare-password.ts';
 import { loginClient, openLogin } from './open-login.ts';
 import { invalidSecondFactor } from './pending-login.ts';
@@ -23,7 +23,7 @@ type PasswordLogin = {
 };
 
 /**
- * Asks for a code beside the password. After a wrong password, as much is stored, but no mail is sent.
+ * Asks for a code in addition to the password. After a wrong password, as much is stored, but no mail is sent.
  * @param user `null` after a wrong password.
  * @returns a text for the cookie of `finishLogin`.
  */
@@ -35,13 +35,13 @@ export const askForDeviceCode = (
   askForCode(deps, {
     ...{ kind: 'new-device-code', account: canonicalAccount(account), origin, isPasswordRight: user !== null },
     passwordShown: user === null ? deps.secrets.random() : accountState(deps, user),
-    before: unseal(deps, pendingLogins, 'new-device-code'),
+    before: unsealCodes(deps, pendingLogins, 'new-device-code'),
   });
 
 /** Opens the session of a user who has presented the password and the code of a mail, and remembers the device. */
 export const finishWithCode = async (
   deps: Service,
-  asked: AskedLogin | null,
+  asked: AskedCodes | null,
   mailCode: string,
   input: ClientContext,
   cancellation: Cancellation,

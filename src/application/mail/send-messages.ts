@@ -205,7 +205,7 @@ const LEASE = 5 * 60_000;
 
 /**
  * Begins to send the messages that are due, at most `limit`. Each is sent at least once: again if the process ends before the message is removed.
- * @param lastPolledAt messages that wait for a poll are sent if they were due at this time. Default: all.
+ * @param lastPolledAt messages that wait for a poll (`waitsForPoll`) are sent only if they were due at this time. Default: now.
  * @returns a promise for each attempt, which never rejects
  */
 export const sendMessages =

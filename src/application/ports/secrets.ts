@@ -24,7 +24,7 @@ export type SignedPurpose =
   | 'confirmation-code'
   /** Identifies a device on which a user need not present the second factor. */
   | 'remembered-device'
-  /** Shows for minutes that a page of the service has the key of the session. */
+  /** Proves for ten minutes that a page of the service has the key of the session. */
   | 'page-visitor'
   /** Lets an application bind a session to its key, after a log-in at the pages of the service. */
   | 'binding-code';

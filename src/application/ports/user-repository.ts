@@ -10,11 +10,11 @@ type NewPasswordHash = {
 };
 
 export type UsersQuery = {
-  /** A part of the username or the email, in any letter case. One or two characters are its beginning. `null` for all users. */
+  /** What the username or the email contains, in any letter case; a text of one or two characters, how it begins. `null` for all users. */
   readonly contains: string | null;
   /** The id of the last user of the page before; `null` for the first page. */
   readonly after: string | null;
-  /** By the ids, which begin with the time of the registration. Users who are found by a beginning are in the order of these names. */
+  /** By the ids, which begin with the time of the registration. Users found by one or two characters are in the order of the names instead. */
   readonly newestFirst: boolean;
   /** How many of the first are left out. Default: 0. */
   readonly skip?: number;

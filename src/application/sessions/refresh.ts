@@ -239,7 +239,7 @@ const refusal = ({ report }: Service, status: TokenStatus, endedIds: readonly st
 };
 
 /**
- * Ends the sessions of reused tokens, whichever token decides about the request: otherwise a thief could present a stolen token beside one of their
+ * Ends the sessions of reused tokens, whichever token decides about the request: otherwise a thief could present a stolen token with one of their
  * own. Two transactions that lock several users could deadlock, so each user has one.
  * @returns the ids of these sessions.
  */

@@ -12,7 +12,7 @@ import {
 } from '../../domain/event.ts';
 import type { RandomSecrets } from '../ports/secrets.ts';
 import type { Records, Stored, Stores } from './records.ts';
-import { byId, findRow, inOrder, insertOrChangeRow, readRows, usersInOrder } from './rows.ts';
+import { byId, findStored, inOrder, insertOrChangeRow, readRows, usersInOrder } from './rows.ts';
 import type { Tables } from './tables.ts';
 import { addDeliveries } from './webhooks.ts';
 
@@ -188,7 +188,7 @@ export const eventsBy = async (records: Records, actor: string, { before, limit 
 
 /** Whether the user has registered or logged in on this device. */
 export const knowsDevice = async (deps: Hashing, records: Records, userId: string, device: Device): Promise<boolean> =>
-  (await findRow(records, 'events', { userId, device: hashOf(deps, device) })) !== null;
+  (await findStored(records, 'events', { userId, device: hashOf(deps, device) })) !== null;
 
 export const countEvents = async (records: Records, userId: string, kind: EventKind, since: number) => {
   const rows = await records.list('events', { equal: { userId, kind }, range: ['at', '>=', since] });

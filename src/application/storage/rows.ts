@@ -21,13 +21,14 @@ export const withoutVersion = <Row extends object>({ version: _version, ...row }
 export const without = <Row extends object, Name extends keyof Row>(row: Row, ...names: readonly Name[]) =>
   Object.fromEntries(Object.entries(row).filter(([name]) => !names.some((each) => each === name))) as Omit<Row, Name>;
 
-export const findRow = async <Name extends TableName>(
+/** A row with its version. */
+export const findStored = async <Name extends TableName>(
   records: Records,
   table: Name,
   equal: Equal<Name>,
 ): Promise<Stored<Name> | null> => (await records.list(table, { equal, limit: 1 }))[0] ?? null;
 
-/** Reads rows without their versions. */
+/** Rows without their versions. */
 export const readRows = async <Name extends TableName>(records: Records, table: Name, query: Query<Name>) =>
   (await records.list(table, query)).map((row) => withoutVersion<Tables[Name]>(row));
 
@@ -46,7 +47,7 @@ export const changeRow = <Name extends TableName>(
   rule: (row: Tables[Name]) => Tables[Name] | null,
 ): Promise<Tables[Name] | null> =>
   untilDone(async () => {
-    const before = await findRow(records, table, equal);
+    const before = await findStored(records, table, equal);
     const after = before && rule(withoutVersion<Tables[Name]>(before));
     if (before === null || after === null) return null;
     return (await records.replace(table, before, after)) ? after : undefined;
@@ -66,7 +67,7 @@ export const insertOrChangeRow = <Name extends TableName>(
   index = keyName(TABLES[table]),
 ): Promise<boolean> =>
   untilDone(async () => {
-    const before = await findRow(records, table, equal);
+    const before = await findStored(records, table, equal);
     const after = rule(before);
     if (after === null) return false;
     try {
@@ -96,7 +97,7 @@ export const removeRow = <Name extends TableName>(
   condition: (row: Tables[Name]) => boolean = () => true,
 ): Promise<Tables[Name] | null> =>
   untilDone(async () => {
-    const row = await findRow(records, table, equal);
+    const row = await findStored(records, table, equal);
     if (row === null || !condition(row)) return null;
     const [removed] = await records.remove(table, [row]);
     return removed && withoutVersion<Tables[Name]>(removed);

@@ -7,6 +7,7 @@ import { cookiePath } from './session-variables.ts';
 import {
   adminUrlOf,
   baseUrlOf,
+  configuredPair,
   cookieCoversAuth,
   cookiePathOf,
   hasUserPages,
@@ -14,7 +15,6 @@ import {
   keysOf,
   loginPageOf,
   pageOriginsOf,
-  pairOf,
   raceWindowOf,
 } from './settings.ts';
 import { isLoopback } from './urls.ts';
@@ -39,7 +39,7 @@ const keyRules = (name: (typeof KEY_NAMES)[number]): Rules => ({
 });
 
 const isMismatch = (env: Values, kind: keyof typeof KEY_VARIABLES): boolean => {
-  const pair = pairOf(env, kind);
+  const pair = configuredPair(env, kind);
   return pair !== null && !isPair(pair);
 };
 

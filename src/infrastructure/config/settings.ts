@@ -206,13 +206,13 @@ const databaseOf = (env: Values): DatabaseOptions => {
 };
 
 /** The pair of one kind of token, when both of its variables are set. */
-export const pairOf = (env: Values, kind: keyof typeof KEY_VARIABLES): KeyPair | null => {
+export const configuredPair = (env: Values, kind: keyof typeof KEY_VARIABLES): KeyPair | null => {
   const [privateKey, publicKeys] = [env[KEY_VARIABLES[kind].privateKey], env[KEY_VARIABLES[kind].publicKeys]];
   return privateKey && publicKeys ? { privateKey, publicKeys } : null;
 };
 
 export const keysOf = (env: Values): TokenKeys | null => {
-  const [access, refresh] = [pairOf(env, 'access'), pairOf(env, 'refresh')];
+  const [access, refresh] = [configuredPair(env, 'access'), configuredPair(env, 'refresh')];
   return access && refresh && { access, refresh };
 };
 

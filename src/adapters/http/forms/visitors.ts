@@ -15,7 +15,7 @@ const NOBODY = ['AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN', 'DB_RECORD_NOT_FOUND'];
 type Cookies = {
   readonly cookie: SessionCookies;
   readonly device: PresentedDevice;
-  /** Shows for minutes that a page has the key of the session. */
+  /** Proves for ten minutes that a page has the key of the session. */
   readonly proof: HttpOnlyCookie;
 };
 

@@ -93,7 +93,7 @@ const targetOfGateway = (ctx: Context): ProofTarget => {
 };
 
 /**
- * The proof beside an access token (RFC 9449 §7.1). It must be for BASE_URL: pages also sign for other services, which could pass a proof on with
+ * The proof with an access token (RFC 9449 §7.1). It must be for BASE_URL: pages also sign for other services, which could pass a proof on with
  * their own name as the host. Several headers are joined, so that they are malformed.
  */
 export const presentedProof = (

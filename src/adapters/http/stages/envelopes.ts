@@ -142,7 +142,7 @@ const respondIfUnchanged = (ctx: Context): void => {
   if (ctx.response.get('ETag') && ctx.fresh) ctx.status = 304;
 };
 
-/** Koa would serialize after this stage, and an error would be its own. A bigint, a cycle, or a `toJSON` that throws has no JSON form. */
+/** Koa would serialize after this stage, and its errors would bypass the envelope. A bigint, a cycle, or a `toJSON` that throws has no JSON form. */
 const toJson = (value: unknown): string => {
   try {
     return JSON.stringify(value);

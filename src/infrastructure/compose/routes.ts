@@ -85,7 +85,7 @@ export const declareRoutes = (
     boundCookieLifetime === null
       ? null
       : browserSession({ ...bound, maxAge: boundCookieLifetime }, inviteBrowser(deps));
-  const adopting = adoption && { ...deps, verifyAssertion: assertionVerifier(adoption.publicKeys, baseUrl) };
+  const adopting = adoption && { ...deps, verifyAssertion: assertionVerifier(adoption.publicKey, baseUrl) };
   const renewal = navigation && { baseUrl, ...navigation, ...continuation(config, pageFiles) };
   const linkKept = keptIdentities(deps, config);
   const passkeysPage = config.passkeysPageUrl ?? (config.accountPages ? baseUrl + PAGES.factors.path : null);
@@ -97,7 +97,7 @@ export const declareRoutes = (
     loginRoute(deps, access),
     ...(config.appLinks.length === 0 ? [] : [appLoginRoute(deps, access)]),
     ...(config.loginByCode && deps.mailer !== null ? loginByCodeRoutes(deps, access) : []),
-    ...(adoption && adopting ? [adoptRoute(adopting, access, adoption.endsAt)] : []),
+    ...(adoption && adopting ? [adoptRoute(adopting, access, adoption.ends)] : []),
     ...providerRoutes(deps, access, config, { answerOnce, isThere }),
     ...refreshRoutes(deps, access, endedFeed),
     ...secondFactorRoutes(deps, access, settings),

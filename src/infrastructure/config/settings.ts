@@ -71,7 +71,7 @@ export const settingsOf = (env: Values) => {
   const origins = [...ownOrigins, ...allowedOrigins, ...env.WEBAUTHN_ORIGINS, ...env.NATIVE_APPS.flatMap(originsOfApp)];
   const [baseUrl, loginPageUrl, mail] = [baseUrlOf(env), loginPageOf(env), mailOf(env)];
   const domain = hostOf(new URL(baseUrl));
-  const { ADOPTION_PUBLIC_KEY: publicKeys, VERIFY_PASSWORDS_AT: verifier } = env;
+  const { ADOPTION_PUBLIC_KEY: publicKey, VERIFY_PASSWORDS_AT: at } = env;
   return {
     ...named(env, 'NODE_ENV', 'WORKERS', 'HOST', 'PORT', 'TRUST_PROXY', 'REQUEST_TIMEOUT_MS', 'SHUTDOWN_DELAY'),
     ...named(env, 'LOG_LEVEL', 'SLOW_REQUEST_THRESHOLDS', 'METRICS', 'APP_LINKS', 'NATIVE_APPS', 'PASSKEYS_PAGE_URL'),
@@ -144,10 +144,10 @@ export const settingsOf = (env: Values) => {
     emailVerification: mail === null ? ('off' as const) : (env.EMAIL_VERIFICATION ?? ('optional' as const)),
     loginByCode: env.LOGIN_BY_CODE === 'on',
     mailNotices: new Set(env.MAIL_NOTICES),
-    /** `null`: no session of a former system is adopted. `endsAt`: epoch milliseconds; `null`: never. */
-    adoption: publicKeys ? { publicKeys, endsAt: env.ADOPTION_ENDS ?? null } : null,
+    /** `null`: no session of a former system is adopted. `ends`: epoch milliseconds; `null`: never. */
+    adoption: publicKey ? { publicKey, ends: env.ADOPTION_ENDS ?? null } : null,
     /** `null`: no former system is asked about passwords. `until`: epoch milliseconds; `null`: for ever. */
-    verifyPasswords: verifier ? { url: verifier, until: env.VERIFY_PASSWORDS_UNTIL ?? null } : null,
+    verifyPasswords: at ? { at, until: env.VERIFY_PASSWORDS_UNTIL ?? null } : null,
     /** The colour is `#rrggbb`. */
     brand: {
       name: env.BRAND_NAME ?? new URL(baseUrl).host,

@@ -10,7 +10,7 @@ import { countEvents, eventsOf, knowsDevice } from './storage/events.ts';
 import { messagesOf } from './storage/outbox.ts';
 import type { Stores } from './storage/records.ts';
 
-const sendsNotice = ({ notices }: Core, notice: Notice): boolean => notices?.has(notice) ?? false;
+const sendsNotice = ({ mailNotices }: Core, notice: Notice): boolean => mailNotices?.has(notice) ?? false;
 
 /** The most notices of one kind that a user gets in an hour. An attacker with the password could cause any number. */
 export const NOTICES_PER_HOUR = 5;
@@ -35,7 +35,8 @@ type Change = {
 
 /** Notifies a user of a change of the account, after its event is stored. Changes by operators are not limited. */
 export const notifyOfChange = async (deps: Core, stores: Stores, { kind, user, origin, added }: Change) => {
-  const createdAt = added && (deps.notices?.size ?? 0) > 0 ? await reserveUndo(deps, stores, user, added) : undefined;
+  const createdAt =
+    added && (deps.mailNotices?.size ?? 0) > 0 ? await reserveUndo(deps, stores, user, added) : undefined;
   if (!sendsNotice(deps, EVENT_TABLE[kind].notice)) return;
   const { id: userId, email: to, emailVerifiedAt, locale = null } = user;
   const countOfHour = () => countEvents(stores.records, userId, kind, deps.clock.now() - HOUR);

@@ -32,7 +32,7 @@ export type Sources = { readonly clock: Clock; readonly ids: IdGenerator; readon
 export type Core = Storage &
   Sources & {
     readonly registration?: RegistrationPolicy | undefined;
-    readonly notices?: ReadonlySet<Notice> | undefined;
+    readonly mailNotices?: ReadonlySet<Notice> | undefined;
     readonly mailLocales?: readonly string[] | undefined;
   };
 
@@ -51,32 +51,32 @@ export type Ports = Storage &
   };
 
 /** What an operator has decided. Durations are in milliseconds. */
-type Policies = SecondFactorPolicy & {
-  readonly passwordLimits: PasswordLimits;
-  /** Names of the product and its host. Passwords that consist of them are refused. */
-  readonly productWords?: readonly string[];
-  readonly jwtAccessExpiresIn: number;
-  readonly jwtRefreshExpiresIn: number;
-  /** The greatest age of a session; `null`: none. */
-  readonly sessionMaxLifetime: number | null;
-  readonly replayPolicy: ReplayPolicy;
-  readonly deviceBinding: DeviceBinding;
-  /** Whether access tokens say how and when the user has authenticated. */
-  readonly jwtAuthenticationClaims: boolean;
-  /** Whether access tokens name their session in a claim, too. Default: they do not. */
-  readonly jwtSessionClaim?: boolean;
-  /** Whether access tokens are bound to the key of their session, if it has one. Default: they are not. */
-  readonly jwtBinding?: boolean;
-  /** Set if a cookie has the access token, too. Default: none has. */
-  readonly accessCookie?: object | null;
-  /** `optional`: users may register without a password. Default: required. */
-  readonly passwords?: 'required' | 'optional' | undefined;
-  /** Whether users verify their email addresses; `required`: before they log in. Default: off. */
-  readonly emailVerification?: 'off' | 'optional' | 'required' | undefined;
-  readonly loginByCode?: boolean | undefined;
-  /** Whether a password on a new device needs a code by mail, too. `while-mail-works`: not while the user's mail is late. Default: off. */
-  readonly newDeviceCode?: 'on' | 'off' | 'while-mail-works' | undefined;
-};
+type Policies = SecondFactorPolicy &
+  ReplayPolicy & {
+    readonly passwordLimits: PasswordLimits;
+    /** Names of the product and its host. Passwords that consist of them are refused. */
+    readonly productWords?: readonly string[];
+    readonly jwtAccessExpiresIn: number;
+    readonly jwtRefreshExpiresIn: number;
+    /** The greatest age of a session; `null`: none. */
+    readonly sessionMaxLifetime: number | null;
+    readonly deviceBinding: DeviceBinding;
+    /** Whether access tokens say how and when the user has authenticated. */
+    readonly jwtAuthenticationClaims: boolean;
+    /** Whether access tokens name their session in a claim, too. Default: they do not. */
+    readonly jwtSessionClaim?: boolean;
+    /** Whether access tokens are bound to the key of their session, if it has one. Default: they are not. */
+    readonly jwtBinding?: boolean;
+    /** Set if a cookie has the access token, too. Default: none has. */
+    readonly accessCookie?: object | null;
+    /** `optional`: users may register without a password. Default: required. */
+    readonly passwords?: 'required' | 'optional' | undefined;
+    /** Whether users verify their email addresses; `required`: before they log in. Default: off. */
+    readonly emailVerification?: 'off' | 'optional' | 'required' | undefined;
+    readonly loginByCode?: boolean | undefined;
+    /** Whether a password on a new device needs a code by mail, too. `while-mail-works`: not while the user's mail is late. Default: off. */
+    readonly newDeviceCode?: 'on' | 'off' | 'while-mail-works' | undefined;
+  };
 
 /** What use cases work with: ports, policies, and hooks of the operator. A use case destructures what it needs. */
 export type Service = Core &

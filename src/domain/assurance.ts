@@ -149,7 +149,7 @@ export type SecondFactorPolicy = {
   /** `required`: every user needs a second factor to log in. Default: optional. */
   readonly secondFactor?: 'optional' | 'required' | undefined;
   /** Which users are operators. Default: none. */
-  readonly operators?: readonly OperatorRule[];
+  readonly adminUsers?: readonly OperatorRule[];
 };
 
 export const needsSecondFactor = (

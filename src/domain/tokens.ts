@@ -113,9 +113,9 @@ export const isRefreshable = (status: TokenStatus): boolean => byFavor(status, '
 /** How a rotated token is treated, by the milliseconds since its rotation (ADR 0002). */
 export type ReplayPolicy = {
   /** Up to this age, a replay counts as a race, not as theft. */
-  readonly raceWindow: number;
+  readonly jwtRefreshRaceWindow: number;
   /** Below this age, a replay gets the current token again, and so does a current token that replaced another one. 0 disables it. */
-  readonly replayWindow: number;
+  readonly jwtRefreshReplayWindow: number;
 };
 
 /** `iat` is in whole seconds, rounded down. */
@@ -125,7 +125,8 @@ type IssuedToken = {
 };
 
 /** Milliseconds after its rotation in which a replayed token may be part of a race. */
-const longestWindow = ({ raceWindow, replayWindow }: ReplayPolicy): number => Math.max(raceWindow, replayWindow);
+const longestWindow = (policy: ReplayPolicy): number =>
+  Math.max(policy.jwtRefreshRaceWindow, policy.jwtRefreshReplayWindow);
 
 /** The earliest and the latest time at which a token was issued. */
 const earliestIssue = ({ claims }: IssuedToken): number => claims.iat * 1000;
@@ -164,7 +165,7 @@ const statusByTime = (session: Session, token: IssuedToken, now: number, policy:
   // The clock of the instance that rotated the token may be ahead.
   const age = (time: number) => Math.max(0, now - time);
   // After a revert, it is unknown when the current token was issued, so it cannot be issued again.
-  const replayWindow = hasPredecessor(session) ? policy.replayWindow : 0;
+  const replayWindow = hasPredecessor(session) ? policy.jwtRefreshReplayWindow : 0;
   if (token.claims.jti === session.currentTokenId)
     return age(session.rotatedAt) < replayWindow ? 'replayable' : 'current';
   const rotated = rotationOf(session, token, longestWindow(policy));

@@ -117,7 +117,7 @@ const build = async (config: Config, logger: Logger, overrides: ServiceOverrides
     pageFiles,
     own: overrides.routes?.(forOwnRoutes(ports)) ?? [],
   });
-  const sampling = config.environment === 'development' ? withoutSampling(logger) : logSampling(logger);
+  const sampling = config.nodeEnv === 'development' ? withoutSampling(logger) : logSampling(logger);
   opened.add(sampling.close);
   const httpDeps: HttpDeps & { readonly trustProxy: number } = {
     ...settings,
@@ -194,7 +194,7 @@ const withoutSecrets = ({ keys, factorKeys, hookPrivateKey, hookBeforeRegister, 
 const pageOriginsOf = (config: Config, hasAccountPages: boolean): readonly string[] => {
   const sends =
     config.console ||
-    config.userPages ||
+    config.accountPages ||
     hasAccountPages ||
     config.boundCookieLifetime !== null ||
     config.navigation !== null;
@@ -203,7 +203,7 @@ const pageOriginsOf = (config: Config, hasAccountPages: boolean): readonly strin
 
 /** @throws Error when users need mail that is not sent, or second factors are required that nobody can add. */
 const policiesFor = (config: Config, { mailer, secrets }: Ports) => {
-  const { emailVerification, secondFactor, raceWindow, replayWindow } = config;
+  const { emailVerification, secondFactor } = config;
   if (mailer === null && config.loginByCode)
     throw new Error('LOGIN_BY_CODE: must be off without mail: ports.mailer is null');
   if (mailer === null && config.newDeviceCode !== 'off')
@@ -213,8 +213,7 @@ const policiesFor = (config: Config, { mailer, secrets }: Ports) => {
   if (secrets.factors === null && secondFactor === 'required')
     throw new Error('SECOND_FACTOR: must not be required without FACTOR_KEYS: ports.secrets.factors is null');
   return {
-    notices: mailer === null ? new Set<Notice>() : config.notices,
+    mailNotices: mailer === null ? new Set<Notice>() : config.mailNotices,
     emailVerification: mailer === null ? ('off' as const) : emailVerification,
-    replayPolicy: { raceWindow, replayWindow },
   };
 };

@@ -66,14 +66,14 @@ export const loadOrCreateKeys = async (dataDir: string): Promise<TokenKeys> => {
   return { access, refresh };
 };
 
-type FactorKeySettings = Pick<Config, 'factorKeys' | 'environment' | 'dataDir'>;
+type FactorKeySettings = Pick<Config, 'factorKeys' | 'nodeEnv' | 'dataDir'>;
 
 /**
  * The keys that encrypt the secrets of factors: those of the environment, or outside production one that is made as the key pairs are.
  * @throws Error as `loadOrCreateKeys`
  */
-export const openFactorKeys = async ({ factorKeys, environment, dataDir }: FactorKeySettings) =>
-  factorKeys === null && environment !== 'production'
+export const openFactorKeys = async ({ factorKeys, nodeEnv, dataDir }: FactorKeySettings) =>
+  factorKeys === null && nodeEnv !== 'production'
     ? ([await loadOrCreate(dataDir, KEY_FILES.factors)] as const)
     : factorKeys;
 

@@ -57,7 +57,7 @@ describe('compose.yaml', () => {
     (_name, container) => {
       const environment = { ...PRODUCTION, ...SECRETS, ...environmentOf(container) };
       const config = parseConfig(environment);
-      expect(config.environment).toBe('production');
+      expect(config.nodeEnv).toBe('production');
       const warnings = [...config.databaseWarnings, ...config.warnings];
       expect(warnings).toEqual([expect.stringMatching(/^MAIL_URL is unset/)]);
       expect(environment.PGPASSWORD).toBe(PASSWORD);

@@ -17,8 +17,8 @@ const SESSION = newSession({
   keys: NO_KEYS,
   authenticated: { authenticatedAt: START, amr: ['pwd'], knownAt: START, heldAt: null },
 });
-const STRICT = { raceWindow: 10_000, replayWindow: 0 };
-const KIND = { raceWindow: 10_000, replayWindow: 5_000 };
+const STRICT = { jwtRefreshRaceWindow: 10_000, jwtRefreshReplayWindow: 0 };
+const KIND = { jwtRefreshRaceWindow: 10_000, jwtRefreshReplayWindow: 5_000 };
 
 /** The status of a token of a session without a key. */
 const statusOf = (session: Session | null, presented: ReturnType<typeof token>, now: number, policy = STRICT) =>

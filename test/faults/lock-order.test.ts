@@ -53,7 +53,7 @@ const MAIL_CONTEXT = {
 const RECORDING = { clock: fixedClock(NOW), ids: sequentialIds(), secrets };
 const ASSESSING = {
   tokens: plainTokenSigner(),
-  replayPolicy: { raceWindow: 10_000, replayWindow: 0 },
+  ...{ jwtRefreshRaceWindow: 10_000, jwtRefreshReplayWindow: 0 },
   deviceBinding: 'enforce' as const,
 };
 const PREPARING = {

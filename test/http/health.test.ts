@@ -133,7 +133,7 @@ describe('GET /health/ready', () => {
   it('logs the reason why a check is down', async () => {
     const lines: string[] = [];
     const destination = { write: (line: string) => void lines.push(line) };
-    const options = { level: 'error', environment: 'production', destination } as const;
+    const options = { level: 'error', nodeEnv: 'production', destination } as const;
     const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
     const database = { name: 'database', ping: () => Promise.reject(refused), required: true };
     const refuse = () => {

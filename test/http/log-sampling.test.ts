@@ -52,7 +52,7 @@ describe('sampling', () => {
   const sampler = (level: 'info' | 'fatal' = 'info') => {
     const logs: LogLine[] = [];
     const destination = { write: (line: string) => logs.push(JSON.parse(line)) };
-    const logger: Logger = createLogger({ level, environment: 'test', destination }, () => ({
+    const logger: Logger = createLogger({ level, nodeEnv: 'test', destination }, () => ({
       requestId: 'of some request',
     }));
     const sampling = logSampling(logger);

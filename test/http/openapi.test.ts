@@ -105,7 +105,7 @@ describe('an answer', () => {
 
   it('fails the test whose application gave it', async () => {
     const app = await stageApp([declared, probe(() => Promise.reject(new AppError('AUTH_FAILED')), { errors: [] })], {
-      environment: 'production',
+      nodeEnv: 'production',
     });
     await app.http.get('/things/1').expect(200);
     await exchangeRaw(app.url, 'garbage\r\n\r\n');

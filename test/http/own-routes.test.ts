@@ -195,13 +195,13 @@ describe('a service does not start', () => {
 });
 
 describe('a code that no route declares', () => {
-  it.each(['test', 'production'] as const)('is an unexpected error in the environment %s', async (environment) => {
+  it.each(['test', 'production'] as const)('is an unexpected error in the environment %s', async (nodeEnv) => {
     const routes = [
       open('bad', '/bad', () => {
         throw new AppError('SHOP_ORDER_NOT_FOUND');
       }),
     ];
-    const service = await startService({}, { routes: () => routes }, { environment });
+    const service = await startService({}, { routes: () => routes }, { nodeEnv });
     expect((await service.http.get('/bad').expect(500)).body.code).toBe('SYS_UNEXPECTED_ERROR');
     await expect(service.close()).rejects.toThrow('undeclared error code SHOP_ORDER_NOT_FOUND');
   });

@@ -139,7 +139,7 @@ describe('the path in the log line of a request', () => {
   });
 
   it('is logged as sent too when detailed logging is on, without its query and up to 200 characters', async () => {
-    const app = await stageApp(routes, { environment: 'development' });
+    const app = await stageApp(routes, { nodeEnv: 'development' });
     await app.http.get(`/nowhere?token=${secret}`);
     await app.http.get(`/${'a'.repeat(1_000)}`);
     expect(answered(app).map(({ target }) => target)).toEqual(['/nowhere', `/${'a'.repeat(199)}`]);
@@ -148,7 +148,7 @@ describe('the path in the log line of a request', () => {
 });
 
 it('the log line of a refused request contains code and reason when detailed logging is on', async () => {
-  const app = await stageApp([probe(() => null)], { environment: 'development' });
+  const app = await stageApp([probe(() => null)], { nodeEnv: 'development' });
   await app.http.get('/nowhere');
   await app.http.get('/probe?a=b');
   await app.http.get('/probe').set('Origin', 'http://127.0.0.1:4210');

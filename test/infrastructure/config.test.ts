@@ -20,10 +20,10 @@ describe('without any variable', () => {
   it('development gets its defaults', () => {
     const everywhere = ['http://localhost:3000', 'http://127.0.0.1:3000', 'http://[::1]:3000'];
     expect(parseConfig({})).toMatchObject({
-      ...{ environment: 'development', host: '127.0.0.1', baseUrl: 'http://localhost:3000', application: null },
+      ...{ nodeEnv: 'development', host: '127.0.0.1', baseUrl: 'http://localhost:3000', application: null },
       ...{
         console: true,
-        userPages: true,
+        accountPages: true,
         ownOrigins: everywhere,
         webauthn: { rpId: 'localhost', origins: everywhere },
       },
@@ -31,8 +31,8 @@ describe('without any variable', () => {
         keys: null,
         jwtAccessExpiresIn: 900_000,
         jwtRefreshExpiresIn: 604_800_000,
-        raceWindow: 10_000,
-        replayWindow: 0,
+        jwtRefreshRaceWindow: 10_000,
+        jwtRefreshReplayWindow: 0,
       },
       rateLimits: {
         global: { requests: 500, window: 60_000 },
@@ -50,13 +50,13 @@ describe('without any variable', () => {
   });
 
   it('test gets those of development, and logs from info on', () => {
-    expect(behaviourOf({ NODE_ENV: 'test' })).toEqual({ ...behaviourOf({}), environment: 'test', logLevel: 'info' });
+    expect(behaviourOf({ NODE_ENV: 'test' })).toEqual({ ...behaviourOf({}), nodeEnv: 'test', logLevel: 'info' });
   });
 
   it('production gets its own, once it has what it requires', () => {
     expect(parseConfig({ ...NO_WARNINGS, SHUTDOWN_DELAY: '' })).toMatchObject({
       shutdownDelay: 5_000,
-      environment: 'production',
+      nodeEnv: 'production',
       host: '0.0.0.0',
       bcryptCost: 10,
       passwordBlocklist: 'common',

@@ -28,7 +28,7 @@ const exampleForProduction = (): Record<string, string> => {
 
 it('the configuration for production in docs/configuration.md is accepted, without a warning', () => {
   const config = parseConfig(exampleForProduction());
-  expect(config).toMatchObject({ environment: 'production', databaseWarnings: [], warnings: [] });
+  expect(config).toMatchObject({ nodeEnv: 'production', databaseWarnings: [], warnings: [] });
 });
 
 it('the statement of docs/databases.md for a restore ends the sessions of all users', async () => {

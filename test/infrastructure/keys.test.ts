@@ -32,7 +32,7 @@ const messageOf = async (loading: Promise<unknown>): Promise<string> =>
   );
 
 const factorKey = async (at = dataDir) =>
-  (await openFactorKeys({ factorKeys: null, environment: 'test', dataDir: at }))?.[0];
+  (await openFactorKeys({ factorKeys: null, nodeEnv: 'test', dataDir: at }))?.[0];
 const hookKey = (at = dataDir) => loadOrCreateHookKey({ hookPrivateKey: null, dataDir: at });
 const KINDS = [
   {

@@ -94,7 +94,7 @@ describe.runIf(canStartServers())('a Redis that stands still', () => {
     const address = await openHeldLine(server.url);
     const lines: string[] = [];
     const destination = { write: (line: string) => void lines.push(line) };
-    const ours = createLogger({ level: 'warn', environment: 'production', destination });
+    const ours = createLogger({ level: 'warn', nodeEnv: 'production', destination });
     const redis = connectRedis([address.url], ours);
     onTestFinished(() => redis.disconnect());
     await awaitRedis(redis, CONNECTING);
@@ -193,7 +193,7 @@ it.runIf(canStartServers())(
     const admin = await connect(server.url);
     const lines: string[] = [];
     const destination = { write: (line: string) => void lines.push(line) };
-    const options = { level: 'warn', environment: 'production', destination } as const;
+    const options = { level: 'warn', nodeEnv: 'production', destination } as const;
     const redis = connectRedis([server.url], createLogger(options));
     onTestFinished(() => redis.disconnect());
     await awaitRedis(redis, CONNECTING);

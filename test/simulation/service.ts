@@ -134,7 +134,7 @@ export const openInstance = async () => {
     const isExpected = line.isDead || !/"level":"fatal"|"code":"SYS_(UNEXP|SERI)/.test(text);
     expect('no error is unexpected', isExpected, () => text);
   };
-  const logger = createLogger({ level: 'info', environment: 'test', destination: { write } });
+  const logger = createLogger({ level: 'info', nodeEnv: 'test', destination: { write } });
   const ports = { hasher: plainPasswordHasher(), mailer: mailerOf(() => line.isDead) };
   watch.kept = [];
   const overrides = { counts, senderFor, providers, storage: storageOver(records), ports };

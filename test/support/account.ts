@@ -26,9 +26,9 @@ export const ENDED = { code: 'AUTH_TOKEN_INVALID' };
 export const inShort = ({ kind, reason }: AccountEvent): string => (reason === null ? kind : `${kind}: ${reason}`);
 
 /** Ada, registered with one session in an application that sends mail, and what is stored about her. */
-export const registeredAda = async (given: { readonly notices?: readonly Notice[] } = {}) => {
-  const notices = new Set(given.notices ?? NOTICES);
-  const app = { ...applicationWithMail({ notices }), notices };
+export const registeredAda = async (given: { readonly mailNotices?: readonly Notice[] } = {}) => {
+  const mailNotices = new Set(given.mailNotices ?? NOTICES);
+  const app = { ...applicationWithMail({ mailNotices }), mailNotices };
   const { user, ...session } = await app.register(ADA);
   const about = (userId: string) => storedAbout(app, userId, app.clock.now());
   const ofAda = () => about(user.id);

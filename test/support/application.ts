@@ -60,7 +60,7 @@ export const application = (given: Partial<Omit<Service, 'clock' | 'hasher' | 's
     jwtRefreshExpiresIn: 7 * DAY,
     sessionMaxLifetime: null,
     jwtAuthenticationClaims: false,
-    replayPolicy: { raceWindow: 10 * SECOND, replayWindow: 0 },
+    ...{ jwtRefreshRaceWindow: 10 * SECOND, jwtRefreshReplayWindow: 0 },
     mailer: null,
     providers: new Map<string, IdentityProvider>(),
     pause: async (): Promise<unknown> => undefined,

@@ -3,6 +3,6 @@ import { createLogger } from '../../src/infrastructure/logging/log.ts';
 /** For tests that do not look at the log. */
 export const silentLogger = createLogger({
   level: 'silent',
-  environment: 'test',
+  nodeEnv: 'test',
   destination: { write: () => undefined },
 });

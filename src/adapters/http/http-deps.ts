@@ -42,7 +42,7 @@ export type HttpDeps = {
   readonly hosts?: readonly string[];
   readonly version: string;
   /** In development, log lines also have the path of the request. In production, an error that the route does not declare is sent nevertheless. */
-  readonly environment: 'development' | 'test' | 'production';
+  readonly nodeEnv: 'development' | 'test' | 'production';
   readonly baseUrl: string;
   /** Renders the page of an error below `/auth`, in the language of the user. */
   readonly userFailure: (

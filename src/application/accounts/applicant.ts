@@ -126,7 +126,7 @@ export const applicantOf = async (deps: Service, input: RegisterInput, invitatio
 
 /** The attributes by the invitation and the hook. */
 const attributesOf = async (
-  { beforeRegister, operators }: Service,
+  { beforeRegister, adminUsers }: Service,
   { username, email, origin = NO_ORIGIN, extra = {} }: RegisterInput,
   locale: string | null,
   invitation: Invitation | null,
@@ -139,7 +139,7 @@ const attributesOf = async (
     throw new AppError('AUTH_REGISTRATION_REFUSED', { reason: 'by a hook', hookMessage: answer.message });
   const { attributes = {} } = answer;
   // The address is not proven yet, so a hook makes nobody an operator.
-  if (scopesOf(operators, attributes).length > scopesOf(operators, invitation?.attributes ?? {}).length)
+  if (scopesOf(adminUsers, attributes).length > scopesOf(adminUsers, invitation?.attributes ?? {}).length)
     throw new AppError('SYS_HOOK_UNAVAILABLE', { reason: 'it makes an operator of ADMIN_USERS' });
   return attributes;
 };

@@ -71,7 +71,7 @@ const notifyOfReset = async (deps: Service, stores: Stores, { userId, email }: L
       { kind, userId, to: former.email },
       { kind, userId, to: email },
     ]);
-  if (deps.notices?.has('password'))
+  if (deps.mailNotices?.has('password'))
     await enqueue(deps, stores, origin, [{ kind: 'password-was-reset', userId, to: email }]);
 };
 

@@ -105,7 +105,7 @@ export const proveAddress = async (deps: Service, stores: Stores, user: User, { 
   if (await hasSession(deps, stores, userId, verified)) return proven;
   await endUnproven(deps, stores, proven, proof);
   const losesPassword = proof.isPasswordShown !== true && isHash(user.passwordHash);
-  if (losesPassword && deps.notices?.has('password'))
+  if (losesPassword && deps.mailNotices?.has('password'))
     await enqueue(deps, stores, proof.origin, [{ kind: 'password-removed', userId, to }]);
   return (await stores.users.lock(userId)) ?? proven;
 };

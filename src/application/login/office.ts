@@ -21,7 +21,7 @@ const notAdmitted = (message: string): AppError =>
 export const operatorIn = async (deps: Service, caller: Caller): Promise<Operator> => {
   const found = await liveSession(deps, caller);
   const { user, session } = found;
-  const scopes = scopesOf(deps.operators, user.attributes);
+  const scopes = scopesOf(deps.adminUsers, user.attributes);
   if (scopes.length === 0) throw notAdmitted(`${user.username} is no operator: no attribute is one of ADMIN_USERS.`);
   if (assuranceOf(session.amr) !== 'aal2' || !(await hasFactor(deps, found)))
     throw notAdmitted('Operators need a passkey or a second factor. Add one to your account, and log in again.');

@@ -61,14 +61,14 @@ export const lockedLiveUser = async (
 
 /** Locks the user for a change of factors, and asks for a step-up again: a factor may have been added since the guard of the route has asked. */
 export const lockedFactorOwner = async (
-  { clock, secondFactor, operators }: Pick<Core, 'clock'> & SecondFactorPolicy,
+  { clock, secondFactor, adminUsers }: Pick<Core, 'clock'> & SecondFactorPolicy,
   { users, sessions, records }: Pick<Stores, 'users' | 'sessions' | 'records'>,
   caller: Caller,
 ): Promise<User> => {
   await users.lock(caller.userId);
   const { user, session } = await liveSession({ sessions, clock }, caller);
   // Otherwise, whoever reads the mailbox of an operator could log in, add a passkey, and be the operator.
-  const isStrict = secondFactor === 'required' || isOperator(operators, user.attributes);
+  const isStrict = secondFactor === 'required' || isOperator(adminUsers, user.attributes);
   const needsPasskey = async () => isStrict && (await passkeysOf(records, user.id)).length > 0;
   if (user.secondFactorAt === null && !(await needsPasskey())) return user;
   assertPresented(FACTOR_CHANGE, session, { isEnrolled: true, now: clock.now() });

@@ -98,8 +98,8 @@ export const renewRaised = async (
 };
 
 /** Whether a token may have been issued within the replay window. `iat` is in whole seconds. */
-const mayBeReplayable = ({ clock, replayPolicy: { replayWindow } }: Service, { claims }: RefreshToken): boolean =>
-  replayWindow > 0 && clock.now() - claims.iat * 1000 < replayWindow + 1000;
+const mayBeReplayable = ({ clock, jwtRefreshReplayWindow: window }: Service, { claims }: RefreshToken): boolean =>
+  window > 0 && clock.now() - claims.iat * 1000 < window + 1000;
 
 /** How many times the sessions of a request are read when other requests are first. */
 const ATTEMPTS = 3;
@@ -153,7 +153,7 @@ const rotate = async (
     const pair = await issueTokenPair(deps, user, { ...currentTokenAfter(rotation), ...session }, at, hookClaims);
     cancellation.throwIfAborted();
     // With a replay window, another request may have got the pair, so the rotation stays.
-    if (deps.replayPolicy.replayWindow === 0) assertConnected(deps, request);
+    if (deps.jwtRefreshReplayWindow === 0) assertConnected(deps, request);
     deps.report?.('refresh', isRecovered ? 'recovered' : 'rotated');
     return { ...pair, binding: bindingOf(session) };
   } catch (error) {
@@ -191,7 +191,7 @@ const nextRotation = (
     expiresAt: now + deps.jwtRefreshExpiresIn,
     maxAge: deps.sessionMaxLifetime,
     // The times of lost rotations are unknown, so this one begins a burst.
-    continuesBurst: status !== 'recoverable' && continuesBurst(token, now, deps.replayPolicy),
+    continuesBurst: status !== 'recoverable' && continuesBurst(token, now, deps),
     device: { userAgent: origin.userAgent, address: origin.address },
     evidence,
   };

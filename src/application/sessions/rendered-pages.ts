@@ -63,7 +63,7 @@ const assessed = async (
 /** An access token for a token that another navigation has just got by rotation; `null` if this one is to be rotated, or refused. */
 const accessTokenOfFresh = async (deps: Service, { session, status }: AssessedToken): Promise<string | null> => {
   const now = deps.clock.now();
-  if (status !== 'current' || session === null || !wasRotatedWithin(session, deps.replayPolicy.raceWindow, now))
+  if (status !== 'current' || session === null || !wasRotatedWithin(session, deps.jwtRefreshRaceWindow, now))
     return null;
   const user = await deps.users.findById(session.userId);
   return mayHaveTokens(user) ? issueAccessToken(deps, user, session, now, await hookClaimsFor(deps, session)) : null;

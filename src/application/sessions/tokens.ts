@@ -28,14 +28,14 @@ const keyOf = ({ sessionId, claims }: RefreshToken): SessionKey => ({ id: sessio
 
 /** Looks up the session of each token. @param evidence Default: the request proves no device. */
 export const assessTokens = (
-  { sessions, clock, replayPolicy: policy, deviceBinding }: Service,
+  deps: Service,
   verified: readonly RefreshToken[],
-  evidence: Evidence = noEvidence(deviceBinding),
+  evidence: Evidence = noEvidence(deps.deviceBinding),
 ): Promise<readonly AssessedToken[]> =>
   Promise.all(
     verified.map(async (token) => {
-      const session = await sessions.find(keyOf(token));
-      const status = tokenStatus(session, token, { now: clock.now(), policy, evidence });
+      const session = await deps.sessions.find(keyOf(token));
+      const status = tokenStatus(session, token, { now: deps.clock.now(), policy: deps, evidence });
       const matchedBy = session === null || status === 'ended' ? 'token' : strongestMatch(session, evidence);
       return { token, session, status, matchedBy };
     }),

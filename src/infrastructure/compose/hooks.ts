@@ -34,7 +34,7 @@ export const openHooks = async (
       verifyPasswords === null
         ? undefined
         : boundedVerifyPassword(
-            await ask(verifyPasswords.url, 'password.presented'),
+            await ask(verifyPasswords.at, 'password.presented'),
             verifyPasswords.until,
             observe,
             deps.clock,

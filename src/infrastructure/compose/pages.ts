@@ -46,7 +46,7 @@ const localeOf = ({ payloads }: PageContent, { locales }: UserPageFiles, default
 export const siteOf = ({ baseUrl, brand }: Pick<Config, 'baseUrl' | 'brand'>) => ({ baseUrl, brand, version: VERSION });
 
 export const userFailures = (config: Config, read: PageOptions['files']): HttpDeps['userFailure'] => {
-  const { brand, defaultLocale, allowedOrigins, application, userPages } = config;
+  const { brand, defaultLocale, allowedOrigins, application, accountPages } = config;
   const contentSecurityPolicy = policyFor(brand, allowedOrigins);
   return async (ctx, error) => {
     const files = await read();
@@ -59,7 +59,7 @@ export const userFailures = (config: Config, read: PageOptions['files']): HttpDe
         ...textsFor(ctx, files, defaultLocale),
       },
       again: againAt(ctx, error),
-      logIn: userPages ? PAGES['log-in'].path : null,
+      logIn: accountPages ? PAGES['log-in'].path : null,
     };
     const { userFailurePage } = await import('../../adapters/http/pages/user-failure.ts');
     return { text: userFailurePage(failure, files), contentSecurityPolicy };
@@ -100,7 +100,7 @@ export const openPages = (deps: Service, config: Config, { api, script, ofMail, 
   const site = siteOf(config);
   const registration = config.registration.mode;
   const { passkeyOffered, usedLast, pageLocale: chosen } = pageCookies(config.refreshCookie);
-  const has = (page: Page) => config.userPages || (ofMail && page.ofMail === true);
+  const has = (page: Page) => config.accountPages || (ofMail && page.ofMail === true);
   const pages = formRoutes({
     api: [
       ...api,

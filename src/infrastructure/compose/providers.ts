@@ -38,12 +38,12 @@ export const providerRoutes = (
   ofRequests: Pick<CallbackSettings, 'answerOnce' | 'isThere'>,
 ): Route[] => {
   if (deps.providers.size === 0) return [];
-  const { refreshCookie, userPages } = config;
+  const { refreshCookie, accountPages } = config;
   const settings = {
     ...targetsOf(config),
     starts: startsOf(deps, config),
     cookie: access.cookie,
-    states: userPages ? pageStatesOf(deps, config) : null,
+    states: accountPages ? pageStatesOf(deps, config) : null,
     isStrict: refreshCookie.sameSite === 'strict',
     ...ofRequests,
   };

@@ -85,10 +85,10 @@ export const declareRoutes = (
     boundCookieLifetime === null
       ? null
       : browserSession({ ...bound, maxAge: boundCookieLifetime }, inviteBrowser(deps));
-  const adopting = adoption && { ...deps, verifyAssertion: assertionVerifier(adoption.publicKeys, baseUrl) };
+  const adopting = adoption && { ...deps, verifyAssertion: assertionVerifier(adoption.publicKey, baseUrl) };
   const renewal = navigation && { baseUrl, ...navigation, ...continuation(config, pageFiles) };
   const linkKept = keptIdentities(deps, config);
-  const passkeysPage = config.passkeysPageUrl ?? (config.userPages ? baseUrl + PAGES.factors.path : null);
+  const passkeysPage = config.passkeysPageUrl ?? (config.accountPages ? baseUrl + PAGES.factors.path : null);
   const access = { cookie, ...loginCookies(config.refreshCookie), device, browser, linkKept };
   const proof = pageCookies(config.refreshCookie).pageVisitor;
   const { tokenOf, isThere, ...visits } = visitors(deps, { cookie, device, proof });
@@ -97,7 +97,7 @@ export const declareRoutes = (
     loginRoute(deps, access),
     ...(config.appLinks.length === 0 ? [] : [appLoginRoute(deps, access)]),
     ...(config.loginByCode && deps.mailer !== null ? loginByCodeRoutes(deps, access) : []),
-    ...(adoption && adopting ? [adoptRoute(adopting, access, adoption.endsAt)] : []),
+    ...(adoption && adopting ? [adoptRoute(adopting, access, adoption.ends)] : []),
     ...providerRoutes(deps, access, config, { answerOnce, isThere }),
     ...refreshRoutes(deps, access, endedFeed),
     ...secondFactorRoutes(deps, access, settings),
@@ -120,7 +120,7 @@ export const declareRoutes = (
     // The router prefers the last route that matches, so routes of the service win.
     ...own,
     ...api,
-    ...(config.userPages || hasAccountPages
+    ...(config.accountPages || hasAccountPages
       ? openPages(deps, config, {
           ...{ api, visits, ofMail: hasAccountPages, files: pageFiles },
           script: readClient('user-pages.js'),
@@ -130,7 +130,7 @@ export const declareRoutes = (
     keySetRoute(keySet),
     ...(config.jwtIssuer === null ? [] : [authorizationServerRoute(config.jwtIssuer, baseUrl, config.jwtBinding)]),
     ...(endedFeed === null ? [] : [endedSessionsRoute(endedFeed, config.requestTimeoutMs)]),
-    ...(deps.mailer === null && !config.userPages ? [] : [changePasswordRoute(passwordPageOf(config))]),
+    ...(deps.mailer === null && !config.accountPages ? [] : [changePasswordRoute(passwordPageOf(config))]),
     ...(passkeysPage === null ? [] : [passkeyEndpointsRoute(passkeysPage)]),
     ...appRoutes(config.nativeApps, ownLinksOf(config)),
     ...clientRoutes(readClient),
@@ -171,8 +171,8 @@ const hasDeviceKeys = ({ deviceBinding, refreshCookie }: Config): boolean =>
   deviceBinding !== 'off' && refreshCookie.sameSite !== 'none';
 
 /** Where users change their password, or ask for a link to do so. A front end's page for password resets asks for one without a token. */
-const passwordPageOf = ({ baseUrl, userPages, ownAccountPages, accountPagesUrl }: Config): string => {
-  if (userPages) return baseUrl + PAGES.account.path;
+const passwordPageOf = ({ baseUrl, accountPages, ownAccountPages, accountPagesUrl }: Config): string => {
+  if (accountPages) return baseUrl + PAGES.account.path;
   return ownAccountPages ? baseUrl + PAGES.forgot.path : `${accountPagesUrl}/password-reset`;
 };
 

@@ -71,17 +71,16 @@ export const settingsOf = (env: Values) => {
   const origins = [...ownOrigins, ...allowedOrigins, ...env.WEBAUTHN_ORIGINS, ...env.NATIVE_APPS.flatMap(originsOfApp)];
   const [baseUrl, loginPageUrl, mail] = [baseUrlOf(env), loginPageOf(env), mailOf(env)];
   const domain = hostOf(new URL(baseUrl));
-  const { ADOPTION_PUBLIC_KEY: publicKeys, VERIFY_PASSWORDS_AT: verifier } = env;
+  const { ADOPTION_PUBLIC_KEY: publicKey, VERIFY_PASSWORDS_AT: at } = env;
   return {
-    ...named(env, 'WORKERS', 'HOST', 'PORT', 'TRUST_PROXY', 'REQUEST_TIMEOUT_MS', 'SHUTDOWN_DELAY', 'LOG_LEVEL'),
-    ...named(env, 'SLOW_REQUEST_THRESHOLDS', 'METRICS', 'APP_LINKS', 'NATIVE_APPS', 'PASSKEYS_PAGE_URL'),
+    ...named(env, 'NODE_ENV', 'WORKERS', 'HOST', 'PORT', 'TRUST_PROXY', 'REQUEST_TIMEOUT_MS', 'SHUTDOWN_DELAY'),
+    ...named(env, 'LOG_LEVEL', 'SLOW_REQUEST_THRESHOLDS', 'METRICS', 'APP_LINKS', 'NATIVE_APPS', 'PASSKEYS_PAGE_URL'),
     ...named(env, 'DEFAULT_LOCALE', 'PAGE_TEMPLATES', 'DATA_DIR', 'REDIS_URL', 'MIGRATE_ON_START', 'PASSWORD_HASH'),
     ...named(env, 'BCRYPT_COST', 'PASSWORDS', 'LEAKED_PASSWORDS_FILE', 'LEAKED_PASSWORDS_URL', 'JWT_ISSUER'),
-    ...named(env, 'JWT_AUDIENCE', 'JWT_REFRESH_EXPIRES_IN', 'JWT_AUTHENTICATION_CLAIMS', 'JWT_SESSION_CLAIM'),
-    ...named(env, 'SESSION_MAX_LIFETIME', 'DEVICE_BINDING', 'NEW_DEVICE_CODE', 'SECOND_FACTOR', 'FACTOR_KEYS'),
-    ...named(env, 'EVENTS_RETENTION', 'MAIL_TEMPLATES', 'HOOK_BEFORE_REGISTER', 'HOOK_PRIVATE_KEY'),
+    ...named(env, 'JWT_AUDIENCE', 'JWT_REFRESH_EXPIRES_IN', 'JWT_REFRESH_REPLAY_WINDOW', 'JWT_AUTHENTICATION_CLAIMS'),
+    ...named(env, 'JWT_SESSION_CLAIM', 'SESSION_MAX_LIFETIME', 'DEVICE_BINDING', 'NEW_DEVICE_CODE', 'SECOND_FACTOR'),
+    ...named(env, 'FACTOR_KEYS', 'EVENTS_RETENTION', 'MAIL_TEMPLATES', 'HOOK_BEFORE_REGISTER', 'HOOK_PRIVATE_KEY'),
     ...named(env, 'WEBHOOK_ALLOWED_NETWORKS'),
-    environment: env.NODE_ENV,
     /** Has no trailing slash. */
     baseUrl,
     /** Serialized origins (RFC 6454 §6.2), of websites and of programs. */
@@ -100,7 +99,7 @@ export const settingsOf = (env: Values) => {
     /** With an `endpoint` of `null`, no spans are recorded. */
     tracing: tracingOf(env),
     admin: adminOf(env),
-    operators: env.ADMIN_USERS ?? [],
+    adminUsers: env.ADMIN_USERS ?? [],
     /** Where the pages lead operators; `null`: they do not log in here. */
     officeLink: env.ADMIN_USERS === undefined ? null : `${adminUrlOf(env)}/office/signed-in`,
 
@@ -114,8 +113,7 @@ export const settingsOf = (env: Values) => {
     keys: keysOf(env),
     jwtAccessExpiresIn: accessLifetimeOf(env),
     jwtBinding: env.JWT_BINDING === 'on',
-    raceWindow: raceWindowOf(env),
-    replayWindow: env.JWT_REFRESH_REPLAY_WINDOW,
+    jwtRefreshRaceWindow: raceWindowOf(env),
     /** `null`: no key of a browser, which needs https and a Secure cookie. */
     boundCookieLifetime: canBindBrowsers(env) ? 10 * MINUTE : null,
     refreshCookie: {
@@ -137,7 +135,7 @@ export const settingsOf = (env: Values) => {
     accountPagesUrl: env.ACCOUNT_PAGES_URL ?? `${baseUrl}/auth/link`,
     ownAccountPages: env.ACCOUNT_PAGES_URL === undefined,
     /** Whether people log in, register and change their account on pages of the service. */
-    userPages: hasUserPages(env),
+    accountPages: hasUserPages(env),
     registration: { mode: env.REGISTRATION, domains: env.REGISTRATION_DOMAINS ?? [] },
     /** Where users type the code of a mail. */
     codePageUrl: hasUserPages(env)
@@ -145,11 +143,11 @@ export const settingsOf = (env: Values) => {
       : (env.LOGIN_PAGE_URL ?? `${env.ACCOUNT_PAGES_URL ?? baseUrl}/login-code`),
     emailVerification: mail === null ? ('off' as const) : (env.EMAIL_VERIFICATION ?? ('optional' as const)),
     loginByCode: env.LOGIN_BY_CODE === 'on',
-    notices: new Set(env.MAIL_NOTICES),
-    /** `null`: no session of a former system is adopted. `endsAt`: epoch milliseconds; `null`: never. */
-    adoption: publicKeys ? { publicKeys, endsAt: env.ADOPTION_ENDS ?? null } : null,
+    mailNotices: new Set(env.MAIL_NOTICES),
+    /** `null`: no session of a former system is adopted. `ends`: epoch milliseconds; `null`: never. */
+    adoption: publicKey ? { publicKey, ends: env.ADOPTION_ENDS ?? null } : null,
     /** `null`: no former system is asked about passwords. `until`: epoch milliseconds; `null`: for ever. */
-    verifyPasswords: verifier ? { url: verifier, until: env.VERIFY_PASSWORDS_UNTIL ?? null } : null,
+    verifyPasswords: at ? { at, until: env.VERIFY_PASSWORDS_UNTIL ?? null } : null,
     /** The colour is `#rrggbb`. */
     brand: {
       name: env.BRAND_NAME ?? new URL(baseUrl).host,

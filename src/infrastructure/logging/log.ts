@@ -60,7 +60,7 @@ const BUILD = { version: VERSION, ...(REVISION !== null && { revision: REVISION 
 
 export type LoggerOptions = {
   readonly level: Config['logLevel'];
-  readonly environment: Config['environment'];
+  readonly nodeEnv: Config['nodeEnv'];
   readonly destination: DestinationStream;
 };
 
@@ -82,11 +82,11 @@ const withRedactedMessage: NonNullable<PinoOptions['hooks']> = {
  * @param mixin returns members for every line, such as the request's id. A line's own members override them.
  */
 export const createLogger = (options: LoggerOptions, mixin = (): object => ({})): Logger => {
-  const { level, environment } = options;
+  const { level, nodeEnv } = options;
   return pino(
     {
       level,
-      base: { pid: process.pid, hostname: hostname(), environment, ...BUILD },
+      base: { pid: process.pid, hostname: hostname(), environment: nodeEnv, ...BUILD },
       timestamp: stdTimeFunctions.isoTime,
       mixin,
       // pino's default strategy would change the object that the mixin returned.
@@ -123,16 +123,16 @@ export type Log = Awaited<ReturnType<typeof openLog>>;
  * @param mixin as of `createLogger`
  */
 export const openLog = async (
-  { logLevel: level, environment }: Pick<Config, 'logLevel' | 'environment'>,
+  { logLevel: level, nodeEnv }: Pick<Config, 'logLevel' | 'nodeEnv'>,
   stream: 'stdout' | 'stderr',
   mixin?: () => object,
 ) => {
   const fd = unblockedStream(stream);
   const { write, lostLines, onRecovery, close } = boundedDestination(fd);
   // A developer's terminal gets text; everything else gets JSON lines.
-  const toText = environment === 'development' && stream === 'stdout' && isatty(fd) ? await terminalText() : null;
+  const toText = nodeEnv === 'development' && stream === 'stdout' && isatty(fd) ? await terminalText() : null;
   const destination = { write: toText === null ? write : (line: string) => write(toText(line)) };
-  const logger = createLogger({ level, environment, destination }, mixin);
+  const logger = createLogger({ level, nodeEnv, destination }, mixin);
   onRecovery((lines) => logger.warn({ lines }, 'log lines were lost'));
   return { logger, lostLines, close };
 };

@@ -33,7 +33,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('a log-in as one statement of Po
       answers.push(isStored ?? false);
       return isStored ?? false;
     };
-    const ports = { ...application(), ...stores, notices: new Set(notices), ids: { next: anId } };
+    const ports = { ...application(), ...stores, mailNotices: new Set(notices), ids: { next: anId } };
     const deps = { ...ports, sessions: isAtOnce ? { ...sessions, addLogin: storing } : sessions };
     const logIn = (origin = HOME) => login(deps)({ account: 'Ada', password: ADA.password, origin });
     return { records, logIn, register: () => register(deps)({ ...ADA, origin: HOME }), clock: deps.clock, answers };

@@ -54,7 +54,7 @@ describe('the name of the product or its host, with digits and signs', () => {
 describe('a password that has leaked', () => {
   const LEAKED = 'once somewhere else';
   const isLeakedPassword = async (password: string) => password === LEAKED;
-  const withMail = { notices: new Set(['password'] as const) };
+  const withMail = { mailNotices: new Set(['password'] as const) };
 
   it('is rejected as a new one', async () => {
     await expect(application({ isLeakedPassword }).register({ ...ADA, password: LEAKED })).rejects.toMatchObject({

@@ -13,7 +13,7 @@ const NEW_EMAIL = 'ada@new.example.org';
 const ANOTHER_EMAIL = 'ada@another.example.org';
 
 /** Ada, who can have her address changed. */
-const setUp = async (given: { readonly notices?: readonly Notice[] } = {}) => {
+const setUp = async (given: { readonly mailNotices?: readonly Notice[] } = {}) => {
   const ada = await registeredAda(given);
   const { app } = ada;
   const confirmChange = confirmEmailChange(app);
@@ -208,7 +208,7 @@ describe('an address that was given up', () => {
   });
 
   it('is neither notified nor reserved without notices about addresses', async () => {
-    const { pending, purposes, changeTo, isFree } = await setUp({ notices: ['password', 'replay', 'new-device'] });
+    const { pending, purposes, changeTo, isFree } = await setUp({ mailNotices: ['password', 'replay', 'new-device'] });
     await changeTo(NEW_EMAIL);
     expect([await pending(), await purposes()]).toEqual([[], []]);
     expect(await isFree(EMAIL)).toBe(true);

@@ -62,7 +62,7 @@ describe('resetPassword', () => {
     expect(await app.sendAll()).toEqual([
       expect.objectContaining({ to: EMAIL, subject: expect.stringContaining('was reset') }),
     ]);
-    const quiet = await setUp({ notices: new Set() });
+    const quiet = await setUp({ mailNotices: new Set() });
     await quiet.reset(await quiet.ask());
     expect(await quiet.app.sendAll()).toEqual([]);
   });

@@ -68,7 +68,7 @@ describe('removeFactorsAsOperator', () => {
   });
 
   it('notifies nobody when notices of factors are off', async () => {
-    const { pending, remove } = await setUp({ notices: NOTICES.filter((notice) => notice !== 'factors') });
+    const { pending, remove } = await setUp({ mailNotices: NOTICES.filter((notice) => notice !== 'factors') });
     await remove();
     expect(await pending()).toEqual([]);
   });

@@ -236,12 +236,12 @@ describe('for a user who has a second factor', () => {
   });
 });
 
-const operators = [{ attribute: 'roles', value: 'admin', scopes: ['users:read'] as const }];
+const adminUsers = [{ attribute: 'roles', value: 'admin', scopes: ['users:read'] as const }];
 
 it.each<[string, SecondFactorPolicy, object]>([
   ['that the guard admitted before its user got a second factor', {}, { secondFactorAt: 1 }],
   ['without the passkey of its user, where all need a second factor', { secondFactor: 'required' }, {}],
-  ['without the passkey of an operator', { operators }, { attributes: { roles: ['admin'] } }],
+  ['without the passkey of an operator', { adminUsers }, { attributes: { roles: ['admin'] } }],
 ])('a change of factors is refused in a session %s', async (_which, policy, change) => {
   const { app: service, user, session, about } = await registeredAda();
   const app = { ...service, ...policy };

@@ -22,7 +22,7 @@ const IDENTITY: VerifiedIdentity = {
   isEmailVerified: true,
 };
 
-const setUp = async (given: Pick<Service, 'notices' | 'loginByCode' | 'secondFactor'> = {}) => {
+const setUp = async (given: Pick<Service, 'mailNotices' | 'loginByCode' | 'secondFactor'> = {}) => {
   const ada = await registeredAda();
   const { app, user, session } = ada;
   const deps = { ...app, ...given };

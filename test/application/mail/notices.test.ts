@@ -19,7 +19,7 @@ const inNetwork = (number: number): Origin => ({ ...LAPTOP, address: `198.51.${n
 
 /** Ada, registered on her laptop, who gets the given notices. */
 const registered = async (notices: readonly Notice[] = NOTICES) => {
-  const app = application({ notices: new Set(notices) });
+  const app = application({ mailNotices: new Set(notices) });
   const opened = await app.register({ ...ADA, origin: LAPTOP });
   const pending = async () => (await messagesOf(app.records, opened.user.id)).map(({ kind }) => kind);
   const logIn = (origin: Origin, refreshTokens: readonly string[] = []) =>

@@ -39,7 +39,7 @@ const THIEVES = [
 const setUp = async (given: Parameters<typeof application>[0] = {}) => {
   const outcomes: string[] = [];
   const report = reportsOf('refresh', (outcome) => outcomes.push(outcome));
-  const app = application({ notices: new Set(NOTICES), report, ...given });
+  const app = application({ mailNotices: new Set(NOTICES), report, ...given });
   const { user, sessionId, refreshToken: first } = await app.register({ ...ADA, ...by('ada') });
   const key = { id: sessionId, userId: user.id };
   const open = async (text: string): Promise<RefreshToken> => {
@@ -235,7 +235,7 @@ describe('a session with a key of its device', () => {
     });
 
     it('sends no mail when notices are off', async () => {
-      const { app, first, told, refusals } = await setUp({ notices: new Set() });
+      const { app, first, told, refusals } = await setUp({ mailNotices: new Set() });
       await expect(app.refresh([first])).rejects.toMatchObject(UNPROVEN);
       expect(await told()).toEqual([]);
       expect(await refusals()).toHaveLength(1);
@@ -343,7 +343,7 @@ describe('DEVICE_BINDING', () => {
   it('observe accepts one request of a proof that others have used', async () => {
     const { app, newest } = await rotated({
       deviceBinding: 'observe',
-      replayPolicy: { raceWindow: MINUTE, replayWindow: MINUTE },
+      ...{ jwtRefreshRaceWindow: MINUTE, jwtRefreshReplayWindow: MINUTE },
     });
     const given = by('ada');
     for (let time = 0; time < 3; time += 1) expect(await app.refresh([newest], given)).toHaveProperty('accessToken');
@@ -413,7 +413,7 @@ describe('stepUp with a proof', () => {
 
 describe('the mail about a replay of a session without a key', () => {
   const replayedFrom = async (lastUse: Origin, replay: Origin) => {
-    const app = application({ notices: new Set(NOTICES) });
+    const app = application({ mailNotices: new Set(NOTICES) });
     const { user, refreshToken } = await app.register({ ...ADA, origin: LAPTOP });
     await app.refresh([refreshToken], { origin: lastUse });
     app.clock.advance(MINUTE);

@@ -39,7 +39,7 @@ const setUp = async () => {
 };
 type Ada = Awaited<ReturnType<typeof setUp>>;
 
-const replaying = ({ app }: Ada) => ({ ...app, replayPolicy: { raceWindow: 10 * SECOND, replayWindow: 10 * SECOND } });
+const replaying = ({ app }: Ada) => ({ ...app, jwtRefreshReplayWindow: 10 * SECOND });
 
 const withApp = async ({ app, caller, request }: Ada) => {
   const { id, secret } = await startApp(app, app.secrets.factors)(caller);

@@ -197,10 +197,8 @@ describe('refresh', () => {
   });
 
   describe('with a replay window', () => {
-    const replayPolicy = { raceWindow: 10 * SECOND, replayWindow: 5 * SECOND };
-
     it('returns the current token again for its predecessor', async () => {
-      const { app, user, first, open } = await setUp({ replayPolicy });
+      const { app, user, first, open } = await setUp({ jwtRefreshReplayWindow: 5 * SECOND });
       const { refreshToken } = await app.refresh([first]);
       app.clock.advance(5 * SECOND - 1);
       const again = await app.refresh([first]);
@@ -250,7 +248,7 @@ describe('refresh', () => {
     it.each([
       [0, 'the rotation is reverted'],
       [10 * SECOND, 'not within a replay window, in which another request may have been given the new token'],
-    ])('when the client has hung up during the rotation, replay window %d ms: %s', async (replayWindow) => {
+    ])('when the client has hung up during the rotation, replay window %d ms: %s', async (jwtRefreshReplayWindow) => {
       const client = new AbortController();
       const stores = memoryStorage();
       const { sessions } = stores;
@@ -264,12 +262,11 @@ describe('refresh', () => {
       };
       const outcomes: string[] = [];
       const report = reportsOf('refresh', (outcome) => outcomes.push(outcome));
-      const replayPolicy = { raceWindow: 10 * SECOND, replayWindow };
-      const { app, first, open } = await setUp({ ...stores, sessions: hangingUp, replayPolicy, report });
+      const { app, first, open } = await setUp({ ...stores, sessions: hangingUp, jwtRefreshReplayWindow, report });
       const token = await open(first);
       const isCurrent = async () => (await sessions.find(keyOf(token)))?.currentTokenId === token.claims.jti;
       const outcome = app.refresh([first], { client: client.signal });
-      if (replayWindow > 0) {
+      if (jwtRefreshReplayWindow > 0) {
         await outcome;
         expect([await isCurrent(), outcomes]).toEqual([false, ['rotated']]);
         return;

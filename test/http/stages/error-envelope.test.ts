@@ -89,9 +89,9 @@ describe('an undeclared error code', () => {
   const rejectingRoute = (exception: unknown) => probe(() => Promise.reject(exception), { errors: [] });
   const reports = ({ logs }: StageApp) => logs.filter(({ msg }) => msg === 'undeclared error code');
 
-  it.each(['development', 'test'] as const)('fails the request in %s, and is logged', async (environment) => {
+  it.each(['development', 'test'] as const)('fails the request in %s, and is logged', async (nodeEnv) => {
     const app = await stageApp([rejectingRoute(new AppError('DB_RECORD_NOT_FOUND', { reason: 'gone' }))], {
-      environment,
+      nodeEnv,
     });
     const { body } = await app.http.get('/probe').expect(500);
     expect(body.code).toBe('SYS_UNEXPECTED_ERROR');
@@ -106,7 +106,7 @@ describe('an undeclared error code', () => {
   });
 
   it('is returned to the client in production, and is logged as undeclared', async () => {
-    const app = await stageApp([rejectingRoute(new AppError('DB_RECORD_NOT_FOUND'))], { environment: 'production' });
+    const app = await stageApp([rejectingRoute(new AppError('DB_RECORD_NOT_FOUND'))], { nodeEnv: 'production' });
     const { body } = await app.http.get('/probe').expect(404);
     expect(body.code).toBe('DB_RECORD_NOT_FOUND');
     const report = { level: 'error', route: 'probe', code: 'DB_RECORD_NOT_FOUND' };
@@ -116,8 +116,8 @@ describe('an undeclared error code', () => {
 
   it.each(['test', 'production'] as const)(
     'is not one of those that every route can return, in %s',
-    async (environment) => {
-      const app = await stageApp([rejectingRoute(createHttpError(429))], { environment });
+    async (nodeEnv) => {
+      const app = await stageApp([rejectingRoute(createHttpError(429))], { nodeEnv });
       await app.http.get('/probe').expect(429);
       expect(reports(app)).toEqual([]);
     },

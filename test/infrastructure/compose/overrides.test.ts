@@ -26,7 +26,7 @@ const composed = async (own: Overrides, env: Env = {}) => {
   const messages: string[] = [];
   const logger = createLogger({
     level: 'trace',
-    environment: 'test',
+    nodeEnv: 'test',
     destination: { write: (line) => messages.push(JSON.parse(line).msg) },
   });
   const config = { ...parseConfig({ NODE_ENV: 'test', DATA_DIR: directory.path, ...env }), keys: testKeys() };

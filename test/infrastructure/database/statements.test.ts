@@ -49,7 +49,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the statements that are sent to
       ...storage
     } = await openSql({ ...onPostgresql(line.url), poolSize: 1 }, { migrate: true });
     onTestFinished(close);
-    const deps = { ...application(), ...storage, notices: new Set(notices) };
+    const deps = { ...application(), ...storage, mailNotices: new Set(notices) };
     const app = { register: register(deps), login: login(deps), refresh: refresh(deps), logout: logout(deps) };
     const opened = await app.register(ADA);
     const { refreshToken } = await app.refresh([opened.refreshToken]);

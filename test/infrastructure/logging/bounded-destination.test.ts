@@ -103,7 +103,7 @@ it('a process that crashes writes its last lines', () => {
   const module = JSON.stringify(new URL('../../../src/infrastructure/logging/log.ts', import.meta.url));
   const program = `
     const { openLog } = await import(${module});
-    const { logger } = await openLog({ logLevel: 'info', environment: 'production' }, 'stdout');
+    const { logger } = await openLog({ logLevel: 'info', nodeEnv: 'production' }, 'stdout');
     for (let line = 0; line < 100; line += 1) logger.info('x'.repeat(1_000));
     logger.fatal('the last one');
     throw new Error('crash');`;

@@ -9,7 +9,7 @@ const SECRET = 'hunter2-marker';
 const recorder = (options: Partial<LoggerOptions> = {}, mixin: () => object = () => ({})) => {
   const written: string[] = [];
   const destination = { write: (line: string) => void written.push(line) };
-  const logger = createLogger({ level: 'trace', environment: 'production', destination, ...options }, mixin);
+  const logger = createLogger({ level: 'trace', nodeEnv: 'production', destination, ...options }, mixin);
   return {
     logger,
     text: () => written.join(''),

@@ -9,7 +9,7 @@ const terminal = async () => {
       written += toText(line);
     },
   };
-  const logger = createLogger({ level: 'debug', environment: 'development', destination });
+  const logger = createLogger({ level: 'debug', nodeEnv: 'development', destination });
   return { logger, text: () => written };
 };
 

@@ -68,7 +68,7 @@ export const startService = async (
   const logger = createLogger(
     {
       level: 'trace',
-      environment: 'test',
+      nodeEnv: 'test',
       destination: { write: (line) => logs.push(JSON.parse(line)) },
     },
     idsOfRequest,

@@ -48,7 +48,7 @@ const userFailure = userFailures(parseConfig({ NODE_ENV: 'test' }), PAGE_FILES.b
 export const stageDeps = (given: Partial<StageDeps> = {}): StageDeps & { readonly logs: readonly LogLine[] } => {
   const logs: LogLine[] = [];
   const destination = { write: (line: string) => logs.push(JSON.parse(line)) };
-  const logger = createLogger({ level: 'trace', environment: 'test', destination }, idsOfRequest);
+  const logger = createLogger({ level: 'trace', nodeEnv: 'test', destination }, idsOfRequest);
   return {
     logger,
     sampling: logSampling(logger),
@@ -59,7 +59,7 @@ export const stageDeps = (given: Partial<StageDeps> = {}): StageDeps & { readonl
     visitorToken: async () => undefined,
     ownOrigins: [],
     version: '1.2.3',
-    environment: 'test',
+    nodeEnv: 'test',
     baseUrl: 'https://auth.example.org',
     allowedOrigins: [],
     userFailure,

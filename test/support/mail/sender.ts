@@ -27,7 +27,7 @@ export const applicationWithMail = (
 ) => {
   const mailer = memoryMailer();
   const outcomes: AttemptOutcome[] = [];
-  const deps = { ...app, notices: new Set(['password'] as const), ...given };
+  const deps = { ...app, mailNotices: new Set(['password'] as const), ...given };
   const send = sendMessages({
     ...deps,
     secrets: { ...app.secrets, ...given.secrets },

@@ -14,9 +14,9 @@ type SentLink = { readonly purpose: LinkPurpose; readonly token: string };
 
 /** An application in which somebody has registered Ada's account, and the mailboxes of everybody. */
 export const takeoverWorld = async (policies: Policies, records = memoryRecords()) => {
-  const notices = new Set(NOTICES);
-  const app = applicationWithMail({ notices }, application(storageOver(records)));
-  const deps = { ...app, ...policies, notices, mailLocales: ['en', 'de'], pause: async () => undefined };
+  const mailNotices = new Set(NOTICES);
+  const app = applicationWithMail({ mailNotices }, application(storageOver(records)));
+  const deps = { ...app, ...policies, mailNotices, mailLocales: ['en', 'de'], pause: async () => undefined };
   // `register` without a policy: how the account began does not matter here.
   const { user, ...session } = await app.register(ADA);
   const links: (SentLink & { readonly to: string })[] = [];

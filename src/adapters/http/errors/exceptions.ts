@@ -80,10 +80,10 @@ export const isDeclared = ({ state: { route } }: Context, { code }: AppError): b
  * An undeclared code is a bug in the declaration of the route. In production the client gets the error nevertheless, and the log reports the bug.
  * Otherwise, and for a code that the catalog lacks, the error becomes SYS_UNEXPECTED_ERROR.
  */
-export const asDeclared = (ctx: Context, error: AppError, { environment }: Pick<HttpDeps, 'environment'>): AppError => {
+export const asDeclared = (ctx: Context, error: AppError, { nodeEnv }: Pick<HttpDeps, 'nodeEnv'>): AppError => {
   const own = ctx.state.route?.ownErrors[error.code];
   if (own !== undefined) return error.declaredAs(own);
-  if (isDeclared(ctx, error) || (environment === 'production' && Object.hasOwn(CATALOG, error.code))) return error;
+  if (isDeclared(ctx, error) || (nodeEnv === 'production' && Object.hasOwn(CATALOG, error.code))) return error;
   return new AppError('SYS_UNEXPECTED_ERROR', { reason: `undeclared error code ${error.code}`, cause: error });
 };
 

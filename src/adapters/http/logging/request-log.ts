@@ -15,7 +15,7 @@ const MAX_PROBLEMS = 5;
 
 /** Logs an exception at the level of SPEC "Exception mapping", and as often as ADR 0018 allows. */
 export const logError = (ctx: Context, error: AppError, deps: HttpDeps): void => {
-  const { logger, sampling, environment } = deps;
+  const { logger, sampling, nodeEnv } = deps;
   const { code, status, level, reason } = error;
   const { route } = ctx.state;
   ctx.state.loggedError = { code, reason: reason ?? problemsOf(error) };
@@ -27,7 +27,7 @@ export const logError = (ctx: Context, error: AppError, deps: HttpDeps): void =>
   // The scope of stage 4, which has the ids, has ended.
   const line = { ...idsOf(ctx), route: route?.name, code };
   logger[level](
-    { ...line, ...(environment === 'development' && { status }), reason, err: originOf(error) },
+    { ...line, ...(nodeEnv === 'development' && { status }), reason, err: originOf(error) },
     error.logMessage,
   );
   if (!isDeclared(ctx, error)) logger.error(line, 'undeclared error code');
@@ -60,7 +60,7 @@ const levelOf = (duration: number, status: number, { warn, error }: HttpDeps['sl
  * request that ended before; in the metrics, always with the arrival.
  */
 export const logRequest = (ctx: Context, deps: HttpDeps): void => {
-  const { logger, sampling, slowRequestThresholds, onRequest, environment } = deps;
+  const { logger, sampling, slowRequestThresholds, onRequest, nodeEnv } = deps;
   if (ctx.state.logged) return;
   ctx.state.logged = true;
   const now = monotonicTime();
@@ -80,7 +80,7 @@ export const logRequest = (ctx: Context, deps: HttpDeps): void => {
       path: route?.path,
       status: ctx.status,
       duration: Math.round(duration),
-      ...(environment === 'development' && { target: pathOf(ctx), ...ctx.state.loggedError }),
+      ...(nodeEnv === 'development' && { target: pathOf(ctx), ...ctx.state.loggedError }),
     },
     ANSWERED,
   );

@@ -19,11 +19,11 @@ export const keys = async ({ config, problems }: SetUp): Promise<Findings> => {
   return [...ofTokens, await ofFactors(config)];
 };
 
-const ofFactors = ({ factorKeys, environment, dataDir }: SetUp['config']): Finding | Promise<Finding> => {
+const ofFactors = ({ factorKeys, nodeEnv, dataDir }: SetUp['config']): Finding | Promise<Finding> => {
   const id = 'keys.factors';
   const encryptedWith = (key: string) => ok(id, `The secrets of authenticator apps are encrypted with ${key}.`);
   if (factorKeys !== null) return encryptedWith(`the first key of ${factorKeys.length}`);
-  if (environment !== 'production')
+  if (nodeEnv !== 'production')
     return ofFile(id, dataDir, KEY_FILES.factors, () => encryptedWith(`the key ${KEY_FILES.factors.file} in DATA_DIR`));
   const advice = 'Set it to have them: `npx tandem keys factors` makes a key.';
   return note(id, 'FACTOR_KEYS is unset: no authenticator apps.', advice);

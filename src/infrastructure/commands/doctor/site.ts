@@ -6,7 +6,7 @@ import { type Finding, type Findings, note, ok, problem, type SetUp, warning } f
 
 /** Examines whether browsers store the refresh cookie, and send it with requests from the allowed origins. */
 export const cookie = ({ config, env }: SetUp): Findings => {
-  if (config.environment === 'production' && !env.BASE_URL)
+  if (config.nodeEnv === 'production' && !env.BASE_URL)
     return note('cookie.unknown', 'BASE_URL is unset: whether browsers accept the cookie is unknown.', 'Set it.');
   return [ofService(config), ofOrigins(config)].flat();
 };
@@ -97,7 +97,7 @@ const COUNT =
   'Count the proxies that append to X-Forwarded-For, and set TRUST_PROXY to their number: docs/deploy.md, "Reverse proxy".';
 
 /** Examines whether the configuration finds the client address. */
-export const proxy = ({ config: { environment, baseUrl, trustProxy } }: SetUp): Findings => {
+export const proxy = ({ config: { nodeEnv, baseUrl, trustProxy } }: SetUp): Findings => {
   const isHttps = baseUrl.startsWith('https:');
   if (trustProxy > 0 && isHttps)
     return note(
@@ -113,7 +113,7 @@ export const proxy = ({ config: { environment, baseUrl, trustProxy } }: SetUp): 
     );
   if (!isHttps) return ok('proxy.none', 'No proxy is trusted: the client address is that of the connection.');
   // In production, there is the warning configuration.TRUST_PROXY.
-  if (environment === 'production') return [];
+  if (nodeEnv === 'production') return [];
   return warning(
     'proxy.untrusted',
     'BASE_URL is https, which requires a proxy, and TRUST_PROXY is 0: all clients behind it share one rate limit.',

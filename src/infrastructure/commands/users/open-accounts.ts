@@ -76,7 +76,7 @@ const openAccounts = (config: Config, { storage: given, ports: overrides = {} }:
       secrets: { ...randomSecrets, ...overrides.secrets },
       attempts: attemptsOf(config, log.logger, opened, { ...overrides, clock }),
       registration: config.registration,
-      notices: mailer === null ? new Set<Notice>() : config.notices,
+      mailNotices: mailer === null ? new Set<Notice>() : config.mailNotices,
       accountPagesUrl: config.accountPagesUrl,
       hasMail: mailer !== null,
       hasPages: mail !== null || !config.ownAccountPages,

@@ -20,7 +20,7 @@ export type ActDeps = Core & {
   readonly accountPagesUrl: string;
   readonly hasMail: boolean;
   /** The rules for users who are operators themselves. Default: none. */
-  readonly operators?: readonly OperatorRule[];
+  readonly adminUsers?: readonly OperatorRule[];
 };
 
 type Schema = v.GenericSchema;
@@ -102,13 +102,13 @@ export const assertPossible = async (act: Act, deps: ActDeps, input: CheckedInpu
 /** Without this check, an operator could make somebody an operator, or take the account of one over. @throws AppError 403 */
 const assertNotAboutOperator = async (
   { at, onOperators }: Act,
-  { users, operators = [] }: ActDeps,
+  { users, adminUsers = [] }: ActDeps,
   { id, body }: CheckedInput,
 ): Promise<void> => {
-  if (operators.length === 0 || onOperators || at.startsWith('GET ')) return;
+  if (adminUsers.length === 0 || onOperators || at.startsWith('GET ')) return;
   const user = typeof id === 'string' ? await users.findById(id) : null;
   const { attributes = {} } = (body ?? {}) as { readonly attributes?: Attributes };
-  if (![user?.attributes ?? {}, attributes].some((each) => isOperator(operators, each))) return;
+  if (![user?.attributes ?? {}, attributes].some((each) => isOperator(adminUsers, each))) return;
   const message = 'It is about an operator of ADMIN_USERS. The command `npx tandem users` can do it.';
   throw new AppError('SYS_HTTP_UNEXPECTED_ERROR', { status: 403, level: 'warn', reason: 'an operator', message });
 };

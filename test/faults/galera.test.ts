@@ -111,7 +111,7 @@ describe.runIf(canStartGalera())('three instances, each at its own node of a Gal
   it('migrations are applied once, by all at the same time', async () => {
     const migration = (column: string): Migration => ({
       ...{ name: `2.0.0-${column}`, table: 'users' },
-      up: (transaction, { parts }) => transaction.schema.alterTable('users').addColumn(column, parts.integer).execute(),
+      up: (transaction, { types }) => transaction.schema.alterTable('users').addColumn(column, types.integer).execute(),
     });
     const migrations = [...MIGRATIONS, migration('one'), migration('two')];
     const opened = await Promise.all(nodes.map((_, node) => connect(onMariadb(nodeUrl(node)), { migrate: false })));

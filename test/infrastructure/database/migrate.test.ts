@@ -30,11 +30,11 @@ const addingColumn = (name: string, column: string) => {
   const migration: Migration = {
     name,
     table: 'users',
-    up: async (transaction, { parts, prefix }) => {
+    up: async (transaction, { types, prefix }) => {
       runs += 1;
       await transaction.schema
         .alterTable(`${prefix}users`)
-        .addColumn(column, parts.integer, (added) => added.notNull().defaultTo(7))
+        .addColumn(column, types.integer, (added) => added.notNull().defaultTo(7))
         .execute();
     },
   };

@@ -28,7 +28,7 @@ export type Pause = (time: number) => Promise<unknown>;
 /** What a change needs besides the stores that it changes. */
 export type Sources = { readonly clock: Clock; readonly ids: IdGenerator; readonly secrets: RandomSecrets };
 
-/** What use cases that change accounts work with, in the service and in commands of operators. */
+/** What use cases that change accounts get, in the service and in commands of operators. */
 export type Core = Storage &
   Sources & {
     readonly registration?: RegistrationPolicy | undefined;

@@ -117,7 +117,7 @@ const hasSession = async (deps: Service, { sessions }: Stores, userId: string, v
   return assessed.some(({ status }) => status !== 'ended' && status !== 'reused');
 };
 
-/** Ends what was added to an account before its address was proven. Imported apps stay: they are the owner's, and let nobody in alone. */
+/** Ends what was added to an account before its address was proven, and sets its language anew. Imported apps stay: they are the owner's, and no way in alone. */
 export const endUnproven = async (
   deps: Core,
   stores: Stores,

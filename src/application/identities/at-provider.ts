@@ -37,7 +37,7 @@ export type Purpose = Pick<SignIn, 'invitation' | 'extra'> & {
 
 export type Start = Purpose & { readonly secrets: SignInSecrets; readonly startedAt: number };
 
-/** The kinds of texts that the browser keeps encrypted: begun sign-ins, and identities that a later log-in may link. */
+/** The kinds of texts that the browser keeps encrypted. */
 const START_KIND = 'sign-in';
 const KEPT_KIND = 'kept-identity';
 
@@ -94,8 +94,8 @@ export const finishAtProvider = (deps: Service) => {
 };
 
 /**
- * Links the identities that a browser has kept to the account of its log-in, if the address and the password are those of the time of the sign-in. An
- * identity that was removed since, or cannot be linked, is ignored.
+ * Links the identities that a browser has kept to the account of its log-in, if that still has the same address and password. An identity that
+ * was removed since, or cannot be linked, is ignored.
  * @param texts as the browser presents them.
  */
 export const linkKept = (deps: Service) => {
@@ -118,7 +118,7 @@ export const listIdentities = (deps: Core & Stores) => async (caller: Caller) =>
   return identitiesOf(deps.records, id);
 };
 
-/** Locks a user whose session is stepped up. No guard checks that for the callback of a provider, so it is checked here. */
+/** Locks a user whose session is stepped up. The callback of a provider has no guard, so that is checked here. */
 const lockedSteppedUp = async (deps: Service, stores: Stores, caller: Caller) => {
   const user = await lockedFactorOwner(deps, stores, caller);
   const { session } = await liveSession({ sessions: stores.sessions, clock: deps.clock }, caller);

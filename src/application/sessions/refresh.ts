@@ -254,7 +254,7 @@ export const endReused = async (deps: Service, assessed: readonly AssessedToken[
   return reused.map(({ id }) => id);
 };
 
-/** Refuses a user who may not have tokens, and ends the session: it was opened while the account was being disabled. */
+/** Refuses the user, and ends the session, which was opened while the account was being disabled. */
 const endAndRefuse = async (deps: Service, key: SessionKey, origin: Origin): Promise<never> => {
   await deps.transactions.run(async (stores) => {
     await stores.users.lock(key.userId);

@@ -71,7 +71,7 @@ const providerCallback = (deps: Service, access: DeviceAccess, settings: Callbac
         return;
       }
       ctx.state.start = own;
-      // No fields are needed to tell requests apart: the sealed start, which is random, is among the cookies.
+      // No fields: the cookie with the sealed start is random, and so tells requests apart.
       ctx.state.location = await settings.answerOnce(ctx, [], async () => {
         // The request comes from another site, but this browser has begun the log-in, so its cookies count.
         const device = {

@@ -55,8 +55,8 @@ type Policies = SecondFactorPolicy & {
   readonly passwordLimits: PasswordLimits;
   /** Names of the product and its host. Passwords that consist of them are refused. */
   readonly productWords?: readonly string[];
-  readonly accessLifetime: number;
-  readonly refreshLifetime: number;
+  readonly jwtAccessExpiresIn: number;
+  readonly jwtRefreshExpiresIn: number;
   /** The greatest age of a session; `null`: none. */
   readonly sessionMaxLifetime: number | null;
   readonly replayPolicy: ReplayPolicy;

@@ -163,13 +163,13 @@ const build = async (config: Config, logger: Logger, overrides: ServiceOverrides
 };
 
 /** The feed of ended sessions. `null`: the caller's signer of tokens cannot sign it. */
-const openEndedFeed = ({ records, tokens, clock }: Ports, { accessLifetime }: Config): EndedFeed | null => {
+const openEndedFeed = ({ records, tokens, clock }: Ports, { jwtAccessExpiresIn }: Config): EndedFeed | null => {
   const sign = tokens.signEnded?.bind(tokens);
   if (sign === undefined) return null;
   return feedOf({
     read: async () => {
-      const ended = await listEnded(records, listedSince(clock.now(), accessLifetime), MOST_LISTED + 1);
-      return { list: endedList(ended, accessLifetime), ids: ended.map(({ id }) => id) };
+      const ended = await listEnded(records, listedSince(clock.now(), jwtAccessExpiresIn), MOST_LISTED + 1);
+      return { list: endedList(ended, jwtAccessExpiresIn), ids: ended.map(({ id }) => id) };
     },
     sign: (list) => sign(list, clock.now()),
   });
@@ -186,7 +186,7 @@ const forOwnRoutes = (ports: Ports): ServiceWith<OwnTables> => {
 
 /** The settings for use cases and HTTP: all but keys and URLs with passwords. */
 const withoutSecrets = ({ keys, factorKeys, hookPrivateKey, hookBeforeRegister, admin, ...config }: Config) => {
-  const { verifyPasswords, mail, redisUrls, database, providers, ...settings } = config;
+  const { verifyPasswords, mail, redisUrl, database, providers, ...settings } = config;
   return settings;
 };
 

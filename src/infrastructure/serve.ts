@@ -80,7 +80,7 @@ const serveRequests = async (
     opened.add(metrics.closeNow);
   }
   if (config.admin !== null && service.backOffice !== null) {
-    const options = { ...config.admin, requestTimeout: config.requestTimeout };
+    const options = { ...config.admin, requestTimeoutMs: config.requestTimeoutMs };
     const admin = await listen(service.backOffice.http, options, 'ADMIN_HOST and ADMIN_PORT');
     opened.add(admin.close);
     const { address, port } = admin.address;
@@ -88,8 +88,8 @@ const serveRequests = async (
   }
   const server = await listen(service.http, config);
   const background = new AbortController();
-  const { eventsRetention, accessLifetime } = config;
-  const deps = { ...service.ports, eventsRetention, accessLifetime };
+  const { eventsRetention, jwtAccessExpiresIn } = config;
+  const deps = { ...service.ports, eventsRetention, jwtAccessExpiresIn };
   const purging = purge(deps, logger, background.signal, service.metrics?.observePurged);
   const delivering = Promise.all([
     service.mail?.deliver(background.signal),

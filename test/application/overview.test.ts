@@ -93,7 +93,7 @@ it('keeps counts for a month', async () => {
   await countAll();
   const first = await app.records.list('hourlyCounts', { order: ['hour'], limit: 1 });
   app.clock.advance(32 * 24 * HOUR);
-  const { counts } = purges({ ...app, eventsRetention: HOUR, accessLifetime: HOUR });
+  const { counts } = purges({ ...app, eventsRetention: HOUR, jwtAccessExpiresIn: HOUR });
   while ((await counts(1_000)) >= 1_000);
   expect(await app.records.list('hourlyCounts', { equal: { hour: first[0]?.hour ?? 0 } })).toEqual([]);
 });

@@ -63,7 +63,7 @@ describe('compose.yaml', () => {
       expect(environment.PGPASSWORD).toBe(PASSWORD);
       expect(environmentOf(container)).toHaveProperty('JWT_ISSUER');
       expect(config.hookPrivateKey).not.toBeNull();
-      expect(config.redisUrls.map((url) => new URL(url).password)).toEqual([OF_REDIS]);
+      expect(config.redisUrl?.map((url) => new URL(url).password)).toEqual([OF_REDIS]);
     },
   );
 
@@ -192,7 +192,7 @@ describe('kubernetes.yaml', () => {
   });
 
   it('gives the service the time that it takes to stop', () => {
-    const { shutdownDelay, requestTimeout } = parseConfig({ ...PRODUCTION, SHUTDOWN_DELAY: '' });
-    expect(spec.template.spec.terminationGracePeriodSeconds * 1000).toBeGreaterThan(shutdownDelay + requestTimeout);
+    const { shutdownDelay, requestTimeoutMs } = parseConfig({ ...PRODUCTION, SHUTDOWN_DELAY: '' });
+    expect(spec.template.spec.terminationGracePeriodSeconds * 1000).toBeGreaterThan(shutdownDelay + requestTimeoutMs);
   });
 });

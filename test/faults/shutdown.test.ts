@@ -50,7 +50,7 @@ it('a server that closes responds to all requests of a connection', async () => 
     await release.promise;
     return ctx.request.id;
   });
-  const server = await listen(createApp([held], stageDeps()), { host: '127.0.0.1', port: 0, requestTimeout: 30_000 });
+  const server = await listen(createApp([held], stageDeps()), { host: '127.0.0.1', port: 0, requestTimeoutMs: 30_000 });
   const socket = openSocket(`http://127.0.0.1:${server.address.port}`);
   const text = readToEnd(socket);
   socket.write(['0', '1', '2'].map((id) => head('GET /probe', { 'svc-request-id': id })).join(''));

@@ -30,7 +30,7 @@ const configOf = (env: Readonly<Record<string, string>>) => ({
 
 const serve = async (served: HttpHandlers, routes: readonly Route[]) => {
   const { handlers, assertDocumented } = watched(served, routes);
-  const server = await listen(handlers, { host: '127.0.0.1', port: 0, requestTimeout: 30_000 });
+  const server = await listen(handlers, { host: '127.0.0.1', port: 0, requestTimeoutMs: 30_000 });
   const close = async () => {
     await server.close();
     assertDocumented();

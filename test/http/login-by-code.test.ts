@@ -143,6 +143,12 @@ describe('a code by mail', () => {
     const owner = (await service.ports.users.findById(user.id)) ?? expect.unreachable();
     await refused(cookie, codeFor(service.ports, pending.codes[0], owner));
   });
+
+  it('is not good any more after a change of the address, also in a browser that has asked with the username', async () => {
+    const { user, cookie, code } = await asked('username');
+    await service.ports.users.update(user.id, { email: aPerson().email, now: clock.now() });
+    await refused(cookie, code);
+  });
 });
 
 describe('the answer to a request for a code', () => {

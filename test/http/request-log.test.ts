@@ -72,7 +72,7 @@ describe('the log line of a request', () => {
       probe(() => new Promise(() => undefined), { name: 'hanging', path: '/hanging' }),
       throwing(new Error('a bug')),
     ];
-    const app = await stageApp(routes, { requestTimeout: 200 });
+    const app = await stageApp(routes, { requestTimeoutMs: 200 });
     const response = await app.http[method](path).set(headers).expect(status);
     const [line, ...more] = answered(app);
     expect(more).toEqual([]);

@@ -3,10 +3,10 @@ import { compact, ecdsa } from '../support/forgeries/forge.ts';
 import type { Browser, Tab } from './browser.ts';
 import { judgeLogOut } from './internet.ts';
 import { DAY, expect, kernel, MINUTE, SECOND, tell, within } from './kernel.ts';
-import { BASE } from './requests.ts';
+import { BASE, json } from './requests.ts';
 import { deployment } from './service.ts';
 import { openTab } from './tab.ts';
-import { mailedCode, type Person, passwordOf, sendTwice, visit } from './visitor.ts';
+import { mailedCode, newKey, type Person, passwordOf, sendTwice, visit } from './visitor.ts';
 import { hasPassword, horizon, hotOf, lettersTo, userNamed, world } from './world.ts';
 
 /** What somebody does, one thing after the other, until the world ends. */
@@ -33,7 +33,20 @@ const register = async (person: Person, { auth }: Tab): Promise<boolean> => {
   const [username, [password]] = [person.name, person.passwords];
   const registration = auth.register({ username, email: `${username}@example.org`, ...(password && { password }) });
   const code = await tried(`${username} registers`, registration);
+  if (code === undefined && !password) await tried(`${username} adds a passkey`, addPasskey(person, auth));
   return code === undefined || code === 'AUTH_USER_DUPLICATE';
+};
+
+/** Who has nothing else gets recovery codes with it. */
+const addPasskey = async (person: Person, auth: AuthClient): Promise<void> => {
+  const post = async (path: string, body?: object) => {
+    const answer = await auth.fetch(`${BASE}/users/me/passkeys${path}`, { method: 'POST', ...(body && json(body)) });
+    return Object(await answer.json()).data;
+  };
+  const key = newKey();
+  const added = await post('', { credential: key.create((await post('/options')) ?? { challenge: 'none' }) });
+  if (added) person.keys.push(key);
+  if (added?.recoveryCodes) person.recoveryCodes = added.recoveryCodes;
 };
 
 const newTab = async (browser: Browser): Promise<Tab> => {

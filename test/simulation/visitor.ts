@@ -36,6 +36,7 @@ export const mailedCode = ({ name }: Person): string | undefined =>
 /** What the server of an application, or a page, sends twice when it gets no answer. */
 export const sendTwice = (browser: Browser, path: string, body: object, more: { origin?: null } = {}) =>
   Promise.allSettled([1, 2].map(() => browser.send('POST', path, { ...json(body), ...more })));
+export const newKey = () => authenticator({ rpId: new URL(BASE).hostname, origin: BASE });
 
 type Trip = { readonly person: Person; readonly browser: Browser; readonly token: string };
 type Form = ShownForm & { readonly page: string; readonly of: Page['forms'][string] };
@@ -73,7 +74,7 @@ const FIELDS: Readonly<Record<string, (trip: Trip, form: Form) => string | undef
     return codeAt(fields.secret || `${person.secrets.at(-1)}`, kernel.now());
   },
   async credential(trip, { page, options }) {
-    const [{ keys, chance }, key] = [trip.person, authenticator({ rpId: new URL(BASE).hostname, origin: BASE })];
+    const [{ keys, chance }, key] = [trip.person, newKey()];
     const isNew = page === 'factors' || page === 'new-passkey';
     if (isNew) keys.push(key);
     if (isNew) return JSON.stringify(key.create(options));

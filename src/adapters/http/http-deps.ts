@@ -69,7 +69,7 @@ export type HttpDeps = {
     fields: Iterable<readonly [string, string]> | null,
     work: () => Promise<string>,
   ) => Promise<string>;
-  readonly requestTimeout: number;
+  readonly requestTimeoutMs: number;
   /** SPEC "Slow-request logging". */
   readonly slowRequestThresholds: { readonly warn: number; readonly error: number };
   /** Called for each response. @param duration since the request arrived */

@@ -147,8 +147,7 @@ export const addPasskey =
   async (caller: Caller, { credential, name, mediation }: NewPasskey, origin: Origin = NO_ORIGIN) => {
     const { userId, sessionId } = caller;
     const challenge = openChallenge(deps, credential, 'passkey-registration');
-    if (challenge.userId !== userId || challenge.sessionId !== sessionId)
-      throw invalidPasskey('the challenge of another session');
+    if (challenge.sessionId !== sessionId) throw invalidPasskey('the challenge of another session');
     const verified = await deps.webauthn.verifyNew(credential, challenge.text, mediation);
     if (verified === null) throw invalidPasskey('the answer does not verify');
     const [, userHandle = ''] = challenge.value.split('.');

@@ -6,7 +6,7 @@ import { NEVER_CANCELLED, type Service } from '../service.ts';
 import { rememberedDeviceId as rememberedDevice } from '../sessions/end-sessions.ts';
 import type { ClientContext } from '../sessions/prove-device.ts';
 import { passkeysOf, useOnce } from '../storage/credentials.ts';
-import { assertMayLogIn, loginClient, openLogin } from './open-login.ts';
+import { loginClient, openLogin } from './open-login.ts';
 import { type LoginResult, newPendingLogin } from './pending-login.ts';
 
 export type AdoptDeps = Service & { readonly verifyAssertion: VerifyAssertion };
@@ -27,7 +27,6 @@ export const adopt =
     const assertion = await deps.verifyAssertion(input.assertion, now);
     if ('problem' in assertion) throw invalidAssertion(assertion.problem);
     const user = withFirstPassword(await deps.users.findById(assertion.userId));
-    assertMayLogIn(deps, user);
     const client = await loginClient(deps, input);
     const rememberedDeviceId = await rememberedDevice(deps, user, input.rememberedDevices ?? []);
     const login = { user, authentications: [{ method: 'adopted', at: now }], cancellation } as const;
@@ -35,7 +34,6 @@ export const adopt =
       const locked = withFirstPassword(await stores.users.lock(user.id));
       if (!(await useOnce(stores.records, `adoption ${assertion.id}`, assertion.expiresAt)))
         throw invalidAssertion('it was used before');
-      assertMayLogIn(deps, locked);
       if (!needsSecondFactor(deps, locked) || rememberedDeviceId !== null)
         return store(locked, { isOwnDevice: true, rememberedDeviceId });
       const hasOne = locked.secondFactorAt !== null || (await passkeysOf(stores.records, locked.id)).length > 0;

@@ -11,9 +11,10 @@ import type { Records, Stores } from '../storage/records.ts';
 import { removeRow, removeRows } from '../storage/rows.ts';
 import { assessTokens, reusedSessions, verifiedTokens } from './tokens.ts';
 
-const presentedIds = ({ secrets, clock }: Service, userId: string, texts: readonly string[]): ReadonlySet<string> => {
+/** The ids of the remembered devices in texts that a browser presents. They may be of other users. */
+const presentedIds = ({ secrets, clock }: Service, texts: readonly string[]): ReadonlySet<string> => {
   const signed = texts.map((text) => secrets.unsign(text, 'remembered-device', clock.now()));
-  return new Set(signed.flatMap((each) => (each?.userId === userId ? [each.sessionId] : [])));
+  return new Set(signed.flatMap((each) => each?.sessionId ?? []));
 };
 
 export const isRemembered = async ({ clock }: Sources, records: Records, user: User, id: string): Promise<boolean> => {
@@ -23,7 +24,7 @@ export const isRemembered = async ({ clock }: Sources, records: Records, user: U
 
 /** The id of the remembered device of a request. @param texts as the browser presents them. @param accepts whether a live device counts. */
 export const rememberedDeviceId = async (deps: Service, user: User, texts: readonly string[], accepts = remembers) => {
-  const ids = presentedIds(deps, user.id, texts);
+  const ids = presentedIds(deps, texts);
   if (ids.size === 0) return null;
   const now = deps.clock.now();
   const live = await devicesOf(deps.records, user.id, now);
@@ -43,7 +44,7 @@ export const rememberDevice = async (
   stores: Stores,
   { user: { id: userId }, texts, origin }: Remembering,
 ): Promise<string> => {
-  for (const id of presentedIds(deps, userId, texts))
+  for (const id of presentedIds(deps, texts))
     await forgetDevice(deps, stores, { id, userId }, { reason: 'replaced', origin });
   const now = deps.clock.now();
   const device = newRememberedDevice({ id: deps.ids.next(), userId }, origin, now);
@@ -148,9 +149,7 @@ export const endPresentedSessions = async (
   const own = verified.filter(({ claims }) => claims.sub === userId);
   const assessed = await assessTokens({ ...deps, sessions: stores.sessions }, own);
   const live = new Set(assessed.filter(({ status }) => status !== 'ended').map(({ token }) => token.sessionId));
-  const reused = reusedSessions(assessed);
-  await endReplayed(deps, stores, userId, reused, origin);
-  for (const { id } of reused) live.delete(id);
+  await endReplayed(deps, stores, userId, reusedSessions(assessed), origin);
   const current = new Set(assessed.filter(({ status }) => status === 'current').map(({ token }) => token.sessionId));
   // A log-in takes current tokens from the only browser that has them, so their sessions need not fill the list.
   const isListed = (id: string) => reason !== 'replaced' || !current.has(id);

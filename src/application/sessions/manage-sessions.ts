@@ -86,7 +86,7 @@ export const endOtherSessions =
   };
 
 const assertHasToken = async (deps: Service, stores: Stores, verified: readonly RefreshToken[], key: SessionKey) => {
-  const own = verified.filter(({ sessionId, claims }) => sessionId === key.id && claims.sub === key.userId);
+  const own = verified.filter(({ sessionId }) => sessionId === key.id);
   const assessed = await assessTokens({ ...deps, sessions: stores.sessions }, own, NOT_REQUIRED);
   const status = assessed.length === 0 ? null : mostFavorable(assessed).status;
   if (status === null || !isRefreshable(status))

@@ -53,16 +53,16 @@ const prepare = async (
   authenticated: Authenticated,
   ask: (session: Session) => HookClaims | Promise<HookClaims>,
 ): Promise<PreparedSession> => {
-  const { ids, clock, refreshLifetime, sessionMaxLifetime } = deps;
+  const { ids, clock, jwtRefreshExpiresIn, sessionMaxLifetime } = deps;
   const now = clock.now();
   const untilLimit =
-    sessionMaxLifetime === null ? refreshLifetime : authenticated.authenticatedAt + sessionMaxLifetime - now;
+    sessionMaxLifetime === null ? jwtRefreshExpiresIn : authenticated.authenticatedAt + sessionMaxLifetime - now;
   const session = newSession({
     id,
     userId: user.id,
     tokenId: ids.next(),
     now,
-    lifetime: Math.min(refreshLifetime, untilLimit),
+    lifetime: Math.min(jwtRefreshExpiresIn, untilLimit),
     device: { userAgent: origin.userAgent, address: origin.address },
     keys,
     authenticated,

@@ -82,7 +82,7 @@ export type Purge = (limit: number) => Promise<number>;
 export type PurgeDeps = Storage &
   Sources & {
     readonly eventsRetention: number;
-    readonly accessLifetime: number;
+    readonly jwtAccessExpiresIn: number;
   };
 
 /** Milliseconds in which expired values are kept, since the clock of another instance may be behind. */
@@ -112,7 +112,7 @@ export const purges = (deps: PurgeDeps) => {
     'remembered-devices': expired('rememberedDevices', 'expiresAt'),
     links: async (limit) => (await links(limit)) + (await invitations(limit)),
     'used-values': expired('usedValues', 'expiresAt', USED_KEPT),
-    'ended-sessions': expired('endedSessions', 'at', deps.accessLifetime + USED_KEPT),
+    'ended-sessions': expired('endedSessions', 'at', deps.jwtAccessExpiresIn + USED_KEPT),
     mailboxes: expired('mailboxes', 'refilledAt'),
     webhooks: (limit) =>
       transactions.run((stores) => purgeDeliveries(stores, clock.now() - DELIVERIES_KEPT, limit, clock.now())),

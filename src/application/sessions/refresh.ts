@@ -188,7 +188,7 @@ const nextRotation = (
     number: rotation,
     to: deps.ids.next(),
     at: now,
-    expiresAt: now + deps.refreshLifetime,
+    expiresAt: now + deps.jwtRefreshExpiresIn,
     maxAge: deps.sessionMaxLifetime,
     // The times of lost rotations are unknown, so this one begins a burst.
     continuesBurst: status !== 'recoverable' && continuesBurst(token, now, deps.replayPolicy),

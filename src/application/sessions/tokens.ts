@@ -129,7 +129,7 @@ export const issueAccess = async (
 
 /** @param cnf the key to which the token is bound. @throws AppError AUTH_FAILED when the user may not have tokens. */
 export const issueAccessToken = async (
-  { tokens, ids, accessLifetime: lifetime, jwtAuthenticationClaims, jwtSessionClaim = false }: Service,
+  { tokens, ids, jwtAccessExpiresIn: lifetime, jwtAuthenticationClaims, jwtSessionClaim = false }: Service,
   user: ClaimedUser | null,
   session: Pick<Session, 'id'> & Authenticated,
   now: number,

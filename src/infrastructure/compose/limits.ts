@@ -35,18 +35,18 @@ export const openLimits = async (
   onFallback?: () => void,
   shared?: Counts,
 ): Promise<Limits> => {
-  const urls = config.redisUrls;
+  const { redisUrl } = config;
   const own = memoryCounts();
   if (shared !== undefined) {
     const counts = sharedCounts({ shared, own }, logger, REDIS, onFallback);
     return { counts, checks: [], mode: () => (counts.isDegraded() ? 'degraded' : 'shared'), isRedisUp: null };
   }
-  if (urls.length === 0)
+  if (redisUrl === null)
     return { counts: { ...own, isDegraded: () => false }, checks: [], mode: () => 'process', isRedisUp: null };
   // Imported only with REDIS_URL: its library has some 50 modules.
   const { openOptionalRedis } = await import('../../adapters/redis/open.ts');
   const { watchRedis } = await import('./redis-check.ts');
-  const redis = await openOptionalRedis(urls, logger);
+  const redis = await openOptionalRedis(redisUrl, logger);
   opened.add(() => redis.disconnect());
   const { check, evicts } = watchRedis(redis, logger);
   // Logs at the start if Redis evicts keys.

@@ -95,7 +95,7 @@ export const openPorts = async (config: Config, logger: Logger, opened: PortOpti
   const hasher = passwordHasher({
     scheme: config.passwordHash,
     cost: config.bcryptCost,
-    maxWait: config.requestTimeout * HASHING_WAIT,
+    maxWait: config.requestTimeoutMs * HASHING_WAIT,
     runner: hashingThreads(config.workers),
   });
   const clock = overrides.clock ?? opened.clock;

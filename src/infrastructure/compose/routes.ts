@@ -129,7 +129,7 @@ export const declareRoutes = (
     ...errorRoutes(settings, () => catalog),
     keySetRoute(keySet),
     ...(config.jwtIssuer === null ? [] : [authorizationServerRoute(config.jwtIssuer, baseUrl, config.jwtBinding)]),
-    ...(endedFeed === null ? [] : [endedSessionsRoute(endedFeed, config.requestTimeout)]),
+    ...(endedFeed === null ? [] : [endedSessionsRoute(endedFeed, config.requestTimeoutMs)]),
     ...(deps.mailer === null && !config.userPages ? [] : [changePasswordRoute(passwordPageOf(config))]),
     ...(passkeysPage === null ? [] : [passkeyEndpointsRoute(passkeysPage)]),
     ...appRoutes(config.nativeApps, ownLinksOf(config)),
@@ -189,11 +189,11 @@ const CONSOLE = new URL('../../../console/page/', import.meta.url);
 const readConsole = (name: string): Promise<string> => readFile(new URL(name, CONSOLE), 'utf8');
 
 /** The files of the console, read for each request (ADR 0024). The page cannot read from the HttpOnly cookie how long it can be used. */
-const consoleFiles = ({ refreshLifetime, refreshCookie }: Config): ConsoleFiles => ({
+const consoleFiles = ({ jwtRefreshExpiresIn, refreshCookie }: Config): ConsoleFiles => ({
   page: async () =>
     (await readConsole('console.html')).replace(
       '{refreshLifetime}',
-      `${Math.min(refreshLifetime, refreshCookie.maxAge)}`,
+      `${Math.min(jwtRefreshExpiresIn, refreshCookie.maxAge)}`,
     ),
   style: () => readConsole('console.css'),
   script: () => readConsole('console.js'),

@@ -73,13 +73,14 @@ export const settingsOf = (env: Values) => {
   const domain = hostOf(new URL(baseUrl));
   const { ADOPTION_PUBLIC_KEY: publicKeys, VERIFY_PASSWORDS_AT: verifier } = env;
   return {
-    ...named(env, 'WORKERS', 'HOST', 'PORT', 'TRUST_PROXY', 'SHUTDOWN_DELAY', 'SLOW_REQUEST_THRESHOLDS', 'LOG_LEVEL'),
-    ...named(env, 'METRICS', 'APP_LINKS', 'NATIVE_APPS', 'PASSKEYS_PAGE_URL', 'DEFAULT_LOCALE', 'PAGE_TEMPLATES'),
-    ...named(env, 'DATA_DIR', 'MIGRATE_ON_START', 'EVENTS_RETENTION', 'PASSWORD_HASH', 'BCRYPT_COST'),
-    ...named(env, 'JWT_ISSUER', 'JWT_AUDIENCE', 'JWT_AUTHENTICATION_CLAIMS', 'JWT_SESSION_CLAIM'),
+    ...named(env, 'WORKERS', 'HOST', 'PORT', 'TRUST_PROXY', 'REQUEST_TIMEOUT_MS', 'SHUTDOWN_DELAY', 'LOG_LEVEL'),
+    ...named(env, 'SLOW_REQUEST_THRESHOLDS', 'METRICS', 'APP_LINKS', 'NATIVE_APPS', 'PASSKEYS_PAGE_URL'),
+    ...named(env, 'DEFAULT_LOCALE', 'PAGE_TEMPLATES', 'DATA_DIR', 'REDIS_URL', 'MIGRATE_ON_START', 'PASSWORD_HASH'),
+    ...named(env, 'BCRYPT_COST', 'PASSWORDS', 'LEAKED_PASSWORDS_FILE', 'LEAKED_PASSWORDS_URL', 'JWT_ISSUER'),
+    ...named(env, 'JWT_AUDIENCE', 'JWT_REFRESH_EXPIRES_IN', 'JWT_AUTHENTICATION_CLAIMS', 'JWT_SESSION_CLAIM'),
     ...named(env, 'SESSION_MAX_LIFETIME', 'DEVICE_BINDING', 'NEW_DEVICE_CODE', 'SECOND_FACTOR', 'FACTOR_KEYS'),
-    ...named(env, 'PASSWORDS', 'LEAKED_PASSWORDS_FILE', 'LEAKED_PASSWORDS_URL', 'MAIL_TEMPLATES'),
-    ...named(env, 'HOOK_BEFORE_REGISTER', 'HOOK_PRIVATE_KEY', 'WEBHOOK_ALLOWED_NETWORKS'),
+    ...named(env, 'EVENTS_RETENTION', 'MAIL_TEMPLATES', 'HOOK_BEFORE_REGISTER', 'HOOK_PRIVATE_KEY'),
+    ...named(env, 'WEBHOOK_ALLOWED_NETWORKS'),
     environment: env.NODE_ENV,
     /** Has no trailing slash. */
     baseUrl,
@@ -94,7 +95,6 @@ export const settingsOf = (env: Values) => {
     webauthn: { rpId: env.WEBAUTHN_RP_ID ?? domain, origins: [...new Set(origins)] },
     /** Whether there is the page `/console`, for developers. */
     console: !isProduction(env),
-    requestTimeout: env.REQUEST_TIMEOUT_MS,
     // The default names every tier.
     rateLimits: { ...rateLimits.parse(RATE_LIMITS[env.NODE_ENV]), ...env.RATE_LIMITS } as RateLimits,
     /** With an `endpoint` of `null`, no spans are recorded. */
@@ -105,8 +105,6 @@ export const settingsOf = (env: Values) => {
     officeLink: env.ADMIN_USERS === undefined ? null : `${adminUrlOf(env)}/office/signed-in`,
 
     database: databaseOf(env),
-    /** One URL is a server or a node of a cluster, several are nodes or sentinels. Empty: no Redis. */
-    redisUrls: env.REDIS_URL ?? [],
     passwordLimits: { minLength: env.PASSWORD_MIN_LENGTH, maxBytes: PASSWORD_MAX_BYTES[env.PASSWORD_HASH] },
     /** The name of the product, its host, and the parts of it. */
     productWords: [env.BRAND_NAME ?? '', domain, ...domain.split('.')],
@@ -114,8 +112,7 @@ export const settingsOf = (env: Values) => {
 
     /** `null`: the service generates its own in `dataDir`. Never in production. */
     keys: keysOf(env),
-    accessLifetime: accessLifetimeOf(env),
-    refreshLifetime: env.JWT_REFRESH_EXPIRES_IN,
+    jwtAccessExpiresIn: accessLifetimeOf(env),
     jwtBinding: env.JWT_BINDING === 'on',
     raceWindow: raceWindowOf(env),
     replayWindow: env.JWT_REFRESH_REPLAY_WINDOW,

@@ -26,7 +26,7 @@ type Address = { readonly host: string; readonly port: number };
 
 type Options = Address & {
   /** Milliseconds in which a request must arrive completely. A connection without traffic is closed within four times as long. */
-  readonly requestTimeout: number;
+  readonly requestTimeoutMs: number;
 };
 
 type ServerHandlers = Pick<HttpHandlers, 'request' | 'errorResponse'>;
@@ -46,7 +46,7 @@ const GRACE = 1_000;
 export const listen = async (handlers: ServerHandlers, options: Options, settings: Settings = 'HOST and PORT') => {
   const connections: Connections = new Map();
   const state = { closing: false };
-  const server = boundedServer(options.requestTimeout, MAX_CONNECTIONS[settings]);
+  const server = boundedServer(options.requestTimeoutMs, MAX_CONNECTIONS[settings]);
   server.on('connection', (socket: Socket) => {
     connections.set(socket, new Connection(socket));
     socket.once('close', () => connections.delete(socket));
@@ -61,7 +61,7 @@ export const listen = async (handlers: ServerHandlers, options: Options, setting
     close: () => {
       state.closing = true;
       for (const connection of connections.values()) connection.closeAfterPending();
-      return closed(server, connections, options.requestTimeout + GRACE);
+      return closed(server, connections, options.requestTimeoutMs + GRACE);
     },
     /** Closes at once, whatever is in progress. */
     closeNow: () => closed(server, connections, 0),
@@ -184,5 +184,5 @@ export const listenForMetrics = (metrics: Scraped, address: Address) => {
     );
   };
   const errorResponse = async (status: number) => ({ status, headers: [], body: '' });
-  return listen({ request, errorResponse }, { ...address, requestTimeout: SCRAPE_TIMEOUT }, 'METRICS');
+  return listen({ request, errorResponse }, { ...address, requestTimeoutMs: SCRAPE_TIMEOUT }, 'METRICS');
 };

@@ -7,7 +7,7 @@ import type { Notice } from '../../../src/domain/event-table.ts';
 import { UNDO_LIFETIME } from '../../../src/domain/link.ts';
 import { BOB, DUPLICATE, EMAIL, INVALID_LINK, ORIGIN, registeredAda, WRONG_PASSWORD } from '../../support/account.ts';
 import { ADA, DAY, MINUTE, rejections } from '../../support/application.ts';
-import { aLink } from '../../support/builders.ts';
+import { aLink, aSession } from '../../support/builders.ts';
 
 const NEW_EMAIL = 'ada@new.example.org';
 const ANOTHER_EMAIL = 'ada@another.example.org';
@@ -108,9 +108,11 @@ describe('confirmEmailChange', () => {
       userId: user.id,
     };
     await app.sessions.end(ended);
+    const expired = aSession({ userId: user.id, expiresAt: app.clock.now() });
+    await app.sessions.add(expired);
     const before = await ofAda();
     const required = { code: 'CLIENT_PARAMS_VALIDATION_FAILED', details: [{ field: 'password', code: 'required' }] };
-    for (const given of [undefined, ofBob, ended, { ...ofBob, userId: user.id }]) {
+    for (const given of [undefined, ofBob, ended, expired, { ...ofBob, userId: user.id }]) {
       await expect(confirmChange({ token, session: given })).rejects.toMatchObject(required);
     }
     await expect(confirm(token, BOB.password)).rejects.toMatchObject(WRONG_PASSWORD);

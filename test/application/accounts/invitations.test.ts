@@ -6,12 +6,13 @@ import { findInvitation, listInvitations } from '../../../src/application/storag
 import { eventsOf, takeOperatorEvents } from '../../../src/application/storage/events.ts';
 import type { Stored } from '../../../src/application/storage/records.ts';
 import { INVITATIONS_AT_MOST } from '../../../src/domain/registration.ts';
-import { ORIGIN } from '../../support/account.ts';
+import { DUPLICATE, ORIGIN } from '../../support/account.ts';
 import { ADA, application, DAY } from '../../support/application.ts';
 import { anInvitation } from '../../support/builders.ts';
 import { applicationWithMail } from '../../support/mail/sender.ts';
 import { atCall } from '../../support/records/at-call.ts';
 import { changedStorage } from '../../support/storage/changed-storage.ts';
+import { beforeNextTransaction } from '../../support/transactions.ts';
 
 const EMAIL = 'ada@example.org';
 const REFUSED = { code: 'AUTH_REGISTRATION_REFUSED' };
@@ -146,6 +147,19 @@ describe('an invitation', () => {
     expect(await ask(EMAIL)).toMatchObject({ email: EMAIL });
     expect(await ask('eve@example.org')).toBe('too-many');
     expect(await ask(EMAIL)).toMatchObject({ email: EMAIL });
+  });
+
+  it.each([
+    ['somebody proves', { emailVerifiedAt: 1 }],
+    ['gets another address', { email: 'ada@elsewhere.example' }],
+  ])('takes no account over that %s at that moment', async (_what, change) => {
+    const { app, give, link } = setUp();
+    const { user } = await app.register(ADA);
+    await give();
+    const input = { ...ADA, username: 'Invited', invitation: await link() };
+    beforeNextTransaction(app, () => app.users.update(user.id, { ...change, now: 1 }));
+    await expect(app.register(input)).rejects.toMatchObject(DUPLICATE);
+    expect(await app.users.findById(user.id)).toMatchObject({ username: ADA.username, ...change });
   });
 
   it('is valid again after a registration that was cancelled too late', async () => {

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { finishLogin } from '../../../src/application/factors/finish-login.ts';
 import { makeRecoveryCodes } from '../../../src/application/factors/manage-factors.ts';
 import { login } from '../../../src/application/login/login.ts';
+import { BOB } from '../../support/account.ts';
 import { ADA } from '../../support/application.ts';
 import { person } from '../../support/takeover/person.ts';
 import { takeoverWorld } from '../../support/takeover/world.ts';
@@ -48,4 +49,14 @@ it('a log-in is not finished when the password is changed at that moment', async
   beforeNextTransaction(deps, async () => void (await deps.users.setPasswordHash(userId, hash)));
   const refused = { code: 'AUTH_SECOND_FACTOR_INVALID' };
   await expect(finishLogin(deps)({ pendingLogins: [pending[0]], factor: { code } })).rejects.toMatchObject(refused);
+});
+
+it('guesses with a session of another user are counted as those of anybody', async () => {
+  const { world, pending } = await setUp();
+  const { refreshToken } = await world.app.register(BOB);
+  const guess = (...refreshTokens: string[]) =>
+    finishLogin(world.deps)({ pendingLogins: [pending[0]], factor: { code: 'wrong' }, refreshTokens });
+  for (let time = 0; time < 50; time += 1)
+    await expect(guess()).rejects.toMatchObject({ code: 'AUTH_SECOND_FACTOR_INVALID' });
+  await expect(guess(refreshToken)).rejects.toMatchObject({ code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED' });
 });

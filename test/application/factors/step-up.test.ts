@@ -7,7 +7,7 @@ import { assertSteppedUp, stepUp } from '../../../src/application/factors/step-u
 import { lockedFactorOwner } from '../../../src/application/sessions/current-user.ts';
 import { prepareSession, replaceSession, storeSession } from '../../../src/application/sessions/open-session.ts';
 import { eventsOf } from '../../../src/application/storage/events.ts';
-import { authenticatedBy, FACTOR_CHANGE, type Method } from '../../../src/domain/assurance.ts';
+import { authenticatedBy, FACTOR_CHANGE, type Method, type SecondFactorPolicy } from '../../../src/domain/assurance.ts';
 import { NO_KEYS } from '../../../src/domain/device.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { registeredAda } from '../../support/account.ts';
@@ -236,14 +236,21 @@ describe('for a user who has a second factor', () => {
   });
 });
 
-it('a change of factors is refused in a session that the guard admitted before its user got a second factor', async () => {
-  const { app, user, session, about } = await registeredAda();
+const operators = [{ attribute: 'roles', value: 'admin', scopes: ['users:read'] as const }];
+
+it.each<[string, SecondFactorPolicy, object]>([
+  ['that the guard admitted before its user got a second factor', {}, { secondFactorAt: 1 }],
+  ['without the passkey of its user, where all need a second factor', { secondFactor: 'required' }, {}],
+  ['without the passkey of an operator', { operators }, { attributes: { roles: ['admin'] } }],
+])('a change of factors is refused in a session %s', async (_which, policy, change) => {
+  const { app: service, user, session, about } = await registeredAda();
+  const app = { ...service, ...policy };
   const now = app.clock.now();
   const factor = aFactor({ userId: user.id, confirmedAt: now });
   const passkey = aPasskey({ userId: user.id });
   await app.records.insert('factors', factor);
   await app.records.insert('passkeys', passkey);
-  await app.users.update(user.id, { secondFactorAt: now, now });
+  await app.users.update(user.id, { ...change, now });
   const before = await about(user.id);
   const caller = { userId: user.id, sessionId: session.sessionId };
   const changes = [

@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { linkIdentity, listIdentities, unlinkIdentity } from '../../../src/application/identities/at-provider.ts';
+import {
+  linkIdentity,
+  linkKept,
+  listIdentities,
+  unlinkIdentity,
+} from '../../../src/application/identities/at-provider.ts';
 import { signIn } from '../../../src/application/identities/sign-in.ts';
 import type { Service } from '../../../src/application/service.ts';
 import { findIdentity } from '../../../src/application/storage/credentials.ts';
 import type { VerifiedIdentity } from '../../../src/domain/identity.ts';
-import { BOB, EMAIL, registeredAda } from '../../support/account.ts';
+import { BOB, EMAIL, ORIGIN, registeredAda } from '../../support/account.ts';
 import { MINUTE } from '../../support/application.ts';
 import { anIdentity, aPasskey } from '../../support/builders.ts';
 
@@ -69,6 +74,26 @@ describe('linkIdentity', () => {
     expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
     expect(outcomes.find(({ status }) => status === 'rejected')).toMatchObject({ reason: CONFLICT });
   });
+});
+
+const KEPT = { ...IDENTITY, email: EMAIL };
+
+it.each<[string, (world: Awaited<ReturnType<typeof setUp>>) => Promise<unknown>, number]>([
+  ['is linked by the next log-in', async () => undefined, 1],
+  ['is not if the password has changed', ({ setPassword }) => setPassword('staple battery', { isNew: true }), 0],
+  ['is not if the address has', ({ app, user }) => app.users.update(user.id, { email: 'ada@new.example', now: 1 }), 0],
+  [
+    'is not if its owner has removed it',
+    async ({ caller, link, unlink }) => unlink(caller, (await link(caller, KEPT)).id),
+    0,
+  ],
+])('an identity that a browser has kept %s', async (_what, meanwhile, linked) => {
+  const world = await setUp();
+  const { app, user, session, caller, list } = world;
+  const text = app.secrets.encrypt(JSON.stringify(['kept-identity', KEPT, user.id, 0]), app.clock.now() + MINUTE);
+  await meanwhile(world);
+  await linkKept(app)([text], { ...session, user }, ORIGIN);
+  expect(await list(caller)).toHaveLength(linked);
 });
 
 describe('unlinkIdentity', () => {

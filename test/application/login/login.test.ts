@@ -1,11 +1,13 @@
 // Proves ASVS 7.2.4; theft-1
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
+import { logInWithCode, requestLoginCode } from '../../../src/application/accounts/login-by-code.ts';
 import { keyedMutex, login } from '../../../src/application/login/login.ts';
 import type { Session } from '../../../src/domain/session.ts';
-import { BOB, ORIGIN, registeredAda } from '../../support/account.ts';
+import { BOB, EMAIL, ORIGIN, registeredAda } from '../../support/account.ts';
 import { ADA, application, MINUTE } from '../../support/application.ts';
 import { plainTokenSigner } from '../../support/fakes.ts';
+import { beforeNextTransaction } from '../../support/transactions.ts';
 
 const setUp = async () => {
   const app = application();
@@ -107,13 +109,15 @@ describe('a log-in that presents refresh tokens', () => {
     ]);
   });
 
-  it('ends no session of another user, and none that has already ended', async () => {
+  it('ends no session of another user, also by a reused token, and none that has already ended', async () => {
     const { app, session, happened } = await registeredAda();
     const bob = await app.register(BOB);
+    const { refreshToken } = await app.refresh([bob.refreshToken]);
+    app.clock.advance(MINUTE);
     await app.logout([session.refreshToken]);
-    await app.login(presenting(bob.refreshToken, session.refreshToken));
+    for (const ofBob of [refreshToken, bob.refreshToken]) await app.login(presenting(ofBob, session.refreshToken));
     expect((await happened()).slice(0, 2)).toEqual(['logged-in', 'session-ended: logout']);
-    expect(await app.refresh([bob.refreshToken])).toHaveProperty('accessToken');
+    expect(await app.refresh([refreshToken])).toHaveProperty('accessToken');
   });
 
   it('ends none when it is refused', async () => {
@@ -140,6 +144,21 @@ describe('a log-in that presents refresh tokens', () => {
       counts.push(verified);
     }
     expect(counts).toEqual([2, 2]);
+  });
+});
+
+it.each<[string, (ada: Awaited<ReturnType<typeof registeredAda>>) => Promise<unknown>]>([
+  ['address', ({ app, user: { id } }) => app.users.update(id, { email: 'ada@new.example', now: 1 })],
+  ['password', ({ setPassword }) => setPassword('staple battery', { isNew: true })],
+])('a code by mail opens no session of an account that gets another %s at that moment', async (_what, change) => {
+  const ada = await registeredAda();
+  const { app } = ada;
+  const asked = [await requestLoginCode(app)({ account: EMAIL })];
+  const [mail] = await app.sendAll();
+  const [code = ''] = /^\d{8}$/m.exec(mail?.text ?? '') ?? [];
+  beforeNextTransaction(app, () => change(ada));
+  await expect(logInWithCode(app)({ code, asked })).rejects.toMatchObject({
+    reason: 'the user was deleted, or has another address or password',
   });
 });
 

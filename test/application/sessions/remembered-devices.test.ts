@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { rememberDevice } from '../../../src/application/sessions/end-sessions.ts';
-import { DEVICES_PER_USER } from '../../../src/domain/device.ts';
+import { prepareSession, storeSession } from '../../../src/application/sessions/open-session.ts';
+import { DEVICES_PER_USER, NO_KEYS } from '../../../src/domain/device.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { SESSIONS_PER_USER } from '../../../src/domain/session.ts';
 import { inShort, ORIGIN, registeredAda } from '../../support/account.ts';
@@ -50,6 +51,24 @@ describe('a remembered device', () => {
     expect(events.filter(({ kind }) => kind === 'device-forgotten').map(inShort)).toEqual([
       'device-forgotten: evicted',
     ]);
+  });
+
+  it('counts as it is when the session is stored: not if it was forgotten meanwhile, or the password is newer', async () => {
+    const { app, user, session, remember, devices } = await setUp();
+    for (let time = 0; time < 2; time += 1) await remember();
+    const [forgotten = '', live] = (await devices()).map(({ id }) => id);
+    await app.endOwnSession({ userId: user.id, sessionId: session.sessionId }, forgotten);
+    const authentications = [{ method: 'password', at: app.clock.now() }] as const;
+    const open = async (rememberedDeviceId = '', owner = user) => {
+      const given = { user: owner, origin: ORIGIN };
+      const prepared = await prepareSession(app, { ...given, keys: NO_KEYS, authentications });
+      const opening = { ...given, kind: 'logged-in', rememberedDeviceId } as const;
+      await app.transactions.run((stores) => storeSession(app, stores, prepared.session, opening));
+    };
+    const refused = { code: 'AUTH_SECOND_FACTOR_REQUIRED' };
+    await expect(open(forgotten)).rejects.toMatchObject(refused);
+    await expect(open(live, { ...user, passwordChangedAt: app.clock.now() + 1 })).rejects.toMatchObject(refused);
+    await open(live);
   });
 
   it('is listed after the sessions, the latest first, and forgotten there', async () => {

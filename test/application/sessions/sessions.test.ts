@@ -1,7 +1,9 @@
 // Proves ASVS 8.2.2; theft-1, member-1
 import { describe, expect, it } from 'vitest';
+import { endOtherSessions } from '../../../src/application/sessions/manage-sessions.ts';
 import { eventsOf } from '../../../src/application/storage/events.ts';
-import { BOB, ENDED, inShort, ORIGIN } from '../../support/account.ts';
+import { NO_ORIGIN } from '../../../src/domain/event.ts';
+import { BOB, EMAIL, ENDED, inShort, ORIGIN, registeredAda } from '../../support/account.ts';
 import { ADA, application, DAY, MINUTE, rejections } from '../../support/application.ts';
 
 const LAPTOP = { userAgent: 'a laptop', address: '192.0.2.0/24' };
@@ -93,6 +95,16 @@ describe('endOtherSessions', () => {
       'session-ended: replaced',
       'session-ended: all-ended',
     ]);
+  });
+
+  it.each([
+    ['a device that is new', ORIGIN, [`new-device to ${EMAIL}`]],
+    ['no device that is known', NO_ORIGIN, []],
+  ])('tells the user of %s', async (_what, origin, mails) => {
+    const { app, user, session, pending } = await registeredAda();
+    const { sessionId, refreshToken } = session;
+    await endOtherSessions(app)({ userId: user.id, sessionId, presented: [refreshToken], origin });
+    expect(await pending()).toEqual(mails);
   });
 
   it('needs a refresh token of the session that is good for a refresh: an access token alone opens no session', async () => {

@@ -7,7 +7,7 @@ import { aPerson, startService } from '../../support/http/service.ts';
 import { probe, stageApp } from '../../support/http/stage-app.ts';
 
 /** A short time-out in milliseconds, long enough for a handler that returns at once. */
-const SHORT = { requestTimeout: 100 };
+const SHORT = { requestTimeoutMs: 100 };
 
 /** A handler that settles when the test calls `resolve` or `reject`, and its input. */
 const controlled = () => {
@@ -99,7 +99,7 @@ describe('a handler that is in time', () => {
 
   it('leaves no timer behind', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
-    const { http } = await stageApp([probe(() => null)], { requestTimeout: 2_000_000 });
+    const { http } = await stageApp([probe(() => null)], { requestTimeoutMs: 2_000_000 });
     await http.get('/probe').expect(200);
     const before = timers();
     for (let sent = 0; sent < 10; sent += 1) await http.get('/probe').expect(200);

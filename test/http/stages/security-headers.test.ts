@@ -40,7 +40,7 @@ it.each([
   [503, 'get', '/hanging', {}, 0],
 ] as const)('security headers are in a response with status %i', async (status, method, path, headers, before) => {
   const rateLimits = { global: null, public: null, strict: { requests: 1, window: 60_000 } };
-  const { http } = await stageApp(routes, { rateLimits, requestTimeout: 300 });
+  const { http } = await stageApp(routes, { rateLimits, requestTimeoutMs: 300 });
   for (let sent = 0; sent < before; sent += 1) await http[method](path);
 
   const response = await http[method](path).set(headers).expect(status);

@@ -25,7 +25,7 @@ describe('a secret in a file', () => {
     const config = parseConfig(Object.fromEntries(inFiles));
     expect(config).toMatchObject({
       database: { url: NO_WARNINGS.DATABASE_URL },
-      redisUrls: ['redis://:p@r'],
+      redisUrl: ['redis://:p@r'],
       mail: { url: NO_WARNINGS.MAIL_URL },
       factorKeys: [Buffer.alloc(32)],
     });
@@ -36,7 +36,7 @@ describe('a secret in a file', () => {
   it('may be written by an editor on Windows, and is refused in an encoding of its own', () => {
     const url = 'redis://:p%C3%A9@r';
     for (const content of [Buffer.from(`\uFEFF${url}\r\n`), Buffer.from(`\uFEFF${url}`, 'utf16le')])
-      expect(parseConfig({ ...DEVELOPMENT, REDIS_URL_FILE: fileWith(content) }).redisUrls).toEqual([url]);
+      expect(parseConfig({ ...DEVELOPMENT, REDIS_URL_FILE: fileWith(content) }).redisUrl).toEqual([url]);
     for (const content of [Buffer.from('redis://:é@r', 'latin1'), Buffer.from('redis://r', 'utf16le')])
       expect(problemsOf({ REDIS_URL_FILE: fileWith(content) })).toEqual([
         'REDIS_URL_FILE: the file cannot be read: it is neither UTF-8, nor UTF-16 with a byte order mark',

@@ -55,7 +55,7 @@ const filled = async () => {
     secrets: randomSecrets,
     ids,
     eventsRetention: RETENTION,
-    accessLifetime: MINUTE,
+    jwtAccessExpiresIn: MINUTE,
   };
 };
 

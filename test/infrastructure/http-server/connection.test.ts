@@ -12,7 +12,7 @@ it.each([
       request: (_incoming, response) => void response.end('served'),
       errorResponse: () => Promise.reject(new Error('broken')),
     },
-    { host: '127.0.0.1', port: 0, requestTimeout: 5_000 },
+    { host: '127.0.0.1', port: 0, requestTimeoutMs: 5_000 },
   );
   const url = `http://127.0.0.1:${server.address.port}`;
   const refused = openSocket(url);

@@ -68,7 +68,7 @@ export const stageDeps = (given: Partial<StageDeps> = {}): StageDeps & { readonl
     rateLimits: { global: null, strict: null, public: null },
     counts: memoryCounts(),
     answerOnce: repeatedRequests(memoryCounts(), sealedBy, randomSecrets.random),
-    requestTimeout: 30_000,
+    requestTimeoutMs: 30_000,
     slowRequestThresholds: { warn: 1_000, error: 3_000 },
     trustProxy: 0,
     logs,
@@ -87,16 +87,16 @@ export type StageApp = {
 
 /**
  * Starts the application, as `compose.ts` composes it, with the given routes, until the end of the test.
- * @param requestTimeout milliseconds in which a request must arrive; the time of its handler does not count.
+ * @param requestTimeoutMs milliseconds in which a request must arrive; the time of its handler does not count.
  */
 export const stageApp = async (
   routes: readonly Route[],
   given: Partial<StageDeps> = {},
-  requestTimeout = 30_000,
+  requestTimeoutMs = 30_000,
 ): Promise<StageApp> => {
   const { logs, ...deps } = stageDeps(given);
   const { handlers, assertDocumented, undocumented } = watched(createApp(routes, deps), routes);
-  const server = await listen(handlers, { host: '127.0.0.1', port: 0, requestTimeout });
+  const server = await listen(handlers, { host: '127.0.0.1', port: 0, requestTimeoutMs });
   onTestFinished(async () => {
     await server.close();
     assertDocumented();

@@ -335,6 +335,6 @@ export const USE_CASES: Readonly<Record<string, Case | Prepare>> = {
   },
   purges: ({ service, clock }) => {
     clock.advance(60 * WEEK);
-    return () => purges({ ...service.deps, eventsRetention: WEEK, accessLifetime: 0 }).sessions(100);
+    return () => purges({ ...service.deps, eventsRetention: WEEK, jwtAccessExpiresIn: 0 }).sessions(100);
   },
 };

@@ -13,11 +13,11 @@ import { type Route, route } from '../routing/define-route.ts';
 const { Router }: typeof koaRouter = createRequire(import.meta.url)('@koa/router');
 
 /** Stage 10: after the time-out the client gets 503, and the signal tells the handler to stop. */
-export const handlerTimeout = ({ requestTimeout }: Pick<HttpDeps, 'requestTimeout'>): Middleware =>
+export const handlerTimeout = ({ requestTimeoutMs }: Pick<HttpDeps, 'requestTimeoutMs'>): Middleware =>
   function handlerTimeout(ctx, next) {
     const controller = new AbortController();
     ctx.state.signal = controller.signal;
-    return withTimeout(requestTimeout, next(), () => {
+    return withTimeout(requestTimeoutMs, next(), () => {
       const error = httpFailure(503, { reason: 'the handler took too long', retryAfter: 1 });
       controller.abort(error);
       return error;

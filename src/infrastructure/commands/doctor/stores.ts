@@ -136,10 +136,10 @@ export const clockFinding = (before: number, other: number, after: number): Find
 };
 
 /** Examines a Redis, or all masters of a cluster. It connects and counts as the service does. */
-export const redis = async ({ config: { redisUrls } }: SetUp): Promise<Findings> => {
-  if (redisUrls.length === 0)
+export const redis = async ({ config: { redisUrl } }: SetUp): Promise<Findings> => {
+  if (redisUrl === null)
     return note('redis.none', 'REDIS_URL is unset: each instance counts for itself.', 'Set it for several instances.');
-  const client = await openRedis(redisUrls, pino({ level: 'silent' })).catch((error: Error) => error);
+  const client = await openRedis(redisUrl, pino({ level: 'silent' })).catch((error: Error) => error);
   if (client instanceof Error)
     return warning(
       'redis.unreachable',

@@ -48,12 +48,12 @@ export const writePages = async (directory: string | undefined, pages: readonly 
  * @throws ConfigError, or Error when the environment has no keys
  */
 export const rotateKeys = async (env: Env): Promise<Page[]> => {
-  const { keys, accessLifetime, refreshLifetime } = parseConfig(env);
+  const { keys, jwtAccessExpiresIn, jwtRefreshExpiresIn } = parseConfig(env);
   if (keys === null)
     throw new Error('There are no keys in the environment to rotate. Create the first ones with generate.');
   const now = systemClock.now();
-  const access = await rotationOf('access', keys.access, now + accessLifetime);
-  const refresh = await rotationOf('refresh', keys.refresh, now + refreshLifetime);
+  const access = await rotationOf('access', keys.access, now + jwtAccessExpiresIn);
+  const refresh = await rotationOf('refresh', keys.refresh, now + jwtRefreshExpiresIn);
   return [[access.kids, refresh.kids, ...ANNOUNCE], SWITCH, RETIRE].map((comment, at) => {
     const lines = [access, refresh].flatMap(({ steps }) => steps[at] ?? []);
     return page(`step-${at + 1}.env`, comment, lines);

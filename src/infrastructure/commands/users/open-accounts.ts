@@ -26,7 +26,7 @@ const attemptsOf = (
   { attempts, clock }: PortOverrides & { readonly clock: Clock },
 ): Pick<LoginAttempts, 'forget'> | null => {
   if (attempts !== undefined) return attempts;
-  if (config.redisUrls.length === 0) return null;
+  if (config.redisUrl === null) return null;
   let counting: Promise<LoginAttempts> | undefined;
   const open = async () => {
     // Few commands need them.

@@ -107,7 +107,7 @@ export const reserveUndo = async (deps: Core, stores: Stores, user: Owner, added
   return since;
 };
 
-/** Reserves an address that its user gives up. Its link undoes as much as the earliest one for the address; for an unproven address, everything. */
+/** Reserves an address that its user gives up. Its link leaves what the earliest link for the address leaves; of an unproven address, no way in. */
 export const reserveAddress = async (deps: Core, stores: Stores, user: Owner & Pick<User, 'emailVerifiedAt'>) => {
   const undos = (await undosOf(deps, stores, user.id)).filter(({ email }) => email === user.email);
   const [first = { since: 0, keeps: await waysNow(stores, user.id, []) }] = undos.sort((a, b) => a.since - b.since);

@@ -28,7 +28,7 @@ export type Pause = (time: number) => Promise<unknown>;
 /** What a change needs besides the stores that it changes. */
 export type Sources = { readonly clock: Clock; readonly ids: IdGenerator; readonly secrets: RandomSecrets };
 
-/** What changes accounts, in the service and in the commands of operators. */
+/** What use cases that change accounts get, in the service and in commands of operators. */
 export type Core = Storage &
   Sources & {
     readonly registration?: RegistrationPolicy | undefined;
@@ -50,7 +50,7 @@ export type Ports = Storage &
     readonly ids: IdGenerator;
   };
 
-/** What an operator has decided. Durations are in milliseconds. */
+/** Decisions of the operator. Durations are in milliseconds. */
 type Policies = SecondFactorPolicy &
   ReplayPolicy & {
     readonly passwordLimits: PasswordLimits;

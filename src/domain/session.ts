@@ -1,6 +1,5 @@
 import type { Authenticated } from './assurance.ts';
-import type { Device } from './device.ts';
-import { type DeviceKeys, deviceStatus, type Evidence, keysAfter } from './device.ts';
+import { type Device, type DeviceKeys, deviceStatus, type Evidence, keysAfter } from './device.ts';
 import type { UserInTokens } from './user.ts';
 
 /**
@@ -98,9 +97,9 @@ export type Rotation = {
   readonly evidence: Evidence;
 };
 
+/** What new tokens need from a session, which is read together with its user. */
 export type PartWithUser = Pick<Session, 'expiresAt' | 'deviceKey' | 'browserKey'> & Authenticated;
 
-/** What the claims of the new tokens need from a rotated session. */
 export type RotatedSession = PartWithUser & { readonly user: UserInTokens };
 
 export type RotationOutcome =

@@ -19,7 +19,7 @@ import { removeRow } from '../storage/rows.ts';
 type StoredWay = { readonly id: string; readonly createdAt?: number };
 
 type EndWaysOptions = Omit<Ending, 'reason'> & {
-  /** Whether the password belongs to who acts. Default: it does not. */
+  /** Whether whoever acts knows the password. Default: it is not known. */
   readonly isPasswordShown?: boolean;
   readonly passwordHash?: string;
   readonly exceptId?: string;
@@ -117,7 +117,7 @@ const hasSession = async (deps: Service, { sessions }: Stores, userId: string, v
   return assessed.some(({ status }) => status !== 'ended' && status !== 'reused');
 };
 
-/** Ends what was added to an account before its address was proven, and its language. Imported apps stay: they are the owner's, and let nobody in alone. */
+/** Ends what was added to an account before its address was proven, and sets its language anew. Imported apps stay: they are the owner's, and no way in alone. */
 export const endUnproven = async (
   deps: Core,
   stores: Stores,

@@ -39,7 +39,7 @@ export const addApp = async (
 };
 
 type Enrolment = {
-  /** Locked in this transaction, in which the code that confirms the apps was used. */
+  /** Locked in this transaction, in which the first code of the apps was used. */
   readonly user: User;
   readonly appIds: readonly string[];
   readonly sessionId: string;

@@ -37,8 +37,9 @@ export type Purpose = Pick<SignIn, 'invitation' | 'extra'> & {
 
 export type Start = Purpose & { readonly secrets: SignInSecrets; readonly startedAt: number };
 
-const KIND = 'sign-in';
-const KEPT = 'kept-identity';
+/** The kinds of texts that the browser keeps encrypted. */
+const START_KIND = 'sign-in';
+const KEPT_KIND = 'kept-identity';
 
 export const providerOf = ({ providers }: Service, name: string): IdentityProvider => {
   const provider = providers.get(name);
@@ -52,11 +53,12 @@ export const startAtProvider = (deps: Service) => async (purpose: Purpose, isAga
   const [state, nonce, verifier] = [secrets.random(), secrets.random(), secrets.random()];
   const url = await providerOf(deps, purpose.provider).begin({ state, nonce, verifier }, isAgain);
   const start: Start = { ...purpose, secrets: { state, nonce, verifier }, startedAt: clock.now() };
-  return { url, state, sealed: secrets.encrypt(JSON.stringify([KIND, start]), start.startedAt + START_LIFETIME) };
+  return { url, state, sealed: secrets.encrypt(JSON.stringify([START_KIND, start]), start.startedAt + START_LIFETIME) };
 };
 
 /** The sign-ins that a browser has begun. @param texts as it presents them. */
-export const openStarts = (deps: Service, texts: readonly string[]) => openSealed<[Start]>(deps, texts, KIND).flat();
+export const openStarts = (deps: Service, texts: readonly string[]) =>
+  openSealed<[Start]>(deps, texts, START_KIND).flat();
 
 export const unprovenIdentity = (reason: string): AppError => new AppError('AUTH_IDENTITY_UNPROVEN', { reason });
 
@@ -83,7 +85,7 @@ export const finishAtProvider = (deps: Service) => {
       return logIn({ ...device, identity, invitation, extra }, cancellation).catch(async (error: unknown) => {
         if (!(error instanceof AppError) || error.reason !== NOT_LINKED) throw error;
         const user = await deps.users.findByEmail(addressOf(identity) ?? '');
-        const text = JSON.stringify([KEPT, identity, user?.id, user?.passwordChangedAt]);
+        const text = JSON.stringify([KEPT_KIND, identity, user?.id, user?.passwordChangedAt]);
         return { kept: deps.secrets.encrypt(text, deps.clock.now() + START_LIFETIME) };
       });
     await link(caller, identity, device.origin);
@@ -92,14 +94,14 @@ export const finishAtProvider = (deps: Service) => {
 };
 
 /**
- * Links the identities that a browser has kept to the account of its log-in, if that has the same address and password as then. An identity that was
- * removed since, or cannot be linked, is ignored.
+ * Links the identities that a browser has kept to the account of its log-in, if that still has the same address and password. An identity that
+ * was removed since, or cannot be linked, is ignored.
  * @param texts as the browser presents them.
  */
 export const linkKept = (deps: Service) => {
   const link = linkIdentity(deps);
   return async (texts: readonly string[], { user: { id: userId }, sessionId }: OpenedSession, origin: Origin) => {
-    const sealed = openSealed<[VerifiedIdentity, string?, number?]>(deps, texts, KEPT);
+    const sealed = openSealed<[VerifiedIdentity, string?, number?]>(deps, texts, KEPT_KIND);
     for (const [kept, ownerId, passwordChangedAt] of sealed) {
       const user = await deps.users.findById(userId);
       const isSame = userId === ownerId && user?.passwordChangedAt === passwordChangedAt;
@@ -116,7 +118,7 @@ export const listIdentities = (deps: Core & Stores) => async (caller: Caller) =>
   return identitiesOf(deps.records, id);
 };
 
-/** Locks a user whose session is stepped up. The callback of a provider has no guard, so it is asked here. */
+/** Locks a user whose session is stepped up. The callback of a provider has no guard, so that is checked here. */
 const lockedSteppedUp = async (deps: Service, stores: Stores, caller: Caller) => {
   const user = await lockedFactorOwner(deps, stores, caller);
   const { session } = await liveSession({ sessions: stores.sessions, clock: deps.clock }, caller);

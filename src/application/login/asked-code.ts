@@ -9,11 +9,11 @@ import { addMessages } from '../storage/outbox.ts';
 import type { Stores } from '../storage/records.ts';
 import { reportRefusal } from './open-login.ts';
 
-/** A code by mail that a browser has asked for, in place of the password or in addition to it (ADR 0008). */
+/** A code by mail that a browser has asked for, in place of the password or with it (ADR 0008). */
 export type BrowserCode = AskedCode & {
   /** As it was typed. */
   readonly account: string;
-  /** Of a code in addition to a password: a hash of the account whose password was right, or a random text. */
+  /** Of a code with a password: a hash of the account whose password was right, or a random text. */
   readonly passwordShown?: string;
 };
 
@@ -23,7 +23,7 @@ export type AskedCodes = { readonly codes: readonly [BrowserCode, ...BrowserCode
 /** As many as fit into a cookie. */
 const MAX_BROWSER_CODES = 3;
 
-/** Codes in place of a password, or in addition to one. */
+/** Codes in place of a password, or with one. */
 type CodeKind = 'login-code' | 'new-device-code';
 
 /** @returns a text for a cookie, whose length does not show whether the accounts exist. */
@@ -41,7 +41,7 @@ export const unsealCodes = (deps: Pick<Service, 'secrets' | 'clock'>, texts: rea
 
 type CodeRequest = Pick<BrowserCode, 'account' | 'passwordShown'> & {
   readonly kind: CodeKind;
-  /** Only of a code in addition to a password. */
+  /** Only of a code with a password. */
   readonly isPasswordRight?: boolean;
   readonly origin: Origin;
   /** The codes that the browser has asked for before. */

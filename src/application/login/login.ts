@@ -141,8 +141,8 @@ const logInByRecoveryCode = async (
   const authentications = [{ method: 'recovery-code', at: deps.clock.now() }] as const;
   return openLogin(deps, client, { user, authentications, cancellation }, async (stores, store) => {
     const locked = await stores.users.lock(user.id);
-    const isAlone = locked !== null && (await hasNothingElse(deps, stores.records, locked));
-    if (!isAlone || !(await useCode(stores.records, user.id, hash)))
+    const isOnlyWay = locked !== null && (await hasNothingElse(deps, stores.records, locked));
+    if (!isOnlyWay || !(await useCode(stores.records, user.id, hash)))
       throw new AppError('AUTH_CREDENTIALS_INVALID', {
         reason: 'the recovery code was used, or the user has another way in',
       });

@@ -23,7 +23,7 @@ type PasswordLogin = {
 };
 
 /**
- * Asks for a code in addition to the password. After a wrong password, as much is stored, but no mail is sent.
+ * Asks for a code after the password. After a wrong password, as much is stored, but no mail is sent.
  * @param user `null` after a wrong password.
  * @returns a text for the cookie of `finishLogin`.
  */

@@ -14,7 +14,7 @@ export type UsersQuery = {
   readonly contains: string | null;
   /** The id of the last user of the page before; `null` for the first page. */
   readonly after: string | null;
-  /** By the ids, which begin with the time of the registration. Users found by one or two characters are in the order of the names instead. */
+  /** By the ids, which begin with the time of the registration. Users found by one or two characters are in the order of the names. */
   readonly newestFirst: boolean;
   /** How many of the first are left out. Default: 0. */
   readonly skip?: number;

@@ -143,7 +143,7 @@ const rotate = async (
   const rotated = await deps.sessions.rotate(rotation);
   if (rotated === 'stale') return rotated;
   const { user, ...session } = rotated;
-  if (!mayHaveTokens(user)) return endOfRefusedUser(deps, { id: sessionId, userId }, origin);
+  if (!mayHaveTokens(user)) return endAndRefuse(deps, { id: sessionId, userId }, origin);
   const isRecovered = token.status === 'recoverable';
   try {
     if (isRecovered)
@@ -214,7 +214,7 @@ const usesProof = async ({ sessions }: Service, session: Session, evidence: Evid
 const issueAgain = async (deps: Service, session: Session, origin: Origin): Promise<Renewed> => {
   deps.report?.('refresh', 'replayable');
   const user = await deps.users.findById(session.userId);
-  if (!mayHaveTokens(user)) return endOfRefusedUser(deps, session, origin);
+  if (!mayHaveTokens(user)) return endAndRefuse(deps, session, origin);
   const pair = await issueTokenPair(deps, user, session, deps.clock.now(), await hookClaimsFor(deps, session));
   return { ...pair, binding: bindingOf(session) };
 };
@@ -254,8 +254,8 @@ export const endReused = async (deps: Service, assessed: readonly AssessedToken[
   return reused.map(({ id }) => id);
 };
 
-/** Ends a session that was opened while the account was being disabled. */
-const endOfRefusedUser = async (deps: Service, key: SessionKey, origin: Origin): Promise<never> => {
+/** Refuses the user, and ends the session, which was opened while the account was being disabled. */
+const endAndRefuse = async (deps: Service, key: SessionKey, origin: Origin): Promise<never> => {
   await deps.transactions.run(async (stores) => {
     await stores.users.lock(key.userId);
     await endSession(deps, stores, key, { reason: 'operator', origin });

@@ -89,7 +89,7 @@ export const hookClaimsFor = async (
 
 export type IssuedAccess = {
   readonly accessToken: string;
-  /** The token for the access cookie, if `accessToken` is bound to a key. It is bound to none, since a navigation sends no proof. */
+  /** For the access cookie, if `accessToken` is bound to a key: a token bound to none, since a navigation has no proof. */
   readonly cookieToken?: string;
 };
 export type TokenPair = IssuedAccess & { readonly refreshToken: string };

@@ -35,7 +35,7 @@ export const providerRoutes = (
   deps: Service,
   access: DeviceAccess,
   config: Config,
-  ofRequests: Pick<CallbackSettings, 'answerOnce' | 'isThere'>,
+  ofRequests: Pick<CallbackSettings, 'answerOnce' | 'isLoggedIn'>,
 ): Route[] => {
   if (deps.providers.size === 0) return [];
   const { refreshCookie, accountPages } = config;

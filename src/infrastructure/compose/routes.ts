@@ -91,14 +91,14 @@ export const declareRoutes = (
   const passkeysPage = config.passkeysPageUrl ?? (config.accountPages ? baseUrl + PAGES.factors.path : null);
   const access = { cookie, ...loginCookies(config.refreshCookie), device, browser, linkKept };
   const proof = pageCookies(config.refreshCookie).pageVisitor;
-  const { tokenOf, isThere, ...visits } = visitors(deps, { cookie, device, proof });
+  const { tokenOf, isLoggedIn, ...visits } = visitors(deps, { cookie, device, proof });
   const api: Route[] = [
     registerRoute(deps, access),
     loginRoute(deps, access),
     ...(config.appLinks.length === 0 ? [] : [appLoginRoute(deps, access)]),
     ...(config.loginByCode && deps.mailer !== null ? loginByCodeRoutes(deps, access) : []),
     ...(adoption && adopting ? [adoptRoute(adopting, access, adoption.ends)] : []),
-    ...providerRoutes(deps, access, config, { answerOnce, isThere }),
+    ...providerRoutes(deps, access, config, { answerOnce, isLoggedIn }),
     ...refreshRoutes(deps, access, endedFeed),
     ...secondFactorRoutes(deps, access, settings),
     ...(renewal === null ? [] : continueRoutes(deps, access, renewal, readClient('continue-page.js'))),

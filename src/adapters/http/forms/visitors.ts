@@ -50,7 +50,7 @@ export const visitors = (deps: Service, { cookie, device, proof }: Cookies) => {
     tokenOf,
     hasCookie: (ctx: Context): boolean => cookie.read(ctx).length > 0,
     /** Whether somebody is logged in, perhaps with a key that no page has proven yet. */
-    isThere: async (ctx: Context): Promise<boolean> => {
+    isLoggedIn: async (ctx: Context): Promise<boolean> => {
       try {
         return (await tokenOf(ctx, 'required')) !== undefined;
       } catch (error) {

@@ -146,7 +146,7 @@ const objectOf = (properties: Json, required: unknown, components: Components): 
   return members.some(([, value]) => value === undefined) ? undefined : Object.fromEntries(members);
 };
 
-/** @returns the members of a media type or a parameter in OpenAPI. */
+/** Members of a media type or a parameter in OpenAPI. */
 export const withExample = (schema: Json, components: Components): Json => {
   const example = exampleOf(schema, components);
   return { schema, ...(example !== undefined && { example }) };

@@ -60,7 +60,7 @@ type RequestSchemas<Body, Query, Params> = {
 };
 
 /**
- * `v.strictObject` refuses unknown parameters: a misspelt `?except=current` must not act like a request without it. Pages use
+ * `v.strictObject` refuses unknown parameters: a misspelled `?except=current` must not act like a request without it. Pages use
  * `v.looseObject` or `v.unknown()`, since mail programs and advertisers add parameters to links.
  */
 export type QuerySchema = Schema & { readonly type: 'strict_object' | 'loose_object' | 'unknown' };
@@ -122,7 +122,7 @@ export type Route = Head & {
   readonly throttle: Tier;
   /** Requests a minute of one user or program, from all addresses together. Only with `auth: 'required'` or a scope. Default: no such limit. */
   readonly requestsPerUser?: number;
-  /** The authentication that the session must have (RFC 9470). Only with `auth: 'required'`. Default: none. `null` states that. */
+  /** The authentication that the session must have (RFC 9470). Only with `auth: 'required'`. Default: none; `null` says so. */
   readonly stepUp?: StepUp | null;
   readonly request: RequestSchemas<Schema | undefined, QuerySchema, Schema | undefined> & {
     readonly query: QuerySchema;

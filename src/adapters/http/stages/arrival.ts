@@ -27,7 +27,7 @@ export const securityHeaders: Middleware = (ctx, next) => setHeaders(ctx, next);
 /** A browser may send several cookies of one name, one for each domain and path. */
 const MAX_COOKIES_OF_NAME = 8;
 
-/** A pair of a cookie that the service reads. */
+/** The name in a pair of the `Cookie` header, if the service reads it. */
 const PAIR = new RegExp(`^[ \\t]*((?:${PREFIXES.join('|')})?(?:${COOKIES.join('|')}))[ \\t]*=`);
 
 const NO_COOKIES: ReadonlyMap<string, readonly string[]> = new Map();

@@ -23,7 +23,7 @@ import { type AtProviderSettings, ProviderParams } from './start-at-provider.ts'
 
 export type CallbackSettings = AtProviderSettings & {
   readonly answerOnce: HttpDeps['answerOnce'];
-  readonly isThere: (ctx: Context) => Promise<boolean>;
+  readonly isLoggedIn: (ctx: Context) => Promise<boolean>;
   /** Whether cookies are `Strict`. Browsers do not send these after a redirect from a provider. */
   readonly isStrict: boolean;
 };
@@ -65,13 +65,13 @@ const providerCallback = (deps: Service, access: DeviceAccess, settings: Callbac
         (each) => each.secrets.state === state && each.provider === provider,
       );
       if (own === undefined) {
-        const location = (await settings.isThere(ctx)) ? afterExpiry(ctx) : null;
+        const location = (await settings.isLoggedIn(ctx)) ? afterExpiry(ctx) : null;
         if (location === null) throw unprovenIdentity('the browser has begun no such sign-in, or it has expired');
         ctx.state.location = location;
         return;
       }
       ctx.state.start = own;
-      // No fields: one of the cookies is the sealed start, and random.
+      // No fields: the cookie with the sealed start is random, and so tells requests apart.
       ctx.state.location = await settings.answerOnce(ctx, [], async () => {
         // The request comes from another site, but this browser has begun the log-in, so its cookies count.
         const device = {
@@ -97,12 +97,12 @@ const redirectsOf = (settings: CallbackSettings) => {
   const { states, isStrict } = settings;
   const at = locations(settings);
   /** Leads to a page of the service by the page `provider`, so that the browser sends a `Strict` cookie. */
-  const ahead = (location: string): string =>
+  const byOwnPage = (location: string): string =>
     isStrict && states !== null && location.startsWith('/')
       ? `${at.pathOf('provider')}?${new URLSearchParams({ next: location })}`
       : location;
   /** A page of the service shows the error. An application gets its code in the address. */
-  const back = (ctx: Context, { to, errorTo, caller }: Start, error: AppError): string => {
+  const errorLocation = (ctx: Context, { to, errorTo, caller }: Start, error: AppError): string => {
     const place =
       errorTo ?? (states === null ? to : undefined) ?? at.pathOf(caller === undefined ? 'log-in' : 'account');
     const page = at.pageAt(place.replace(/\?.*/s, ''));
@@ -115,13 +115,13 @@ const redirectsOf = (settings: CallbackSettings) => {
   return {
     /** @param code binds the session that was opened; `null`: none was */
     afterSuccess: ({ to }: Start, code: string | null): string =>
-      ahead(code === null ? at.locationOf('target', to) : at.locationOf('target', to, MARKS.loggedIn, code)),
-    /** For a user who is logged in, and has gone back to the callback. Its start, which had the target, is no longer there. */
+      byOwnPage(code === null ? at.locationOf('target', to) : at.locationOf('target', to, MARKS.loggedIn, code)),
+    /** For a user who is logged in, and has gone back to the callback. The start, which had the target, was removed. */
     afterExpiry: (ctx: Context): string | null => {
       states?.set(ctx, { page: 'account', form: '', notice: 'sign-in-over' });
-      return states && ahead(at.pathOf('account'));
+      return states && byOwnPage(at.pathOf('account'));
     },
-    afterError: (ctx: Context, start: Start, error: AppError): string => ahead(back(ctx, start, error)),
+    afterError: (ctx: Context, start: Start, error: AppError): string => byOwnPage(errorLocation(ctx, start, error)),
   };
 };
 

@@ -158,7 +158,7 @@ describe('the page of the log-in', () => {
     const visitor = visitorOf(service);
     await visitor.open('/auth/log-in');
     await visitor.submit('log-in.log-in', { account: 'nobody', password: 'wrong' });
-    expect(await usedIn(visitor)).toEqual([]);
+    expect([await usedIn(visitor), visitor.jar.get('used_last')]).toEqual([[], undefined]);
     const { username: account, password } = (await withApp()).person;
     await visitor.submit('log-in.log-in', { account, password });
     expect(await usedIn(visitor)).toEqual([['Continue', USED]]);

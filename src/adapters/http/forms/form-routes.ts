@@ -50,7 +50,7 @@ const targetOf = ({ allowed }: Locations, { state }: Context): string | undefine
   allowed(state.form?.get('to') || undefined);
 
 const rememberUse = ({ usedLast }: Pick<FormDeps, 'usedLast'>, ctx: Context, { formName, form }: Submitted): void => {
-  if (form.recalled) usedLast.set(ctx, usedAs(formName, ctx.state.form?.get('provider')));
+  if (form.recalled === true) usedLast.set(ctx, usedAs(formName, ctx.state.form?.get('provider')));
 };
 
 const whenDone = (deps: FormDeps, at: Locations, submitted: Submitted) => async (ctx: Context) => {

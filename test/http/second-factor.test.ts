@@ -6,7 +6,6 @@ import { countAttempts } from '../../src/adapters/limits/login-attempts.ts';
 import { factorsOf } from '../../src/application/storage/credentials.ts';
 import { eventsOf } from '../../src/application/storage/events.ts';
 import { messagesOf } from '../../src/application/storage/outbox.ts';
-import { PENDING_LOGIN_LIFETIME } from '../../src/domain/second-factor.ts';
 import { MINUTE } from '../support/application.ts';
 import { authenticator } from '../support/authenticator.ts';
 import { codeAt, wrongCodeAt } from '../support/authenticator-app.ts';
@@ -138,11 +137,11 @@ describe('a log-in of a user with a second factor', () => {
     expect(body.data).toEqual({
       methods: ['totp', 'recovery-code'],
       enrol: false,
-      expiresAt: new Date(clock.now() + PENDING_LOGIN_LIFETIME).toISOString(),
+      expiresAt: new Date(clock.now() + 5 * MINUTE).toISOString(),
       passkey: null,
     });
     expect(await service.ports.sessions.listByUser(user.id, clock.now())).toHaveLength(before);
-    clock.advance(PENDING_LOGIN_LIFETIME);
+    clock.advance(5 * MINUTE);
     expect((await show(cookie, { code: codeAt(secret, clock.now()) }).expect(401)).body).toMatchObject(refused);
     expect((await pending(cookie).expect(401)).body).toMatchObject(refused);
   });
@@ -259,4 +258,9 @@ describe('a step-up of a user with a second factor', () => {
     expect(answers.filter((code) => code === refused.code).length).toBeLessThanOrEqual(50);
     expect(answers.at(-1)).toBe('CLIENT_REQUEST_RATE_LIMIT_EXCEEDED');
   });
+});
+
+it('recovery codes are not made without a second factor', async () => {
+  const { accessToken } = await signUp(service);
+  await as(accessToken)('post', '/users/me/factors/recovery-codes').expect(404);
 });

@@ -116,6 +116,13 @@ describe('disabling an account', () => {
     expect(ended).toHaveLength(1);
     expect(await app.sessions.listByUser(app.user.id, app.clock.now())).toStrictEqual([]);
   });
+
+  it('ends the session of a refresh that reads the account when it is disabled', async () => {
+    const { user, users, sessions, clock, refresh, refreshToken } = await registered();
+    await users.update(user.id, { disabledAt: clock.now(), now: clock.now() });
+    await expect(refresh([refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED' });
+    expect(await sessions.listByUser(user.id, clock.now())).toStrictEqual([]);
+  });
 });
 
 describe('enableAccount', () => {

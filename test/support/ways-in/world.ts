@@ -102,7 +102,7 @@ export const ownedAccount = async (parts: Parts, { isProven }: { readonly isProv
     http.post('/auth/login').set('User-Agent', userAgent).send({ account: account.email, password });
   const askForCode = async (kept = '') => {
     clock.advance(61_000);
-    const asked = cookiesOf(await http.post('/auth/login/code').send({ account: account.email }).expect(202));
+    const asked = cookiesOf(await http.post('/auth/login/code').send({ account: person.username }).expect(202));
     const cookie = `${asked}; ${kept}`;
     const code = await codeIn(account.email);
     return () =>

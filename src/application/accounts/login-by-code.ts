@@ -3,7 +3,7 @@ import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { LOGIN_CODE_SPACING } from '../../domain/login-code.ts';
 import { canonicalAccount } from '../../domain/user.ts';
 import { askForCode, type BrowserCode, guessCode, seal, unseal } from '../login/asked-code.ts';
-import { assertMayLogIn, loginClient, openLogin } from '../login/open-login.ts';
+import { loginClient, openLogin } from '../login/open-login.ts';
 import { type LoginResult, newPendingLogin } from '../login/pending-login.ts';
 import { invalidCode, useCodes } from '../login-code.ts';
 import { NEVER_CANCELLED, type Service } from '../service.ts';
@@ -60,7 +60,6 @@ export const logInWithCode =
         throw invalidCode('the user was deleted, or has another address or password');
       await useCodes(stores, asked, code);
       const current = await proveAddress(deps, stores, locked, { verified, locales, origin });
-      assertMayLogIn(deps, current);
       if (needsSecondFactor(deps, current) && rememberedDeviceId === null)
         return { pendingLogin: newPendingLogin(deps, current, 'mail-code') };
       return store(current, { rememberedDeviceId });

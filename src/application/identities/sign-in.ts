@@ -13,7 +13,7 @@ import {
   storeIdentity,
   unlinkedIdentity,
 } from '../linked-identities.ts';
-import { assertMayLogIn, loginClient, openLogin } from '../login/open-login.ts';
+import { loginClient, openLogin } from '../login/open-login.ts';
 import { type LoginResult, newPendingLogin } from '../login/pending-login.ts';
 import { notifyOfChange } from '../notices.ts';
 import type { ProviderAnswer } from '../ports/identity-providers.ts';
@@ -99,7 +99,6 @@ const logIn = async (deps: Service, { user, isLinked }: Decision, input: SignIn,
     const locked = await lockedAsDecided(stores, identity, { user, isLinked });
     if (!isLinked) await assertMayBeLinked(deps, stores, locked, identity);
     const current = proves ? await proveAddress(deps, stores, locked, { verified, locales, origin }) : locked;
-    assertMayLogIn(deps, current);
     const waits = needsSecondFactor(deps, current) && rememberedDeviceId === null;
     const isStillLinked = isLinked && (!proves || (await findIdentity(stores.records, identity)) !== null);
     if (isStillLinked) await recordIdentityUse(stores, identity, now);

@@ -74,7 +74,7 @@ export const refresh =
     const request = { cancellation, client, origin, verified, ...proven };
     if (bindingCode !== undefined) await bindByCode(deps, bindingCode, request);
     // Nearly always the only token is current, and its rotation shows that without a look-up.
-    const isLookedUp = deps.claims !== undefined || others.length > 0 || mayBeReplayable(deps, token);
+    const isLookedUp = deps.claims !== undefined || others.length > 0;
     const atOnce = isLookedUp ? 'stale' : await rotate(deps, request, { token, session: null, status: 'current' });
     return atOnce === 'stale' ? refreshAsStored(deps, request) : atOnce;
   };
@@ -97,10 +97,6 @@ export const renewRaised = async (
   return renewed === 'stale' ? null : renewed;
 };
 
-/** Whether a token may have been issued within the replay window. `iat` is in whole seconds. */
-const mayBeReplayable = ({ clock, replayPolicy: { replayWindow } }: Service, { claims }: RefreshToken): boolean =>
-  replayWindow > 0 && clock.now() - claims.iat * 1000 < replayWindow + 1000;
-
 /** How many times the sessions of a request are read when other requests are first. */
 const ATTEMPTS = 3;
 
@@ -117,8 +113,7 @@ const refreshAsStored = async (deps: Service, request: Request): Promise<Renewed
       continue;
     }
     if (session === null || (status !== 'replayable' && status !== 'unproven')) throw refusal(deps, status, endedIds);
-    if (status === 'replayable' && (await usesProof(deps, session, evidence)))
-      return issueAgain(deps, session, request.origin);
+    if (status === 'replayable' && (await usesProof(deps, session, evidence))) return issueAgain(deps, session);
     deps.report?.('refresh', 'unproven');
     if (deps.deviceBinding === 'enforce') return refuseUnproven(deps, session, request);
     // `observe` continues as if nothing had to be proven.
@@ -211,10 +206,9 @@ const usesProof = async ({ sessions }: Service, session: Session, evidence: Evid
   return proof === null || !needsProof(session, evidence) || sessions.useProof(session, proof);
 };
 
-const issueAgain = async (deps: Service, session: Session, origin: Origin): Promise<Renewed> => {
+const issueAgain = async (deps: Service, session: Session): Promise<Renewed> => {
   deps.report?.('refresh', 'replayable');
   const user = await deps.users.findById(session.userId);
-  if (!mayHaveTokens(user)) return endOfRefusedUser(deps, session, origin);
   const pair = await issueTokenPair(deps, user, session, deps.clock.now(), await hookClaimsFor(deps, session));
   return { ...pair, binding: bindingOf(session) };
 };

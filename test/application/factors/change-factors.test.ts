@@ -8,7 +8,7 @@ import { aFactor, aPasskey } from '../../support/builders.ts';
 
 const operators = [{ attribute: 'roles', value: 'admin', scopes: ['users:read'] as const }];
 
-it.each<[string, SecondFactorPolicy, Partial<User>]>([
+it.each<[string, SecondFactorPolicy, Partial<Pick<User, 'secondFactorAt' | 'attributes'>>]>([
   ['that the guard admitted before its user got a second factor', {}, { secondFactorAt: 1 }],
   ['without the passkey of its user, where all need a second factor', { secondFactor: 'required' }, {}],
   ['without the passkey of an operator', { operators }, { attributes: { roles: ['admin'] } }],

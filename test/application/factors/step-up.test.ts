@@ -77,8 +77,12 @@ describe('a session', () => {
   });
 
   it('lives no longer than its greatest age when it is opened', async () => {
-    const { app, session } = await setUp({ sessionMaxLifetime: DAY });
-    expect(await session()).toMatchObject({ expiresAt: app.clock.now() + DAY });
+    const { app, key, refreshToken, session } = await setUp({ sessionMaxLifetime: DAY });
+    const expiresAt = app.clock.now() + DAY;
+    expect(await session()).toMatchObject({ expiresAt });
+    app.clock.advance(DAY / 2);
+    await app.endOtherSessions({ userId: key.userId, sessionId: key.id, presented: [refreshToken] });
+    expect(await app.sessions.listByUser(key.userId, app.clock.now())).toMatchObject([{ expiresAt }]);
   });
 });
 

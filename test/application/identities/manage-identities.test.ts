@@ -97,15 +97,18 @@ it.each<[string, (world: Awaited<ReturnType<typeof setUp>>) => Promise<unknown>,
 });
 
 describe('unlinkIdentity', () => {
-  const user = async (given: Partial<Service> = {}) => {
+  const user = async (given: Partial<Service> = {}, as = IDENTITY) => {
     const world = await setUp(given);
-    const caller = await world.enter();
+    const caller = await world.enter(as);
     const [identity] = await world.list(caller);
     return { ...world, caller, id: identity?.id ?? '' };
   };
 
-  it('keeps the only way in', async () => {
-    const { caller, unlink, list, id } = await user();
+  it.each([
+    ['', {}, true],
+    [': codes to an address that nobody has proven are none', { loginByCode: true }, false],
+  ])('keeps the only way in%s', async (_what, given, isEmailVerified) => {
+    const { caller, unlink, list, id } = await user(given, { ...IDENTITY, isEmailVerified });
     await expect(unlink(caller, id)).rejects.toMatchObject(CONFLICT);
     expect(await list(caller)).toMatchObject([{ id }]);
   });

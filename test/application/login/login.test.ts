@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import { logInWithCode, requestLoginCode } from '../../../src/application/accounts/login-by-code.ts';
+import { logInWithAppCode, makeAppCode } from '../../../src/application/login/app-code.ts';
 import { keyedMutex, login } from '../../../src/application/login/login.ts';
 import type { Session } from '../../../src/domain/session.ts';
 import { BOB, EMAIL, ORIGIN, registeredAda } from '../../support/account.ts';
@@ -160,6 +161,15 @@ it.each<[string, (ada: Awaited<ReturnType<typeof registeredAda>>) => Promise<unk
   await expect(logInWithCode(app)({ code, asked })).rejects.toMatchObject({
     reason: 'the user was deleted, or has another address or password',
   });
+});
+
+it('a code of an app opens no session when that of the browser ends at that moment', async () => {
+  const { app, user, session } = await registeredAda();
+  const caller = { userId: user.id, sessionId: session.sessionId };
+  const code = await makeAppCode(app)(caller, app.secrets.hashOf('verifier'), { proof: null }, 'app-code');
+  beforeNextTransaction(app, () => app.sessions.end({ id: session.sessionId, userId: user.id }));
+  const refused = { code: 'AUTH_CODE_INVALID', reason: 'the session has ended' };
+  await expect(logInWithAppCode(app)({ code, verifier: 'verifier' })).rejects.toMatchObject(refused);
 });
 
 describe('keyedMutex', () => {

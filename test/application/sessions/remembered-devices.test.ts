@@ -17,9 +17,9 @@ const setUp = async () => {
   const now = app.clock.now();
   const user = (await app.users.update(id, { secondFactorAt: now, now })) ?? expect.unreachable();
   /** @returns the text for the browser. */
-  const remember = () => {
+  const remember = (...texts: string[]) => {
     app.clock.advance(SECOND);
-    return app.transactions.run((stores) => rememberDevice(app, stores, { user, texts: [], origin: ORIGIN }));
+    return app.transactions.run((stores) => rememberDevice(app, stores, { user, texts, origin: ORIGIN }));
   };
   const logInOn = (...rememberedDevices: string[]) =>
     app.login({ account: ADA.username, password: ADA.password, rememberedDevices });
@@ -86,7 +86,8 @@ describe('a remembered device', () => {
     await app.endOwnSession(caller, first?.id ?? '', NO_ORIGIN);
     await expect(logInOn(text)).rejects.toThrow('waits for a second factor');
     expect(await devices()).toEqual([later]);
-    expect((await happened())[0]).toBe('device-forgotten: ended-by-user');
+    await remember(text);
+    expect((await happened()).slice(0, 2)).toEqual(['device-remembered', 'device-forgotten: ended-by-user']);
     await expect(app.endOwnSession(caller, first?.id ?? '')).rejects.toMatchObject({ code: 'DB_RECORD_NOT_FOUND' });
   });
 

@@ -23,7 +23,8 @@ const DAY = 86_400_000;
 /** The time of everything built here: far in the future, so that a store with its own clock does not expire it. */
 export const NOW = Date.UTC(2040, 0, 1);
 
-const ids = sequentialIds();
+/** Others than those of an application. */
+const ids = sequentialIds('01J10000000000000000000000');
 let people = 0;
 
 /** An id that is unique within a test file. */

@@ -2,8 +2,8 @@ import { incrementBase32 } from 'ulid';
 import type { IdGenerator } from '../../src/application/ports/clock-and-ids.ts';
 
 /** ULIDs that count up from a fixed value, the same in every run. For tests. */
-export const sequentialIds = (): IdGenerator => {
-  let last = '01J00000000000000000000000';
+export const sequentialIds = (first = '01J00000000000000000000000'): IdGenerator => {
+  let last = first;
   return {
     next: () => {
       last = incrementBase32(last);

@@ -2,6 +2,7 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { expect, it, onTestFinished } from 'vitest';
 import { publicHookKey, webhookKey } from '../../src/adapters/hooks/signing.ts';
 import { deleteWebhook, waitingDeliveries } from '../../src/application/storage/webhooks.ts';
+import type { DeliveryTimes } from '../../src/infrastructure/delivery-loop.ts';
 import { aWebhook } from '../support/builders.ts';
 import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
@@ -16,14 +17,19 @@ const startWith = (key: KeyObject): Promise<TestService> => {
   return start({ HOOK_PRIVATE_KEY: pem, WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8', METRICS: '127.0.0.1:9464' });
 };
 
-/** Adds a webhook, with the key of one of the instances, and lets all of them deliver until the end of the test. */
-const tell = async (url: string, key: KeyObject, instances: readonly [TestService, TestService]) => {
+/** Adds a webhook, with the key of the first instance, and lets all of them deliver until the end of the test. */
+const tell = async (
+  url: string,
+  key: KeyObject,
+  instances: readonly [TestService, ...TestService[]],
+  times?: DeliveryTimes,
+) => {
   const webhook = aWebhook({ url });
   const publicKey = publicHookKey(webhookKey(key, webhook, 1).privateKey);
   const { records } = instances[0].ports;
   await records.insert('webhooks', { ...webhook, publicKey });
   const stop = new AbortController();
-  const delivering = instances.map((instance) => instance.webhooks.deliver(stop.signal));
+  const delivering = instances.map((instance) => instance.webhooks.deliver(stop.signal, times));
   onTestFinished(async () => {
     stop.abort();
     await Promise.all(delivering);
@@ -51,4 +57,15 @@ it('an instance with another key leaves the events of both to the one that can s
     expect.not.stringMatching(/tandem_webhook_attempts_total\{.*\} [1-9]/),
   ]);
   expect(warned()).toHaveLength(1);
+});
+
+it('an event is sent when it is stored, not at the next poll', async () => {
+  const key = aKey();
+  const instance = await startWith(key);
+  const { url, received } = await openReceiver();
+  await tell(url, key, [instance], { pollInterval: 3_600_000 });
+  for (const count of [1, 2]) {
+    await signUp(instance);
+    await expect.poll(() => received).toHaveLength(count);
+  }
 });

@@ -47,7 +47,7 @@ const HELP = {
     "By how much the database's clock, which the service goes by, is ahead of this machine's.",
   tandem_database_connections: 'Connections of the pool, and requests that are waiting for one.',
   tandem_database_connections_max: 'The most connections that the pool opens.',
-  tandem_database_failures_total: 'Statements and transactions of PostgreSQL that failed, by class.',
+  tandem_database_failures_total: 'Statements and transactions that failed, by class.',
   tandem_degraded: 'Whether a part is down without which most requests succeed, as GET /health/ready responds: 1 or 0.',
   tandem_ended_sessions:
     'What is on the list of ended sessions, as this instance has last read it, and requests that wait for it.',

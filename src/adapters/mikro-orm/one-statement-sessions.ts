@@ -55,7 +55,6 @@ type Database = { readonly dialect: SqlDialect; readonly least: 'least' | 'min';
  * one for which the statement finds no row. With the plain repository alone, a refresh on PostgreSQL takes a quarter more of the service's processor
  * time (0.32 ms for its rotation instead of 0.12) and twice the time of PostgreSQL, and a request that reads session and user a quarter more (0.17 ms
  * instead of 0.08). On SQLite, the service answers a sixth fewer refreshes.
- * @param connection called for each statement
  * @param plain the repository over the records of the same database
  *
  * @example

@@ -2,8 +2,7 @@ import type { SessionRepository } from '../../application/ports/session-reposito
 import type { Records } from '../../application/storage/records.ts';
 import { TABLES } from '../../application/storage/tables.ts';
 import { OWN_PREFIX } from '../records/own-tables.ts';
-import type { SqlDialect } from './dialects.ts';
-import { translatedBy } from './dialects.ts';
+import { type SqlDialect, translatedBy } from './dialects.ts';
 import { mariadbKind, mysqlKind } from './mysql.ts';
 import type { DatabaseKind, DatabaseOptions, PoolState } from './options.ts';
 import { postgresqlKind } from './postgresql.ts';

@@ -3,8 +3,7 @@ import type { Query, Records, Stored } from '../../application/storage/records.t
 import { TABLES, type TableName } from '../../application/storage/tables.ts';
 import { type Calls, firstVersion, isStorable, recordsOver, unstorable } from '../records/storage.ts';
 import { innerSpan } from '../tracing/spans.ts';
-import type { SqlDialect } from './dialects.ts';
-import { translatedBy } from './dialects.ts';
+import { type SqlDialect, translatedBy } from './dialects.ts';
 import { searchRows } from './search.ts';
 import {
   anyConnection,

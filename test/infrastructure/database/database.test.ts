@@ -2,7 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { sessionRepositoryOver } from '../../../src/adapters/records/sessions.ts';
+import { onDatabaseFailure } from '../../../src/adapters/records/storage.ts';
 import { database as examined } from '../../../src/infrastructure/commands/doctor/stores.ts';
 import { setUpOf } from '../../support/doctor.ts';
 import { listenOnLoopback } from '../../support/listen.ts';
@@ -15,16 +17,24 @@ const writeNonsense = (path: string) => {
   writeFileSync(path, 'x'.repeat(5_000));
 };
 
-describe('openDatabase of a file of SQLite', () => {
-  it('rejects every call after it is closed, and does not open the file again', async () => {
-    const database = await openDatabase(await emptyFile(), { migrate: true });
-    await database.close();
-    const closed = { code: 'DB_QUERY_FAILED', reason: expect.stringContaining('driver has already been destroyed') };
-    await expect(database.ping()).rejects.toMatchObject(closed);
-    await expect(database.records.list('users', { equal: { id: 'a' } })).rejects.toMatchObject(closed);
-    await expect(database.records.unit(async () => undefined)).rejects.toMatchObject(closed);
-  });
+it.each(ALL_KINDS)(
+  'a database of $on rejects every call after it is closed, as one without a connection, and opens no other',
+  async ({ empty }) => {
+    const { records, faster, ping, close } = await openDatabase(await empty(), { migrate: true });
+    await close();
+    const counted: string[] = [];
+    onTestFinished(onDatabaseFailure((each) => counted.push(each)));
+    const closed = { code: 'DB_QUERY_FAILED', reason: expect.stringMatching(/already been destroyed|calling end/) };
+    await expect(ping()).rejects.toMatchObject(closed);
+    await expect(records.list('users', { equal: { id: 'a' } })).rejects.toMatchObject(closed);
+    await expect(records.unit(async () => undefined)).rejects.toMatchObject(closed);
+    const { findWithUser } = faster(sessionRepositoryOver(records));
+    await expect(findWithUser({ id: 'a', userId: 'b' })).rejects.toMatchObject(closed);
+    expect(new Set(counted)).toEqual(new Set(['connection']));
+  },
+);
 
+describe('openDatabase of a file of SQLite', () => {
   it.each([
     ['a directory', (path: string) => mkdirSync(path, { recursive: true }), 'unable to open database file'],
     ['another kind of file', writeNonsense, 'file is not a database'],

@@ -1,6 +1,5 @@
 import type { Authenticated } from './assurance.ts';
-import type { Device } from './device.ts';
-import { type DeviceKeys, deviceStatus, type Evidence, keysAfter } from './device.ts';
+import { type Device, type DeviceKeys, deviceStatus, type Evidence, keysAfter } from './device.ts';
 import type { UserInTokens } from './user.ts';
 
 /**

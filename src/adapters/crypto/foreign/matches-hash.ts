@@ -101,7 +101,7 @@ const scryptKey = (password: string, hash: Extract<SlowHash, { scheme: 'scrypt' 
   const options = { N: n, r, p, maxmem: SCRYPT_MAX_MEMORY };
   if (variant !== 'firebase')
     return crypto.scryptSync(variant === 'plain' ? password : password.normalize('NFKC'), salt, key.length, options);
-  // The key stream that ./firebase.ts has stored.
+  // The key stream that `firebaseHash` has stored.
   const derived = crypto.scryptSync(password, salt, 32, options);
   return crypto.createCipheriv('aes-256-ctr', derived, Buffer.alloc(16)).update(Buffer.alloc(key.length));
 };

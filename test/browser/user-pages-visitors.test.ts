@@ -69,7 +69,7 @@ describe.runIf(canBrowse())('the pages for users', () => {
   it('tell somebody whose browser refuses cookies', async () => {
     const own = await visitor({ ...CHROMIUM, own: { as: 'full', cookies: 'blocked' } });
     await own.open('/auth/log-in');
-    await own.submit('log-in.account', { account: 'ada' });
+    await logIn(own);
     expect(own.at()).toMatch(/^\/auth\/log-in/);
     expect(await own.page.getByRole('status').textContent()).toContain(TEXTS.notices['no-cookie']);
     expect(await own.context.cookies()).toEqual([]);

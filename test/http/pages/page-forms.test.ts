@@ -288,7 +288,7 @@ describe('the log-in', () => {
     expect([pages.size, database.hasFailed()]).toEqual([1, false]);
   });
 
-  it('keeps the account over a reload and Back, and marks one that nobody has', async () => {
+  it('keeps the account over reloads, Back and Forward, and marks one that nobody has', async () => {
     const visitor = visitorOf(service);
     await visitor.open('/auth/log-in');
     await visitor.submit('log-in.account', { account: 'ada' });
@@ -296,13 +296,27 @@ describe('the log-in', () => {
       await visitor.open('/auth/log-in?next=password');
       expect(visitor.shown('log-in.log-in')[0]?.fields.account).toBe('ada');
     }
+    for (let load = 0; load < 2; load += 1) {
+      await visitor.open('/auth/log-in');
+      expect(visitor.shown('log-in.log-in')).toEqual([]);
+      expect(visitor.shown('log-in.account')[0]?.fields.account).toBe('ada');
+    }
+    await visitor.open('/auth/log-in?next=password');
+    expect(visitor.shown('log-in.log-in')[0]?.fields.account).toBe('ada');
     await visitor.open('/auth/log-in');
-    expect(visitor.shown('log-in.log-in')).toEqual([]);
-    expect(visitor.shown('log-in.account')[0]?.fields.account).toBe('ada');
     expect(locationIn(await visitor.submit('log-in.account', { account: 'x'.repeat(300) }))).toBe('/auth/log-in');
     expect((await visitor.follow()).text).toMatch(/<input [^>]*name="account"[^>]* aria-invalid="true"/);
-    // The cookie has expired, or is refused.
-    expect((await visitorOf(service).open('/auth/log-in?next=password')).text).toContain(notices['no-cookie']);
+  });
+
+  it('asks for both where the account is not known any more, and says nothing of cookies', async () => {
+    const visitor = visitorOf(service);
+    const { person } = await registeredVisitor(service);
+    const { text } = await visitor.open('/auth/log-in?next=password');
+    expect([visitor.shown('log-in.account'), visitor.shown('log-in.passkey')]).toEqual([[], [expect.anything()]]);
+    expect(text).toMatch(/<input [^>]*name="account"[^>]* autofocus/);
+    expect(unescaped(text)).not.toContain(notices['no-cookie']);
+    const { headers } = await visitor.submit('log-in.log-in', { account: person.username, password: person.password });
+    expect(headers.location).toBe('/auth/account?tandem=logged-in');
   });
 });
 

@@ -7,9 +7,10 @@ const HALF_WAY = { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor' } as const;
 const typedAccount = ({ state }: PageFacts) => ({ account: state?.typed?.account ?? '' });
 /** The second view of the log-in, which is the same for every account that was typed. */
 const isSecond = ({ state }: PageFacts): boolean => state?.form === 'log-in';
-const OF_FIRST = { recalled: true, offered: (facts: PageFacts) => !isSecond(facts) } as const;
-const isGiven = ({ state }: PageFacts) =>
+const isGiven = ({ state }: PageFacts): boolean =>
   !!state?.typed?.account && !state.error?.fields.some(({ field }) => field === 'account');
+/** The second view has them, too, if the account is not known any more. */
+const OF_FIRST = { recalled: true, offered: (facts: PageFacts) => !isSecond(facts) || !isGiven(facts) } as const;
 const mayRegister = (facts: PageFacts): boolean => facts.mayRegister;
 
 const SECOND = { submits: 'second-factor', leadsTo: 'target' } as const;
@@ -31,7 +32,7 @@ export const LOGIN = {
       account: {
         ...{ submits: 'name-account', fields: ['account'], keeps: ['account'] },
         leadsTo: 'log-in',
-        ...{ ...OF_FIRST, recalled: ['log-in', 'code'] },
+        ...{ offered: (facts) => !isSecond(facts), recalled: ['log-in', 'code'] },
       },
       'log-in': {
         ...{ submits: 'login', fields: ['account', 'password'], recalled: true },

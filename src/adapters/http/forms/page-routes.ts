@@ -112,8 +112,8 @@ const showPage =
     // Keeps what was typed for the page on which the address can be corrected.
     if (page.corrects !== undefined && state?.typed?.username !== undefined)
       deps.states.set(ctx, { page: page.corrects, form: page.corrects, typed: state.typed });
-    if (state !== null && state.form === page.second?.form)
-      deps.states.set(ctx, { page: name, form: state.form, typed: state.typed ?? {} });
+    if (stored !== null && stored.form === page.second?.form)
+      deps.states.set(ctx, { page: name, form: stored.form, typed: stored.typed ?? {} });
     const payloads: Record<string, unknown> = {};
     const { before } = input.query as { readonly before?: string };
     const shownInput = { ...input, body: undefined, query: { before }, params: {} };
@@ -145,8 +145,9 @@ const stateOf = (
     return { ...stored, form: Object.keys(forms)[0] ?? '' };
   if (stored !== null) return stored;
   if (mark === MARKS.failed) return { ...state, error: REASON_UNSEEN };
-  if (mark === MARKS.noCookie || (second !== undefined && next !== undefined))
-    return { ...state, notice: MARKS.noCookie };
+  if (mark === MARKS.noCookie) return { ...state, notice: mark };
+  // What was typed is not known any more, or the browser keeps no cookies. The form of the second view asks for it again.
+  if (second !== undefined && next !== undefined) return { ...state, form: second.form };
   return registers === 'anybody' && registration !== 'open' ? { ...state, notice: registration } : null;
 };
 

@@ -7,7 +7,7 @@ import { fixedClock } from '../support/fixed-clock.ts';
 import { linksOf, mailedCode, messagesTo } from '../support/http/account.ts';
 import { heldFrom, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { addPasskey, requestsWith } from '../support/http/factors.ts';
-import { registeredVisitor } from '../support/http/page-visitor.ts';
+import { registeredVisitor, visitorOf } from '../support/http/page-visitor.ts';
 import { aPerson, cookiePair } from '../support/http/service.ts';
 import { memoryMailer } from '../support/mail/memory-mailer.ts';
 
@@ -165,6 +165,25 @@ describe('a user without a password', () => {
     let last = ada.accessToken;
     for (const code of recoveryCodes) last = heldFrom(await logIn(ada.email, code).expect(200)).accessToken;
     expect((await makePasskey({ accessToken: last })).recoveryCodes).toHaveLength(10);
+  });
+
+  it.each([
+    ['/auth/account', 'account.email'],
+    ['/auth/account/delete', 'delete.delete'],
+  ])('confirms a change at %s by the code alone', async (path, form) => {
+    const [visitor, { email }] = [visitorOf(service), aPerson()];
+    await visitor.open('/auth/register');
+    await visitor.submit('register.register', { email });
+    const { text } = await visitor.open(path);
+    const typed = [...text.matchAll(/<input[^>]* name="(?:password|code)"[^>]*>/g)].join();
+    expect(typed).toMatch(/"password".*"code"/);
+    expect(typed).not.toContain('required');
+    await visitor.submit(form.replace(/\..*/, '.confirmation-code'));
+    await visitor.follow();
+    await visitor.submit(form, { email: aPerson().email, code: await mailedCode(service, mailer, email) });
+    const user = await service.ports.users.findByEmail(email);
+    const asked = user && (await messagesTo(service, user.id)).filter(({ kind }) => kind === 'email-change');
+    expect(asked).toEqual(form === 'delete.delete' ? null : [expect.anything()]);
   });
 });
 

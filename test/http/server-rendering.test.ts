@@ -148,6 +148,9 @@ describe('a navigation that continues', () => {
     expect(response.get('Cache-Control')).toBe('no-store');
     expect(namesIn(response)).toEqual(['refresh_token', '__Host-access_token']);
     expect(opened(tokenIn(cookiePair(accessCookieIn(response)))).claims.sub).toBe(user.id);
+    // Another tab has lost the race.
+    const late = await navigate(cookie).expect(303);
+    expect([late.get('Location'), cookiesIn(late)]).toEqual([TO, []]);
     clock.advance(MINUTE);
     expect((await navigate(cookie).expect(303)).get('Location')).toBe(loginPageFor(TO));
     await refreshWith(service, refreshCookieIn(response)).expect(401);

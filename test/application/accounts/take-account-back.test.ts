@@ -28,17 +28,13 @@ const undoing =
 const setUp = async () => {
   const ada = await registeredAda();
   const { app } = ada;
-  const confirm = confirmEmailChange(app);
-  const changeTo = async (to: string) => {
-    const token = await ada.linkIn({ kind: 'email-change', to }, 'email-change');
-    await confirm({ token, password: ADA.password });
-  };
   await app.users.update(ada.user.id, { emailVerifiedAt: app.clock.now(), now: app.clock.now() });
   await ada.logIn();
-  await changeTo(NEW_EMAIL);
+  const link = await ada.linkIn({ kind: 'email-change', to: NEW_EMAIL }, 'email-change');
+  await confirmEmailChange(app)({ token: link, password: ADA.password });
   const [mail = { text: 'nothing', to: 'nobody' }] = await app.sendAll();
   expect(mail.to).toBe(EMAIL);
-  return { ...ada, changeTo, token: tokenIn(mail, 'email-change-undo'), undo: undoing(app) };
+  return { ...ada, token: tokenIn(mail, 'email-change-undo'), undo: undoing(app) };
 };
 
 describe('takeAccountBack, with the link of a changed address', () => {

@@ -5,6 +5,8 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { ulid } from 'ulid';
 import { describe, expect, it, vi } from 'vitest';
+import { memoryCounts } from '../../../src/adapters/limits/counts.ts';
+import { countAttempts } from '../../../src/adapters/limits/login-attempts.ts';
 import { openDatabase } from '../../../src/adapters/mikro-orm/open-database.ts';
 import { memoryStorage } from '../../../src/adapters/records/memory.ts';
 import type { Ports } from '../../../src/application/service.ts';
@@ -146,9 +148,11 @@ describe('npm run users', () => {
     expect((await run(['unlink', 'jo.x', 'acme'])).stdout).toMatch(/^Done: Remove an identity .*: Jo\.X .*, acme\.$/m);
   });
 
-  it('unlocks no account where each instance counts wrong passwords for itself', async () => {
-    const { user, report } = await stored();
+  it('unlocks an account where wrong passwords are counted for all instances, and not where each counts for itself', async () => {
+    const { user, run, report } = await stored();
     expect(await report('unlock', user.email)).toMatchObject({ status: 1, error: { code: 'in-process' } });
+    const attempts = countAttempts(memoryCounts(), { now: () => NOW });
+    expect((await run(['unlock', user.email], { ports: { attempts } })).stdout).toMatch(/^Done: /);
   });
 
   it('ends the sessions of all users with a reason', async () => {

@@ -107,8 +107,10 @@ describe('a code by mail', () => {
     clock.advance(MINUTE - 1);
     const again = await ask(person.username.toUpperCase(), await ask(person.email, cookie));
     expect(await codesTo(person.email)).toEqual([code]);
-    await confirm(await ask(person.email, cookie), code).expect(200);
     expect(again).not.toBe('');
+    let held = cookie;
+    for (let time = 0; time < 4; time += 1) held = await ask(person.email, held);
+    await confirm(held, code).expect(200);
   });
 
   it('stays good when the browser asks by another name of the account, which gets one mail a minute', async () => {

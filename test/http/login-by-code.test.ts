@@ -109,7 +109,9 @@ describe('a code by mail', () => {
     const again = await ask(person.username.toUpperCase(), await ask(person.email, cookie));
     expect(await codesTo(person.email)).toEqual([code]);
     await refused(again, wrong);
-    await confirm(await ask(person.email, again), code).expect(200);
+    let held = again;
+    for (let time = 0; time < 4; time += 1) held = await ask(person.email, held);
+    await confirm(held, code).expect(200);
   });
 
   it('of another account stays good, too', async () => {

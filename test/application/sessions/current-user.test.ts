@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AccessToken } from '../../../src/application/ports/token-signer.ts';
 import { authenticateRequest, liveUser } from '../../../src/application/sessions/current-user.ts';
 import { BOB, ENDED, NO_RECORD, registeredAda } from '../../support/account.ts';
-import { DAY } from '../../support/application.ts';
+import { DAY, MINUTE } from '../../support/application.ts';
 
 describe('liveUser', () => {
   const setUp = async () => {
@@ -43,7 +43,7 @@ describe('liveUser', () => {
   });
 });
 
-it('authenticateRequest looks a proof up as fast after many others as at first', async () => {
+it('authenticateRequest looks a proof up as fast after many others as at first, and remembers a bounded number', async () => {
   const { app } = await registeredAda();
   const token = { claims: { cnf: { jkt: 'key' } } } as AccessToken;
   const authenticate = authenticateRequest({
@@ -69,4 +69,10 @@ it('authenticateRequest looks a proof up as fast after many others as at first',
   expect(median(seconds.slice(180)) / median(seconds.slice(0, 40))).toBeLessThan(20);
   expect(await ask(number - 1)).toEqual({ ok: false, reason: 'proof_used' });
   expect(await ask(number - 500 * 119)).toEqual({ ok: false, reason: 'proof_used' });
+  expect(await ask(1)).toMatchObject({ ok: true });
+  for (const later of [-1, -2]) {
+    app.clock.advance(2 * MINUTE + 1);
+    await ask(later);
+  }
+  expect(await ask(number - 1)).toMatchObject({ ok: true });
 }, 60_000);

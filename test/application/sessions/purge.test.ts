@@ -2,11 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import { endEverySession, purges, removeEnded } from '../../../src/application/sessions/purge.ts';
+import { useOnce } from '../../../src/application/storage/credentials.ts';
 import { listEnded } from '../../../src/application/storage/events.ts';
 import type { Transactions } from '../../../src/application/storage/records.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { BOB, inShort, ORIGIN, registeredAda } from '../../support/account.ts';
-import { DAY } from '../../support/application.ts';
+import { DAY, MINUTE } from '../../support/application.ts';
 import { anId, aRememberedDevice } from '../../support/builders.ts';
 
 const OPERATOR = { ...ORIGIN, actor: 'Una' };
@@ -102,4 +103,14 @@ it('the purge of sessions deletes expired ones, and records why, without an orig
   expect(sessions).toMatchObject([{ id: second.sessionId }]);
   expect(events.map(inShort)).toEqual(['session-ended: expired', 'logged-in', 'registered']);
   expect(events[0]).toMatchObject({ sessionId: first.sessionId, at: app.clock.now(), ...NO_ORIGIN });
+});
+
+it('the purge of used values keeps them for an hour, since the clock of another instance may be behind', async () => {
+  const { app } = await registeredAda();
+  const purge = purges({ ...app, eventsRetention: DAY })['used-values'];
+  await useOnce(app.records, 'a value', app.clock.now());
+  app.clock.advance(60 * MINUTE - 1);
+  expect(await purge(100)).toBe(0);
+  app.clock.advance(1);
+  expect(await purge(100)).toBe(1);
 });

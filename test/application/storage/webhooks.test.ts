@@ -60,7 +60,9 @@ describe('deliveries', () => {
     await told([{ kind: 'login-refused' }, { kind: 'disabled' }, ended], aWebhook({ types: [] }));
     await add({ userId: stranger });
     await transactions.run(async (inside) => {
-      await storeEvents(inside, [anEvent({ userId: otherUser, kind: 'deleted' })]);
+      const kinds = ['unlocked', 'deleted'] as const;
+      const events = kinds.map((kind) => anEvent({ userId: otherUser, kind }));
+      await storeEvents(inside, events);
       await inside.users.remove(otherUser);
     });
     const deleted = { type: 'user.deleted', sessionId: null, reason: null };

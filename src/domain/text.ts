@@ -60,8 +60,7 @@ export const utf8Length = (text: string): number => {
   return bytes;
 };
 
-/** Language tags (BCP 47, RFC 5646), such as `de` and `de-AT`. */
-
+/** A language tag (BCP 47, RFC 5646), such as `de` and `de-AT`: the one that is left when no other fits. */
 export const LAST_LOCALE = 'en';
 
 /** RFC 5646 §4.1: an undetermined language. The default language is used for it. */

@@ -108,9 +108,11 @@ export const issueTokenPair = async (
   now: number,
   hookClaims: HookClaims,
 ): Promise<TokenPair> => {
-  const access = await issueAccess(deps, user, session, now, hookClaims);
-  const [claims, { id: sessionId, rotation }] = [refreshClaims(session), session];
-  return { ...access, refreshToken: await deps.tokens.signRefresh({ claims, sessionId, rotation }) };
+  const [access, refreshToken] = await Promise.all([
+    issueAccess(deps, user, session, now, hookClaims),
+    deps.tokens.signRefresh({ claims: refreshClaims(session), sessionId: session.id, rotation: session.rotation }),
+  ]);
+  return { ...access, refreshToken };
 };
 
 /** Signs an access token for the client that has the key of the session. @throws AppError AUTH_FAILED when the user may not have tokens. */

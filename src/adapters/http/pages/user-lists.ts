@@ -138,7 +138,7 @@ ${providersOf(shown, 'link')}
   /** Users without a password registered without one, or came from a provider. */
   'first-password': (shown) => {
     const { 'first-password': text = '' } = shown.texts.pages.account ?? {};
-    return shown.payloads['current-user']?.hasPassword === false
+    return shown.payloads['current-user']?.hasPassword === false && shown.pages.has('forgot')
       ? html`<p class="more"><a href="${linkOf(shown, 'forgot')}">${text}</a></p>`
       : NOTHING;
   },

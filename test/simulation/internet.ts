@@ -39,7 +39,7 @@ const judgeAnswer = (asked: Asked, answer: Answer, arrivedAt: number, judge: Jud
   judge('an access token of a session that has ended is refused', !(isRead && hadEnded(sessionOf(access))));
   const row = sessionRow(own);
   if (path === '/auth/clear-cookie' && answer.status < 400 && own)
-    judge('a log-out ends the session', !row || isEndedWithAll(row));
+    judge('a log-out ends the session', !row || isEndedWithAll(row) || Number(row.expiresAt) <= kernel.time);
   if (answer.status < 500 && answer.status !== 401 && facts.failed.delete(id))
     judge('a request that failed can be repeated', true);
   if (path === REFRESH && isWell) judge('nobody is logged out but for a documented reason', true);

@@ -142,7 +142,10 @@ const idOf = ({ id, createdAt }: Line, content: string): string =>
   id && isId(id) ? id : derivedUlid(createdAt ?? 0, content);
 
 /** Adds the hash as it is stored. @param hasher wraps a digest that is too fast to be stored */
-export const withHash = async ({ arrival, passwordHash }: Waiting, hasher: Pick<PasswordHasher, 'hash'>) => {
+export const withHash = async (
+  { arrival, passwordHash }: Waiting,
+  hasher: Pick<PasswordHasher, 'hash'>,
+): Promise<Arrival | Refused> => {
   if (passwordHash === null || passwordHash === NO_PASSWORD)
     return { ...arrival, passwordHash: passwordHash ?? UNKNOWN_PASSWORD };
   const stored = await storableHash(passwordHash, hasher);

@@ -17,11 +17,12 @@ export const internet = perWorld((chance) => ({
 }));
 
 const note = (asked: Asked, { status, body }: Answer, arrivedAt: number): void => {
-  const { access, id } = tokensOf(asked);
+  const { access, refresh, id } = tokensOf(asked);
   const [, issued] = /"accessToken":"([^"]+)"/.exec(body) ?? [];
   if (issued) facts.tokens.set(sessionOf(issued), issued);
   // Another request may have been given the token of a rotation that is reverted (ADR 0003).
   if (world.replays && asked.path === REFRESH && status >= 500) facts.unanswered.add(id);
+  if (asked.path === REFRESH && status >= 500) facts.failedTokens.add(refresh);
   if (access && asked.method !== 'GET' && status >= 500) facts.failed.set(id, arrivedAt);
   // What another session of the user has done since may have ended this one.
   for (const other of access && status < 300 ? facts.failed.keys() : [])
@@ -110,8 +111,9 @@ const excuseOf = (token: string): string | false => {
   if (forgotSince(decodeTime(id), decodeTime(id) + 15 * SECOND)) return 'the log-in was forgotten';
   if (facts.touchedByThief.has(id)) return 'touched by a thief';
   if (Number(exp) * SECOND <= kernel.time + SECOND || reason === 'expired') return 'expired';
-  // A tab waits two seconds for the cookie that another one is getting. What one repeats then ends the session for the others.
-  if (row?.previousTokenId === jti && kernel.time > Number(row?.rotatedAt) + 2 * SECOND) facts.unanswered.add(id);
+  // A tab waits two seconds for the cookie that another one is getting. What one repeats then ends the session for the others. A failure gives no cookie.
+  const isLate = row?.previousTokenId === jti && kernel.time > Number(row?.rotatedAt) + 2 * SECOND;
+  if (isLate && !facts.failedTokens.has(token)) facts.unanswered.add(id);
   const isOpen = !(row?.deviceKey || end?.isBound) && facts.unanswered.has(id);
   if (row || reason === 'token-replayed') return isOpen && 'an answer was lost, or is late';
   return reason !== 'silently' && !isEndedByFailure(id) && `it ended: ${reason}`;

@@ -28,6 +28,8 @@ export const facts = perWorld(() => ({
   touchedByThief: new Set<string>(),
   /** Sessions with an answer that was lost on its way, or with an instance. */
   unanswered: new Set<string>(),
+  /** Tokens of refreshes that were answered by a failure, which has to leave no trace. */
+  failedTokens: new Set<string | undefined>(),
   /** When changes by sessions arrived that were answered by a retryable failure. */
   failed: new Map<string, number>(),
   /** The last access token of each session. */

@@ -121,6 +121,7 @@ it.runIf(canBrowse())(
 
     await tab.getByRole('link', { name: 'Log out' }).click();
     await click('log-out.log-out');
+    await tab.waitForURL(/auth.log-in/);
     await tab.goto(`${url}/office/users`);
     await isAt('/auth/log-in');
     expect(faults).toEqual([]);

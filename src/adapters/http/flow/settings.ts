@@ -1,16 +1,19 @@
 import { isStarted, type PageFacts, startedApp } from '../forms/page-facts.ts';
 import { AT_PROVIDER, CODES, ownText, type PageTable } from './rows.ts';
 
-/** The password confirms a change; with PASSWORDS=optional, a code may do so. */
+const hasPassword = ({ payloads }: PageFacts): boolean => payloads['current-user']?.hasPassword === true;
+const mayConfirmByCode = ({ passwords }: PageFacts): boolean => passwords === 'optional';
+
+/** The password confirms a change; with PASSWORDS=optional, a code may do so, and does so without a password. */
 const CONFIRMED = {
-  password: ({ passwords }: PageFacts) => passwords,
-  code: ({ passwords }: PageFacts) => (passwords === 'optional' ? 'optional' : 'left-out'),
+  password: (facts: PageFacts) => (mayConfirmByCode(facts) && !hasPassword(facts) ? 'left-out' : facts.passwords),
+  code: (facts: PageFacts) => (!mayConfirmByCode(facts) ? 'left-out' : hasPassword(facts) ? 'optional' : 'required'),
 } as const;
 
 /** Mails that code. */
 const CONFIRMATION = {
   ...{ submits: 'request-confirmation-code', fields: [], notice: 'confirmation-code' },
-  offered: ({ passwords }: PageFacts) => passwords === 'optional',
+  offered: mayConfirmByCode,
 } as const;
 
 export const hasAddedPasskey = ({ state }: Pick<PageFacts, 'state'>): boolean =>
@@ -39,7 +42,7 @@ export const SETTINGS = {
       'confirmation-code': { ...CONFIRMATION, leadsTo: 'account', buttonOf: 'email', keeps: ['email'] },
       password: {
         ...{ submits: 'change-password', fields: ['currentPassword', 'newPassword'], ...SAVED, notice: 'password' },
-        offered: ({ payloads }) => payloads['current-user']?.hasPassword === true,
+        offered: hasPassword,
       },
       language: { submits: 'change-current-user', fields: ['locale'], ...SAVED, initial: ownText('locale') },
       session: { submits: 'end-session', fields: [], ...ENDED },
@@ -87,8 +90,8 @@ export const SETTINGS = {
     forms: {
       delete: {
         ...{ submits: 'delete-account', fields: ['password', 'code'], requirements: CONFIRMED },
-        notice: 'deleted',
-        leadsTo: 'log-in',
+        ...{ notice: 'deleted', leadsTo: 'log-in' },
+        offered: (facts) => mayConfirmByCode(facts) || hasPassword(facts),
       },
       'confirmation-code': { ...CONFIRMATION, leadsTo: 'delete', buttonOf: 'delete' },
     },

@@ -90,7 +90,8 @@ export const SETTINGS = {
     forms: {
       delete: {
         ...{ submits: 'delete-account', fields: ['password', 'code'], requirements: CONFIRMED },
-        ...{ notice: 'deleted', leadsTo: 'log-in' },
+        notice: 'deleted',
+        leadsTo: 'log-in',
         offered: (facts) => mayConfirmByCode(facts) || hasPassword(facts),
       },
       'confirmation-code': { ...CONFIRMATION, leadsTo: 'delete', buttonOf: 'delete' },

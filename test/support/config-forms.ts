@@ -272,7 +272,7 @@ export const REFUSED: Readonly<Record<string, string>> = {
   JWT_REFRESH_REPLAY_WINDOW: NO_WINDOWS,
   JWT_BINDING: 'true|On|required',
   DEVICE_BINDING: 'on|true|Enforce',
-  CLEAR_SITE_DATA: 'on|*|cache;storage|"cache"|cache, off',
+  CLEAR_SITE_DATA: 'on|*|cache;storage|cache, off',
   JWT_REFRESH_COOKIE_PREFIX: '__Host-|__Secure-|__http-|none',
   JWT_REFRESH_COOKIE_PATH: 'auth|/a;b|/a,b|/a b|/a\r\nb|/ü|/\x7f',
   JWT_REFRESH_COOKIE_SAME_SITE: 'Strict|no',

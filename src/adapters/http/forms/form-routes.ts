@@ -121,7 +121,7 @@ const whenFailed = (deps: FormDeps, at: Locations, submitted: Submitted) => asyn
       // A page that goes on by itself shows no notice.
       ...{ page: PAGES[lacking].leadsOn ? page : lacking, form: '' },
       ...(isSent && { notice: 'not-sent' }),
-      ...(lacking === 'step-up' && {
+      ...(error.code === 'AUTH_STEP_UP_REQUIRED' && {
         typed: { ...typedIn(fields), resumes: form.buttonOf ?? formName },
         session: ctx.request.caller?.sessionId,
       }),

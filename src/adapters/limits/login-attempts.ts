@@ -4,7 +4,7 @@ import type { Clock } from '../../application/ports/clock-and-ids.ts';
 import type { Attempt, LoginAttempts } from '../../application/ports/login-attempts.ts';
 import {
   FAILURE_TTL,
-  isOver,
+  isObsolete,
   type LoginThrottle,
   type ThrottledClient,
   waitFor,
@@ -43,7 +43,7 @@ export const countAttempts = (counts: Pick<Counts, 'replace'>, clock: Clock, has
         const next = change(parsed(text), now);
         // At first, `text` is only expected. The first call of `replace` tells what is stored.
         if (next === null && tries > 0) return stored;
-        const after = next === null ? text : isOver(next, now) ? '' : textOf(next);
+        const after = next === null ? text : isObsolete(next, now) ? '' : textOf(next);
         const other = await counts.replace(name, text, after, FAILURE_TTL);
         if (other === null) return { text: after, now };
         stored = other;

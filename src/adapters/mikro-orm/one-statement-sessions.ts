@@ -177,7 +177,7 @@ const needsNoProof = ({ isRequired, browserKey }: Values) =>
   sql<boolean>`(not ${boolean(isRequired)} or (device_key is null and browser_key is null)
     or browser_key = cast(${browserKey} as text))`;
 
-/** The rule `isCovered` of the domain. */
+/** The rule `isEndedBy` of the domain. */
 const isUncovered = (db: Sql, { massEndings }: Names, leastOf: RawBuilder<unknown>) =>
   sql<boolean>`not exists ${db
     .selectFrom(massEndings)

@@ -16,7 +16,7 @@ import { withResponseTimeout } from '../limits/time-limits.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { span } from '../tracing/spans.ts';
 
-/** How many requests may wait for a hook. More would fill the memory if it is slow. */
+/** How many requests may wait for a hook. Without a limit, they would fill the memory while the hook is slow. */
 const AT_ONCE = 50;
 const RETRY_AFTER_SECONDS = 5;
 
@@ -32,7 +32,10 @@ type Bounded<Asked, Answer> = {
   readonly isRefusal?: (answer: Answer) => boolean;
 };
 
-/** A hook that requests wait for, with a limit for the time and the number of calls. A request fails without a valid answer. */
+/**
+ * A hook that requests wait for, with a limit of the time and of the number of calls.
+ * @throws AppError SYS_HOOK_UNAVAILABLE if the hook gives no valid answer in time, or too many requests wait for it
+ */
 export const bounded = <Asked, Answer>(
   { name, timeout, hook, read, isRefusal = () => false }: Bounded<Asked, Answer>,
   observe: ObserveHook,
@@ -67,11 +70,11 @@ const answerIn = <Answer>(schema: v.GenericSchema<unknown, Answer>, given: unkno
 
 export const ANSWER_TIMEOUT = 2_000;
 
-/** Strict, since a misspelled name would lose the attributes. */
+/** A strict object, since with a misspelled member, such as `attribute`, the attributes would be lost silently. */
 const Registration = v.strictObject({
   decision: v.picklist(['allow', 'refuse']),
   attributes: v.optional(v.unknown(), {}),
-  // Pages and logs of clients show it, so it has no control characters, line breaks, or characters that reorder the text.
+  // Pages, and logs of clients, show the message, so it has no control characters, line breaks, or characters that reorder the text.
   message: v.optional(
     v.pipe(v.string(), v.minLength(1), v.maxLength(200), v.regex(/^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u)),
   ),
@@ -95,12 +98,12 @@ export const boundedBeforeRegister = (
 
 /** Milliseconds. Every refresh waits for this hook. */
 const CLAIMS_TIMEOUT = 500;
-/** The limit of the claims with the attributes of the user, as JSON. So the token still fits into a cookie. */
+/** The limit of the claims, with the attributes of the user, as JSON. So an access token still fits into a cookie, where clients store it in one. */
 const CLAIMS_MAX_BYTES = 2_048;
 
 type Asked = readonly [user: ClaimsUser, session: ClaimsSession];
 
-/** The hook of access tokens. Its answer is merged over the attributes of the user. */
+/** The hook for the claims of access tokens. Members of its answer replace the attributes of the user with the same name. */
 export const boundedClaims = (hook: NonNullable<Hooks['claims']>, observe: ObserveHook): AskClaims => {
   const ask = ([user, session]: Asked) => hook(user, session);
   const read = (given: unknown, [user]: Asked) => {
@@ -121,7 +124,7 @@ const Verification = v.strictObject({ valid: v.boolean() });
 
 type Presented = Pick<Parameters<VerifyElsewhere>[0], 'id' | 'username' | 'email'> & { readonly password: string };
 
-/** Asks the former system about a password. @param until epoch milliseconds, after which no password is right. `null`: no limit */
+/** Asks the former system whether a password is right. @param until epoch milliseconds from which on it is not asked, and no password is right */
 export const boundedVerifyPassword = (
   ask: (presented: Presented) => unknown,
   until: number | null,

@@ -12,10 +12,11 @@ import { publicHookKey, signedHeaders, webhookKeys } from './signing.ts';
 
 /** Milliseconds, from the look-up of the name to the headers of the response. */
 const ATTEMPT_TIMEOUT = 20_000;
+/** Of the response. */
 const MAX_HEADER_BYTES = 8_192;
 
 type SenderDeps = {
-  /** The key of the hooks; `null` if this instance has none. */
+  /** The private key of the hooks; `null` if this instance has none. */
   readonly hookKey: () => Promise<KeyObject | null>;
   readonly allowedNetworks: Networks;
   readonly clock: Clock;
@@ -24,7 +25,10 @@ type SenderDeps = {
   readonly resolve?: Resolve;
 };
 
-/** Opens a connection for each message, to an address that was checked. Follows no redirect, and reads no body. */
+/**
+ * Opens a connection for each message, to an address that was checked. Follows no redirect, and reads no body. The sender of a webhook is `null` if this
+ * instance does not have the key of which the receiver knows the public half.
+ */
 export const webhookSender =
   ({ hookKey, allowedNetworks, clock, stop, resolve }: SenderDeps, timeout = ATTEMPT_TIMEOUT): SenderFor =>
   async (webhook) => {
@@ -63,7 +67,7 @@ const answerTo = (url: URL, options: RequestOptions, body: string, clock: Clock)
     request.end(body);
   });
 
-/** RFC 9110 §10.2.3: seconds, or a date. */
+/** Milliseconds to wait. @param text the header Retry-After, seconds or a date (RFC 9110 §10.2.3) */
 const retryAfterOf = (text: string, now: number): number => {
   if (/^\d+$/.test(text)) return Number(text) * 1_000;
   const at = Date.parse(text);

@@ -1,9 +1,9 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 
-/** An error whose message is logged. It must not quote a value that was sent or stored. */
+/** An error whose message is logged. So the message must not quote a value that a client has sent or the service stores. */
 export class LoggableError extends Error {}
 
-/** Messages of drivers that may be logged. */
+/** Messages of drivers that quote no value, and may be logged. */
 const OF_DRIVERS: ReadonlySet<string> = new Set([
   // node-postgres, and its pool
   'Connection terminated',
@@ -25,20 +25,20 @@ const OF_DRIVERS: ReadonlySet<string> = new Set([
 ]);
 
 const ENGINE_TYPES: ReadonlySet<unknown> = new Set(['TypeError', 'RangeError', 'ReferenceError']);
-/** Messages of V8 with names from the code alone. Others quote values: `Cannot create property 'a' on string 'secret'`. */
+/** Messages of V8 that quote only names in the code. Other messages quote values: `Cannot create property 'a' on string 'secret'`. */
 const OF_THE_ENGINE =
   /^(?:[\w$.]{1,100} is not (?:a function|a constructor|defined|iterable)|Cannot (?:read|set) properties of (?:undefined|null) \((?:reading|setting) '\w{1,50}'\)|Maximum call stack size exceeded|Invalid time value)$/;
 
-/** The code at the start of an error reply of Redis: OOM, LOADING, READONLY, NOAUTH, CLUSTERDOWN. */
+/** The code at the start of an error reply of Redis, such as OOM, LOADING or READONLY. */
 const REDIS_CODE = /^[A-Z]{2,32}(?= )/;
 
 const MAX_FRAMES = 20;
 
-/** A frame in the exact format of V8, since a line of the message may resemble one. */
+/** A stack frame in the exact format of V8, since a line of the message may resemble a frame. */
 const FRAME =
   /^ {4}at (?:async )?(?:[\w$.<>#[\] ]{1,120} \()?(?:(?:file:\/\/|node:|\/|[A-Za-z]:\\)[^\s()]{1,250}:\d{1,7}:\d{1,7}|<anonymous>|native|index \d{1,7})\)?$/;
 
-/** The frames of an error's stack, without its message. */
+/** The first 20 frames of an error's stack, without the message; an empty text if there is no stack. */
 export const framesOf = (error: unknown): string => {
   const stack: unknown = error instanceof Error ? error.stack : undefined;
   if (typeof stack !== 'string') return '';
@@ -49,13 +49,13 @@ export const framesOf = (error: unknown): string => {
     .join('\n');
 };
 
-/** Adds the frames of an error to the error that replaces it. */
+/** Adds the stack frames of an error to the error that replaces it. */
 export const withFramesOf = <Replacement extends Error>(foreign: unknown, replacement: Replacement): Replacement => {
   replacement.stack = `${replacement.stack}\n${framesOf(foreign)}`;
   return replacement;
 };
 
-/** The parts of an error that may be logged. Drivers put statements and their parameters into other members. */
+/** The parts of an error that may be logged. Its other members are left out, since drivers put statements and their parameters there. */
 export type RedactedError = {
   readonly type: string;
   readonly message?: string;
@@ -65,25 +65,25 @@ export type RedactedError = {
   readonly cause?: RedactedError;
 };
 
-/** A code, or the name of a type, a table, a constraint or a function, and never a value that was sent or stored. */
+/** A code, or the name of a type, a table, a constraint or a function. */
 const NAME = /^[A-Za-z_][\w$]{0,62}$|^[0-9A-Z]{5}$/;
-/** The `type` of an error of the body parser: `entity.too.large`. */
+/** The `type` of an error of the body parser, such as `entity.too.large`. */
 const DOTTED = /^[a-z]{1,20}(?:\.[a-z]{1,20}){1,4}$/;
-/** Fields in which PostgreSQL names what an error is about. */
+/** Members in which an error of PostgreSQL has such names. */
 const NAMING_FIELDS = ['table', 'constraint', 'routine'];
 const MAX_CAUSES = 3;
 
-/** An error for the log. Accepts any thrown value, and never throws. @param causes the length of the chain of causes that is included */
+/** The loggable parts of any thrown value. Never throws. @param causes how many causes in a chain are included */
 export const redactError = (error: unknown, causes = MAX_CAUSES): RedactedError => {
   try {
     return error instanceof Error ? described(error, causes) : { type: typeof error };
   } catch {
-    // A getter or a proxy has thrown.
+    // A getter or a proxy of the thrown value has thrown.
     return { type: 'unreadable' };
   }
 };
 
-/** The same in one line, without frames and causes, for the `reason` of the error that replaces it. */
+/** The loggable parts of a thrown value in one line, without frames and causes, for the `reason` of the AppError that replaces it. Never throws. */
 export const reasonOf = (error: unknown): string => {
   try {
     if (typeof error !== 'object' || error === null) return '';
@@ -135,5 +135,5 @@ const messageIn = (error: object): string | undefined => {
   return error instanceof LoggableError || isOfEngine || OF_DRIVERS.has(message) ? message : undefined;
 };
 
-/** Why a file could not be used, in the words of the system. It names paths, so it is shown to the operator, but neither logged nor sent to clients. */
+/** Why a file could not be used, as the system says it. It names paths, so it is shown to operators only, and neither logged nor sent to clients. */
 export const systemReason = (error: unknown): string => (error instanceof Error ? error.message : 'unknown');

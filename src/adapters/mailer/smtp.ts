@@ -11,9 +11,9 @@ type SmtpOptions = {
   readonly url: string;
   /** An address, or a name and an address in angle brackets. */
   readonly from: string;
-  /** Whether `smtp:` requires STARTTLS, which is used in any case if the server offers it. */
+  /** Whether mail fails if the server of an `smtp:` URL offers no STARTTLS. If it does offer it, TLS is always used. */
   readonly requireTls: boolean;
-  /** Replaces the password in the URL. */
+  /** Gets access tokens, which replace the password in the URL. */
   readonly oauth?: MailOAuth | null;
   /** Milliseconds that one mail may take. */
   readonly timeout?: number;
@@ -22,7 +22,7 @@ type SmtpOptions = {
 /** Milliseconds. Some servers delay their greeting to unknown clients. */
 const SMTP_TIMEOUT = 60_000;
 
-/** Sends mail over SMTP, with a connection for each. nodemailer is loaded with the first mail, since it has 39 modules (ADR 0021). */
+/** Sends each mail over an SMTP connection of its own. nodemailer is loaded with the first mail, since it has 39 modules (ADR 0021). */
 export const smtpMailer = ({ from, ...options }: SmtpOptions): Mailer => {
   const { timeout = SMTP_TIMEOUT } = options;
   const connection = connectionOf({ ...options, timeout });
@@ -35,7 +35,7 @@ export const smtpMailer = ({ from, ...options }: SmtpOptions): Mailer => {
       if (!isAddress(mail.to)) return 'refused';
       transport ??= open(connection);
       try {
-        // The time-outs of the connection restart with each byte, so they do not bound the whole time.
+        // The time-outs of the connection restart with each byte. This signal bounds the whole time.
         const signal = AbortSignal.any([AbortSignal.timeout(timeout), closing.signal]);
         const connected = await transport;
         await span('send mail', attributes, () => connected.sendMail({ ...messageOf(mail, from), signal }));
@@ -49,7 +49,7 @@ export const smtpMailer = ({ from, ...options }: SmtpOptions): Mailer => {
   };
 };
 
-/** Logs in to the mail server. @returns why it failed, without texts of the server; `null` when mail can be sent */
+/** Connects and logs in to the mail server. @returns why that has failed, without texts of the server, or `null` */
 export const whyNoMail = async (options: Omit<SmtpOptions, 'from'> & { readonly timeout: number }) => {
   const transport = await open(connectionOf(options));
   try {
@@ -69,7 +69,7 @@ const open = async (options: ReturnType<typeof connectionOf>) => {
 
 type TokenCallback = (error: Error | null, token?: string, expiresAt?: number) => void;
 
-/** The user of the URL, with a password or a token (RFC 7628), which nodemailer keeps until it expires. */
+/** The credentials for nodemailer: the user of the URL, with its password or an access token (RFC 7628), which nodemailer uses until it expires. */
 const authOf = ({ username, password }: URL, oauth: MailOAuth | null, timeout: number) => {
   const user = decodeURIComponent(username);
   if (oauth === null) return { user, pass: decodeURIComponent(password) };
@@ -92,7 +92,7 @@ const connectionOf = ({ url, requireTls, oauth = null, timeout }: Omit<SmtpOptio
     requireTLS: requireTls && !secure,
     ...(username !== '' && { auth: authOf(parsed, oauth, timeout) }),
     ...{ connectionTimeout: timeout, dnsTimeout: timeout, greetingTimeout: timeout, socketTimeout: timeout },
-    // Without this, a server on this machine cannot be found while the machine is offline.
+    // Without this option, nodemailer does not find a server on this machine while the machine is offline.
     allowInternalNetworkInterfaces: true,
     logger: false,
   };
@@ -101,7 +101,7 @@ const connectionOf = ({ url, requireTls, oauth = null, timeout }: Omit<SmtpOptio
 /** Replies about authentication (RFC 4954 §6). */
 const ABOUT_LOGIN = /^53\d$/;
 
-/** Whether the server permanently rejected this recipient or message. A rejected log-in or sender concerns all mail, and can be corrected. */
+/** Whether the server permanently rejected this recipient or message, and not the log-in or the sender, which may be corrected for all mail. */
 const isPermanentRejection = (error: unknown): boolean => {
   if (typeof error !== 'object' || error === null) return false;
   const { command, permanent, responseCode } = error as Readonly<Record<string, unknown>>;
@@ -111,6 +111,7 @@ const isPermanentRejection = (error: unknown): boolean => {
 
 /** A code or the name of a command: `ETIMEDOUT`, `SOCKET_TIMEOUT`, `RCPT TO`, `451`. */
 const WORDS = /^[A-Z][A-Z0-9_]{1,40}(?: [A-Z0-9-]{2,12})?$|^\d{3}$/;
+/** Why nodemailer or the file system has failed, in codes, without texts that may quote a server, an address or a path. */
 export const whyOf = (error: unknown): string => {
   if (!(error instanceof Error)) return 'unknown';
   const { code, originalCode, timeoutType, command, responseCode } = error as Error & Readonly<Record<string, unknown>>;
@@ -118,30 +119,30 @@ export const whyOf = (error: unknown): string => {
   return words.filter((word) => WORDS.test(word)).join(', ') || 'unknown';
 };
 
-/** The authorization server whose access tokens a mail server takes instead of a password (RFC 7628). */
+/** An authorization server whose access tokens a mail server accepts instead of a password (RFC 7628). */
 export type MailOAuth = {
   /** The token endpoint. */
   readonly url: string;
   readonly clientId: string;
   readonly clientSecret: string;
   readonly scope?: string | undefined;
-  /** The token of the mailbox's owner. Without it, the client gets tokens of its own (client credentials). */
+  /** A refresh token of the mailbox's owner. Without one, the client gets tokens for itself (client credentials). */
   readonly refreshToken?: string | undefined;
 };
 
 const MAX_ANSWER_BYTES = 65_536;
-/** Milliseconds before its expiry at which a token is no longer used. */
+/** A token is not used during the last milliseconds before its expiry. */
 const MARGIN = 60_000;
 
 const Answer = v.object({ access_token: v.pipe(v.string(), v.minLength(1)), expires_in: v.optional(v.number(), 300) });
 
-/** Quotes nothing of the answer, which may contain secrets. */
+/** Its message quotes no part of the answer, which may contain secrets. */
 const refused = (): Error => Object.assign(new Error('no access token'), { code: 'EOAUTH2' });
 
 /**
  * Gets an access token (RFC 6749 §4.4 and §6).
  * @returns the token, and the time until which it is used, in epoch milliseconds
- * @throws Error with the code EOAUTH2, or of the connection
+ * @throws Error with the code EOAUTH2 if there is no connection or no token
  */
 export const mailToken = async ({ url, clientId, clientSecret, scope, refreshToken }: MailOAuth, timeout: number) => {
   const response = await tracedFetch(url, {

@@ -5,7 +5,7 @@ import { ROUNDS, type Round } from '../../application/sessions/purge.ts';
 import { type AccountEvent, EVENT_KINDS, SESSION_ENDINGS } from '../../domain/event.ts';
 import { DATABASE_FAILURES } from '../records/storage.ts';
 
-/** Values that are read on each scrape. */
+/** Functions whose values are read on each scrape. */
 export type Readings = {
   readonly passwordHashes: () => Readonly<Record<'running' | 'waiting', number>>;
   readonly endedSessions: () => Readonly<Record<'listed' | 'waiting', number>>;
@@ -20,17 +20,17 @@ export type Readings = {
   readonly clockOffset: () => number;
   /** Whether requests should be sent to this instance. */
   readonly isReady: () => Promise<boolean>;
-  /** Whether a part is down that is not `required`. */
+  /** Whether a part of the service that is not `required` is down. */
   readonly isDegraded: () => Promise<boolean>;
-  /** `null` without mail. */
+  /** `null` if the service sends no mail. */
   readonly waitingMail: (() => Waiting) | null;
   readonly waitingWebhooks: () => Waiting;
 };
 
-/** How many messages or events wait to be sent, and for how many seconds the oldest of them. */
+/** How many messages or events wait to be sent, and for how many seconds the oldest of them has waited. */
 export type Waiting = { readonly count: number; readonly seconds: number };
 
-/** Where requests are counted: in this process, or in Redis for all instances. `degraded`: Redis is unavailable, or evicts counts. */
+/** Where requests are counted: in this process, or in Redis for all instances (`shared`). `degraded`: in Redis, but it is unavailable or evicts counts. */
 export type RateLimitMode = (typeof MODES)[number];
 const MODES = ['process', 'shared', 'degraded'] as const;
 
@@ -76,14 +76,17 @@ const HELP = {
 } as const;
 type Name = keyof typeof HELP;
 
-/** Labels are names of routes, statuses and outcomes, so no client can create new ones. @param build `revision`: the commit, if it is known */
+/**
+ * The values of labels are routes, statuses and outcomes, of which clients cannot create new ones.
+ * @param build `revision` is the commit, if it is known
+ */
 export const prometheusMetrics = (build: { readonly version: string; readonly revision: string | null }) => {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
   const metric = (name: Name, ...labelNames: string[]) => ({ name, help: HELP[name], labelNames, registers });
   const counter = (name: Name, ...labels: string[]) => new Counter(metric(name, ...labels));
-  /** Counts by one label. All its values are exported as 0 from the start, so that the first event is an increase. */
+  /** Counts by one label. All values of the label are exported as 0 from the start, so that the first event is an increase. */
   const countBy = (name: Name, label: string, values: readonly string[]) => {
     const counts = counter(name, label);
     for (const value of values) counts.inc({ [label]: value }, 0);
@@ -120,7 +123,7 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
     observeHook: ((hook, outcome) => hooks.inc({ hook, outcome })) satisfies ObserveHook,
     observePurged: (rows: Round): void => rounds.setToCurrentTime({ rows }),
     watch: (readings: Readings): void => watch(readings, registers),
-    /** @param lost how many lines of the log were dropped so far. */
+    /** @param lost returns how many lines of the log were dropped so far */
     watchLog: (lost: () => number): void => {
       new Counter({
         ...metric('tandem_log_lines_lost_total'),
@@ -130,10 +133,10 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
         },
       });
     },
-    /** The input of `metricsOfWorkers`. */
+    /** The metrics of this process as JSON, which `metricsOfWorkers` aggregates. */
     values: (): Promise<MetricsOfWorker> => registry.getMetricsAsJSON(),
     contentType: registry.contentType,
-    /** In the exposition format. */
+    /** The metrics in the exposition format of Prometheus. */
     text: (): Promise<string> => registry.metrics(),
   };
 };
@@ -142,13 +145,13 @@ export type PrometheusMetrics = ReturnType<typeof prometheusMetrics>;
 export type MetricsOfWorker = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 export type Scraped = { readonly contentType: string; readonly text: () => Promise<string> };
 
-/** The metrics of all workers, in the primary process. */
+/** The primary process serves the metrics of all workers as one. @param all the last known metrics of each worker */
 export const metricsOfWorkers = (all: () => MetricsOfWorker[]): Scraped => ({
   contentType: Registry.PROMETHEUS_CONTENT_TYPE,
   text: () => AggregatorRegistry.aggregate(all()).metrics(),
 });
 
-/** Computes one value from those of all workers. */
+/** How the values of all workers become one value. */
 type Aggregator = 'sum' | 'min' | 'max' | 'average';
 
 const watch = (readings: Readings, registers: Registry[]): void => {

@@ -24,7 +24,7 @@ const propertyOf = ({ name, kind, isNullable }: SqlColumn, types: Types, isIndex
 const prefixedIndexes = (prefix: string, indexes: Readonly<Record<string, readonly string[]>> = {}) =>
   Object.entries(indexes).map(([name, properties]) => ({ name: `${prefix}${name}`, properties: [...properties] }));
 
-/** @param users the entity of the users, for a table whose rows are deleted with their user. */
+/** Declares a table for MikroORM. @param users the entity of the users, if the rows of the table are deleted with their user */
 const entityOf = (table: AnyTable, types: Types, prefix: string, users?: EntitySchema): EntitySchema => {
   const tableName = `${prefix}${table.name}`;
   const ofUser = {
@@ -54,11 +54,11 @@ const entityOf = (table: AnyTable, types: Types, prefix: string, users?: EntityS
     },
     uniques: prefixedIndexes(prefix, table.unique),
     indexes: prefixedIndexes(prefix, table.indexes),
-    // MikroORM derives the types of properties from a class, and these entities have none.
+    // The cast: MikroORM derives the types of properties from a class, which these entities do not have.
   } as OptionsOfEntity);
 };
 
-/** Also for the command line of MikroORM. @param prefix the names of tables, indexes and foreign keys begin with it */
+/** MikroORM's options with all tables, also for its command line. @param prefix of the names of tables, indexes and foreign keys */
 export const ormOptions = async (
   { orm, types }: DatabaseKind,
   prefix: string,
@@ -69,7 +69,7 @@ export const ormOptions = async (
     ...(await orm()),
     entities: [users, ...Object.values(others).map((table) => entityOf(table, types, prefix, table.ofUser && users))],
     ensureDatabase: false,
-    // The tables of the index over users (`search.ts`) and of migrations.
+    // MikroORM does not know the tables of the search index (`search.ts`) and of migrations, and would drop them.
     schemaGenerator: { skipTables: [/users_(names|search)|tandem_migrations/] },
     allowGlobalContext: true,
     debug: false,
@@ -77,9 +77,9 @@ export const ormOptions = async (
   };
 };
 
-/** The statements that create all tables. Connects to no database. */
+/** The statements that create all tables. They are made without a connection to a database. */
 export const schemaStatements = async (kind: DatabaseKind, prefix: string, tables = TABLES): Promise<string[]> => {
-  // `MikroORM.init` would search for files of entities.
+  // Not `MikroORM.init`, which would search for files with entities.
   const orm = new MikroORM(await ormOptions(kind, prefix, tables));
   const text = await orm.schema.getCreateSchemaSQL({ wrap: false });
   return kind.schema(

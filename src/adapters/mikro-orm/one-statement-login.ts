@@ -21,9 +21,10 @@ const { system, failureOf, booleans } = POSTGRESQL;
 const translated = translatedBy(failureOf);
 
 /**
- * A log-in as one statement, instead of a transaction of ten statements and five round trips. It locks the user, but skips one who is locked already:
- * after a wait it would still read the data of its start. It does not see a log-in that commits at the same moment. Then there may be one session too
- * many until the next log-in, or the index of counted events refuses the event. Whatever it does not do, it leaves to a transaction.
+ * A log-in as one statement, instead of a transaction of ten statements and five round trips. It locks the row of the user, but does nothing if the row
+ * is locked already: after waiting for the lock it would still read the data of its start. It does not see a log-in that commits at the same moment:
+ * then there may be one session too many until the next log-in, or the unique index of counted events refuses the event. In each case that the
+ * statement does not cover, `addLogin` returns `false`, and the caller uses a transaction.
  */
 export const postgresqlLogin = (
   connection: Connection,
@@ -38,7 +39,7 @@ export const postgresqlLogin = (
       try {
         return (await translated(() => send(connection, statement))).rows.length > 0;
       } catch (error) {
-        // Where the database is serializable by default, the statement may conflict, but not the transaction, which is READ COMMITTED.
+        // If the database is serializable by default, this statement may conflict. The transaction does not, since it is READ COMMITTED.
         if (error instanceof ConflictError) return false;
         if (error instanceof AppError && error.code === 'DB_UNIQUE_VIOLATION') return false;
         throw error;
@@ -47,9 +48,9 @@ export const postgresqlLogin = (
   };
 };
 
-/** The members of a user on which the use case has decided. If one has changed since, there is no log-in. */
+/** The members of a user from which the use case decided to log the user in. If one of them has changed since, the statement does nothing. */
 const DECISIVE = ['passwordChangedAt', 'disabledAt', 'emailVerifiedAt', 'secondFactorAt'] as const;
-/** The columns that stay in an event when another log-in is counted in it. */
+/** The columns of an event that do not change when another log-in is counted in it. */
 const KEPT: readonly string[] = ['id', 'user_id', 'counted_by'];
 
 const valuesOf = (table: SqlTable, row: object) =>

@@ -29,12 +29,12 @@ const namesWith = (prefix: string) => {
 };
 type Names = ReturnType<typeof namesWith>;
 
-/** The members of a session that are read with its user. */
+/** The columns of a session that a `PartWithUser` consists of. */
 const PART = (['expiresAt', 'deviceKey', 'browserKey', 'authenticatedAt', 'amr', 'knownAt', 'heldAt'] as const).map(
   SESSIONS.column,
 );
 
-/** @param json an array with the values of the columns */
+/** Reads members from a JSON array. @param json the values of `columns`, in their order */
 const membersIn = (json: unknown, columns: readonly SqlColumn[]) => {
   const values: readonly unknown[] = JSON.parse(String(json));
   const members: Record<string, unknown> = {};
@@ -47,14 +47,14 @@ const userOf = ({ user_in_json: json }: Row): User =>
 
 const partOf = ({ session_in_json: json }: Row): PartWithUser => membersIn(json, PART) as PartWithUser;
 
-/** A dialect, with its functions that return the least of their arguments, and an array in JSON of their arguments. */
+/** A dialect, with the names of its SQL functions for the least of the arguments, and for a JSON array of the arguments. */
 type Database = { readonly dialect: SqlDialect; readonly least: 'least' | 'min'; readonly jsonArray: string };
 
 /**
- * The two methods that requests call most, each as one statement. The plain repository does the rest: a rotation with the proof of a page's key, and
- * one for which the statement finds no row. With the plain repository alone, a refresh on PostgreSQL takes a quarter more of the service's processor
- * time (0.32 ms for its rotation instead of 0.12) and twice the time of PostgreSQL, and a request that reads session and user a quarter more (0.17 ms
- * instead of 0.08). On SQLite, the service answers a sixth fewer refreshes.
+ * The two methods that requests call most, each as one statement. The plain repository does a rotation with the proof of a page's key, and a rotation for
+ * which the statement finds no row. With the plain repository alone, a refresh on PostgreSQL takes a quarter more of the service's processor time (0.32
+ * ms for its rotation instead of 0.12) and twice the time of PostgreSQL, a request that reads session and user a quarter more (0.17 ms instead of 0.08),
+ * and on SQLite the service answers a sixth fewer refreshes.
  * @param plain the repository over the records of the same database
  *
  * @example
@@ -96,7 +96,7 @@ const ON_POSTGRESQL: Database = { dialect: POSTGRESQL, least: 'least', jsonArray
 export const postgresqlSessions = oneStatementSessions(ON_POSTGRESQL);
 export const sqliteSessions = oneStatementSessions({ dialect: SQLITE, least: 'min', jsonArray: 'json_array' });
 
-/** Always in the same order, which the placeholders of the statement rely on. */
+/** The values of the statement by name. Their order is always the same, since the placeholders rely on it. */
 const valuesOf = (rotation: Rotation, booleans: SqlDialect['booleans']) => {
   const { sessionId, userId, from, expected, expectedNumber, number, to, at, expiresAt, maxAge } = rotation;
   const { userAgent, address } = rotation.device;
@@ -163,7 +163,7 @@ type Values = Readonly<Record<keyof ReturnType<typeof valuesOf>, unknown>>;
 const integer = (value: unknown) => sql`cast(${value} as bigint)`;
 const boolean = (value: unknown) => sql<boolean>`cast(${value} as boolean)`;
 
-/** Columns in one value, since drivers take longer to read many columns than to parse JSON. */
+/** Selects columns as one JSON array, since drivers take longer to read many columns than to parse JSON. */
 const inJson = (jsonArray: string, from: string, columns: readonly SqlColumn[]) =>
   sql`cast(${sql.raw(jsonArray)}(${sql.join(columns.map(({ name }) => sql.ref(from + name)))}) as text)`;
 
@@ -177,7 +177,7 @@ const needsNoProof = ({ isRequired, browserKey }: Values) =>
   sql<boolean>`(not ${boolean(isRequired)} or (device_key is null and browser_key is null)
     or browser_key = cast(${browserKey} as text))`;
 
-/** The rule `isCovered` of the domain. */
+/** Whether no mass ending has ended the session: the opposite of `isCovered` of the domain, in SQL. */
 const isUncovered = (db: Sql, { massEndings }: Names, leastOf: RawBuilder<unknown>) =>
   sql<boolean>`not exists ${db
     .selectFrom(massEndings)
@@ -199,7 +199,7 @@ const selectWithUser = ({ jsonArray, least }: Database, names: Names, { id, user
       .select([
         sql`case when session.id is not null then ${inJson(jsonArray, 'session.', PART)} end`.as('session_in_json'),
         inJson(jsonArray, 'auth_user.', USERS.columns).as('user_in_json'),
-        // Read here for `/users/me`, where another statement would take a quarter of the request.
+        // For `/users/me`, where a second statement would take a quarter of the time of the request.
         db
           .selectFrom(names.passkeys)
           .select(sql`count(*)`.as('count'))

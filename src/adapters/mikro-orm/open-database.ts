@@ -12,21 +12,21 @@ import { sqliteKind } from './sqlite.ts';
 
 export type Database = {
   readonly records: Records;
-  /** Replaces methods of a repository of sessions over `records` by faster ones, where this database has some. */
+  /** Replaces methods of a repository of sessions over `records` by faster ones, if there are some for this database. */
   readonly faster: (plain: SessionRepository) => SessionRepository;
-  /** Checks that sessions can be written. @throws AppError DB_QUERY_FAILED when the database does not respond, or refuses to write. */
+  /** Checks that sessions can be written. @throws AppError DB_QUERY_FAILED if the database does not respond, or refuses to write */
   ping(): Promise<void>;
-  /** The same for the other tables. */
+  /** As `ping`, for all tables that `ping` does not check. */
   pingOthers(): Promise<void>;
-  /** Reads the clock of the server, in epoch milliseconds; `null` if it is that of this machine. @throws AppError DB_QUERY_FAILED */
+  /** Reads the clock of the database server, in epoch milliseconds; `null` if it runs on this machine. @throws AppError DB_QUERY_FAILED */
   readonly readTime: (() => Promise<number>) | null;
-  /** What the operator may want to know. @throws Error of the driver */
+  /** The product's version, whether tables may be created, and the state of the schema, for the doctor. @throws Error of the driver */
   examine(): Promise<{ readonly version: string; readonly mayCreate: boolean; readonly schema: SchemaState }>;
-  /** The names of the tables of an application, including those that are not declared any more. @throws Error of the driver */
+  /** The names of the tables of the application, including tables that it does not declare any more. @throws Error of the driver */
   ownTables(): Promise<readonly string[]>;
-  /** The current state of the pool; `null` without one. */
+  /** The current state of the pool; `null` for SQLite, which has none. */
   connections(): PoolState | null;
-  /** Every later use fails. */
+  /** Closes the connections. Every later call fails. */
   close(): Promise<void>;
 };
 
@@ -36,13 +36,13 @@ export const kindOf = (options: DatabaseOptions): DatabaseKind | Promise<Databas
 const SERVERS = { postgresql: postgresqlKind, mariadb: mariadbKind, mysql: mysqlKind };
 
 export type Opening = {
-  /** Whether to create missing tables and to apply pending migrations. Other processes may do so at the same time. */
+  /** Whether to create missing tables and to apply pending migrations. Several processes may do so at the same time. */
   readonly migrate: boolean;
   /** The tables of the service and of the application. Default: those of the service. */
   readonly tables?: typeof TABLES;
 };
 
-/** Opens the database and waits until it responds. @throws Error that names the setting at fault, and the reason. */
+/** Opens the database and waits until it responds. @throws Error whose message names the setting at fault, and the reason */
 export const openDatabase = async (options: DatabaseOptions, opening: Opening): Promise<Database> =>
   databaseOver(await connect(options, opening));
 
@@ -74,7 +74,7 @@ export const databaseOver = (opened: Awaited<ReturnType<typeof connect>>): Datab
       const statement = kind.writesNothing(names.map((name) => `${prefix}${name}`));
       await dialect.repeated(() => ask(statement));
     });
-  // Every look-up of a session reads both tables.
+  // The tables that every look-up of a session reads.
   const needed = [TABLES.sessions.name, TABLES.massEndings.name];
   const others = Object.values(TABLES).flatMap(({ name }) => (needed.includes(name) ? [] : [name]));
   return {

@@ -7,7 +7,7 @@ import type { DatabaseKind, ServerOptions } from './options.ts';
 import { openPool, type Pool, type PooledConnection } from './postgresql-pool.ts';
 import type { Execute, Row } from './statements.ts';
 
-/** A statement that waits for a lock delays the others of its batch. Larger batches were not faster. */
+/** Statements. The number is small, since a statement that waits for a lock delays its whole batch, and larger batches were not faster. */
 const BATCH_SIZE = 4;
 
 type Answer = { readonly rowCount: number | null; readonly rows: Row[] };
@@ -19,9 +19,9 @@ type WaitingStatement = {
 };
 
 /**
- * Sends short statements outside of transactions. While all connections are in use, up to four statements wait for the same one: a system call writes
- * all of them, and often one reads all answers. No statement joins a batch that was sent: its connection might never return to the pool, and
- * transactions would get none. Statements of a unit must not use it, since a batch runs in the asynchronous context of its first statement.
+ * Sends short statements outside of transactions. While all connections are in use, up to four statements wait as a batch for the same connection: one
+ * system call writes all of them, and often one reads all answers. No statement joins a batch that was sent: the connection might never return to the
+ * pool, and transactions would get none. A batch runs in the asynchronous context of its first statement, so statements of a unit must not join one.
  */
 const sharingConnections = (pool: Pool) => {
   let joinable: WaitingStatement[] = [];
@@ -60,12 +60,12 @@ const sharingConnections = (pool: Pool) => {
   };
   return {
     execute,
-    /** How many statements wait for a connection without being in the pool's queue. */
+    /** How many statements wait in a batch behind its first one, which alone is in the pool's queue. */
     joined: () => joined,
   };
 };
 
-/** Returns the connection to the pool before the last answer is passed on. */
+/** Sends a batch over a connection, which is back in the pool before the caller of the last statement gets its answer. */
 const sendAll = async (client: PooledConnection, batch: readonly WaitingStatement[]): Promise<void> => {
   let unanswered = batch.length;
   const send = async ({ sql, parameters }: CompiledQuery): Promise<Answer> => {
@@ -78,7 +78,7 @@ const sendAll = async (client: PooledConnection, batch: readonly WaitingStatemen
   };
   for (const { query, resolve, reject } of batch) {
     const answered = send(query).then(resolve, reject);
-    // A pooler gives the session to other clients after each answer. If this connection broke, they would get the other answers.
+    // A pooler gives the session to another client after each answer. If this connection broke, that client would get the remaining answers.
     if (!client.hasOwnSession) await answered;
   }
 };
@@ -103,12 +103,12 @@ export const postgresqlKind = (options: ServerOptions): DatabaseKind => {
     },
     settings: [],
     probe: `select format($$${OTHER_ENCODING}$$, encoding) as unfit from getdatabaseencoding() as encoding where encoding <> 'UTF8'`,
-    // New tables are made in the first schema of the search_path. If the tables are in another one, that was the first when they were made.
+    // PostgreSQL makes new tables in the first schema of the search_path. Tables in another schema were made when that was the first one.
     tables: `select relname as name, nspname = current_schema()
       or relnamespace = (select relnamespace from pg_class where oid = to_regclass('"${options.tablePrefix}tandem_migrations"')) as is_here
     from pg_class join pg_namespace on pg_namespace.oid = relnamespace
     where relkind in ('r', 'p', 'v', 'm', 'f') and pg_table_is_visible(pg_class.oid)`,
-    // The pages of the table keep room for new versions of rows, so that a refresh writes to no index (ADR 0019).
+    // `fillfactor` leaves room for new versions of rows in the pages of the table, so that a refresh writes to no index (ADR 0019).
     schema: (statements) => [...statements, `alter table "${options.tablePrefix}sessions" set (fillfactor = 85)`],
     sessions: (connection, plain, prefix) => ({
       ...postgresqlSessions(connection, plain, prefix),
@@ -123,7 +123,7 @@ export const postgresqlKind = (options: ServerOptions): DatabaseKind => {
   };
 };
 
-/** It is in ASCII, which every encoding of the server has. */
+/** The text is ASCII, so that a server of any encoding can return it. */
 const OTHER_ENCODING = `The database of DATABASE_URL has the encoding %s, and needs UTF8: make one by "create database NAME encoding 'UTF8' template template0", and set DATABASE_URL to it`;
 
 const databaseName = (url: string): string => {
@@ -135,10 +135,10 @@ const databaseName = (url: string): string => {
 const openProblem = (error: unknown): string => {
   // invalid_schema_name
   if (field(error, 'code') === '3F000') return 'no schema of the search_path exists';
-  // The driver reads the files of certificates when it connects.
+  // `pg` reads the files of certificates when it connects.
   if (field(error, 'syscall') === 'open')
     return `${field(error, 'code')}: a file that sslrootcert, sslcert or sslkey names cannot be read`;
-  // The message of PgBouncer has the name of the parameter, and no value.
+  // This message of PgBouncer quotes the name of the parameter, and not its value.
   const [, name] = /unsupported startup parameter: ([a-z_]{1,63})\b/.exec(String(field(error, 'message'))) ?? [];
   if (name === undefined) return reasonOf(error);
   return `the pooler refuses the startup parameter ${name}; remove it from DATABASE_URL or from the PG* variables`;

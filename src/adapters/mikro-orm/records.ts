@@ -28,7 +28,8 @@ const ROWS_AT_ONCE = 64;
 
 /**
  * Records over Kysely.
- * @param prefix the names of the tables, and of their indexes, begin with it.
+ * @param prefix of the names of tables and indexes
+ * @param declared the tables of the service and of the application
  */
 export const mikroOrmRecords = (db: Sql, dialect: SqlDialect, prefix = '', declared = TABLES): Records => {
   const { repeated, transact, system, pipelines } = dialect;
@@ -71,7 +72,7 @@ const callsOver = (send: Send, tables: (name: TableName) => SqlTable, dialect: S
     }
     return found.map((row) => toRow(table, row) as unknown as Stored<Name>);
   };
-  /** Sends one statement for each row, since a `delete` that returns nothing tells only the number of deleted rows. */
+  /** Sends a statement for each row, for databases whose `delete` returns no rows: so the number of deleted rows tells whether it was deleted. */
   const removeEach = async <Each extends object>(table: SqlTable, rows: readonly Each[]): Promise<Each[]> => {
     const removed: Each[] = [];
     for (const row of rows)
@@ -110,7 +111,7 @@ const callsOver = (send: Send, tables: (name: TableName) => SqlTable, dialect: S
   };
 };
 
-/** Repeats the last row until the length is a power of two, since each length is a statement of its own that is kept and prepared. */
+/** Repeats the last row until the number of rows is a power of two: each number is a statement of its own, which stays built and prepared. */
 const padded = <Each>(rows: readonly Each[]): readonly Each[] => {
   const length = 2 ** Math.ceil(Math.log2(rows.length));
   return Array.from({ length }, (_, at) => rows[Math.min(at, rows.length - 1)] as Each);

@@ -32,17 +32,17 @@ export const columnsOf = ({ columns }: AnyTable): readonly SqlColumn[] =>
     isNullable: type.endsWith('?'),
   }));
 
-/** Converts a boolean to the value that the driver sends for it. */
+/** Converts a boolean to the value that is passed to the driver for it. */
 export type Booleans = (value: boolean) => unknown;
 
-/** Converts a value of a row to the value that the driver sends. */
+/** Converts a value of a row to the value that is passed to the driver. */
 export const toSql = ({ kind }: SqlColumn, value: unknown, booleans: Booleans): unknown => {
   if (value === null) return null;
   if (kind === 'json') return JSON.stringify(value);
   return typeof value === 'boolean' ? booleans(value) : value;
 };
 
-/** Converts what a driver returns: some return 64-bit integers as text, booleans as numbers, or texts as bytes in UTF-8. */
+/** Converts a driver's value to the value of a row: some drivers return 64-bit integers as text, booleans as numbers, or texts as bytes of UTF-8. */
 export const fromSql = ({ kind }: Pick<SqlColumn, 'kind'>, value: unknown): unknown => {
   if (value === null) return null;
   if (kind === 'json') return JSON.parse(String(value));
@@ -55,15 +55,15 @@ type Rows = Record<string, Record<string, unknown>>;
 /** Kysely without the types of the tables: names and types come from `TABLES` instead. */
 export type Sql = Kysely<Rows>;
 
-/** Executes a statement. @param reads whether the statement changes nothing. */
+/** Executes a statement. @param reads whether the statement only reads */
 export type Execute = (query: CompiledQuery<Row>, reads: boolean) => Promise<QueryResult<Row>>;
 
-/** A connection of the pool, or that of a transaction. */
+/** What executes statements: the pool, or the connection of a transaction. */
 export type Connection = { readonly db: Sql; readonly execute: Execute };
 
 export const anyConnection = (db: Sql): Connection => ({ db, execute: (query) => db.executeQuery(query) });
 
-/** Sends a text as it is. @returns the rows */
+/** Sends a statement that is written in SQL. @returns the rows */
 export type Send = (text: string, parameters?: readonly unknown[]) => Promise<Row[]>;
 
 export type SqlTable = {
@@ -72,7 +72,7 @@ export type SqlTable = {
   readonly columns: readonly SqlColumn[];
   readonly search: readonly SqlColumn[];
   readonly column: (member: string) => SqlColumn;
-  /** Maps the names that errors of databases use for unique indexes to the names in `TABLES`. SQLite names the columns. */
+  /** Maps the names of unique indexes in errors of databases to the names in `TABLES`. SQLite's errors have the names of the columns instead. */
   readonly uniques: ReadonlyMap<string, string>;
 };
 
@@ -87,13 +87,13 @@ const toSqlTable = (table: AnyTable, prefix: string): SqlTable => {
     uniques.set(`${prefix}${index}`, index);
     uniques.set(members.map((member) => `${name}.${column(member).name}`).join(', '), index);
   }
-  // MariaDB and MySQL have this name for every key.
+  // MariaDB and MySQL call the primary key of every table so.
   uniques.set('PRIMARY', keyName(table));
   const [key, search] = [table.key.map(column), (table.search ?? []).map(column)];
   return { name, key, columns, search, column, uniques };
 };
 
-/** @param prefix the names of the tables, and of their indexes, begin with it. */
+/** The declared tables in SQL. @param prefix of the names of tables and indexes */
 export const sqlTables = (prefix: string, tables = TABLES): ((name: TableName) => SqlTable) => {
   const each = new Map(Object.entries(tables).map(([name, table]) => [name, toSqlTable(table, prefix)]));
   return (name) => each.get(name) as SqlTable;
@@ -101,7 +101,7 @@ export const sqlTables = (prefix: string, tables = TABLES): ((name: TableName) =
 
 export const namesOf = ({ columns }: SqlTable): string[] => [...columns.map(({ name }) => name), VERSION];
 
-/** A row of `TABLES`, from a row of the database. */
+/** Converts a row of the database to a row of a table in `TABLES`. */
 export const toRow = ({ columns }: SqlTable, row: Row): Row => {
   const read: Record<string, unknown> = {};
   for (const column of columns) read[column.member] = fromSql(column, row[column.name]);
@@ -109,22 +109,22 @@ export const toRow = ({ columns }: SqlTable, row: Row): Row => {
 };
 
 export type Statement = {
-  /** The same for statements that differ in their values alone. */
+  /** A key of the built statement: statements with the same shape differ only in their values. */
   readonly shape: string;
   readonly values: readonly unknown[];
   readonly build: (db: Sql, values: readonly unknown[]) => Compilable<Row>;
 };
 export type TableStatement = Statement & { readonly table: SqlTable };
 
-/** How a read locks its rows. `write` changes their version, since the other nodes of a cluster see no locks, but conflicts. */
+/** How a read locks its rows. `write` changes their version, since other nodes of a cluster do not see locks, but detect conflicting changes. */
 export type RowLock = 'no key update' | 'update' | 'write' | null;
 
 /** How the statements for one database differ from those for others. */
 export type StatementDialect = {
   readonly booleans: Booleans;
   /**
-   * Whether a page compares columns by `>=` and `<=` instead of `=`, and sorts by them first. By `=`, MariaDB reads all rows before the place where a
-   * page begins.
+   * Whether a query for a page compares its `equal` columns by `>=` and `<=` instead of `=`, and sorts by them first. With `=`, MariaDB would read all
+   * rows before the beginning of the page.
    */
   readonly equalsAreRanges: boolean;
 };
@@ -169,7 +169,7 @@ export const selectRows = <Name extends TableName>(
   };
 };
 
-/** The rows of keys, which an index has: so what is left out is not read. */
+/** Selects rows by a query for their keys. An index has the keys, so the database does not read the rows that `skip` leaves out. */
 const rowsOf = (
   db: Sql,
   table: SqlTable,
@@ -196,7 +196,7 @@ export const insertRow = (table: SqlTable, row: Row, booleans: Booleans): TableS
     db.insertInto(table.name).values(Object.fromEntries(namesOf(table).map((name, at) => [name, given[at]]))),
 });
 
-/** Writes the columns that differ. */
+/** Writes only the columns whose values differ, if the row still has the version of `before`. */
 export const updateRow = (table: SqlTable, before: Row, after: Row, booleans: Booleans): TableStatement => {
   const sent = (row: Row, column: SqlColumn) => toSql(column, row[column.member], booleans);
   const changed = table.columns.filter((column) => sent(before, column) !== sent(after, column));
@@ -213,7 +213,7 @@ export const updateRow = (table: SqlTable, before: Row, after: Row, booleans: Bo
   };
 };
 
-/** Changes the version of a row alone. */
+/** Adds 1 to the version of a row, and changes no other column. */
 export const touchRow = (table: SqlTable, key: Row, booleans: Booleans): TableStatement => {
   const columns = Object.keys(key).map(table.column);
   return {
@@ -228,7 +228,7 @@ export const touchRow = (table: SqlTable, key: Row, booleans: Booleans): TableSt
   };
 };
 
-/** @param isReturning whether the keys of the deleted rows are returned. */
+/** Deletes the rows that still have the same version. @param isReturning whether the statement returns the keys of the deleted rows */
 export const deleteRows = (table: SqlTable, rows: readonly object[], isReturning: boolean): TableStatement => {
   const length = table.key.length + 1;
   return {
@@ -257,7 +257,7 @@ const names = new Map<string, string>();
 /** The name under which a statement is prepared; `undefined` if `builtStatements` has not built it. */
 export const statementName = (text: string): string | undefined => names.get(text);
 
-/** While a statement is built, it stands for the value with this index. */
+/** Stands for the value with this index while a statement is built. */
 class Placeholder extends Number {}
 
 type Built = {
@@ -267,12 +267,12 @@ type Built = {
   readonly attributes: Attributes;
 };
 
-/** The operation and the table of a statement, for its span. One with several parts counts as the `insert` in it. */
+/** Matches the operation and the table of a statement, for its span: in a statement that begins with `with`, those of its first `insert`. */
 const SUMMARY = /^(?:with\b.*?\b(?=insert ))?(\w+).*?(?<=\b(?:from|into|update) )["`](\w+)/s;
 
 /**
- * Sends the statements of one database. Each shape is built once, since that costs about as much as to send it. The code determines all shapes, and no
- * request adds one, so their number is bounded.
+ * Sends the statements of one database. Each shape is built once, since building costs about as much time as sending. The code determines all shapes,
+ * and no request adds one, so their number is bounded.
  */
 export const builtStatements = (system: string) => {
   const built = new Map<string, Built>();

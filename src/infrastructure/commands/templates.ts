@@ -71,7 +71,7 @@ const framesOf = (config: Config, files: UserPageFiles, locale: string): readonl
   ].map(({ title, page }) => ({ title: `${locale} · ${title}`, page }));
 };
 
-/** A page for the sheet: its stylesheet inline, no script, and what only the script would show. */
+/** A page as the sheet shows it: with its stylesheet inline, without its script, and with the elements that only its script would show. */
 const standalone = (page: string, style: string): string =>
   page
     .replace(/<link rel="icon"[^>]*>|<script\b[^>]*><\/script>/g, '')
@@ -81,9 +81,9 @@ const standalone = (page: string, style: string): string =>
 const STYLE = `body { margin: 1rem; font-family: system-ui; background: #ddd }
 main { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(min(22rem, 100%), 1fr)) }
 figure { margin: 0 } iframe { width: 100%; border: 0; background: Canvas; color-scheme: light dark }`;
-/** Sets the heights of the frames. They have no scripts, so that the sandbox can forbid those. */
+/** The script of the sheet, which sets the heights of the frames. The frames have no scripts of their own, since their sandbox forbids them. */
 const SCRIPT = `onload = () => {
-  // Margins that depend on the height need a second time.
+  // Set three times, since margins may depend on the height.
   for (const frame of [1, 2, 3].flatMap(() => [...document.querySelectorAll('iframe')]))
     frame.style.height = frame.contentDocument.documentElement.scrollHeight + 'px';
 };`;

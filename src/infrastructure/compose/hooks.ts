@@ -9,8 +9,8 @@ import { loadOrCreateHookKey } from '../keys.ts';
 const NAMES: Readonly<Record<keyof Hooks, true>> = { beforeRegister: true, claims: true, afterCommit: true };
 
 /**
- * The hooks of the configuration and of the caller, bounded, counted and logged.
- * @throws Error when both decide about registrations, one is misspelt, or the key that signs requests cannot be used.
+ * The hooks of the configuration and of the caller. Their calls are limited, counted and logged.
+ * @throws Error if both have a hook for registrations, the name of a hook is misspelt, or the key that signs requests cannot be used
  */
 export const openHooks = async (
   config: Config,
@@ -44,7 +44,7 @@ export const openHooks = async (
   };
 };
 
-/** Without types, a misspelt name would mean no hook: everybody could register. */
+/** Checks the names and values of hooks for callers in JavaScript: with a misspelt `beforeRegister`, everybody could register. */
 const assertHooks = (hooks: Hooks): void => {
   for (const [name, hook] of Object.entries(hooks)) {
     if (!Object.hasOwn(NAMES, name)) throw new Error(`hooks: ${name} is none of ${Object.keys(NAMES).join(', ')}`);

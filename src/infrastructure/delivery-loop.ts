@@ -18,10 +18,7 @@ export const createWakeUpSignal = () => {
       isSignalledForAll ||= isForAll;
       resume();
     },
-    /**
-     * Waits at most `longest` milliseconds for a call of `wake`, or not at all if there was one since the last wait. Only one caller may wait at a time.
-     * @returns whether a call was `isForAll`
-     */
+    /** Waits up to `longest` ms for a call of `wake`, or not at all if there was one since the last wait. One caller may wait. @returns `isForAll` */
     async wait(longest: number): Promise<boolean> {
       if (!isSignalled) {
         const resumed = Promise.withResolvers<void>();
@@ -48,7 +45,6 @@ const GRACE = 5_000;
 type DeliveryDeps = {
   /** Begins at most `room` attempts, whose promises never reject. @param lastPolledAt epoch milliseconds. @throws Error if the store cannot be read */
   readonly send: (room: number, lastPolledAt: number) => Promise<readonly Promise<void>[]>;
-  /** The greatest number of attempts at the same time. */
   readonly concurrency: number;
   /** The name of the store in the log. */
   readonly store: string;

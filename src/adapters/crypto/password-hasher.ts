@@ -4,7 +4,7 @@ import bcrypt from 'bcrypt';
 import type { Piscina } from 'piscina';
 import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
 import { isHashable, PASSWORD_MAX_BYTES, type PasswordHash } from '../../domain/password.ts';
-import { boundedQueue, type QueueLoad } from '../limits/time-limits.ts';
+import { boundedQueue, type QueueLoad } from '../limits/bounded-queue.ts';
 import { innerSpan, leafSpan } from '../tracing/spans.ts';
 import { ARGON2ID_DUMMY, isOwnArgon2id } from './argon2id.ts';
 import { readHash } from './foreign/read-hash.ts';

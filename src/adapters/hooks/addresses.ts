@@ -28,10 +28,7 @@ export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 const SLOW_MS = 1_000;
 
-/**
- * Looks up each name once at a time, and of the names that took more than a second one at a time: Node.js uses only two threads for all look-ups, and
- * the database needs them, too.
- */
+/** Looks up each name once at a time, and all slow names one at a time: Node.js uses only two threads for look-ups, also for those of the database. */
 export const limitedLookup = (lookUp: Resolve): Resolve => {
   const running = new Map<string, ReturnType<Resolve>>();
   const slow = new Set<string>();

@@ -32,10 +32,7 @@ type Bounded<Asked, Answer> = {
   readonly isRefusal?: (answer: Answer) => boolean;
 };
 
-/**
- * A hook that requests wait for, with a limit of the time and of the number of calls.
- * @throws AppError SYS_HOOK_UNAVAILABLE if the hook gives no valid answer in time, or too many requests wait for it
- */
+/** Limits the time and the number of calls of a hook. @throws AppError SYS_HOOK_UNAVAILABLE without a valid answer in time, or if too many calls wait */
 export const bounded = <Asked, Answer>(
   { name, timeout, hook, read, isRefusal = () => false }: Bounded<Asked, Answer>,
   observe: ObserveHook,

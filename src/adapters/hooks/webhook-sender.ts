@@ -25,10 +25,7 @@ type SenderDeps = {
   readonly resolve?: Resolve;
 };
 
-/**
- * Opens a connection for each message, to an address that was checked. Follows no redirect, and reads no body. The sender of a webhook is `null` if this
- * instance does not have the key of which the receiver knows the public half.
- */
+/** Opens a connection for each message, to an address that was checked. `null` if this instance lacks the key that belongs to the webhook's `publicKey`. */
 export const webhookSender =
   ({ hookKey, allowedNetworks, clock, stop, resolve }: SenderDeps, timeout = ATTEMPT_TIMEOUT): SenderFor =>
   async (webhook) => {

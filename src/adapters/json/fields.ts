@@ -170,10 +170,7 @@ export const AddressBody = v.object({ email: Email });
 /** Epoch milliseconds of the last time whose year has four digits, as RFC 3339 §5.6 requires. */
 const LAST_TIMESTAMP = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/**
- * Returns a function that writes epoch milliseconds in ISO 8601. It remembers the last text, since times often repeat: `createdAt` and `updatedAt` of a
- * user that was never changed, or the present millisecond in several answers.
- */
+/** Returns a function that writes times in ISO 8601. It remembers the last text, since times repeat: `createdAt` and `updatedAt` are often the same. */
 export const isoTime = (): ((time: number) => string) => {
   let [last, text] = [Number.NaN, ''];
   return (time) => {

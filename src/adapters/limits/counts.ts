@@ -54,10 +54,7 @@ export const memoryCounts = ({ now = monotonicTime, capacity = 200_000 }: Memory
 
 type Entry<Value> = { readonly value: Value; readonly end: number };
 
-/**
- * A map of entries that end after their `ttl`. A new entry removes the oldest ones that have ended or exceed `capacity`, so that a client with many
- * addresses cannot exhaust the memory.
- */
+/** Entries end after their `ttl`. A new one removes the oldest that have ended or exceed `capacity`: no client can exhaust the memory. */
 const boundedMap = <Value>(capacity: number, weigh: (value: Value) => number = () => 1) => {
   const entries = new Map<string, Entry<Value>>();
   let weight = 0;

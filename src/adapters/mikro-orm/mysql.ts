@@ -31,10 +31,7 @@ export const installed = async <Module>(name: string, load: () => Promise<Module
   }
 };
 
-/**
- * The options of MikroORM for the server of a URL. With `?ssl=true`, TLS verifies the certificate and the name of the host.
- * @throws Error if the URL names no database
- */
+/** The options of MikroORM for a URL. With `?ssl=true`, TLS verifies the certificate and the host. @throws Error if the URL names no database */
 export const mysqlOptions = ({ url, others = [], ...pool }: ServerOptions): Partial<Options> => {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url);
   const dbName = decodeURIComponent(pathname.slice(1));

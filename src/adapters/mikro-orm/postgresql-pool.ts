@@ -54,7 +54,6 @@ type Connection = {
 export type PooledConnection = PostgresPoolClient & {
   /** Whether only this connection uses its session on the server: behind a pooler, others use it as well. */
   readonly hasOwnSession: boolean;
-  /** Whether the connection must not be used any more. */
   readonly isOutdated: () => boolean;
 };
 

@@ -154,10 +154,7 @@ const inTransaction = async (opened: SchemaContext): Promise<void> => {
   });
 };
 
-/**
- * Ignores errors of MySQL and MariaDB by which another process has made the same change: ER_DUP_FIELDNAME and ER_DUP_KEYNAME (1060, 1061) of a migration,
- * ER_DUP_ENTRY (1062) of its name.
- */
+/** Ignores errors of MySQL and MariaDB for a change that another process has made: ER_DUP_FIELDNAME (1060), ER_DUP_KEYNAME (1061), ER_DUP_ENTRY (1062). */
 const ignoring =
   (...numbers: readonly unknown[]) =>
   (error: unknown): void => {
@@ -175,10 +172,7 @@ const isMissing = (error: unknown): boolean =>
 const isApart = ({ kind }: SchemaContext, { apart }: Migration): boolean =>
   apart !== undefined && kind.dialect.system === 'postgresql';
 
-/**
- * Applies the pending migrations with `apart`, in one process at a time. The other processes ask again every half second: if they waited for the lock,
- * `create index concurrently` would wait for their statement to end.
- */
+/** In one process at a time. The others do not wait for its lock, but ask again: `create index concurrently` would wait for their statement to end. */
 const applyApart = async (opened: SchemaContext): Promise<void> => {
   const { kind, prefix, migrations = MIGRATIONS } = opened;
   const dueIn = async (db: Sql) => {

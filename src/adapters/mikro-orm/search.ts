@@ -6,10 +6,7 @@ import { namesOf, type Row, type SqlTable, type TableStatement } from './stateme
 /** The index of trigrams that finds parts of texts: of PostgreSQL (`pg_trgm`), or of SQLite (`fts5`). Without one, `null`, a search reads all rows. */
 export type SearchIndex = 'pg_trgm' | 'fts5' | null;
 
-/**
- * Makes the index on PostgreSQL without blocking writes, after dropping the invalid index of an interrupted attempt. Does nothing if the extension or
- * the right is missing. @param send sends a statement outside of a transaction
- */
+/** Makes the index of PostgreSQL without blocking writes. Drops the one of an interrupted attempt before. @param send sends outside of a transaction */
 export const makeSearchIndex = async (send: (text: string) => Promise<readonly unknown[]>, prefix: string) => {
   await send(`do $$ begin create extension if not exists pg_trgm; exception when ${NO_EXTENSION} then null; end $$`);
   const mayMake = await send(

@@ -44,10 +44,7 @@ const randomHex = (bytes: number): string => {
 
 export const newTraceParent = (): TraceParent => ({ traceId: randomHex(16), spanId: randomHex(8), flags: RANDOM });
 
-/**
- * Attributes of a span, with names of OpenTelemetry's semantic conventions. No value may be a secret or personal data, such as an address, a name, a
- * token or a query string.
- */
+/** Named as in OpenTelemetry's semantic conventions. No value may be a secret or personal data, such as an address, a name, a token or a query string. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 /** `server`: a request to the service; `client`: a request of the service to another program; `internal`: a step within the service. */
 export type SpanKind = 'server' | 'client' | 'internal';

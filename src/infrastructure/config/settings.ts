@@ -137,7 +137,6 @@ export const settingsOf = (env: Values) => {
     /** Whether people log in, register and change their account on pages of the service. */
     accountPages: hasUserPages(env),
     registration: { mode: env.REGISTRATION, domains: env.REGISTRATION_DOMAINS ?? [] },
-    /** The page on which users type the code of a mail. */
     codePageUrl: hasUserPages(env)
       ? `${baseUrl}/auth/code`
       : (env.LOGIN_PAGE_URL ?? `${env.ACCOUNT_PAGES_URL ?? baseUrl}/login-code`),
@@ -165,10 +164,7 @@ export const settingsOf = (env: Values) => {
   };
 };
 
-/**
- * The origins of the service's own pages. Outside production, a loopback address in BASE_URL stands for all names of this machine. In production there is
- * none without BASE_URL: the default `localhost` would be the visitor's machine.
- */
+/** The origins of the service's own pages. Outside production, a loopback address in BASE_URL stands for all names of this machine. */
 const ownOriginsOf = (env: Values): string[] => {
   if (isProduction(env) && env.BASE_URL === undefined) return [];
   const url = new URL(baseUrlOf(env));

@@ -30,7 +30,6 @@ type Importing = {
 type Outcome = {
   /** `in`: the user was stored now. `present`: the user had been stored before. */
   readonly state: 'in' | 'present' | 'refused' | 'leftOut';
-  /** Whether the stored user has no password. */
   readonly hasNoPassword?: boolean;
   readonly remarks: readonly string[];
   /** The id in the other system, and the id here; `null` if the user had no id before. */

@@ -113,7 +113,6 @@ type ExportOptions = {
   readonly terminal: Terminal;
   /** The path of a new file. If it is absent, the users are printed. */
   readonly out: string | undefined;
-  /** Whether the secrets of users may be shown on a terminal. */
   readonly yes: boolean;
 };
 

@@ -1,4 +1,4 @@
-import { canonicalLocale, fallbacksOf, LAST_LOCALE } from '../domain/text.ts';
+import { BASE_LOCALE, canonicalLocale, fallbacksOf } from '../domain/text.ts';
 import { isTree, PLACEHOLDER, type TextTree, textsIn, textsOver } from './templates.ts';
 
 /** Checks a text or a list of texts. @param model the built-in one. @returns a line for each mistake */
@@ -69,7 +69,7 @@ export const fileProblems = (own: Files, builtIn: Files, { ofTemplate, ofTexts, 
     );
     const missing = needed.filter((name) => isNew && !Object.hasOwn(tree, name));
     return [
-      ...ofTexts(tree, texts.get(LAST_LOCALE) ?? {}, textsIn(all, locale)),
+      ...ofTexts(tree, texts.get(BASE_LOCALE) ?? {}, textsIn(all, locale)),
       ...missing.map((name) => `${name} is missing, since this language is not built in`),
     ];
   };

@@ -1,6 +1,6 @@
 import { type Device, isSameDevice } from '../domain/device.ts';
 import type { AccountEvent, Origin } from '../domain/event.ts';
-import { type ChangeNotice, EVENT_TABLE, type Notice } from '../domain/event-table.ts';
+import { type ChangeNotice, EVENT_TABLE, type NoticeGroup } from '../domain/event-table.ts';
 import type { SessionKey } from '../domain/session.ts';
 import type { User } from '../domain/user.ts';
 import { reserveUndo } from './links.ts';
@@ -10,7 +10,7 @@ import { countEvents, eventsOf, knowsDevice } from './storage/events.ts';
 import { messagesOf } from './storage/outbox.ts';
 import type { Stores } from './storage/records.ts';
 
-const sendsNotice = ({ mailNotices }: Core, notice: Notice): boolean => mailNotices?.has(notice) ?? false;
+const sendsNotice = ({ mailNotices }: Core, notice: NoticeGroup): boolean => mailNotices?.has(notice) ?? false;
 
 /** The most notices of one kind that a user gets in an hour. An attacker with the password could cause any number. */
 export const NOTICES_PER_HOUR = 5;

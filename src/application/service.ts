@@ -1,7 +1,7 @@
 import type { SecondFactorPolicy } from '../domain/assurance.ts';
 import type { DeviceBinding } from '../domain/device.ts';
 import { type EventDraft, newEvent, type Origin } from '../domain/event.ts';
-import type { Notice } from '../domain/event-table.ts';
+import type { NoticeGroup } from '../domain/event-table.ts';
 import { type MessageDraft, newMessage } from '../domain/message.ts';
 import type { PasswordLimits, PasswordRules } from '../domain/password.ts';
 import type { RegistrationPolicy } from '../domain/registration.ts';
@@ -32,7 +32,7 @@ export type Sources = { readonly clock: Clock; readonly ids: IdGenerator; readon
 export type Core = Storage &
   Sources & {
     readonly registration?: RegistrationPolicy | undefined;
-    readonly mailNotices?: ReadonlySet<Notice> | undefined;
+    readonly mailNotices?: ReadonlySet<NoticeGroup> | undefined;
     readonly mailLocales?: readonly string[] | undefined;
   };
 

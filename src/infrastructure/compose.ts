@@ -19,7 +19,7 @@ import { authenticateRequest } from '../application/sessions/current-user.ts';
 import { listEnded } from '../application/storage/events.ts';
 import type { Stores } from '../application/storage/records.ts';
 import { endedList, listedSince, MOST_LISTED } from '../domain/ended-session.ts';
-import type { Notice } from '../domain/event-table.ts';
+import type { NoticeGroup } from '../domain/event-table.ts';
 import { type Closing, closingOnFailure } from './closing.ts';
 import { openHooks } from './compose/hooks.ts';
 import { openLimits } from './compose/limits.ts';
@@ -213,7 +213,7 @@ const policiesFor = (config: Config, { mailer, secrets }: Ports) => {
   if (secrets.factors === null && secondFactor === 'required')
     throw new Error('SECOND_FACTOR: must not be required without FACTOR_KEYS: ports.secrets.factors is null');
   return {
-    mailNotices: mailer === null ? new Set<Notice>() : config.mailNotices,
+    mailNotices: mailer === null ? new Set<NoticeGroup>() : config.mailNotices,
     emailVerification: mailer === null ? ('off' as const) : emailVerification,
   };
 };

@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { GROUP_AND_OTHERS, isForEverybody, restrict } from '../adapters/mikro-orm/private-file.ts';
+import { GROUP_AND_OTHERS, isPublicAfterRestricting, restrictToOwner } from '../adapters/mikro-orm/private-file.ts';
 
 /** Matches the names of files and directories that the service makes in DATA_DIR. */
 const OWN = /^(?:database\.sqlite.*|keys|mail)$/;
@@ -20,7 +20,7 @@ export const keepPrivate = (dataDir: string, name: 'keys' | 'mail'): void => {
   // Windows has no modes of files.
   if (process.geteuid === undefined) return;
   closeOwnDirectory(dataDir);
-  if (isForEverybody(join(dataDir, name)))
+  if (isPublicAfterRestricting(join(dataDir, name)))
     throw new Error(`everybody may enter ${name} in it: its owner must set its mode to 700`);
 };
 
@@ -28,5 +28,5 @@ export const keepPrivate = (dataDir: string, name: 'keys' | 'mail'): void => {
 export const closeOwnDirectory = (path: string): void => {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined || stats.uid !== process.geteuid?.() || (stats.mode & STICKY) !== 0) return;
-  if (stats.isDirectory() && readdirSync(path).every((name) => OWN.test(name))) restrict(path);
+  if (stats.isDirectory() && readdirSync(path).every((name) => OWN.test(name))) restrictToOwner(path);
 };

@@ -6,7 +6,7 @@ import type { UserTexts } from '../adapters/http/pages/page-view.ts';
 import { systemReason } from '../adapters/log/redact-error.ts';
 import type { MailTexts } from '../application/mail/write-mail.ts';
 import { type Templates, type TextTree, textsIn, textsOver } from '../application/templates.ts';
-import { fallbacksOf, LAST_LOCALE } from '../domain/text.ts';
+import { BASE_LOCALE, fallbacksOf } from '../domain/text.ts';
 import { type Config, ConfigError } from './config.ts';
 import { readTextFile } from './texts.ts';
 
@@ -100,7 +100,7 @@ export const PAGE_FILES = templatesOf<UserTexts>({
   variable: 'PAGE_TEMPLATES',
   directory: new URL('../adapters/http/pages/templates/', import.meta.url),
   loadCheck: async () => (await import('../adapters/http/pages/check-templates.ts')).pageProblems,
-  last: LAST_LOCALE,
+  last: BASE_LOCALE,
 });
 export const MAIL_FILES = templatesOf<Partial<MailTexts>>({
   variable: 'MAIL_TEMPLATES',

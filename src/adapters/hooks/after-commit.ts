@@ -13,7 +13,7 @@ const CALL_TIMEOUT = 10_000;
 const CLOSE_TIMEOUT = 5_000;
 
 /** Calls a hook for events, one after the other. `add` returns at once and never throws. */
-export const eventsTo = (hook: NonNullable<Hooks['afterCommit']>, logger: Logger, observe: ObserveHook) => {
+export const afterCommitQueue = (hook: NonNullable<Hooks['afterCommit']>, logger: Logger, observe: ObserveHook) => {
   const oneAtATime = pLimit(1);
   const late = () => new LoggableError('the hook has not ended in time');
   /** Never rejects. */

@@ -42,16 +42,16 @@ export const postSigned = (url: string, key: KeyObject, { id, at, type, data }: 
 /** The bytes of an Ed25519 private key in PKCS #8 before its seed (RFC 8410 §7). */
 const ED25519 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-const derived = (key: KeyObject, use: 'ed25519' | 'hmac', id: string, number: number): Buffer => {
+const deriveSecret = (key: KeyObject, use: 'ed25519' | 'hmac', id: string, number: number): Buffer => {
   const { d = '' } = key.export({ format: 'jwk' });
   return Buffer.from(hkdfSync('sha256', Buffer.from(d, 'base64url'), '', `tandem webhook ${use} ${id} ${number}`, 32));
 };
 
 /** Derives the keys of a webhook from the key of the hooks, so that no secret is stored. @param key an Ed25519 key. @param number counts rotations */
 export const webhookKey = (key: KeyObject, { id, hasSecret }: Pick<Webhook, 'id' | 'hasSecret'>, number: number) => {
-  const der = Buffer.concat([ED25519, derived(key, 'ed25519', id, number)]);
+  const der = Buffer.concat([ED25519, deriveSecret(key, 'ed25519', id, number)]);
   const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-  return { privateKey, ...(hasSecret && { secret: derived(key, 'hmac', id, number) }) };
+  return { privateKey, ...(hasSecret && { secret: deriveSecret(key, 'hmac', id, number) }) };
 };
 
 /** The keys with which messages of a webhook are signed now: the current one, and for a day after a rotation the former one as well. */

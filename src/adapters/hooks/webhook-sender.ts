@@ -7,7 +7,7 @@ import { withTimeout } from '../limits/time-limits.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { traceHeaders } from '../tracing/spans.ts';
 import { requestSpan } from '../tracing/traced-fetch.ts';
-import { allowedAddresses, type Networks, pinnedTo, type Resolve } from './addresses.ts';
+import { allowedAddresses, type Networks, pinnedLookup, type Resolve } from './addresses.ts';
 import { publicHookKey, signedHeaders, webhookKeys } from './signing.ts';
 
 /** Milliseconds, from the look-up of the name to the headers of the response. */
@@ -42,14 +42,14 @@ export const webhookSender =
         const url = new URL(webhook.url);
         const addresses = await allowedAddresses(url, allowedNetworks, resolve);
         signal.throwIfAborted();
-        const options = { headers: { ...headers, ...traceHeaders() }, lookup: pinnedTo(addresses), signal };
-        return answerTo(url, options, body, clock);
+        const options = { headers: { ...headers, ...traceHeaders() }, lookup: pinnedLookup(addresses), signal };
+        return sendRequest(url, options, body, clock);
       };
       return requestSpan(webhook.url, 'POST', () => withTimeout(timeout, send(), late).finally(() => ending.abort()));
     };
   };
 
-const answerTo = (url: URL, options: RequestOptions, body: string, clock: Clock): ReturnType<SendWebhook> =>
+const sendRequest = (url: URL, options: RequestOptions, body: string, clock: Clock): ReturnType<SendWebhook> =>
   new Promise((resolve, reject) => {
     const send = url.protocol === 'https:' ? overTls : overHttp;
     const request = send(url, { ...options, method: 'POST', agent: false, maxHeaderSize: MAX_HEADER_BYTES });

@@ -11,7 +11,7 @@ export type Counts = {
 };
 
 /** The prefix of the keys under which answers to repeated requests are stored. */
-export const ANSWERS = 'tandem:answers:';
+export const ANSWERS_PREFIX = 'tandem:answers:';
 /** Bytes: 5,000 answers of 3,700 characters. */
 const ANSWERS_CAPACITY = 20_000_000;
 /** An entry takes some 300 bytes besides its text. */
@@ -42,11 +42,11 @@ export const memoryCounts = ({ now = monotonicTime, capacity = 200_000 }: Memory
     },
     async replace(key, former, text, ttl) {
       const at = now();
-      const kept = key.startsWith(ANSWERS) ? answers : texts;
-      const present = kept.get(key, at)?.value ?? '';
+      const map = key.startsWith(ANSWERS_PREFIX) ? answers : texts;
+      const present = map.get(key, at)?.value ?? '';
       if (present !== former) return { text: present, now: at };
-      if (text === '') kept.remove(key);
-      else kept.set(key, text, at, ttl);
+      if (text === '') map.remove(key);
+      else map.set(key, text, at, ttl);
       return null;
     },
   };
@@ -84,7 +84,7 @@ const boundedMap = <Value>(capacity: number, weigh: (value: Value) => number = (
 };
 
 /** Milliseconds for which the shared store is not called after a failure, so that a store that hangs delays few requests. */
-const PAUSE = 1_000;
+const PAUSE_AFTER_FAILURE = 1_000;
 
 export type SharedCounts = Counts & {
   /** Whether the shared store is unavailable. */
@@ -100,7 +100,7 @@ export const sharedCounts = (
 ): SharedCounts => {
   const outage = outageLog(logger, messages);
   let pausedUntil = 0;
-  const call = async <Result>(
+  const withFallback = async <Result>(
     work: (counts: Counts) => Promise<Result>,
     hasWritten: (result: Result) => boolean = () => true,
   ): Promise<Result> => {
@@ -113,15 +113,15 @@ export const sharedCounts = (
       }
     } catch (error) {
       outage.failed(error);
-      pausedUntil = monotonicTime() + PAUSE;
+      pausedUntil = monotonicTime() + PAUSE_AFTER_FAILURE;
     }
     onFallback();
     return work(own);
   };
   return {
-    countRequest: (...given) => call((counts) => counts.countRequest(...given)),
+    countRequest: (...given) => withFallback((counts) => counts.countRequest(...given)),
     replace: (...given) =>
-      call(
+      withFallback(
         (counts) => counts.replace(...given),
         (other) => other === null,
       ),

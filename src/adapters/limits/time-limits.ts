@@ -6,14 +6,14 @@ const STEP_MS = 50;
  * @returns a function that cancels the call
  */
 export const onResponseTimeout = (timeout: number, giveUp: () => void): (() => void) => {
-  let left = Math.ceil(timeout / STEP_MS);
+  let stepsLeft = Math.ceil(timeout / STEP_MS);
   let timer: NodeJS.Timeout;
   let afterSockets: NodeJS.Immediate | undefined;
   const step = (): void => {
     // In Node.js, immediates run after the sockets were read.
     afterSockets = setImmediate(() => {
-      left -= 1;
-      if (left <= 0) giveUp();
+      stepsLeft -= 1;
+      if (stepsLeft <= 0) giveUp();
       else timer = setTimeout(step, STEP_MS);
     });
   };
@@ -25,7 +25,7 @@ export const onResponseTimeout = (timeout: number, giveUp: () => void): (() => v
 };
 
 /** @param start starts a timer that calls `giveUp`, and returns a function that stops it. */
-const raced =
+const withTimer =
   (start: typeof onResponseTimeout) =>
   <Result>(timeout: number, work: Promise<Result>, error: () => Error): Promise<Result> => {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
@@ -36,10 +36,10 @@ const raced =
   };
 
 /** Resolves as `work` does, or rejects with `error()` after `timeout` milliseconds, counted as by `onResponseTimeout`. */
-export const withResponseTimeout = raced(onResponseTimeout);
+export const withResponseTimeout = withTimer(onResponseTimeout);
 
 /** Resolves as `work` does, or rejects with `error()` after `timeout` milliseconds by a plain timer. */
-export const withTimeout = raced((timeout, giveUp) => {
+export const withTimeout = withTimer((timeout, giveUp) => {
   const timer = setTimeout(giveUp, timeout);
   return () => clearTimeout(timer);
 });

@@ -4,7 +4,7 @@ import { AppError } from '../../domain/errors/app-error.ts';
 export class LoggableError extends Error {}
 
 /** Messages of drivers that quote no value, and may be logged. */
-const OF_DRIVERS: ReadonlySet<string> = new Set([
+const DRIVER_MESSAGES: ReadonlySet<string> = new Set([
   // node-postgres, and its pool
   'Connection terminated',
   'Connection terminated unexpectedly',
@@ -26,7 +26,7 @@ const OF_DRIVERS: ReadonlySet<string> = new Set([
 
 const ENGINE_TYPES: ReadonlySet<unknown> = new Set(['TypeError', 'RangeError', 'ReferenceError']);
 /** Messages of V8 that quote only names in the code. Other messages quote values: `Cannot create property 'a' on string 'secret'`. */
-const OF_THE_ENGINE =
+const ENGINE_MESSAGE =
   /^(?:[\w$.]{1,100} is not (?:a function|a constructor|defined|iterable)|Cannot (?:read|set) properties of (?:undefined|null) \((?:reading|setting) '\w{1,50}'\)|Maximum call stack size exceeded|Invalid time value)$/;
 
 /** The code at the start of an error reply of Redis, such as OOM, LOADING or READONLY. */
@@ -68,7 +68,7 @@ export type RedactedError = {
 /** A code, or the name of a type, a table, a constraint or a function. */
 const NAME = /^[A-Za-z_][\w$]{0,62}$|^[0-9A-Z]{5}$/;
 /** The `type` of an error of the body parser, such as `entity.too.large`. */
-const DOTTED = /^[a-z]{1,20}(?:\.[a-z]{1,20}){1,4}$/;
+const BODY_PARSER_TYPE = /^[a-z]{1,20}(?:\.[a-z]{1,20}){1,4}$/;
 /** Members in which an error of PostgreSQL has such names. */
 const NAMING_FIELDS = ['table', 'constraint', 'routine'];
 const MAX_CAUSES = 3;
@@ -76,7 +76,7 @@ const MAX_CAUSES = 3;
 /** The loggable parts of any thrown value. Never throws. @param causes how many causes in a chain are included */
 export const redactError = (error: unknown, causes = MAX_CAUSES): RedactedError => {
   try {
-    return error instanceof Error ? described(error, causes) : { type: typeof error };
+    return error instanceof Error ? redacted(error, causes) : { type: typeof error };
   } catch {
     // A getter or a proxy of the thrown value has thrown.
     return { type: 'unreadable' };
@@ -87,12 +87,12 @@ export const redactError = (error: unknown, causes = MAX_CAUSES): RedactedError 
 export const reasonOf = (error: unknown): string => {
   try {
     if (typeof error !== 'object' || error === null) return '';
-    const names = NAMING_FIELDS.map((field) => wordIn(error, field, NAME));
-    const message = messageIn(error);
+    const names = NAMING_FIELDS.map((field) => memberMatching(error, field, NAME));
+    const message = loggableMessage(error);
     const words = [
-      wordIn(error, 'name', NAME),
-      codeIn(error),
-      wordIn(error, 'type', DOTTED),
+      memberMatching(error, 'name', NAME),
+      codeOf(error),
+      memberMatching(error, 'type', BODY_PARSER_TYPE),
       ...names,
       message && `(${message})`,
     ];
@@ -102,12 +102,12 @@ export const reasonOf = (error: unknown): string => {
   }
 };
 
-const described = (error: Error, causes: number): RedactedError => {
+const redacted = (error: Error, causes: number): RedactedError => {
   const { cause } = error;
-  const code = codeIn(error);
-  const message = error instanceof AppError ? error.message : messageIn(error);
+  const code = codeOf(error);
+  const message = error instanceof AppError ? error.message : loggableMessage(error);
   return {
-    type: wordIn(error, 'name', NAME) ?? 'Error',
+    type: memberMatching(error, 'name', NAME) ?? 'Error',
     ...(message !== undefined && { message }),
     ...(error instanceof AppError && error.reason !== undefined && { reason: error.reason }),
     ...(code !== undefined && { code }),
@@ -116,23 +116,23 @@ const described = (error: Error, causes: number): RedactedError => {
   };
 };
 
-const wordIn = (error: object, field: string, form: RegExp): string | undefined => {
+const memberMatching = (error: object, field: string, form: RegExp): string | undefined => {
   const value: unknown = Reflect.get(error, field);
   return typeof value === 'string' && form.test(value) ? value : undefined;
 };
 
-const codeIn = (error: object): string | number | undefined => {
+const codeOf = (error: object): string | number | undefined => {
   const code: unknown = Reflect.get(error, 'code');
   if (typeof code === 'number') return code;
-  if (Reflect.get(error, 'name') !== 'ReplyError') return wordIn(error, 'code', NAME);
-  return wordIn(error, 'code', NAME) ?? REDIS_CODE.exec(String(Reflect.get(error, 'message')))?.[0];
+  if (Reflect.get(error, 'name') !== 'ReplyError') return memberMatching(error, 'code', NAME);
+  return memberMatching(error, 'code', NAME) ?? REDIS_CODE.exec(String(Reflect.get(error, 'message')))?.[0];
 };
 
-const messageIn = (error: object): string | undefined => {
+const loggableMessage = (error: object): string | undefined => {
   const message: unknown = Reflect.get(error, 'message');
   if (typeof message !== 'string') return undefined;
-  const isOfEngine = ENGINE_TYPES.has(Reflect.get(error, 'name')) && OF_THE_ENGINE.test(message);
-  return error instanceof LoggableError || isOfEngine || OF_DRIVERS.has(message) ? message : undefined;
+  const isOfEngine = ENGINE_TYPES.has(Reflect.get(error, 'name')) && ENGINE_MESSAGE.test(message);
+  return error instanceof LoggableError || isOfEngine || DRIVER_MESSAGES.has(message) ? message : undefined;
 };
 
 /** Why a file could not be used, as the system says it. It names paths, so it is shown to operators only, and neither logged nor sent to clients. */

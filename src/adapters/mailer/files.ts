@@ -4,7 +4,7 @@ import type { Mail, Mailer } from '../../application/ports/mailer.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { systemClock } from '../clock/system.ts';
 import { isAddress, messageOf, safeId } from './message.ts';
-import { whyOf } from './smtp.ts';
+import { failureCodes } from './smtp.ts';
 
 type FileOptions = {
   /** The path. The directory is created if it does not exist, and is accessible to its owner alone. */
@@ -23,17 +23,17 @@ export const fileMailer = ({ directory, from, onWritten }: FileOptions): Mailer 
     const path = join(directory, `${time}-${safeId(mail)}.eml`);
     try {
       await mkdir(directory, { recursive: true, mode: 0o700 });
-      await writeFile(path, await textOf(mail, from), { mode: 0o600, flag: 'wx' });
+      await writeFile(path, await writeMessage(mail, from), { mode: 0o600, flag: 'wx' });
     } catch (error) {
       // The error is not passed on as it is: its message contains the path.
-      throw new AppError('SYS_UNEXPECTED_ERROR', { reason: `The mail was not written: ${whyOf(error)}` });
+      throw new AppError('SYS_UNEXPECTED_ERROR', { reason: `The mail was not written: ${failureCodes(error)}` });
     }
     onWritten?.(path, mail.text.match(/https?:\/\/\S+/g) ?? []);
     return 'sent';
   },
 });
 
-const textOf = async (mail: Mail, from: string): Promise<Buffer> => {
+const writeMessage = async (mail: Mail, from: string): Promise<Buffer> => {
   const { createTransport } = await import('nodemailer');
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   const { message } = await transport.sendMail(messageOf(mail, from));

@@ -17,7 +17,7 @@ const TIMEOUT = 20_000;
 const REFUSED = 422;
 
 /** @returns the status of the response, or `no answer` */
-const ask = async (
+const postRequest = async (
   { post, clock, timeout = TIMEOUT }: HttpOptions,
   request: MailRequest,
   ...signals: AbortSignal[]
@@ -32,7 +32,7 @@ const ask = async (
   }
 };
 
-const isDone = (status: number | 'no answer'): boolean => status !== 'no answer' && status >= 200 && status < 300;
+const isSuccess = (status: number | 'no answer'): boolean => status !== 'no answer' && status >= 200 && status < 300;
 
 /**
  * Posts mail to an HTTP server of the operator, which sends it. A status 2xx means sent, 422 refused for good; after any other the caller tries again.
@@ -45,16 +45,16 @@ export const httpMailer = ({ from, ...options }: HttpOptions & { readonly from: 
     send: async (mail) => {
       if (!isAddress(mail.to)) return 'refused';
       const request = { id: `msg_${safeId(mail)}`, type: 'mail.send', data: { ...mail, from } } as const;
-      const status = await ask(options, request, closing.signal);
+      const status = await postRequest(options, request, closing.signal);
       if (status === REFUSED) return 'refused';
-      if (isDone(status)) return 'sent';
+      if (isSuccess(status)) return 'sent';
       throw new AppError('SYS_UNEXPECTED_ERROR', { reason: `The mail was not handed over: ${status}` });
     },
   };
 };
 
 /** Asks the operator's server whether it accepts mail. @returns why it does not, or `null` */
-export const whyNoHttpMail = async (options: HttpOptions): Promise<string | null> => {
-  const status = await ask(options, { id: `msg_check-${options.clock.now()}`, type: 'mail.check', data: {} });
-  return isDone(status) ? null : String(status);
+export const httpMailProblem = async (options: HttpOptions): Promise<string | null> => {
+  const status = await postRequest(options, { id: `msg_check-${options.clock.now()}`, type: 'mail.check', data: {} });
+  return isSuccess(status) ? null : String(status);
 };

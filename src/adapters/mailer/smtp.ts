@@ -43,20 +43,20 @@ export const smtpMailer = ({ from, ...options }: SmtpOptions): Mailer => {
       } catch (error) {
         if (isPermanentRejection(error)) return 'refused';
         // No `cause`, since nodemailer quotes the server, which may quote addresses and passwords.
-        throw new AppError('SYS_UNEXPECTED_ERROR', { reason: `The mail was not delivered: ${whyOf(error)}` });
+        throw new AppError('SYS_UNEXPECTED_ERROR', { reason: `The mail was not delivered: ${failureCodes(error)}` });
       }
     },
   };
 };
 
 /** Connects and logs in to the mail server. @returns why that has failed, without texts of the server, or `null` */
-export const whyNoMail = async (options: Omit<SmtpOptions, 'from'> & { readonly timeout: number }) => {
+export const smtpProblem = async (options: Omit<SmtpOptions, 'from'> & { readonly timeout: number }) => {
   const transport = await open(connectionOf(options));
   try {
     await transport.verify();
     return null;
   } catch (error) {
-    return whyOf(error);
+    return failureCodes(error);
   } finally {
     transport.close();
   }
@@ -99,24 +99,24 @@ const connectionOf = ({ url, requireTls, oauth = null, timeout }: Omit<SmtpOptio
 };
 
 /** Replies about authentication (RFC 4954 §6). */
-const ABOUT_LOGIN = /^53\d$/;
+const AUTHENTICATION_REPLY = /^53\d$/;
 
 /** Whether the server permanently rejected this recipient or message, and not the log-in or the sender, which may be corrected for all mail. */
 const isPermanentRejection = (error: unknown): boolean => {
   if (typeof error !== 'object' || error === null) return false;
   const { command, permanent, responseCode } = error as Readonly<Record<string, unknown>>;
   const isAboutMail = command === 'RCPT TO' || command === 'DATA';
-  return isAboutMail && permanent === true && !ABOUT_LOGIN.test(String(responseCode));
+  return isAboutMail && permanent === true && !AUTHENTICATION_REPLY.test(String(responseCode));
 };
 
 /** A code or the name of a command: `ETIMEDOUT`, `SOCKET_TIMEOUT`, `RCPT TO`, `451`. */
-const WORDS = /^[A-Z][A-Z0-9_]{1,40}(?: [A-Z0-9-]{2,12})?$|^\d{3}$/;
+const CODE = /^[A-Z][A-Z0-9_]{1,40}(?: [A-Z0-9-]{2,12})?$|^\d{3}$/;
 /** Why nodemailer or the file system has failed, in codes, without texts that may quote a server, an address or a path. */
-export const whyOf = (error: unknown): string => {
+export const failureCodes = (error: unknown): string => {
   if (!(error instanceof Error)) return 'unknown';
   const { code, originalCode, timeoutType, command, responseCode } = error as Error & Readonly<Record<string, unknown>>;
   const words = [code, originalCode, timeoutType, command, responseCode].map((value) => String(value ?? ''));
-  return words.filter((word) => WORDS.test(word)).join(', ') || 'unknown';
+  return words.filter((word) => CODE.test(word)).join(', ') || 'unknown';
 };
 
 /** An authorization server whose access tokens a mail server accepts instead of a password (RFC 7628). */
@@ -132,12 +132,12 @@ export type MailOAuth = {
 
 const MAX_ANSWER_BYTES = 65_536;
 /** A token is not used during the last milliseconds before its expiry. */
-const MARGIN = 60_000;
+const EXPIRY_MARGIN = 60_000;
 
 const Answer = v.object({ access_token: v.pipe(v.string(), v.minLength(1)), expires_in: v.optional(v.number(), 300) });
 
 /** Its message quotes no part of the answer, which may contain secrets. */
-const refused = (): Error => Object.assign(new Error('no access token'), { code: 'EOAUTH2' });
+const noTokenError = (): Error => Object.assign(new Error('no access token'), { code: 'EOAUTH2' });
 
 /**
  * Gets an access token (RFC 6749 §4.4 and §6).
@@ -159,10 +159,10 @@ export const mailToken = async ({ url, clientId, clientSecret, scope, refreshTok
     redirect: 'manual',
     signal: AbortSignal.timeout(timeout),
   }).catch(() => {
-    throw refused();
+    throw noTokenError();
   });
   const text = await boundedText(response, MAX_ANSWER_BYTES);
   const { success, output } = v.safeParse(v.pipe(v.string(), v.parseJson(), Answer), text);
-  if (!response.ok || !success) throw refused();
-  return { token: output.access_token, expiresAt: systemClock.now() + output.expires_in * 1_000 - MARGIN };
+  if (!response.ok || !success) throw noTokenError();
+  return { token: output.access_token, expiresAt: systemClock.now() + output.expires_in * 1_000 - EXPIRY_MARGIN };
 };

@@ -74,17 +74,17 @@ const HELP = {
   tandem_webhook_deliveries_waiting: 'Events that webhooks are still to be told of, at most 1000.',
   tandem_webhook_deliveries_waiting_seconds: 'How long the oldest of these events has been waiting.',
 } as const;
-type Name = keyof typeof HELP;
+type MetricName = keyof typeof HELP;
 
 /** The values of labels are routes, statuses and outcomes, so clients cannot create new ones. @param build `revision` is the commit, if it is known */
 export const prometheusMetrics = (build: { readonly version: string; readonly revision: string | null }) => {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  const metric = (name: Name, ...labelNames: string[]) => ({ name, help: HELP[name], labelNames, registers });
-  const counter = (name: Name, ...labels: string[]) => new Counter(metric(name, ...labels));
+  const metric = (name: MetricName, ...labelNames: string[]) => ({ name, help: HELP[name], labelNames, registers });
+  const counter = (name: MetricName, ...labels: string[]) => new Counter(metric(name, ...labels));
   /** Counts by one label. All values of the label are exported as 0 from the start, so that the first event is an increase. */
-  const countBy = (name: Name, label: string, values: readonly string[]) => {
+  const countBy = (name: MetricName, label: string, values: readonly string[]) => {
     const counts = counter(name, label);
     for (const value of values) counts.inc({ [label]: value }, 0);
     return (value: string): void => counts.inc({ [label]: value });
@@ -119,7 +119,7 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
     observeEvent: ({ kind, reason, count }: AccountEvent): void => events.inc({ kind, reason: reason ?? '' }, count),
     observeHook: ((hook, outcome) => hooks.inc({ hook, outcome })) satisfies ObserveHook,
     observePurged: (rows: Round): void => rounds.setToCurrentTime({ rows }),
-    watch: (readings: Readings): void => watch(readings, registers),
+    watch: (readings: Readings): void => registerGauges(readings, registers),
     /** @param lost returns how many lines of the log were dropped so far */
     watchLog: (lost: () => number): void => {
       new Counter({
@@ -140,10 +140,10 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
 
 export type PrometheusMetrics = ReturnType<typeof prometheusMetrics>;
 export type MetricsOfWorker = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
-export type Scraped = { readonly contentType: string; readonly text: () => Promise<string> };
+export type MetricsSource = { readonly contentType: string; readonly text: () => Promise<string> };
 
 /** The primary process serves the metrics of all workers as one. @param all the last known metrics of each worker */
-export const metricsOfWorkers = (all: () => MetricsOfWorker[]): Scraped => ({
+export const metricsOfWorkers = (all: () => MetricsOfWorker[]): MetricsSource => ({
   contentType: Registry.PROMETHEUS_CONTENT_TYPE,
   text: () => AggregatorRegistry.aggregate(all()).metrics(),
 });
@@ -151,16 +151,16 @@ export const metricsOfWorkers = (all: () => MetricsOfWorker[]): Scraped => ({
 /** How the values of all workers become one value. */
 type Aggregator = 'sum' | 'min' | 'max' | 'average';
 
-const watch = (readings: Readings, registers: Registry[]): void => {
+const registerGauges = (readings: Readings, registers: Registry[]): void => {
   const { isRedisUp, isReady, isDegraded, waitingMail, waitingWebhooks, maxDatabaseConnections } = readings;
-  const gauge = (name: Name, aggregator: Aggregator, read: () => number | Promise<number>) =>
+  const gauge = (name: MetricName, aggregator: Aggregator, read: () => number | Promise<number>) =>
     new Gauge({
       ...{ name, help: HELP[name], aggregator, registers },
       async collect() {
         this.set(await read());
       },
     });
-  const gaugeBy = (label: string, name: Name, read: () => object, aggregator: Aggregator = 'sum') =>
+  const gaugeBy = (label: string, name: MetricName, read: () => object, aggregator: Aggregator = 'sum') =>
     new Gauge({
       ...{ name, help: HELP[name], aggregator, registers, labelNames: [label] },
       collect() {
@@ -177,10 +177,10 @@ const watch = (readings: Readings, registers: Registry[]): void => {
   gaugeBy('mode', 'tandem_rate_limit_mode', modes, 'max');
   if (isRedisUp !== null) gauge('tandem_redis_up', 'min', async () => Number(await isRedisUp()));
   gaugeBy('state', 'tandem_ended_sessions', readings.endedSessions);
-  const waits = (name: 'tandem_webhook_deliveries_waiting' | 'tandem_mail_waiting', read: () => Waiting) => {
+  const gaugeWaiting = (name: 'tandem_webhook_deliveries_waiting' | 'tandem_mail_waiting', read: () => Waiting) => {
     gauge(name, 'max', () => read().count);
     gauge(`${name}_seconds`, 'max', () => read().seconds);
   };
-  waits('tandem_webhook_deliveries_waiting', waitingWebhooks);
-  if (waitingMail !== null) waits('tandem_mail_waiting', waitingMail);
+  gaugeWaiting('tandem_webhook_deliveries_waiting', waitingWebhooks);
+  if (waitingMail !== null) gaugeWaiting('tandem_mail_waiting', waitingMail);
 };

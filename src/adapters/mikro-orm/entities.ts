@@ -1,13 +1,13 @@
 import { EntitySchema } from '@mikro-orm/core';
 import { MikroORM, type Options } from '@mikro-orm/sql';
 import { type AnyTable, TABLES, uniquesOf } from '../../application/storage/tables.ts';
-import type { DatabaseKind, Types } from './options.ts';
-import { columnsOf, type Kind, type SqlColumn, VERSION } from './statements.ts';
+import type { DatabaseKind, SqlTypes } from './options.ts';
+import { columnsOf, type SqlColumn, type ValueKind, VERSION } from './statements.ts';
 
 type OptionsOfEntity = ConstructorParameters<typeof EntitySchema>[0];
 
 /** JSON is stored as text, since `jsonb` of PostgreSQL refuses NUL. */
-const typeOf = (kind: Kind, types: Types, isIndexed: boolean) => {
+const typeOf = (kind: ValueKind, types: SqlTypes, isIndexed: boolean) => {
   if (kind === 'boolean') return { type: 'boolean' };
   if (kind === 'integer') return { type: 'bigint', columnType: types.integer, unsigned: false };
   if (isIndexed && types.indexedText !== types.text) return { type: 'text', columnType: types.indexedText };
@@ -15,7 +15,7 @@ const typeOf = (kind: Kind, types: Types, isIndexed: boolean) => {
   return { type: 'text', columnType: types.text, ...collation };
 };
 
-const propertyOf = ({ name, kind, isNullable }: SqlColumn, types: Types, isIndexed: boolean) => ({
+const propertyOf = ({ name, kind, isNullable }: SqlColumn, types: SqlTypes, isIndexed: boolean) => ({
   ...typeOf(kind, types, isIndexed),
   fieldName: name,
   nullable: isNullable,
@@ -25,7 +25,7 @@ const prefixedIndexes = (prefix: string, indexes: Readonly<Record<string, readon
   Object.entries(indexes).map(([name, properties]) => ({ name: `${prefix}${name}`, properties: [...properties] }));
 
 /** Declares a table for MikroORM. @param users the entity of the users, if the rows of the table are deleted with their user */
-const entityOf = (table: AnyTable, types: Types, prefix: string, users?: EntitySchema): EntitySchema => {
+const entityOf = (table: AnyTable, types: SqlTypes, prefix: string, users?: EntitySchema): EntitySchema => {
   const tableName = `${prefix}${table.name}`;
   const ofUser = {
     kind: 'm:1',
@@ -82,7 +82,7 @@ export const schemaStatements = async (kind: DatabaseKind, prefix: string, table
   // Not `MikroORM.init`, which would search for files with entities.
   const orm = new MikroORM(await ormOptions(kind, prefix, tables));
   const text = await orm.schema.getCreateSchemaSQL({ wrap: false });
-  return kind.schema(
+  return kind.completeSchema(
     text
       .trim()
       .split(/\s*;\s*/)

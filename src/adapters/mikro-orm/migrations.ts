@@ -1,5 +1,5 @@
 import { CompiledQuery, type RawBuilder, sql } from 'kysely';
-import type { Types } from './options.ts';
+import type { SqlTypes } from './options.ts';
 import { makeSearchIndex } from './search.ts';
 import type { Send, Sql } from './statements.ts';
 
@@ -18,7 +18,7 @@ export type Migration = {
     context: { readonly types: ColumnTypes; readonly prefix: string; readonly search: readonly string[] },
   ) => Promise<void>;
   /** On PostgreSQL, runs instead of `up`, outside of a transaction, to make an index of a large table `concurrently`. */
-  readonly apart?: (send: Send, prefix: string) => Promise<void>;
+  readonly upOutsideTransaction?: (send: Send, prefix: string) => Promise<void>;
 };
 
 /** Adds a column that may be `null`. */
@@ -39,7 +39,7 @@ export const MIGRATIONS: readonly Migration[] = [
     async up(transaction, { search }) {
       for (const statement of search) await transaction.executeQuery(CompiledQuery.raw(statement));
     },
-    apart: makeSearchIndex,
+    upOutsideTransaction: makeSearchIndex,
   },
   newColumn('1.1.0-imported-factors', 'users', 'imported_factors', 'json'),
   newColumn('1.1.0-removed-identities', 'users', 'removed_identities', 'json'),
@@ -47,7 +47,7 @@ export const MIGRATIONS: readonly Migration[] = [
   newColumn('1.1.0-methods', 'events', 'method', 'text'),
 ];
 
-export const columnTypesOf = ({ integer, text, indexedText, collation }: Types): ColumnTypes => {
+export const columnTypesOf = ({ integer, text, indexedText, collation }: SqlTypes): ColumnTypes => {
   const collated = (type: string) => sql.raw(collation === null ? type : `${type} collate "${collation}"`);
   return {
     integer: sql.raw(integer),

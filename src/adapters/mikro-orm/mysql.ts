@@ -2,31 +2,31 @@ import type { MySqlConnection } from '@mikro-orm/mysql';
 import type { Options } from '@mikro-orm/sql';
 import { Kysely, MysqlDialect } from 'kysely';
 import { reasonOf } from '../log/redact-error.ts';
-import { field, MARIADB, MYSQL } from './dialects.ts';
+import { MARIADB, MYSQL, memberOf } from './dialects.ts';
 import { type DriversPool, poolOfServers } from './mysql-servers.ts';
-import type { Connected, DatabaseKind, ServerOptions } from './options.ts';
-import { anyConnection } from './statements.ts';
+import type { DatabaseKind, OpenConnection, ServerOptions } from './options.ts';
+import { connectionOver } from './statements.ts';
 
 /** @throws Error that names the package if it is not installed */
 export const mariadbKind = async (options: ServerOptions): Promise<DatabaseKind> => {
-  const { MariaDbDriver: driver } = await installed('@mikro-orm/mariadb', () => import('@mikro-orm/mariadb'));
+  const { MariaDbDriver: driver } = await importOptional('@mikro-orm/mariadb', () => import('@mikro-orm/mariadb'));
   const session = mariadbSession(options.statementTimeout);
   return kindOf({ name: 'MariaDB', dialect: MARIADB, driver, collation: 'utf8mb4_nopad_bin', session }, options);
 };
 
 /** @throws Error that names the package if it is not installed */
 export const mysqlKind = async (options: ServerOptions): Promise<DatabaseKind> => {
-  const { MySqlDriver: driver } = await installed('@mikro-orm/mysql', () => import('@mikro-orm/mysql'));
+  const { MySqlDriver: driver } = await importOptional('@mikro-orm/mysql', () => import('@mikro-orm/mysql'));
   const session = mysqlSession(options.statementTimeout);
   return kindOf({ name: 'MySQL', dialect: MYSQL, driver, collation: 'utf8mb4_0900_bin', session }, options);
 };
 
 /** Imports an optional package. @throws Error that names the package if it is not installed */
-export const installed = async <Module>(name: string, load: () => Promise<Module>): Promise<Module> => {
+export const importOptional = async <Module>(name: string, load: () => Promise<Module>): Promise<Module> => {
   try {
     return await load();
   } catch (error) {
-    if (field(error, 'code') !== 'ERR_MODULE_NOT_FOUND') throw error;
+    if (memberOf(error, 'code') !== 'ERR_MODULE_NOT_FOUND') throw error;
     throw new Error(`DATABASE_URL needs the package ${name}, which is not installed: npm install ${name}`);
   }
 };
@@ -76,11 +76,11 @@ const mariadbSession = (limit: number): string[] => [
 ];
 
 /** Connects by MikroORM, whose packages contain the driver. @param servers the options for each server, the preferred one first */
-export const connectBy = async (
+export const connectServers = async (
   servers: readonly Partial<Options>[],
   session: readonly string[],
-  { statementTimeout, connectionTimeout }: ServerOptions,
-): Promise<Connected> => {
+  { statementTimeout, connectionTimeout, onFailOver }: ServerOptions,
+): Promise<OpenConnection> => {
   const { MikroORM } = await import('@mikro-orm/sql');
   const open = (options: Partial<Options>): Promise<object> => {
     const { em } = new MikroORM({
@@ -95,8 +95,11 @@ export const connectBy = async (
     return (em.getConnection() as MySqlConnection).getNativeClient();
   };
   const pools = (await Promise.all(servers.map(open))) as DriversPool[];
-  const pool = poolOfServers(pools, session, { statement: statementTimeout, connection: connectionTimeout });
-  const connection = anyConnection(new Kysely({ dialect: new MysqlDialect({ pool }) }));
+  const limits = { statement: statementTimeout, connection: connectionTimeout };
+  const pool = poolOfServers(pools, session, limits, (at, error) =>
+    onFailOver?.(`${servers[at]?.host}:${servers[at]?.port}`, error),
+  );
+  const connection = connectionOver(new Kysely({ dialect: new MysqlDialect({ pool }) }));
   return { ...connection, connections: pool.state, isCluster: pool.isCluster };
 };
 
@@ -115,40 +118,40 @@ const kindOf = ({ name, dialect, driver, collation, session }: Product, options:
   types: { integer: 'bigint', text: 'longtext', indexedText: 'varbinary(1500)', collation },
   connect() {
     const urls = [options.url, ...(options.others ?? [])];
-    return connectBy(
+    return connectServers(
       urls.map((url) => ({ driver, ...mysqlOptions({ ...options, url }) })),
       session,
       options,
     );
   },
   orm: async () => ({ driver, ...mysqlOptions(options) }),
-  settings: [],
-  probe: `select _utf8mb4 'a' collate ${collation}`,
-  tables: `select table_name as name, true as is_here from information_schema.tables where table_schema = database()`,
-  schema: inOneStatement,
-  time: 'select unix_timestamp(sysdate(6)) * 1000 as now',
-  about: `select concat('${name} ', version()) as version, @@global.read_only = 0 and exists (
+  settingStatements: [],
+  probeQuery: `select _utf8mb4 'a' collate ${collation}`,
+  tablesQuery: `select table_name as name, true as is_here from information_schema.tables where table_schema = database()`,
+  completeSchema: oneStatementPerTable,
+  timeQuery: 'select unix_timestamp(sysdate(6)) * 1000 as now',
+  aboutQuery: `select concat('${name} ', version()) as version, @@global.read_only = 0 and exists (
       select 1 from (
         select grantee, privilege_type from information_schema.user_privileges union all
         select grantee, privilege_type from information_schema.schema_privileges where database() like table_schema
       ) as granted
       where privilege_type = 'CREATE' and grantee = concat('''', replace(current_user(), '@', '''@'''), '''')
     ) as may_create`,
-  writesNothing: (tables) => `delete ${tables.join(', ')} from ${tables.join(' join ')} where false`,
+  emptyWrite: (tables) => `delete ${tables.join(', ')} from ${tables.join(' join ')} where false`,
   openFailure: (error) =>
-    `The database of DATABASE_URL cannot be opened: ${reasonOf(error)}${otherProduct(name, error)}`,
+    `The database of DATABASE_URL cannot be opened: ${reasonOf(error)}${otherProductHint(name, error)}`,
 });
 
 /** ER_UNKNOWN_SYSTEM_VARIABLE, ER_UNKNOWN_COLLATION. */
-const OF_OTHER_PRODUCT: readonly unknown[] = [1193, 1273];
-const otherProduct = (name: Product['name'], error: unknown): string => {
-  if (!OF_OTHER_PRODUCT.includes(field(error, 'errno'))) return '';
+const OTHER_PRODUCT_ERRORS: readonly unknown[] = [1193, 1273];
+const otherProductHint = (name: Product['name'], error: unknown): string => {
+  if (!OTHER_PRODUCT_ERRORS.includes(memberOf(error, 'errno'))) return '';
   const other = name === 'MySQL' ? 'MariaDB' : 'MySQL';
   return `. The server is no ${name}, or one of an old version: the URL of a ${other} begins with ${other.toLowerCase()}://`;
 };
 
 /** One statement for each table, with its indexes: these databases commit after each statement, and another process may create tables at the same time. */
-const inOneStatement = (statements: readonly string[]): string[] => {
+const oneStatementPerTable = (statements: readonly string[]): string[] => {
   const create = 'create table ';
   return statements
     .filter((statement) => statement.startsWith(create))

@@ -16,6 +16,8 @@ export type ServerOptions = {
   readonly url: string;
   /** The URLs of the other nodes of a cluster, in the order in which they are tried. */
   readonly others?: readonly string[];
+  /** Called when another server is used than before. @param error why the one before was left */
+  readonly onFailOver?: (host: string, error: unknown) => void;
   readonly poolSize: number;
   /** Milliseconds that a request waits for a connection. */
   readonly connectionTimeout: number;
@@ -33,7 +35,7 @@ export type DatabaseOptions = SqliteOptions | ServerOptions;
 export type PoolState = { readonly used: number; readonly idle: number; readonly waiting: number };
 
 /** The types of columns of a kind of database, in SQL. */
-export type Types = {
+export type SqlTypes = {
   /** An integer of 64 bits. */
   readonly integer: string;
   /** A text of any length. */
@@ -45,7 +47,7 @@ export type Types = {
 };
 
 /** An open database. `execute` is for short statements outside of transactions; several of them may share a connection. */
-export type Connected = Connection & {
+export type OpenConnection = Connection & {
   /** The current state of the pool; `null` if the database has none. */
   readonly connections: () => PoolState | null;
   /** Whether the server is a node of a cluster, whose other nodes write the same tables, and do not see its locks. */
@@ -55,30 +57,34 @@ export type Connected = Connection & {
 /** How the service opens one kind of database. */
 export type DatabaseKind = {
   readonly dialect: SqlDialect;
-  readonly types: Types;
+  readonly types: SqlTypes;
   /** Opens the database. No connection is made before the first statement. */
-  readonly connect: () => Promise<Connected>;
+  readonly connect: () => Promise<OpenConnection>;
   /** The options of MikroORM, which makes the schema. They load MikroORM, which takes a fifth of the time of a start. */
   readonly orm: () => Promise<Partial<Options>>;
   /** Statements that are executed once, when the database is opened. */
-  readonly settings: readonly string[];
+  readonly settingStatements: readonly string[];
   /** A statement that fails, or returns the reason as `unfit`, if the service cannot work with this database. */
-  readonly probe: string;
+  readonly probeQuery: string;
   /** A query for the `name` of each table that is visible without the name of a schema, and `is_here`, whether it is in the schema of this service. */
-  readonly tables: string;
+  readonly tablesQuery: string;
   /** Completes the statements of MikroORM that create the tables, since its generator cannot write options of tables (ADR 0034). */
-  readonly schema: (statements: readonly string[]) => string[];
+  readonly completeSchema: (statements: readonly string[]) => string[];
   /** Faster methods of the repository of sessions, each as a single statement of this database. */
-  readonly sessions?: (connection: Connection, plain: SessionRepository, prefix: string) => Partial<SessionRepository>;
+  readonly fasterSessions?: (
+    connection: Connection,
+    plain: SessionRepository,
+    prefix: string,
+  ) => Partial<SessionRepository>;
   /** A query for the time of the server as `now`, in epoch milliseconds; `null` if the database uses the clock of this machine. */
-  readonly time: string | null;
+  readonly timeQuery: string | null;
   /** A query for the operator: `version` with the name of the product, and `may_create`, whether this role may create tables. */
-  readonly about: string;
+  readonly aboutQuery: string;
   /**
    * A `delete` from the tables that matches no row. Like a write, it waits for locks, and fails on a read-only server or for a role that may not write.
    * It does not fail if the disk is full.
    */
-  readonly writesNothing: (tables: readonly string[]) => string;
+  readonly emptyWrite: (tables: readonly string[]) => string;
   /** Why the database cannot be opened, for the operator, with the name of the setting at fault. */
   readonly openFailure: (error: unknown) => string;
 };

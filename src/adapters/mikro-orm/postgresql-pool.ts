@@ -3,7 +3,7 @@ import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { monotonicTime } from '../clock/system.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { ConflictError, isInUnit } from '../records/storage.ts';
-import { field } from './dialects.ts';
+import { memberOf } from './dialects.ts';
 import type { PoolState, ServerOptions } from './options.ts';
 import { statementName } from './statements.ts';
 
@@ -61,7 +61,7 @@ export type Pool = Omit<PostgresPool, 'connect'> & {
   connect(): Promise<PooledConnection>;
   readonly state: () => PoolState;
   /** Whether a call of `connect` would get a connection at once: an idle one, or a new one. */
-  readonly isOneFree: () => boolean;
+  readonly hasFreeConnection: () => boolean;
 };
 
 const require = createRequire(import.meta.url);
@@ -71,7 +71,7 @@ export const openPool = ({ url, ...limits }: ServerOptions): Pool => {
   // Loaded on use, since only PostgreSQL needs the driver.
   const driver: Driver = require('pg');
   const connections = new WeakMap<Client, PooledConnection>();
-  const replaced: Replaced = { until: Number.NEGATIVE_INFINITY };
+  const replaced: Replacement = { until: Number.NEGATIVE_INFINITY };
   const cancel = (client: Client) => requestCancellation(new driver.Client(options), client);
   const options = {
     application_name: 'tandem',
@@ -108,15 +108,15 @@ export const openPool = ({ url, ...limits }: ServerOptions): Pool => {
       return pool.end();
     },
     state: () => ({ used: pool.totalCount - pool.idleCount, idle: pool.idleCount, waiting: pool.waitingCount }),
-    isOneFree: () => pool.idleCount + limits.poolSize - pool.totalCount > pool.waitingCount,
+    hasFreeConnection: () => pool.idleCount + limits.poolSize - pool.totalCount > pool.waitingCount,
   };
 };
 
 /** The least time between two replacements of all connections, since new connections do not help while every server is read-only. */
-const PAUSE_MS = 1_000;
+const REPLACEMENT_INTERVAL_MS = 1_000;
 
 /** Connections that were opened up to the time `until` are closed when they are released, or before they are used again. */
-type Replaced = { until: number };
+type Replacement = { until: number };
 
 /** read_only_sql_transaction */
 const READ_ONLY = '25006';
@@ -125,7 +125,7 @@ const pooledConnection = async (
   client: Client,
   limit: number,
   cancel: (client: Client) => void,
-  replaced: Replaced,
+  replaced: Replacement,
 ): Promise<PooledConnection> => {
   const openedAt = monotonicTime();
   let isFaulty = false;
@@ -133,9 +133,9 @@ const pooledConnection = async (
     isFaulty = true;
   };
   const replaceAll = () => {
-    if (monotonicTime() - replaced.until > PAUSE_MS) replaced.until = monotonicTime();
+    if (monotonicTime() - replaced.until > REPLACEMENT_INTERVAL_MS) replaced.until = monotonicTime();
   };
-  const limitAnswer = limitingAnswers(client, limit, () => {
+  const limitAnswer = answerLimiter(client, limit, () => {
     discard();
     cancel(client);
   });
@@ -143,10 +143,10 @@ const pooledConnection = async (
     const answer = client.query(query);
     limitAnswer(answer);
     // After a fail-over, the address leads to the new primary. Connections that were open before lead to the old one, which refuses writes.
-    answer.catch((error) => field(error, 'code') === READ_ONLY && replaceAll());
+    answer.catch((error) => memberOf(error, 'code') === READ_ONLY && replaceAll());
     return answer;
   };
-  const outdated = () => {
+  const onOutdated = () => {
     // Both, since `replaceAll` does nothing shortly after the last replacement.
     discard();
     replaceAll();
@@ -154,7 +154,7 @@ const pooledConnection = async (
   const isOutdated = () => openedAt <= replaced.until;
   const isOwn = await hasOwnSession(client, limit);
   const query = isOwn
-    ? preparing(send, outdated)
+    ? statementPreparer(send, onOutdated)
     : (text: string, values: readonly unknown[]) => send({ text, values });
   return {
     hasOwnSession: isOwn,
@@ -172,7 +172,7 @@ const REPORT_TIME_MS = 500;
  * query was sent before the former one was answered, its time begins with that answer. CancelRequest works with every pooler. A time limit of the server
  * does not: poolers refuse unknown startup parameters, and give a session to other clients together with its settings.
  */
-const limitingAnswers = (client: Client, limit: number, onLimit: () => void): ((answer: Promise<unknown>) => void) => {
+const answerLimiter = (client: Client, limit: number, onLimit: () => void): ((answer: Promise<unknown>) => void) => {
   let unanswered = 0;
   let isCancelled = false;
   let timer: NodeJS.Timeout | undefined;
@@ -225,7 +225,7 @@ const hasOwnSession = async (client: Client, timeout: number): Promise<boolean> 
 
 /** SQLSTATEs with which the server refuses a prepared statement: a column has another type (0A000), or the server does not know the name (26000). */
 const UNKNOWN_STATEMENT = '26000';
-const OUTDATED: readonly unknown[] = ['0A000', UNKNOWN_STATEMENT];
+const OUTDATED_STATEMENT: readonly unknown[] = ['0A000', UNKNOWN_STATEMENT];
 
 /**
  * Prepares statements under a name, so that the server parses and plans each of them once for a connection (ADR 0019). If the server refuses a prepared
@@ -233,7 +233,7 @@ const OUTDATED: readonly unknown[] = ['0A000', UNKNOWN_STATEMENT];
  * whose name is unknown because the former statement, which would have prepared it, has failed.
  * @param onOutdated called if a prepared statement is outdated: others may be as well, also those of other connections
  */
-const preparing = (send: (query: Query) => Promise<Answer>, onOutdated: () => void) => {
+const statementPreparer = (send: (query: Query) => Promise<Answer>, onOutdated: () => void) => {
   const prepared = new Set<string>();
   return async (text: string, values: readonly unknown[]): Promise<Answer> => {
     const name = statementName(text);
@@ -243,8 +243,8 @@ const preparing = (send: (query: Query) => Promise<Answer>, onOutdated: () => vo
       prepared.add(name);
       return answer;
     } catch (error) {
-      const [code, wasPrepared] = [field(error, 'code'), prepared.has(name)];
-      if (wasPrepared ? !OUTDATED.includes(code) : code !== UNKNOWN_STATEMENT) throw error;
+      const [code, wasPrepared] = [memberOf(error, 'code'), prepared.has(name)];
+      if (wasPrepared ? !OUTDATED_STATEMENT.includes(code) : code !== UNKNOWN_STATEMENT) throw error;
       if (wasPrepared) onOutdated();
       if (isInUnit()) throw new ConflictError('a prepared statement is outdated');
       return send({ text, values });

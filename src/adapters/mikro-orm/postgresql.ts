@@ -1,6 +1,6 @@
 import { type CompiledQuery, Kysely, PostgresDialect } from 'kysely';
 import { reasonOf } from '../log/redact-error.ts';
-import { field, POSTGRESQL } from './dialects.ts';
+import { memberOf, POSTGRESQL } from './dialects.ts';
 import { postgresqlLogin } from './one-statement-login.ts';
 import { postgresqlSessions } from './one-statement-sessions.ts';
 import type { DatabaseKind, ServerOptions } from './options.ts';
@@ -23,10 +23,10 @@ type WaitingStatement = {
  * system call writes all of them, and often one reads all answers. No statement joins a batch that was sent: the connection might never return to the
  * pool, and transactions would get none. A batch runs in the asynchronous context of its first statement, so statements of a unit must not join one.
  */
-const sharingConnections = (pool: Pool) => {
+const statementBatcher = (pool: Pool) => {
   let joinable: WaitingStatement[] = [];
   let joined = 0;
-  let isPooled = false;
+  let isBehindPooler = false;
   const connect = (batch: WaitingStatement[]): void => {
     const stopJoining = () => {
       if (joinable === batch) joinable = [];
@@ -35,7 +35,7 @@ const sharingConnections = (pool: Pool) => {
     pool.connect().then(
       (client) => {
         stopJoining();
-        isPooled = !client.hasOwnSession;
+        isBehindPooler = !client.hasOwnSession;
         return sendAll(client, batch);
       },
       (error) => {
@@ -45,7 +45,7 @@ const sharingConnections = (pool: Pool) => {
     );
   };
   const add = (statement: WaitingStatement): void => {
-    if (pool.isOneFree() || isPooled) connect([statement]);
+    if (pool.hasFreeConnection() || isBehindPooler) connect([statement]);
     else if (joinable.length > 0 && joinable.length < BATCH_SIZE) {
       joined += 1;
       joinable.push(statement);
@@ -61,7 +61,7 @@ const sharingConnections = (pool: Pool) => {
   return {
     execute,
     /** How many statements wait in a batch behind its first one, which alone is in the pool's queue. */
-    joined: () => joined,
+    countJoined: () => joined,
   };
 };
 
@@ -90,7 +90,7 @@ export const postgresqlKind = (options: ServerOptions): DatabaseKind => {
     types: { integer: 'bigint', text: 'text', indexedText: 'text', collation: 'C' },
     async connect() {
       const pool = openPool(options);
-      const { execute, joined } = sharingConnections(pool);
+      const { execute, countJoined: joined } = statementBatcher(pool);
       return {
         db: new Kysely({ dialect: new PostgresDialect({ pool }) }),
         execute,
@@ -101,23 +101,26 @@ export const postgresqlKind = (options: ServerOptions): DatabaseKind => {
       const { PostgreSqlDriver } = await import('@mikro-orm/postgresql');
       return { driver: PostgreSqlDriver, dbName, driverOptions: { connectionString: options.url } };
     },
-    settings: [],
-    probe: `select format($$${OTHER_ENCODING}$$, encoding) as unfit from getdatabaseencoding() as encoding where encoding <> 'UTF8'`,
+    settingStatements: [],
+    probeQuery: `select format($$${OTHER_ENCODING}$$, encoding) as unfit from getdatabaseencoding() as encoding where encoding <> 'UTF8'`,
     // PostgreSQL makes new tables in the first schema of the search_path. Tables in another schema were made when that was the first one.
-    tables: `select relname as name, nspname = current_schema()
+    tablesQuery: `select relname as name, nspname = current_schema()
       or relnamespace = (select relnamespace from pg_class where oid = to_regclass('"${options.tablePrefix}tandem_migrations"')) as is_here
     from pg_class join pg_namespace on pg_namespace.oid = relnamespace
     where relkind in ('r', 'p', 'v', 'm', 'f') and pg_table_is_visible(pg_class.oid)`,
     // `fillfactor` leaves room for new versions of rows in the pages of the table, so that a refresh writes to no index (ADR 0019).
-    schema: (statements) => [...statements, `alter table "${options.tablePrefix}sessions" set (fillfactor = 85)`],
-    sessions: (connection, plain, prefix) => ({
+    completeSchema: (statements) => [
+      ...statements,
+      `alter table "${options.tablePrefix}sessions" set (fillfactor = 85)`,
+    ],
+    fasterSessions: (connection, plain, prefix) => ({
       ...postgresqlSessions(connection, plain, prefix),
       ...postgresqlLogin(connection, prefix),
     }),
-    time: `select extract(epoch from clock_timestamp())::float8 * 1000 as now`,
-    about: `select 'PostgreSQL ' || current_setting('server_version') as version,
+    timeQuery: `select extract(epoch from clock_timestamp())::float8 * 1000 as now`,
+    aboutQuery: `select 'PostgreSQL ' || current_setting('server_version') as version,
     coalesce(has_schema_privilege(current_schema(), 'create'), false) and not current_setting('transaction_read_only')::boolean as may_create`,
-    writesNothing: (tables) =>
+    emptyWrite: (tables) =>
       `with ${tables.map((name) => `${name}_ as (delete from ${name} where false)`).join(', ')} select 1`,
     openFailure: (error) => `The database of DATABASE_URL cannot be opened: ${openProblem(error)}`,
   };
@@ -134,12 +137,12 @@ const databaseName = (url: string): string => {
 
 const openProblem = (error: unknown): string => {
   // invalid_schema_name
-  if (field(error, 'code') === '3F000') return 'no schema of the search_path exists';
+  if (memberOf(error, 'code') === '3F000') return 'no schema of the search_path exists';
   // `pg` reads the files of certificates when it connects.
-  if (field(error, 'syscall') === 'open')
-    return `${field(error, 'code')}: a file that sslrootcert, sslcert or sslkey names cannot be read`;
+  if (memberOf(error, 'syscall') === 'open')
+    return `${memberOf(error, 'code')}: a file that sslrootcert, sslcert or sslkey names cannot be read`;
   // This message of PgBouncer quotes the name of the parameter, and not its value.
-  const [, name] = /unsupported startup parameter: ([a-z_]{1,63})\b/.exec(String(field(error, 'message'))) ?? [];
+  const [, name] = /unsupported startup parameter: ([a-z_]{1,63})\b/.exec(String(memberOf(error, 'message'))) ?? [];
   if (name === undefined) return reasonOf(error);
   return `the pooler refuses the startup parameter ${name}; remove it from DATABASE_URL or from the PG* variables`;
 };

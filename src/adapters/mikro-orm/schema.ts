@@ -4,7 +4,7 @@ import { TABLES, type TableName } from '../../application/storage/tables.ts';
 import { reasonOf } from '../log/redact-error.ts';
 import { OWN_PREFIX } from '../records/own-tables.ts';
 import { failureClassOf } from '../records/storage.ts';
-import { field } from './dialects.ts';
+import { memberOf } from './dialects.ts';
 import { columnTypesOf, MIGRATIONS, type Migration } from './migrations.ts';
 import type { DatabaseKind } from './options.ts';
 import { searchIndex } from './search.ts';
@@ -42,8 +42,8 @@ export const sendTo =
 export const bringUpToDate = async (opened: SchemaContext): Promise<void> => {
   try {
     if (await isPending(opened)) {
-      await opened.kind.dialect.repeated(() => inTransaction(opened));
-      await applyApart(opened);
+      await opened.kind.dialect.withRetry(() => createOrMigrate(opened));
+      await applyOutsideTransaction(opened);
     }
   } catch (error) {
     // If nothing is pending any more, another process has brought the schema up to date, and caused the error.
@@ -109,10 +109,10 @@ const isPending = async (opened: SchemaContext): Promise<boolean> => (await sche
 
 type FoundTable = { readonly name: string; readonly isHere: boolean };
 
-export const tablesOf = async (send: Send, { tables }: DatabaseKind): Promise<readonly FoundTable[]> =>
+export const tablesOf = async (send: Send, { tablesQuery: tables }: DatabaseKind): Promise<readonly FoundTable[]> =>
   (await send(tables)).map((row) => ({ name: String(row.name), isHere: Boolean(row.is_here) }));
 
-const inTransaction = async (opened: SchemaContext): Promise<void> => {
+const createOrMigrate = async (opened: SchemaContext): Promise<void> => {
   const { db, kind, prefix, tables: declared, migrations = MIGRATIONS } = opened;
   const search = searchIndex(kind.dialect.search, prefix);
   // Loaded on use, since a start needs MikroORM only if the tables are not up to date.
@@ -120,10 +120,10 @@ const inTransaction = async (opened: SchemaContext): Promise<void> => {
   const schema = await schemaStatements(kind, prefix, declared);
   await kind.dialect.transact(db, async ({ db: transaction }) => {
     const send = sendTo(transaction);
-    const note = (...names: string[]) => noteIn(transaction, prefix, names);
+    const record = (...names: string[]) => recordApplied(transaction, prefix, names);
     const tables = await tablesOf(send, kind);
     const isBegun = tables.some(({ name }) => name === migrationsTable(prefix));
-    if (!isBegun) assertFree(tables, opened);
+    if (!isBegun) assertNoForeignTable(tables, opened);
     // On MySQL and MariaDB, the table of migrations may exist before the others: another process is creating them, or was interrupted.
     if (!isBegun || (await schemaState({ ...opened, db: transaction })).pending.includes(CREATED)) {
       await transaction.schema
@@ -132,7 +132,7 @@ const inTransaction = async (opened: SchemaContext): Promise<void> => {
         .addColumn('name', 'varchar(100)', (column) => column.primaryKey())
         .execute();
       for (const statement of [...schema, ...search]) await send(statement);
-      await note(CREATED, ...migrations.map(({ name }) => name));
+      await record(CREATED, ...migrations.map(({ name }) => name));
       return;
     }
     // Only one process at a time applies migrations: the others wait for the lock of this row.
@@ -140,12 +140,12 @@ const inTransaction = async (opened: SchemaContext): Promise<void> => {
     await send(`select name from ${migrationsTable(prefix)} where name = '${CREATED}'${locked}`);
     const { pending } = await schemaState({ ...opened, db: transaction });
     for (const migration of migrations) {
-      if (!pending.includes(migration.name) || isApart(opened, migration)) continue;
+      if (!pending.includes(migration.name) || runsOutsideTransaction(opened, migration)) continue;
       if (!pending.includes(`${prefix}${migration.table}`))
         await migration
           .up(transaction, { types: columnTypesOf(kind.types), prefix, search })
           .catch(ignoring(1060, 1061));
-      await note(migration.name).catch(ignoring(1062));
+      await record(migration.name).catch(ignoring(1062));
     }
     for (const statement of schema) {
       const [, table = ''] = OF_TABLE.exec(statement) ?? [];
@@ -158,7 +158,7 @@ const inTransaction = async (opened: SchemaContext): Promise<void> => {
 const ignoring =
   (...numbers: readonly unknown[]) =>
   (error: unknown): void => {
-    if (!numbers.includes(field(error, 'errno'))) throw error;
+    if (!numbers.includes(memberOf(error, 'errno'))) throw error;
   };
 
 /** Matches the name of the table in a statement of the schema. */
@@ -166,18 +166,20 @@ const OF_TABLE = /(?:table|on)(?: if not exists)? [`"](\w+)/;
 
 /** Whether an error says that a column or a table is missing: by PostgreSQL's SQLSTATE, the number of MySQL and MariaDB, or SQLite's text. */
 const isMissing = (error: unknown): boolean =>
-  ['42703', '42P01', 1054, 1146].some((code) => [field(error, 'code'), field(error, 'errno')].includes(code)) ||
+  ['42703', '42P01', 1054, 1146].some((code) => [memberOf(error, 'code'), memberOf(error, 'errno')].includes(code)) ||
   (error instanceof Error && /^no such (?:column|table): /.test(error.message));
 
-const isApart = ({ kind }: SchemaContext, { apart }: Migration): boolean =>
+const runsOutsideTransaction = ({ kind }: SchemaContext, { upOutsideTransaction: apart }: Migration): boolean =>
   apart !== undefined && kind.dialect.system === 'postgresql';
 
 /** In one process at a time. The others do not wait for its lock, but ask again: `create index concurrently` would wait for their statement to end. */
-const applyApart = async (opened: SchemaContext): Promise<void> => {
+const applyOutsideTransaction = async (opened: SchemaContext): Promise<void> => {
   const { kind, prefix, migrations = MIGRATIONS } = opened;
   const dueIn = async (db: Sql) => {
     const { pending } = await schemaState({ ...opened, db });
-    return migrations.filter((migration) => pending.includes(migration.name) && isApart(opened, migration));
+    return migrations.filter(
+      (migration) => pending.includes(migration.name) && runsOutsideTransaction(opened, migration),
+    );
   };
   const applyLocked = () =>
     kind.dialect.transact(opened.db, async ({ db: transaction }) => {
@@ -188,9 +190,9 @@ const applyApart = async (opened: SchemaContext): Promise<void> => {
       // A pool of its own, since `opened.db` may have only the one connection that this transaction uses.
       const { db } = await kind.connect();
       try {
-        for (const { name, apart } of await dueIn(db)) {
+        for (const { name, upOutsideTransaction: apart } of await dueIn(db)) {
           await apart?.(sendTo(db), prefix);
-          await noteIn(db, prefix, [name]);
+          await recordApplied(db, prefix, [name]);
         }
       } finally {
         await db.destroy();
@@ -199,14 +201,14 @@ const applyApart = async (opened: SchemaContext): Promise<void> => {
   while ((await dueIn(opened.db)).length > 0) await applyLocked();
 };
 
-const noteIn = (db: Sql, prefix: string, names: readonly string[]) =>
+const recordApplied = (db: Sql, prefix: string, names: readonly string[]) =>
   db
     .insertInto(migrationsTable(prefix))
     .values(names.map((name) => ({ name })))
     .execute();
 
 /** @throws SchemaError if the database already has a table with the name of one of ours */
-const assertFree = (found: readonly FoundTable[], { prefix, tables = TABLES }: SchemaContext): void => {
+const assertNoForeignTable = (found: readonly FoundTable[], { prefix, tables = TABLES }: SchemaContext): void => {
   const own = new Set(Object.values(tables).map(({ name }) => `${prefix}${name}`));
   const taken = found.find(({ name, isHere }) => isHere && own.has(name));
   if (taken === undefined) return;

@@ -15,11 +15,11 @@ export const makeSearchIndex = async (send: (text: string) => Promise<readonly u
   );
   if (mayMake.length === 0) return;
   await send(`drop index concurrently if exists "${prefix}users_search"`);
-  await send(`create index concurrently ${trigramsOf(prefix)}`);
+  await send(`create index concurrently ${trigramIndex(prefix)}`);
 };
 
 const NO_EXTENSION = 'insufficient_privilege or undefined_file or undefined_object or feature_not_supported';
-const trigramsOf = (prefix: string) =>
+const trigramIndex = (prefix: string) =>
   `"${prefix}users_search" on "${prefix}users" using gin (username_key gin_trgm_ops, email gin_trgm_ops)`;
 
 /** The statements that make the index. Those of PostgreSQL do nothing if the extension cannot be created. */
@@ -29,7 +29,7 @@ export const searchIndex = (index: SearchIndex, prefix: string): readonly string
     return [
       `do $$ begin
         create extension if not exists pg_trgm;
-        create index ${trigramsOf(prefix)};
+        create index ${trigramIndex(prefix)};
       exception when ${NO_EXTENSION} then null; end $$`,
     ];
   if (index !== 'fts5') return [];
@@ -53,15 +53,15 @@ export const searchIndex = (index: SearchIndex, prefix: string): readonly string
 /** The first search reads this many rows without the index. There it finds a frequent text quickly, of which the index would return too many rows. */
 const FIRST_ROWS = 5_000;
 /** The characters of a trigram. */
-const GRAM = 3;
-const MOST_GRAMS = 20;
+const TRIGRAM_LENGTH = 3;
+const MAX_TRIGRAMS = 20;
 
-/** A query of FTS5 for rows with all trigrams of a text, or with the first `MOST_GRAMS`. */
-const gramsOf = (text: string): string => {
+/** A query of FTS5 for rows with all trigrams of a text, or with the first `MAX_TRIGRAMS`. */
+const trigramQuery = (text: string): string => {
   const letters = [...text];
-  const grams = letters.slice(GRAM - 1).map((_, at) => letters.slice(at, at + GRAM).join(''));
+  const grams = letters.slice(TRIGRAM_LENGTH - 1).map((_, at) => letters.slice(at, at + TRIGRAM_LENGTH).join(''));
   return [...new Set(grams)]
-    .slice(0, MOST_GRAMS)
+    .slice(0, MAX_TRIGRAMS)
     .map((gram) => `"${gram.replaceAll('"', '""')}"`)
     .join(' AND ');
 };
@@ -74,12 +74,12 @@ export const searchRows = <Name extends TableName>(
 ): readonly TableStatement[] => {
   const columns = sql.join(namesOf(table).map((name) => sql.ref(name)));
   const by = order.map((member) => sql`${sql.ref(table.column(member).name)} ${sql.raw(descending ? 'desc' : 'asc')}`);
-  const isIndexed = index !== null && [...contains].length >= GRAM;
+  const isIndexed = index !== null && [...contains].length >= TRIGRAM_LENGTH;
   const pattern = `%${contains.replaceAll(/[%_!]/g, '!$&')}%`;
   const statement = (way: 'first' | 'all' | SearchIndex): TableStatement => ({
     table,
     shape: JSON.stringify(['search', table.name, way, range?.slice(0, 2), order, descending]),
-    values: [pattern, gramsOf(contains), range?.[2], limit],
+    values: [pattern, trigramQuery(contains), range?.[2], limit],
     build: (db, [like, grams, bound, most]) => {
       const has = sql.join(
         table.search.map(({ name }) => sql`${sql.ref(name)} like ${like} escape '!'`),

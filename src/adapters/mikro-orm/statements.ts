@@ -11,14 +11,14 @@ import {
 } from '../../application/storage/tables.ts';
 import { type Attributes, leafSpan } from '../tracing/spans.ts';
 
-export type Kind = 'text' | 'integer' | 'boolean' | 'json';
+export type ValueKind = 'text' | 'integer' | 'boolean' | 'json';
 
 export type SqlColumn = {
   /** The member of a row that the column stores. */
   readonly member: string;
   /** The member's name in snake case. */
   readonly name: string;
-  readonly kind: Kind;
+  readonly kind: ValueKind;
   readonly isNullable: boolean;
 };
 
@@ -28,15 +28,15 @@ export const columnsOf = ({ columns }: AnyTable): readonly SqlColumn[] =>
   Object.entries(columns).map(([member, type]) => ({
     member,
     name: nameInSql(member),
-    kind: type.replace('?', '') as Kind,
+    kind: type.replace('?', '') as ValueKind,
     isNullable: type.endsWith('?'),
   }));
 
 /** Converts a boolean to the value that is passed to the driver for it. */
-export type Booleans = (value: boolean) => unknown;
+export type BooleanToSql = (value: boolean) => unknown;
 
 /** Converts a value of a row to the value that is passed to the driver. */
-export const toSql = ({ kind }: SqlColumn, value: unknown, booleans: Booleans): unknown => {
+export const toSql = ({ kind }: SqlColumn, value: unknown, booleans: BooleanToSql): unknown => {
   if (value === null) return null;
   if (kind === 'json') return JSON.stringify(value);
   return typeof value === 'boolean' ? booleans(value) : value;
@@ -61,7 +61,7 @@ export type Execute = (query: CompiledQuery<Row>, reads: boolean) => Promise<Que
 /** What executes statements: the pool, or the connection of a transaction. */
 export type Connection = { readonly db: Sql; readonly execute: Execute };
 
-export const anyConnection = (db: Sql): Connection => ({ db, execute: (query) => db.executeQuery(query) });
+export const connectionOver = (db: Sql): Connection => ({ db, execute: (query) => db.executeQuery(query) });
 
 /** Sends a statement that is written in SQL. @returns the rows */
 export type Send = (text: string, parameters?: readonly unknown[]) => Promise<Row[]>;
@@ -121,7 +121,7 @@ export type RowLock = 'no key update' | 'update' | 'write' | null;
 
 /** How the statements for one database differ from those for others. */
 export type StatementDialect = {
-  readonly booleans: Booleans;
+  readonly booleanToSql: BooleanToSql;
   /**
    * Whether a query for a page compares its `equal` columns by `>=` and `<=` instead of `=`, and sorts by them first. With `=`, MariaDB would read all
    * rows before the beginning of the page.
@@ -132,7 +132,7 @@ export type StatementDialect = {
 export const selectRows = <Name extends TableName>(
   table: SqlTable,
   { equal = {}, range, order = [], descending = false, skip, limit }: Query<Name>,
-  { booleans, equalsAreRanges }: StatementDialect,
+  { booleanToSql: booleans, equalsAreRanges }: StatementDialect,
   lock: RowLock,
 ): TableStatement => {
   const equals = Object.entries(equal).map(([member, value]) => [table.column(member), value] as const);
@@ -161,7 +161,8 @@ export const selectRows = <Name extends TableName>(
         if (limit !== undefined) query = query.limit(most);
         return skip === undefined ? query : query.offset(first);
       };
-      if (skip !== undefined) return rowsOf(db, table, chosen(table.key.map(({ name }) => name)), sorted, direction);
+      if (skip !== undefined)
+        return selectByKeys(db, table, chosen(table.key.map(({ name }) => name)), sorted, direction);
       const query = chosen(namesOf(table));
       if (lock === 'update' || lock === 'write') return query.forUpdate();
       return lock === 'no key update' ? query.forNoKeyUpdate() : query;
@@ -170,7 +171,7 @@ export const selectRows = <Name extends TableName>(
 };
 
 /** Selects rows by a query for their keys. An index has the keys, so the database does not read the rows that `skip` leaves out. */
-const rowsOf = (
+const selectByKeys = (
   db: Sql,
   table: SqlTable,
   keys: SelectQueryBuilder<Rows, string, Rows[string]>,
@@ -188,7 +189,7 @@ const rowsOf = (
   return query;
 };
 
-export const insertRow = (table: SqlTable, row: Row, booleans: Booleans): TableStatement => ({
+export const insertRow = (table: SqlTable, row: Row, booleans: BooleanToSql): TableStatement => ({
   table,
   shape: `insert ${table.name}`,
   values: [...table.columns.map((column) => toSql(column, row[column.member], booleans)), row[VERSION]],
@@ -197,24 +198,24 @@ export const insertRow = (table: SqlTable, row: Row, booleans: Booleans): TableS
 });
 
 /** Writes only the columns whose values differ, if the row still has the version of `before`. */
-export const updateRow = (table: SqlTable, before: Row, after: Row, booleans: Booleans): TableStatement => {
+export const updateRow = (table: SqlTable, before: Row, after: Row, booleans: BooleanToSql): TableStatement => {
   const sent = (row: Row, column: SqlColumn) => toSql(column, row[column.member], booleans);
   const changed = table.columns.filter((column) => sent(before, column) !== sent(after, column));
   const names = [...changed.map(({ name }) => name), VERSION];
   return {
     table,
     shape: JSON.stringify(['update', table.name, names]),
-    values: [...changed.map((column) => sent(after, column)), after[VERSION], ...identityOf(table, before)],
+    values: [...changed.map((column) => sent(after, column)), after[VERSION], ...keyAndVersion(table, before)],
     build: (db: Sql, given: readonly unknown[]) =>
       db
         .updateTable(table.name)
         .set(Object.fromEntries(names.map((name, at) => [name, given[at]])))
-        .where(isRow(table, given.slice(names.length))),
+        .where(isUnchangedRow(table, given.slice(names.length))),
   };
 };
 
 /** Adds 1 to the version of a row, and changes no other column. */
-export const touchRow = (table: SqlTable, key: Row, booleans: Booleans): TableStatement => {
+export const touchRow = (table: SqlTable, key: Row, booleans: BooleanToSql): TableStatement => {
   const columns = Object.keys(key).map(table.column);
   return {
     table,
@@ -234,33 +235,35 @@ export const deleteRows = (table: SqlTable, rows: readonly object[], isReturning
   return {
     table,
     shape: `delete ${rows.length} ${table.name}`,
-    values: rows.flatMap((row) => identityOf(table, row)),
+    values: rows.flatMap((row) => keyAndVersion(table, row)),
     build: (db: Sql, given: readonly unknown[]): Compilable<Row> => {
       const query = db
         .deleteFrom(table.name)
-        .where((eb) => eb.or(rows.map((_, at) => isRow(table, given.slice(at * length, (at + 1) * length))(eb))));
+        .where((eb) =>
+          eb.or(rows.map((_, at) => isUnchangedRow(table, given.slice(at * length, (at + 1) * length))(eb))),
+        );
       return isReturning ? query.returning(table.key.map(({ name }) => name)) : query;
     },
   };
 };
 
-const identityOf = ({ key }: SqlTable, row: object): unknown[] =>
+const keyAndVersion = ({ key }: SqlTable, row: object): unknown[] =>
   [...key.map(({ member }) => member), VERSION].map((member) => Reflect.get(row, member));
 
-const isRow =
+const isUnchangedRow =
   ({ key }: SqlTable, identity: readonly unknown[]) =>
   (eb: ExpressionBuilder<Rows, string>) =>
     eb.and([...key.map(({ name }, at) => eb(name, '=', identity[at])), eb(VERSION, '=', identity[key.length])]);
 
-const names = new Map<string, string>();
+const statementNames = new Map<string, string>();
 
 /** The name under which a statement is prepared; `undefined` if `builtStatements` has not built it. */
-export const statementName = (text: string): string | undefined => names.get(text);
+export const statementName = (text: string): string | undefined => statementNames.get(text);
 
 /** Stands for the value with this index while a statement is built. */
 class Placeholder extends Number {}
 
-type Built = {
+type BuiltStatement = {
   readonly query: CompiledQuery<Row>;
   readonly reads: boolean;
   readonly name: string;
@@ -275,18 +278,18 @@ const SUMMARY = /^(?:with\b.*?\b(?=insert ))?(\w+).*?(?<=\b(?:from|into|update) 
  * and no request adds one, so their number is bounded.
  */
 export const builtStatements = (system: string) => {
-  const built = new Map<string, Built>();
-  const compiled = (db: Sql, { shape, values, build }: Statement): Built => {
+  const built = new Map<string, BuiltStatement>();
+  const compiled = (db: Sql, { shape, values, build }: Statement): BuiltStatement => {
     const before = built.get(shape);
     if (before !== undefined) return before;
     const placeholders = values.map((_, at) => new Placeholder(at));
     const query = build(db, placeholders).compile();
-    names.set(query.sql, `tandem_${hash('sha256', query.sql).slice(0, 16)}`);
+    statementNames.set(query.sql, `tandem_${hash('sha256', query.sql).slice(0, 16)}`);
     const [, operation = '', table = ''] = SUMMARY.exec(query.sql) ?? [];
     const attributes = { 'db.system.name': system, 'db.operation.name': operation, 'db.collection.name': table };
-    const kept = { query, reads: operation === 'select', name: `${operation} ${table}`, attributes };
-    built.set(shape, kept);
-    return kept;
+    const statement = { query, reads: operation === 'select', name: `${operation} ${table}`, attributes };
+    built.set(shape, statement);
+    return statement;
   };
   return ({ db, execute }: Connection, statement: Statement): Promise<QueryResult<Row>> => {
     const { query, reads, name, attributes } = compiled(db, statement);

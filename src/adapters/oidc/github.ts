@@ -1,7 +1,7 @@
 import * as client from 'openid-client';
 import * as v from 'valibot';
 import { LoggableError } from '../log/redact-error.ts';
-import { addressFrom, CLIENT_METADATA, CLIENT_OPTIONS, Unreachable } from './requests.ts';
+import { addressFrom, CLIENT_METADATA, CLIENT_OPTIONS, ProviderUnreachable } from './requests.ts';
 import type { Protocol, ProviderSettings } from './settings.ts';
 
 const URLS = {
@@ -27,10 +27,10 @@ const fetchFromGitHub: client.CustomFetch = async (url, options) => {
 };
 
 /** The error of a failed request. A status 403 may mean that a limit of the application or the user is reached ("Rate limits for the REST API"). */
-const failed = ({ status, headers }: Response): Error => {
+const requestError = ({ status, headers }: Response): Error => {
   const isLimited = status === 403 && (headers.get('x-ratelimit-remaining') === '0' || headers.has('retry-after'));
   const text = `GitHub has answered with the status ${status}`;
-  return isLimited ? new Unreachable(`${text}, by its limit of requests`) : new LoggableError(text);
+  return isLimited ? new ProviderUnreachable(`${text}, by its limit of requests`) : new LoggableError(text);
 };
 
 /** GitHub has OAuth 2.0 without OpenID Connect, so there is no signed ID token. Its API says over TLS whose access token it is. */
@@ -45,7 +45,7 @@ export const gitHub = ({ issuer, clientId, clientSecret }: ProviderSettings): Pr
     const headers = new Headers({ accept: 'application/vnd.github+json' });
     const url = new URL(API + path);
     const response = await client.fetchProtectedResource(configuration, accessToken, url, 'GET', null, headers);
-    if (!response.ok) throw failed(response);
+    if (!response.ok) throw requestError(response);
     return response.json();
   };
   return {

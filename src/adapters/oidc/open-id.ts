@@ -3,7 +3,7 @@ import * as client from 'openid-client';
 import { type ClientAuth, ClientSecretBasic, ClientSecretPost, type ServerMetadata } from 'openid-client';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { monotonicTime } from '../clock/system.ts';
-import { addressFrom, CLIENT_METADATA, CLIENT_OPTIONS, unavailable } from './requests.ts';
+import { addressFrom, CLIENT_METADATA, CLIENT_OPTIONS, providerUnavailable } from './requests.ts';
 import type { AppleKey, Protocol, ProviderSettings } from './settings.ts';
 
 /** `client_secret_post` if the provider supports it; otherwise the default of OpenID Connect Discovery §3. */
@@ -16,7 +16,7 @@ const secretClient = (secret: string): ClientAuth => {
 };
 
 /** Apple accepts up to six months. Five minutes are enough, since each secret is used once. */
-const LIFETIME = '5m';
+const APPLE_SECRET_LIFETIME = '5m';
 
 /** Apple's client secret is a JWT that the developer's key signs (Sign in with Apple, "Creating a client secret"). */
 const appleClient =
@@ -28,7 +28,7 @@ const appleClient =
       .setSubject(clientId)
       .setAudience('https://appleid.apple.com')
       .setIssuedAt()
-      .setExpirationTime(LIFETIME);
+      .setExpirationTime(APPLE_SECRET_LIFETIME);
     body.set('client_id', clientId);
     body.set('client_secret', await secret.sign(privateKey));
   };
@@ -36,10 +36,10 @@ const appleClient =
 /** Milliseconds after which the configuration of a provider is read again. openid-client renews the key set itself. */
 const DISCOVERY_LIFETIME = 86_400_000;
 /** Milliseconds after which it is read again if a sign-in has failed, since endpoints and algorithms may have changed. */
-const KEPT_AFTER_FAILURE = 60_000;
+const DISCOVERY_LIFETIME_AFTER_FAILURE = 60_000;
 
 /** Reads the configuration of a provider with the first sign-in, so the service also starts while a provider is unavailable. */
-const discovering = (settings: ProviderSettings): Pick<Protocol, 'configuration' | 'onFailedSignIn'> => {
+const discovery = (settings: ProviderSettings): Pick<Protocol, 'configuration' | 'onFailedSignIn'> => {
   const { issuer, clientId, clientSecret } = settings;
   // Issuers with `http:` are on this machine: `config/providers.ts` refuses others.
   const insecure = issuer.startsWith('http:') ? [client.allowInsecureRequests] : [];
@@ -60,14 +60,14 @@ const discovering = (settings: ProviderSettings): Pick<Protocol, 'configuration'
       if (last !== undefined && !isOlderThan(DISCOVERY_LIFETIME)) return last.configuration;
       const configuration = discover().catch((error: unknown) => {
         last = undefined;
-        throw unavailable('the document of the provider cannot be read', error);
+        throw providerUnavailable('the document of the provider cannot be read', error);
       });
       last = { at: monotonicTime(), configuration };
       return configuration;
     },
     onFailedSignIn: (error) => {
       const isUnproven = error instanceof AppError && error.code === 'AUTH_IDENTITY_UNPROVEN';
-      if (isUnproven && isOlderThan(KEPT_AFTER_FAILURE)) last = undefined;
+      if (isUnproven && isOlderThan(DISCOVERY_LIFETIME_AFTER_FAILURE)) last = undefined;
     },
   };
 };
@@ -77,7 +77,7 @@ const isTrue = (claim: unknown): boolean => claim === true || claim === 'true';
 
 /** OpenID Connect, with the authorization code flow. */
 export const openId = (settings: ProviderSettings): Protocol => ({
-  ...discovering(settings),
+  ...discovery(settings),
   hasIdToken: true,
   clientMethod: (configuration) =>
     typeof settings.clientSecret === 'string' ? secretMethod(configuration.serverMetadata()) : 'client_secret_post',

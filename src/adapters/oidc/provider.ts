@@ -1,6 +1,6 @@
 import * as client from 'openid-client';
 import type { IdentityProvider } from '../../application/ports/identity-providers.ts';
-import { RECENTLY } from '../../domain/assurance.ts';
+import { RECENT_AUTHENTICATION } from '../../domain/assurance.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { gitHub } from './github.ts';
 import { openId } from './open-id.ts';
@@ -29,7 +29,7 @@ const identityProvider = (settings: ProviderSettings, baseUrl: string): Identity
           code_challenge: await client.calculatePKCECodeChallenge(verifier),
           ...(hasIdToken && { nonce }),
           // With `max_age`, the ID token has `auth_time` (OpenID Connect Core §3.1.2.1), unless the provider ignores it.
-          ...(hasIdToken && isAgain && { max_age: `${RECENTLY.recent / 1000}` }),
+          ...(hasIdToken && isAgain && { max_age: `${RECENT_AUTHENTICATION.recent / 1000}` }),
           ...(formPost && { response_mode: 'form_post' }),
         });
         return url.href;

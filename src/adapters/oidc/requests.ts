@@ -10,16 +10,16 @@ const TIMEOUT = 5;
 /** Ten times the size of a large provider's key set. */
 const MAX_ANSWER_BYTES = 262_144;
 /** How many sign-ins may wait for one provider. Without a limit, they would fill the memory while the provider is slow. */
-const AT_ONCE = 50;
+const MAX_RUNNING = 50;
 const RETRY_AFTER_SECONDS = 5;
 /** Seconds by which the clock of the provider may differ. */
 const CLOCK_TOLERANCE = 30;
 
 /** The provider does not answer, its answer is too long, or it reports a failure or a limit: the user has not caused the error. */
-export class Unreachable extends LoggableError {}
+export class ProviderUnreachable extends LoggableError {}
 
 const boundedFetch = async (url: string, options: CustomFetchOptions): Promise<Response> => {
-  const unreachable = (cause: unknown) => new Unreachable('the provider has not answered', { cause });
+  const unreachable = (cause: unknown) => new ProviderUnreachable('the provider has not answered', { cause });
   const { body, ...rest } = options;
   // openid-client sends only forms, and sets their Content-Type.
   const form = body == null ? null : `${body}`;
@@ -30,7 +30,8 @@ const boundedFetch = async (url: string, options: CustomFetchOptions): Promise<R
     throw unreachable(cause);
   });
   const { status, headers } = response;
-  if (status >= 500 || status === 429) throw new Unreachable(`the provider has answered with the status ${status}`);
+  if (status >= 500 || status === 429)
+    throw new ProviderUnreachable(`the provider has answered with the status ${status}`);
   // If the response has this header, openid-client does not read the body, which has the error code of OAuth.
   const readable = new Headers(headers);
   readable.delete('www-authenticate');
@@ -41,7 +42,7 @@ export const CLIENT_OPTIONS = { timeout: TIMEOUT, [customFetch]: boundedFetch };
 /** openid-client reads the tolerance from the metadata of the client, and ignores it in a `Configuration`. */
 export const CLIENT_METADATA: Partial<ClientMetadata> = { [clockTolerance]: CLOCK_TOLERANCE };
 
-export const unavailable = (reason: string, cause?: unknown): AppError =>
+export const providerUnavailable = (reason: string, cause?: unknown): AppError =>
   new AppError('SYS_PROVIDER_UNAVAILABLE', { reason, cause, retryAfter: RETRY_AFTER_SECONDS });
 
 const causesOf = (error: unknown): Error[] => (error instanceof Error ? [error, ...causesOf(error.cause)] : []);
@@ -53,11 +54,11 @@ const CODE = /^[a-z_]{1,40}$/;
 const asAppError = (error: unknown): AppError => {
   if (error instanceof AppError) return error;
   const causes = causesOf(error);
-  const told = causes.flatMap((each) => (each instanceof LoggableError ? [` (${each.message})`] : [])).join('');
-  if (causes.some((each) => each instanceof Unreachable))
-    return unavailable(`the provider cannot be asked${told}`, error);
+  const messages = causes.flatMap((each) => (each instanceof LoggableError ? [` (${each.message})`] : [])).join('');
+  if (causes.some((each) => each instanceof ProviderUnreachable))
+    return providerUnavailable(`the provider cannot be asked${messages}`, error);
   const code = causes.map((each) => `${Reflect.get(each, 'error') ?? ''}`).find((text) => CODE.test(text));
-  const reason = `the provider has not said who the user is: ${code ?? 'its answer is not valid'}${told}`;
+  const reason = `the provider has not said who the user is: ${code ?? 'its answer is not valid'}${messages}`;
   const level = code === 'access_denied' ? 'info' : 'warn';
   return new AppError('AUTH_IDENTITY_UNPROVEN', { reason, cause: error, level });
 };
@@ -72,7 +73,7 @@ export const addressFrom = (ask: () => Promise<Pick<ProviderAnswer, 'email' | 'i
 export const limitedRequests = (): (<Answer>(ask: () => Promise<Answer>) => Promise<Answer>) => {
   let running = 0;
   return async (ask) => {
-    if (running >= AT_ONCE) throw unavailable('too many sign-ins wait for the provider');
+    if (running >= MAX_RUNNING) throw providerUnavailable('too many sign-ins wait for the provider');
     running += 1;
     try {
       return await ask();

@@ -8,7 +8,7 @@ import type { Tables } from '../../application/storage/tables.ts';
 import { withProof } from '../../domain/device.ts';
 import {
   byLastUse,
-  isCovered,
+  isEndedBy,
   isLive,
   partWithUser,
   type Rotation,
@@ -44,7 +44,7 @@ export const sessionRepositoryOver = (
   const uncovered = async (find: () => Promise<Stored<'sessions'>[]>): Promise<Stored<'sessions'>[]> => {
     // The endings are read before the sessions: a purge removes an ending after all sessions that it covers.
     const [endings, rows] = await inOrder(records, () => records.list('massEndings', { order: ['id'] }), find);
-    return rows.filter((row) => !endings.some((ending) => isCovered(row, ending)));
+    return rows.filter((row) => !endings.some((ending) => isEndedBy(row, ending)));
   };
   const find = async ({ id, userId }: SessionKey) =>
     (await uncovered(() => records.list('sessions', { equal: { id, userId } })))[0] ?? null;

@@ -1,6 +1,6 @@
 import { AppError, duplicateUser } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import { isHash, NO_PASSWORD } from '../../domain/password.ts';
+import { isPasswordHash, NO_PASSWORD } from '../../domain/password.ts';
 import { isClaimable, isImported, type User } from '../../domain/user.ts';
 import { removeUndos, waysNow } from '../links.ts';
 import { comparePassword, loginAttempts } from '../login/compare-password.ts';
@@ -114,7 +114,7 @@ const PERIOD = 86_400_000;
 const notifyOwner = async (deps: Service, stores: Stores, { id: userId, email }: User, origin: Origin) => {
   const now = deps.clock.now();
   const unverified = await stores.users.update(userId, { now }, { email, emailVerifiedAt: null });
-  if (unverified !== null && !isImported(unverified) && isHash(unverified.passwordHash))
+  if (unverified !== null && !isImported(unverified) && isPasswordHash(unverified.passwordHash))
     await stores.users.setPasswordHash(userId, { passwordHash: NO_PASSWORD, isOfNewPassword: true, now });
   const earlier = await countEvents(stores.records, userId, 'registration-refused', now - PERIOD);
   if (earlier >= MAILS_PER_PERIOD) return;

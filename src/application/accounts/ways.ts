@@ -1,6 +1,6 @@
 import { type Origin, SESSION_ENDINGS } from '../../domain/event.ts';
 import { LINK_PURPOSES } from '../../domain/link.ts';
-import { isHash, NO_PASSWORD } from '../../domain/password.ts';
+import { isPasswordHash, NO_PASSWORD } from '../../domain/password.ts';
 import { isConfirmed } from '../../domain/second-factor.ts';
 import { preferredLocale } from '../../domain/text.ts';
 import type { User } from '../../domain/user.ts';
@@ -104,7 +104,7 @@ export const proveAddress = async (deps: Service, stores: Stores, user: User, { 
   await record(deps, stores, proof.origin, [{ userId, kind: 'email-verified' }]);
   if (await hasSession(deps, stores, userId, verified)) return proven;
   await endUnproven(deps, stores, proven, proof);
-  const losesPassword = proof.isPasswordShown !== true && isHash(user.passwordHash);
+  const losesPassword = proof.isPasswordShown !== true && isPasswordHash(user.passwordHash);
   if (losesPassword && deps.mailNotices?.has('password'))
     await enqueue(deps, stores, proof.origin, [{ kind: 'password-removed', userId, to }]);
   return (await stores.users.lock(userId)) ?? proven;

@@ -1,4 +1,4 @@
-import { needsSecondFactor, RECENTLY } from '../../domain/assurance.ts';
+import { needsSecondFactor, RECENT_AUTHENTICATION } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { addressOf, hostsMailbox, type VerifiedIdentity } from '../../domain/identity.ts';
 import { NO_PASSWORD } from '../../domain/password.ts';
@@ -92,8 +92,8 @@ const logIn = async (deps: Service, { user, isLinked }: Decision, input: SignIn,
   const now = deps.clock.now();
   const expected = proves ? { ...user, emailVerifiedAt: now } : user;
   const rememberedDeviceId = proves ? null : await rememberedDevice(deps, user, rememberedDevices);
-  // A log-in there that is older than `RECENTLY` does not count as recent here.
-  const at = Math.max(Math.min(identity.authenticatedAt ?? now, now), now - RECENTLY.recent);
+  // A log-in there that is older than `RECENT_AUTHENTICATION` does not count as recent here.
+  const at = Math.max(Math.min(identity.authenticatedAt ?? now, now), now - RECENT_AUTHENTICATION.recent);
   const login = { user: expected, authentications: [{ method: 'identity', at }], cancellation } as const;
   return openLogin(deps, client, login, async (stores, store): Promise<LoginResult> => {
     const locked = await lockedAsDecided(stores, identity, { user, isLinked });

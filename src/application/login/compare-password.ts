@@ -1,6 +1,6 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { type ThrottledClient, throttledDevice } from '../../domain/login-throttle.ts';
-import { isHash, UNKNOWN_PASSWORD } from '../../domain/password.ts';
+import { isPasswordHash, UNKNOWN_PASSWORD } from '../../domain/password.ts';
 import { isIssuedAfter } from '../../domain/tokens.ts';
 import { canonicalAccount, type User } from '../../domain/user.ts';
 import type { Attempt, LoginAttempts } from '../ports/login-attempts.ts';
@@ -36,7 +36,7 @@ export const comparePassword = async (
 
 const verify = async (deps: Service, password: string, user: User | null, hidesMatch: boolean): Promise<boolean> => {
   const { hasher, verifyElsewhere } = deps;
-  const stored = user !== null && isHash(user.passwordHash) ? user.passwordHash : null;
+  const stored = user !== null && isPasswordHash(user.passwordHash) ? user.passwordHash : null;
   if (user?.passwordHash !== UNKNOWN_PASSWORD) return hasher.verify(password, stored, hidesMatch);
   // While the former system is asked, the comparison takes the time that it takes for every other account.
   const [isTheirs = false] = await Promise.all([verifyElsewhere?.(user, password), hasher.verify(password, null)]);

@@ -1,5 +1,5 @@
 import { needsSecondFactor, type SecondFactorPolicy } from '../../domain/assurance.ts';
-import { isKnown } from '../../domain/device.ts';
+import { isDeviceKnown } from '../../domain/device.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { isHashable, NO_PASSWORD, UNKNOWN_PASSWORD } from '../../domain/password.ts';
 import { canonicalRecoveryCode } from '../../domain/second-factor.ts';
@@ -102,7 +102,7 @@ const isKnownDevice = async (
   const live = deviceKey === null ? [] : await deps.sessions.listByUser(user?.id ?? '', deps.clock.now());
   if (user === null) return false;
   if (ownToken(verified, user) || live.some((session) => session.deviceKey === deviceKey)) return true;
-  return (await rememberedDeviceId(deps, user, rememberedDevices, isKnown)) !== null;
+  return (await rememberedDeviceId(deps, user, rememberedDevices, isDeviceKnown)) !== null;
 };
 
 /** Milliseconds after which a mail is late. */

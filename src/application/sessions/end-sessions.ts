@@ -1,4 +1,4 @@
-import { DEVICES_PER_USER, newRememberedDevice, type RememberedDeviceKey, remembers } from '../../domain/device.ts';
+import { DEVICES_PER_USER, isTrusted, newRememberedDevice, type RememberedDeviceKey } from '../../domain/device.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { type EventDraft, NO_ORIGIN, type Origin, type SessionEnding } from '../../domain/event.ts';
 import type { Session, SessionKey } from '../../domain/session.ts';
@@ -19,11 +19,11 @@ const presentedIds = ({ secrets, clock }: Service, texts: readonly string[]): Re
 
 export const isRemembered = async ({ clock }: Sources, records: Records, user: User, id: string): Promise<boolean> => {
   const now = clock.now();
-  return (await devicesOf(records, user.id, now)).some((device) => device.id === id && remembers(device, user, now));
+  return (await devicesOf(records, user.id, now)).some((device) => device.id === id && isTrusted(device, user, now));
 };
 
 /** The id of the remembered device of a request. @param texts as the browser presents them. @param accepts whether a live device counts. */
-export const rememberedDeviceId = async (deps: Service, user: User, texts: readonly string[], accepts = remembers) => {
+export const rememberedDeviceId = async (deps: Service, user: User, texts: readonly string[], accepts = isTrusted) => {
   const ids = presentedIds(deps, texts);
   if (ids.size === 0) return null;
   const now = deps.clock.now();

@@ -1,4 +1,4 @@
-import { bindingOf, NOT_REQUIRED, needsProof, noEvidence } from '../../domain/device.ts';
+import { bindingOf, NO_PROOF_REQUIRED, needsProof, noEvidence } from '../../domain/device.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { SessionKey } from '../../domain/session.ts';
@@ -87,7 +87,7 @@ export const endOtherSessions =
 
 const assertHasToken = async (deps: Service, stores: Stores, verified: readonly RefreshToken[], key: SessionKey) => {
   const own = verified.filter(({ sessionId }) => sessionId === key.id);
-  const assessed = await assessTokens({ ...deps, sessions: stores.sessions }, own, NOT_REQUIRED);
+  const assessed = await assessTokens({ ...deps, sessions: stores.sessions }, own, NO_PROOF_REQUIRED);
   const status = assessed.length === 0 ? null : mostFavorable(assessed).status;
   if (status === null || !isRefreshable(status))
     throw new AppError('AUTH_FAILED', { reason: `the refresh token of the session: ${status ?? 'none'}` });

@@ -1,6 +1,6 @@
-import { REMEMBERED_FOR } from '../../domain/device.ts';
+import { DEVICE_LIFETIME } from '../../domain/device.ts';
 import { type EventDraft, NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import { isCovered, type MassEnding, type Session } from '../../domain/session.ts';
+import { isEndedBy, type MassEnding, type Session } from '../../domain/session.ts';
 import { DELIVERIES_KEPT } from '../../domain/webhook.ts';
 import { COUNTS_KEPT, countHour } from '../overview.ts';
 import { type Core, record, type Sources } from '../service.ts';
@@ -45,11 +45,11 @@ export const removeEnded = (deps: Pick<Core, 'transactions'> & Sources) => (limi
     if (ending === null) return null;
     const { id, at, note, actor, cursor } = ending;
     const sessions = await stores.sessions.listAll(cursor, limit);
-    const due = sessions.filter((session) => isCovered(session, ending));
+    const due = sessions.filter((session) => isEndedBy(session, ending));
     const ids = new Set(due.map((session) => session.id));
     // A session that has replaced another one since the list was read comes later, unless this is the last step.
     const isLast = sessions.length < limit;
-    const isMeant = (session: Session) => isCovered(session, ending) && (isLast || ids.has(session.id));
+    const isMeant = (session: Session) => isEndedBy(session, ending) && (isLast || ids.has(session.id));
     const events: EventDraft[] = [];
     for (const userId of usersInOrder(due)) {
       const ended = await stores.sessions.endByUser(userId, isMeant);
@@ -58,7 +58,7 @@ export const removeEnded = (deps: Pick<Core, 'transactions'> & Sources) => (limi
     // `endEverySession` has added one entry for all to the list of ended sessions.
     await record(deps, stores, { ...NO_ORIGIN, actor }, events, false);
     // These devices were remembered until `at`.
-    const devices = { time: 'expiresAt', until: at + REMEMBERED_FOR, limit } as const;
+    const devices = { time: 'expiresAt', until: at + DEVICE_LIFETIME, limit } as const;
     const isDone = isLast && (await purgeRows(stores.records, 'rememberedDevices', devices)) < limit;
     if (isDone) await removeRow(stores.records, 'massEndings', { id });
     else {

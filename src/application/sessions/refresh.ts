@@ -1,4 +1,4 @@
-import { type Binding, bindingOf, type Evidence, NOT_REQUIRED, needsProof } from '../../domain/device.ts';
+import { type Binding, bindingOf, type Evidence, NO_PROOF_REQUIRED, needsProof } from '../../domain/device.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { nextNumber, type Rotation, type Session, type SessionKey } from '../../domain/session.ts';
@@ -90,7 +90,7 @@ export const renewRaised = async (
   request: Pick<Request, 'origin' | 'cancellation' | 'client' | 'hookClaims'>,
 ): Promise<Renewed | null> => {
   const verified = (await verifiedTokens(deps, presented)).filter((token) => token.sessionId === sessionId);
-  const evidence = { ...NOT_REQUIRED, required: deps.deviceBinding === 'enforce' };
+  const evidence = { ...NO_PROOF_REQUIRED, required: deps.deviceBinding === 'enforce' };
   const current = (await assessTokens(deps, verified, evidence)).find(({ status }) => status === 'current');
   if (current === undefined) return null;
   const renewed = await rotate(deps, { ...request, verified, evidence }, current);
@@ -122,7 +122,7 @@ const refreshAsStored = async (deps: Service, request: Request): Promise<Renewed
     deps.report?.('refresh', 'unproven');
     if (deps.deviceBinding === 'enforce') return refuseUnproven(deps, session, request);
     // `observe` continues as if nothing had to be proven.
-    evidence = NOT_REQUIRED;
+    evidence = NO_PROOF_REQUIRED;
   }
   throw authFailed('the session is not refreshed: other requests were first');
 };

@@ -2,10 +2,10 @@ import type { Device } from '../../domain/device.ts';
 import {
   type AccountEvent,
   countingPeriodOf,
-  type Ended,
+  type EndedTokens,
   EVENTS_KEPT,
   type EventKind,
-  endedBy,
+  endedTokensOf,
   mergedEvents,
   surplusEvents,
   webhookTypeOf,
@@ -102,7 +102,7 @@ export const addEvents = async (
     () => storeAll(deps, stores, events),
     async () => (isForWebhooks ? records.list('webhooks', { order: ['id'] }) : []),
   );
-  const ended = isListed ? endedBy(events) : [];
+  const ended = isListed ? endedTokensOf(events) : [];
   for (const each of ended) await records.insert('endedSessions', each);
   if (webhooks.length > 0) await addDeliveries(stores, stored, webhooks);
   for (const event of events) await addOperatorEvent(records, event);
@@ -186,6 +186,18 @@ export const eventsBy = async (records: Records, actor: string, { before, limit 
   return (await records.list('operatorEvents', query)).map(({ event }) => event);
 };
 
+/** The names of operators who did something, in alphabetical order: a statement for each, which reads one entry of an index. */
+export const listActors = async (records: Records, limit: number): Promise<readonly string[]> => {
+  const names: string[] = [];
+  while (names.length < limit) {
+    const after = { range: ['actor', '>', names.at(-1) ?? ''], order: ['actor', 'id'], limit: 1 } as const;
+    const [event] = await records.list('operatorEvents', after);
+    if (event === undefined) break;
+    names.push(event.actor);
+  }
+  return names;
+};
+
 /** Whether the user has registered or logged in on this device. */
 export const knowsDevice = async (deps: Hashing, records: Records, userId: string, device: Device): Promise<boolean> =>
   (await findStored(records, 'events', { userId, device: hashOf(deps, device) })) !== null;
@@ -204,11 +216,11 @@ export const takeOperatorEvents = async ({ records, tell }: Pick<Stores, 'record
 };
 
 /** Adds an entry to the list of ended sessions (ADR 0029). */
-export const addEnded = async ({ records, tell }: Pick<Stores, 'records' | 'tell'>, ended: Ended): Promise<void> => {
+export const addEnded = async ({ records, tell }: Pick<Stores, 'records' | 'tell'>, ended: EndedTokens) => {
   await records.insert('endedSessions', ended);
   tell(({ onEnded }) => onEnded?.());
 };
 
 /** The entries since a time, the latest first. */
-export const listEnded = (records: Records, since: number, limit: number): Promise<Ended[]> =>
+export const listEnded = (records: Records, since: number, limit: number): Promise<EndedTokens[]> =>
   readRows(records, 'endedSessions', { range: ['at', '>=', since], order: ['at', 'id'], descending: true, limit });

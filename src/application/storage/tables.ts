@@ -1,5 +1,5 @@
 import type { RememberedDevice } from '../../domain/device.ts';
-import type { AccountEvent, Ended, StoredEvent } from '../../domain/event.ts';
+import type { AccountEvent, EndedTokens, StoredEvent } from '../../domain/event.ts';
 import type { Identity } from '../../domain/identity.ts';
 import type { Link } from '../../domain/link.ts';
 import type { Message } from '../../domain/message.ts';
@@ -40,7 +40,7 @@ export type Tables = {
     readonly count: number;
   };
   /** They outlive their users. */
-  readonly endedSessions: Ended;
+  readonly endedSessions: EndedTokens;
   readonly links: Link;
   readonly invitations: Invitation;
   readonly outbox: Message & {

@@ -9,7 +9,7 @@ import { type UserPageFiles, userPage } from '../../adapters/http/pages/user-pag
 import { systemReason } from '../../adapters/log/redact-error.ts';
 import { type MailTemplates, writeMail } from '../../application/mail/write-mail.ts';
 import { Html, html } from '../../application/templates.ts';
-import { MAIL_NAMES, namesIn } from '../../domain/event-table.ts';
+import { MAIL_NAMES, variablesOf } from '../../domain/event-table.ts';
 import { invalidArguments } from '../command-error.ts';
 import { type Config, parseConfig } from '../config.ts';
 import { MAIL_FILES, openTemplates, PAGE_FILES, writeFiles } from '../template-files.ts';
@@ -110,7 +110,7 @@ const framesOfMails = (config: Config, mails: MailTemplates, locale: string): re
     const values = madeUpValues(template, config.accountPagesUrl);
     const settings = { brand: config.brand.name, defaultLocale: config.defaultLocale };
     const mail = writeMail(mails, settings, { template, values, locale });
-    const names = ['brand', ...namesIn(template)].map((name) => `{${name}}`).join(' ');
+    const names = ['brand', ...variablesOf(template)].map((name) => `{${name}}`).join(' ');
     return [
       { title: `${locale} · mail ${template}: ${names}`, page: mail.html },
       {

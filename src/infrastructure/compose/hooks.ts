@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { eventsTo } from '../../adapters/hooks/after-commit.ts';
-import { boundedBeforeRegister, boundedClaims, boundedVerifyPassword } from '../../adapters/hooks/bounded.ts';
+import { afterCommitQueue } from '../../adapters/hooks/after-commit.ts';
+import { limitedBeforeRegister, limitedClaims, limitedVerifyPassword } from '../../adapters/hooks/bounded.ts';
 import { type AskDeps, askOverHttp } from '../../adapters/hooks/over-http.ts';
 import type { Hooks, ObserveHook } from '../../application/ports/hooks.ts';
 import type { Config } from '../config.ts';
@@ -26,14 +26,14 @@ export const openHooks = async (
   const ask = async (at: string, type: Parameters<typeof askOverHttp>[2]) =>
     askOverHttp(at, await loadOrCreateHookKey(config), type, deps);
   const beforeRegister = url === null ? ofCaller : await ask(url, 'registration.requested');
-  const events = afterCommit === undefined ? null : eventsTo(afterCommit, deps.logger, observe);
+  const events = afterCommit === undefined ? null : afterCommitQueue(afterCommit, deps.logger, observe);
   return {
-    beforeRegister: beforeRegister && boundedBeforeRegister(beforeRegister, observe),
-    claims: claims && boundedClaims(claims, observe),
+    beforeRegister: beforeRegister && limitedBeforeRegister(beforeRegister, observe),
+    claims: claims && limitedClaims(claims, observe),
     verifyElsewhere:
       verifyPasswords === null
         ? undefined
-        : boundedVerifyPassword(
+        : limitedVerifyPassword(
             await ask(verifyPasswords.at, 'password.presented'),
             verifyPasswords.until,
             observe,

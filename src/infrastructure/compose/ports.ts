@@ -6,7 +6,7 @@ import { hashingThreads, passwordHasher } from '../../adapters/crypto/password-h
 import { verifyBrowserProof, verifyDeviceProof } from '../../adapters/crypto/proofs.ts';
 import { secretsOf } from '../../adapters/crypto/secrets.ts';
 import { jwks } from '../../adapters/crypto/token-keys.ts';
-import { bounded } from '../../adapters/hooks/bounded.ts';
+import { limitedHook } from '../../adapters/hooks/bounded.ts';
 import type { Check } from '../../adapters/http/request/settings.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
 import { countAttempts } from '../../adapters/limits/login-attempts.ts';
@@ -167,7 +167,7 @@ const openLeakedPasswords = async (
   const hook = file === null ? leakedPasswordsAt(url ?? '') : await leakedPasswordsOf(file);
   const isRefusal = (isLeaked: boolean) => isLeaked;
   const options = { name: 'leaked-passwords', timeout: LOOK_UP_TIMEOUT, hook, read: Boolean, isRefusal } as const;
-  const lookUp = bounded(options, observe);
+  const lookUp = limitedHook(options, observe);
   const outage = outageLog(logger, LOOK_UP);
   return async (password) => {
     try {

@@ -40,7 +40,9 @@ const openDatabase = async (config: Config, logger: Logger, tables?: OwnTables):
   // Loaded only if the caller has no storage, since Kysely and the drivers are slow to load.
   const { openSql } = await import('../open-sql.ts');
   const { database, migrateOnStart: migrate } = config;
-  return openSql(database, { migrate, tables: withOwnTables(tables, database.tablePrefix) });
+  const onFailOver = (host: string, err: unknown) => logger.warn({ err, host }, 'the database is used at another host');
+  const options = { ...database, onFailOver };
+  return openSql(options, { migrate, tables: withOwnTables(tables, database.tablePrefix) });
 };
 
 /** @throws Error if a table of the application is missing, or lacks a column */

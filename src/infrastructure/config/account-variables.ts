@@ -1,4 +1,4 @@
-import { NOTICES } from '../../domain/event-table.ts';
+import { NOTICE_GROUPS } from '../../domain/event-table.ts';
 import { canonicalLocale, hidesSomething } from '../../domain/text.ts';
 import { EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../domain/user.ts';
 import * as format from './formats.ts';
@@ -158,8 +158,8 @@ export const ACCOUNT_VARIABLES = {
       'Whether every user has a password. With optional, users may register with an email address alone and log in with codes by mail, which needs LOGIN_BY_CODE=on.',
   },
   MAIL_NOTICES: {
-    format: format.someOf(NOTICES),
-    default: NOTICES.join(','),
+    format: format.someOf(NOTICE_GROUPS),
+    default: NOTICE_GROUPS.join(','),
     meaning:
       'What users are notified of by mail: a log-in on a new device or after many that failed, a changed password, a changed email address, username or language of mails, an export of the account, a replayed token, a factor or a log-in at a provider that was added or removed, a recovery code that was used; or off.',
   },

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Database } from '../../adapters/mikro-orm/open-database.ts';
-import { BESIDE_DATABASES } from '../../adapters/mikro-orm/private-file.ts';
+import { SQLITE_FILE_SUFFIXES } from '../../adapters/mikro-orm/private-file.ts';
 import { TABLES } from '../../application/storage/tables.ts';
 import { CommandError } from '../command-error.ts';
 import { type RowCounts, TABLE_NAMES } from './rows.ts';
@@ -11,7 +11,7 @@ export const assertHasDatabase = (path: string): void => {
 };
 
 export const assertHasNoDatabase = (path: string): void => {
-  const taken = ['', ...BESIDE_DATABASES].map((end) => `${path}${end}`).find((file) => existsSync(file));
+  const taken = ['', ...SQLITE_FILE_SUFFIXES].map((end) => `${path}${end}`).find((file) => existsSync(file));
   if (taken !== undefined)
     throw new CommandError('database-exists', `${taken} exists. Move it away, or use another place.`);
 };

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { getSystemErrorMessage } from 'node:util';
 import type { HttpHandlers } from '../../adapters/http/app.ts';
 import { createServer } from '../../adapters/http/node-http.ts';
-import type { Scraped } from '../../adapters/metrics/prometheus.ts';
+import type { MetricsSource } from '../../adapters/metrics/prometheus.ts';
 import {
   Connection,
   errorResponseText,
@@ -172,7 +172,7 @@ const closed = async (server: Server, connections: Connections, timeout: number)
 const SCRAPE_TIMEOUT = 5_000;
 
 /** Serves `GET /metrics` on a separate address, which should not be public. */
-export const listenForMetrics = (metrics: Scraped, address: Address) => {
+export const listenForMetrics = (metrics: MetricsSource, address: Address) => {
   const request: RequestListener = (incoming, response) => {
     if (incoming.method !== 'GET' || incoming.url !== '/metrics') {
       response.writeHead(404).end();

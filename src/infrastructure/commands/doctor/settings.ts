@@ -1,6 +1,6 @@
 import { systemClock } from '../../../adapters/clock/system.ts';
-import { whyNoHttpMail } from '../../../adapters/mailer/http.ts';
-import { whyNoMail } from '../../../adapters/mailer/smtp.ts';
+import { httpMailProblem } from '../../../adapters/mailer/http.ts';
+import { smtpProblem } from '../../../adapters/mailer/smtp.ts';
 import { textsIn } from '../../../application/templates.ts';
 import { MAIL_NAMES } from '../../../domain/event-table.ts';
 import { signedPost } from '../../delivery.ts';
@@ -32,8 +32,8 @@ export const mail = async ({ config }: SetUp): Promise<Findings> => {
     return note('mail.files', 'MAIL_URL is unset: mail is written to DATA_DIR/mail.', 'Set MAIL_URL to send it.');
   const timeout = QUESTION_TIMEOUT_MS;
   const why = url.startsWith('http')
-    ? await whyNoHttpMail({ post: await signedPost(url, config), clock: systemClock, timeout })
-    : await whyNoMail({ url, requireTls, oauth, timeout });
+    ? await httpMailProblem({ post: await signedPost(url, config), clock: systemClock, timeout })
+    : await smtpProblem({ url, requireTls, oauth, timeout });
   const { host } = new URL(url);
   if (why === null) return ok('mail.reachable', `The mail server at ${host} can be used.`);
   return problem(

@@ -6,7 +6,7 @@ import { typedAccount } from '../../../adapters/json/fields.ts';
 import { auditLog } from '../../../adapters/log/lines.ts';
 import type { Clock } from '../../../application/ports/clock-and-ids.ts';
 import type { LoginAttempts } from '../../../application/ports/login-attempts.ts';
-import type { Notice } from '../../../domain/event-table.ts';
+import type { NoticeGroup } from '../../../domain/event-table.ts';
 import { accountKind, isId, type User } from '../../../domain/user.ts';
 import { type Closing, closingOnFailure } from '../../closing.ts';
 import { CommandError, invalidArguments } from '../../command-error.ts';
@@ -76,7 +76,7 @@ const openAccounts = (config: Config, { storage: given, ports: overrides = {} }:
       secrets: { ...randomSecrets, ...overrides.secrets },
       attempts: attemptsOf(config, log.logger, opened, { ...overrides, clock }),
       registration: config.registration,
-      mailNotices: mailer === null ? new Set<Notice>() : config.mailNotices,
+      mailNotices: mailer === null ? new Set<NoticeGroup>() : config.mailNotices,
       accountPagesUrl: config.accountPagesUrl,
       hasMail: mailer !== null,
       hasPages: mail !== null || !config.ownAccountPages,

@@ -2,7 +2,7 @@ import { filledText, Html, html, NOTHING } from '../../../application/templates.
 import { hasPasskeys } from '../flow/rows.ts';
 import { type Form, PAGES, pathOf, takesProof, usedAs } from '../forms/flow.ts';
 import { pathIn } from './layout.ts';
-import { isOffered, type PageView, type Texts } from './page-view.ts';
+import { isOffered, type PageView, type Texts, targetIn } from './page-view.ts';
 import { FIELDS, fieldOf, hasToBeSent, languageName, requirementOf } from './user-fields.ts';
 
 /** Icons of buttons, of 24 × 24, by the names of providers in OIDC_PROVIDERS: in the colour of the text, or in those that the provider demands. */
@@ -51,12 +51,11 @@ const placeOf = (part: string): Html => {
 };
 
 /** Where a success leads that offers a passkey. */
-const offerOf = ({ to, site, ...facts }: PageView, { offersPasskey }: Form): Html => {
+const offerOf = (shown: PageView, { offersPasskey }: Form): Html =>
   // There is no offer on the way to a page of the service.
-  if (!offersPasskey?.({ ...facts }) || to?.startsWith('/')) return NOTHING;
-  const path = pathIn(site, PAGES['new-passkey'].path);
-  return html` data-offers="${to === undefined ? path : `${path}?${new URLSearchParams({ to })}`}"`;
-};
+  !offersPasskey?.(shown) || shown.to?.startsWith('/')
+    ? NOTHING
+    : html` data-offers="${pathIn(shown.site, PAGES['new-passkey'].path)}${targetIn(shown)}"`;
 
 /** Attributes for the script. Without the script, a form for a passkey stays hidden. */
 const scriptOf = (shown: PageView, form: Form): Html => {

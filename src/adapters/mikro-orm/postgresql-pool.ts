@@ -67,7 +67,7 @@ export type Pool = Omit<PostgresPool, 'connect'> & {
 
 const require = createRequire(import.meta.url);
 
-/** No option may become a startup parameter, since poolers refuse those that they do not know (ADR 0019). */
+/** No option may become a startup parameter, since poolers refuse those that they do not know (ADR 0035). */
 export const openPool = ({ url, ...limits }: ServerOptions): Pool => {
   // Loaded here, since no other database needs it.
   const driver: Driver = require('pg');
@@ -229,7 +229,7 @@ const UNKNOWN_STATEMENT = '26000';
 const OUTDATED: readonly unknown[] = ['0A000', UNKNOWN_STATEMENT];
 
 /**
- * Prepares statements under a name, so that the server parses and plans each of them once for a connection (ADR 0019). If a prepared statement is
+ * Prepares statements under a name, so that the server parses and plans each of them once for a connection (ADR 0035). If a prepared statement is
  * outdated, the server has not executed it, and it is sent again without a name; in a unit, the whole unit is repeated. The same happens to a statement
  * that is unknown, since the one sent before it, which would have prepared it, has failed.
  * @param onOutdated called for an outdated statement, since other statements, even of other connections, may be outdated as well.

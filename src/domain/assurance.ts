@@ -114,7 +114,7 @@ export const assuredAt = ({ authenticatedAt, amr, knownAt, heldAt }: Authenticat
 export type StepUp = {
   /** Milliseconds since the user has authenticated, at most. */
   readonly recent?: number;
-  /** Whether a user who has a second factor needs two factors within this time. */
+  /** Whether a user who has a second factor needs two factors, and within this time. Without it, one that the user has, within the last minutes. */
   readonly assurance?: 'aal2-if-enrolled';
 };
 
@@ -125,6 +125,9 @@ export const RECENTLY = { recent: RECENT } as const satisfies StepUp;
 
 /** For changes of factors: neither a stolen session is enough, nor one with a stolen password. */
 export const FACTOR_CHANGE = { recent: RECENT, assurance: 'aal2-if-enrolled' } as const satisfies StepUp;
+
+/** For requests that have the password, or a code by mail. */
+export const WITH_PASSWORD = { assurance: 'aal2-if-enrolled' } as const satisfies StepUp;
 
 /**
  * The parameters of a challenge (RFC 9470 §3). `acr` asks for a second factor. `maxAge`, in milliseconds, asks for the password or another factor that
@@ -137,11 +140,11 @@ export const missingStepUp = (
   { authenticatedAt, amr, knownAt, heldAt }: Authenticated,
   { isEnrolled, now }: { readonly isEnrolled: boolean; readonly now: number },
 ): MissingStepUp | null => {
-  const isMissing = (at: number | null) => at === null || (recent !== undefined && now - at >= recent);
   const maxAge = recent ?? RECENT;
+  const isMissing = (at: number | null, within = recent) => at === null || (within !== undefined && now - at >= within);
   if (assurance !== 'aal2-if-enrolled' || !isEnrolled)
     return isMissing(presentedAt({ authenticatedAt, amr })) ? { maxAge } : null;
-  const missing = { ...(isMissing(heldAt) && { acr: 'aal2' as const }), ...(isMissing(knownAt) && { maxAge }) };
+  const missing = { ...(isMissing(heldAt, maxAge) && { acr: 'aal2' as const }), ...(isMissing(knownAt) && { maxAge }) };
   return Object.keys(missing).length === 0 ? null : missing;
 };
 

@@ -36,8 +36,9 @@ export type HttpDeps = {
   readonly admitOperator?: AdmitOperator;
   /** Identifies the operator who opens a page of the back office. @throws AppError */
   readonly admitPerson?: ((ctx: Context) => Promise<Operator>) | undefined;
-  /** The navigation of error pages. Default: that of the service. */
+  /** The navigation and the look of error pages. Default: those of the service. */
   readonly siteNavigation?: Navigation;
+  readonly siteStyle?: string;
   /** The host names that a request may be for, in lower case, besides `localhost` and IP addresses. Default: any. */
   readonly hosts?: readonly string[];
   readonly version: string;

@@ -140,19 +140,22 @@ const RETURN_MS = 5_000;
  * @param pools one of the driver for each server, the preferred one first.
  * @param session statements that each connection begins with.
  * @param limits milliseconds for a statement, and for getting a connection, for which the driver itself has no limit.
+ * @param onFailOver called when another server than before has given a connection, with its number and why the one before was left.
  */
 export const poolOfServers = (
   pools: readonly DriversPool[],
   session: readonly string[],
   limits: { readonly statement: number; readonly connection: number },
+  onFailOver?: (at: number, error: unknown) => void,
 ): MysqlPool & { readonly state: () => PoolState; readonly isCluster: () => boolean } => {
-  let [current, isReturning, isEnded] = [0, false, false];
+  let [current, last, isReturning, isEnded] = [0, 0, false, false];
+  let failure: unknown;
   const servers = pools.map((pool, at) =>
     preparedServer(pool, session, limits.statement, pools.length > 1, (error) => leave(at, error)),
   );
   const use = (next: number, error: unknown): void => {
     servers[current]?.leave(error);
-    current = next;
+    [current, failure] = [next, error];
   };
   const leave = (failed: number, error: unknown): void => {
     if (servers.length === 1 || failed !== current || isEnded) return;
@@ -177,6 +180,8 @@ export const poolOfServers = (
       const at = current;
       try {
         const connection = await (servers[at] as ReturnType<typeof preparedServer>).connect(isLate);
+        if (at !== last) onFailOver?.(at, failure);
+        last = at;
         if (isLate()) connection.release();
         return connection;
       } catch (error) {

@@ -79,7 +79,7 @@ const mariadbSession = (limit: number): string[] => [
 export const connectBy = async (
   servers: readonly Partial<Options>[],
   session: readonly string[],
-  { statementTimeout, connectionTimeout }: ServerOptions,
+  { statementTimeout, connectionTimeout, onFailOver }: ServerOptions,
 ): Promise<Connected> => {
   const { MikroORM } = await import('@mikro-orm/sql');
   const open = (options: Partial<Options>): Promise<object> => {
@@ -95,7 +95,10 @@ export const connectBy = async (
     return (em.getConnection() as MySqlConnection).getNativeClient();
   };
   const pools = (await Promise.all(servers.map(open))) as DriversPool[];
-  const pool = poolOfServers(pools, session, { statement: statementTimeout, connection: connectionTimeout });
+  const limits = { statement: statementTimeout, connection: connectionTimeout };
+  const pool = poolOfServers(pools, session, limits, (at, error) =>
+    onFailOver?.(`${servers[at]?.host}:${servers[at]?.port}`, error),
+  );
   const connection = anyConnection(new Kysely({ dialect: new MysqlDialect({ pool }) }));
   return { ...connection, connections: pool.state, isCluster: pool.isCluster };
 };

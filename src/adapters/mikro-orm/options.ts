@@ -16,6 +16,8 @@ export type ServerOptions = {
   readonly url: string;
   /** The URLs of the other nodes of a cluster, in the order in which they are tried. */
   readonly others?: readonly string[];
+  /** Called when another server is used than before. @param error why the one before was left */
+  readonly onFailOver?: (host: string, error: unknown) => void;
   readonly poolSize: number;
   /** Milliseconds that a request waits for a connection. */
   readonly connectionTimeout: number;

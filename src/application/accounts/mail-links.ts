@@ -63,7 +63,7 @@ const ownerOf = (link: Link, user: User | null): User => {
  * Notifies the user of a reset. As long as a former address can take the account back, both addresses are told until when. The reset does not shorten
  * that time, since the new address may be that of a thief.
  */
-const notifyOfReset = async (deps: Service, stores: Stores, { userId, email }: Link, origin: Origin) => {
+const notifyOfReset = async (deps: Service, stores: Stores, { userId, email, purpose }: Link, origin: Origin) => {
   const former = await reservationOf(deps, stores, userId);
   const kind = 'email-change-final';
   if (former !== null && former.email !== email && notifiesFormerAddress(deps))
@@ -71,8 +71,9 @@ const notifyOfReset = async (deps: Service, stores: Stores, { userId, email }: L
       { kind, userId, to: former.email },
       { kind, userId, to: email },
     ]);
-  if (deps.mailNotices?.has('password'))
-    await enqueue(deps, stores, origin, [{ kind: 'password-was-reset', userId, to: email }]);
+  // No mail had the link that was handed over.
+  const notice = purpose === 'handed-over' ? 'password-changed' : 'password-was-reset';
+  if (deps.mailNotices?.has('password')) await enqueue(deps, stores, origin, [{ kind: notice, userId, to: email }]);
 };
 
 /** Requests another link that verifies an address. The account is looked up only when the mail is sent. */

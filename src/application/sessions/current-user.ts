@@ -1,4 +1,4 @@
-import { FACTOR_CHANGE, missingStepUp, type SecondFactorPolicy } from '../../domain/assurance.ts';
+import { FACTOR_CHANGE, type MissingStepUp, missingStepUp, type SecondFactorPolicy } from '../../domain/assurance.ts';
 import { PROOF_TOLERANCE } from '../../domain/device.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { isOperator } from '../../domain/operator.ts';
@@ -147,7 +147,10 @@ export const currentUser = async ({ records }: Stores, user: User, count?: numbe
 });
 
 /** The user as stored now, who may differ from the claims of the access token. */
-export const getCurrentUser = (deps: Service) => async (caller: Caller) => {
-  const { user, passkeys } = await liveSession(deps, caller);
-  return currentUser(deps, user, passkeys);
-};
+export const getCurrentUser =
+  (deps: Service) =>
+  async (caller: Caller): Promise<CurrentUser & { readonly missing: MissingStepUp | null }> => {
+    const { user, session, passkeys } = await liveSession(deps, caller);
+    const state = { isEnrolled: user.secondFactorAt !== null, now: deps.clock.now() };
+    return { ...(await currentUser(deps, user, passkeys)), missing: missingStepUp(FACTOR_CHANGE, session, state) };
+  };

@@ -186,6 +186,18 @@ export const eventsBy = async (records: Records, actor: string, { before, limit 
   return (await records.list('operatorEvents', query)).map(({ event }) => event);
 };
 
+/** The names of operators who did something, in alphabetical order: a statement for each, which reads one entry of an index. */
+export const listActors = async (records: Records, limit: number): Promise<readonly string[]> => {
+  const names: string[] = [];
+  while (names.length < limit) {
+    const after = { range: ['actor', '>', names.at(-1) ?? ''], order: ['actor', 'id'], limit: 1 } as const;
+    const [event] = await records.list('operatorEvents', after);
+    if (event === undefined) break;
+    names.push(event.actor);
+  }
+  return names;
+};
+
 /** Whether the user has registered or logged in on this device. */
 export const knowsDevice = async (deps: Hashing, records: Records, userId: string, device: Device): Promise<boolean> =>
   (await findStored(records, 'events', { userId, device: hashOf(deps, device) })) !== null;

@@ -10,7 +10,7 @@ type Row = Stored<'deliveries'>;
 type Queue = Pick<Delivery, 'webhookId' | 'userId'>;
 
 const BATCH = 500;
-const COUNTED_AT_MOST = 1_000;
+export const COUNTED_AT_MOST = 1_000;
 
 const toDelivery = (row: Tables['deliveries'] & Partial<Row>): Delivery =>
   without(row, 'isWaiting', 'lastError', 'nextAttemptAt', 'version');

@@ -42,8 +42,11 @@ export const openBackOffice = async (
   const reads = { ...READS, settings: settingsRead([...deps.shownSettings]), 'export-user': exportUser(deps) };
   const login = officeLink === null ? null : withLogin(deps, { baseUrl, adminUrl: url, officeLink });
   const people = login ?? (proxy && behindProxy(proxy, url));
-  const siteNavigation = people === null ? [['/errors', 'Errors'] as const] : navigationOf(reads, operators.hasMail);
-  const site = { baseUrl: url, version: VERSION, siteNavigation };
+  const look =
+    people === null
+      ? { siteNavigation: [['/errors', 'Errors']] as const }
+      : { siteNavigation: navigationOf(reads, operators.hasMail), siteStyle: '/office.css' };
+  const site = { baseUrl: url, version: VERSION, ...look };
   const inLog = (all: readonly Route[]) => audited(all, (call) => logger.info(call, 'back office'));
   const api = inLog(actRoutes({ ...reads, ...ACTS }, operators));
   const routes: Route[] = [
@@ -65,7 +68,7 @@ export const openBackOffice = async (
     // Requests are counted by program, not by address, and the Host header is compared as it was sent.
     trustProxy: 0,
     baseUrl: url,
-    siteNavigation,
+    ...look,
     hosts: [hostname],
     // Browsers send the origin of a page with its forms.
     allowedOrigins: people === null ? [] : [origin],

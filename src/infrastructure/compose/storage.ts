@@ -40,7 +40,9 @@ const openDatabase = async (config: Config, logger: Logger, tables?: OwnTables):
   // Imported only without a storage of the caller: Kysely and the drivers are slow to load.
   const { openSql } = await import('../open-sql.ts');
   const { database, migrateOnStart: migrate } = config;
-  return openSql(database, { migrate, tables: withOwnTables(tables, database.tablePrefix) });
+  const onFailOver = (host: string, err: unknown) => logger.warn({ err, host }, 'the database is used at another host');
+  const options = { ...database, onFailOver };
+  return openSql(options, { migrate, tables: withOwnTables(tables, database.tablePrefix) });
 };
 
 /** @throws Error when a table of the application is missing, or has not all of its columns. */

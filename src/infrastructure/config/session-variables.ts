@@ -105,6 +105,12 @@ export const SESSION_VARIABLES = {
     meaning:
       'Whether the sessions of devices that registered a key are refreshed only with a proof of it: enforce, observe (what enforce would refuse is counted) or off.',
   },
+  CLEAR_SITE_DATA: {
+    format: format.someOf(['cache', 'cookies', 'storage'] as const),
+    default: 'off',
+    meaning:
+      "What browsers remove at a log-out or the deletion of the account, by the header Clear-Site-Data: some of cache and storage, of the service's origin, and cookies, of all hosts of its site. storage includes the key of the device, and cookies the devices that are remembered: the next log-in is one on a new device.",
+  },
   JWT_REFRESH_COOKIE_PREFIX: {
     format: format.oneOf('__Http-', '__Host-Http-'),
     meaning:

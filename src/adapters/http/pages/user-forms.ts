@@ -130,6 +130,12 @@ const presentOf = ({ payloads, texts, locale }: PageView, form: string): Html =>
   return words[form] ?? NOTHING;
 };
 
+/** In place of a form that is locked. */
+const changeOf = (shown: PageView, name: string): Html => {
+  const { common, pages } = shown.texts;
+  return html`${presentOf(shown, name)} <button aria-label="${common.change ?? ''}: ${pages[shown.name]?.[name] ?? ''}">${common.change ?? ''}</button>`;
+};
+
 /** @param values of fields, and of hidden ones @param item the name of what the form changes, in a list */
 export const formOf = (shown: PageView, name: string, values: Texts = {}, item?: string): Html => {
   const form = PAGES[shown.name].forms[name] as Form;
@@ -138,10 +144,14 @@ export const formOf = (shown: PageView, name: string, values: Texts = {}, item?:
   const id = IDS[form.submits];
   const hidden = Object.entries({ once: shown.once, ...(to !== undefined && { to }), ...values });
   const pace = form.paced ? html` class="again${state?.notice === undefined ? '' : ' wait'}"` : NOTHING;
-  const whole = html`<form method="post" action="${action}" data-form="${key}"${id === undefined ? NOTHING : html` id="${id}"`}${pace} ${scriptOf(shown, form)}>
-${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${nameBeside(shown, form)}${toldOf(shown, form)}${form.fields.filter((field) => requirementOf(shown, name, field) !== 'left-out').map((field) => fieldOf(shown, name, field, values))}${buttonOf(shown, name, values, item)}${otherButtons(shown, name)}
+  const isLocked = form.locked?.(shown) === true;
+  const isRow = isLocked && form.foldedBehind !== undefined;
+  const fields = isLocked ? [] : form.fields.filter((field) => requirementOf(shown, name, field) !== 'left-out');
+  const button = isRow ? changeOf(shown, name) : buttonOf(shown, name, values, item);
+  const whole = html`<form method="post" action="${action}" data-form="${key}"${id === undefined ? NOTHING : html` id="${id}"`}${isRow ? html` class="row"` : pace} ${scriptOf(shown, form)}>
+${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${nameBeside(shown, { ...form, fields })}${toldOf(shown, form)}${fields.map((field) => fieldOf(shown, name, field, values))}${button}${isLocked ? NOTHING : otherButtons(shown, name)}
 </form>`;
-  if (form.foldedBehind === undefined) return whole;
+  if (form.foldedBehind === undefined || isRow) return whole;
   return html`<details${hasToBeSent(shown, name, values) ? html` open` : NOTHING}>
 <summary>${presentOf(shown, name)} <span>${texts.common[form.foldedBehind] ?? ''}</span></summary>
 ${whole}

@@ -69,8 +69,15 @@ export const httpOnlyCookie = (plainName: string, { maxAge, prefix = '', ...attr
 
 export type HttpOnlyCookie = ReturnType<typeof httpOnlyCookie>;
 
-/** The cookies of the refresh token, and of the access token for servers that render pages. @param access `null`: it has no cookie */
-export const sessionCookies = (refresh: CookieSettings, access: AccessCookieSettings | null) => {
+/**
+ * The cookies of the refresh token, and of the access token for servers that render pages.
+ * @param access `null`: it has no cookie @param data what else of the site goes with them
+ */
+export const sessionCookies = (
+  refresh: CookieSettings,
+  access: AccessCookieSettings | null,
+  data: readonly string[],
+) => {
   const refreshCookie = httpOnlyCookie(REFRESH_COOKIE, refresh);
   const accessCookie = access && httpOnlyCookie(access.name, access);
   const setAccess = (ctx: Context, { accessToken, cookieToken = accessToken }: IssuedAccess): void =>
@@ -89,6 +96,7 @@ export const sessionCookies = (refresh: CookieSettings, access: AccessCookieSett
     clear: (ctx: Context): void => {
       refreshCookie.clear(ctx);
       accessCookie?.clear(ctx);
+      if (data.length > 0) ctx.set('Clear-Site-Data', data.map((each) => `"${each}"`).join(', '));
     },
   };
 };

@@ -12,7 +12,8 @@ export const cookie = ({ config, env }: SetUp): Findings => {
 };
 
 /** Examines whether browsers may keep the key of a session (ADR 0006). */
-export const device = ({ config: { boundCookieLifetime, deviceBinding } }: SetUp): Finding =>
+export const device = ({ config: { boundCookieLifetime, deviceBinding, jwtBinding } }: SetUp): Findings => [
+  ...(jwtBinding ? [BOUND_TOKENS] : []),
   boundCookieLifetime === null
     ? note(
         'device.page-keys',
@@ -21,7 +22,14 @@ export const device = ({ config: { boundCookieLifetime, deviceBinding } }: SetUp
           : 'Browsers are not asked to keep the key of a session, only pages make one.',
         'Device Bound Session Credentials need DEVICE_BINDING, an https BASE_URL and JWT_REFRESH_COOKIE_SECURE=true.',
       )
-    : ok('device.browser-keys', 'Browsers that can keep the key of a session are asked to.');
+    : ok('device.browser-keys', 'Browsers that can keep the key of a session are asked to.'),
+];
+
+const BOUND_TOKENS = note(
+  'device.bound-tokens',
+  'Access tokens are bound to the key of their session. Whether other services that accept them demand its proofs is unknown.',
+  'See that each of them does: docs/verify-tokens.md, "Tokens that are bound to a key".',
+);
 
 const ofService = ({ baseUrl, refreshCookie: { secure } }: Config): Findings => {
   const service = new URL(baseUrl);

@@ -12,10 +12,22 @@ import type { Config } from '../../config.ts';
 import { openSender } from '../../delivery.ts';
 import { type Finding, type Findings, note, ok, problem, QUESTION_TIMEOUT_MS, type SetUp, warning } from './examine.ts';
 
-/** Examines the database over one connection, without changing it. */
-export const database = async ({ config, invalidNames }: SetUp): Promise<Findings> => {
-  const { database: options, migrateOnStart } = config;
-  if (options.kind === 'sqlite' && !isThere(options.path)) return missing(options.path, migrateOnStart);
+/** Examines the database, or each node of a cluster, over one connection, without changing it. */
+export const database = async (setUp: SetUp): Promise<Findings> => {
+  const { database: options, migrateOnStart } = setUp.config;
+  if (options.kind === 'sqlite')
+    return isThere(options.path) ? examined(options, setUp) : missing(options.path, migrateOnStart);
+  const { url, others = [] } = options;
+  if (others.length === 0) return examined(options, setUp);
+  const ofNode = async (node: string): Promise<Finding[]> => {
+    // As one of several hosts, it has to be connected to its cluster.
+    const findings = await examined({ ...options, url: node, others: [node] }, setUp);
+    return [findings].flat().map((finding) => ({ ...finding, seen: `${new URL(node).host}: ${finding.seen}` }));
+  };
+  return (await Promise.all([url, ...others].map(ofNode))).flat();
+};
+
+const examined = async (options: DatabaseOptions, { config, invalidNames }: SetUp): Promise<Findings> => {
   const opened = await openDatabase(bounded(options), { migrate: false }).catch((error: Error) => error);
   if (opened instanceof SchemaError)
     return problem('database.unfit', opened.message, 'Copy what it has with `pg_dump --encoding=UTF8`.');

@@ -27,7 +27,7 @@ const event = {
 };
 
 const PLAIN: Partial<Payloads> = {
-  'current-user': { ...user, secondFactor: false, passkeys: 0, hasPassword: false },
+  'current-user': { ...user, secondFactor: false, passkeys: 0, hasPassword: false, missing: null },
   sessions: [{ ...session, id: '1', name: 'Firefox 153 on Linux', current: true }],
   factors: { passkeys: [], totp: [], recoveryCodes: 0 },
   events: { events: [], next: null },
@@ -35,7 +35,7 @@ const PLAIN: Partial<Payloads> = {
   identities: [],
 };
 const FULL: Partial<Payloads> = {
-  'current-user': { ...user, secondFactor: true, passkeys: 2, hasPassword: true },
+  'current-user': { ...user, secondFactor: true, passkeys: 2, hasPassword: true, missing: null },
   sessions: [
     { ...session, id: '1', name: 'Firefox 153 on Linux', current: true, binding: 'device' },
     { ...session, id: '2', name: 'Safari 27 on iPhone', remembered: true },

@@ -3,12 +3,11 @@ import * as v from 'valibot';
 import { accountData, existingUser, listEventsAsOperator } from '../../../../application/accounts/account-data.ts';
 import type { Secrets } from '../../../../application/ports/secrets.ts';
 import type { Service } from '../../../../application/service.ts';
-import type { AppError } from '../../../../domain/errors/app-error.ts';
+import { AppError } from '../../../../domain/errors/app-error.ts';
 import { isScope } from '../../../../domain/operator.ts';
 import { deviceNames } from '../../../json/device-names.ts';
 import { Id, IdParams } from '../../../json/fields.ts';
 import { pagePolicy, pageResponse } from '../../documents.ts';
-import { validationFailure } from '../../errors/exceptions.ts';
 import { membersOf } from '../../forms/form-validation.ts';
 import { pathIn, type Site } from '../../pages/layout.ts';
 import { userPage } from '../../pages/office/user.ts';
@@ -16,6 +15,10 @@ import { type ActForm, type FormOutcome, type OfficeForm, type PageView, USERNAM
 import { type Route, route } from '../../routing/define-route.ts';
 import { type Act, type ActDeps, originOfOperator, perform } from './act.ts';
 import { ACTS } from './acts.ts';
+
+type Shown = Readonly<
+  Partial<{ id: string; about: readonly string[] | undefined; suggested: readonly string[] | undefined }>
+>;
 
 const USER = '/office/users/:id';
 const PAGE_SIZE = 50;
@@ -53,11 +56,7 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
     return new Map(found.flatMap((user) => (user === null ? [] : [[user.id, user.username]])));
   };
   /** @param id of the user whom the page shows. @param about the ids of users whom it names */
-  const viewOf = async (
-    ctx: Context,
-    said: string | undefined,
-    { id = '', about = [] }: { readonly id?: string; readonly about?: readonly string[] } = {},
-  ): Promise<PageView> => ({
+  const viewOf = async (ctx: Context, said: string | undefined, { id = '', about = [], suggested = [] }: Shown) => ({
     site,
     operator: operatorOf(ctx),
     once: secrets.random(),
@@ -71,6 +70,7 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
     usernames: await usernamesOf(about),
     providers: [...providers.keys()],
     deviceNames: await names,
+    suggested,
   });
   const ofReads = Object.entries(reads).flatMap(([name, read]) => {
     const { page, query } = read;
@@ -84,11 +84,8 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
       handler: async ({ query: { said, ...given } }, ctx) => {
         const asked = { ...(membersOf(query).includes('limit') && { limit: PAGE_SIZE }), ...given };
         const data = await perform(read, deps, { query: asked, body: undefined }, originOfOperator(ctx));
-        return page.show(
-          await viewOf(ctx, said as string | undefined, { about: page.about?.(data) ?? [] }),
-          data,
-          given,
-        );
+        const of = { about: page.about?.(data), suggested: await page.suggests?.(deps) };
+        return page.show(await viewOf(ctx, said as string | undefined, of), data, given);
       },
     });
   });
@@ -185,7 +182,7 @@ const formRoute = (deps: PagesDeps, name: string, { confirm, page, leadsTo }: Ac
 };
 
 const notConfirmed = (word: string) =>
-  validationFailure([{ field: 'confirm', code: 'invalid_value', message: `must be “${word}”` }]);
+  new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { message: `Type “${word}” to confirm.` });
 
 const problemsOf = ({ message, details }: AppError): readonly string[] =>
   details === null || details.length === 0 ? [message] : details.map((each) => `${each.field} ${each.message}`);

@@ -2,13 +2,13 @@ import * as format from './formats.ts';
 import { pageServers, privateKey, publicKeys } from './keys.ts';
 import { pageUrl } from './urls.ts';
 
-/** `path-value` of RFC 6265 §4.1.1, visible characters only. */
+/** A `path-value` of RFC 6265 §4.1.1 without spaces. */
 export const cookiePath = format.textThat(
   'a path that starts with / and has no space, comma, semicolon or control character',
   (text) => /^\/[!-+\--:<-~]*$/.test(text),
 );
 
-/** `StringOrURI` (RFC 7519 §2). Short, since the refresh token has to fit into a cookie. */
+/** `StringOrURI` (RFC 7519 §2), limited in length, since the refresh token has to fit into a cookie. */
 const stringOrUri = format.textThat(
   'up to 200 visible ASCII characters, and a URI if there is a colon among them',
   (text) => /^[!-~]{1,200}$/.test(text) && (!text.includes(':') || URL.canParse(text)),
@@ -16,7 +16,7 @@ const stringOrUri = format.textThat(
 
 const KEYS_UNSET = 'generated in DATA_DIR (production: required)';
 
-/** SPEC "Key configuration", "Refresh cookie". */
+/** Tokens and cookies (SPEC "Key configuration", "Refresh cookie"). */
 export const SESSION_VARIABLES = {
   JWT_ACCESS_PRIVATE_KEY: {
     format: privateKey,

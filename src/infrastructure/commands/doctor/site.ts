@@ -11,7 +11,7 @@ export const cookie = ({ config, env }: SetUp): Findings => {
   return [ofService(config), ofOrigins(config)].flat();
 };
 
-/** Examines whether browsers may keep the key of a session (ADR 0006). */
+/** Examines whether the service asks browsers to keep the key of a session (ADR 0006). */
 export const device = ({ config: { boundCookieLifetime, deviceBinding, jwtBinding } }: SetUp): Findings => [
   ...(jwtBinding ? [BOUND_TOKENS] : []),
   boundCookieLifetime === null
@@ -104,7 +104,7 @@ const registrableDomain = (host: string): string => getDomain(host, { allowPriva
 const COUNT =
   'Count the proxies that append to X-Forwarded-For, and set TRUST_PROXY to their number: docs/deploy.md, "Reverse proxy".';
 
-/** Examines whether the configuration finds the client address. */
+/** Examines whether TRUST_PROXY lets the service find the addresses of clients. */
 export const proxy = ({ config: { nodeEnv, baseUrl, trustProxy } }: SetUp): Findings => {
   const isHttps = baseUrl.startsWith('https:');
   if (trustProxy > 0 && isHttps)
@@ -120,7 +120,7 @@ export const proxy = ({ config: { nodeEnv, baseUrl, trustProxy } }: SetUp): Find
       'Set TRUST_PROXY=0 if clients reach the service directly.',
     );
   if (!isHttps) return ok('proxy.none', 'No proxy is trusted: the client address is that of the connection.');
-  // In production, there is the warning configuration.TRUST_PROXY.
+  // In production, the finding configuration.TRUST_PROXY warns of it.
   if (nodeEnv === 'production') return [];
   return warning(
     'proxy.untrusted',

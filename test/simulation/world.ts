@@ -1,5 +1,5 @@
 import type { Row } from '../../src/adapters/records/memory.ts';
-import { isCovered, type MassEnding, type Session } from '../../src/domain/session.ts';
+import { isEndedBy, type MassEnding, type Session } from '../../src/domain/session.ts';
 import { database } from './database.ts';
 import { DAY, kernel, MINUTE, perWorld, tell } from './kernel.ts';
 
@@ -55,7 +55,7 @@ export const hasPassword = (user: Row | undefined, password: string): boolean =>
   String(user?.passwordHash).endsWith(`:${password}`);
 /** Such a session is removed some time later. */
 export const isEndedWithAll = (row: Row): boolean =>
-  database.rows('massEndings').some((ending) => isCovered(row as unknown as Session, ending as unknown as MassEnding));
+  database.rows('massEndings').some((ending) => isEndedBy(row as unknown as Session, ending as unknown as MassEnding));
 
 database.watch('sessions', ({ key, before, after }, changes) => {
   if (before === undefined || after !== undefined) return;

@@ -1,16 +1,23 @@
 import { isStarted, type PageFacts, startedApp } from '../forms/page-facts.ts';
-import { AT_PROVIDER, CODES, ownText, type PageTable } from './rows.ts';
+import { AT_PROVIDER, CODES, hasPassword, ownText, type PageTable } from './rows.ts';
 
-/** The password confirms a change; with PASSWORDS=optional, a code may do so. */
+const mayConfirmByCode = ({ passwords }: PageFacts): boolean => passwords === 'optional';
+
+/** The password confirms a change; with PASSWORDS=optional, a code may do so, and does so without a password. */
 const CONFIRMED = {
-  password: ({ passwords }: PageFacts) => passwords,
-  code: ({ passwords }: PageFacts) => (passwords === 'optional' ? 'optional' : 'left-out'),
+  password: (facts: PageFacts) => (mayConfirmByCode(facts) && !hasPassword(facts) ? 'left-out' : facts.passwords),
+  code: (facts: PageFacts) => (!mayConfirmByCode(facts) ? 'left-out' : hasPassword(facts) ? 'optional' : 'required'),
 } as const;
+
+/** Whether a change of factors lacks a step-up, or for forms with a password, the second factor does. */
+const isLocked = ({ payloads }: Pick<PageFacts, 'payloads'>): boolean => payloads['current-user']?.missing !== null;
+const lacksFactor = ({ payloads }: Pick<PageFacts, 'payloads'>): boolean =>
+  payloads['current-user']?.missing?.acr !== undefined;
 
 /** Mails that code. */
 const CONFIRMATION = {
   ...{ submits: 'request-confirmation-code', fields: [], notice: 'confirmation-code' },
-  offered: ({ passwords }: PageFacts) => passwords === 'optional',
+  offered: mayConfirmByCode,
 } as const;
 
 export const hasAddedPasskey = ({ state }: Pick<PageFacts, 'state'>): boolean =>
@@ -30,16 +37,17 @@ export const SETTINGS = {
     shows: ['current-user', 'sessions', 'passkey-options'],
     forms: {
       username: {
-        ...{ submits: 'change-username', fields: ['username'], ...SAVED, initial: ownText('username'), renames: true },
+        ...{ submits: 'change-username', fields: ['username'], ...SAVED, initial: ownText('username') },
+        ...{ renames: true, locked: isLocked },
       },
       email: {
         ...{ submits: 'change-email', fields: ['email', 'password', 'code'], ...SAVED, notice: 'email' },
-        ...{ requirements: CONFIRMED, initial: ownText('email') },
+        ...{ requirements: CONFIRMED, initial: ownText('email'), locked: lacksFactor },
       },
       'confirmation-code': { ...CONFIRMATION, leadsTo: 'account', buttonOf: 'email', keeps: ['email'] },
       password: {
         ...{ submits: 'change-password', fields: ['currentPassword', 'newPassword'], ...SAVED, notice: 'password' },
-        offered: ({ payloads }) => payloads['current-user']?.hasPassword === true,
+        ...{ offered: hasPassword, locked: lacksFactor },
       },
       language: { submits: 'change-current-user', fields: ['locale'], ...SAVED, initial: ownText('locale') },
       session: { submits: 'end-session', fields: [], ...ENDED },
@@ -87,8 +95,9 @@ export const SETTINGS = {
     forms: {
       delete: {
         ...{ submits: 'delete-account', fields: ['password', 'code'], requirements: CONFIRMED },
-        notice: 'deleted',
+        ...{ notice: 'deleted', locked: lacksFactor },
         leadsTo: 'log-in',
+        offered: (facts) => mayConfirmByCode(facts) || hasPassword(facts),
       },
       'confirmation-code': { ...CONFIRMATION, leadsTo: 'delete', buttonOf: 'delete' },
     },

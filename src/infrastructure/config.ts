@@ -56,13 +56,13 @@ export const readConfig = (given: variables.Env) => {
   const config: Config = {
     ...settingsOf(values),
     providers: ofProviders.providers,
-    warnings: [...applying(WARNINGS, valid), ...variables.unknownVariables(env)],
+    warnings: [...applicableRules(WARNINGS, valid), ...variables.unknownVariables(env)],
     shownSettings: variables.shownSettings(env),
-    databaseWarnings: applying(databaseWarnings(env), valid),
+    databaseWarnings: applicableRules(databaseWarnings(env), valid),
   };
   return {
     config,
-    problems: [...problems, ...invalid, ...ofProviders.problems, ...applying(REFUSALS, valid)],
+    problems: [...problems, ...invalid, ...ofProviders.problems, ...applicableRules(REFUSALS, valid)],
     invalidNames: new Set<variables.VariableName>(variables.VARIABLE_NAMES.filter((name) => !(name in valid))),
   };
 };
@@ -70,7 +70,7 @@ export const readConfig = (given: variables.Env) => {
 class InvalidVariable extends Error {}
 
 /** The texts of the rules that apply. A rule that reads an invalid variable does not apply, since that variable is reported anyway. */
-const applying = (rules: Rules, valid: Partial<variables.Values>): string[] => {
+const applicableRules = (rules: Rules, valid: Partial<variables.Values>): string[] => {
   const values = new Proxy(valid, {
     get: (all, name) => {
       if (name in all) return Reflect.get(all, name);

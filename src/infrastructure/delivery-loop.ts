@@ -50,7 +50,7 @@ type DeliveryDeps = {
   readonly store: string;
   readonly wakeUp: WakeUpSignal;
   /** Makes all attempts in progress fail. */
-  readonly abandon: () => void;
+  readonly abortAttempts: () => void;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   /** Called when no message or event is due. Never rejects. */
@@ -62,7 +62,7 @@ export type DeliveryTimes = { readonly pollInterval?: number; readonly grace?: n
 
 /** Sends stored messages or events until `signal` is aborted. A slow attempt does not delay others. */
 export const deliver = async (
-  { send, concurrency, store, wakeUp, abandon, clock, logger, onIdle }: DeliveryDeps,
+  { send, concurrency, store, wakeUp, abortAttempts: abandon, clock, logger, onIdle }: DeliveryDeps,
   signal: AbortSignal,
   { pollInterval = POLL_INTERVAL, grace = GRACE }: DeliveryTimes = {},
 ): Promise<void> => {
@@ -73,7 +73,7 @@ export const deliver = async (
     available: `${store} can be read again`,
   });
   /** Begins as many attempts as `concurrency` allows. @returns how many have begun */
-  const begin = async (): Promise<number> => {
+  const beginAttempts = async (): Promise<number> => {
     const room = concurrency - inProgress.size;
     try {
       const attempts = room === 0 ? [] : await send(room, polls.last());
@@ -93,9 +93,9 @@ export const deliver = async (
   };
   signal.addEventListener('abort', () => wakeUp.wake(), { once: true });
   while (!signal.aborted) {
-    const begun = await begin();
-    if (begun > 0 && inProgress.size < concurrency) continue;
-    if (begun === 0) await onIdle?.();
+    const started = await beginAttempts();
+    if (started > 0 && inProgress.size < concurrency) continue;
+    if (started === 0) await onIdle?.();
     if (await wakeUp.wait(polls.untilNext())) polls.pollNow();
   }
   const ended = Promise.all(inProgress);

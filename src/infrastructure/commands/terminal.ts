@@ -48,7 +48,7 @@ export const processTerminal = (): Terminal => ({
   warn,
 });
 
-export const assertAgreed = async (question: string, ask: Terminal['ask']): Promise<void> => {
+export const assertConfirmed = async (question: string, ask: Terminal['ask']): Promise<void> => {
   if (ask === null)
     throw new CommandError('not-confirmed', 'This cannot be undone: without a terminal to ask on, it needs --yes.', 2);
   if (!(await ask(question))) throw new CommandError('not-confirmed', 'Nothing was changed.', 1);

@@ -8,7 +8,7 @@ import type { Clock } from '../../../application/ports/clock-and-ids.ts';
 import type { LoginAttempts } from '../../../application/ports/login-attempts.ts';
 import type { NoticeGroup } from '../../../domain/event-table.ts';
 import { accountKind, isId, type User } from '../../../domain/user.ts';
-import { type Closing, closingOnFailure } from '../../closing.ts';
+import { closingOnFailure, type OpenedParts } from '../../closing.ts';
 import { CommandError, invalidArguments } from '../../command-error.ts';
 import type { Overrides, PortOverrides } from '../../compose/ports.ts';
 import { openStorage } from '../../compose/storage.ts';
@@ -22,7 +22,7 @@ import type { Answer } from '../command.ts';
 const attemptsOf = (
   config: Config,
   logger: Logger,
-  opened: Closing,
+  opened: OpenedParts,
   { attempts, clock }: PortOverrides & { readonly clock: Clock },
 ): Pick<LoginAttempts, 'forget'> | null => {
   if (attempts !== undefined) return attempts;
@@ -90,7 +90,7 @@ export const withAccounts =
     const accounts = await openAccounts(config, overrides);
     return work(accounts, config).finally(accounts.close);
   };
-export type Opening = ReturnType<typeof withAccounts>;
+export type WithAccounts = ReturnType<typeof withAccounts>;
 
 export const nameOf = ({ username, email, id }: Pick<User, 'username' | 'email' | 'id'>): string =>
   printable(`${username} <${email}> (${id})`);

@@ -137,7 +137,6 @@ const build = async (config: Config, logger: Logger, overrides: ServiceOverrides
     onRequest: metrics?.observeRequest,
     onUnreadable: metrics?.observeUnreadable,
   };
-  // Loaded only if a back office is configured.
   const backOffice =
     config.admin &&
     (await (await import('./compose/back-office.ts')).openBackOffice(config.admin, { ...settings, ...deps }, httpDeps));

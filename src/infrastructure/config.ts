@@ -6,7 +6,6 @@ import * as variables from './config/variables.ts';
 import { databaseWarnings, WARNINGS } from './config/warnings.ts';
 
 export type Config = Readonly<ReturnType<typeof settingsOf>> & {
-  /** The identity providers at which users may log in. */
   readonly providers: readonly ProviderSettings[];
   /** A line for each setting that is allowed, but risky or probably a mistake. */
   readonly warnings: readonly string[];

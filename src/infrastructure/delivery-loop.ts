@@ -49,7 +49,6 @@ type DeliveryDeps = {
   /** The name of the store in the log. */
   readonly store: string;
   readonly wakeUp: WakeUpSignal;
-  /** Makes all attempts in progress fail. */
   readonly abortAttempts: () => void;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
@@ -141,7 +140,6 @@ const randomPolls = (clock: Clock, interval: number) => {
       return last;
     },
     untilNext,
-    /** Makes the next poll due. */
     pollNow(): void {
       next = monotonicTime();
     },

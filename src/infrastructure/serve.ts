@@ -110,7 +110,6 @@ const serveRequests = async (
 const BATCH_SIZE = 100;
 /** Milliseconds between two transactions of `mass-endings`, which is not urgent. */
 const PAUSE_MS = 250;
-/** Milliseconds between two rounds. */
 const PURGE_INTERVAL_MS = 60_000;
 
 /**
@@ -152,6 +151,5 @@ export const purge = async (
     return limit;
   };
   const rounds = { ...purges(deps), 'mass-endings': massEndings, operations: logOperatorEvents(deps) };
-  // The cast: the type of `Object.entries` does not keep the names.
   await Promise.all((Object.entries(rounds) as [Round, Purge][]).map((round) => repeatRound(...round)));
 };

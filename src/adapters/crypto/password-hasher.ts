@@ -75,7 +75,6 @@ export const passwordHasher = ({
 
 type HashingResult = string | boolean;
 
-/** Runs hashing tasks, up to `width` of them at once. */
 export type HashingRunner = {
   readonly width: number;
   readonly run: (task: HashingTask) => Promise<HashingResult>;

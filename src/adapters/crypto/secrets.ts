@@ -33,7 +33,6 @@ export const secretsWith = ({ signing, factors }: SecretKeys): Secrets => ({
   factors: factors && factorSecrets(factors),
 });
 
-/** Characters. */
 const MAX_SIGNED_LENGTH = 300;
 const SIGNED = /^(?<userId>\w*)\.(?<sessionId>\w*)\.(?<expiry>[\da-z]+)\.(?<value>[\w.-]*)\.(?<mac>[\w-]{43})$/;
 

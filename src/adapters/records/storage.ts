@@ -62,7 +62,6 @@ export type Calls = Omit<Records, 'unit' | 'isUnit'>;
 /** Runs work in one transaction, which commits when the work resolves, and rolls back when it rejects. */
 export type Transact = <Result>(work: (inside: Calls) => Promise<Result>) => Promise<Result>;
 
-/** One run of the work of a unit. */
 type Run = {
   isOver: boolean;
   /** Whether the store has refused a call. Then no other is sent: MariaDB and MySQL may have ended the transaction, and would store later changes. */

@@ -9,7 +9,6 @@ export type TraceParent = {
   readonly traceId: string;
   /** The parent of the spans that follow: 16 hexadecimal digits. */
   readonly spanId: string;
-  /** `SAMPLED`, `RANDOM` or both. */
   readonly flags: number;
 };
 

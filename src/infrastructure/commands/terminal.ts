@@ -6,7 +6,6 @@ export type Terminal = {
   /** Asks a yes-or-no question; `null` if standard input is no terminal. */
   readonly ask: ((question: string) => Promise<boolean>) | null;
   readonly print: (text: string) => Promise<void>;
-  /** Whether standard output is a terminal. */
   readonly isShown: boolean;
   readonly warn: (text: string) => void;
 };
@@ -35,7 +34,6 @@ const print = (text: string): Promise<void> =>
     });
   });
 
-/** Writes to standard error, and ignores failures. */
 const warn = (text: string): void => {
   if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', ignore);
   process.stderr.write(text);

@@ -146,7 +146,6 @@ const openTokens = async (
   };
 };
 
-/** Milliseconds for looking up a password among the leaked ones. */
 const LOOK_UP_TIMEOUT = 2_000;
 
 const LOOK_UP = {

@@ -11,7 +11,6 @@ export type Format<T> = {
   readonly parse: (text: string) => T | undefined;
 };
 
-/** An entry of the table of environment variables. */
 export type Variable = {
   readonly format: Format<unknown>;
   /** Whether the value is secret. Then it may also come from a file that `<name>_FILE` names, since Docker and Kubernetes mount secrets as files. */
@@ -36,7 +35,6 @@ export const formatOf = <T>(expected: string, parse: Format<T>['parse']): Format
 export const textFormat = (expected: string, isFit: (text: string) => boolean): Format<string> =>
   formatOf(expected, (text) => (isFit(text) ? text : undefined));
 
-/** A format of JSON that a schema validates. */
 export const json = <T>(expected: string, schema: v.GenericSchema<unknown, T>): Format<T> =>
   formatOf(expected, (text) => {
     const { success, output } = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), text);

@@ -25,7 +25,6 @@ type ValueOf<Entry> = Entry extends { readonly format: Format<infer T> }
 /** The parsed variables; `undefined` for an unset variable without a default. */
 export type Values = { readonly [Name in VariableName]: ValueOf<(typeof VARIABLES)[Name]> };
 
-// The cast: the type of `Object.keys` is `string[]`.
 export const VARIABLE_NAMES = Object.keys(VARIABLES) as VariableName[];
 
 export const defaultText = ({ default: text }: Variable, environment: Environment): string | undefined =>

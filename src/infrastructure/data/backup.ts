@@ -22,7 +22,6 @@ export type CopyOptions = {
   readonly database: SqliteOptions;
   /** The directory that has the keys. */
   readonly dataDir: string;
-  /** The path of the backup. */
   readonly file: string;
   readonly withKeys: boolean;
 };

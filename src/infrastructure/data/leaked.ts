@@ -7,7 +7,6 @@ import { inBatches } from '../batches.ts';
 import { CommandError, fileExists } from '../command-error.ts';
 
 const LINE = /^(?<digest>[0-9A-F]{40}):(?<count>\d{1,12})$/i;
-/** Entries that are written at once. */
 const AT_ONCE = 100_000;
 
 /**

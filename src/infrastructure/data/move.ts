@@ -120,7 +120,6 @@ const compareAll = async (databases: Databases): Promise<AllCompared> => {
   const compared: [TableName, Compared][] = [];
   for (const table of TABLE_NAMES)
     compared.push([table, await withTableName(table, () => compareRows(table, databases))]);
-  // The cast: the type of `Object.fromEntries` does not keep the names.
   return Object.fromEntries(compared) as AllCompared;
 };
 
@@ -132,7 +131,6 @@ const sourceChanged = (): Error =>
     'The source has changed meanwhile: a service still uses it. Stop it, and begin again with an empty target.',
   );
 
-/** @returns the number of copied rows */
 const copyTable = async <Name extends TableName>(table: Name, { source, target, onProgress }: Copying) => {
   let batch: Stored<Name>[] = [];
   let copied = 0;

@@ -10,7 +10,6 @@ export const MAX_PENDING = 8;
 /** Milliseconds in which the client can read the last response and close. If the server closed at once, TCP could drop the response. */
 const LINGER = 1_000;
 
-/** The connection of a client, with its pending responses. */
 export class Connection {
   readonly #socket: Socket;
   /** The responses that are not completely sent yet, in the order of their requests. */

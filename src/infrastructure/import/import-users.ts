@@ -21,7 +21,6 @@ type Deps = ImportDeps & Storage & { readonly hasher: PasswordHasher };
 
 type Importing = {
   readonly deps: Deps;
-  /** The name of the source. */
   readonly from: string;
   /** Whether users are only checked, and not stored. Then memory has the names and identities of earlier lines, so that duplicates are found. */
   readonly dryRun: boolean;
@@ -38,7 +37,6 @@ type Outcome = {
 
 /** The number of lines that are stored in one transaction. */
 const BATCH = 500;
-/** The number of lines that are looked up at the same time. */
 const CONCURRENT_READS = 8;
 
 /**

@@ -17,7 +17,6 @@ export type Part = Linked & {
   /** One of the `keys` of the user; an empty text if the entry names no user. */
   readonly userKey: string;
   readonly passwordHash?: string | undefined;
-  /** An address that the user has proven. */
   readonly verifiedEmail?: string | undefined;
 };
 

@@ -2,7 +2,6 @@ import { hasArgon2 } from '../argon2id.ts';
 
 type SaltAndKey = { readonly salt: Buffer; readonly key: Buffer };
 
-/** How the password and a salt were digested. */
 export type SaltedDigest = {
   /** A digest of `node:crypto`, such as `sha256`, or `phpass`, or `wordpress`, which has no salt. */
   readonly algorithm: string;

@@ -1,6 +1,5 @@
 import { crypt64, type ForeignHash, type HashProblem, limitProblem } from './foreign-hash.ts';
 
-/** Characters. */
 const MAX_LENGTH = 512;
 
 /**

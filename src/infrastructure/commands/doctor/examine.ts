@@ -6,7 +6,6 @@ import type { ReadConfig } from '../../config.ts';
 export type SetUp = ReadConfig & {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly workingDirectory: string;
-  /** The arguments of Node.js, such as `--env-file`. */
   readonly nodeArguments: readonly string[];
 };
 

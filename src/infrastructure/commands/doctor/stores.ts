@@ -20,7 +20,7 @@ export const database = async (setUp: SetUp): Promise<Findings> => {
   const { url, others = [] } = options;
   if (others.length === 0) return examineDatabase(options, setUp);
   const databaseNodeFindings = async (node: string): Promise<Finding[]> => {
-    // As one of several hosts, it has to be connected to its cluster.
+    // With another entry in `others`, the node is checked as one of several: it has to be connected to its cluster.
     const findings = await examineDatabase({ ...options, url: node, others: [node] }, setUp);
     return [findings].flat().map((finding) => ({ ...finding, seen: `${new URL(node).host}: ${finding.seen}` }));
   };

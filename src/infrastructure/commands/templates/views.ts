@@ -7,7 +7,6 @@ import { type MailValue, masked } from '../../../application/mail/write-mail.ts'
 import type { MailName } from '../../../domain/event-table.ts';
 import { EMAIL_LINK_LIFETIME, UNDO_LIFETIME } from '../../../domain/link.ts';
 
-/** A page in one of its states, with made-up content. */
 export type View = Omit<PageContent, 'to' | 'target'> &
   Pick<PageView, 'mayRegister' | 'passwords'> & { readonly state: PageState | null; readonly title: string };
 

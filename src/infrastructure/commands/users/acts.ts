@@ -205,7 +205,6 @@ const lossOf = async (accounts: Accounts, user: User | null): Promise<string> =>
   ].join(', ')})`;
 };
 
-/** Turns the AppError of a refused request into a CommandError. */
 const throwCommandError = (error: unknown): never => {
   if (!(error instanceof AppError)) throw error;
   if (error.code === 'DB_RECORD_NOT_FOUND') throw new CommandError('not-found', error.message);

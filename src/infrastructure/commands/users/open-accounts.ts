@@ -106,7 +106,7 @@ export const findUser = async ({ users }: Pick<Accounts, 'users'>, account: stri
   const id = account.toUpperCase();
   const byId = isId(id) ? await users.findById(id) : null;
   const byName = await (accountKind(account) === 'email' ? users.findByEmail(account) : users.findByUsername(account));
-  // A username from before that rule may have the form of an id.
+  // A username may have the form of an id if it is older than the rule against that.
   if (byId !== null && byName !== null && byId.id !== byName.id) {
     const both = `This is the id of ${nameOf(byId)}, and the name of ${nameOf(byName)}.`;
     throw new CommandError('ambiguous', `${both} Give the email address of the one that you mean.`, 2);

@@ -137,7 +137,6 @@ export type RememberedDevice = {
 /** A device is looked up by its id and its user together, so that no user finds the device of another user. */
 export type RememberedDeviceKey = Pick<RememberedDevice, 'id' | 'userId'>;
 
-/** Milliseconds in which a device is remembered. */
 export const DEVICE_LIFETIME = 30 * 86_400_000;
 
 /** How many remembered devices a user may have. Beyond that, the oldest are forgotten. */

@@ -6,7 +6,6 @@
 /** What lets somebody into an account, now or later. Links have the names of their purposes. */
 export const WAYS_IN = [
   'password',
-  /** A session with its refresh tokens. */
   'session',
   /** The key that makes copies of a session's refresh token useless. It ends with the session. */
   'device-key',

@@ -3,7 +3,7 @@ import { registerBody, type ShortRegisterBody } from '../adapters/http/routes/ac
 import { LoginBody } from '../adapters/http/routes/login/login.ts';
 import { checking } from '../adapters/http/stages/input-validation.ts';
 import type { OwnTables } from '../adapters/records/own-tables.ts';
-import { registration } from '../application/accounts/register.ts';
+import { registerByPolicy } from '../application/accounts/register.ts';
 import { login } from '../application/login/login.ts';
 import { logout } from '../application/sessions/end-sessions.ts';
 import { refresh } from '../application/sessions/refresh.ts';
@@ -41,7 +41,7 @@ export const open = async <const Own extends OwnTables = Record<never, never>>(
     opened.add(log.close);
     const service = await compose(config, log.logger, overrides);
     opened.add(service.close);
-    const [registerUser, logInUser] = [registration(service.deps), login(service.deps)];
+    const [registerUser, logInUser] = [registerByPolicy(service.deps), login(service.deps)];
     const [refreshTokens, endSession] = [refresh(service.deps), logout(service.deps)];
     return {
       /** @returns tokens; a `pendingLogin` if the user has to add a second factor; or `null` if the user has to verify the address first */

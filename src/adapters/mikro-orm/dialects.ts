@@ -156,7 +156,7 @@ const postgresqlFailure = (error: unknown): Failure => {
 
 /**
  * READ COMMITTED, whatever the default of the database is: each statement sees what was committed before it. The time limit (ms) is set for the
- * transaction alone (`local`), since a pooler gives the session to other clients afterwards (ADR 0019).
+ * transaction alone (`local`), since a pooler gives the session to other clients afterwards (ADR 0035).
  */
 const BEGIN = `begin isolation level read committed; set local idle_in_transaction_session_timeout = 10000`;
 

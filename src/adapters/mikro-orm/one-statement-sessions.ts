@@ -110,7 +110,7 @@ const valuesOf = (rotation: Rotation, booleans: SqlDialect['booleanToSql']) => {
 
 /**
  * The rule `rotated` of the domain for a request without a proof, as a compare-and-swap. Indexed columns keep their values, unless the session expires
- * earlier than before, so no index is written to (ADR 0019).
+ * earlier than before, so no index is written to (ADR 0035).
  */
 const rotateSession = ({ dialect, least, jsonArray }: JsonDialect, names: Names, rotation: Rotation): Statement => {
   const values = valuesOf(rotation, dialect.booleanToSql);

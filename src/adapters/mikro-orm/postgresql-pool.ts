@@ -66,7 +66,7 @@ export type Pool = Omit<PostgresPool, 'connect'> & {
 
 const require = createRequire(import.meta.url);
 
-/** Opens a pool. No option may become a startup parameter, since poolers refuse the parameters that they do not know (ADR 0019). */
+/** Opens a pool. No option may become a startup parameter, since poolers refuse the parameters that they do not know (ADR 0035). */
 export const openPool = ({ url, ...limits }: ServerOptions): Pool => {
   // Loaded on use, since only PostgreSQL needs the driver.
   const driver: Driver = require('pg');
@@ -228,7 +228,7 @@ const UNKNOWN_STATEMENT = '26000';
 const OUTDATED_STATEMENT: readonly unknown[] = ['0A000', UNKNOWN_STATEMENT];
 
 /**
- * Prepares statements under a name, so that the server parses and plans each of them once for a connection (ADR 0019). If the server refuses a prepared
+ * Prepares statements under a name, so that the server parses and plans each of them once for a connection (ADR 0035). If the server refuses a prepared
  * statement as outdated, it has not executed it: the statement is sent again without a name, or in a unit, the whole unit is repeated. So is a statement
  * whose name is unknown because the former statement, which would have prepared it, has failed.
  * @param onOutdated called if a prepared statement is outdated: others may be as well, also those of other connections

@@ -108,7 +108,7 @@ export const postgresqlKind = (options: ServerOptions): DatabaseKind => {
       or relnamespace = (select relnamespace from pg_class where oid = to_regclass('"${options.tablePrefix}tandem_migrations"')) as is_here
     from pg_class join pg_namespace on pg_namespace.oid = relnamespace
     where relkind in ('r', 'p', 'v', 'm', 'f') and pg_table_is_visible(pg_class.oid)`,
-    // `fillfactor` leaves room for new versions of rows in the pages of the table, so that a refresh writes to no index (ADR 0019).
+    // `fillfactor` leaves room for new versions of rows in the pages of the table, so that a refresh writes to no index (ADR 0035).
     completeSchema: (statements) => [
       ...statements,
       `alter table "${options.tablePrefix}sessions" set (fillfactor = 85)`,

@@ -4,7 +4,7 @@ import { addressOf, hostsMailbox, type VerifiedIdentity } from '../../domain/ide
 import { NO_PASSWORD } from '../../domain/password.ts';
 import type { User } from '../../domain/user.ts';
 import { isTaken, presentedInvitation, type RegisterInput } from '../accounts/applicant.ts';
-import { registration } from '../accounts/register.ts';
+import { registerByPolicy } from '../accounts/register.ts';
 import { proveAddress } from '../accounts/ways.ts';
 import {
   identityConflict,
@@ -50,7 +50,7 @@ export const signIn = (deps: Service) => {
 const isOvertaken = (error: unknown): boolean => error instanceof StaleDecision || isTaken(error);
 
 const signInOnce = (deps: Service) => {
-  const registering = registration(deps);
+  const registering = registerByPolicy(deps);
   return async (input: SignIn, cancellation: Cancellation): Promise<LoginResult> => {
     const { identity } = input;
     const linked = await findIdentity(deps.records, identity);

@@ -10,7 +10,7 @@ export const mailProblems = (own: Files, builtIn: Files): string[] =>
   fileProblems(own, builtIn, {
     ofTemplate: (text, name) => (name === 'layout' ? layoutProblems(text) : ['mails have no template but layout.html']),
     ofTexts: textsProblems,
-    needed: ['direction', 'footer'],
+    required: ['direction', 'footer'],
   });
 
 const isList = (given: unknown): given is readonly string[] =>

@@ -60,8 +60,8 @@ type EndOtherSessionsInput = Caller & {
 };
 
 /**
- * Ends all sessions of a user, forgets all devices, and opens a session for the caller, who needs a refresh token, since other services have the
- * access token. A session with a key stays instead (`null`): otherwise a thief with both tokens would get a session without one.
+ * Ends all sessions of a user, forgets all devices, and opens a session for the caller, who has to present a refresh token, since other services also
+ * know the access token. If the caller's session has a key, it stays instead (`null`): otherwise a thief with both tokens would get a session without a key.
  */
 export const endOtherSessions =
   (deps: Service) =>

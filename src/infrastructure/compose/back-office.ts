@@ -42,10 +42,8 @@ export const openBackOffice = async (
   const reads = { ...READS, settings: settingsRead([...deps.shownSettings]), 'export-user': exportUser(deps) };
   const login = officeLink === null ? null : withLogin(deps, { baseUrl, adminUrl: url, officeLink });
   const people = login ?? (proxy && behindProxy(proxy, url));
-  const look =
-    people === null
-      ? { siteNavigation: [['/errors', 'Errors']] as const }
-      : { siteNavigation: navigationOf(reads, operators.hasMail), siteStyle: '/office.css' };
+  const siteNavigation = people === null ? [['/errors', 'Errors'] as const] : navigationOf(reads, operators.hasMail);
+  const look = { siteNavigation, ...(people !== null && { siteStyle: '/office.css' }) };
   const site = { baseUrl: url, version: VERSION, ...look };
   const inLog = (all: readonly Route[]) => audited(all, (call) => logger.info(call, 'back office'));
   const api = inLog(actRoutes({ ...reads, ...ACTS }, operators));

@@ -50,13 +50,8 @@ export const userFailures = (config: Config, read: PageOptions['files']): HttpDe
   return async (ctx, error) => {
     const files = await read();
     const failure = {
-      ...{
-        site: siteOf(config),
-        application,
-        error,
-        requestId: ctx.request.id,
-        ...textsFor(ctx, files, defaultLocale),
-      },
+      ...{ site: siteOf(config), application, error, requestId: ctx.request.id },
+      ...textsFor(ctx, files, defaultLocale),
       again: againAt(ctx, error),
       logIn: accountPages ? PAGES['log-in'].path : null,
     };

@@ -73,7 +73,7 @@ export const ACCOUNT_VARIABLES = {
     format: format.networks,
     default: '',
     meaning:
-      'Networks in CIDR notation, separated by commas, whose addresses webhooks may have although they are not public: 10.1.0.0/16. Over http, too.',
+      'Private networks in which receivers of webhooks may be, in CIDR notation, separated by commas: 10.1.0.0/16. There, http is allowed as well.',
   },
   MAIL_URL: {
     format: mailUrl,
@@ -121,7 +121,7 @@ export const ACCOUNT_VARIABLES = {
     format: format.oneOf('on', 'off', 'while-mail-works'),
     default: 'off',
     meaning:
-      'Whether a right password on a device that is new to the account needs a code by mail, too. With while-mail-works, not for a user whose last code has waited in the outbox for five minutes. Needs mail.',
+      'Whether a right password on a device that is new to the account needs a code by mail, too. With while-mail-works, a user whose last code has waited to be sent for five minutes needs none. Needs mail.',
   },
   OIDC_PROVIDERS: {
     format: format.providerNames,
@@ -184,7 +184,8 @@ export const ACCOUNT_VARIABLES = {
   BRAND_NAME: {
     format: brandName,
     unset: 'the host of BASE_URL',
-    meaning: 'The name of the product, in mails, on the pages, in authenticator apps and in questions for passkeys.',
+    meaning:
+      'The name of the product, in mails, on pages, in authenticator apps and in browsers that ask for a passkey.',
   },
   BRAND_LOGO_URL: {
     format: url.logoUrl,
@@ -198,7 +199,7 @@ export const ACCOUNT_VARIABLES = {
   },
   BRAND_ICON_URL: {
     format: url.logoUrl,
-    unset: 'a green one',
+    unset: 'a green icon',
     meaning: 'The icon of the pages, in the tab of the browser.',
   },
   BRAND_TERMS_URL: {
@@ -219,7 +220,7 @@ export const ACCOUNT_VARIABLES = {
   BRAND_COLOR: {
     format: color,
     unset: 'green',
-    meaning: 'The colour of the buttons on the pages. Their text is black or white, which can be read better on it.',
+    meaning: 'The colour of the buttons on the pages. Their text is black or white, whichever is easier to read.',
   },
   BRAND_FONT: {
     format: fontNames,
@@ -240,7 +241,7 @@ export const ACCOUNT_VARIABLES = {
     format: locale,
     default: 'en',
     meaning:
-      'The language of mails and pages for users who have no other one that there are texts in. Built in are ar, cs, de, en, es, fr, he, it, ja, nl, pl, pt-BR, sv, tr, uk and zh-CN.',
+      'The language of mails and pages for users in whose language there are no texts. There are texts in ar, cs, de, en, es, fr, he, it, ja, nl, pl, pt-BR, sv, tr, uk and zh-CN.',
   },
   PAGE_TEMPLATES: {
     format: format.path,
@@ -279,7 +280,8 @@ export const FORMER_SYSTEM_VARIABLES = {
   VERIFY_PASSWORDS_UNTIL: {
     format: format.date,
     unset: 'never (production: required with VERIFY_PASSWORDS_AT)',
-    meaning: 'The date from which on it is not asked, and these users set a new password, in UTC, within a year.',
+    meaning:
+      'The date from which on the former system is not asked, in UTC, within a year. Users then set a new password.',
   },
 } as const satisfies Record<string, format.Variable>;
 
@@ -333,6 +335,6 @@ export const ADMIN_VARIABLES = {
     format: proxySecret,
     secret: true,
     meaning:
-      'What that proxy sends in the header Tandem-Proxy-Secret, and nobody else knows. openssl rand -hex 32 makes one.',
+      'A secret that the proxy of ADMIN_IDENTITY_HEADER sends in the header Tandem-Proxy-Secret. openssl rand -hex 32 makes one.',
   },
 } as const satisfies Record<string, format.Variable>;

@@ -57,7 +57,7 @@ export const SESSION_VARIABLES = {
   JWT_ACCESS_EXPIRES_IN: {
     format: format.duration,
     unset: '15m, at most JWT_REFRESH_EXPIRES_IN',
-    meaning: 'The lifetime of an access token. Other services that verify it accept it as long.',
+    meaning: 'The lifetime of an access token. Services that verify tokens themselves accept one until it expires.',
   },
   JWT_REFRESH_EXPIRES_IN: {
     format: format.duration,

@@ -1,4 +1,4 @@
-import { decoded } from '../../src/adapters/crypto/jws.ts';
+import { decodeObject } from '../../src/adapters/crypto/jws.ts';
 import { kernel, SECOND } from './kernel.ts';
 
 /** What is asked and answered, and the tokens in it. */
@@ -13,7 +13,7 @@ export type Sent = { readonly headers?: Texts; readonly body?: string | undefine
 export type Answer = { readonly status: number; readonly headers: Texts; readonly cookies: string[]; body: string };
 export const json = (body: object) => ({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
 
-const partOf = (token: string, part: 0 | 1) => decoded(token.split('.')[part] ?? '') as Texts | null;
+const partOf = (token: string, part: 0 | 1) => decodeObject(token.split('.')[part] ?? '') as Texts | null;
 export const sessionOf = (token = ''): string => partOf(token, 0)?.sid ?? '';
 export const claimsOf = (token = ''): Texts => partOf(token, 1) ?? {};
 export const isLive = (token?: string): boolean => Number(claimsOf(token).exp) * SECOND > kernel.time;

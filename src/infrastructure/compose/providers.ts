@@ -50,7 +50,6 @@ export const providerRoutes = (
   return [...startAtProviderRoutes(deps, settings), ...providerCallbackRoutes(deps, access, settings)];
 };
 
-/** The paths of the callbacks to which providers send browsers by POST. */
 export const postedCallbacksOf = (providers: Providers): ReadonlySet<string> =>
   new Set(
     [...providers.values()].flatMap(({ name, callback }) => (callback.isPosted ? [`/auth/oidc/${name}/callback`] : [])),

@@ -14,14 +14,13 @@ import { openSite } from '../support/browser/site.ts';
 import { CHROMIUM, openUserPages, type Visitor } from '../support/browser/user-pages.ts';
 import { openWorld } from '../support/browser/world.ts';
 import { codeBelow } from '../support/checkout/documented-code.ts';
-import { readText } from '../support/checkout/repository.ts';
 import { signUp } from '../support/http/auth-http.ts';
 import { addApp, requestsWith } from '../support/http/factors.ts';
 import type { aPerson } from '../support/http/service.ts';
 import { listenOnLoopback } from '../support/listen.ts';
 import { CLIENT, startProvider } from '../support/oidc/provider.ts';
 
-const [, example = ''] = /```js\n([\s\S]*?)```/.exec(readText('docs/start.md')) ?? [];
+const [example = ''] = codeBelow('docs/start.md', 'From a browser', 'js');
 
 describe.runIf(canBrowse())('the example in docs/start.md', () => {
   const { world, visit } = openWorld('localhost', {});
@@ -52,7 +51,7 @@ describe.runIf(canBrowse())('the example in docs/start.md', () => {
 
 describe.runIf(canBrowse())('the application without a form in docs/browser.md', () => {
   const { world, visit } = openWorld('localhost', {}, {}, { hasPages: true });
-  const [, example = ''] = /```html\n([\s\S]*?)```/.exec(readText('docs/browser.md')) ?? [];
+  const [example = ''] = codeBelow('docs/browser.md', 'Pages of the service', 'html');
 
   it('has 15 lines', () => {
     expect(example.split('\n').filter((line) => line.trim()).length).toBeLessThanOrEqual(15);

@@ -14,13 +14,14 @@ import type { AccessClaims } from '../../domain/tokens.ts';
 import type { Counts } from '../limits/counts.ts';
 import type { Trace } from '../tracing/spans.ts';
 import type { LogSampling } from './logging/log-sampling.ts';
-import type { Navigation } from './pages/layout.ts';
+import type { Site } from './pages/layout.ts';
 import type { Route, Strategy, Tier } from './routing/define-route.ts';
 
 /** Requests in a window of milliseconds; `null` is no limit. */
 export type Limit = { readonly requests: number; readonly window: number } | null;
 
-export type HttpDeps = {
+/** Of the site, error pages need the navigation and the style. */
+export type HttpDeps = Pick<Site, 'siteNavigation' | 'siteStyle'> & {
   readonly logger: Logger;
   /** Bounds the log lines that an unauthenticated client can cause. */
   readonly sampling: LogSampling;
@@ -36,9 +37,6 @@ export type HttpDeps = {
   readonly admitOperator?: AdmitOperator;
   /** Identifies the operator who opens a page of the back office. @throws AppError */
   readonly admitPerson?: ((ctx: Context) => Promise<Operator>) | undefined;
-  /** The navigation and the look of error pages. Default: those of the service. */
-  readonly siteNavigation?: Navigation;
-  readonly siteStyle?: string;
   /** The host names that a request may be for, in lower case, besides `localhost` and IP addresses. Default: any. */
   readonly hosts?: readonly string[];
   readonly version: string;

@@ -187,15 +187,10 @@ export const eventsBy = async (records: Records, actor: string, { before, limit 
 };
 
 /** The names of operators who did something, in alphabetical order: a statement for each, which reads one entry of an index. */
-export const listActors = async (records: Records, limit: number): Promise<readonly string[]> => {
-  const names: string[] = [];
-  while (names.length < limit) {
-    const after = { range: ['actor', '>', names.at(-1) ?? ''], order: ['actor', 'id'], limit: 1 } as const;
-    const [event] = await records.list('operatorEvents', after);
-    if (event === undefined) break;
-    names.push(event.actor);
-  }
-  return names;
+export const listActors = async (records: Records, limit: number, after = ''): Promise<readonly string[]> => {
+  const query = { range: ['actor', '>', after], order: ['actor', 'id'], limit: 1 } as const;
+  const [next] = limit === 0 ? [] : await records.list('operatorEvents', query);
+  return next === undefined ? [] : [next.actor, ...(await listActors(records, limit - 1, next.actor))];
 };
 
 /** Whether the user has registered or logged in on this device. */

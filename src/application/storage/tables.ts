@@ -17,7 +17,7 @@ export type Tables = {
     readonly usernameKey: string;
   };
   readonly sessions: Session & {
-    /** When the purge checks the session next: at its expiry or before. Refreshes do not change it (ADR 0019). */
+    /** When the purge checks the session next: at its expiry or before. Refreshes do not change it (ADR 0035). */
     readonly purgeCheckAt: number;
   };
   readonly events: StoredEvent;
@@ -146,7 +146,7 @@ const SCHEMA = {
       ...DEVICE,
     },
     key: ['id'],
-    // A refresh changes no column of an index, so PostgreSQL writes to none (ADR 0019).
+    // A refresh changes no column of an index, so PostgreSQL writes to none (ADR 0035).
     indexes: { sessions_user: ['userId'], sessions_purge: ['purgeCheckAt'] },
     ofUser: true,
   },

@@ -24,7 +24,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('a log-in as one statement of Po
 
   /** The service over the database, as an instance has it. @param isAtOnce whether its log-ins may be one statement */
   const instance = (of: () => Database, notices: readonly NoticeGroup[], isAtOnce = true) => {
-    const { records, faster } = of();
+    const { records, withFasterMethods: faster } = of();
     const { sessions: plain, ...stores } = storageOver(records);
     const { addLogin, ...sessions } = faster(plain);
     const answers: boolean[] = [];
@@ -123,7 +123,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('a log-in as one statement of Po
       return { user, session, event: { ...event, device: 'of home', countedBy: 'here' }, notice: null };
     };
     const addLogin = (given: PlainLogin) => {
-      const { records, faster } = database();
+      const { records, withFasterMethods: faster } = database();
       return faster(storageOver(records).sessions).addLogin?.(given);
     };
     const add = async () => {

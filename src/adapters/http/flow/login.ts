@@ -7,12 +7,11 @@ import {
   hasPasskeys,
   hasPassword,
   NEW_ACCOUNT,
+  OFFERS,
   ownText,
   type PageTable,
 } from './rows.ts';
 
-/** Once a month. */
-const OFFERS = { offersPasskey: ({ wasOffered }: PageFacts) => !wasOffered } as const;
 const HALF_WAY = { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor' } as const;
 const typedAccount = ({ state }: PageFacts) => ({ account: state?.typed?.account ?? '' });
 /** The second view of the log-in, which is the same for every account that was typed. */

@@ -103,6 +103,9 @@ export const NEW_ACCOUNT = {
   password: ({ passwords }: PageFacts) => passwords,
 } as const;
 
+/** Offers a passkey once a month. */
+export const OFFERS = { offersPasskey: ({ wasOffered }: PageFacts) => !wasOffered } as const;
+
 export const BY_CODE = { submits: 'request-login-code', leadsTo: 'code', notice: 'code', keeps: ['account'] } as const;
 
 export const hasCodes = ({ pages }: PageFacts): boolean => pages.has('code');

@@ -138,9 +138,7 @@ ${providersOf(shown, 'link')}
   /** Users without a password registered without one, or came from a provider. */
   'first-password': (shown) => {
     const { 'first-password': text = '' } = shown.texts.pages.account ?? {};
-    const { name, payloads, pages } = shown;
-    const isNeeded = name === 'delete' ? !isOffered(shown, name) : payloads['current-user']?.hasPassword === false;
-    return isNeeded && pages.has('forgot')
+    return !isOffered(shown, shown.name === 'delete' ? 'delete' : 'password') && shown.pages.has('forgot')
       ? html`<p class="more"><a href="${linkOf(shown, 'forgot')}">${text}</a></p>`
       : NOTHING;
   },

@@ -1,5 +1,4 @@
 import type { overview, Range } from '../../../../application/overview.ts';
-import { COUNTED_AT_MOST } from '../../../../application/storage/webhooks.ts';
 import { type Html, html, NOTHING } from '../../../../application/templates.ts';
 import { LOGIN_METHOD_NAMES } from '../../../../domain/assurance.ts';
 import type { SessionEnding } from '../../../../domain/event.ts';
@@ -83,11 +82,7 @@ const figuresOf = ({ site }: PageView, { users, sessions, waitingMails, waitingW
     [to('/office/users', 'Users'), count(users), 'at the last full hour'],
     ['Sessions', count(sessions), 'at the last full hour'],
     ['Waiting mails', waiting(waitingMails, 2_000), since(waitingMails)],
-    [
-      to('/office/webhooks', 'Waiting webhook events'),
-      waiting(waitingWebhooks, COUNTED_AT_MOST),
-      since(waitingWebhooks),
-    ],
+    [to('/office/webhooks', 'Waiting webhook events'), waiting(waitingWebhooks, 1_000), since(waitingWebhooks)],
   ];
   return html`<dl class="figures">${figures.map(([name, value, when]) => html`<div class="figure"><dt>${name}</dt><dd>${value}</dd>${when === null ? NOTHING : html`<dd class="since">${when}</dd>`}</div>\n`)}</dl>`;
 };

@@ -1,6 +1,5 @@
 import type { AccountData, EventData } from '../../../../application/accounts/account-data.ts';
 import { type Html, html, NOTHING } from '../../../../application/templates.ts';
-import type { LinkPurpose } from '../../../../domain/link.ts';
 import { pathIn } from '../layout.ts';
 import { deviceOf, timelineOf } from './events.ts';
 import { buttonOf, foldedForms } from './forms.ts';
@@ -105,21 +104,15 @@ const waysOf = (view: PageView, { factors, recoveryCodes, passkeys, identities }
     'No passkey, second factor or provider.',
   );
 
-const LINKS: Readonly<Record<LinkPurpose, string>> = {
-  'password-reset': 'Sets a new password',
-  'handed-over': 'Sets a new password, handed over',
-  'confirmation-code': 'Code that confirms a change',
-  'email-verification': 'Confirms the address',
-  'not-me': '“I did not register”',
-  'email-change': 'Confirms a new address',
-  'email-change-undo': 'Takes the former address back',
-  'factors-undo': 'Undoes changes of factors',
-};
+/** The links of mails about what somebody else may have done. */
+const LINKS: Readonly<Record<string, string>> = { 'not-me': 'I did not register', 'factors-undo': 'It was not me' };
 
 const mailsOf = ({ links, messages }: AccountData): Html =>
   listOf(
     [
-      ...links.map(({ purpose, expiresAt }) => entryOf(LINKS[purpose], html`link, valid until ${timeOf(expiresAt)}`)),
+      ...links.map(({ purpose, expiresAt }) =>
+        entryOf(LINKS[purpose] ?? wordsOf(purpose), html`link, valid until ${timeOf(expiresAt)}`),
+      ),
       ...messages.map(({ kind, createdAt }) => entryOf(wordsOf(kind), html`mail, waits since ${timeOf(createdAt)}`)),
     ],
     'No link is valid, no mail waits.',

@@ -159,7 +159,7 @@ export const audited = (routes: readonly Route[], onCall: (call: OperatorCall) =
       : each,
   );
 
-const actorOf = ({ state: { operator } }: Context): string => operator?.name ?? 'unknown';
+export const actorOf = ({ state: { operator } }: Context): string => operator?.name ?? 'unknown';
 
 /** The origin of a change by an operator. Users see their events: the device of the operator would tell them nothing. */
 export const originOfOperator = (ctx: Context): Origin => ({

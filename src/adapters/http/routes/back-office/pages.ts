@@ -13,13 +13,10 @@ import { pathIn, type Site } from '../../pages/layout.ts';
 import { userPage } from '../../pages/office/user.ts';
 import { type ActForm, type FormOutcome, type OfficeForm, type PageView, USERNAME } from '../../pages/office/view.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { type Act, type ActDeps, originOfOperator, perform } from './act.ts';
+import { type Act, type ActDeps, actorOf, originOfOperator, perform } from './act.ts';
 import { ACTS } from './acts.ts';
 
-type Shown = Readonly<
-  Partial<{ id: string; about: readonly string[] | undefined; suggested: readonly string[] | undefined }>
->;
-
+const NONE: readonly string[] = [];
 const USER = '/office/users/:id';
 const PAGE_SIZE = 50;
 const OUTCOME_LIFETIME = 60_000;
@@ -56,9 +53,9 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
     return new Map(found.flatMap((user) => (user === null ? [] : [[user.id, user.username]])));
   };
   /** @param id of the user whom the page shows. @param about the ids of users whom it names */
-  const viewOf = async (ctx: Context, said: string | undefined, { id = '', about = [], suggested = [] }: Shown) => ({
+  const viewOf = async (ctx: Context, said: string | undefined, { id = '', about = NONE, suggested = NONE }) => ({
     site,
-    operator: operatorOf(ctx),
+    operator: actorOf(ctx),
     once: secrets.random(),
     logOutUrl: deps.logOutUrl,
     outcome: outcomeIn(deps, ctx, said),
@@ -137,14 +134,12 @@ const PAGE = {
   response: pageResponse(pagePolicy({ 'form-action': "'self'" })),
 } as const;
 
-const operatorOf = ({ state: { operator } }: Context): string => operator?.name ?? '';
-
 /** The route to which a form is posted. It differs from the route for programs by its guard. */
 const formRoute = (deps: PagesDeps, name: string, { confirm, page, leadsTo }: ActForm, submits: Route): Route => {
   const ofUser = (id: string) => USER.replace(':id', encodeURIComponent(id));
   const pageOf = (ctx: Context): string => page ?? ofUser(ctx.params.id);
   const withOutcome = (ctx: Context, to: string, outcome: Omit<FormOutcome, 'form'>): string => {
-    const text = JSON.stringify({ operator: operatorOf(ctx), outcome: { form: name, ...outcome } });
+    const text = JSON.stringify({ operator: actorOf(ctx), outcome: { form: name, ...outcome } });
     const sealed = deps.secrets.encrypt(text, deps.clock.now() + OUTCOME_LIFETIME);
     return `${pathIn(deps.site, to)}?${new URLSearchParams({ said: sealed })}`;
   };
@@ -191,5 +186,5 @@ const problemsOf = ({ message, details }: AppError): readonly string[] =>
 const outcomeIn = ({ secrets, clock }: PagesDeps, ctx: Context, sealed: string | undefined): FormOutcome | null => {
   const text = sealed === undefined ? null : secrets.decrypt(sealed, clock.now());
   const { operator, outcome } = JSON.parse(text ?? '{}');
-  return operator === operatorOf(ctx) ? outcome : null;
+  return operator === actorOf(ctx) ? outcome : null;
 };

@@ -75,7 +75,7 @@ export const lockedFactorOwner = async (
   return user;
 };
 
-/** @throws AppError AUTH_STEP_UP_REQUIRED with the missing step-up */
+/** Refuses a session that lacks a step-up. @throws AppError AUTH_STEP_UP_REQUIRED with the missing step-up */
 export const requireStepUp = (...parameters: Parameters<typeof missingStepUp>): void => {
   const missing = missingStepUp(...parameters);
   if (missing !== null) throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: missing });
@@ -125,7 +125,7 @@ const rememberProofs = () => {
   };
 };
 
-/** What a user sees of the own account. */
+/** What users see of their own account. */
 export type CurrentUser = PublicUser &
   Pick<User, 'attributes' | 'locale'> & {
     readonly emailVerified: boolean;

@@ -11,7 +11,7 @@ const PATHS = [
   ...['login', 'login/code/confirm', 'login/second-factor', 'passkey', 'register', 'adopt', 'refresh-token', 'step-up'],
   // The forms of the service's own pages.
   ...['log-in', 'log-in/passkey', 'code', 'link/invitation', 'second-factor', 'second-factor/recovery', 'prove', 'app'],
-  ...['second-factor/mail-code', 'second-factor/passkey', 'step-up/code', 'step-up/passkey'],
+  ...['second-factor/mail-code', 'second-factor/passkey', 'step-up/code', 'step-up/recovery', 'step-up/passkey'],
 ].map((path) => `/auth/${path}`);
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const STORE = 'keys';

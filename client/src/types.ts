@@ -412,10 +412,11 @@ export type AuthClientOptions = Pick<AccountClientOptions, 'baseUrl'> & {
 
 export type StepUpReason = 'recent' | 'second-factor';
 
-/** What the user shows again: the password, a code of an authenticator app, or a passkey. */
+/** What the user shows again: the password, a code of an authenticator app, a recovery code, or a passkey. */
 export type Shown =
   | { readonly password: string }
   | { readonly code: string }
+  | { readonly recoveryCode: string }
   | { readonly credential: PasskeyCredential };
 
 /** The pages of the service to which an application has links. `register` and `forgot` are also linked from `log-in`. */

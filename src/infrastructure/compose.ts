@@ -19,7 +19,7 @@ import { authenticateRequest } from '../application/sessions/current-user.ts';
 import { listEnded } from '../application/storage/events.ts';
 import type { Stores } from '../application/storage/records.ts';
 import { endedList, listedSince, MOST_LISTED } from '../domain/ended-session.ts';
-import type { Notice } from '../domain/event-table.ts';
+import type { NoticeGroup } from '../domain/event-table.ts';
 import { type Closing, closingOnFailure } from './closing.ts';
 import { openHooks } from './compose/hooks.ts';
 import { openLimits } from './compose/limits.ts';
@@ -35,7 +35,7 @@ import { createWakeUpSignal } from './delivery-loop.ts';
 import { openTemplates } from './template-files.ts';
 import { REVISION, VERSION } from './version.ts';
 
-/** Without what `serve` does itself, and with replacements for what goes over the network: Redis, webhooks and providers. */
+/** The overrides of `serve`, without those that it handles itself, and with replacements for Redis, the sending of webhooks, and providers. */
 type ServiceOverrides = Omit<Overrides, 'close' | 'stopsAtSignals'> & {
   readonly counts?: Counts;
   readonly senderFor?: SenderFor;
@@ -44,14 +44,14 @@ type ServiceOverrides = Omit<Overrides, 'close' | 'stopsAtSignals'> & {
 
 export type RunningService = Awaited<ReturnType<typeof compose>>;
 
-/** Builds the service, in production and in tests. If that fails, it closes what it opened. */
+/** Builds the service, in production and in tests. If that fails, it closes the parts that it has opened. */
 export const compose = (config: Config, logger: Logger, overrides: ServiceOverrides = {}) =>
   closingOnFailure((opened) => build(config, logger, overrides, opened));
 
 const openParts = async (config: Config, logger: Logger, overrides: ServiceOverrides, opened: Closing) => {
   const { mails: templates, pages: pageFiles, locales: mailLocales } = await openTemplates(config);
   const built = { version: VERSION, revision: REVISION };
-  // Imported only if it is on: its library is slow to load.
+  // Loaded only if metrics are on, since their library is slow to load.
   const metrics = config.metrics && (await import('../adapters/metrics/prometheus.ts')).prometheusMetrics(built);
   if (metrics !== null) opened.add(onDatabaseFailure(metrics.observeDatabaseFailure));
   opened.add(await openTracing(config.tracing, logger, metrics?.observeLostSpans));
@@ -137,7 +137,7 @@ const build = async (config: Config, logger: Logger, overrides: ServiceOverrides
     onRequest: metrics?.observeRequest,
     onUnreadable: metrics?.observeUnreadable,
   };
-  // Imported only if there is one.
+  // Loaded only if a back office is configured.
   const backOffice =
     config.admin &&
     (await (await import('./compose/back-office.ts')).openBackOffice(config.admin, { ...settings, ...deps }, httpDeps));
@@ -162,7 +162,7 @@ const build = async (config: Config, logger: Logger, overrides: ServiceOverrides
   return { http, routes, backOffice, ports, deps, metrics, mail, webhooks, announceStop, close: opened.closeAll };
 };
 
-/** The feed of ended sessions. `null`: the caller's signer of tokens cannot sign it. */
+/** The feed of ended sessions; `null` if the signer of tokens, which callers can replace, cannot sign it. */
 const openEndedFeed = ({ records, tokens, clock }: Ports, { jwtAccessExpiresIn }: Config): EndedFeed | null => {
   const sign = tokens.signEnded?.bind(tokens);
   if (sign === undefined) return null;
@@ -184,13 +184,13 @@ const forOwnRoutes = (ports: Ports): ServiceWith<OwnTables> => {
   };
 };
 
-/** The settings for use cases and HTTP: all but keys and URLs with passwords. */
+/** The settings for use cases and HTTP: all except keys, and URLs that may have passwords. */
 const withoutSecrets = ({ keys, factorKeys, hookPrivateKey, hookBeforeRegister, admin, ...config }: Config) => {
   const { verifyPasswords, mail, redisUrl, database, providers, ...settings } = config;
   return settings;
 };
 
-/** The origins of the service, where its own pages, or browsers that hold a key, send it requests with an Origin. */
+/** The service's own origins, if its pages, or browsers that keep the key of a session, send requests with the header Origin. */
 const pageOriginsOf = (config: Config, hasAccountPages: boolean): readonly string[] => {
   const sends =
     config.console ||
@@ -201,7 +201,7 @@ const pageOriginsOf = (config: Config, hasAccountPages: boolean): readonly strin
   return sends ? config.ownOrigins : [];
 };
 
-/** @throws Error when users need mail that is not sent, or second factors are required that nobody can add. */
+/** @throws Error if users need mail that the service does not send, or require second factors that the service cannot store */
 const policiesFor = (config: Config, { mailer, secrets }: Ports) => {
   const { emailVerification, secondFactor } = config;
   if (mailer === null && config.loginByCode)
@@ -213,7 +213,7 @@ const policiesFor = (config: Config, { mailer, secrets }: Ports) => {
   if (secrets.factors === null && secondFactor === 'required')
     throw new Error('SECOND_FACTOR: must not be required without FACTOR_KEYS: ports.secrets.factors is null');
   return {
-    mailNotices: mailer === null ? new Set<Notice>() : config.mailNotices,
+    mailNotices: mailer === null ? new Set<NoticeGroup>() : config.mailNotices,
     emailVerification: mailer === null ? ('off' as const) : emailVerification,
   };
 };

@@ -21,7 +21,7 @@ import { countOfWaiting, type DeliveryTimes, deliver, type WakeUpSignal } from '
 import { existingHookKey, loadOrCreateHookKey } from './keys.ts';
 import { keepPrivate } from './private-data.ts';
 
-/** Imports the sender with the first webhook: a start does not need its TLS. */
+/** Sends webhooks over HTTP. The sender is loaded with the first webhook, since a start does not need its TLS. */
 export const openSender =
   (config: Config, clock: Clock, stop: AbortSignal): SenderFor =>
   async (webhook) => {
@@ -34,11 +34,11 @@ type Delivering = {
   readonly logger: Logger;
   readonly report: Report;
   readonly wakeUp: WakeUpSignal;
-  /** Whether metrics read `waiting`. */
+  /** Whether metrics need the count `waiting`. */
   readonly isWatched: boolean;
 };
 
-/** Delivers events to webhooks in the background. @param given replaces the sender over HTTP */
+/** Delivers events to webhooks in the background. @param given a sender that replaces the one over HTTP */
 export const webhookDelivery = (
   config: Config,
   { records, transactions, clock }: Pick<Storage, 'records' | 'transactions'> & { readonly clock: Clock },
@@ -60,7 +60,7 @@ export const webhookDelivery = (
   };
 };
 
-/** Warns once about each webhook that this instance cannot sign for, and again after a rotation of its key. */
+/** Logs a warning about each webhook for which this instance cannot sign: once, and again after a rotation of the webhook's key. */
 const warningOfOthers = (senderFor: SenderFor, logger: Pick<Logger, 'warn'>): SenderFor => {
   const known = new Set<string>();
   return async (webhook) => {
@@ -100,9 +100,9 @@ export const logOfWebhooks = (logger: Pick<Logger, 'debug' | 'info' | 'warn' | '
 };
 
 /**
- * The mailer of the configuration, which connects when it sends. `null`: there is no mail. Without MAIL_URL outside production, mail is written to
- * files, and its links to the log.
- * @throws Error that names DATA_DIR and the system's reason.
+ * The configured mailer, which connects when it sends; `null` if the service sends no mail. Outside production without MAIL_URL, it writes mail to files,
+ * and the links in mail to the log.
+ * @throws Error that names DATA_DIR and the system's reason
  */
 export const openMailer = async (
   config: Pick<Config, 'mail' | 'dataDir' | 'hookPrivateKey'>,
@@ -136,7 +136,7 @@ export const mailDelivery = (
   ports: Omit<Parameters<typeof sendMessages>[0], 'mailContext' | 'random' | 'report'>,
   { logger, wakeUp, report, isWatched, templates }: Delivering & { readonly templates: () => Promise<MailTemplates> },
 ) => {
-  // A comma fits all languages of mails, "on" does not.
+  // Mails join program and system by a comma, since "on" is English.
   const names = () => deviceNames(', ');
   const mailContext = { brand: brand.name, defaultLocale, pagesUrl, codePage, templates, deviceNames: names };
   const send = sendMessages({ ...ports, mailContext, random, report });
@@ -146,7 +146,7 @@ export const mailDelivery = (
     ...{ clock: ports.clock, logger, onIdle: isWatched ? update : undefined },
   };
   return {
-    /** Begins to send the messages that are due, as `deliver` does until `signal` is aborted. */
+    /** Begins to send the messages that are due, once. `deliver` calls it again and again. */
     send,
     deliver: (signal: AbortSignal, times?: DeliveryTimes) => deliver(loop, signal, times),
     waiting,

@@ -10,12 +10,12 @@ import type { Config } from './config.ts';
 import { keepPrivate } from './private-data.ts';
 
 export type KeyFile<Key> = {
-  /** Its path below DATA_DIR. */
+  /** The path of the file below DATA_DIR. */
   readonly file: string;
-  /** @returns `null` for a text that is no such key */
+  /** Reads the key in a text. @returns `null` if there is none */
   readonly parse: (text: string) => Key | null;
   readonly make: () => string;
-  /** What the file has, as the end of the sentence "This is not …". */
+  /** The name of the content, as the end of the sentence "This is not …". */
   readonly is: string;
   readonly advice: string;
 };
@@ -42,7 +42,7 @@ export const KEY_FILES = {
   hooks: {
     file: join('keys', 'hooks.pem'),
     parse: hookKeyOf,
-    // The public key follows, for people.
+    // The public key follows the private one, so that people can copy it.
     make: () => {
       const key = newHookKey();
       return `${privatePem(key)}${publicHookKey(key)}\n`;
@@ -54,9 +54,9 @@ export const KEY_FILES = {
 export const ALL_KEY_FILES: readonly KeyFile<unknown>[] = Object.values(KEY_FILES);
 
 /**
- * The key pairs for development and tests, created once in `dataDir` and readable by their owner only. Processes that start at
- * the same time use the same pairs.
- * @throws Error that names DATA_DIR, the file in it and the system's reason.
+ * The key pairs in `dataDir`, for development and tests. Missing ones are created, readable only by their owner. Processes that start at the same time
+ * use the same pairs.
+ * @throws Error that names DATA_DIR, the file in it and the system's reason
  */
 export const loadOrCreateKeys = async (dataDir: string): Promise<TokenKeys> => {
   const access = await loadOrCreate(dataDir, KEY_FILES.access);
@@ -69,7 +69,7 @@ export const loadOrCreateKeys = async (dataDir: string): Promise<TokenKeys> => {
 type FactorKeySettings = Pick<Config, 'factorKeys' | 'nodeEnv' | 'dataDir'>;
 
 /**
- * The keys that encrypt the secrets of factors: those of the environment, or outside production one that is made as the key pairs are.
+ * The keys that encrypt the secrets of factors: those in the environment, or outside production one in `dataDir`, which is created if it is missing.
  * @throws Error as `loadOrCreateKeys`
  */
 export const openFactorKeys = async ({ factorKeys, nodeEnv, dataDir }: FactorKeySettings) =>
@@ -80,7 +80,7 @@ export const openFactorKeys = async ({ factorKeys, nodeEnv, dataDir }: FactorKey
 type HookKeySettings = Pick<Config, 'hookPrivateKey' | 'dataDir'>;
 
 /**
- * The key that signs calls of hooks: that of the environment, or one that is made as the key pairs are, even in production.
+ * The key that signs requests of hooks: the one in the environment, or also in production one in `dataDir`, which is created if it is missing.
  * @throws Error as `loadOrCreateKeys`
  */
 export const loadOrCreateHookKey = async ({ hookPrivateKey, dataDir }: HookKeySettings): Promise<KeyObject> =>
@@ -119,7 +119,7 @@ export const readIfAny = (path: string): Promise<string | null> =>
     throw error;
   });
 
-/** Writes a file, unless it exists. It writes a draft and links it, which is atomic and replaces nothing. */
+/** Writes a file unless it exists: writes a draft, and links it to the path, which is atomic and never replaces a file. */
 export const createOnce = async (path: string, text: string): Promise<void> => {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${randomSecrets.random()}.tmp`;
@@ -142,16 +142,16 @@ export const newHookKey = (): KeyObject => generateKeyPairSync('ed25519').privat
 
 export const newFactorKey = randomSecrets.random;
 
-/** A secret of 256 random bits and its SHA-256, for a server that renders pages. */
+/** An id, a secret of 256 random bits, and its SHA-256, for a server that renders pages. */
 export const newPageServer = () => {
   const { random, hashOf } = randomSecrets;
   const secret = random();
   return { id: `pages-${random().slice(0, 8)}`, secret, secretHash: hashOf(secret) };
 };
 
-/** PKCS#8 (RFC 5958). */
+/** Writes a private key in PEM, as PKCS #8 (RFC 5958). */
 export const privatePem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString();
 
-/** SubjectPublicKeyInfo (RFC 5280 §4.1), one block for each key. */
+/** Writes public keys in PEM, each as a block of SubjectPublicKeyInfo (RFC 5280 §4.1). */
 export const publicPem = (keys: readonly KeyObject[]): string =>
   keys.map((key) => key.export({ type: 'spki', format: 'pem' }).toString()).join('');

@@ -7,21 +7,15 @@ import './process.ts';
 import { RULES, type Rule } from './rules.ts';
 import type { Options, Result } from './run.ts';
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: 'string', default: '20-52' },
-    seed: { type: 'string' },
-    /** Seeds that begin with a date, such as 2027-01-31: new ones every day. */
-    from: { type: 'string' },
-    minutes: { type: 'string', default: 'Infinity' },
-    days: { type: 'string' },
-    faults: { type: 'string' },
-    trace: { type: 'boolean', default: false },
-    minimise: { type: 'boolean', default: false },
-    /** Numbers of faults to plant, one after the other, such as 3-7: each until the first seed that finds it. */
-    mutants: { type: 'string', default: '0' },
-  },
-});
+const text = { type: 'string' } as const;
+const flag = { type: 'boolean' } as const;
+/**
+ * `from`: seeds that begin with a date, such as 2027-01-31, new ones every day. `mutants`: numbers of faults to plant, one after the other, such as
+ * 3-7, each until the first seed that finds it.
+ */
+const OPTIONS = { seeds: text, seed: text, from: text, minutes: text, days: text, faults: text, mutants: text };
+const { values } = parseArgs({ options: { ...OPTIONS, trace: flag, minimise: flag } });
+const { seeds = '20-52', minutes = 'Infinity', mutants = '0' } = values;
 const FOUND = 2;
 const say = (line: string, to = 1) => void writeSync(to, `${line}\n`);
 const rangeOf = (text: string): [first: number, last: number] => {
@@ -29,10 +23,10 @@ const rangeOf = (text: string): [first: number, last: number] => {
   return [first, last];
 };
 
-const [firstMutant, lastMutant] = rangeOf(values.mutants);
+const [firstMutant, lastMutant] = rangeOf(mutants);
 for (let number = firstMutant; number <= lastMutant && lastMutant > firstMutant; number += 1) {
   say(`\n${number} ${MUTANTS[number - 1]?.name}`);
-  const own = ['--days', values.days ?? '0.1', '--seeds', values.seeds, '--mutants', `${number}`];
+  const own = ['--days', values.days ?? '0.1', '--seeds', seeds, '--mutants', `${number}`];
   const { status } = spawnSync(process.execPath, [import.meta.filename, ...own], { stdio: 'inherit' });
   if (status !== FOUND) say('not found');
   if (status !== FOUND) process.exitCode = 1;
@@ -65,8 +59,8 @@ const idle = new Set(Object.keys(RULES) as Rule[]);
 let [worlds, broken] = [0, 0];
 const [first, last] = values.from
   ? [Number(values.from.replaceAll('-', '')) * 1_000, Number.POSITIVE_INFINITY]
-  : rangeOf(values.seed ?? values.seeds);
-const isOver = () => process.uptime() - begun >= 60 * Number(values.minutes) || (mutant && broken > 0);
+  : rangeOf(values.seed ?? seeds);
+const isOver = () => process.uptime() - begun >= 60 * Number(minutes) || (mutant && broken > 0);
 for (let seed = first; seed <= last && !isOver(); seed += 1) {
   const start = process.uptime();
   const result = await runWorld(seed, { ...given, trace: values.trace ? say : undefined });

@@ -1,30 +1,30 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
-import { type Counts, memoryCounts } from '../../src/adapters/limits/counts.ts';
+import { memoryCounts } from '../../src/adapters/limits/counts.ts';
 import { storageOver } from '../../src/adapters/records/storage.ts';
-import type { SenderFor } from '../../src/application/ports/hooks.ts';
-import type { IdentityProvider } from '../../src/application/ports/identity-providers.ts';
-import type { Mailer } from '../../src/application/ports/mailer.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { compose, type RunningService } from '../../src/infrastructure/compose.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { createLogger } from '../../src/infrastructure/logging/log.ts';
 import { purge } from '../../src/infrastructure/serve.ts';
 import { plainPasswordHasher } from '../support/fakes.ts';
-import { testKeyPair, testKeys } from '../support/keys.ts';
+import { ALL_ROUTES } from '../support/http/all-routes.ts';
+import { testKeys } from '../support/keys.ts';
 import { type AnswerCheck, answerCheckOf } from '../support/openapi/answer-check.ts';
 import { database } from './database.ts';
 import { type Chance, expect, kernel, MINUTE, perWorld, tell } from './kernel.ts';
 import { watch } from './process.ts';
-import { type Answer, APP_LINK, APPLICATION, type Asked, BASE, PROVIDER } from './requests.ts';
+import { type Answer, APPLICATION, type Asked, BASE } from './requests.ts';
 import { facts, faultWithin, forgotSince, world } from './world.ts';
 
 /** Instances of the service, with the whole pipeline of a request, and what they share beside the database. */
 
 /** How often calls fail, and replies are lost. */
-export const ALL_WELL = { mail: 0, replies: 0, hooks: 0, providers: 0, hasNoCounts: false };
+export const ALL_WELL = { mail: 0, replies: 0, hooks: 0, hookReplies: 0, providers: 0, counts: 0 };
 export const outside = perWorld(() => ({ ...ALL_WELL }));
+type Given = Required<NonNullable<Parameters<typeof compose>[2]>>;
+type Mailer = NonNullable<RunningService['ports']['mailer']>;
 
 const mailServer =
   (chance: Chance) =>
@@ -44,72 +44,67 @@ const mailServer =
     },
   });
 
-const receiver = (chance: Chance): SenderFor => {
-  const seen = new Map<string, number>();
-  const ids = new Map<string, string>();
+const receiver = (chance: Chance): Given['senderFor'] => {
+  const [last, ids] = [new Map<string, number>(), new Map<string, string>()];
   return async () => async (message) => {
     await kernel.sleep(chance.between(5, 3_000));
+    if (chance.happens(outside.hooks)) return { status: 500, retryAfter: 0 };
     const { id, sequence, data } = message as unknown as { id: string; sequence: number; data: { userId: string } };
-    const [event, last] = [`${data.userId} ${sequence}`, seen.get(data.userId) ?? 0];
-    const isKnown = id === (ids.get(event) ?? id);
+    const [{ userId }, event] = [data, `${data.userId} ${sequence}`];
+    const isNext = id === (ids.get(event) ?? id) && sequence <= (last.get(userId) ?? 0) + 1;
+    expect('webhooks come in order', isNext, () => `${event} after ${last.get(userId)}`, forgotSince(0));
     ids.set(event, id);
-    if (chance.happens(outside.hooks / 2)) throw new Error('no answer');
-    if (chance.happens(outside.hooks / 2)) return { status: 500, retryAfter: 0 };
-    expect('webhooks come in order', isKnown && sequence <= last + 1, () => `${event} after ${last}`, forgotSince(0));
-    seen.set(data.userId, Math.max(last, sequence));
+    last.set(userId, Math.max(last.get(userId) ?? 0, sequence));
+    if (chance.happens(outside.hookReplies)) throw new Error('no answer');
     return { status: 204, retryAfter: 0 };
   };
 };
 
 /** It believes everybody: the code that it sends back is who has logged in. */
-const provider = (chance: Chance): IdentityProvider => ({
-  ...{ name: 'acme', title: 'Acme', callback: { url: `${BASE}/auth/oidc/acme/callback`, isPosted: false } },
-  begin: async ({ state }) => `${PROVIDER}/?state=${state}`,
-  async complete({ state }, answer) {
-    await kernel.sleep(chance.between(20, 800));
-    if (chance.happens(outside.providers)) throw new AppError('SYS_PROVIDER_UNAVAILABLE');
-    const said = new URLSearchParams(answer);
-    const subject = said.get('code') ?? '';
-    if (said.get('state') !== state || subject === '') throw new AppError('AUTH_IDENTITY_UNPROVEN');
-    return { provider: 'acme', issuer: PROVIDER, subject, email: `${subject}@example.org`, isEmailVerified: true };
-  },
-});
+export const PROVIDER = { url: 'https://acme.example', callback: '/auth/oidc/acme/callback' };
+const providers = (chance: Chance): Given['providers'] => {
+  const callback = { url: BASE + PROVIDER.callback, isPosted: false };
+  const acme = {
+    ...{ name: 'acme', title: 'Acme', callback, begin: async ({ state = '' }) => `${PROVIDER.url}/?state=${state}` },
+    async complete({ state = '' }, answer: string) {
+      await kernel.sleep(chance.between(20, 800));
+      if (chance.happens(outside.providers)) throw new AppError('SYS_PROVIDER_UNAVAILABLE');
+      const [said, subject] = [new URLSearchParams(answer), new URLSearchParams(answer).get('code')];
+      if (said.get('state') !== state || !subject) throw new AppError('AUTH_IDENTITY_UNPROVEN');
+      const email = `${subject}@example.org`;
+      return { provider: 'acme', issuer: PROVIDER.url, subject, email, isEmailVerified: true };
+    },
+  };
+  return new Map([['acme', acme]]);
+};
 
-const simulatedCounts = (): Counts => {
+const failingCounts = (chance: Chance): Given['counts'] => {
   const counts = memoryCounts();
-  const isThere = async (): Promise<void> => {
-    if (outside.hasNoCounts) throw new Error('the counts are away');
+  const reach = async (): Promise<void> => {
+    if (chance.happens(outside.counts)) throw new Error('the counts are away');
   };
   return {
-    countRequest: (...given) => isThere().then(() => counts.countRequest(...given)),
-    replace: (...given) => isThere().then(() => counts.replace(...given)),
+    countRequest: (...given) => reach().then(() => counts.countRequest(...given)),
+    replace: (...given) => reach().then(() => counts.replace(...given)),
   };
 };
 
 /** What instances share. */
 export const deployment = perWorld((chance) => {
-  const formerSystem = testKeyPair();
+  const { APP_LINKS, ADOPTION_PUBLIC_KEY } = ALL_ROUTES;
   const settings = {
-    NODE_ENV: 'test',
-    BASE_URL: BASE,
-    ALLOWED_ORIGINS_DEV: APPLICATION,
-    FACTOR_KEYS: Buffer.alloc(32, 7).toString('base64url'),
-    JWT_ACCESS_EXPIRES_IN: '15m',
-    APP_LINKS: APP_LINK,
-    LOGIN_BY_CODE: 'on',
+    ...{ NODE_ENV: 'test', BASE_URL: BASE, ALLOWED_ORIGINS_DEV: APPLICATION, APP_LINKS, ADOPTION_PUBLIC_KEY },
+    ...{ FACTOR_KEYS: 'A'.repeat(43), JWT_ACCESS_EXPIRES_IN: '15m', LOGIN_BY_CODE: 'on' },
     DEVICE_BINDING: world.binding ? 'enforce' : 'off',
     JWT_BINDING: world.binding && world.bindsTokens ? 'on' : 'off',
     NEW_DEVICE_CODE: world.newDeviceCode,
     PASSWORDS: world.needsPasswords ? 'required' : 'optional',
     JWT_REFRESH_EXPIRES_IN: world.lifetime,
     JWT_REFRESH_REPLAY_WINDOW: world.replays ? '10s' : '0',
-    ADOPTION_PUBLIC_KEY: String(formerSystem.publicKeys[0]?.export({ type: 'spki', format: 'pem' })),
   };
-  return {
-    ...{ formerSystem, settings, keys: testKeys(), counts: simulatedCounts() },
-    ...{ mailerOf: mailServer(chance.fork()), senderFor: receiver(chance.fork()) },
-    providers: new Map([['acme', provider(chance.fork())]]),
-  };
+  const [mailerOf, senderFor] = [mailServer(chance.fork()), receiver(chance.fork())];
+  const others = { counts: failingCounts(chance.fork()), providers: providers(chance.fork()) };
+  return { settings, keys: testKeys(), mailerOf, senderFor, ...others };
 });
 
 /** It takes long to make, and no setting of a world changes it. */
@@ -127,8 +122,8 @@ export const instances = perWorld((): Instance[] => []);
 const [POLLS, PURGE_INTERVAL] = [{ pollInterval: 2 * MINUTE }, 10 * MINUTE];
 
 export const openInstance = async () => {
-  const { settings, keys, counts, mailerOf, senderFor, providers } = deployment;
-  const { line, records, kill } = database.connect();
+  const { settings, keys, mailerOf, ...shared } = deployment;
+  const { line, records, close } = database.connect();
   const config = { ...parseConfig(settings), keys };
   const write = (text: string): void => {
     const isExpected = line.isDead || !/"level":"fatal"|"code":"SYS_(UNEXP|SERI)/.test(text);
@@ -137,8 +132,7 @@ export const openInstance = async () => {
   const logger = createLogger({ level: 'info', nodeEnv: 'test', destination: { write } });
   const ports = { hasher: plainPasswordHasher(), mailer: mailerOf(() => line.isDead) };
   watch.kept = [];
-  const overrides = { counts, senderFor, providers, storage: storageOver(records), ports };
-  const service = await compose(config, logger, overrides);
+  const service = await compose(config, logger, { ...shared, storage: storageOver(records), ports });
   const { kept } = watch;
   watch.kept = null;
   const stop = new AbortController();
@@ -148,7 +142,8 @@ export const openInstance = async () => {
     ...{ line, service, kept },
     /** The process is gone: nothing that it would do happens any more. */
     kill(): void {
-      kill();
+      line.isDead = true;
+      close();
       stop.abort();
     },
     request: (asked: Asked) => requestOver(service.http.request, stop.signal, asked),

@@ -5,26 +5,26 @@ import type { SlowHash } from './foreign/foreign-hash.ts';
 import { matchesHash } from './foreign/matches-hash.ts';
 import { readHash } from './foreign/read-hash.ts';
 
-/** A task of a hashing thread: to hash a password, or to compare it with a hash, of this service or of another system. */
+/** A task of a hashing thread: to hash a password, or to compare it with a hash of this service or of another system. */
 export type HashingTask =
   | { readonly password: string; readonly scheme: PasswordHash; readonly cost: number }
   | {
       readonly password: string;
-      /** `null`: there is no such account. */
+      /** The stored hash; `null` if there is no such account. */
       readonly hash: string | null;
-      /** Hashes of this service. A wrong password is compared with them, too. */
+      /** Hashes that no password matches, at the cost of this service. A wrong password is compared with them, too. */
       readonly dummies: readonly string[];
-      /** Whether a right password is compared with the dummies, too. */
+      /** Whether a right password is compared with the dummies as well, so that the time does not tell it from a wrong one. */
       readonly hidesMatch: boolean;
     };
 
-/** Blocks its thread. @returns the hash, or whether the password matches. */
+/** Does a task, which blocks the thread. @returns the hash, or whether the password matches. */
 export default (task: HashingTask): string | boolean => {
   if ('dummies' in task) return matches(task);
   return task.scheme === 'bcrypt' ? bcrypt.hashSync(task.password, task.cost) : argon2idHash(task.password);
 };
 
-/** Takes at least the time of a comparison with each dummy if the password is wrong. A stored hash that costs as much as a dummy replaces it. */
+/** With a wrong password, takes at least the time of a comparison with each dummy: a dummy is skipped only if the stored hash costs as much. */
 const matches = ({ password, hash, dummies, hidesMatch }: Extract<HashingTask, { dummies: unknown }>): boolean => {
   const stored = hash === null ? null : comparable(hash);
   const isRight = stored !== null && matchesHash(password, stored);
@@ -34,7 +34,7 @@ const matches = ({ password, hash, dummies, hidesMatch }: Extract<HashingTask, {
   return isRight;
 };
 
-/** A hash of this service, which may cost more than `readHash` accepts of an imported one. */
+/** A bcrypt hash of this service. It is not read by `readHash`, whose limit of the cost is for imported hashes. */
 const OWN_BCRYPT = /^\$2[aby]\$\d\d\$[./\w]{53}$/;
 
 const comparable = (text: string): SlowHash | null => {

@@ -12,13 +12,13 @@ import { PublicUserJson } from '../json/fields.ts';
 import { AccessTokenOfSession, MAX_TOKEN_LENGTH, RefreshTokenOfSession, type SessionHeader } from './token-claims.ts';
 import type { KeyPair, TokenKeys } from './token-keys.ts';
 
-/** RFC 7518 §3.4: SHA-256, and a signature of r and s, 32 bytes each. */
+/** ES256 (RFC 7518 §3.4): SHA-256, and a signature of r and s, 32 bytes each. */
 const [DIGEST, SIGNATURE_FORM] = ['sha256', 'ieee-p1363'] as const;
 
-/** The canonical form, with 64 bytes of signature. Decoders also accept white space and other unused bits, so one JWS could have several texts. */
+/** Canonical base64url, with a signature of 64 bytes. Decoders also accept white space, and any unused bits at the end: one JWS would have several texts. */
 const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]{85}[AQgw]$/;
 
-/** @param max the longest text, in characters, that is examined at all. */
+/** Why a text is not examined as a compact JWS with ES256. @param max the greatest length of the text, in characters */
 export const jwsProblem = (text: string, max: number): 'too_long' | 'malformed' | null => {
   if (text.length > max) return 'too_long';
   return COMPACT_JWS.test(text) ? null : 'malformed';
@@ -28,7 +28,7 @@ type JsonObject = { readonly [member: string]: unknown };
 
 const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** @returns `null` for a text that is not a JSON object. */
+/** The JSON object in a text of base64url. @returns `null` for a text that is not one */
 export const decoded = (text: string): JsonObject | null => {
   try {
     const value = JSON.parse(Buffer.from(text, 'base64url').toString());
@@ -38,13 +38,13 @@ export const decoded = (text: string): JsonObject | null => {
   }
 };
 
-/** @returns `null` also for JSON that `JSON.stringify` would write differently, such as an object with a duplicate member. */
+/** As `decoded`, and `null` also for JSON that `JSON.stringify` would write differently, such as an object with a duplicate member. */
 export const decodedStrictly = (text: string): JsonObject | null => {
   const value = decoded(text);
   return value !== null && encoded(value) === text ? value : null;
 };
 
-/** Verifies the signature of a compact JWS. @param text has passed `jwsProblem` */
+/** Whether the signature of a compact JWS is of this key. @param text a text without a `jwsProblem` */
 export const isSignedBy = (text: string, key: KeyObject): boolean => {
   const end = text.lastIndexOf('.');
   const [signed, signature] = [Buffer.from(text.slice(0, end)), Buffer.from(text.slice(end + 1), 'base64url')];
@@ -56,7 +56,7 @@ const Coordinate = v.pipe(v.string(), v.regex(/^[\w-]{42}[AEIMQUYcgkosw048]$/));
 
 export const P256 = { kty: v.literal('EC'), crv: v.literal('P-256'), x: Coordinate, y: Coordinate };
 
-/** @returns `null` when it is no point of the curve. */
+/** The key of a point of P-256. @returns `null` if x and y are not on the curve */
 export const publicKeyOf = ({ x, y }: { readonly x: string; readonly y: string }): KeyObject | null => {
   try {
     return createPublicKey({ key: { kty: 'EC', crv: 'P-256', x, y }, format: 'jwk' });
@@ -65,7 +65,7 @@ export const publicKeyOf = ({ x, y }: { readonly x: string; readonly y: string }
   }
 };
 
-/** RFC 7519 §4.1.1, §4.1.3. `null`: not configured. */
+/** `iss` and `aud` of tokens (RFC 7519 §4.1.1, §4.1.3); `null` for one that is not configured. */
 type IssuerAndAudience = { readonly issuer: string | null; readonly audience: string | null };
 
 /** The type of the list of ended sessions (RFC 8725 §3.11). */
@@ -75,12 +75,12 @@ const ENDED_SESSIONS = 'ended-sessions+jwt';
  * Compact JWS with ES256 (RFC 7515, RFC 7518 §3.4), by `node:crypto` on the calling thread (ADR 0004). `kid` is the thumbprint of the key
  * (RFC 7638).
  *
- * jose is not used, since a refresh signs twice and verifies once. This takes 166 µs of processor time here and 340 µs with jose, of some 550 µs for all
- * of it (Node.js 26, two cores). WebCrypto, which jose uses, runs each operation in the thread pool of libuv: during a flood of log-ins, one in a
+ * A refresh signs twice and verifies once. That takes 166 µs of processor time here, but would take 340 µs with jose, of some 550 µs for a whole refresh
+ * (Node.js 26, two cores). WebCrypto, which jose uses, runs each operation in the thread pool of libuv: during a flood of log-ins, one operation in a
  * hundred took 9 to 17 ms instead of 2 to 4, and in a program whose own `bcrypt.compare` fills that pool, each took seconds instead of half a
- * millisecond. The tests compare this signer with jose.
+ * millisecond. So jose is not used; the tests compare this signer with it.
  *
- * The tokens have the issuer and the audience, and only such tokens are accepted.
+ * Tokens are signed with the configured issuer and audience, and accepted only if theirs are the same.
  */
 export const nodeCryptoTokenSigner = async (
   keys: TokenKeys,
@@ -94,7 +94,7 @@ export const nodeCryptoTokenSigner = async (
       access.sign({ ...claims, user: v.parse(PublicUserJson, claims.user), ...ours }, { sid: sessionId }),
     signRefresh: async ({ claims, sessionId, rotation }) =>
       refresh.sign({ ...claims, ...ours }, { sid: sessionId, rot: rotation }),
-    // It has no `sub` and `exp`, and another audience, so that a careless verifier does not take it for an access token (RFC 8725 §3.12).
+    // The list has neither `sub` nor `exp`, and an audience of its own, so that a careless verifier does not take it for an access token (RFC 8725 §3.12).
     signEnded: async (list, now) =>
       access.sign({ ...ours, aud: 'ended-sessions', iat: Math.floor(now / 1_000), ...list }, { typ: ENDED_SESSIONS }),
     verifyAccess: async (token, now) => access.verify(token, now, AccessTokenOfSession),
@@ -143,13 +143,13 @@ const jwt = async ({ privateKey, publicKeys }: KeyPair, expected: { readonly iss
   };
 };
 
-/** An access token takes about 1 KiB, and a refresh token half of that. */
+/** The number of tokens of each kind. A remembered access token takes about 1 KiB of memory, a refresh token half of that. */
 const MAX_REMEMBERED = 5_000;
 
 /**
- * Remembers tokens by their SHA-256, so that their signatures are not verified again: access tokens that were verified, and refresh tokens that were
- * issued here. Only their expiry is checked, since keys and configuration do not change while a process runs (ADR 0004).
- * @param options.max the number of tokens of each kind, for tests.
+ * Remembers tokens by their SHA-256, so that their signatures are not verified again: access tokens that this process has verified, and refresh tokens
+ * that it has issued. Of a remembered token only the expiry is checked, since keys and configuration do not change while a process runs (ADR 0004).
+ * @param options.max the number of tokens of each kind, for tests
  */
 export const rememberingTokenSigner = (signer: TokenSigner, { max = MAX_REMEMBERED } = {}): TokenSigner => {
   const access = memory<AccessToken>(max);
@@ -172,7 +172,7 @@ export const rememberingTokenSigner = (signer: TokenSigner, { max = MAX_REMEMBER
       if (verified.ok) access.add(digest, frozen(verified.token));
       return verified;
     },
-    /** Forgets the token, since it is rotated now, and hardly ever comes again. */
+    /** Also forgets the token: its caller rotates it, so it is hardly ever presented again. */
     async verifyRefresh(text, now) {
       const known = refresh.take(digestOf(text), now);
       return known === undefined ? signer.verifyRefresh(text, now) : { ok: true, token: known };
@@ -184,7 +184,7 @@ const digestOf = (text: string): string => hash('sha256', text, 'base64url');
 
 type Token = { readonly claims: { readonly exp: number } };
 
-/** Tokens by their digest. Beyond `max`, the one that was added first is forgotten. */
+/** Tokens by their digest. If there are more than `max`, the oldest one is forgotten. */
 const memory = <Each extends Token>(max: number) => {
   const tokens = new Map<string, Each>();
   return {
@@ -203,7 +203,7 @@ const memory = <Each extends Token>(max: number) => {
   };
 };
 
-/** Several requests may get the same token, so nobody may change it. */
+/** Makes a token immutable, since several requests may get the same object. */
 const frozen = <Each extends Token>(token: Each): Each => {
   for (const member of Object.values(token.claims)) if (typeof member === 'object') Object.freeze(member);
   Object.freeze(token.claims);

@@ -22,20 +22,20 @@ const loadPasswords = (): ReadonlySet<string> => {
 };
 
 /**
- * A file of leaked passwords has these bytes, then the first six bytes of the SHA-1 of each password, in ascending order. With a thousand million
- * entries, 1 in 280,000 of other passwords counts as leaked by chance.
+ * A file of leaked passwords begins with these bytes. Then it has the first six bytes of the SHA-1 of each password, in ascending order. With a
+ * thousand million entries, one in 280,000 of the passwords that have not leaked counts as leaked by chance.
  */
 export const LEAKED_HEAD = Buffer.from('leaked');
 export const LEAKED_BYTES = 6;
-/** Entries that are read at once: 4 KiB. */
+/** Entries in one read of the file: 4 KiB. */
 const AT_ONCE = 682;
 
-/** Whether a password has leaked. Rejects if that cannot be found out. */
+/** Whether a password is in the list of leaked passwords. Rejects if the list cannot be read or asked. */
 export type IsLeaked = (password: string) => Promise<boolean>;
 
 /**
- * A list in a file. The file is opened for each password, so it can be replaced meanwhile.
- * @throws Error when the file cannot be read, or was not made by `tandem data leaked`.
+ * A list of leaked passwords in a file, which is opened for each password, so it may be replaced while the service runs.
+ * @throws Error if the file cannot be read, or was not made by `tandem data leaked`
  */
 export const leakedPasswordsOf = async (path: string): Promise<IsLeaked> => {
   const isLeaked = async (password: string): Promise<boolean> => {
@@ -70,7 +70,7 @@ const isListed = async (file: FileHandle, count: number, wanted: number): Promis
   return false;
 };
 
-/** @param from the number of the first entry. The head is read as number -1. */
+/** Reads entries of the file. @param from the number of the first entry; the head of the file is number -1 */
 const entriesOf = async (file: FileHandle, from: number, count: number): Promise<number[]> => {
   const length = count * LEAKED_BYTES;
   const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, (from + 1) * LEAKED_BYTES);
@@ -79,13 +79,13 @@ const entriesOf = async (file: FileHandle, from: number, count: number): Promise
 };
 
 const ANSWER_TIMEOUT = 2_000;
-/** An answer with padding has some 80 KB. */
+/** Bytes. An answer of the server with padding has some 80,000. */
 const MAX_ANSWER_BYTES = 1_000_000;
 
 /**
- * Asks a server for all hashes with the first five hexadecimal digits of the password's SHA-1 (k-anonymity), so it learns neither the password nor its
- * hash. The answer has lines of `REST:COUNT`; a count of 0 is padding.
- * @param url to which a slash and the five digits are added
+ * A list of leaked passwords on a server. It is asked for all hashes that begin with the first five hexadecimal digits of the password's SHA-1
+ * (k-anonymity), so it learns neither the password nor its hash. Its answer has lines of `REST:COUNT`, of which those with a count of 0 are padding.
+ * @param url a slash and the five digits are added to it
  */
 export const leakedPasswordsAt =
   (url: string): IsLeaked =>

@@ -5,7 +5,7 @@ import { exportJWK } from 'jose/key/export';
 /** A JWK Set of public keys: RFC 7517 §5. */
 export type PublicJwks = { readonly keys: Awaited<ReturnType<typeof publicJwk>>[] };
 
-/** The public keys of a pair, the current one first. Headers of tokens have the same `kid`. */
+/** The public keys of a pair as a JWK Set, the current one first. Each has the `kid` that is in the headers of its tokens. */
 export const jwks = async ({ publicKeys }: KeyPair): Promise<PublicJwks> => ({
   keys: await Promise.all(publicKeys.map(publicJwk)),
 });

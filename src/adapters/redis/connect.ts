@@ -9,26 +9,26 @@ import { databaseIn, hostOf, isSentinelUrl, masterIn } from './url.ts';
 
 export type RedisClient = Redis | Cluster;
 
-/** Milliseconds that a command may take. Afterwards, the process counts requests by itself. */
+/** Milliseconds that a command may take. If it takes longer, the process counts requests in its own memory. */
 const COMMAND_TIMEOUT = 250;
 
 /** Milliseconds without a reply after which a connection is closed, since the server may be gone. */
 const SILENCE = 5_000;
 
-/** After a failover, the old master refuses writes, but keeps its connections. A new connection may lead to the new master. */
+/** After a failover, the old master refuses writes, but does not close its connections. A new connection may lead to the new master. */
 const isReadOnly = ({ message }: Error): boolean => message.startsWith('READONLY ');
 
 const retryStrategy = (attempt: number): number => Math.min(attempt * 100, 1_000);
 
 export type ConnectionOptions = {
   readonly commandTimeout?: number;
-  /** Whether the URLs lead to nodes of a cluster. Default: if there are several, and no sentinels. */
+  /** Whether the URLs lead to nodes of a cluster. Default: whether there are several URLs, and none of a sentinel. */
   readonly asCluster?: boolean;
 };
 
 /**
- * A connection that fails fast, reconnects by itself, and never sends a command twice.
- * @param urls of one server, or of several nodes of a cluster or sentinels, which differ only in their hosts.
+ * A connection that rejects commands after a short time, reconnects by itself, and never sends a command twice.
+ * @param urls the URL of one server, or those of nodes of a cluster or of sentinels, which differ only in their hosts
  */
 export const connectRedis = (
   urls: readonly string[],
@@ -50,7 +50,7 @@ export const connectRedis = (
   return redis;
 };
 
-/** Milliseconds. They are short, so that a sentinel which is gone delays the next one little. */
+/** Milliseconds. They are short, so that a sentinel that does not answer delays the attempt at the next one little. */
 const SENTINEL_TIMEOUTS = { connectTimeout: 2_000, sentinelCommandTimeout: 1_000 };
 
 const addressesOf = (urls: readonly string[]) =>
@@ -71,7 +71,7 @@ const accessOf = (url: string): Pick<RedisOptions, 'username' | 'password' | 'fa
   };
 };
 
-/** The options that find one server: its address, or sentinels. */
+/** The options by which ioredis finds one server: its address, or the sentinels that know it. */
 const serverOf = (urls: readonly string[]): Omit<RedisOptions, 'replyMapping'> => {
   const [url = ''] = urls;
   const addresses = addressesOf(urls);
@@ -111,14 +111,14 @@ const limitCommands = (redis: Redis, timeout: number): void => {
   };
 };
 
-/** Sends all commands of one turn of the event loop with one system call. `enableAutoPipelining` of ioredis takes more time than it saves. */
+/** Writes all commands of one turn of the event loop with one system call. `enableAutoPipelining` of ioredis would take more time than it saves. */
 const writeTogether = (socket: Redis['stream'] | undefined): void => {
   if (socket === undefined || socket.writableCorked > 0) return;
   socket.cork();
   setImmediate(() => socket.uncork());
 };
 
-/** Logs why there is no connection, which the errors of commands do not tell. In an outage, each reason is logged at `warn` once. */
+/** Logs why there is no connection, since the errors of commands do not say it. During an outage, each reason is logged once at the level `warn`. */
 const logFailures = (redis: RedisClient, logger: Logger): void => {
   let logged = new Set<string>();
   redis.on('ready', () => {
@@ -132,7 +132,7 @@ const logFailures = (redis: RedisClient, logger: Logger): void => {
   });
 };
 
-/** Resolves when a new connection is ready. Rejects when it fails, or is not ready after `timeout` milliseconds. */
+/** Resolves when a new connection is ready. Rejects if it fails, or is not ready after `timeout` milliseconds. */
 export const awaitRedis = async (redis: RedisClient, timeout: number): Promise<void> => {
   const noResponse = () => Object.assign(new Error('no response'), { code: 'ETIMEDOUT' });
   await withResponseTimeout(timeout, once(redis, 'ready'), noResponse).catch((error) => {
@@ -140,7 +140,7 @@ export const awaitRedis = async (redis: RedisClient, timeout: number): Promise<v
   });
 };
 
-/** The message of ioredis has the addresses of sentinels, and the last reply. Only the code of this reply is kept. */
+/** Replaces the message of ioredis that quotes addresses of sentinels and their last reply. Only the code of this reply is kept. */
 const explained = (error: Error): Error => {
   if (!error.message.startsWith('All sentinels are unreachable')) return error;
   const [, code] = / Last error: ([A-Z]{3,32}) /.exec(error.message) ?? [];

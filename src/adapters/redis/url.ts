@@ -1,4 +1,4 @@
-/** The protocols of URLs that lead to sentinels, which know the master. */
+/** The protocols of the URLs of sentinels, which know the address of the master. */
 export const SENTINEL = ['redis+sentinel:', 'rediss+sentinel:'];
 
 export const isSentinelUrl = (text: string): boolean => SENTINEL.includes(new URL(text).protocol);
@@ -8,5 +8,5 @@ export const databaseIn = (text: string): number =>
 
 export const masterIn = (text: string): string => new URL(text).pathname.split('/')[1] ?? '';
 
-/** The host of a URL, without the brackets of IPv6. For PostgreSQL it may be the path of a socket, percent-encoded. */
+/** The host of a URL, without the brackets of IPv6, and decoded: for PostgreSQL it may be the percent-encoded path of a socket. */
 export const hostOf = ({ hostname }: URL): string => decodeURIComponent(hostname).replace(/^\[|\]$/g, '');

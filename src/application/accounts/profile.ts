@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { assertPasswordAllowed } from '../../domain/password.ts';
-import { NO_LOCALE } from '../../domain/text.ts';
+import { UNDETERMINED_LOCALE } from '../../domain/text.ts';
 import { type PublicUser, publicUser } from '../../domain/user.ts';
 import { lockedUserWithPassword, userWithPassword } from '../login/compare-password.ts';
 import { recordChange } from '../notices.ts';
@@ -70,7 +70,7 @@ export const changeLocale =
       if (before.locale === locale) return currentUser(stores, before);
       const changed = await stores.users.update(before.id, { locale, now: deps.clock.now() });
       if (changed === null) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user does not exist' });
-      const user = { ...before, locale: before.locale ?? NO_LOCALE };
+      const user = { ...before, locale: before.locale ?? UNDETERMINED_LOCALE };
       await recordChange(deps, stores, { kind: 'locale-changed', user, sessionId: caller.sessionId, origin });
       return currentUser(stores, changed);
     });
@@ -89,7 +89,7 @@ export const deleteAccount =
 
 /** Removes a user with everything that is stored about them. @returns whether there was such a user: `true` for one of several concurrent callers. */
 export const removeAccount = async (deps: Sources, stores: Stores, userId: string, origin: Origin) => {
-  // Locks the user.
+  // The update serves to lock the user.
   const found = await stores.users.update(userId, { now: deps.clock.now() });
   if (found === null) return false;
   await endSessionsOf(deps, stores, userId, { reason: 'account-deleted', origin });

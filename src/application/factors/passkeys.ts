@@ -8,7 +8,7 @@ import {
   PASSKEYS_PER_USER,
   type Passkey,
 } from '../../domain/passkey.ts';
-import { hasNothingElse } from '../login/login.ts';
+import { hasOnlyPasskeys } from '../login/login.ts';
 import { loginClient, openLogin } from '../login/open-login.ts';
 import { type NotifiedUser, recordChange } from '../notices.ts';
 import type { SignedValue } from '../ports/secrets.ts';
@@ -167,7 +167,7 @@ export const addPasskey =
       await useChallenge(stores, challenge);
       await stores.records.insert('passkeys', passkey);
       const hasCodes = (await codesOf(stores.records, userId)).length > 0;
-      const isAlone = !hasCodes && (await hasNothingElse(deps, stores.records, user));
+      const isAlone = !hasCodes && (await hasOnlyPasskeys(deps, stores.records, user));
       const recoveryCodes = isAlone ? await replaceCodes(deps, stores, userId) : null;
       const added = [passkey.id, ...(isAlone ? await codesOf(stores.records, userId) : [])];
       if (isAlone) await record(deps, stores, origin, [{ userId, kind: 'recovery-codes-made', sessionId }]);

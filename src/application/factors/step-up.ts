@@ -7,14 +7,14 @@ import { assertSamePassword, deviceCodeAttempt, userWithPassword } from '../logi
 import type { AccessToken } from '../ports/token-signer.ts';
 import { type Cancellation, type Core, NEVER_CANCELLED, record, type Service, type Sources } from '../service.ts';
 import {
-  assertPresented,
   type CallerWithToken,
   liveSession,
   liveUser,
   lockedLiveUser,
+  requireStepUp,
 } from '../sessions/current-user.ts';
 import { type ClientContext, type Presented, provenDevice } from '../sessions/prove-device.ts';
-import { renewRaised } from '../sessions/refresh.ts';
+import { renewAfterStepUp } from '../sessions/refresh.ts';
 import { hookClaimsFor, type IssuedAccess, issueAccess, type TokenPair } from '../sessions/tokens.ts';
 import type { Stores } from '../storage/records.ts';
 import { type PresentedFactor, verifyFactor } from './verify-factor.ts';
@@ -24,7 +24,7 @@ export const assertSteppedUp =
   async ({ claims, sessionId }: AccessToken, required: StepUp): Promise<void> => {
     const { user, session } = await liveSession(deps, { userId: claims.sub, sessionId });
     const state = { isEnrolled: user.secondFactorAt !== null, now: deps.clock.now() };
-    assertPresented(required, session, state);
+    requireStepUp(required, session, state);
   };
 
 type StepUpInput = CallerWithToken &
@@ -59,7 +59,7 @@ export const stepUp =
       return { user: locked, session: await raiseSession(deps, stores, key, authentications, origin) };
     });
     const request = { origin, cancellation, client, hookClaims };
-    const renewed = await renewRaised(deps, refreshTokens, sessionId, request);
+    const renewed = await renewAfterStepUp(deps, refreshTokens, sessionId, request);
     return renewed ?? issueAccess(deps, user, session, now, hookClaims);
   };
 

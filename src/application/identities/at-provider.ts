@@ -15,7 +15,7 @@ import type { LoginResult } from '../login/pending-login.ts';
 import { notifyOfChange, recordChange } from '../notices.ts';
 import type { IdentityProvider, SignInSecrets } from '../ports/identity-providers.ts';
 import { type Cancellation, type Core, NEVER_CANCELLED, openSealed, record, type Service } from '../service.ts';
-import { assertPresented, type Caller, liveSession, liveUser, lockedFactorOwner } from '../sessions/current-user.ts';
+import { type Caller, liveSession, liveUser, lockedFactorOwner, requireStepUp } from '../sessions/current-user.ts';
 import type { OpenedSession } from '../sessions/open-session.ts';
 import { findIdentity, identitiesOf, passkeysOf, useOnce } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
@@ -122,7 +122,7 @@ export const listIdentities = (deps: Core & Stores) => async (caller: Caller) =>
 const lockedSteppedUp = async (deps: Service, stores: Stores, caller: Caller) => {
   const user = await lockedFactorOwner(deps, stores, caller);
   const { session } = await liveSession({ sessions: stores.sessions, clock: deps.clock }, caller);
-  assertPresented(FACTOR_CHANGE, session, { isEnrolled: false, now: deps.clock.now() });
+  requireStepUp(FACTOR_CHANGE, session, { isEnrolled: false, now: deps.clock.now() });
   return { user, session };
 };
 

@@ -1,10 +1,10 @@
-import { needsSecondFactor, RECENTLY } from '../../domain/assurance.ts';
+import { needsSecondFactor, RECENT_AUTHENTICATION } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { addressOf, hostsMailbox, type VerifiedIdentity } from '../../domain/identity.ts';
 import { NO_PASSWORD } from '../../domain/password.ts';
 import type { User } from '../../domain/user.ts';
 import { isTaken, presentedInvitation, type RegisterInput } from '../accounts/applicant.ts';
-import { registration } from '../accounts/register.ts';
+import { registerByPolicy } from '../accounts/register.ts';
 import { proveAddress } from '../accounts/ways.ts';
 import {
   identityConflict,
@@ -50,7 +50,7 @@ export const signIn = (deps: Service) => {
 const isOvertaken = (error: unknown): boolean => error instanceof StaleDecision || isTaken(error);
 
 const signInOnce = (deps: Service) => {
-  const registering = registration(deps);
+  const registering = registerByPolicy(deps);
   return async (input: SignIn, cancellation: Cancellation): Promise<LoginResult> => {
     const { identity } = input;
     const linked = await findIdentity(deps.records, identity);
@@ -92,8 +92,8 @@ const logIn = async (deps: Service, { user, isLinked }: Decision, input: SignIn,
   const now = deps.clock.now();
   const expected = proves ? { ...user, emailVerifiedAt: now } : user;
   const rememberedDeviceId = proves ? null : await rememberedDevice(deps, user, rememberedDevices);
-  // A log-in there that is older than `RECENTLY` does not count as recent here.
-  const at = Math.max(Math.min(identity.authenticatedAt ?? now, now), now - RECENTLY.recent);
+  // A log-in there that is older than `RECENT_AUTHENTICATION` does not count as recent here.
+  const at = Math.max(Math.min(identity.authenticatedAt ?? now, now), now - RECENT_AUTHENTICATION.recent);
   const login = { user: expected, authentications: [{ method: 'identity', at }], cancellation } as const;
   return openLogin(deps, client, login, async (stores, store): Promise<LoginResult> => {
     const locked = await lockedAsDecided(stores, identity, { user, isLinked });

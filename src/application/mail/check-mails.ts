@@ -1,4 +1,4 @@
-import { type MailName, namesIn } from '../../domain/event-table.ts';
+import { type MailName, variablesOf } from '../../domain/event-table.ts';
 import { fileProblems, placeholder, placeholdersIn, plainProblems, sameText, textProblems } from '../check-texts.ts';
 import { type TextTree, VARIABLE } from '../templates.ts';
 import { isLinkVariable, LAYOUT_VARIABLES, linkOf, type MailTexts, partsOf } from './write-mail.ts';
@@ -10,7 +10,7 @@ export const mailProblems = (own: Files, builtIn: Files): string[] =>
   fileProblems(own, builtIn, {
     ofTemplate: (text, name) => (name === 'layout' ? layoutProblems(text) : ['mails have no template but layout.html']),
     ofTexts: textsProblems,
-    needed: ['direction', 'footer'],
+    required: ['direction', 'footer'],
   });
 
 const isList = (given: unknown): given is readonly string[] =>
@@ -45,7 +45,7 @@ type MailRules = {
 
 const problemsOfMail = (mail: readonly string[], name: MailName, { parts, lacking }: MailRules): string[] => {
   const { subject, body } = partsOf(mail, parts);
-  const known: readonly string[] = ['brand', ...namesIn(name)];
+  const known: readonly string[] = ['brand', ...variablesOf(name)];
   const lasts = body.map((paragraph) => linkOf(paragraph.split('\n').at(-1) ?? ''));
   const beside = body.map((paragraph, at) => (lasts[at] === null ? paragraph : paragraph.replace(/.*$/, '')));
   const unknown = placeholdersIn([subject, ...body].join('\n')).filter((each) => !known.includes(each));

@@ -1,4 +1,4 @@
-import { type MailName, type NameIn, namesIn, type SentMail } from '../../domain/event-table.ts';
+import { type MailName, type SentMail, type VariableOf, variablesOf } from '../../domain/event-table.ts';
 import { EMAIL_LINK_LIFETIME, type Link, type LinkPurpose, RESET_LIFETIME } from '../../domain/link.ts';
 import { LOGIN_CODE_LIFETIME } from '../../domain/login-code.ts';
 import type { Message } from '../../domain/message.ts';
@@ -43,7 +43,7 @@ type Compose = (message: SentMessage, user: User, data: MailData) => ComposedMai
 /** @returns `null` when the message is out of date. */
 export const mailOfMessage = async (message: SentMessage, user: User, data: MailData): Promise<ComposedMail | null> => {
   const { kind } = message;
-  const compose = COMPOSE[kind] ?? (namesIn(kind).includes('undoLink') ? undoable : notice);
+  const compose = COMPOSE[kind] ?? (variablesOf(kind).includes('undoLink') ? undoable : notice);
   return compose(message, user, data);
 };
 
@@ -56,7 +56,7 @@ const notice: Compose = (message, _user, data) => ({
 
 const mail = <Name extends MailName>(
   template: Name,
-  values: Readonly<Record<Exclude<NameIn<Name>, LinkVariable>, MailValue>>,
+  values: Readonly<Record<Exclude<VariableOf<Name>, LinkVariable>, MailValue>>,
   links: readonly WantedLink[] = [],
 ): ComposedMail => ({ template, values, links });
 

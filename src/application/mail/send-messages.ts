@@ -150,7 +150,7 @@ const mayBeMailed = async (
   const isProven = message.wasVerified || (message.to === email && emailVerifiedAt !== null);
   const isKnownDevice =
     hasLoginCode(message) && id !== undefined && (await knowsDevice(deps, records, id, message.origin));
-  for (const { of, ...limit } of mailLimits(message, { isProven, isKnownDevice })) {
+  for (const { key: of, ...limit } of mailLimits(message, { isProven, isKnownDevice })) {
     if (!(await outbox.admitMail(records, { mailbox: deps.secrets.hashOf(of), now: deps.clock.now(), ...limit })))
       return false;
   }

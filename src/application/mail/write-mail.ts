@@ -1,5 +1,5 @@
 import type { MailName } from '../../domain/event-table.ts';
-import { fallbacksOf, LAST_LOCALE, withoutHidden } from '../../domain/text.ts';
+import { BASE_LOCALE, fallbacksOf, withoutHidden } from '../../domain/text.ts';
 import type { Mail } from '../ports/mailer.ts';
 import { filledTemplate, filledText, Html, html, type Templates, textsIn } from '../templates.ts';
 
@@ -56,7 +56,7 @@ export const writeMail = (
   { brand, defaultLocale }: MailSettings,
   { template, values, locale }: MailToWrite,
 ): MailText => {
-  const found = fallbacksOf(locale, defaultLocale).find((each) => texts.get(each)?.mails?.[template]) ?? LAST_LOCALE;
+  const found = fallbacksOf(locale, defaultLocale).find((each) => texts.get(each)?.mails?.[template]) ?? BASE_LOCALE;
   const ofReader = `${locale}-`.startsWith(`${found}-`) ? (locale ?? found) : found;
   const { direction = '', footer = '', parts, mails } = textsIn(texts, ofReader);
   const { subject, body } = partsOf(mails?.[template] ?? [], parts);

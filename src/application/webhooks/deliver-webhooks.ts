@@ -100,7 +100,7 @@ const settle = async (
   delivery: Delivery,
   outcome: 'delivered' | 'given-up',
 ) => {
-  await transactions.run((stores) => webhooks.settleDelivery(stores.records, delivery, outcome, clock.now()));
+  await transactions.run((stores) => webhooks.finishDelivery(stores.records, delivery, outcome, clock.now()));
   report?.('webhook', outcome, delivery);
 };
 

@@ -70,7 +70,7 @@ const hookPages = (key: KeyPair['privateKey']): Page[] => {
   ];
 };
 
-/** Names the `kid` and the use of each key in the environment. @throws ConfigError when the service would not start */
+/** Names the `kid` and the use of each key in the environment. @throws ConfigError if the service would not start with it */
 const describeKeys = async (env: Env): Promise<string> => {
   const config = parseConfig(env);
   const { keys: pairs } = config;
@@ -83,7 +83,7 @@ const describeKeys = async (env: Env): Promise<string> => {
 
 /**
  * Encrypts the secrets of all factors with the first key of FACTOR_KEYS, also while instances run. It can be repeated.
- * @throws CommandError when some cannot be decrypted. These stay as they are.
+ * @throws CommandError if some secrets cannot be decrypted: they stay as they are, after all others were encrypted
  */
 const encryptAgain = async (env: Env): Promise<Answer> => {
   const { factorKeys } = parseConfig(env);

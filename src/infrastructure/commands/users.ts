@@ -80,7 +80,7 @@ export const users = (overrides: StorageOverrides = {}): Command => {
           if (name === undefined) return exportAll({ config: parseConfig(env), terminal, out, yes });
           return withUser(env, name, async (accounts, found) => {
             const data = await accountData(accounts, found, accounts.clock.now());
-            // The export is for the user, who does not learn the names of operators.
+            // The export is for the user, who must not learn the names of operators.
             const events = (await eventsData(accounts.records, found.id)).map(withoutOperatorName);
             return { text: jsonLine({ ...data, events }) };
           });
@@ -107,7 +107,7 @@ const endSessions = (ofUser: Action, ofAll: Action): Action => ({
   },
 });
 
-/** Epoch milliseconds. A time without a zone is in UTC, as those in the log and in the tables. */
+/** Reads a time as epoch milliseconds. A time without a zone is in UTC, like the times in the log and in the tables. */
 const timeIn = (option: string, text: string | undefined): number | null => {
   if (text === undefined) return null;
   const time = date.parse(/T[\d:.]+$/.test(text) ? `${text}Z` : text);
@@ -119,7 +119,7 @@ const timeIn = (option: string, text: string | undefined): number | null => {
 const LATEST = 50;
 const MORE = `These are the latest ${LATEST}. For older ones use --since or --until.\n`;
 
-/** @param since epoch milliseconds; without a range, the latest events are listed. */
+/** Lists events from `since` to `until` (epoch milliseconds), or if both are `null`, the latest ones. */
 export const eventsAnswer = (userId: string, all: readonly EventData[], since: number | null, until: number | null) => {
   const isLatest = since === null && until === null;
   const events = isLatest ? all.slice(0, LATEST) : all.filter(({ at }) => at >= (since ?? at) && at <= (until ?? at));

@@ -25,7 +25,7 @@ const withWebhook = (env: Env, given: string | undefined, work: Work) =>
     return work(found, accounts, config);
   });
 
-/** Describes a webhook. @param once what is shown this time alone */
+/** Describes a webhook. @param once members that are shown only when the webhook is added, or its key changes */
 const answerOf = (webhook: Webhook, once: { readonly secret?: string; readonly activeAt?: number } = {}): Answer => {
   const { secret, activeAt } = once;
   const { id, url, types, publicKey, hasSecret, createdAt, disabledAt } = webhook;
@@ -56,7 +56,7 @@ const typesIn = (given: string | undefined): readonly WebhookType[] | null => {
   return types;
 };
 
-/** @throws CommandError for a URL that no attempt would be sent to. A host that cannot be resolved yet is accepted. */
+/** Checks the argument URL. A host that cannot be resolved yet is accepted. @throws CommandError for a URL to which the service would send nothing */
 const urlIn = async (given: string, { webhookAllowedNetworks }: Config): Promise<string> => {
   const url = pageUrl.parse(given);
   if (url === undefined)
@@ -79,7 +79,7 @@ const add = async (given: string, options: { types: string | undefined; 'with-se
     const times = { createdAt: clock.now(), rotatedAt: null, disabledAt: null };
     const webhook = { ...of, url, types, keyNumber: 1, publicKey, ...times };
     await records.insert('webhooks', webhook);
-    // Later events are stored by transactions that see the webhook.
+    // `activeAt` is a time after the insertion: the transactions of later events see the webhook.
     return answerOf(webhook, { ...(secret && { secret }), activeAt: clock.now() });
   });
 

@@ -9,12 +9,12 @@ import type { Config } from '../config.ts';
 import type { OpenStorage } from '../open-sql.ts';
 import type { Overrides } from './ports.ts';
 
-/** What is known of a storage whose connection belongs to the caller. */
+/** The defaults for a storage of the caller, whose connection the service neither checks nor closes. */
 const UNWATCHED = { checks: [], clock: systemClock, connections: () => null, close: async () => undefined };
 
 /**
- * Opens the storage of DATABASE_URL, unless the caller brings one. Rotations whose outcome is unknown are reverted (ADR 0003).
- * @throws Error that names the setting at fault, and the reason.
+ * Opens the caller's storage, or the storage of DATABASE_URL. Its `sessions` revert rotations whose outcome is unknown (ADR 0003).
+ * @throws Error that names the setting at fault, and the reason
  */
 export const openStorage = async (
   config: Config,
@@ -37,7 +37,7 @@ export const openStorage = async (
 
 const openDatabase = async (config: Config, logger: Logger, tables?: OwnTables): Promise<OpenStorage> => {
   for (const warning of config.databaseWarnings) logger.warn(warning);
-  // Imported only without a storage of the caller: Kysely and the drivers are slow to load.
+  // Loaded only if the caller has no storage, since Kysely and the drivers are slow to load.
   const { openSql } = await import('../open-sql.ts');
   const { database, migrateOnStart: migrate } = config;
   const onFailOver = (host: string, err: unknown) => logger.warn({ err, host }, 'the database is used at another host');
@@ -45,7 +45,7 @@ const openDatabase = async (config: Config, logger: Logger, tables?: OwnTables):
   return openSql(options, { migrate, tables: withOwnTables(tables, database.tablePrefix) });
 };
 
-/** @throws Error when a table of the application is missing, or has not all of its columns. */
+/** @throws Error if a table of the application is missing, or lacks a column */
 export const assertHasTables = async ({ records }: Storage, tables: OwnTables = {}): Promise<void> => {
   const own = ownRecords(records);
   for (const [name, { key }] of Object.entries(tables))

@@ -100,10 +100,10 @@ const EVERYWHERE: Rules = {
     env.ACCOUNT_PAGES_URL !== undefined && !mayCall(env, env.ACCOUNT_PAGES_URL),
 };
 
-/** What weakens the service, or is probably a mistake (ADR 0020). */
+/** Settings that weaken the service, or are probably a mistake (ADR 0020). */
 export const WARNINGS: Rules = { ...inProduction(IN_PRODUCTION), ...EVERYWHERE };
 
-/** Warnings about DATABASE_URL. @param given has the variables that the driver reads itself */
+/** Warnings about DATABASE_URL. @param given the environment, with the variables that the driver reads itself */
 export const databaseWarnings = (given: Env): Rules =>
   inProduction({
     'DATABASE_URL is unset: SQLite is for one machine': (env) => env.DATABASE_URL === undefined,
@@ -119,7 +119,7 @@ export const databaseWarnings = (given: Env): Rules =>
 
 /**
  * Whether an attacker on the network could read the traffic to PostgreSQL, or impersonate it.
- * @param environment PGSSLMODE, which node-postgres uses when the URL does not configure TLS.
+ * @param environment PGSSLMODE, which the driver uses if the URL does not configure TLS
  */
 const isInsecure = (url: URL, environment: string | undefined): boolean => {
   const given = (name: string) => url.searchParams.get(name) ?? undefined;

@@ -7,13 +7,15 @@ import { inBatches } from '../batches.ts';
 import { CommandError, fileExists } from '../command-error.ts';
 
 const LINE = /^(?<digest>[0-9A-F]{40}):(?<count>\d{1,12})$/i;
+/** Entries that are written at once. */
 const AT_ONCE = 100_000;
 
 /**
- * Makes the file of `leakedPasswordsOf` out of public lists of SHA-1 hashes: a file with lines of `HASH:COUNT` in ascending order, or a directory with
- * a file for each range, which is named by the first five digits and has lines of `REST:COUNT`.
- * @param least passwords with a lower count are left out
- * @throws CommandError; Error of the system. Then there is no file.
+ * Makes the file that `leakedPasswordsOf` reads, from a public list of SHA-1 hashes. After an error, there is no file.
+ * @param from a file with lines of `HASH:COUNT` in ascending order, or a directory with a file for each range, which is named by the first five digits of
+ *   its hashes and has lines of `REST:COUNT`
+ * @param least the least count of a password that is not left out
+ * @throws CommandError; Error of the operating system
  */
 export const makeLeaked = async (from: string, file: string, least: number) => {
   const draft = `${file}.part-${process.pid}`;

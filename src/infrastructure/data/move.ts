@@ -11,7 +11,7 @@ import { CommandError } from '../command-error.ts';
 import { assertHasDatabase, assertNotNewer, noTables } from './databases.ts';
 import { type Compared, compareRows, type Databases, type RowCounts, TABLE_NAMES } from './rows.ts';
 
-/** The variable that names the source, as DATABASE_URL names the target. */
+/** The variable with the URL of the source. DATABASE_URL is the target. */
 export const MOVE_FROM = 'MOVE_FROM';
 
 type Options = {
@@ -23,9 +23,9 @@ type Options = {
 };
 
 /**
- * Copies every row of a database to another, and makes its tables first. The source is not changed.
- * @returns how many rows each table of the source has, and how many were copied, or with `dryRun` are missing
- * @throws CommandError: then the target has at most empty tables. Error: then the next run continues.
+ * Makes the tables in the target, and copies every row of the source. The source is not changed.
+ * @returns how many rows each table of the source has, and how many rows were copied, or with `dryRun` are missing in the target
+ * @throws CommandError before a row is copied; any other Error after that, so that another run has to continue
  */
 export const move = async ({ source, target, dryRun, onProgress }: Options) => {
   if (placeOf(source) === placeOf(target))
@@ -48,7 +48,7 @@ export const move = async ({ source, target, dryRun, onProgress }: Options) => {
     for (const table of await from.ownTables())
       onProgress(`${table}: left out. It is a table of an application: copy it by the tools of the database.`);
     if (dryRun) {
-      // SQLite would create a file.
+      // A target that does not exist is not opened, since SQLite would create the file.
       const to = target.kind === 'sqlite' && !existsSync(target.path) ? null : await open(target, false);
       const isEmpty = to === null || (await stateOf(to, 'The target')) === 'empty';
       return { moved: false, ...(await examineRows({ source: from.records, target: isEmpty ? EMPTY : to.records })) };
@@ -65,7 +65,7 @@ const placeOf = (options: DatabaseOptions) => (options.kind === 'sqlite' ? resol
 
 const EMPTY: Source = { list: async () => [] };
 
-/** @throws CommandError unless it has no tables, or those of this version. */
+/** Whether a database has no tables yet, or those of this version. @throws CommandError if it has tables of another version */
 const stateOf = async (database: Database, called: string): Promise<'empty' | 'current'> => {
   const pending = await assertNotNewer(database, called);
   if (pending.includes('tables')) return 'empty';
@@ -80,14 +80,14 @@ type Copying = {
   readonly onProgress: (line: string) => void;
 };
 
-/** Rows of a table between two lines of progress. */
+/** The number of rows of a table between two lines of progress. */
 const PROGRESS_INTERVAL = 20 * BATCH;
 
 /**
- * Copies every row that the target does not have. Rows that an earlier call has copied stay. First it compares all rows, and writes nothing if the
- * target has rows that the source has not. Then it inserts missing rows, a batch in one transaction. At the end it compares all rows again.
- * @returns how many rows each table has, and how many were copied now
- * @throws CommandError when the target has other rows; Error that names the table of a row that cannot be stored
+ * Copies every row that the target lacks, for instance because an earlier call was interrupted. First it compares all rows, and writes nothing if the
+ * target has a row that the source lacks. Then it inserts the missing rows, each batch in a transaction. At the end it compares all rows again.
+ * @returns how many rows each table has, and how many this call has copied
+ * @throws CommandError if the target has other rows; Error that names the table of a row that cannot be stored
  */
 export const copyRows = async (copying: Copying): Promise<{ readonly rows: RowCounts; readonly copied: number }> => {
   const { onProgress } = copying;
@@ -107,7 +107,7 @@ export const copyRows = async (copying: Copying): Promise<{ readonly rows: RowCo
   return { rows: countsOf(after), copied };
 };
 
-/** Counts what `copyRows` would copy. */
+/** Counts the rows of each table, and the rows that `copyRows` would copy. */
 export const examineRows = async (databases: Databases) => {
   const compared = await compareAll(databases);
   const missing = Object.values(compared).reduce((sum, { rows, present }) => sum + rows - present, 0);
@@ -120,7 +120,7 @@ const compareAll = async (databases: Databases): Promise<AllCompared> => {
   const compared: [TableName, Compared][] = [];
   for (const table of TABLE_NAMES)
     compared.push([table, await withTableName(table, () => compareRows(table, databases))]);
-  // `Object.fromEntries` is typed to return any names.
+  // The cast: the type of `Object.fromEntries` does not keep the names.
   return Object.fromEntries(compared) as AllCompared;
 };
 
@@ -132,7 +132,7 @@ const changed = (): Error =>
     'The source has changed meanwhile: a service still uses it. Stop it, and begin again with an empty target.',
   );
 
-/** @returns how many rows were copied. */
+/** @returns the number of copied rows */
 const copyTable = async <Name extends TableName>(table: Name, { source, target, onProgress }: Copying) => {
   let batch: Stored<Name>[] = [];
   let copied = 0;
@@ -155,7 +155,7 @@ const copyTable = async <Name extends TableName>(table: Name, { source, target, 
   return copied;
 };
 
-/** Adds the name of the table to a failure, and why the database failed: the message of an AppError is for clients of the service. */
+/** Replaces an AppError by an Error with the name of the table and the database's reason: the message of an AppError is for clients of the service. */
 const withTableName = async <Result>(table: TableName, work: () => Promise<Result>): Promise<Result> => {
   try {
     return await work();

@@ -406,6 +406,12 @@ const RESULTS: Readonly<Record<string, Results>> = {
       return sending(member, 'step-up.code', { code: codeAt(secret, clock.now()) });
     },
   },
+  'step-up.recovery': {
+    success: async () => {
+      const { codes, ...member } = await withApp('/auth/step-up');
+      return sending(member, 'step-up.recovery', { recoveryCode: codes[0] ?? '' });
+    },
+  },
   'step-up.passkey': {
     success: async () => {
       const { key, ...member } = await withPasskey('/auth/step-up');
@@ -636,6 +642,7 @@ const SHOWN_TO: Readonly<Record<string, () => Promise<Visitor>>> = {
   'second-factor.mail-code': async () => (await newDevice()).visitor,
   'second-factor.recovery': async () => pendingOf(await withApp('/auth/account')),
   'step-up.code': () => withApp('/auth/step-up'),
+  'step-up.recovery': () => withApp('/auth/step-up'),
   'factors.app': async () => {
     const member = await memberAt('/auth/account/factors');
     await startApp(member);

@@ -1,7 +1,7 @@
 import { crypt64 } from './foreign-hash.ts';
 
 export type FirebaseConfig = {
-  /** Base64, as the two texts of the user are. */
+  /** Base64, as are `saltSeparator`, and the hash and the salt of a user. */
   readonly signerKey: string;
   readonly saltSeparator: string;
   readonly rounds: number;
@@ -9,21 +9,21 @@ export type FirebaseConfig = {
 };
 
 /**
- * The hash of a user of Firebase in a form of ./read-hash.ts. Firebase encrypts the project's signer key by AES in counter mode, with a key that scrypt
- * derives from the password. Here the signer key is removed by XOR, and the key stream that is left is stored.
+ * The hash of a user of Firebase in a form of ./read-hash.ts. Firebase's hash is the project's signer key, encrypted by AES in counter mode with a key
+ * that scrypt derives from the password. XOR with the signer key gives the key stream of AES, which is stored: so the signer key is not needed later.
  */
 export const firebaseHash = (user: { readonly hash: string; readonly salt: string }, config: FirebaseConfig) => {
   const [hash, signerKey] = [Buffer.from(user.hash, 'base64'), Buffer.from(config.signerKey, 'base64')];
-  // With another length, a part of the key stream is unknown. `readHash` refuses the empty key.
+  // If the lengths differ, a part of the key stream is unknown. Then the key is empty, and `readHash` refuses it.
   const keyStream =
     hash.length === signerKey.length ? hash.map((byte, at) => byte ^ (signerKey[at] ?? 0)) : Buffer.alloc(0);
   const salt = Buffer.concat([Buffer.from(user.salt, 'base64'), Buffer.from(config.saltSeparator, 'base64')]);
   return `$firebase-scrypt$ln=${config.memCost},r=${config.rounds}$${salt.toString('base64')}$${Buffer.from(keyStream).toString('base64')}`;
 };
 
-/** Characters of a hash of another system. The longest is of passport-local-mongoose, with a key of 512 bytes in hexadecimal. */
+/** Characters. The longest known hash of another system, of passport-local-mongoose, has a key of 512 bytes in hexadecimal. */
 export const MAX_HASH_LENGTH = 2048;
-/** A key of PBKDF2 may be cut: a longer key begins with the shorter one. */
+/** A longer key of PBKDF2 is cut to this length, since PBKDF2 derives shorter keys as the beginning of longer ones. */
 const PBKDF2_KEY_BYTES = 32;
 
 type Rewrite = (...fields: string[]) => string | null;
@@ -40,7 +40,7 @@ const pbkdf2Of = (digest: string, iterations: number, saltBytes: number, bytes: 
     ? pbkdf2(digest, iterations, bytes.subarray(0, saltBytes), bytes.subarray(saltBytes))
     : null;
 
-/** The first byte is the version. In version 3, the digest, the iterations and the length of the salt follow, of four bytes each. */
+/** Base64, whose first byte is 0 for version 2 and 1 for version 3. In version 3, digest, iterations and length of the salt follow, of four bytes each. */
 const aspNetIdentity: Rewrite = (text = '') => {
   const bytes = Buffer.from(text, 'base64');
   if (bytes[0] === 0) return pbkdf2Of('sha1', 1_000, 16, bytes.subarray(1));
@@ -49,13 +49,13 @@ const aspNetIdentity: Rewrite = (text = '') => {
   return pbkdf2(digest, bytes.readUInt32BE(5), bytes.subarray(13, 13 + saltBytes), bytes.subarray(13 + saltBytes));
 };
 
-/** One number has the logarithm of N, and r and p in a byte each. */
+/** `params` is a hexadecimal number: the binary logarithm of N, then r and p, of a byte each. */
 const springScrypt: Rewrite = (params = '', salt, key) => {
   const number = Number.parseInt(params, 16);
   return `$scrypt$ln=${number >> 16},r=${(number >> 8) & 255},p=${number & 255}$${salt}$${key}`;
 };
 
-/** A digest is followed by the salt, which stood behind the password. */
+/** Base64 of the digest and the salt. LDAP hashes the password followed by the salt. */
 const ldapDigest: Rewrite = (name = '', text = '') => {
   const bytes = Buffer.from(text, 'base64');
   const [algorithm, length] = LDAP[name.toUpperCase()] ?? ['', Number.NaN];
@@ -72,7 +72,7 @@ const LDAP: Partial<Record<string, readonly [algorithm: string, bytes: number]>>
 const supabaseFirebase: Rewrite = (ln, r, saltSeparator = '', signerKey = '', salt = '', hash = '') =>
   firebaseHash({ hash, salt }, { signerKey, saltSeparator, rounds: Number(r), memCost: Number(ln) });
 
-/** How other systems write hashes of the schemes of ./read-hash.ts. */
+/** Forms in which other systems write hashes of the schemes that ./read-hash.ts knows. A rewrite gets the groups of its pattern. */
 const FORMS: readonly (readonly [pattern: RegExp, rewrite: Rewrite])[] = [
   // Spring Security, DelegatingPasswordEncoder.
   [/^\{bcrypt\}(\$2[aby]\$.+)$/, (hash = '') => hash],
@@ -109,7 +109,7 @@ const FORMS: readonly (readonly [pattern: RegExp, rewrite: Rewrite])[] = [
   [/^\{(SHA|SSHA|SSHA256|SSHA512)\}([A-Za-z0-9+/]+={0,2})$/i, ldapDigest],
 ];
 
-/** The hash in a form of ./read-hash.ts. A text in no known form stays as it is, and is refused there. */
+/** Rewrites a hash of another system into a form of ./read-hash.ts. Returns a text of no known form unchanged; `readHash` refuses it then. */
 export const canonicalHash = (text: string): string => {
   if (text.length > MAX_HASH_LENGTH) return text;
   for (const [pattern, rewrite] of FORMS) {

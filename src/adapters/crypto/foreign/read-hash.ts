@@ -1,11 +1,12 @@
 import { crypt64, type ForeignHash, type HashProblem, limitProblem } from './foreign-hash.ts';
 
+/** Characters. */
 const MAX_LENGTH = 512;
 
 /**
- * Reads a password hash of another system. The forms are those of bcrypt, the PHC string format (argon2, scrypt, pbkdf2), passlib, Django, better-auth,
- * `$5$` and `$6$` of crypt(3), and what ./canonical-hash.ts and ./storable-hash.ts make. A digest is `md5$SALT$HEX`, or `md5-suffix$SALT$HEX` if the
- * salt stands behind the password, `md5-suffix64` with a salt in base64; the same for sha1, sha256 and sha512.
+ * Reads a password hash of another system, in a form of bcrypt, the PHC string format (argon2, scrypt, pbkdf2), passlib, Django, better-auth, `$5$` or
+ * `$6$` of crypt(3), or a form that ./canonical-hash.ts or ./storable-hash.ts writes. A digest is `md5$SALT$HEX`; `md5-suffix$SALT$HEX` if the salt
+ * stands behind the password; `md5-suffix64$SALT$HEX` with such a salt in base64. sha1, sha256 and sha512 have the same three forms.
  * @returns the parameters, or why the hash is refused. Never throws.
  */
 export const readHash = (text: string): ForeignHash | HashProblem => {
@@ -21,13 +22,13 @@ export const readHash = (text: string): ForeignHash | HashProblem => {
   return { problem: `has none of the known forms${scheme === undefined ? '' : `; its scheme is ${scheme}`}` };
 };
 
-/** The name of a scheme: `$6$`, `{SSHA}` or `sha512$`. It never matches what may be a salt. */
+/** The name of a scheme, such as `$6$`, `{SSHA}` or `sha512$`, for the message. The pattern is narrow, so that the message quotes no salt. */
 const SCHEME = /^(?:\$[\w-]{1,16}\$|\{[\w-]{1,24}\}|[\w-]{0,12}(?:sha|md5|crypt|pbkdf)[\w-]{0,12}[$:])/i;
 
 type Fields = Partial<Record<string, string>>;
 type Form = { readonly pattern: RegExp; readonly read: (fields: Fields) => ForeignHash | HashProblem };
 
-/** Base64. passlib writes `.` for `+`, and most systems leave out the padding. */
+/** Base64, in which passlib writes `.` for `+`, and most systems leave out the padding. */
 const SALT = '(?<salt>[A-Za-z0-9+/.]+={0,2})';
 const KEY = '(?<key>[A-Za-z0-9+/.]+={0,2})';
 const BCRYPT = String.raw`\$2[aby]\$(?<rest>\d\d\$[./A-Za-z0-9]{53})`;
@@ -35,7 +36,7 @@ const DIGEST = String.raw`(?<algorithm>md5|sha1|sha256|sha512|phpass)(?<suffix>-
 
 const bytes = (base64 = ''): Buffer => Buffer.from(base64.replaceAll('.', '+'), 'base64');
 
-/** Reads `m=65536,t=3,p=4` in any order. A value is NaN if its name is missing or repeated, or if it is no number of at most ten digits. */
+/** Reads parameters such as `m=65536,t=3,p=4` in any order. All are NaN if their number is wrong; one is if it is missing or not one to ten digits. */
 const numbers = <Name extends string>(text = '', ...names: Name[]): Record<Name, number> => {
   const given = text.split(',').map((part) => /^([a-z]+)=(\d{1,10})$/.exec(part));
   const isComplete = given.length === names.length;

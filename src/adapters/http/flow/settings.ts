@@ -1,7 +1,6 @@
 import { isStarted, type PageFacts, startedApp } from '../forms/page-facts.ts';
-import { AT_PROVIDER, CODES, ownText, type PageTable } from './rows.ts';
+import { AT_PROVIDER, CODES, hasPassword, ownText, type PageTable } from './rows.ts';
 
-const hasPassword = ({ payloads }: PageFacts): boolean => payloads['current-user']?.hasPassword === true;
 const mayConfirmByCode = ({ passwords }: PageFacts): boolean => passwords === 'optional';
 
 /** The password confirms a change; with PASSWORDS=optional, a code may do so, and does so without a password. */
@@ -9,6 +8,11 @@ const CONFIRMED = {
   password: (facts: PageFacts) => (mayConfirmByCode(facts) && !hasPassword(facts) ? 'left-out' : facts.passwords),
   code: (facts: PageFacts) => (!mayConfirmByCode(facts) ? 'left-out' : hasPassword(facts) ? 'optional' : 'required'),
 } as const;
+
+/** Whether a change of factors lacks a step-up, or for forms with a password, the second factor does. */
+const isLocked = ({ payloads }: Pick<PageFacts, 'payloads'>): boolean => payloads['current-user']?.missing !== null;
+const lacksFactor = ({ payloads }: Pick<PageFacts, 'payloads'>): boolean =>
+  payloads['current-user']?.missing?.acr !== undefined;
 
 /** Mails that code. */
 const CONFIRMATION = {
@@ -33,16 +37,17 @@ export const SETTINGS = {
     shows: ['current-user', 'sessions', 'passkey-options'],
     forms: {
       username: {
-        ...{ submits: 'change-username', fields: ['username'], ...SAVED, initial: ownText('username'), renames: true },
+        ...{ submits: 'change-username', fields: ['username'], ...SAVED, initial: ownText('username') },
+        ...{ renames: true, locked: isLocked },
       },
       email: {
         ...{ submits: 'change-email', fields: ['email', 'password', 'code'], ...SAVED, notice: 'email' },
-        ...{ requirements: CONFIRMED, initial: ownText('email') },
+        ...{ requirements: CONFIRMED, initial: ownText('email'), locked: lacksFactor },
       },
       'confirmation-code': { ...CONFIRMATION, leadsTo: 'account', buttonOf: 'email', keeps: ['email'] },
       password: {
         ...{ submits: 'change-password', fields: ['currentPassword', 'newPassword'], ...SAVED, notice: 'password' },
-        offered: hasPassword,
+        ...{ offered: hasPassword, locked: lacksFactor },
       },
       language: { submits: 'change-current-user', fields: ['locale'], ...SAVED, initial: ownText('locale') },
       session: { submits: 'end-session', fields: [], ...ENDED },
@@ -90,7 +95,7 @@ export const SETTINGS = {
     forms: {
       delete: {
         ...{ submits: 'delete-account', fields: ['password', 'code'], requirements: CONFIRMED },
-        notice: 'deleted',
+        ...{ notice: 'deleted', locked: lacksFactor },
         leadsTo: 'log-in',
         offered: (facts) => mayConfirmByCode(facts) || hasPassword(facts),
       },

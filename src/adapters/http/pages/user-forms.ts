@@ -2,7 +2,7 @@ import { filledText, Html, html, NOTHING } from '../../../application/templates.
 import { hasPasskeys } from '../flow/rows.ts';
 import { type Form, PAGES, pathOf, takesProof, usedAs } from '../forms/flow.ts';
 import { pathIn } from './layout.ts';
-import { isOffered, type PageView, type Texts } from './page-view.ts';
+import { isOffered, type PageView, type Texts, targetIn } from './page-view.ts';
 import { FIELDS, fieldOf, hasToBeSent, languageName, requirementOf } from './user-fields.ts';
 
 /** Icons of buttons, of 24 × 24, by the names of providers in OIDC_PROVIDERS: in the colour of the text, or in those that the provider demands. */
@@ -48,12 +48,11 @@ const placeOf = (part: string): Html => {
 };
 
 /** Where a success leads that offers a passkey. */
-const offerOf = ({ to, site, ...facts }: PageView, { offersPasskey }: Form): Html => {
+const offerOf = (shown: PageView, { offersPasskey }: Form): Html =>
   // There is no offer on the way to a page of the service.
-  if (!offersPasskey?.({ ...facts }) || to?.startsWith('/')) return NOTHING;
-  const path = pathIn(site, PAGES['new-passkey'].path);
-  return html` data-offers="${to === undefined ? path : `${path}?${new URLSearchParams({ to })}`}"`;
-};
+  !offersPasskey?.(shown) || shown.to?.startsWith('/')
+    ? NOTHING
+    : html` data-offers="${pathIn(shown.site, PAGES['new-passkey'].path)}${targetIn(shown)}"`;
 
 /** Attributes for the script. Without the script, a form for a passkey stays hidden. */
 const scriptOf = (shown: PageView, form: Form): Html => {
@@ -119,6 +118,12 @@ const presentOf = ({ payloads, texts, locale }: PageView, form: string): Html =>
   return words[form] ?? NOTHING;
 };
 
+/** In place of a form that is locked. */
+const changeOf = (shown: PageView, name: string): Html => {
+  const { common, pages } = shown.texts;
+  return html`${presentOf(shown, name)} <button aria-label="${common.change ?? ''}: ${pages[shown.name]?.[name] ?? ''}">${common.change ?? ''}</button>`;
+};
+
 /** @param values of fields, and of hidden ones @param item the name of what the form changes, in a list */
 export const formOf = (shown: PageView, name: string, values: Texts = {}, item?: string): Html => {
   const form = PAGES[shown.name].forms[name] as Form;
@@ -128,10 +133,14 @@ export const formOf = (shown: PageView, name: string, values: Texts = {}, item?:
   const takesFields = form.submits === 'register';
   const hidden = Object.entries({ once: shown.once, ...(to !== undefined && { to }), ...values });
   const pace = form.paced ? html` class="again${state?.notice === undefined ? '' : ' wait'}"` : NOTHING;
-  const whole = html`<form method="post" action="${action}" data-form="${key}"${takesFields ? html` id="register"` : NOTHING}${pace} ${scriptOf(shown, form)}>
-${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${nameBeside(shown, form)}${toldOf(shown, form)}${form.fields.filter((field) => requirementOf(shown, name, field) !== 'left-out').map((field) => fieldOf(shown, name, field, values))}${buttonOf(shown, name, values, item)}${otherButtons(shown, name)}
+  const isLocked = form.locked?.(shown) === true;
+  const isRow = isLocked && form.foldedBehind !== undefined;
+  const fields = isLocked ? [] : form.fields.filter((field) => requirementOf(shown, name, field) !== 'left-out');
+  const button = isRow ? changeOf(shown, name) : buttonOf(shown, name, values, item);
+  const whole = html`<form method="post" action="${action}" data-form="${key}"${takesFields ? html` id="register"` : NOTHING}${isRow ? html` class="row"` : pace} ${scriptOf(shown, form)}>
+${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${nameBeside(shown, { ...form, fields })}${toldOf(shown, form)}${fields.map((field) => fieldOf(shown, name, field, values))}${button}${isLocked ? NOTHING : otherButtons(shown, name)}
 </form>`;
-  if (form.foldedBehind === undefined) return whole;
+  if (form.foldedBehind === undefined || isRow) return whole;
   return html`<details${hasToBeSent(shown, name, values) ? html` open` : NOTHING}>
 <summary>${presentOf(shown, name)} <span>${texts.common[form.foldedBehind] ?? ''}</span></summary>
 ${whole}

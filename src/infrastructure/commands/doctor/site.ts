@@ -11,8 +11,9 @@ export const cookie = ({ config, env }: SetUp): Findings => {
   return [ofService(config), ofOrigins(config)].flat();
 };
 
-/** Examines whether browsers may keep the key of a session (ADR 0006). */
-export const device = ({ config: { boundCookieLifetime, deviceBinding } }: SetUp): Finding =>
+/** Examines whether the service asks browsers to keep the key of a session (ADR 0006). */
+export const device = ({ config: { boundCookieLifetime, deviceBinding, jwtBinding } }: SetUp): Findings => [
+  ...(jwtBinding ? [BOUND_TOKENS] : []),
   boundCookieLifetime === null
     ? note(
         'device.page-keys',
@@ -21,7 +22,14 @@ export const device = ({ config: { boundCookieLifetime, deviceBinding } }: SetUp
           : 'Browsers are not asked to keep the key of a session, only pages make one.',
         'Device Bound Session Credentials need DEVICE_BINDING, an https BASE_URL and JWT_REFRESH_COOKIE_SECURE=true.',
       )
-    : ok('device.browser-keys', 'Browsers that can keep the key of a session are asked to.');
+    : ok('device.browser-keys', 'Browsers that can keep the key of a session are asked to.'),
+];
+
+const BOUND_TOKENS = note(
+  'device.bound-tokens',
+  'Access tokens are bound to the key of their session. Whether other services that accept them demand its proofs is unknown.',
+  'See that each of them does: docs/verify-tokens.md, "Tokens that are bound to a key".',
+);
 
 const ofService = ({ baseUrl, refreshCookie: { secure } }: Config): Findings => {
   const service = new URL(baseUrl);
@@ -96,7 +104,7 @@ const registrableDomain = (host: string): string => getDomain(host, { allowPriva
 const COUNT =
   'Count the proxies that append to X-Forwarded-For, and set TRUST_PROXY to their number: docs/deploy.md, "Reverse proxy".';
 
-/** Examines whether the configuration finds the client address. */
+/** Examines whether TRUST_PROXY lets the service find the addresses of clients. */
 export const proxy = ({ config: { nodeEnv, baseUrl, trustProxy } }: SetUp): Findings => {
   const isHttps = baseUrl.startsWith('https:');
   if (trustProxy > 0 && isHttps)
@@ -112,7 +120,7 @@ export const proxy = ({ config: { nodeEnv, baseUrl, trustProxy } }: SetUp): Find
       'Set TRUST_PROXY=0 if clients reach the service directly.',
     );
   if (!isHttps) return ok('proxy.none', 'No proxy is trusted: the client address is that of the connection.');
-  // In production, there is the warning configuration.TRUST_PROXY.
+  // In production, the finding configuration.TRUST_PROXY warns of it.
   if (nodeEnv === 'production') return [];
   return warning(
     'proxy.untrusted',

@@ -41,7 +41,7 @@ const examined = async (options: DatabaseOptions, { config, invalidNames }: SetU
     );
   try {
     const findings = await findingsOf(opened, config);
-    // An invalid key, and tables that cannot be read, have findings of their own.
+    // Without findings about webhooks if the key is invalid or the tables cannot be read: other findings say so.
     const ofWebhooks = invalidNames.has('HOOK_PRIVATE_KEY') ? [] : await webhooks(opened, config).catch(() => []);
     return [...findings, ...ofWebhooks];
   } finally {
@@ -49,7 +49,7 @@ const examined = async (options: DatabaseOptions, { config, invalidNames }: SetU
   }
 };
 
-/** @throws Error of the system if a file is in the way of the directory */
+/** Whether a file exists. @throws Error of the operating system if that cannot be found out */
 const isThere = (path: string): boolean => {
   try {
     accessSync(path);
@@ -73,7 +73,10 @@ const missing = (path: string, migrateOnStart: boolean): Finding => {
   return problem(id, `${seen}, ${why}`, 'Run `npx tandem migrate`.');
 };
 
-const findingsOf = async ({ examine, ping, pingOthers, readTime }: Database, { migrateOnStart }: Config) => {
+const findingsOf = async (
+  { examine, ping, pingOtherTables: pingOthers, readTime }: Database,
+  { migrateOnStart }: Config,
+) => {
   const { version, mayCreate, schema } = await examine();
   const findings = [ok('database.reachable', `${version} responds.`)];
   if (!schema.pending.includes('tables'))
@@ -109,7 +112,7 @@ const migrations = ({ pending }: SchemaState, migrateOnStart: boolean, mayCreate
   return problem(id, `${seen} ${why}: no start applies them.`, 'Run `npx tandem migrate` with a role that may.');
 };
 
-/** Whether this instance can sign for all webhooks. Without webhooks, there is no finding. */
+/** Examines whether this instance can sign for all webhooks. There is no finding if there are no webhooks. */
 const webhooks = async ({ records }: Pick<Database, 'records'>, config: Config): Promise<Finding[]> => {
   const id = 'database.webhooks';
   const rows = await records.list('webhooks', { order: ['id'] });
@@ -127,12 +130,12 @@ const webhooks = async ({ records }: Pick<Database, 'records'>, config: Config):
   ];
 };
 
-/** Times in access tokens are whole seconds. */
+/** Smaller differences do not matter, since times in access tokens are whole seconds. */
 const NOTICEABLE_MS = 1_000;
 
 /**
- * Compares the clocks. The service uses that of its database, so a difference is only a warning.
- * @param other epoch milliseconds of the database, read between `before` and `after` of this machine
+ * Compares the clocks of this machine and of the database. The service uses the clock of the database, so a difference is only a warning.
+ * @param other epoch milliseconds of the database, read between the times `before` and `after` of this machine
  */
 export const clockFinding = (before: number, other: number, after: number): Finding => {
   const id = 'database.clock';
@@ -147,7 +150,7 @@ export const clockFinding = (before: number, other: number, after: number): Find
   );
 };
 
-/** Examines a Redis, or all masters of a cluster. It connects and counts as the service does. */
+/** Examines a Redis server, or all masters of a cluster, with the connection and the commands that the service uses. */
 export const redis = async ({ config: { redisUrl } }: SetUp): Promise<Findings> => {
   if (redisUrl === null)
     return note('redis.none', 'REDIS_URL is unset: each instance counts for itself.', 'Set it for several instances.');
@@ -171,10 +174,10 @@ export const redis = async ({ config: { redisUrl } }: SetUp): Promise<Findings> 
   }
 };
 
-/** Examines a node. Leaves out what INFO says if the user may not run it. */
+/** Examines a server of Redis. If the user may not run INFO, the findings that it would give are missing. */
 const ofNode = async (node: Redis): Promise<Finding[]> => {
   const { options, stream } = node;
-  // With sentinels, the address is that of the master that they have named.
+  // With sentinels, the options lack the address of the master, but the connection has it.
   const [host, port] = options.sentinels ? [stream.remoteAddress, stream.remotePort] : [options.host, options.port];
   const address = `${host}:${port}`;
   const info = await infoOf(node).catch((): Info => new Map());

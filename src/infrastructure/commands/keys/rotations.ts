@@ -10,12 +10,12 @@ import type { Env } from '../../config/variables.ts';
 import { parseConfig } from '../../config.ts';
 import { newFactorKey, newPair, privatePem, publicPem } from '../../keys.ts';
 
-/** A file that is made, or printed. */
+/** A text that is written to a new file of this name, or printed below it. */
 export type Page = { readonly name: string; readonly text: string };
 
 /**
- * A line of an environment file that Node, Docker, Compose, Kubernetes, systemd and shells read alike. systemd and shells need quotes around a PEM.
- * Docker and Kubernetes keep them, and the service removes them.
+ * A line of an environment file that Node.js, Docker, Compose, Kubernetes, systemd and shells can read. systemd and shells need the quotes around a PEM;
+ * Docker and Kubernetes pass the quotes on, and the service removes them.
  */
 export const envLine = (name: string, value: string): string => {
   const line = value.trimEnd().replaceAll('\n', String.raw`\n`);
@@ -23,9 +23,9 @@ export const envLine = (name: string, value: string): string => {
 };
 
 /**
- * Writes all pages or none to a new directory that only its owner can read.
- * @returns their paths, or without a directory the pages themselves.
- * @throws Error when the path exists and is not an empty directory.
+ * Writes pages to a new directory that only its owner can read: all of them, or after an error none.
+ * @returns the paths of the files, or if no directory is given, the pages as one text
+ * @throws Error if the path exists and is not an empty directory, or cannot be written
  */
 export const writePages = async (directory: string | undefined, pages: readonly Page[]): Promise<string> => {
   if (directory === undefined) return pages.map(({ name, text }) => `# ${name}\n${text}`).join('\n');
@@ -44,8 +44,8 @@ export const writePages = async (directory: string | undefined, pages: readonly 
 };
 
 /**
- * Successors of the key pairs in the environment, and instructions to introduce them in three steps, without logging anybody out.
- * @throws ConfigError, or Error when the environment has no keys
+ * Makes successors of the key pairs in the environment, with instructions to introduce them in three steps, without logging anybody out.
+ * @throws ConfigError, or Error if the environment has no keys
  */
 export const rotateKeys = async (env: Env): Promise<Page[]> => {
   const { keys, jwtAccessExpiresIn, jwtRefreshExpiresIn } = parseConfig(env);
@@ -100,9 +100,9 @@ const RETIRE = [
 ];
 
 /**
- * Makes a key for the secrets of authenticator apps. If the environment has keys, it comes with instructions to introduce it in three steps. In
- * each of them, every instance can decrypt all secrets.
- * @throws ConfigError, or Error when there are too many keys
+ * Makes a key for the secrets of authenticator apps. If the environment already has keys, the new one comes with instructions to introduce it in three
+ * steps, during which every instance can decrypt all secrets.
+ * @throws ConfigError, or Error if there are too many keys
  */
 export const makeFactorKey = (env: Env): Page[] => {
   const old = (parseConfig(env).factorKeys ?? []).map((key) => key.toString('base64url'));

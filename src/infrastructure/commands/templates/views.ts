@@ -27,7 +27,7 @@ const event = {
 };
 
 const PLAIN: Partial<Payloads> = {
-  'current-user': { ...user, secondFactor: false, passkeys: 0, hasPassword: false },
+  'current-user': { ...user, secondFactor: false, passkeys: 0, hasPassword: false, missing: null },
   sessions: [{ ...session, id: '1', name: 'Firefox 153 on Linux', current: true }],
   factors: { passkeys: [], totp: [], recoveryCodes: 0 },
   events: { events: [], next: null },
@@ -35,7 +35,7 @@ const PLAIN: Partial<Payloads> = {
   identities: [],
 };
 const FULL: Partial<Payloads> = {
-  'current-user': { ...user, secondFactor: true, passkeys: 2, hasPassword: true },
+  'current-user': { ...user, secondFactor: true, passkeys: 2, hasPassword: true, missing: null },
   sessions: [
     { ...session, id: '1', name: 'Firefox 153 on Linux', current: true, binding: 'device' },
     { ...session, id: '2', name: 'Safari 27 on iPhone', remembered: true },
@@ -71,7 +71,7 @@ const SHOWN_ONCE: Readonly<Record<string, object>> = {
 
 type FormOutcome = { readonly page: PageName; readonly title: string; readonly state: Omit<PageState, 'page'> };
 
-/** What a form leads to: its page with errors, notices on later pages, and what is shown once. */
+/** The pages to which a form can lead: its own with errors, the next ones with a notice, and the one that shows a secret once. */
 const outcomesOf = (page: PageName, name: string, form: Form): readonly FormOutcome[] => {
   const { leadsTo, otherwise, accepted, notice, shows, fields, keeps = [] } = form;
   const failed = fields.filter((field) => field !== 'credential').map((field) => ({ field, code: 'other' }));
@@ -105,7 +105,7 @@ const OTHERS: readonly View[] = [
   },
 ];
 
-/** Every page: plain, with filled lists, and after each outcome of a form. */
+/** Views of every page: with empty lists, with full ones, and after each outcome of a form. */
 export const views = (): readonly View[] => {
   const pages = Object.entries<Page>(PAGES) as [PageName, Page][];
   const outcomes = pages.flatMap(([page, { forms }]) =>
@@ -130,7 +130,7 @@ export const views = (): readonly View[] => {
   });
 };
 
-/** Values of all placeholders, as a mail could have them. */
+/** Made-up values for the placeholders of all mails. */
 export const madeUpValues = (name: MailName, pagesUrl: string): Readonly<Record<string, MailValue>> => {
   const link = (page: string) => `${pagesUrl}/${page}#token=Yt2mJ8o1Jm3q4Wn0zQe7Rk5sXc9uVb6aLd1fGh2iKj4`;
   const time = AT;

@@ -10,7 +10,7 @@ import { printable } from '../../texts.ts';
 import { type Action, action, withTimes } from '../command.ts';
 import type { Opening } from './open-accounts.ts';
 
-/** The title of each column, and the member of a row that it shows. */
+/** Titles of columns, each with the member of a row that the column shows. */
 type Columns = Readonly<Record<string, string>>;
 
 const cellOf = (value: unknown): string => {
@@ -25,7 +25,7 @@ const aligned = (lines: readonly (readonly string[])[]): string => {
   return padded.map((line) => `${line.trimEnd()}\n`).join('');
 };
 
-/** A line of titles, and a line for each row. Times are in UTC, as in the log. */
+/** A table as text: a line of titles, and a line for each row. Times are in UTC, as in the log. */
 const table = (rows: readonly object[], columns: Columns): string => {
   const shown = rows.map((row) => Object(withTimes('', row)));
   const members = Object.values(columns);

@@ -1,14 +1,14 @@
 import { decodeObject } from '../../src/adapters/crypto/jws.ts';
 import { kernel, SECOND } from './kernel.ts';
 
-/** What is asked and answered, and the tokens in it. */
+/** Requests, answers, and the tokens in them. */
 
 export const [BASE, APPLICATION] = ['https://auth.example.com', 'https://app.example.com'];
 export const REFRESH = '/auth/refresh-token';
 
 type Texts = Readonly<Record<string, string>>;
 export type Asked = { readonly method: string; readonly path: string; readonly address: string } & Sent;
-/** `origin`: `null` for a page of the service itself. */
+/** `origin` is `null` if the request comes from a page of the service itself. */
 export type Sent = { readonly headers?: Texts; readonly body?: string | undefined; readonly origin?: string | null };
 export type Answer = { readonly status: number; readonly headers: Texts; readonly cookies: string[]; body: string };
 export const json = (body: object) => ({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
@@ -19,7 +19,7 @@ export const claimsOf = (token = ''): Texts => partOf(token, 1) ?? {};
 export const isLive = (token?: string): boolean => Number(claimsOf(token).exp) * SECOND > kernel.time;
 const refreshTokenIn = (cookies = ''): string | undefined => /\brefresh_token=([\w.-]+)/.exec(cookies)?.[1];
 export const tokenIn = (answer?: Answer | null): string | undefined => refreshTokenIn(answer?.cookies.join());
-/** `id`: that of the session which asks. */
+/** The tokens of a request, and the `id` of their session. */
 export const tokensOf = ({ headers }: Asked) => {
   const [refresh, access] = [refreshTokenIn(headers?.cookie), headers?.authorization?.split(' ')[1]];
   return { refresh, access, id: sessionOf(access ?? refresh) };

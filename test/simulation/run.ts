@@ -12,17 +12,17 @@ import { ALL_WELL, instances, openInstance, outside } from './service.ts';
 import { steal } from './thief.ts';
 import { allBrowsers, type Person, passwordOf, people } from './visitor.ts';
 
-/** One world, from its beginning to the judgement in the end. */
+/** Runs one world, from its beginning to the judgement at its end. */
 
 export type Options = {
   readonly faults: readonly Fault[];
-  /** 0: what the seed decides. */
+  /** The length of the world; 0 if the seed decides it. */
   readonly days: number;
   readonly trace?: ((line: string) => void) | undefined;
 };
 export type Result = Awaited<ReturnType<typeof runWorld>>;
 
-/** @returns what decides what happens in it */
+/** Begins a world, and starts its instances. @returns the chance of the world */
 const begin = async (seed: number, { days, trace }: Options): Promise<Chance> => {
   const chance = await kernel.begin(seed);
   story.trace = trace;
@@ -37,7 +37,7 @@ const begin = async (seed: number, { days, trace }: Options): Promise<Chance> =>
   return chance;
 };
 
-/** All faults end. */
+/** Ends all faults, and judges that everybody can log in within a minute. */
 const repair = async (): Promise<void> => {
   world.isOver = true;
   Object.assign(database.faults, NO_FAULTS);
@@ -49,7 +49,7 @@ const repair = async (): Promise<void> => {
   const logIn = async (person: Person): Promise<void> => {
     const answer = await askForLogIn('10.8.8.8', person.name, passwordOf(person));
     if (answer && answer.status < 500) answered += 1;
-    // An instance may be starting.
+    // Tried again, since the instance may be starting.
     else kernel.after(5 * SECOND, () => void logIn(person));
   };
   for (const person of people) void logIn(person);
@@ -58,20 +58,20 @@ const repair = async (): Promise<void> => {
   await kernel.run(20 * MINUTE);
 };
 
-/** By how many entries maps and sets may have grown when all is quiet, by the files of src that make them; none in others. */
+/** By how many entries a map or set may have grown at the end of a world, by the file of src that makes it. In other files, none may have grown. */
 const BOUNDS: { readonly [file: string]: number } = {
   'adapters/crypto/jws.ts': 5_000,
   'adapters/limits/counts.ts': 200_000,
   'adapters/http/request/client.ts': 1_000,
   'application/login/refused-login-counter.ts': 5_000,
-  // Kinds of lines, methods, routes, webhooks.
+  // Their keys are kinds of lines, methods, routes, and webhooks.
   'adapters/http/logging/log-sampling.ts': 20,
   'adapters/http/stages/arrival.ts': 4,
   'adapters/http/stages/dispatch.ts': 200,
   'application/webhooks/deliver-webhooks.ts': 1,
 };
 
-/** What has to hold in the end. */
+/** Judges the rules that have to hold at the end of a world. */
 const judgeEnd = async (): Promise<void> => {
   for (const { name, tabs } of allBrowsers()) {
     const users = new Set([...tabs].map((tab) => tab.auth.user?.username));
@@ -80,7 +80,7 @@ const judgeEnd = async (): Promise<void> => {
   }
   const mails = () => database.rows('outbox').length;
   const hooks = () => database.rows('deliveries').filter(({ isWaiting }) => isWaiting).length;
-  // Retries take hours.
+  // Mails and events that have failed often are tried again only hours later.
   for (let hours = 0; hours < 12 && mails() + hooks() > 0; hours += 1) await kernel.run(HOUR);
   expect('no mail is lost', mails() === 0, () => `${mails()} wait`);
   expect('webhooks come at least once', hooks() === 0, () => `${hooks()} wait`);

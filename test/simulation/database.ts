@@ -22,42 +22,6 @@ const state = perWorld((chance) => ({
   }),
 }));
 
-/** The way of an instance to the database. */
-type Line = { isDead: boolean; isCut: boolean };
-/** One way over the network. What is sent over a cut line is lost, and both ends notice that some time later. */
-const travel = async (line: Line): Promise<void> => {
-  await kernel.sleep(state.chance.between(0.1, faults.latency));
-  if (!line.isDead && !line.isCut) return;
-  await kernel.sleep(STATEMENT_TIMEOUT);
-  throw failed('the line was cut');
-};
-
-/** There and back. */
-const askOver =
-  (line: Line): Send =>
-  async (by, work, changes) => {
-    const { chance } = state;
-    const there = async () => {
-      if (chance.happens(faults.failing)) throw failed('the connection broke');
-      await travel(line);
-      while (faults.isFrozen) await kernel.sleep(chance.between(10, 1_000));
-      if (faults.isDown) throw failed('the database is down');
-      if (changes && chance.happens(faults.refused)) throw failed('the database is read-only');
-      const result = await work();
-      await travel(line);
-      return result;
-    };
-    const late = Promise.withResolvers<never>();
-    const timer = kernel.after(STATEMENT_TIMEOUT, () => late.reject(failed('no answer in time')));
-    try {
-      return await Promise.race([by.orEnd(there()), late.promise]);
-    } finally {
-      timer.call = null;
-      // A process that has died gets to know nothing.
-      if (line.isDead) await new Promise(() => undefined);
-    }
-  };
-
 export const database = {
   faults,
   /** Sees each change of a table once it is committed. */
@@ -68,14 +32,38 @@ export const database = {
   rows: (table: TableName): Row[] => state.all.stored.all(table),
   /** Those that began before the last statement could have timed out. */
   oldTransactions: () => [...state.all.open].filter(({ since }) => since < kernel.now() - STATEMENT_TIMEOUT).length,
+  /** The way of an instance. What is sent over a line that is cut is lost, and both ends notice that some time later. */
   connect() {
-    const line: Line = { isDead: false, isCut: false };
-    const { records, close } = state.all.connect(askOver(line));
-    const kill = (): void => {
-      line.isDead = true;
-      close();
+    const line = { isDead: false, isCut: false };
+    const travel = async (): Promise<void> => {
+      await kernel.sleep(state.chance.between(0.1, faults.latency));
+      if (!line.isDead && !line.isCut) return;
+      await kernel.sleep(STATEMENT_TIMEOUT);
+      throw failed('the line was cut');
     };
-    return { line, records, kill };
+    const send: Send = async (by, work, changes) => {
+      const { chance } = state;
+      const thereAndBack = async () => {
+        if (chance.happens(faults.failing)) throw failed('the connection broke');
+        await travel();
+        while (faults.isFrozen) await kernel.sleep(chance.between(10, 1_000));
+        if (faults.isDown) throw failed('the database is down');
+        if (changes && chance.happens(faults.refused)) throw failed('the database is read-only');
+        const result = await work();
+        await travel();
+        return result;
+      };
+      const late = Promise.withResolvers<never>();
+      const timer = kernel.after(STATEMENT_TIMEOUT, () => late.reject(failed('no answer in time')));
+      try {
+        return await Promise.race([by.orEnd(thereAndBack()), late.promise]);
+      } finally {
+        timer.call = null;
+        // A process that has died gets to know nothing.
+        if (line.isDead) await new Promise(() => undefined);
+      }
+    };
+    return { line, ...state.all.connect(send) };
   },
   /** A fail-over loses the commits of the last milliseconds. @returns what was lost */
   forget(milliseconds: number): Change[] {

@@ -1,4 +1,4 @@
-import type { KeyPair, TokenKeys } from '../../src/adapters/crypto/token-keys.ts';
+import type { TokenKeys } from '../../src/adapters/crypto/token-keys.ts';
 import { testKeys } from '../support/keys.ts';
 import { database } from './database.ts';
 import { atRefresh } from './internet.ts';
@@ -27,10 +27,11 @@ const LASTING = {
   frozen: ['database', 'isFrozen', 1, 1, 50 * SECOND],
   down: ['database', 'isDown', 1, 1, 50 * SECOND],
   cut: ['instance', 'isCut', 1, 1, 40 * SECOND],
-  counts: ['outside', 'hasNoCounts', 1, 1],
+  counts: ['outside', 'counts', 0.3, 1],
   mail: ['outside', 'mail', 0.1, 1],
   replies: ['outside', 'replies', 0.01, 0.3],
   hooks: ['outside', 'hooks', 0.1, 1],
+  hookReplies: ['outside', 'hookReplies', 0.1, 1],
   providers: ['outside', 'providers', 0.1, 1],
   requests: ['line', 'lost', 0.05, 0.7],
   /** Twice as long is within the race window, so nobody is out by a slow line alone. */
@@ -49,13 +50,13 @@ const last = async (chance: Chance, [part, member, least, most, longest]: Lastin
   Object.assign(target, { [member]: before });
 };
 
-const restart = async (chance: Chance, at: number): Promise<void> => {
-  instances[at]?.kill();
-  await kernel.sleep(chance.spread(SECOND, 20 * SECOND));
-  instances[at] = await openInstance();
-};
-const restartAll = async (chance: Chance): Promise<void> => {
-  for (const at of instances.keys()) await restart(chance, at);
+/** One instance after the other. */
+const restart = async (chance: Chance, which: Iterable<number> = instances.keys()): Promise<void> => {
+  for (const at of which) {
+    instances[at]?.kill();
+    await kernel.sleep(chance.spread(SECOND, 20 * SECOND));
+    instances[at] = await openInstance();
+  }
 };
 
 const SUDDEN = {
@@ -73,24 +74,24 @@ const SUDDEN = {
   async kill(chance: Chance) {
     await atRefresh();
     await kernel.sleep(chance.spread(0.1, 500));
-    await restart(chance, chance.below(instances.length));
+    await restart(chance, [chance.below(instances.length)]);
   },
   /** Another version takes the place of each instance in turn. */
   async roll(chance: Chance) {
     const { settings } = deployment;
     settings.JWT_ACCESS_EXPIRES_IN = settings.JWT_ACCESS_EXPIRES_IN === '5m' ? '15m' : '5m';
-    await restartAll(chance);
+    await restart(chance);
   },
   /** All know the new keys before one signs with them. */
   async rotate(chance: Chance) {
     const [former, next] = [deployment.keys, testKeys()];
     for (const [own, other] of [[former, next] as const, [next, former] as const]) {
-      const both = (kind: keyof TokenKeys): KeyPair => ({
-        ...own[kind],
-        publicKeys: [...own[kind].publicKeys, ...other[kind].publicKeys],
-      });
+      const both = (kind: keyof TokenKeys) => {
+        const publicKeys = [...own[kind].publicKeys, ...other[kind].publicKeys];
+        return { ...own[kind], publicKeys };
+      };
       deployment.keys = { access: both('access'), refresh: both('refresh') };
-      await restartAll(chance);
+      await restart(chance);
     }
   },
   operator: (chance: Chance) => operate(chance, someTime(chance)),

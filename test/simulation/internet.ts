@@ -1,6 +1,6 @@
 import { decodeTime } from 'ulid';
 import { database } from './database.ts';
-import { expect, type Judge, judgeOf, kernel, MINUTE, perWorld, SECOND, within } from './kernel.ts';
+import { expect, kernel, MINUTE, perWorld, SECOND, within } from './kernel.ts';
 import { type Answer, type Asked, claimsOf, json, REFRESH, sessionOf, tokenIn, tokensOf } from './requests.ts';
 import type { Rule } from './rules.ts';
 import { instances, problemsOf } from './service.ts';
@@ -20,34 +20,37 @@ const note = (asked: Asked, { status, body }: Answer, arrivedAt: number): void =
   const { access, refresh, id } = tokensOf(asked);
   const [, issued] = /"accessToken":"([^"]+)"/.exec(body) ?? [];
   if (issued) facts.tokens.set(sessionOf(issued), issued);
+  const isFailed = status >= 500;
   // Another request may have been given the token of a rotation that is reverted (ADR 0003).
-  if (world.replays && asked.path === REFRESH && status >= 500) facts.unanswered.add(id);
-  if (asked.path === REFRESH && status >= 500) facts.failedTokens.add(refresh);
-  if (access && asked.method !== 'GET' && status >= 500) facts.failed.set(id, arrivedAt);
+  if (world.replays && asked.path === REFRESH && isFailed) facts.unanswered.add(id);
+  if (asked.path === REFRESH && isFailed) facts.failedTokens.add(refresh);
+  if (access && asked.method !== 'GET' && isFailed) facts.failed.set(id, arrivedAt);
   // What another session of the user has done since may have ended this one.
   for (const other of access && status < 300 ? facts.failed.keys() : [])
     if (other !== id && claimsOf(facts.tokens.get(other)).sub === claimsOf(access).sub) facts.failed.delete(other);
 };
 
-const judgeAnswer = (asked: Asked, answer: Answer, arrivedAt: number, judge: Judge): void => {
-  const { method, path, body = '' } = asked;
-  const { refresh, access, id } = tokensOf(asked);
-  const own = sessionOf(refresh);
-  const isWell = answer.status < 300;
+const judgeAnswer = (asked: Asked, answer: Answer, arrivedAt: number, problems: readonly string[]): void => {
+  const { method, path, body = '', headers } = asked;
+  const { status } = answer;
+  const { refresh, access, own, id } = tokensOf(asked);
+  const token = tokenIn(answer);
+  const code = /"code":"(\w+)"/.exec(answer.body)?.[1];
+  const judge = (rule: Rule, holds = true, excuse: string | false = false) =>
+    expect(rule, holds, () => `${method} ${path} ${status} ${code} ${problems}`, excuse);
   const hadEnded = (session: string): boolean => Number(facts.ended.get(session)?.at) < arrivedAt;
-  judge('no request fails without a fault', answer.status < 500, faultWithin(90 * SECOND));
-  const isRead = method === 'GET' && /^\/(users\/me|auth\/gateway)$/.test(path) && answer.status === 200;
+  judge('each answer is as the OpenAPI document says', problems.length === 0);
+  judge('no request fails without a fault', status < 500, faultWithin(90 * SECOND));
+  const isRead = method === 'GET' && /^\/(users\/me|auth\/gateway)$/.test(path) && status === 200;
   judge('an access token of a session that has ended is refused', !(isRead && hadEnded(sessionOf(access))));
   const row = sessionRow(own);
-  if (path === '/auth/clear-cookie' && answer.status < 400 && own)
+  if (path === '/auth/clear-cookie' && status < 400 && own)
     judge('a log-out ends the session', !row || isEndedWithAll(row) || Number(row.expiresAt) <= kernel.time);
-  if (answer.status < 500 && answer.status !== 401 && facts.failed.delete(id))
-    judge('a request that failed can be repeated', true);
-  if (path === REFRESH && isWell) judge('nobody is logged out but for a documented reason', true);
+  if (status < 500 && status !== 401 && facts.failed.delete(id)) judge('a request that failed can be repeated');
+  if (path === REFRESH && status < 300) judge('nobody is logged out but for a documented reason');
   const [, password] = /"newPassword":"([^"]+)"/.exec(body) ?? [];
   const isStored = () => database.hasStored('users', (user) => hasPassword(user, `${password}`));
-  if (password && isWell) judge('the password works', isStored(), forgotSince(arrivedAt));
-  const token = tokenIn(answer);
+  if (password && status < 300) judge('the password works', isStored(), forgotSince(arrivedAt));
   if (token === undefined) return;
   judge('a session that has ended gives no token', !hadEnded(sessionOf(token)));
   const once = (rule: Rule, what: string | undefined, result: string): void => {
@@ -59,7 +62,7 @@ const judgeAnswer = (asked: Asked, answer: Answer, arrivedAt: number, judge: Jud
     once('of any number of concurrent uses of a token one succeeds', claimsOf(refresh).jti, token);
   const isGiven = /\/callback\?|^\/auth\/(adopt|login\/app)$/.test(path) || /"[0-9A-Z-]{29}"/.test(body);
   if (isGiven) once('of what works once one use succeeds', path + body, sessionOf(token));
-  else if (asked.headers?.dpop) once('of what works once one use succeeds', asked.headers.dpop, token);
+  else if (headers?.dpop) once('of what works once one use succeeds', headers.dpop, token);
 };
 
 /** Any instance that is up answers, and each answer is judged. */
@@ -74,12 +77,8 @@ export const send = (asked: Asked) => {
   if (asked.method === 'GET' && tokensOf(asked).access) internet.lastRead = asked;
   const judged = answer.then((value) => {
     if (value === null || instance.line.isDead) return null;
-    const problems = problemsOf(instance, asked, value);
-    const code = /"code":"(\w+)"/.exec(value.body)?.[1];
-    const judge = judgeOf(() => `${asked.method} ${asked.path} ${value.status} ${code} ${problems}`);
     note(asked, value, arrivedAt);
-    judge('each answer is as the OpenAPI document says', problems.length === 0);
-    judgeAnswer(asked, value, arrivedAt, judge);
+    judgeAnswer(asked, value, arrivedAt, problemsOf(instance, asked, value));
     return value;
   });
   void within(`${asked.method} ${asked.path}`, judged, 45 * SECOND);

@@ -105,9 +105,8 @@ export const tell = (text: string): void => {
   story.trace?.(`${new Date(kernel.time).toISOString()}  ${text}`);
 };
 
-/** A documented reason why a rule need not hold. */
-type Excuse = string | false;
-export const expect = (rule: Rule, holds: boolean, text: () => string = String, excuse: Excuse = false): void => {
+/** @param excuse a documented reason why the rule need not hold */
+export const expect = (rule: Rule, holds: boolean, text: () => string = String, excuse: string | false = false) => {
   if (!excuse) story.judged.add(rule);
   if (holds) return;
   tell(`${excuse || 'VIOLATION'}: ${rule}: ${text()}`);
@@ -115,11 +114,6 @@ export const expect = (rule: Rule, holds: boolean, text: () => string = String, 
   story.violation ??= { rule, text: `after ${kernel.events} events: ${rule} (${RULES[rule]}): ${text()}` };
   kernel.isStopped = true;
 };
-/** Of several rules about the same. */
-export const judgeOf = (text: () => string) => (rule: Rule, holds: boolean, excuse?: Excuse) =>
-  expect(rule, holds, text, excuse);
-export type Judge = ReturnType<typeof judgeOf>;
-
 /** Waits, and says so when it takes too long. @returns the error, too */
 export const within = async <Result>(what: string, work: Promise<Result>, limit = 4 * MINUTE) => {
   const isInTime = (holds: boolean) => expect('nothing waits for ever', holds, () => `${what}: ${limit} ms`);
@@ -129,4 +123,10 @@ export const within = async <Result>(what: string, work: Promise<Result>, limit 
   timer.call = null;
   isInTime(true);
   return { result, error };
+};
+/** Waits for what somebody does, and tells it. @returns the code of the error, if it fails */
+export const tried = async (what: string, work: Promise<unknown>): Promise<string | undefined> => {
+  const { error } = await within(what, work);
+  tell(`${what}: ${error ? error.code : 'done'}`);
+  return error && String(error.code);
 };

@@ -1,8 +1,7 @@
 import type { Row } from '../../src/adapters/records/memory.ts';
-import { isCovered, type MassEnding, type Session } from '../../src/domain/session.ts';
+import { isEndedBy, type MassEnding, type Session } from '../../src/domain/session.ts';
 import { database } from './database.ts';
-import { DAY, kernel, MINUTE, perWorld, SECOND, tell } from './kernel.ts';
-import { claimsOf } from './requests.ts';
+import { DAY, kernel, MINUTE, perWorld, tell } from './kernel.ts';
 
 /** What a world is like, and what has happened to its sessions and mails. */
 
@@ -42,8 +41,7 @@ export const facts = perWorld(() => ({
   refused: new Map<unknown, number>(),
 }));
 
-export const lettersTo = (name: string): readonly Letter[] =>
-  facts.letters.filter(({ to }) => to.startsWith(`${name}@`));
+export const lettersTo = (name: string) => facts.letters.filter(({ to }) => to.startsWith(`${name}@`));
 
 /** Excuses. */
 export const forgotSince = (time = Number.POSITIVE_INFINITY, until = Number.POSITIVE_INFINITY) =>
@@ -57,9 +55,7 @@ export const hasPassword = (user: Row | undefined, password: string): boolean =>
   String(user?.passwordHash).endsWith(`:${password}`);
 /** Such a session is removed some time later. */
 export const isEndedWithAll = (row: Row): boolean =>
-  database.rows('massEndings').some((ending) => isCovered(row as unknown as Session, ending as unknown as MassEnding));
-
-export const isLive = (token?: string): boolean => Number(claimsOf(token).exp) * SECOND > kernel.time;
+  database.rows('massEndings').some((ending) => isEndedBy(row as unknown as Session, ending as unknown as MassEnding));
 
 database.watch('sessions', ({ key, before, after }, changes) => {
   if (before === undefined || after !== undefined) return;

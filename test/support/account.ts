@@ -1,11 +1,11 @@
-import { tellingStorage } from '../../src/adapters/records/storage.ts';
+import { storageWithListeners } from '../../src/adapters/records/storage.ts';
 import { reserveUndo } from '../../src/application/links.ts';
 import { codesOf, devicesOf, factorsOf, linksOf, passkeysOf } from '../../src/application/storage/credentials.ts';
 import { eventsOf } from '../../src/application/storage/events.ts';
 import { messagesOf } from '../../src/application/storage/outbox.ts';
 import type { Storage, Stores } from '../../src/application/storage/records.ts';
 import type { AccountEvent, Origin } from '../../src/domain/event.ts';
-import { NOTICES, type Notice } from '../../src/domain/event-table.ts';
+import { NOTICE_GROUPS, type NoticeGroup } from '../../src/domain/event-table.ts';
 import type { LinkPurpose } from '../../src/domain/link.ts';
 import type { MessageDraft } from '../../src/domain/message.ts';
 import { ADA } from './application.ts';
@@ -26,8 +26,8 @@ export const ENDED = { code: 'AUTH_TOKEN_INVALID' };
 export const inShort = ({ kind, reason }: AccountEvent): string => (reason === null ? kind : `${kind}: ${reason}`);
 
 /** Ada, registered with one session in an application that sends mail, and what is stored about her. */
-export const registeredAda = async (given: { readonly mailNotices?: readonly Notice[] } = {}) => {
-  const mailNotices = new Set(given.mailNotices ?? NOTICES);
+export const registeredAda = async (given: { readonly mailNotices?: readonly NoticeGroup[] } = {}) => {
+  const mailNotices = new Set(given.mailNotices ?? NOTICE_GROUPS);
   const app = { ...applicationWithMail({ mailNotices }), mailNotices };
   const { user, ...session } = await app.register(ADA);
   const about = (userId: string) => storedAbout(app, userId, app.clock.now());
@@ -92,6 +92,6 @@ export const NOTHING = {
 /** Dependencies whose transactions are audited, and the audit. */
 export const audited = <Deps extends Storage>(deps: Deps) => {
   const audit: AccountEvent[] = [];
-  const { transactions } = tellingStorage(deps, { onEvents: (events) => audit.push(...events) });
+  const { transactions } = storageWithListeners(deps, { onEvents: (events) => audit.push(...events) });
   return { deps: { ...deps, transactions }, audit };
 };

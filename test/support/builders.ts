@@ -1,11 +1,11 @@
 import {
   NO_KEYS,
-  NOT_REQUIRED,
+  NO_PROOF_REQUIRED,
   newRememberedDevice,
   type RememberedDevice,
   UNKNOWN_DEVICE,
 } from '../../src/domain/device.ts';
-import type { Ended } from '../../src/domain/event.ts';
+import type { EndedTokens } from '../../src/domain/event.ts';
 import { type AccountEvent, NO_ORIGIN } from '../../src/domain/event.ts';
 import type { Identity } from '../../src/domain/identity.ts';
 import type { Link } from '../../src/domain/link.ts';
@@ -107,7 +107,7 @@ export const aLink = (given: Partial<Link> = {}): Link => ({
 
 /** An invitation of an address of its own. */
 /** A session that has ended. */
-export const anEnded = (given: Partial<Ended> = {}): Ended => ({
+export const anEnded = (given: Partial<EndedTokens> = {}): EndedTokens => ({
   id: anId(),
   at: NOW,
   userId: null,
@@ -227,7 +227,7 @@ export const aRotation = (session: Session, given: Partial<Rotation> = {}): Rota
   to: anId(),
   at: session.rotatedAt + 60_000,
   device: UNKNOWN_DEVICE,
-  evidence: NOT_REQUIRED,
+  evidence: NO_PROOF_REQUIRED,
   expiresAt: session.expiresAt + 60_000,
   maxAge: null,
   continuesBurst: false,

@@ -1,6 +1,7 @@
 import { onTestFinished, vi } from 'vitest';
 import { createAuthClient } from '../../client/src/index.ts';
 import type { AuthClientOptions, AuthErrorCode } from '../../client/src/types.ts';
+import { broadcastChannel, type Channel, documentWithFrames, type Frame, messageChannel } from './page-parts.ts';
 
 export const BASE_URL = 'https://auth.example.com';
 /** Seconds. */
@@ -52,8 +53,6 @@ export const fakeTransport = (answers: Readonly<Record<string, readonly Answer[]
   };
 };
 
-type Hear = (event: { readonly data: unknown }) => void;
-
 type FakePage = {
   readonly hint?: string;
   readonly origin?: string /** The rest of its address. */;
@@ -76,11 +75,11 @@ export const fakePage = ({
   const page = new EventTarget();
   const document = Object.assign(new EventTarget(), { hidden: false });
   const navigator = { onLine: true, vendor };
-  const channels = new Set<{ onmessage: Hear | null }>();
+  const channels = new Set<Channel>();
   const posted: unknown[] = [];
   /** A message of another page. */
   const hears = (data: unknown) => {
-    for (const { onmessage } of channels) onmessage?.({ data });
+    for (const { hear } of channels) hear(data);
   };
   const location = { href, origin, hostname, assign: (url: string) => visited.push(url) };
   const globals = {
@@ -98,18 +97,7 @@ export const fakePage = ({
         set: (_target, key, value) => Boolean(storage.set(String(key), String(value))),
       },
     ),
-    BroadcastChannel: class {
-      onmessage: Hear | null = null;
-      constructor() {
-        channels.add(this);
-      }
-      postMessage(data: unknown) {
-        posted.push(data);
-      }
-      close() {
-        channels.delete(this);
-      }
-    },
+    BroadcastChannel: broadcastChannel(channels, (data) => posted.push(data)),
     addEventListener: page.addEventListener.bind(page),
     removeEventListener: page.removeEventListener.bind(page),
   };
@@ -133,13 +121,6 @@ type Ask = (request: {
   readonly offset: number;
 }) => string | false | undefined;
 
-type Frame = {
-  readonly contentWindow: object;
-  readonly onload: () => void;
-  readonly isConnected: boolean;
-  readonly remove: () => void;
-};
-
 /**
  * A frame of the service in the page.
  * @param answer a proof for each request, or `false` if the key cannot be read; `silent` answers none
@@ -148,42 +129,18 @@ type Frame = {
 export const fakeFrame = (page: ReturnType<typeof fakePage>, answer: Ask | 'silent', isThere = true) => {
   const frames = new Set<Frame>();
   const asked: unknown[] = [];
-  const createElement = (): Frame => {
-    const contentWindow = {
-      postMessage: (
-        request: Parameters<Ask>[0],
-        origin: string,
-        [port]: readonly Pick<MessagePort, 'postMessage'>[],
-      ) => {
-        asked.push({ ...request, origin });
-        if (answer !== 'silent') port?.postMessage(answer(request));
-      },
-    };
-    const frame: Frame = {
-      ...{ src: '', style: { display: '' }, contentWindow, onload: () => undefined },
-      get isConnected() {
-        return frames.has(frame);
-      },
-      remove: () => frames.delete(frame),
-    };
-    return frame;
-  };
-  const append = (frame: Frame) => {
-    frames.add(frame);
+  const load = (frame: Frame) =>
     queueMicrotask(() => {
-      const { contentWindow: source } = frame;
-      if (isThere) page.happens('message', { source });
+      if (isThere) page.happens('message', { source: frame.contentWindow });
       frame.onload();
     });
-  };
-  Object.assign(page.document, { createElement, body: { append } });
-  vi.stubGlobal(
-    'MessageChannel',
-    class {
-      port1 = { close: () => undefined, onmessage: (_event: { data: unknown }) => undefined };
-      port2 = { postMessage: (data: unknown) => this.port1.onmessage({ data }) };
-    },
-  );
+  const made = documentWithFrames(frames, load, (_frame, data, origin, [port]) => {
+    const request = data as Parameters<Ask>[0];
+    asked.push({ ...request, origin });
+    if (answer !== 'silent') port?.postMessage(answer(request));
+  });
+  Object.assign(page.document, made);
+  vi.stubGlobal('MessageChannel', messageChannel());
   return { frames, asked };
 };
 

@@ -25,7 +25,7 @@ export type Confirmation = CallerWithToken & {
 };
 
 /**
- * The user of a request for which an access token is not enough: it needs the password, or a code that was mailed to the present address.
+ * Finds the user of a request that needs more than an access token: the password, or a code that was mailed to the present address.
  * @returns `lock`, which locks the user, checks the password again, and uses the code up, in the transaction of what is confirmed
  */
 export const confirmedOwner = async (deps: Service, input: Confirmation) => {
@@ -36,7 +36,7 @@ export const confirmedOwner = async (deps: Service, input: Confirmation) => {
     const user = await userWithPassword(deps, { ...input, password });
     return { user, lock: (stores: Stores) => lockedAs(user, stores) };
   }
-  if (code === undefined) throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: REQUIRED });
+  if (code === undefined) throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: MISSING_FIELDS });
   const user = await liveUser(deps, input);
   const attempt = await beginAttempt(deps.attempts, [deviceCodeAttempt(user, input)]);
   const tokenHash = hashOfCode(deps, userId, code);
@@ -54,5 +54,5 @@ export const confirmedOwner = async (deps: Service, input: Confirmation) => {
   };
 };
 
-const message = 'is required: the password, or a code that was mailed to the present address';
-const REQUIRED = ['password', 'code'].map((field) => ({ field, message, code: 'required' }) as const);
+const MESSAGE = 'is required: the password, or a code that was mailed to the present address';
+const MISSING_FIELDS = ['password', 'code'].map((field) => ({ field, message: MESSAGE, code: 'required' }) as const);

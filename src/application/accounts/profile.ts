@@ -1,6 +1,6 @@
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { assertPasswordAllowed } from '../../domain/password.ts';
-import { NO_LOCALE } from '../../domain/text.ts';
+import { UNDETERMINED_LOCALE } from '../../domain/text.ts';
 import { type PublicUser, publicUser } from '../../domain/user.ts';
 import { assertSamePassword, userWithPassword } from '../login/compare-password.ts';
 import { recordChange } from '../notices.ts';
@@ -67,7 +67,7 @@ export const changeLocale =
       const before = await lockedLiveUser(deps, stores, caller);
       if (before.locale === locale) return currentUser(stores, before);
       const changed = (await stores.users.update(before.id, { locale, now: deps.clock.now() })) ?? before;
-      const user = { ...before, locale: before.locale ?? NO_LOCALE };
+      const user = { ...before, locale: before.locale ?? UNDETERMINED_LOCALE };
       await recordChange(deps, stores, { kind: 'locale-changed', user, sessionId: caller.sessionId, origin });
       return currentUser(stores, changed);
     });
@@ -86,7 +86,7 @@ export const deleteAccount =
 
 /** Removes a user with everything that is stored about them. @returns whether there was such a user: `true` for one of several concurrent callers. */
 export const removeAccount = async (deps: Sources, stores: Stores, userId: string, origin: Origin) => {
-  // Locks the user.
+  // The update serves to lock the user.
   const found = await stores.users.update(userId, { now: deps.clock.now() });
   if (found === null) return false;
   await endSessionsOf(deps, stores, userId, { reason: 'account-deleted', origin });

@@ -7,14 +7,14 @@ import { assertSamePassword, deviceCodeAttempt, userWithPassword } from '../logi
 import type { AccessToken } from '../ports/token-signer.ts';
 import { type Cancellation, type Core, NEVER_CANCELLED, record, type Service, type Sources } from '../service.ts';
 import {
-  assertPresented,
   type CallerWithToken,
   liveSession,
   liveUser,
   lockedLiveUser,
+  requireStepUp,
 } from '../sessions/current-user.ts';
 import { type ClientContext, type Presented, provenDevice } from '../sessions/prove-device.ts';
-import { renewRaised } from '../sessions/refresh.ts';
+import { renewAfterStepUp } from '../sessions/refresh.ts';
 import { hookClaimsFor, type IssuedAccess, issueAccess, type TokenPair } from '../sessions/tokens.ts';
 import type { Stores } from '../storage/records.ts';
 import { type PresentedFactor, verifyFactor } from './verify-factor.ts';
@@ -22,7 +22,7 @@ import { type PresentedFactor, verifyFactor } from './verify-factor.ts';
 export const assertSteppedUp =
   (deps: Core) =>
   async ({ claims, sessionId }: AccessToken, required: StepUp): Promise<void> =>
-    assertPresented(deps, required, await liveSession(deps, { userId: claims.sub, sessionId }));
+    requireStepUp(deps, required, await liveSession(deps, { userId: claims.sub, sessionId }));
 
 type StepUpInput = CallerWithToken &
   Pick<ClientContext, 'refreshTokens' | 'origin'> & {
@@ -33,8 +33,8 @@ type StepUpInput = CallerWithToken &
   };
 
 /**
- * Raises the session of a request whose user presents the password or a factor again. A proof binds the session to its key.
- * @returns the next tokens. There is a refresh token if the request presents the current one, and the session has no key.
+ * Raises the session of a request whose user presents the password or a factor again. If the request has a proof, the session is bound to the proven key.
+ * @returns the next tokens; with a refresh token if the request presents the current refresh token, and the session has no key.
  */
 export const stepUp =
   (deps: Service) =>
@@ -56,7 +56,7 @@ export const stepUp =
       return { user: locked, session: await raiseSession(deps, stores, key, authentications, origin) };
     });
     const request = { origin, cancellation, client, hookClaims };
-    const renewed = await renewRaised(deps, refreshTokens, sessionId, request);
+    const renewed = await renewAfterStepUp(deps, refreshTokens, sessionId, request);
     return renewed ?? issueAccess(deps, user, session, now, hookClaims);
   };
 

@@ -11,7 +11,7 @@ import { loginClient, openLogin } from './open-login.ts';
 /** Milliseconds in which an app has to use its code. */
 const APP_CODE_LIFETIME = 60_000;
 
-/** A code for an app is of no use at the back office, since the app has its verifier. */
+/** The back office accepts no code that was made for an app, since the app knows its verifier. */
 type CodePurpose = 'app-code' | 'office-code';
 
 /** Whether the user has a second factor, or a passkey. */
@@ -58,8 +58,8 @@ export const verifiedCode = ({ secrets, clock }: Service, presented: PresentedCo
 };
 
 /**
- * Opens the session of an app, with the authentication of the session in the browser. The code and the session have one id. Whoever presents the code
- * again, with its verifier, ends the session.
+ * Opens the session of an app, with the authentication of the session in the browser. The session gets the id of the code, so that a second use of the
+ * code, with its verifier, ends it.
  */
 export const logInWithAppCode =
   (deps: Service) =>

@@ -1,6 +1,6 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { type ThrottledClient, throttledDevice } from '../../domain/login-throttle.ts';
-import { isHash, UNKNOWN_PASSWORD } from '../../domain/password.ts';
+import { isPasswordHash, UNKNOWN_PASSWORD } from '../../domain/password.ts';
 import { isIssuedAfter } from '../../domain/tokens.ts';
 import { canonicalAccount, type User } from '../../domain/user.ts';
 import type { Attempt, LoginAttempts } from '../ports/login-attempts.ts';
@@ -9,10 +9,10 @@ import type { Service } from '../service.ts';
 import { type CallerWithToken, liveUser } from '../sessions/current-user.ts';
 
 /**
- * Compares a password, unless too many earlier attempts failed (ADR 0008). An attempt that ends with an error does not count, unless the former
- * system was asked: it may be slow with wrong passwords alone, and its time-out then shows that one is wrong.
- * @param candidates the ways to count the attempt, the preferred one first. The first that need not wait counts it.
- * @param hidesMatch whether a right password takes as long as a wrong one, and keeps the failures before it.
+ * Compares a password, unless too many earlier attempts failed (ADR 0008). An attempt that ends with an error does not count, except for an error
+ * of the former system: if that is slow only for wrong passwords, its time-outs would be free guesses.
+ * @param candidates the ways to count the attempt, the preferred one first. The first one that need not wait counts it.
+ * @param hidesMatch whether a right password takes as long as a wrong one, and does not reset the count of failures.
  * @throws AppError CLIENT_REQUEST_RATE_LIMIT_EXCEEDED when every candidate has to wait; SYS_HOOK_UNAVAILABLE.
  */
 export const comparePassword = async (
@@ -35,9 +35,9 @@ export const comparePassword = async (
 
 const verify = async (deps: Service, password: string, user: User | null, hidesMatch: boolean): Promise<boolean> => {
   const { hasher, verifyElsewhere } = deps;
-  const stored = user !== null && isHash(user.passwordHash) ? user.passwordHash : null;
+  const stored = user !== null && isPasswordHash(user.passwordHash) ? user.passwordHash : null;
   if (user?.passwordHash !== UNKNOWN_PASSWORD) return hasher.verify(password, stored, hidesMatch);
-  // While the former system is asked, the comparison takes the time that it takes for every other account.
+  // The comparison runs beside the question to the former system, so that this account takes at least as long as every other one.
   const [isTheirs = false] = await Promise.all([verifyElsewhere?.(user, password), hasher.verify(password, null)]);
   return isTheirs;
 };
@@ -75,7 +75,7 @@ const deviceAttempt = (user: User, { tokenIssuedAt: iat, sessionId }: VerifiedTo
   client: throttledDevice(isIssuedAfter({ iat }, user.passwordChangedAt) ? sessionId : OUTDATED),
 });
 
-/** Codes of authenticator apps have a budget of their own. */
+/** Guesses of codes are counted apart from guesses of the password. */
 export const deviceCodeAttempt = (user: User, token: VerifiedToken): Attempt => ({
   ...deviceAttempt(user, token),
   key: `codes of devices ${user.id}`,
@@ -84,10 +84,10 @@ export const deviceCodeAttempt = (user: User, token: VerifiedToken): Attempt => 
 /** All networks together have one budget for the codes of a user, since codes are short, and an attacker may have many networks. */
 const ANY_NETWORK: ThrottledClient = { kind: 'network', names: ['any'] };
 
-/** The ways to count a code at a log-in, the preferred one first. @param own a token of the user, from the device of the request. */
-export const codeAttempts = (user: User, own: RefreshToken | undefined): readonly Attempt[] => {
+/** The ways to count a code at a log-in, the preferred one first. @param token a refresh token of the user from the device of the request. */
+export const codeAttempts = (user: User, token: RefreshToken | undefined): readonly Attempt[] => {
   const ofNetwork: Attempt = { key: `codes ${user.id}`, client: ANY_NETWORK };
-  return own === undefined ? [ofNetwork] : [deviceCodeAttempt(user, asVerified(own)), ofNetwork];
+  return token === undefined ? [ofNetwork] : [deviceCodeAttempt(user, asVerified(token)), ofNetwork];
 };
 
 /** The key of the attempts on an account. It changes with the password, so that the owner need not wait after a reset. */
@@ -101,12 +101,12 @@ export const loginAttempts = (
   { networks = ['unknown'], verified = [] }: LoginSource,
 ): readonly Attempt[] => {
   const ofNetwork: Attempt = { key: accountKey(account, user), client: { kind: 'network', names: networks } };
-  const own = user && ownToken(verified, user);
-  return own ? [deviceAttempt(user, asVerified(own)), ofNetwork] : [ofNetwork];
+  const token = user && tokenOfUser(verified, user);
+  return token ? [deviceAttempt(user, asVerified(token)), ofNetwork] : [ofNetwork];
 };
 
 /** A token of this user that was issued after the last change of the password. */
-export const ownToken = (verified: readonly RefreshToken[], user: User): RefreshToken | undefined =>
+export const tokenOfUser = (verified: readonly RefreshToken[], user: User): RefreshToken | undefined =>
   verified.find(({ claims }) => claims.sub === user.id && isIssuedAfter(claims, user.passwordChangedAt));
 
 /** All keys by which the wrong passwords and codes of a user are counted. */
@@ -115,7 +115,7 @@ export const attemptKeys = (user: User): readonly string[] => [
   ...['devices', 'codes of devices', 'codes'].map((what) => `${what} ${user.id}`),
 ];
 
-/** The user of a request with the right password. A wrong one counts for the device (ADR 0008). */
+/** The user of a request with the right password. A wrong password counts as a failure of the device (ADR 0008). */
 export const userWithPassword = async (
   deps: Service,
   input: CallerWithToken & { readonly password: string },

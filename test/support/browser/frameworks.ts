@@ -7,9 +7,6 @@ import { compileScript, parse } from 'vue/compiler-sfc';
 import { codeBelow } from '../checkout/documented-code.ts';
 import { ROOT } from '../checkout/repository.ts';
 
-const PAGE = 'docs/browser.md';
-const HEADING = 'In React, Vue and Svelte';
-
 /** How a page shows the component `Account`, and removes it again. */
 const PROGRAMS = {
   react: `
@@ -74,8 +71,8 @@ const compileComponents: Plugin = {
 /** Writes the component that the documentation has for a framework, and a page that shows it. */
 const plant = (directory: string, framework: Framework, service: string): void => {
   const extension = framework === 'react' ? 'tsx' : framework;
-  const [auth = ''] = codeBelow(PAGE, HEADING, 'ts');
-  const [component = ''] = codeBelow(PAGE, HEADING, extension);
+  const [auth = ''] = codeBelow('docs/browser.md', 'In React, Vue and Svelte', 'ts');
+  const [component = ''] = codeBelow('docs/browser.md', 'In React, Vue and Svelte', extension);
   const files = {
     'auth.ts': auth.replace('http://localhost:3000', service),
     [`Account.${extension}`]: component,

@@ -12,7 +12,7 @@ type Methods = Readonly<Record<string, Method>>;
 export const open = async (path: string): Promise<Methods> => {
   // Not `onSqlite`: a module that needs vitest cannot be loaded in a thread.
   const options = { kind: 'sqlite', path, synchronous: 'normal', tablePrefix: '' } as const;
-  const { records, faster } = await openDatabase(options, { migrate: true });
+  const { records, withFasterMethods: faster } = await openDatabase(options, { migrate: true });
   const { transactions: _unit, records: _own, sessions, ...stores } = storageOver(records) satisfies Storage;
   const parts = Object.entries({ records, ...stores, sessions: faster(sessions) } satisfies Instance);
   return Object.fromEntries(

@@ -1,6 +1,6 @@
 import { memoryRecords } from '../../../src/adapters/records/memory.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
-import { NOTICES } from '../../../src/domain/event-table.ts';
+import { NOTICE_GROUPS } from '../../../src/domain/event-table.ts';
 import { LINK_PURPOSES, type LinkPurpose } from '../../../src/domain/link.ts';
 import { ADA, application } from '../application.ts';
 import { applicationWithMail } from '../mail/sender.ts';
@@ -14,7 +14,7 @@ type SentLink = { readonly purpose: LinkPurpose; readonly token: string };
 
 /** An application in which somebody has registered Ada's account, and the mailboxes of everybody. */
 export const takeoverWorld = async (policies: Policies, records = memoryRecords()) => {
-  const mailNotices = new Set(NOTICES);
+  const mailNotices = new Set(NOTICE_GROUPS);
   const app = applicationWithMail({ mailNotices }, application(storageOver(records)));
   const deps = { ...app, ...policies, mailNotices, mailLocales: ['en', 'de'], pause: async () => undefined };
   // `register` without a policy: how the account began does not matter here.

@@ -1,10 +1,12 @@
 import { isStarted, type PageFacts, startedApp } from '../forms/page-facts.ts';
 import { AT_PROVIDER, BY_CODE, CODES, hasCodes, hasPasskeys, ownText, type PageTable } from './rows.ts';
 
-/** The password confirms a change; with PASSWORDS=optional, a code may do so. */
+const mayConfirmByCode = ({ passwords }: PageFacts): boolean => passwords === 'optional';
+
+/** The password confirms a change; with PASSWORDS=optional, a code may do so, and does so without a password. */
 const CONFIRMED = {
-  password: ({ passwords }: PageFacts) => passwords,
-  code: ({ passwords }: PageFacts) => (passwords === 'optional' ? 'optional' : 'left-out'),
+  password: (facts: PageFacts) => (mayConfirmByCode(facts) && !hasPassword(facts) ? 'left-out' : facts.passwords),
+  code: (facts: PageFacts) => (!mayConfirmByCode(facts) ? 'left-out' : hasPassword(facts) ? 'optional' : 'required'),
 } as const;
 
 type Facts = Pick<PageFacts, 'payloads'>;
@@ -24,7 +26,7 @@ const STEP_UP = { submits: 'step-up', leadsTo: 'target', initial: kept } as cons
 /** Mails that code. */
 const CONFIRMATION = {
   ...{ submits: 'request-confirmation-code', fields: [], notice: 'confirmation-code' },
-  offered: ({ passwords }: PageFacts) => passwords === 'optional',
+  offered: mayConfirmByCode,
 } as const;
 
 export const hasAddedPasskey = ({ state }: Pick<PageFacts, 'state'>): boolean =>
@@ -104,6 +106,7 @@ export const SETTINGS = {
         ...{ submits: 'delete-account', fields: ['password', 'code'], requirements: CONFIRMED },
         ...{ notice: 'deleted', locked: lacksFactor },
         leadsTo: 'log-in',
+        offered: (facts) => mayConfirmByCode(facts) || hasPassword(facts),
       },
       'confirmation-code': { ...CONFIRMATION, leadsTo: 'delete', buttonOf: 'delete' },
     },

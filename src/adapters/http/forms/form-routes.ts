@@ -81,6 +81,7 @@ const whenDone = (deps: FormDeps, at: Locations, submitted: Submitted) => async 
       ...(notice !== undefined && { notice }),
       typed: typedIn(new Map(form.keeps?.map((each) => [each, ctx.state.form?.get(each) ?? '']))),
     });
+  else if (opened !== undefined && authenticates(form)) states.clear(ctx);
   if (second !== undefined) return at.hrefOf(page, to, undefined, second.next);
   if (step === 'target') resume(deps, at, ctx, to);
   const code = opened && authenticates(form) ? bindingCodeOf(opened) : undefined;

@@ -24,9 +24,6 @@ const drawn = (shape: string): Html =>
     `<svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round">${shape}</svg>`,
   );
 
-const passkeyMark = drawn(PASSKEY);
-const providerMark = (provider: string): Html => drawn(PROVIDERS[provider] ?? OTHER_PROVIDER);
-
 /** A hidden field with the name of the account beside its password, for password managers. */
 const nameBeside = ({ payloads }: PageView, { fields, preview }: Form): Html => {
   const { username } = payloads['current-user'] ?? {};
@@ -80,12 +77,9 @@ const scriptOf = (shown: PageView, form: Form): Html => {
   }${preview === undefined ? NOTHING : html` data-preview="${pathIn(site, preview)}"`}`;
 };
 
-/** Templates may add fields to these forms (docs/mail-and-pages.md). */
-const IDS: Readonly<Record<string, string>> = { register: 'register' };
-
 const markOf = ({ fields }: Form, { provider }: Texts): Html => {
-  if (provider !== undefined) return providerMark(provider);
-  return fields.includes('credential') ? passkeyMark : NOTHING;
+  if (provider !== undefined) return drawn(PROVIDERS[provider] ?? OTHER_PROVIDER);
+  return fields.includes('credential') ? drawn(PASSKEY) : NOTHING;
 };
 
 /** @param action its own address, if it is not that of the form */
@@ -107,13 +101,8 @@ const otherButtons = (shown: PageView, form: string): readonly Html[] =>
     .filter(([name, { buttonOf: owner }]) => owner === form && isOffered(shown, name))
     .map(([name]) => {
       const action = pathIn(shown.site, pathOf(shown.name, name));
-      return buttonOf(
-        shown,
-        name,
-        {},
-        '',
-        html` formaction="${action}" formnovalidate data-form="${shown.name}.${name}"`,
-      );
+      const own = html` formaction="${action}" formnovalidate data-form="${shown.name}.${name}"`;
+      return buttonOf(shown, name, {}, '', own);
     });
 
 /** The present value of what a form changes. */
@@ -140,14 +129,15 @@ export const formOf = (shown: PageView, name: string, values: Texts = {}, item?:
   const form = PAGES[shown.name].forms[name] as Form;
   const { to, site, texts, state } = shown;
   const [action, key] = [pathIn(site, pathOf(shown.name, name)), `${shown.name}.${name}`];
-  const id = IDS[form.submits];
+  // Templates may add fields to it (docs/mail-and-pages.md).
+  const takesFields = form.submits === 'register';
   const hidden = Object.entries({ once: shown.once, ...(to !== undefined && { to }), ...values });
   const pace = form.paced ? html` class="again${state?.notice === undefined ? '' : ' wait'}"` : NOTHING;
   const isLocked = form.locked?.(shown) === true;
   const isRow = isLocked && form.foldedBehind !== undefined;
   const fields = isLocked ? [] : form.fields.filter((field) => requirementOf(shown, name, field) !== 'left-out');
   const button = isRow ? changeOf(shown, name) : buttonOf(shown, name, values, item);
-  const whole = html`<form method="post" action="${action}" data-form="${key}"${id === undefined ? NOTHING : html` id="${id}"`}${isRow ? html` class="row"` : pace} ${scriptOf(shown, form)}>
+  const whole = html`<form method="post" action="${action}" data-form="${key}"${takesFields ? html` id="register"` : NOTHING}${isRow ? html` class="row"` : pace} ${scriptOf(shown, form)}>
 ${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${nameBeside(shown, { ...form, fields })}${toldOf(shown, form)}${fields.map((field) => fieldOf(shown, name, field, values))}${button}${isLocked ? NOTHING : otherButtons(shown, name)}
 </form>`;
   if (form.foldedBehind === undefined || isRow) return whole;

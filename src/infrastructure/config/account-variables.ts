@@ -18,7 +18,7 @@ const isMailAddress = (text: string): boolean =>
 
 const MAILBOX = /^(?:[^<>()[\]:;@\\,"\s][^<>()[\]:;@\\,"]{0,99} <([^<>]+)>|[^<>]+)$/u;
 /** A mailbox of RFC 5322 §3.4, in a form that all mail servers accept: a name without special characters, and an address in ASCII. */
-const mailbox = format.textThat(
+const mailbox = format.textFormat(
   'an address such as auth@example.com, or a name and an address such as Example <auth@example.com>',
   (text) => {
     const match = MAILBOX.exec(text);
@@ -26,13 +26,13 @@ const mailbox = format.textThat(
   },
 );
 
-export const brandName = format.textThat(
+export const brandName = format.textFormat(
   '1 to 60 visible characters, without spaces around them',
   (text) => /^(?! ).{1,60}(?<! )$/u.test(text) && !hidesSomething(text),
 );
 
 /** The form excludes characters that could end the value in a stylesheet. */
-const fontNames = format.textThat('names of fonts, separated by commas, such as Inter, sans-serif', (text) =>
+const fontNames = format.textFormat('names of fonts, separated by commas, such as Inter, sans-serif', (text) =>
   /^[A-Za-z][\w -]{0,60}(?:, ?[A-Za-z][\w -]{0,60}){0,7}$/.test(text),
 );
 
@@ -290,7 +290,7 @@ const headerName = format.formatOf('the name of one header, such as X-Forwarded-
 /** Headers that clients set, or that mean something else in this service. */
 const RESERVED = ['host', 'cookie', 'origin', 'authorization', 'user-agent', 'content-type', 'tandem-proxy-secret'];
 
-const proxySecret = format.textThat(
+const proxySecret = format.textFormat(
   '32 to 256 letters, digits, dots, underscores, hyphens and signs of Base64',
   (text) => /^[\w.~+/=-]{32,256}$/.test(text),
 );

@@ -13,8 +13,8 @@ export type Browser = ReturnType<typeof openBrowser>;
 type Doing = 'goOn' | 'freeze' | 'hide' | 'show' | 'close';
 export type Tab = { readonly auth: AuthClient; happens(event: string): void } & Record<Doing, () => void>;
 
-/** `doubled`: how often a request arrives twice. */
-const GOOD_LINE = { slowest: 150, lost: 0, unanswered: 0, doubled: 0, onLine: true };
+/** How often a request is lost, has no answer or arrives twice, and the store of keys fails. */
+const GOOD_LINE = { slowest: 150, lost: 0, unanswered: 0, doubled: 0, keyFaults: 0, onLine: true };
 
 /** @param skew milliseconds by which the clock of its machine is ahead */
 export const openBrowser = (chance: Chance, name: string, address: string, skew = 0, hasKeys = false) => {
@@ -26,8 +26,6 @@ export const openBrowser = (chance: Chance, name: string, address: string, skew 
   const browser = {
     ...{ name, skew, hasKeys, chance, line, storage: {} as Record<string, string>, tabs: new Set<Tab>() },
     ...{ channels: new Set<Channel>(), keys: new Map<string, unknown>() },
-    /** How often its store of keys fails. */
-    keyFaults: 0,
     /** The refresh token that it got last, and has not been told to remove. */
     token: (): string | undefined => cookies.get('refresh_token')?.value || undefined,
     /** A machine that sleeps lets nothing happen until it wakes up, and its monotonic clock stands still. */
@@ -46,7 +44,6 @@ export const openBrowser = (chance: Chance, name: string, address: string, skew 
     },
     repair(): void {
       Object.assign(line, GOOD_LINE);
-      browser.keyFaults = 0;
       browser.wake();
       for (const tab of browser.tabs) tab.show();
     },

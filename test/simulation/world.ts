@@ -1,7 +1,7 @@
 import type { Row } from '../../src/adapters/records/memory.ts';
 import { isEndedBy, type MassEnding, type Session } from '../../src/domain/session.ts';
 import { database } from './database.ts';
-import { DAY, kernel, MINUTE, perWorld, tell } from './kernel.ts';
+import { type Chance, DAY, kernel, MINUTE, perWorld, tell } from './kernel.ts';
 
 /** What a world is like, and what has happened to its sessions and mails. */
 
@@ -12,21 +12,19 @@ export const world = perWorld((chance) => ({
   ...{ newDeviceCode: chance.pick(['off', 'on', 'while-mail-works']), needsPasswords: chance.happens(0.5) },
   isOver: false,
 }));
-/** What happens more often in this world. Seeds that follow each other have all. */
-export const hotOf = <Each>(all: readonly Each[]): Each => all[kernel.seed % all.length] as Each;
+/** Any, and one more often in this world. Seeds that follow each other have all. */
+export const often = <Each>(chance: Chance, all: readonly Each[]): Each =>
+  chance.happens(0.5) ? (all[kernel.seed % all.length] as Each) : chance.pick(all);
 export const horizon = (): number => world.days * DAY;
 
 export type Letter = { readonly id?: string; readonly to: string; readonly text: string };
 export const facts = perWorld(() => ({
-  /** When the last fault ended; `Infinity` while there is one. */
-  lastFault: Number.NEGATIVE_INFINITY,
-  /** When fail-overs forgot commits. */
-  forgotten: [] as number[],
+  /** When the last fault ended, `Infinity` while there is one; and when fail-overs forgot commits. */
+  ...{ lastFault: Number.NEGATIVE_INFINITY, forgotten: [] as number[] },
   /** When and why sessions ended, by their ids. */
   ended: new Map<string, { readonly at: number; readonly reason: string; readonly isBound: boolean }>(),
-  touchedByThief: new Set<string>(),
-  /** Sessions with an answer that was lost on its way, or with an instance. */
-  unanswered: new Set<string>(),
+  /** Sessions; `unanswered`: with an answer that was lost on its way, or with an instance. */
+  ...{ touchedByThief: new Set<string>(), unanswered: new Set<string>() },
   /** Tokens of refreshes that were answered by a failure, which has to leave no trace. */
   failedTokens: new Set<string | undefined>(),
   /** When changes by sessions arrived that were answered by a retryable failure. */

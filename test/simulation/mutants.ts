@@ -3,14 +3,10 @@ import { pathToFileURL } from 'node:url';
 import { ROOT, readText } from '../support/checkout/repository.ts';
 
 /** Faults that are planted in the service one at a time. Each of them has to break a rule within the seeds 20 to 52. */
-export const MUTANTS = readText('test/simulation/mutants.txt')
-  .trim()
-  .split('\n')
-  .map((row) => {
-    const [name = '', file = '', text = '', by = ''] = row.split(/ ::(?: |$)/);
-    return { name, file: `src/${file}`, text, by };
-  });
-export type Mutant = (typeof MUTANTS)[number];
+export const MUTANTS = [...readText('test/simulation/mutants.txt').matchAll(/^(.*) :: (.*) :: (.*) :: ?(.*)$/gm)].map(
+  ([, name = '', file = '', text = '', by = '']) => ({ name, file: `src/${file}`, text, by }),
+);
+type Mutant = (typeof MUTANTS)[number];
 
 /** The file with the fault. @throws Error if the file does not have the text, or has it more than once */
 export const mutated = ({ name, file, text, by }: Mutant, source = readText(file)): string => {

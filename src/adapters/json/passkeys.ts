@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { AcceptedPasskeys, BegunPasskeyRegistration } from '../../application/factors/passkeys.ts';
+import type { AcceptedPasskeys, PasskeyRegistration } from '../../application/factors/passkeys.ts';
 import { PASSKEY_ALGORITHMS, PASSKEY_NAME_MAX_LENGTH } from '../../domain/passkey.ts';
 import { hidesSomething } from '../../domain/text.ts';
 import type { CreationOptionsJson, RequestOptionsJson } from './factors.ts';
@@ -82,7 +82,7 @@ const encodeChallenge = (challenge: string): string => Buffer.from(challenge).to
 /** The options of `navigator.credentials.create`, as JSON. @param name the product's name, which browsers may show */
 export const creationOptions = (
   { rpId, name }: RelyingParty & { readonly name: string },
-  { challenge, userHandle, username, existing }: BegunPasskeyRegistration,
+  { challenge, userHandle, username, existing }: PasskeyRegistration,
 ): v.InferInput<typeof CreationOptionsJson> => ({
   rp: { id: rpId, name },
   user: { id: userHandle, name: username, displayName: username },

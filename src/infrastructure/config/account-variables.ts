@@ -184,8 +184,7 @@ export const ACCOUNT_VARIABLES = {
   BRAND_NAME: {
     format: brandName,
     unset: 'the host of BASE_URL',
-    meaning:
-      'The name of the product, in mails, on pages, in authenticator apps and in browsers that ask for a passkey.',
+    meaning: 'The name of the product, in mails, on pages, in authenticator apps and where browsers ask for a passkey.',
   },
   BRAND_LOGO_URL: {
     format: url.logoUrl,
@@ -280,8 +279,7 @@ export const FORMER_SYSTEM_VARIABLES = {
   VERIFY_PASSWORDS_UNTIL: {
     format: format.date,
     unset: 'never (production: required with VERIFY_PASSWORDS_AT)',
-    meaning:
-      'The date from which on the former system is not asked, in UTC, within a year. Users then set a new password.',
+    meaning: 'The date from which on these users set a new password instead, in UTC, within a year.',
   },
 } as const satisfies Record<string, format.Variable>;
 

@@ -3,7 +3,7 @@ import type { Payloads } from '../../../adapters/http/forms/page-facts.ts';
 import type { PageContent } from '../../../adapters/http/forms/page-routes.ts';
 import type { PageState } from '../../../adapters/http/forms/page-state.ts';
 import type { PageView } from '../../../adapters/http/pages/page-view.ts';
-import { type MailValue, masked } from '../../../application/mail/write-mail.ts';
+import { type MailValue, maskedAddress } from '../../../application/mail/write-mail.ts';
 import type { MailName } from '../../../domain/event-table.ts';
 import { EMAIL_LINK_LIFETIME, UNDO_LIFETIME } from '../../../domain/link.ts';
 
@@ -135,7 +135,7 @@ export const madeUpValues = (name: MailName, pagesUrl: string): Readonly<Record<
   const time = NOW;
   return {
     username: 'ada',
-    newEmail: masked('ada@example.org'),
+    newEmail: maskedAddress('ada@example.org'),
     code: '48151623',
     codePage: new URL('/auth/code', pagesUrl).href,
     validFor: { duration: EMAIL_LINK_LIFETIME },

@@ -14,8 +14,8 @@ type Doing = 'goOn' | 'freeze' | 'hide' | 'show' | 'close';
 /** `happens` sends an event to the page. */
 export type Tab = { readonly auth: AuthClient; happens(event: string): void } & Record<Doing, () => void>;
 
-/** `slowest`: milliseconds of one way at most. `lost`, `unanswered`, `doubled`: how often a request or its answer is lost, or a request arrives twice. */
-const GOOD_LINE = { slowest: 150, lost: 0, unanswered: 0, doubled: 0, onLine: true };
+/** `slowest`: milliseconds of one way at most. The others: how often a request is lost, has no answer, or arrives twice, and how often IndexedDB fails. */
+const GOOD_LINE = { slowest: 150, lost: 0, unanswered: 0, doubled: 0, keyFaults: 0, onLine: true };
 
 /** @param skew milliseconds by which the clock of its machine is ahead */
 export const openBrowser = (chance: Chance, name: string, address: string, skew = 0, hasKeys = false) => {
@@ -27,9 +27,7 @@ export const openBrowser = (chance: Chance, name: string, address: string, skew 
   const browser = {
     ...{ name, skew, hasKeys, chance, line, storage: {} as Record<string, string>, tabs: new Set<Tab>() },
     ...{ channels: new Set<Channel>(), keys: new Map<string, unknown>() },
-    /** How often its IndexedDB fails, from 0 to 1. */
-    keyFaults: 0,
-    /** The refresh token in its cookies. */
+    /** The refresh token that it got last, and has not been told to remove. */
     token: (): string | undefined => cookies.get('refresh_token')?.value || undefined,
     /** While the machine sleeps, its tabs run no callbacks, and its monotonic clock stands still. */
     isAsleep: () => asleepSince !== undefined,
@@ -47,7 +45,6 @@ export const openBrowser = (chance: Chance, name: string, address: string, skew 
     },
     repair(): void {
       Object.assign(line, GOOD_LINE);
-      browser.keyFaults = 0;
       browser.wake();
       for (const tab of browser.tabs) tab.show();
     },

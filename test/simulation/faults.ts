@@ -6,7 +6,7 @@ import { type Chance, HOUR, kernel, MINUTE, SECOND, tell } from './kernel.ts';
 import { operate } from './operators.ts';
 import { deployment, instances, openInstance, outside } from './service.ts';
 import { allBrowsers } from './visitor.ts';
-import { facts, horizon, hotOf, world } from './world.ts';
+import { facts, horizon, often, world } from './world.ts';
 
 /** The parts of a world that faults change. */
 const PARTS = {
@@ -14,7 +14,6 @@ const PARTS = {
   outside: () => outside,
   instance: (chance: Chance) => chance.pick(instances).line,
   line: (chance: Chance) => chance.pick(allBrowsers()).line,
-  browser: (chance: Chance) => chance.pick(allBrowsers()),
 };
 type Lasting = readonly [part: keyof typeof PARTS, member: string, least: number, most: number, longest?: number];
 /** Faults that change a member of a part for some time, to a value between `least` and `most`: a probability, milliseconds, or 1 for `true`. */
@@ -38,7 +37,7 @@ const LASTING = {
   slow: ['line', 'slowest', 4_500, 4_500],
   doubled: ['line', 'doubled', 0.05, 0.9],
   answers: ['line', 'unanswered', 0.05, 0.7],
-  keys: ['browser', 'keyFaults', 0.05, 0.9],
+  keys: ['line', 'keyFaults', 0.05, 0.9],
 } as const satisfies Record<string, Lasting>;
 
 const someTime = (chance: Chance, longest: number = HOUR) => chance.spread(SECOND, Math.min(longest, horizon() / 20));
@@ -105,7 +104,7 @@ export const trouble = async (chance: Chance, kinds: readonly Fault[]): Promise<
   while (!world.isOver && kinds.length > 0) {
     await kernel.sleep(chance.spread(3 * SECOND, horizon() / 20));
     if (world.isOver) return;
-    const kind = chance.happens(0.6) ? hotOf(kinds) : chance.pick(kinds);
+    const kind = often(chance, kinds);
     tell(`fault: ${kind}`);
     facts.lastFault = Number.POSITIVE_INFINITY;
     const fault = FAULTS[kind];

@@ -5,7 +5,7 @@ import { DAY, expect, kernel, MINUTE, SECOND, tell, tried, within } from './kern
 import { BASE } from './requests.ts';
 import { openTab } from './tab.ts';
 import { mailedCode, type Person, passwordOf, request, sendTwice, visit } from './visitor.ts';
-import { hasPassword, horizon, hotOf, lettersTo, userNamed, world } from './world.ts';
+import { hasPassword, horizon, lettersTo, often, userNamed, world } from './world.ts';
 
 /** A person does one thing after the other until the world ends. */
 export const live = async (person: Person): Promise<void> => {
@@ -102,7 +102,7 @@ const OF_SESSION: typeof ACTS = {
 const ALL = Object.entries({ ...ACTS, ...OF_SESSION });
 const act = async (person: Person, browser: Browser): Promise<void> => {
   const { auth } = await visibleTab(person, browser);
-  const [name, run] = person.chance.happens(0.5) ? hotOf(ALL) : person.chance.pick(ALL);
+  const [name, run] = often(person.chance, ALL);
   if (name in OF_SESSION && auth.user === null) await logIn(person, browser, auth);
   else if (name in OF_SESSION) await tried(`${browser.name}: ${name}`, run(person, browser, auth));
   else await run(person, browser, auth);

@@ -94,11 +94,11 @@ export const openTab = (browser: Browser): Tab => {
 
 /** The part of IndexedDB that the page of the device's key uses. */
 const openKeys = (browser: Browser, later: parts.Later) => {
-  const { chance, keys } = browser;
+  const { chance, keys, line } = browser;
   const request = (work: () => unknown) => {
     const made = { result: undefined as unknown, onsuccess: () => {}, onerror: () => {} };
     later(() => {
-      if (chance.happens(browser.keyFaults)) return made.onerror();
+      if (chance.happens(line.keyFaults)) return made.onerror();
       made.result = work();
       made.onsuccess();
     });

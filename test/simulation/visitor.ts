@@ -14,7 +14,7 @@ import { ask } from './internet.ts';
 import { type Chance, DAY, kernel, MINUTE, perWorld, SECOND, tell, tried, within } from './kernel.ts';
 import { type Answer, BASE, json, REFRESH } from './requests.ts';
 import { instances, PROVIDER } from './service.ts';
-import { hasPassword, type Letter, lettersTo, userNamed, world } from './world.ts';
+import { hasPassword, type Letter, lettersTo, often, userNamed, world } from './world.ts';
 
 /** People, and the values that they send: in forms of the service's pages, without scripts, and in requests of the API. */
 
@@ -169,7 +169,7 @@ export const request = async (person: Person, browser: Browser, auth: AuthClient
   const { chance, name } = person;
   const all = instances[0]?.service.routes.filter((each) => isDescribed(each) && TAGS.includes(each.tag)) ?? [];
   const opening = all.filter(({ cookie }) => cookie.writes === 'opens');
-  const route = all.find((each) => each.name === wanted) ?? chance.pick(chance.happens(0.5) ? opening : all);
+  const route = all.find((each) => each.name === wanted) ?? often(chance, chance.happens(0.5) ? opening : all);
   if (route.path === REFRESH) return;
   const textOf = async (path: string, init: RequestInit) => (await auth.fetch(BASE + path, init)).text();
   const post: Post = (path) => textOf(path, { method: 'POST' });

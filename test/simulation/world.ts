@@ -1,7 +1,7 @@
 import type { Row } from '../../src/adapters/records/memory.ts';
 import { isEndedBy, type MassEnding, type Session } from '../../src/domain/session.ts';
 import { database } from './database.ts';
-import { DAY, kernel, MINUTE, perWorld, tell } from './kernel.ts';
+import { type Chance, DAY, kernel, MINUTE, perWorld, tell } from './kernel.ts';
 
 /** The properties of a world, and facts about its sessions and mails that rules need. */
 
@@ -12,8 +12,9 @@ export const world = perWorld((chance) => ({
   ...{ newDeviceCode: chance.pick(['off', 'on', 'while-mail-works']), needsPasswords: chance.happens(0.5) },
   isOver: false,
 }));
-/** The entry that is more frequent in this world. Consecutive seeds have different ones. */
-export const hotOf = <Each>(all: readonly Each[]): Each => all[kernel.seed % all.length] as Each;
+/** Any entry; half of the time the one that is frequent in this world. Consecutive seeds have different ones. */
+export const often = <Each>(chance: Chance, all: readonly Each[]): Each =>
+  chance.happens(0.5) ? (all[kernel.seed % all.length] as Each) : chance.pick(all);
 export const horizon = (): number => world.days * DAY;
 
 export type Letter = { readonly id?: string; readonly to: string; readonly text: string };

@@ -17,7 +17,7 @@ import { createLogger } from '../../src/infrastructure/logging/log.ts';
 import { PAGE_FILES } from '../../src/infrastructure/template-files.ts';
 import { REVISION, VERSION } from '../../src/infrastructure/version.ts';
 import { testKeys } from '../support/keys.ts';
-import { watched } from '../support/openapi/watched.ts';
+import { watchAnswers } from '../support/openapi/watched.ts';
 import { blockEventLoop } from '../support/processes/block-event-loop.ts';
 import { sequentialIds } from '../support/sequential-ids.ts';
 import { silentLogger } from '../support/silent-logger.ts';
@@ -29,7 +29,7 @@ const configOf = (env: Readonly<Record<string, string>>) => ({
 });
 
 const serve = async (served: HttpHandlers, routes: readonly Route[]) => {
-  const { handlers, assertDocumented } = watched(served, routes);
+  const { handlers, assertDocumented } = watchAnswers(served, routes);
   const server = await listen(handlers, { host: '127.0.0.1', port: 0, requestTimeoutMs: 30_000 });
   const close = async () => {
     await server.close();

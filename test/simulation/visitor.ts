@@ -44,15 +44,15 @@ export const mailedCode = ({ name }: Pick<Person, 'name'>): string =>
 export const sendTwice = (browser: Browser, path: string, body: object, more: { origin?: null } = {}) =>
   Promise.allSettled([1, 2].map(() => browser.send('POST', path, { ...json(body), ...more })));
 
-/** `token`: of a link. `post` sends nothing, and returns the body of the answer. */
+/** `token` is that of a link. `post` sends a request without a body, and returns the body of the answer. */
 type Trip = { readonly person: Person; readonly browser: Browser; readonly token: string; post: Post };
 type Post = (path: string) => Promise<string>;
-/** A form of a page, or a request of the API. `of`: the name of the route. */
+/** A form of a page, or a request of the API. `of` is the name of the route. */
 type Form = Omit<ShownForm, 'path'> & { readonly of: string };
 
 const optionsAt = async (post: Post, path: string) =>
   JSON.parse((await within(path, post(path))).result || '{}').data ?? { challenge: 'none' };
-/** Routes that take a code of the authenticator app. Others take one of a mail. */
+/** The routes whose `code` is of an authenticator app. In other routes, it is the code of a mail. */
 const OF_APP = ['confirm-totp', 'second-factor', 'step-up'];
 /** The value of each field, which the person types, or the browser makes. */
 const FIELDS: Readonly<Record<string, (trip: Trip, form: Form) => unknown>> = {
@@ -151,7 +151,7 @@ export const visit = async (person: Person, browser: Browser, letter?: Letter): 
   const { chance } = person;
   const [, path = letter ? '' : chance.pick(PATHS), token = 'none'] = linkIn(letter);
   const trip = { person, browser, token, post: async (path: string) => (await browser.send('POST', path)).body };
-  // Scanners of mails open their links before people do.
+  // Scanners of mail open links before people do.
   for (const method of letter && chance.happens(0.3) ? ['HEAD', 'GET'] : [])
     await ask({ method, path, headers: { accept: 'text/html' }, address: '10.7.7.7' });
   let answer = await go(trip, path);

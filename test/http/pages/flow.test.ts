@@ -11,7 +11,7 @@ import { type AuthenticatorOptions, authenticator } from '../../support/authenti
 import { codeAt, wrongCodeAt } from '../../support/authenticator-app.ts';
 import { readText } from '../../support/checkout/repository.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
-import { invitedPerson, linked, mailedCode, sentLink } from '../../support/http/account.ts';
+import { invitedPerson, linkIdentity, mailedCode, storeLink } from '../../support/http/account.ts';
 import { APP_LINK, anApp } from '../../support/http/app-login.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
 import { boundVisitor, SHOWN_SECRET, startApp } from '../../support/http/page-factors.ts';
@@ -173,7 +173,7 @@ const codeOf = async ({ user }: Pick<Member, 'user'>) => {
 const atLink = async (purpose: LinkPurpose) => {
   const { user, person } = await registeredVisitor(service);
   const email = purpose === 'email-change' ? aPerson().email : user.email;
-  const token = await sentLink(service, { userId: user.id, purpose, email });
+  const token = await storeLink(service, { userId: user.id, purpose, email });
   const reader = await at(`/auth/link/${purpose}`);
   return { ...reader, person, token };
 };
@@ -239,7 +239,7 @@ const RESULTS: Readonly<Record<string, Results>> = {
   'register.provider': providerResults('register.provider', () => at('/auth/register')),
   'step-up.provider': providerResults('step-up.provider', async () => {
     const member = await memberAt('/auth/account');
-    await linked(service, member.user);
+    await linkIdentity(service, member.user);
     await member.open('/auth/step-up');
     return member;
   }),
@@ -255,7 +255,7 @@ const RESULTS: Readonly<Record<string, Results>> = {
   'factors.unlink': {
     success: async () => {
       const member = await memberAt('/auth/account/factors');
-      await linked(service, member.user);
+      await linkIdentity(service, member.user);
       await member.open('/auth/account/factors');
       return sending(member, 'factors.unlink');
     },

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { PAGES, type Page, type PageName, pathOf } from '../../../src/adapters/http/forms/flow.ts';
 import { codeAt } from '../../support/authenticator-app.ts';
 import { aPasskey } from '../../support/builders.ts';
-import { sentLink } from '../../support/http/account.ts';
+import { storeLink } from '../../support/http/account.ts';
 import { APP_LINK, anApp } from '../../support/http/app-login.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
 import { SHOWN_SECRET, startApp } from '../../support/http/page-factors.ts';
@@ -88,7 +88,7 @@ describe('secrets', () => {
     await member.follow();
     await member.submit('account.password', { currentPassword: oldPassword, newPassword });
     await member.follow();
-    const token = await sentLink(service, {
+    const token = await storeLink(service, {
       userId: member.user.id,
       purpose: 'password-reset',
       email: member.user.email,

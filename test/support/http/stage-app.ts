@@ -18,7 +18,7 @@ import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { listen } from '../../../src/infrastructure/http-server/server.ts';
 import { createLogger } from '../../../src/infrastructure/logging/log.ts';
 import { PAGE_FILES } from '../../../src/infrastructure/template-files.ts';
-import { watched } from '../openapi/watched.ts';
+import { watchAnswers } from '../openapi/watched.ts';
 import type { LogLine } from './service.ts';
 
 /** The stages of SPEC "Request processing" in order, by name. Stage 13 wraps all others; stages 12, 11 and 10 run on the way out. */
@@ -95,7 +95,7 @@ export const stageApp = async (
   requestTimeoutMs = 30_000,
 ): Promise<StageApp> => {
   const { logs, ...deps } = stageDeps(given);
-  const { handlers, assertDocumented, undocumented } = watched(createApp(routes, deps), routes);
+  const { handlers, assertDocumented, undocumented } = watchAnswers(createApp(routes, deps), routes);
   const server = await listen(handlers, { host: '127.0.0.1', port: 0, requestTimeoutMs });
   onTestFinished(async () => {
     await server.close();

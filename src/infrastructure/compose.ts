@@ -132,7 +132,7 @@ const build = async (config: Config, logger: Logger, overrides: ServiceOverrides
     authenticate: authenticateRequest(ports),
     assertSteppedUp: assertSteppedUp(ports),
     visitorToken,
-    userFailure: userFailures(config, pageFiles),
+    renderUserError: userFailures(config, pageFiles),
     version: VERSION,
     onRequest: metrics?.observeRequest,
     onUnreadable: metrics?.observeUnreadable,

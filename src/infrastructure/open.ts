@@ -1,7 +1,7 @@
 import type * as v from 'valibot';
 import { registerBody, type ShortRegisterBody } from '../adapters/http/routes/accounts/register.ts';
 import { LoginBody } from '../adapters/http/routes/login/login.ts';
-import { checking } from '../adapters/http/stages/input-validation.ts';
+import { checkerInto } from '../adapters/http/stages/input-validation.ts';
 import type { OwnTables } from '../adapters/records/own-tables.ts';
 import { registration } from '../application/accounts/register.ts';
 import { login } from '../application/login/login.ts';
@@ -62,7 +62,7 @@ export const open = async <const Own extends OwnTables = Record<never, never>>(
 /** A body as the API parses it. @throws AppError CLIENT_PARAMS_VALIDATION_FAILED */
 const checked = <Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> => {
   const problems: FieldProblem[] = [];
-  const output = checking(problems)(schema, body, 'body');
+  const output = checkerInto(problems)(schema, body, 'body');
   if (problems.length > 0) throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: problems });
   return output as v.InferOutput<Schema>;
 };

@@ -56,7 +56,7 @@ const withChecks = async (checks: readonly Check[], logger = silentLogger) => {
       authenticate: async () => ({ ok: false, reason: 'unknown_key' }),
       assertSteppedUp: async () => undefined,
       visitorToken: async () => undefined,
-      userFailure: userFailures(configOf({}), PAGE_FILES.builtIn),
+      renderUserError: userFailures(configOf({}), PAGE_FILES.builtIn),
       version: VERSION,
       counts: memoryCounts(),
       answerOnce: (_ctx, _fields, work) => work(),

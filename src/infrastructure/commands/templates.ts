@@ -54,8 +54,8 @@ const framesOf = (config: Config, files: UserPageFiles, locale: string): readonl
         {
           ...{ ...content, ...around, to: undefined, target: baseUrl, once: '', now: AT, pages, qr },
           locales: [locale],
-          wasOffered: false,
-          usedLast: 'log-in',
+          wasOfferedPasskey: false,
+          lastUsedForm: 'log-in',
           minLength: config.passwordLimits.minLength,
           providers: [{ name: 'example', title: 'Example' }],
         },

@@ -8,7 +8,7 @@ import type { HttpDeps } from '../../adapters/http/http-deps.ts';
 import type { Targets } from '../../adapters/http/pages/continue.ts';
 import type { Brand } from '../../adapters/http/pages/layout.ts';
 import type { UserPageFiles } from '../../adapters/http/pages/user-pages.ts';
-import { pageLocale, presentedDevice } from '../../adapters/http/request/client.ts';
+import { pageLocale, presentedDeviceReader } from '../../adapters/http/request/client.ts';
 import { pageCookies } from '../../adapters/http/request/cookies.ts';
 import { appCodeRoute } from '../../adapters/http/routes/login/app.ts';
 import { nameAccountRoute } from '../../adapters/http/routes/login/login.ts';
@@ -45,7 +45,7 @@ const localeOf = ({ payloads }: PageContent, { locales }: UserPageFiles, default
 
 export const siteOf = ({ baseUrl, brand }: Pick<Config, 'baseUrl' | 'brand'>) => ({ baseUrl, brand, version: VERSION });
 
-export const userFailures = (config: Config, read: PageOptions['files']): HttpDeps['userFailure'] => {
+export const userFailures = (config: Config, read: PageOptions['files']): HttpDeps['renderUserError'] => {
   const { brand, defaultLocale, allowedOrigins, application, accountPages } = config;
   const contentSecurityPolicy = policyFor(brand, allowedOrigins);
   return async (ctx, error) => {
@@ -100,14 +100,14 @@ export const openPages = (deps: Service, config: Config, { api, script, ofMail, 
   const site = siteOf(config);
   const registration = config.registration.mode;
   const { passkeyOffered, usedLast, pageLocale: chosen } = pageCookies(config.refreshCookie);
-  const has = (page: Page) => config.accountPages || (ofMail && page.ofMail === true);
+  const has = (page: Page) => config.accountPages || (ofMail && page.isOfMail === true);
   const pages = formRoutes({
     api: [
       ...api,
       nameAccountRoute,
       ...(targets.appLinks.length === 0 && targets.officeLink === null
         ? []
-        : [appCodeRoute(deps, targets, presentedDevice(config.baseUrl))]),
+        : [appCodeRoute(deps, targets, presentedDeviceReader(config.baseUrl))]),
     ],
     has,
     registration,
@@ -127,13 +127,13 @@ export const openPages = (deps: Service, config: Config, { api, script, ofMail, 
         mayRegister: registration === 'open',
         providers: [...deps.providers.values()],
         passwords: config.passwords,
-        wasOffered: passkeyOffered.read(ctx).length > 0,
-        usedLast: usedLast.read(ctx)[0],
+        wasOfferedPasskey: passkeyOffered.read(ctx).length > 0,
+        lastUsedForm: usedLast.read(ctx)[0],
         locales: deps.mailLocales ?? [],
         ...textsFor(ctx, files, localeOf(content, files, defaultLocale) ?? defaultLocale),
       };
       if (readQuery(ctx.url)?.locale === around.locale) chosen.set(ctx, around.locale);
-      if (PAGES[content.name].skips !== undefined) passkeyOffered.set(ctx, 'yes');
+      if (PAGES[content.name].isSkipped !== undefined) passkeyOffered.set(ctx, 'yes');
       const { userPage } = await import('../../adapters/http/pages/user-pages.ts');
       return userPage({ ...content, ...around, qr, once: deps.secrets.random(), now: deps.clock.now() }, files);
     },

@@ -1,5 +1,5 @@
-import { type DeviceAccess, originOf } from '../../adapters/http/request/client.ts';
-import { KEPT_STATE, startCookies } from '../../adapters/http/request/cookies.ts';
+import { type DeviceAccess, eventOriginOf } from '../../adapters/http/request/client.ts';
+import { KEPT_IDENTITY_STATE, startCookies } from '../../adapters/http/request/cookies.ts';
 import { type CallbackSettings, providerCallbackRoutes } from '../../adapters/http/routes/login/provider-callback.ts';
 import { startAtProviderRoutes } from '../../adapters/http/routes/login/start-at-provider.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
@@ -20,14 +20,14 @@ const startsOf = ({ secrets }: Service, { refreshCookie }: Config) =>
   startCookies(refreshCookie, START_LIFETIME, secrets);
 
 /** At a log-in, links the identity at a provider that the browser has kept since an earlier sign-in there. */
-export const keptIdentities = (deps: Service, config: Config): DeviceAccess['linkKept'] => {
+export const keptIdentities = (deps: Service, config: Config): DeviceAccess['linkKeptIdentity'] => {
   if (deps.providers.size === 0) return undefined;
   const [starts, link] = [startsOf(deps, config), linkKept(deps)];
   return async (ctx, session) => {
-    const kept = starts.take(ctx, KEPT_STATE);
+    const kept = starts.take(ctx, KEPT_IDENTITY_STATE);
     // The session is open, so a failure must not make the log-in fail.
     if (kept.length > 0)
-      await link(kept, session, originOf(ctx)).catch((error: unknown) => deps.report?.('link-failed', error));
+      await link(kept, session, eventOriginOf(ctx)).catch((error: unknown) => deps.report?.('link-failed', error));
   };
 };
 

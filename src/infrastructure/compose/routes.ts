@@ -7,7 +7,7 @@ import { visitors } from '../../adapters/http/forms/visitors.ts';
 import type { HttpDeps } from '../../adapters/http/http-deps.ts';
 import type { UserPageFiles } from '../../adapters/http/pages/user-pages.ts';
 import { browserSession } from '../../adapters/http/request/browser-session.ts';
-import { presentedDevice } from '../../adapters/http/request/client.ts';
+import { presentedDeviceReader } from '../../adapters/http/request/client.ts';
 import { loginCookies, pageCookies, sessionCookies } from '../../adapters/http/request/cookies.ts';
 import type { Check } from '../../adapters/http/request/settings.ts';
 import { accountRoutes } from '../../adapters/http/routes/accounts/account.ts';
@@ -79,7 +79,7 @@ export const declareRoutes = (
   const { navigation, pageServers, adoption, baseUrl, boundCookieLifetime, allowedOrigins } = config;
   const settings = siteOf(config);
   const cookie = sessionCookies(config.refreshCookie, config.accessCookie);
-  const device = presentedDevice(baseUrl);
+  const readPresentedDevice = presentedDeviceReader(baseUrl);
   const bound = { baseUrl, sameSite: config.refreshCookie.sameSite, initiators: allowedOrigins };
   const browser =
     boundCookieLifetime === null
@@ -87,11 +87,11 @@ export const declareRoutes = (
       : browserSession({ ...bound, maxAge: boundCookieLifetime }, inviteBrowser(deps));
   const adopting = adoption && { ...deps, verifyAssertion: assertionVerifier(adoption.publicKey, baseUrl) };
   const renewal = navigation && { baseUrl, ...navigation, ...continuation(config, pageFiles) };
-  const linkKept = keptIdentities(deps, config);
+  const linkKeptIdentity = keptIdentities(deps, config);
   const passkeysPage = config.passkeysPageUrl ?? (config.accountPages ? baseUrl + PAGES.factors.path : null);
-  const access = { cookie, ...loginCookies(config.refreshCookie), device, browser, linkKept };
+  const access = { cookie, ...loginCookies(config.refreshCookie), readPresentedDevice, browser, linkKeptIdentity };
   const proof = pageCookies(config.refreshCookie).pageVisitor;
-  const { tokenOf, isLoggedIn, ...visits } = visitors(deps, { cookie, device, proof });
+  const { tokenOf, isLoggedIn, ...visits } = visitors(deps, { cookie, readPresentedDevice, proof });
   const api: Route[] = [
     registerRoute(deps, access),
     loginRoute(deps, access),

@@ -1,96 +1,100 @@
-import { isStarted, type PageFacts, startedApp } from '../forms/page-facts.ts';
-import { AT_PROVIDER, CODES, ownText, type PageTable } from './rows.ts';
+import { hasStartedApp, type PageFacts, startedApp } from '../forms/page-facts.ts';
+import { type PageTable, PROVIDER_FORM, RECOVERY_CODES, storedText } from './rows.ts';
 
-/** The password confirms a change; with PASSWORDS=optional, a code may do so. */
-const CONFIRMED = {
+/** Each change needs the password. With PASSWORDS=optional, a code from a mail may take its place. */
+const CONFIRMATION = {
   password: ({ passwords }: PageFacts) => passwords,
   code: ({ passwords }: PageFacts) => (passwords === 'optional' ? 'optional' : 'left-out'),
 } as const;
 
-/** Mails that code. */
-const CONFIRMATION = {
+/** Sends the code by mail. */
+const CODE_FORM = {
   ...{ submits: 'request-confirmation-code', fields: [], notice: 'confirmation-code' },
-  offered: ({ passwords }: PageFacts) => passwords === 'optional',
+  isOffered: ({ passwords }: PageFacts) => passwords === 'optional',
 } as const;
 
 export const hasAddedPasskey = ({ state }: Pick<PageFacts, 'state'>): boolean =>
   state?.form === 'passkey' && state.error === undefined;
 const hasApps = ({ payloads }: PageFacts): boolean => (payloads.factors?.totp.length ?? 0) > 0;
 
-const ENDED = { leadsTo: 'account', notice: 'ended' } as const;
+const SESSION_ENDED = { leadsTo: 'account', notice: 'ended' } as const;
 const SAVED = { leadsTo: 'account', notice: 'saved', foldedBehind: 'change' } as const;
-const SAVED_FACTOR = { leadsTo: 'factors', notice: 'saved' } as const;
-const REMOVED_FACTOR = { fields: [], leadsTo: 'factors', notice: 'removed' } as const;
+const FACTOR_SAVED = { leadsTo: 'factors', notice: 'saved' } as const;
+const FACTOR_REMOVED = { fields: [], leadsTo: 'factors', notice: 'removed' } as const;
 
-/** The pages of the account, and the log-out. */
+/** The pages of the account, and the page that logs out. */
 export const SETTINGS = {
   account: {
     path: '/auth/account',
-    for: 'visitor',
+    audience: 'visitor',
     shows: ['current-user', 'sessions', 'passkey-options'],
     forms: {
       username: {
-        ...{ submits: 'change-username', fields: ['username'], ...SAVED, initial: ownText('username'), renames: true },
+        ...{ submits: 'change-username', fields: ['username'], ...SAVED, renamesUser: true },
+        defaults: storedText('username'),
       },
       email: {
         ...{ submits: 'change-email', fields: ['email', 'password', 'code'], ...SAVED, notice: 'email' },
-        ...{ requirements: CONFIRMED, initial: ownText('email') },
+        ...{ requirements: CONFIRMATION, defaults: storedText('email') },
       },
-      'confirmation-code': { ...CONFIRMATION, leadsTo: 'account', buttonOf: 'email', keeps: ['email'] },
+      'confirmation-code': { ...CODE_FORM, leadsTo: 'account', buttonOf: 'email', keptFields: ['email'] },
       password: {
         ...{ submits: 'change-password', fields: ['currentPassword', 'newPassword'], ...SAVED, notice: 'password' },
-        offered: ({ payloads }) => payloads['current-user']?.hasPassword === true,
+        isOffered: ({ payloads }) => payloads['current-user']?.hasPassword === true,
       },
-      language: { submits: 'change-current-user', fields: ['locale'], ...SAVED, initial: ownText('locale') },
-      session: { submits: 'end-session', fields: [], ...ENDED },
-      sessions: { submits: 'end-sessions', fields: [], ...ENDED, initial: () => ({ except: 'current' }) },
+      language: { submits: 'change-current-user', fields: ['locale'], ...SAVED, defaults: storedText('locale') },
+      session: { submits: 'end-session', fields: [], ...SESSION_ENDED },
+      sessions: { submits: 'end-sessions', fields: [], ...SESSION_ENDED, defaults: () => ({ except: 'current' }) },
     },
   },
   factors: {
-    ...{ path: '/auth/account/factors', for: 'visitor', stepUp: true },
+    ...{ path: '/auth/account/factors', audience: 'visitor', stepUp: true },
     shows: ['current-user', 'factors', 'passkey-options', 'identities'],
     forms: {
-      /** The page asks for the name of the passkey afterwards. */
-      passkey: { submits: 'add-passkey', fields: ['credential'], ...SAVED_FACTOR, notice: 'passkey', shows: CODES },
-      'rename-passkey': { submits: 'rename-passkey', fields: ['name'], foldedBehind: 'rename', ...SAVED_FACTOR },
+      /** After a success, the page asks for a name of the passkey. */
+      passkey: {
+        ...{ submits: 'add-passkey', fields: ['credential'], ...FACTOR_SAVED },
+        ...{ notice: 'passkey', showsOnce: RECOVERY_CODES },
+      },
+      'rename-passkey': { submits: 'rename-passkey', fields: ['name'], foldedBehind: 'rename', ...FACTOR_SAVED },
       'remove-passkey': {
-        ...{ submits: 'remove-passkey', ...REMOVED_FACTOR },
-        shows: { member: 'allAcceptedCredentialIds', on: 'factors' },
+        ...{ submits: 'remove-passkey', ...FACTOR_REMOVED },
+        showsOnce: { member: 'allAcceptedCredentialIds', on: 'factors' },
       },
       'start-app': {
         ...{ submits: 'start-totp', fields: [] },
         leadsTo: 'factors',
-        shows: { member: 'secret', on: 'factors' },
-        offered: (facts) => !isStarted(facts) && !hasApps(facts),
+        showsOnce: { member: 'secret', on: 'factors' },
+        isOffered: (facts) => !hasStartedApp(facts) && !hasApps(facts),
       },
       app: {
-        ...{ submits: 'confirm-totp', fields: ['code'], ...SAVED_FACTOR },
-        shows: CODES,
-        ...{ offered: isStarted, initial: startedApp },
+        ...{ submits: 'confirm-totp', fields: ['code'], ...FACTOR_SAVED },
+        showsOnce: RECOVERY_CODES,
+        ...{ isOffered: hasStartedApp, defaults: startedApp },
       },
-      'remove-app': { submits: 'remove-factor', ...REMOVED_FACTOR },
+      'remove-app': { submits: 'remove-factor', ...FACTOR_REMOVED },
       'recovery-codes': {
         ...{ submits: 'make-recovery-codes', fields: [] },
         leadsTo: 'factors',
-        shows: CODES,
-        offered: (facts) => hasApps(facts) || (facts.payloads.factors?.recoveryCodes ?? 0) > 0,
+        showsOnce: RECOVERY_CODES,
+        isOffered: (facts) => hasApps(facts) || (facts.payloads.factors?.recoveryCodes ?? 0) > 0,
       },
-      link: { ...AT_PROVIDER, submits: 'start-link-at-provider', returns: true },
-      unlink: { submits: 'unlink-identity', ...REMOVED_FACTOR },
+      link: { ...PROVIDER_FORM, submits: 'start-link-at-provider', returnsToPage: true },
+      unlink: { submits: 'unlink-identity', ...FACTOR_REMOVED },
     },
   },
-  history: { path: '/auth/account/history', for: 'visitor', shows: ['current-user', 'events'], forms: {} },
+  history: { path: '/auth/account/history', audience: 'visitor', shows: ['current-user', 'events'], forms: {} },
   delete: {
     path: '/auth/account/delete',
-    for: 'visitor',
+    audience: 'visitor',
     shows: ['current-user'],
     forms: {
       delete: {
-        ...{ submits: 'delete-account', fields: ['password', 'code'], requirements: CONFIRMED },
+        ...{ submits: 'delete-account', fields: ['password', 'code'], requirements: CONFIRMATION },
         notice: 'deleted',
         leadsTo: 'log-in',
       },
-      'confirmation-code': { ...CONFIRMATION, leadsTo: 'delete', buttonOf: 'delete' },
+      'confirmation-code': { ...CODE_FORM, leadsTo: 'delete', buttonOf: 'delete' },
     },
   },
   'log-out': {
@@ -99,7 +103,7 @@ export const SETTINGS = {
       'log-out': {
         ...{ submits: 'clear-cookie', fields: [] },
         leadsTo: 'target',
-        otherwise: 'log-in',
+        withoutTarget: 'log-in',
         ...{ notice: 'logged-out', mark: 'logged-out' },
       },
     },

@@ -28,6 +28,7 @@ type Submitted = { readonly page: PageName; readonly formName: string; readonly 
 /** The route that a form is posted to. */
 export const formRoute = (deps: FormDeps, at: Locations, submitted: Submitted): Route => {
   const { page, formName, submits } = submitted;
+  const { requiredField } = submitted.form;
   return {
     ...submits,
     name: `${page}-${formName}-form`,
@@ -36,12 +37,12 @@ export const formRoute = (deps: FormDeps, at: Locations, submitted: Submitted): 
     method: 'POST',
     path: pathOf(page, formName),
     visitor: true,
-    ...(PAGES[page].for === 'visitor' && { auth: 'required' as const }),
+    ...(PAGES[page].audience === 'visitor' && { auth: 'required' as const }),
     request: { query: v.strictObject({ to: at.target }) },
     errorPages: true,
     errors: new Set([...submits.errors, ...VISITOR_ERRORS]),
     httpStatuses: new Set([...submits.httpStatuses, 415]),
-    form: { submits, page: at.pathOf(page), needs: submitted.form.needs, succeeded: whenDone(deps, at, submitted) },
+    form: { submits, page: at.pathOf(page), requiredField, succeeded: whenDone(deps, at, submitted) },
     failed: whenFailed(deps, at, submitted),
   };
 };
@@ -50,7 +51,7 @@ const targetOf = ({ allowed }: Locations, { state }: Context): string | undefine
   allowed(state.form?.get('to') || undefined);
 
 const rememberUse = ({ usedLast }: Pick<FormDeps, 'usedLast'>, ctx: Context, { formName, form }: Submitted): void => {
-  if (form.recalled === true) usedLast.set(ctx, usedAs(formName, ctx.state.form?.get('provider')));
+  if (form.marksLastUse === true) usedLast.set(ctx, usedAs(formName, ctx.state.form?.get('provider')));
 };
 
 const whenDone = (deps: FormDeps, at: Locations, submitted: Submitted) => async (ctx: Context) => {
@@ -64,11 +65,11 @@ const whenDone = (deps: FormDeps, at: Locations, submitted: Submitted) => async 
   const provesKey = takesProof(form) && !!ctx.state.form?.get('proof');
   if (opened !== undefined) rememberProof(ctx, opened, provesKey);
   const to = targetOf(at, ctx);
-  const shows = form.shows !== undefined && payload[form.shows.member] !== undefined ? form.shows : null;
+  const shows = form.showsOnce !== undefined && payload[form.showsOnce.member] !== undefined ? form.showsOnce : null;
   const ahead = shows?.on ?? stepAfterSuccess(submitted, ctx.state.form?.get('password'));
-  const step = ahead === 'target' && to === undefined ? (form.otherwise ?? ahead) : ahead;
+  const step = ahead === 'target' && to === undefined ? (form.withoutTarget ?? ahead) : ahead;
   const notice = noticeOf(form, step);
-  const second = step === page ? PAGES[page].second : undefined;
+  const second = step === page ? PAGES[page].secondView : undefined;
   if (step !== 'target' && (shows !== null || notice !== undefined || second !== undefined))
     states.set(ctx, {
       page: step,
@@ -79,7 +80,7 @@ const whenDone = (deps: FormDeps, at: Locations, submitted: Submitted) => async 
         payload: { ...payload, accessToken: undefined, qr: undefined, user: undefined },
       }),
       ...(notice !== undefined && { notice }),
-      typed: typedIn(new Map(form.keeps?.map((each) => [each, ctx.state.form?.get(each) ?? '']))),
+      typed: typedIn(new Map(form.keptFields?.map((each) => [each, ctx.state.form?.get(each) ?? '']))),
     });
   if (second !== undefined) return at.hrefOf(page, to, undefined, second.next);
   const code = opened && authenticates(form) ? bindingCodeOf(opened) : undefined;
@@ -105,10 +106,10 @@ const whenFailed = (deps: FormDeps, at: Locations, submitted: Submitted) => asyn
   const isItemGone = error.code === 'DB_RECORD_NOT_FOUND' && fields.has('id');
   // With a caller, the guard has passed, and the error is of the route itself.
   const isOfRoute = isItemGone || (otherPage !== undefined && ctx.request.caller !== undefined);
-  const lacking = PAGES[page].for === 'visitor' && !isOfRoute ? pageLacking(error.code) : null;
+  const lacking = PAGES[page].audience === 'visitor' && !isOfRoute ? pageLacking(error.code) : null;
   if (lacking !== null) {
     // A page that goes on by itself shows no notice.
-    states.set(ctx, { page: PAGES[lacking].leadsOn ? page : lacking, form: '', notice: 'not-sent' });
+    states.set(ctx, { page: PAGES[lacking].forwards ? page : lacking, form: '', notice: 'not-sent' });
     return at.lackingAt(lacking, page, to);
   }
   const shown = otherPage === undefined ? (form.buttonOf ?? formName) : '';
@@ -124,20 +125,20 @@ const whenFailed = (deps: FormDeps, at: Locations, submitted: Submitted) => asyn
         .filter(({ field }) => form.fields.includes(field)),
     },
   });
-  const { second } = PAGES[page];
-  return at.hrefOf(otherPage ?? page, to, MARKS.failed, shown === second?.form ? second.next : undefined);
+  const { secondView } = PAGES[page];
+  return at.hrefOf(otherPage ?? page, to, MARKS.failed, shown === secondView?.form ? secondView.next : undefined);
 };
 
 const stepAfterSuccess = ({ form, submits: { response, cookie } }: Submitted, password = ''): Step => {
-  const { leadsTo, accepted } = form;
-  if (accepted === undefined || response.status !== 202) return leadsTo;
-  if (cookie.writes !== 'waits') return accepted.mail;
-  return password === '' ? accepted.code : accepted.login;
+  const { leadsTo, withoutSession } = form;
+  if (withoutSession === undefined || response.status !== 202) return leadsTo;
+  if (cookie.writes !== 'waits') return withoutSession.mail;
+  return password === '' ? withoutSession.code : withoutSession.login;
 };
 
-const noticeOf = ({ accepted, notice }: Form, step: Step): string | undefined => {
-  if (step === accepted?.login) return undefined;
-  return step === accepted?.code ? 'registered' : notice;
+const noticeOf = ({ withoutSession, notice }: Form, step: Step): string | undefined => {
+  if (step === withoutSession?.login) return undefined;
+  return step === withoutSession?.code ? 'registered' : notice;
 };
 
 /** The field of a problem. A problem of the whole body is shown at the first field. */

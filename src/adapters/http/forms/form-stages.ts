@@ -22,7 +22,7 @@ export const ownOrigin = ({ ownOrigins }: HttpDeps, { ofApplications }: NonNulla
   };
 
 /** Redirects the browser to the page that shows the result of a form; after a second click, to the same page. */
-export const formResult =
+export const formResultStages =
   (deps: HttpDeps) =>
   ({ succeeded, ofApplications }: NonNullable<Route['form']>) => {
     const redirect = async (ctx: Context, work: () => Promise<string>): Promise<void> => {

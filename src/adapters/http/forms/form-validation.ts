@@ -3,7 +3,7 @@ import type * as v from 'valibot';
 import type { FieldProblem } from '../../../domain/errors/app-error.ts';
 import { validationFailure } from '../errors/exceptions.ts';
 import type { Route } from '../routing/define-route.ts';
-import { checking, isPercentEncoded, MAX_PARAMETERS, parseObject, readText } from '../stages/input-validation.ts';
+import { checkerInto, isPercentEncoded, MAX_PARAMETERS, parseObject, readText } from '../stages/input-validation.ts';
 
 const MALFORMED_FORM: FieldProblem = {
   field: 'body',
@@ -27,13 +27,13 @@ export const formValidation = ({ form, request: { query: ofPage } }: Route): Mid
     ctx.state.form = fields;
     if (sent === null) throw validationFailure([MALFORMED_FORM]);
     const problems: FieldProblem[] = [];
-    const check = checking(problems);
+    const check = checkerInto(problems);
     const part = (schema: v.GenericSchema | undefined): object =>
       Object.fromEntries(
         membersOf(schema).flatMap((name) => {
           if (name === 'extra') return extraOf(fields);
           const text = fields.get(name) ?? '';
-          return text === '' && name !== form?.needs ? [] : [[name, fieldValue(name, text)]];
+          return text === '' && name !== form?.requiredField ? [] : [[name, fieldValue(name, text)]];
         }),
       );
     const [params, query, body] = (['params', 'query', 'body'] as const).map((place) =>

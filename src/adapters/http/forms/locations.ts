@@ -85,10 +85,10 @@ export const locations = (settings: TargetSettings) => {
   const allowed = (to: unknown): string | undefined => (v.is(target, to) ? to : undefined);
   /** The target that leads back to a page which a visitor cannot have yet: the page with its own target, or the app that it goes on to. */
   const targetBackTo = (page: PageName, to: unknown): string =>
-    (PAGES[page].leadsOn === 'to-app' && allowed(to)) || hrefOf(page, isOfWeb(to) || isOfApp(to) ? to : undefined);
+    (PAGES[page].forwards === 'to-app' && allowed(to)) || hrefOf(page, isOfWeb(to) || isOfApp(to) ? to : undefined);
   /** Leads by the page `lacking` back to `page`. @param to the target; an application may have the key to prove */
   const lackingAt = (lacking: NonNullable<ReturnType<typeof pageLacking>>, page: PageName, to: unknown): string =>
-    hrefOf(lacking, targetBackTo(page, to), undefined, PAGES[lacking].leadsOn && isOfWeb(to) ? to : undefined);
+    hrefOf(lacking, targetBackTo(page, to), undefined, PAGES[lacking].forwards && isOfWeb(to) ? to : undefined);
   return { target, isOfApp, ownLocation, pageAt, pathOf, hrefOf, lackingAt, locationOf, allowed, targetBackTo };
 };
 

@@ -47,9 +47,9 @@ export type PageFacts = {
   /** The names of the pages that the service has. */
   readonly pages: ReadonlySet<string>;
   /** Whether this browser was offered a passkey lately. */
-  readonly wasOffered: boolean;
+  readonly wasOfferedPasskey: boolean;
   /** The form of the last log-in in this browser. */
-  readonly usedLast: string | undefined;
+  readonly lastUsedForm: string | undefined;
 };
 
 /** The app that is being added. Its form sends it as well, so that it is not lost by a wrong code. */
@@ -58,4 +58,4 @@ export const startedApp = ({ state }: Pick<PageFacts, 'state'>): Readonly<Record
   return id === undefined || secret === undefined || uri === undefined ? {} : { id, secret, uri };
 };
 
-export const isStarted = (facts: PageFacts): boolean => startedApp(facts).id !== undefined;
+export const hasStartedApp = (facts: PageFacts): boolean => startedApp(facts).id !== undefined;

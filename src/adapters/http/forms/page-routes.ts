@@ -60,14 +60,14 @@ export const formRoutes = (deps: PagesDeps): Route[] => {
   return exported === undefined || !deps.has(PAGES.account) ? pages : [...pages, exportRoute(deps, at, exported)];
 };
 
-const queryOf = (at: Locations, { leadsOn, second }: Page) =>
+const queryOf = (at: Locations, { forwards, secondView }: Page) =>
   v.looseObject({
     to: at.target,
     before: v.optional(Id),
     [MARK]: v.optional(v.picklist(Object.values(MARKS))),
-    next: second
-      ? v.optional(v.literal(second.next))
-      : v.optional(leadsOn === 'to-url' ? at.ownLocation : leadsOn === 'when-proven' ? at.target : v.never()),
+    next: secondView
+      ? v.optional(v.literal(secondView.next))
+      : v.optional(forwards === 'to-url' ? at.ownLocation : forwards === 'when-proven' ? at.target : v.never()),
   });
 
 type PageQuery = v.InferOutput<ReturnType<typeof queryOf>>;
@@ -82,7 +82,7 @@ const pageRoute = (deps: PagesDeps, at: Locations, name: PageName, shown: readon
     tag: 'pages',
     summary: `Return the page ${page.path}`,
     at: `GET ${page.path}`,
-    auth: page.for === 'visitor' ? 'required' : 'optional',
+    auth: page.audience === 'visitor' ? 'required' : 'optional',
     visitor: true,
     stepUp: page.stepUp ? FACTOR_CHANGE : null,
     request: { query: isOfLink ? v.unknown() : queryOf(at, page) },
@@ -101,31 +101,31 @@ const showPage =
     const page = PAGES[name];
     const isVisitor = input.claims !== undefined;
     // Visitors who are logged in do not see the log-in, unless a form that has just failed leads here.
-    const isLoggedIn = isVisitor && page.for === 'stranger' && mark !== MARKS.noCookie;
+    const isLoggedIn = isVisitor && page.audience === 'stranger' && mark !== MARKS.noCookie;
     const stored = isLoggedIn && mark !== MARKS.failed ? null : deps.states.take(ctx, name);
     if (isLoggedIn && stored?.error === undefined) return redirected(ctx, at.locationOf('target', to, MARKS.loggedIn));
-    if (page.leadsOn === 'to-app' && !at.isOfApp(to)) return redirected(ctx, at.pathOf('account'));
+    if (page.forwards === 'to-app' && !at.isOfApp(to)) return redirected(ctx, at.pathOf('account'));
     const state = stateOf(deps, name, stored, { next, mark });
     // The URL is in the state, and so in a cookie.
-    if (page.leadsOn === 'to-url' && state?.payload === undefined)
+    if (page.forwards === 'to-url' && state?.payload === undefined)
       return redirected(ctx, at.hrefOf('log-in', undefined, MARKS.failed));
     // Keeps what was typed for the page on which the address can be corrected.
-    if (page.corrects !== undefined && state?.typed?.username !== undefined)
-      deps.states.set(ctx, { page: page.corrects, form: page.corrects, typed: state.typed });
-    if (stored !== null && stored.form === page.second?.form)
+    if (page.correctedOn !== undefined && state?.typed?.username !== undefined)
+      deps.states.set(ctx, { page: page.correctedOn, form: page.correctedOn, typed: state.typed });
+    if (stored !== null && stored.form === page.secondView?.form)
       deps.states.set(ctx, { page: name, form: stored.form, typed: stored.typed ?? {} });
     const payloads: Record<string, unknown> = {};
     const { before } = input.query as { readonly before?: string };
     const shownInput = { ...input, body: undefined, query: { before }, params: {} };
     for (const each of shown) payloads[each.name] = await each.handler(shownInput, ctx);
-    if (page.skips?.({ payloads })) return redirected(ctx, at.locationOf('target', to, MARKS.loggedIn));
+    if (page.isSkipped?.({ payloads })) return redirected(ctx, at.locationOf('target', to, MARKS.loggedIn));
     if (state?.error !== undefined) {
       ctx.state.status = state.error.status;
       if (state.error.retryAfter !== undefined) ctx.set('Retry-After', `${state.error.retryAfter}`);
     }
     return deps.render(ctx, {
       ...{ name, state, payloads, isVisitor, to },
-      ...(page.leadsOn === 'when-proven' && { elsewhere: targetsWithoutKey(at, to, next) }),
+      ...(page.forwards === 'when-proven' && { elsewhere: targetsWithoutKey(at, to, next) }),
       target: at.locationOf('target', to, MARKS.loggedIn),
     });
   };
@@ -137,17 +137,17 @@ const stateOf = (
   stored: PageState | null,
   { next, mark }: { readonly next: PageQuery['next']; readonly mark: PageQuery[typeof MARK] },
 ): PageState | null => {
-  const { leadsOn, registers, second, forms } = PAGES[name];
+  const { forwards, registers, secondView, forms } = PAGES[name];
   const state = { page: name, form: '' };
-  if (leadsOn === 'to-url' && next !== undefined) return { ...state, payload: { url: next } };
+  if (forwards === 'to-url' && next !== undefined) return { ...state, payload: { url: next } };
   // Back from the second view, with what was typed.
-  if (second !== undefined && stored?.form === second.form && next === undefined)
+  if (secondView !== undefined && stored?.form === secondView.form && next === undefined)
     return { ...stored, form: Object.keys(forms)[0] ?? '' };
   if (stored !== null) return stored;
   if (mark === MARKS.failed) return { ...state, error: REASON_UNSEEN };
   if (mark === MARKS.noCookie) return { ...state, notice: mark };
   // What was typed is not known any more, or the browser keeps no cookies. The form of the second view asks for it again.
-  if (second !== undefined && next !== undefined) return { ...state, form: second.form };
+  if (secondView !== undefined && next !== undefined) return { ...state, form: secondView.form };
   return registers === 'anybody' && registration !== 'open' ? { ...state, notice: registration } : null;
 };
 
@@ -178,11 +178,11 @@ const withoutPage = (deps: PagesDeps, at: Locations, name: PageName) => async (c
   }
   const lacking = pageLacking(error.code);
   if (lacking === null) return null;
-  if (error.code === 'AUTH_STEP_UP_REQUIRED' && PAGES[name].skips)
+  if (error.code === 'AUTH_STEP_UP_REQUIRED' && PAGES[name].isSkipped)
     return at.locationOf('target', at.allowed(to), MARKS.loggedIn);
   // If the browser has not kept the cookie of a log-in or a proof, the visitor would be sent there again and again.
-  const isBack = PAGES[lacking].for !== 'visitor' && mark === MARKS.loggedIn;
-  if (PAGES[lacking].for === 'stranger' && !isBack) sayAtLogIn(deps, ctx, 'AUTH_FAILED');
+  const isBack = PAGES[lacking].audience !== 'visitor' && mark === MARKS.loggedIn;
+  if (PAGES[lacking].audience === 'stranger' && !isBack) sayAtLogIn(deps, ctx, 'AUTH_FAILED');
   return isBack ? at.hrefOf('log-in', at.targetBackTo(name, to), MARKS.noCookie) : at.lackingAt(lacking, name, to);
 };
 
@@ -194,7 +194,7 @@ const exportRoute = (deps: PagesDeps, at: Locations, submits: Route): Route => (
   summary: `Return as a file: what ${submits.method} ${submits.path} does`,
   path: '/auth/account/export',
   visitor: true,
-  countsAs: submits,
+  sharesLimitsOf: submits,
   request: { query: v.unknown() },
   errorPages: true,
   errors: new Set([...submits.errors, ...VISITOR_ERRORS]),

@@ -5,7 +5,7 @@ import { makeBindingCode } from '../../../application/sessions/prove-device.ts';
 import { identifyVisitor } from '../../../application/sessions/rendered-pages.ts';
 import { verifiedTokens } from '../../../application/sessions/tokens.ts';
 import { AppError } from '../../../domain/errors/app-error.ts';
-import { originOf, type PresentedDevice } from '../request/client.ts';
+import { eventOriginOf, type ReadPresentedDevice } from '../request/client.ts';
 import { type HttpOnlyCookie, PAGE_VISITOR_LIFETIME, type SessionCookies } from '../request/cookies.ts';
 import type { Strategy } from '../routing/define-route.ts';
 
@@ -14,13 +14,13 @@ const NOBODY = ['AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN', 'DB_RECORD_NOT_FOUND'];
 
 type Cookies = {
   readonly cookie: SessionCookies;
-  readonly device: PresentedDevice;
+  readonly readPresentedDevice: ReadPresentedDevice;
   /** Proves for ten minutes that a page has the key of the session. */
   readonly proof: HttpOnlyCookie;
 };
 
 /** Visitors of the service's own pages. The refresh cookie identifies them, and is not renewed. ADR 0024. */
-export const visitors = (deps: Service, { cookie, device, proof }: Cookies) => {
+export const visitors = (deps: Service, { cookie, readPresentedDevice, proof }: Cookies) => {
   const { secrets, clock } = deps;
   const identify = identifyVisitor(deps);
   const verify = authenticate(deps);
@@ -35,7 +35,7 @@ export const visitors = (deps: Service, { cookie, device, proof }: Cookies) => {
     const provenSessions = proofsOf(ctx).map(({ sessionId }) => sessionId);
     try {
       return await identify(cookie.read(ctx), {
-        ...{ presented: device(ctx, undefined), provenSessions, origin: originOf(ctx) },
+        ...{ presented: readPresentedDevice(ctx, undefined), provenSessions, origin: eventOriginOf(ctx) },
       });
     } catch (error) {
       if (auth === 'optional' && (isNobody(error) || isPageWithoutDatabase(ctx, error))) return undefined;

@@ -26,7 +26,7 @@ export const responsesOf = (route: Route, site: Site, components: Components): J
 };
 
 const successes = (route: Route, site: Site, components: Components): [number, Json][] => {
-  const { status, or } = route.response;
+  const { status, otherStatus } = route.response;
   const headers = successHeadersOf(route, components);
   // Without parameters.
   const mediaType = route.response.unwrapped?.type.replace(/;.*/, '') ?? 'application/json';
@@ -36,7 +36,7 @@ const successes = (route: Route, site: Site, components: Components): [number, J
   };
   const successOf = (of: number): [number, Json] => [of, { description: `${STATUS_CODES[of]}`, headers, content }];
   const success = successOf(status);
-  if (or !== undefined) return [success, successOf(or)];
+  if (otherStatus !== undefined) return [success, successOf(otherStatus)];
   if (route.response.redirects) {
     const redirect = { description: `${STATUS_CODES[303]}`, headers: { ...headers, ...redirectHeadersOf(components) } };
     return [success, [303, redirect]];

@@ -41,7 +41,7 @@ export type PageFrame = Pick<PageView, 'site' | 'texts' | 'locale'>;
 
 /** Whether the page has a form. After an error of its link, another try would fail again. */
 export const isOffered = (shown: PageView, form: string): boolean =>
-  shown.state?.error?.code !== 'AUTH_LINK_INVALID' && (PAGES[shown.name].forms[form]?.offered?.(shown) ?? true);
+  shown.state?.error?.code !== 'AUTH_LINK_INVALID' && (PAGES[shown.name].forms[form]?.isOffered?.(shown) ?? true);
 
 /** Names of links that are not names of pages. */
 export const OTHER_LINKS = ['target', 'application', 'export'];

@@ -92,7 +92,7 @@ export const fieldOf = (shown: PageView, form: string, name: string, values: Tex
   const { type, attributes, known } = FIELDS[isNew ? `new-${name}` : name] ?? FIELDS[name] ?? { type: 'hidden' };
   if (type === 'hidden') return html`<input type="hidden" name="${name}" value="${values[name] ?? ''}">\n`;
   const { label = name, hint: own, ...words } = texts.fields[`${page}.${name}`] ?? texts.fields[name] ?? {};
-  if (requirementOf(shown, form, name) === 'given')
+  if (requirementOf(shown, form, name) === 'typed')
     return givenOf(shown, name, label, (sent?.typed?.[name] ?? '').trim());
   const rules = isNew && name === 'password' ? texts.fields.newPassword?.hint : own;
   const isOptional = requirementOf(shown, form, name) === 'optional';

@@ -28,17 +28,17 @@ const passkeyMark = drawn(PASSKEY);
 const providerMark = (provider: string): Html => drawn(PROVIDERS[provider] ?? OTHER_PROVIDER);
 
 /** A hidden field with the name of the account beside its password, for password managers. */
-const nameBeside = ({ payloads }: PageView, { fields, preview }: Form): Html => {
+const nameBeside = ({ payloads }: PageView, { fields, previewPath }: Form): Html => {
   const { username } = payloads['current-user'] ?? {};
   if (!fields.some((field) => FIELDS[field]?.type === 'password')) return NOTHING;
-  if (username === undefined && preview === undefined) return NOTHING;
-  const told = preview === undefined ? NOTHING : html` data-told="username"`;
+  if (username === undefined && previewPath === undefined) return NOTHING;
+  const told = previewPath === undefined ? NOTHING : html` data-told="username"`;
   return html`<input type="text" autocomplete="username" value="${username ?? ''}"${told} readonly hidden>\n`;
 };
 
 /** Sentences about the account of a link's token. The script fills in the answer of the preview, and shows them. */
-const toldOf = ({ texts, name }: PageView, { preview }: Form): Html => {
-  const told = preview === undefined ? [] : ['whose', 'undo'].flatMap((each) => texts.pages[name]?.[each] ?? []);
+const toldOf = ({ texts, name }: PageView, { previewPath }: Form): Html => {
+  const told = previewPath === undefined ? [] : ['whose', 'undo'].flatMap((each) => texts.pages[name]?.[each] ?? []);
   return html`${told.map((text) => html`<p hidden>${text.split(/(\{\w+\})/).map(placeOf)}</p>\n`)}`;
 };
 
@@ -61,7 +61,7 @@ const offerOf = ({ to, site, ...facts }: PageView, { offersPasskey }: Form): Htm
 /** Attributes for the script. Without the script, a form for a passkey stays hidden. */
 const scriptOf = (shown: PageView, form: Form): Html => {
   const { name: page, payloads, state, now, site, texts, elsewhere } = shown;
-  const { fields, preview } = form;
+  const { fields, previewPath } = form;
   const created = payloads['passkey-options'];
   const options = created === undefined ? ['options', payloads['pending-login']?.passkey] : ['creates', created];
   const [kind, json] = fields.includes('credential') ? options : ['', undefined];
@@ -70,15 +70,15 @@ const scriptOf = (shown: PageView, form: Form): Html => {
     fields.includes('credential') ? html` hidden data-passkey="${texts.errors['no-passkey'] ?? ''}"` : NOTHING
   }${json ? html` data-${`${kind}`}="${JSON.stringify(json)}"` : NOTHING}${
     kind === 'creates' && accepted ? html` data-accepted="${JSON.stringify(state?.payload)}"` : NOTHING
-  }${form.autofill ? html` data-autofill` : NOTHING}${form.silent && state?.error === undefined ? html` data-silent` : NOTHING}${offerOf(shown, form)}${
-    form.renames && created && hasPasskeys(shown)
+  }${form.autofillsPasskeys ? html` data-autofill` : NOTHING}${form.conditionalCreate && state?.error === undefined ? html` data-silent` : NOTHING}${offerOf(shown, form)}${
+    form.renamesUser && created && hasPasskeys(shown)
       ? html` data-user="${JSON.stringify({ rp: created.rp, user: created.user })}"`
       : NOTHING
   }${
-    PAGES[page].leadsOn === 'when-proven' && state?.error === undefined
+    PAGES[page].forwards === 'when-proven' && state?.error === undefined
       ? html` data-at-once data-elsewhere="${JSON.stringify(elsewhere ?? [])}"`
       : NOTHING
-  }${preview === undefined ? NOTHING : html` data-preview="${pathIn(site, preview)}"`}`;
+  }${previewPath === undefined ? NOTHING : html` data-preview="${pathIn(site, previewPath)}"`}`;
 };
 
 /** Templates may add fields to these forms (docs/mail-and-pages.md). */
@@ -96,8 +96,8 @@ const buttonOf = (shown: PageView, name: string, values: Texts, item = '', actio
   const text = filledText(pattern, () => item);
   const content = html`${markOf(form, values)}${text}`;
   const label = item === '' || text !== pattern ? NOTHING : html` aria-label="${text}: ${item}"`;
-  const uses = form.recalled === true ? [usedAs(name, values.provider)] : (form.recalled ?? []);
-  if (!uses.includes(shown.usedLast ?? '')) return html`<button${action}${label}>${content}</button>`;
+  const uses = form.marksLastUse === true ? [usedAs(name, values.provider)] : (form.marksLastUse ?? []);
+  if (!uses.includes(shown.lastUsedForm ?? '')) return html`<button${action}${label}>${content}</button>`;
   return html`<button${action}${label} aria-describedby="used">${content}</button>
 <small id="used">${shown.texts.common['used-last'] ?? ''}</small>`;
 };
@@ -137,7 +137,7 @@ export const formOf = (shown: PageView, name: string, values: Texts = {}, item?:
   const [action, key] = [pathIn(site, pathOf(shown.name, name)), `${shown.name}.${name}`];
   const id = IDS[form.submits];
   const hidden = Object.entries({ once: shown.once, ...(to !== undefined && { to }), ...values });
-  const pace = form.paced ? html` class="again${state?.notice === undefined ? '' : ' wait'}"` : NOTHING;
+  const pace = form.resendsMail ? html` class="again${state?.notice === undefined ? '' : ' wait'}"` : NOTHING;
   const whole = html`<form method="post" action="${action}" data-form="${key}"${id === undefined ? NOTHING : html` id="${id}"`}${pace} ${scriptOf(shown, form)}>
 ${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${nameBeside(shown, form)}${toldOf(shown, form)}${form.fields.filter((field) => requirementOf(shown, name, field) !== 'left-out').map((field) => fieldOf(shown, name, field, values))}${buttonOf(shown, name, values, item)}${otherButtons(shown, name)}
 </form>`;

@@ -1,5 +1,5 @@
 import { filledText, Html, html, NOTHING } from '../../../application/templates.ts';
-import { waitsForMail } from '../flow/login.ts';
+import { waitsForMailCode } from '../flow/login.ts';
 import { hasAddedPasskey } from '../flow/settings.ts';
 import { PAGES } from '../forms/flow.ts';
 import { startedApp } from '../forms/page-facts.ts';
@@ -27,7 +27,7 @@ const mailboxOf = (email: string): Mailbox | undefined => {
 
 /** The URL at the provider; `null` if the page was loaded again. */
 export const providerUrl = ({ name, state }: PageView): string | null =>
-  PAGES[name].leadsOn === 'to-url' ? ((state?.payload as { readonly url?: string } | undefined)?.url ?? null) : null;
+  PAGES[name].forwards === 'to-url' ? ((state?.payload as { readonly url?: string } | undefined)?.url ?? null) : null;
 
 const timeOf = ({ locale }: PageView, at: number): Html =>
   html`<time datetime="${new Date(at).toISOString()}">${new Date(at).toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })} UTC</time>`;
@@ -56,7 +56,7 @@ const providersOf = (shown: PageView, form: 'provider' | 'link'): readonly Html[
   const { name: page, payloads, site } = shown;
   const { path, forms } = PAGES[page];
   const errorTo = pathIn(site, path);
-  const back: Readonly<Record<string, string>> = forms[form]?.returns ? { errorTo, to: errorTo } : { errorTo };
+  const back: Readonly<Record<string, string>> = forms[form]?.returnsToPage ? { errorTo, to: errorTo } : { errorTo };
   const providers = shown.providers.filter(
     ({ name }) => !forms[form]?.linkedOnly || payloads.identities?.some((each) => each.provider === name),
   );
@@ -156,13 +156,13 @@ ${providersOf(shown, 'link')}
   /** What the pending log-in waits for. */
   pending: (shown) => {
     const { lead = '', 'mail-lead': mailLead = '' } = shown.texts.pages['second-factor'] ?? {};
-    return html`<p class="lead">${waitsForMail(shown) ? mailLead : lead}</p>`;
+    return html`<p class="lead">${waitsForMailCode(shown) ? mailLead : lead}</p>`;
   },
   /** For users who have lost the factor. */
   'no-factor': (shown) => {
     const { lost = '', 'mail-lost': mailLost = '' } = shown.texts.pages['second-factor'] ?? {};
     const way = html`${mailLost} <a href="${linkOf(shown, 'forgot')}">${shown.texts.common.forgot ?? ''}</a>`;
-    return html`<p class="more">${waitsForMail(shown) ? way : lost}</p>`;
+    return html`<p class="more">${waitsForMailCode(shown) ? way : lost}</p>`;
   },
   /** The secret of an app that is being added. */
   app: (shown) => {

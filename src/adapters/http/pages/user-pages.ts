@@ -36,7 +36,7 @@ const alertOf = (shown: PageView): Html => {
 /** The address of the mail, which the visitor has just typed, and after a registration the link to correct it. */
 const addressOf = (shown: PageView): Html => {
   const { name, state, texts, pages, mayRegister } = shown;
-  const { email, username } = PAGES[name].corrects === undefined ? {} : (state?.typed ?? {});
+  const { email, username } = PAGES[name].correctedOn === undefined ? {} : (state?.typed ?? {});
   const waits = username !== undefined || state?.error?.code === 'AUTH_EMAIL_UNVERIFIED';
   const { mistyped = '', 'register-again': again = '' } = texts.common;
   return html`${email === undefined ? NOTHING : html` <strong>${email}</strong>`}${
@@ -49,7 +49,7 @@ const addressOf = (shown: PageView): Html => {
 const variableOf = (shown: PageView, variable: string): Html | string => {
   const [kind = '', name = ''] = variable.split('.');
   if (kind === 'form')
-    return isOffered(shown, name) ? formOf(shown, name, PAGES[shown.name].forms[name]?.initial?.(shown)) : NOTHING;
+    return isOffered(shown, name) ? formOf(shown, name, PAGES[shown.name].forms[name]?.defaults?.(shown)) : NOTHING;
   if (kind === 'list') return LISTS[name]?.(shown) ?? NOTHING;
   if (kind === 'link') return linkOf(shown, name);
   const text = kind === 'text' ? name : kind;
@@ -58,7 +58,7 @@ const variableOf = (shown: PageView, variable: string): Html | string => {
 
 /** Links to this page in other languages. They would lose what is shown once. */
 const languagesOf = ({ name, state, to, texts, locale }: PageView, locales: readonly string[]): Html => {
-  if (state?.payload !== undefined || PAGES[name].leadsOn !== undefined || locales.length < 2) return NOTHING;
+  if (state?.payload !== undefined || PAGES[name].forwards !== undefined || locales.length < 2) return NOTHING;
   const links = locales.map((each) => {
     const query = new URLSearchParams({ ...(to !== undefined && { to }), locale: each });
     return html`<li><a href="?${`${query}`}" hreflang="${each}" lang="${each}" dir="auto">${languageName(each)}</a></li>\n`;

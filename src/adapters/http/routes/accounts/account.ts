@@ -14,7 +14,7 @@ import type { PasswordLimits } from '../../../../domain/password.ts';
 import { EventsPage } from '../../../json/account.ts';
 import { deviceNames } from '../../../json/device-names.ts';
 import * as fields from '../../../json/fields.ts';
-import { originOf } from '../../request/client.ts';
+import { eventOriginOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 
@@ -60,7 +60,7 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
     at: 'PATCH /users/me',
     request: { body: LocaleBody },
     response: { data: fields.CurrentUserJson },
-    handler: ({ caller, body }, ctx) => changeLocale(deps)(caller, body.locale, originOf(ctx)),
+    handler: ({ caller, body }, ctx) => changeLocale(deps)(caller, body.locale, eventOriginOf(ctx)),
   }),
   route({
     ...ACCOUNT,
@@ -74,7 +74,7 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
     response: { data: fields.RefreshResult },
     errors: ['AUTH_CREDENTIALS_INVALID', 'AUTH_STEP_UP_REQUIRED'],
     handler: async ({ claims, caller, body, signal }, ctx) => {
-      const change = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
+      const change = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: eventOriginOf(ctx) };
       return cookie.set(ctx, await changePassword(deps)(change, signal));
     },
   }),
@@ -89,7 +89,7 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
     request: { body: ChangeUsernameBody },
     response: { data: fields.PublicUserJson },
     errors: ['AUTH_USER_DUPLICATE'],
-    handler: ({ caller, body }, ctx) => changeUsername(deps)(caller, body.username, originOf(ctx)),
+    handler: ({ caller, body }, ctx) => changeUsername(deps)(caller, body.username, eventOriginOf(ctx)),
   }),
   route({
     ...ACCOUNT,
@@ -103,7 +103,7 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
     request: { body: deps.passwords === 'optional' ? ShortDeleteAccountBody : DeleteAccountBody },
     errors: ['AUTH_CREDENTIALS_INVALID', ...confirmationErrors(deps), 'SYS_HOOK_UNAVAILABLE'],
     handler: async ({ claims, caller, body, signal }, ctx) => {
-      const deletion = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
+      const deletion = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: eventOriginOf(ctx) };
       await deleteAccount(deps)(deletion, signal);
       cookie.clear(ctx);
     },
@@ -118,7 +118,7 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
           description: 'With PASSWORDS=optional. It works once, within ten minutes.',
           at: 'POST /users/me/code',
           response: { status: 202 },
-          handler: ({ caller }, ctx) => requestConfirmationCode(deps)(caller, originOf(ctx)),
+          handler: ({ caller }, ctx) => requestConfirmationCode(deps)(caller, eventOriginOf(ctx)),
         }),
       ]),
   route({

@@ -16,7 +16,7 @@ import {
   times,
 } from '../../../json/fields.ts';
 import { boundedQueue } from '../../../limits/time-limits.ts';
-import { originOf } from '../../request/client.ts';
+import { eventOriginOf } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { ACCOUNT } from './account.ts';
 
@@ -97,6 +97,6 @@ export const exportRoute = (deps: Service): Route => {
     requestsPerUser: 5,
     stepUp: FACTOR_CHANGE,
     response: { data: ExportJson },
-    handler: ({ caller, signal }, ctx) => run(caller, originOf(ctx), signal),
+    handler: ({ caller, signal }, ctx) => run(caller, eventOriginOf(ctx), signal),
   });
 };

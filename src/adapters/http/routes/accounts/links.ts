@@ -18,7 +18,7 @@ import {
   RefreshResult,
   Timestamp,
 } from '../../../json/fields.ts';
-import { clientContext, clientNetworks, originOf } from '../../request/client.ts';
+import { clientContext, clientNetworks, eventOriginOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { type Route, redirectRoute, route } from '../../routing/define-route.ts';
 import { ACCOUNT, CONFIRMATION, confirmationErrors } from './account.ts';
@@ -46,7 +46,7 @@ export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
     summary: 'Send another link that verifies an email address, if it has an account',
     description: 'The same answer for every address. A mail is sent only to one that is not verified.',
     at: 'POST /auth/email-verification',
-    handler: ({ body }, ctx) => links.requestEmailVerification(deps)(body.email, originOf(ctx)),
+    handler: ({ body }, ctx) => links.requestEmailVerification(deps)(body.email, eventOriginOf(ctx)),
   }),
   route({
     ...WITH_LINK,
@@ -65,7 +65,7 @@ export const linkRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
     summary: 'Remove the account that somebody else registered with an email address',
     description: 'By the second link of the mail. An account whose address was verified stays.',
     at: 'POST /auth/email-verification/not-me',
-    handler: ({ body }, ctx) => links.removeUnverifiedAccount(deps)(body.token, originOf(ctx)),
+    handler: ({ body }, ctx) => links.removeUnverifiedAccount(deps)(body.token, eventOriginOf(ctx)),
   }),
   route({
     ...WITH_LINK,
@@ -106,7 +106,7 @@ export const passwordResetRoutes = (deps: Service, cookie: SessionCookies): Rout
           description:
             'The same answer for every address. The link lives for 30 minutes; another one is sent after five minutes at the earliest.',
           at: 'POST /auth/password-reset',
-          handler: ({ body }, ctx) => links.requestPasswordReset(deps)(body.email, originOf(ctx)),
+          handler: ({ body }, ctx) => links.requestPasswordReset(deps)(body.email, eventOriginOf(ctx)),
         }),
       ]),
   route({
@@ -171,7 +171,7 @@ export const emailChangeRoutes = (deps: Service, cookie: SessionCookies): Route[
       ...confirmationErrors(deps),
     ],
     handler: ({ claims, caller, body, signal }, ctx) => {
-      const change = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
+      const change = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: eventOriginOf(ctx) };
       return requestEmailChange(deps)(change, signal);
     },
   }),

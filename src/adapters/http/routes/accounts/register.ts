@@ -47,7 +47,7 @@ export const registerRoute = (deps: Service, access: DeviceAccess): Route => {
     cookie: { writes: opens ? 'opens' : verifies ? 'may-set' : 'waits' },
     request: { body: registerBody(deps) },
     response: {
-      ...(opens ? { status: 201 } : { status: 202, ...(!enrols && { or: 201 }) }),
+      ...(opens ? { status: 201 } : { status: 202, ...(!enrols && { otherStatus: 201 }) }),
       data: opens ? LoginResult : enrols ? v.null() : v.nullable(LoginResult),
     },
     errors: [

@@ -9,7 +9,7 @@ import { IdentityJson } from '../../../json/account.ts';
 import { FactorsJson, StartedAppJson } from '../../../json/factors.ts';
 import { Code, Id, IdParams } from '../../../json/fields.ts';
 import type { UserSite } from '../../pages/layout.ts';
-import { originOf } from '../../request/client.ts';
+import { eventOriginOf } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { FACTORS, shownPasskey } from './passkeys.ts';
 
@@ -51,7 +51,7 @@ export const factorRoutes = (deps: Service, site: UserSite): Route[] => [
     throttle: 'strict',
     response: { data: RecoveryCodesJson },
     handler: async ({ caller }, ctx) => ({
-      recoveryCodes: await factors.makeRecoveryCodes(deps)(caller, originOf(ctx)),
+      recoveryCodes: await factors.makeRecoveryCodes(deps)(caller, eventOriginOf(ctx)),
     }),
   }),
   route({
@@ -61,7 +61,7 @@ export const factorRoutes = (deps: Service, site: UserSite): Route[] => [
     description: 'With the last one go the recovery codes, and log-ins need no second factor.',
     at: 'DELETE /users/me/factors/:id',
     request: { params: IdParams },
-    handler: ({ caller, params }, ctx) => factors.removeApp(deps)(caller, params.id, originOf(ctx)),
+    handler: ({ caller, params }, ctx) => factors.removeApp(deps)(caller, params.id, eventOriginOf(ctx)),
   }),
 ];
 
@@ -93,7 +93,7 @@ const enrolmentRoutes = (deps: Service, { brand }: UserSite): Route[] => {
       response: { data: RecoveryCodesJson },
       errors: ['AUTH_SECOND_FACTOR_INVALID', 'DB_UNIQUE_VIOLATION'],
       handler: async ({ claims, caller, body }, ctx) => {
-        const confirmation = { ...caller, tokenIssuedAt: claims.iat, ...body, origin: originOf(ctx) };
+        const confirmation = { ...caller, tokenIssuedAt: claims.iat, ...body, origin: eventOriginOf(ctx) };
         return { recoveryCodes: await factors.confirmApp(deps)(confirmation) };
       },
     }),
@@ -118,6 +118,6 @@ export const identityRoutes = (deps: Service): Route[] => [
     at: 'DELETE /users/me/identities/:id',
     request: { params: IdParams },
     errors: ['AUTH_IDENTITY_CONFLICT'],
-    handler: ({ caller, params }, ctx) => unlinkIdentity(deps)(caller, params.id, originOf(ctx)),
+    handler: ({ caller, params }, ctx) => unlinkIdentity(deps)(caller, params.id, eventOriginOf(ctx)),
   }),
 ];

@@ -22,7 +22,7 @@ import {
   UsedCredential,
 } from '../../../json/passkeys.ts';
 import type { UserSite } from '../../pages/layout.ts';
-import { type DeviceAccess, loginSourceOf, originOf } from '../../request/client.ts';
+import { type DeviceAccess, eventOriginOf, loginSourceOf } from '../../request/client.ts';
 import { PUBLIC_READ, type Route, route } from '../../routing/define-route.ts';
 import { loginErrors, OPENS_SESSION, sendSession } from '../login/login.ts';
 
@@ -64,7 +64,7 @@ const ownPasskeyRoutes = (deps: Service, name: string): Route[] => [
     request: { body: NewPasskeyBody },
     response: { status: 201, data: AddedPasskeyJson },
     errors: ['AUTH_PASSKEY_INVALID', 'DB_UNIQUE_VIOLATION'],
-    handler: async ({ caller, body }, ctx) => shownPasskey(await addPasskey(deps)(caller, body, originOf(ctx))),
+    handler: async ({ caller, body }, ctx) => shownPasskey(await addPasskey(deps)(caller, body, eventOriginOf(ctx))),
   }),
   route({
     ...FACTORS,
@@ -85,7 +85,7 @@ const ownPasskeyRoutes = (deps: Service, name: string): Route[] => [
     request: { params: IdParams },
     response: { data: AcceptedPasskeysJson },
     handler: async ({ caller, params }, ctx) =>
-      acceptedPasskeys(deps.webauthn, await removePasskey(deps)(caller, params.id, originOf(ctx))),
+      acceptedPasskeys(deps.webauthn, await removePasskey(deps)(caller, params.id, eventOriginOf(ctx))),
   }),
 ];
 

@@ -7,7 +7,13 @@ import * as fields from '../../../json/fields.ts';
 import { requestOptions, UsedCredential } from '../../../json/passkeys.ts';
 import { validationFailure } from '../../errors/exceptions.ts';
 import type { UserSite } from '../../pages/layout.ts';
-import { clientCancellation, type DeviceAccess, loginSourceOf, originOf, PROOF_ERRORS } from '../../request/client.ts';
+import {
+  clientCancellation,
+  type DeviceAccess,
+  eventOriginOf,
+  loginSourceOf,
+  PROOF_ERRORS,
+} from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { loginErrors, OPENS_SESSION, sendSession } from '../login/login.ts';
 import { appJson, RecoveryCodesJson } from './factors.ts';
@@ -110,7 +116,7 @@ const StepUpBody = v.pipe(
 );
 
 /** RFC 9470, ADR 0009. */
-export const stepUpRoute = (deps: Service, { cookie, device }: DeviceAccess): Route =>
+export const stepUpRoute = (deps: Service, { cookie, readPresentedDevice }: DeviceAccess): Route =>
   route({
     name: 'step-up',
     tag: 'sessions',
@@ -130,8 +136,8 @@ export const stepUpRoute = (deps: Service, { cookie, device }: DeviceAccess): Ro
     handler: async ({ claims, caller, body: { password, code, credential, proof }, signal }, ctx) => {
       const factor = presentedFactor({ password, code, credential });
       const client = await clientCancellation(ctx);
-      const evidence = { factor, presented: device(ctx, proof), refreshTokens: cookie.readOwn(ctx) };
-      const input = { ...caller, tokenIssuedAt: claims.iat, ...evidence, origin: originOf(ctx), client };
+      const evidence = { factor, presented: readPresentedDevice(ctx, proof), refreshTokens: cookie.readOwn(ctx) };
+      const input = { ...caller, tokenIssuedAt: claims.iat, ...evidence, origin: eventOriginOf(ctx), client };
       const { refreshToken, ...issued } = await stepUp(deps)(input, signal);
       if (refreshToken === undefined) cookie.setAccess(ctx, issued);
       else cookie.set(ctx, { ...issued, refreshToken });

@@ -5,7 +5,7 @@ import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
 import { Proof } from '../../../json/fields.ts';
 import { withParameter } from '../../forms/locations.ts';
 import { AppLink, challengeIn, type TargetSettings } from '../../forms/targets.ts';
-import { type DeviceAccess, loginSourceOf, PROOF_ERRORS, type PresentedDevice } from '../../request/client.ts';
+import { type DeviceAccess, loginSourceOf, PROOF_ERRORS, type ReadPresentedDevice } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { loginErrors, OPENS_SESSION, sendSession } from './login.ts';
 
@@ -37,7 +37,7 @@ export const appLoginRoute = (deps: Service, access: DeviceAccess): Route =>
  * Not part of the API: a script with an access token could open a session that outlives the token. It needs a step-up, since a thief with a copied
  * cookie could do the same, and no refresh of the owner would end that session.
  */
-export const appCodeRoute = (deps: Service, settings: TargetSettings, device: PresentedDevice): Route =>
+export const appCodeRoute = (deps: Service, settings: TargetSettings, device: ReadPresentedDevice): Route =>
   route({
     name: 'make-app-code',
     tag: 'pages',

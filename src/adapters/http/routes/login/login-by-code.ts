@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { logInWithCode, requestLoginCode } from '../../../../application/accounts/login-by-code.ts';
 import type { Service } from '../../../../application/service.ts';
 import { MailCode, Proof } from '../../../json/fields.ts';
-import { type DeviceAccess, loginSourceOf, originOf } from '../../request/client.ts';
+import { type DeviceAccess, eventOriginOf, loginSourceOf } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { LoginBody, loginErrors, OPENS_SESSION, sendSession } from './login.ts';
 
@@ -27,7 +27,7 @@ export const loginByCodeRoutes = (deps: Service, access: DeviceAccess): Route[] 
     errors: ['DB_QUERY_FAILED'],
     handler: async ({ body: { account } }, ctx) => {
       const asked = access.pendingLogin.readOwn(ctx);
-      access.pendingLogin.set(ctx, await requestLoginCode(deps)({ account, asked, origin: originOf(ctx) }));
+      access.pendingLogin.set(ctx, await requestLoginCode(deps)({ account, asked, origin: eventOriginOf(ctx) }));
     },
   }),
   route({

@@ -26,7 +26,7 @@ export const LoginBody = v.object({
  */
 export const sendSession = async (
   ctx: Context,
-  { cookie, pendingLogin, rememberedDevice: remembered, browser, linkKept }: DeviceAccess,
+  { cookie, pendingLogin, rememberedDevice: remembered, browser, linkKeptIdentity }: DeviceAccess,
   outcome: OpenedSession | { readonly pendingLogin: string },
 ) => {
   if ('pendingLogin' in outcome) {
@@ -37,7 +37,7 @@ export const sendSession = async (
   ctx.state.binding = binding;
   cookie.set(ctx, outcome);
   if (rememberedDevice !== null) remembered.set(ctx, rememberedDevice);
-  await linkKept?.(ctx, outcome);
+  await linkKeptIdentity?.(ctx, outcome);
   browser?.invite(ctx, result);
   return result;
 };

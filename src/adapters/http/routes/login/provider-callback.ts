@@ -16,7 +16,7 @@ import { locations, MARKS, withParameter } from '../../forms/locations.ts';
 import { shownError } from '../../forms/page-state.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type DeviceAccess, loginSourceOf, PROOF_ERRORS } from '../../request/client.ts';
-import { KEPT_STATE } from '../../request/cookies.ts';
+import { KEPT_IDENTITY_STATE } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { sendSession } from './login.ts';
 import { type AtProviderSettings, ProviderParams } from './start-at-provider.ts';
@@ -82,7 +82,7 @@ const providerCallback = (deps: Service, access: DeviceAccess, settings: Callbac
         };
         const finished = await finish(own, answer.toString(), device, signal);
         if (finished !== null && 'kept' in finished) {
-          settings.starts.add(ctx, KEPT_STATE, finished.kept);
+          settings.starts.add(ctx, KEPT_IDENTITY_STATE, finished.kept);
           throw unlinkedIdentity();
         }
         const opened = finished && (await sendSession(ctx, access, finished));

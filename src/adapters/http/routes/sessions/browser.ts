@@ -4,7 +4,7 @@ import type { Service } from '../../../../application/service.ts';
 import { registerBrowser, renewBrowser } from '../../../../application/sessions/bind-browser.ts';
 import { httpFailure } from '../../errors/exceptions.ts';
 import type { BrowserSession } from '../../request/browser-session.ts';
-import { originOf } from '../../request/client.ts';
+import { eventOriginOf } from '../../request/client.ts';
 import { BOUND_COOKIE, type SessionCookies } from '../../request/cookies.ts';
 import { NO_STORE, type Route, route } from '../../routing/define-route.ts';
 
@@ -57,7 +57,7 @@ export const browserRoute = (deps: Service, refreshCookie: SessionCookies, brows
         identifier,
         proof: proof === '' ? null : proof,
         refreshTokens: refreshCookie.read(ctx),
-        origin: originOf(ctx),
+        origin: eventOriginOf(ctx),
       });
       const headers = { 'Secure-Session-Challenge': `"${challenge}";id="${identifier}"` };
       if (cookie === null) throw httpFailure(403, { reason: 'the browser has to sign a challenge', headers });

@@ -4,7 +4,7 @@ import { assertLive } from '../../../../application/sessions/current-user.ts';
 import { logout } from '../../../../application/sessions/end-sessions.ts';
 import { refresh } from '../../../../application/sessions/refresh.ts';
 import { BindingCode, Proof, PublicUserJson, RefreshResult } from '../../../json/fields.ts';
-import { clientCancellation, type DeviceAccess, originOf, PROOF_ERRORS } from '../../request/client.ts';
+import { clientCancellation, type DeviceAccess, eventOriginOf, PROOF_ERRORS } from '../../request/client.ts';
 import { isCrossSite } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import type { EndedFeed } from '../service/ended-sessions.ts';
@@ -14,7 +14,7 @@ const RefreshBody = v.optional(v.object({ proof: v.optional(Proof), bindingCode:
 
 /** SPEC "Endpoints". @param endedFeed `null`: ended sessions are not known */
 export const refreshRoutes = (deps: Service, access: DeviceAccess, endedFeed: EndedFeed | null): Route[] => {
-  const { cookie, device, browser } = access;
+  const { cookie, readPresentedDevice, browser } = access;
   const renew = refresh(deps);
   return [
     route({
@@ -32,8 +32,8 @@ export const refreshRoutes = (deps: Service, access: DeviceAccess, endedFeed: En
       handler: async ({ body, signal }, ctx) => {
         const tokens = cookie.readOwn(ctx);
         const client = await clientCancellation(ctx);
-        const presented = device(ctx, body?.proof);
-        const asked = { cancellation: signal, client, origin: originOf(ctx), presented };
+        const presented = readPresentedDevice(ctx, body?.proof);
+        const asked = { cancellation: signal, client, origin: eventOriginOf(ctx), presented };
         const renewed = await renew(tokens, { ...asked, bindingCode: body?.bindingCode });
         ctx.state.binding = renewed.binding;
         return cookie.set(ctx, renewed);
@@ -51,7 +51,7 @@ export const refreshRoutes = (deps: Service, access: DeviceAccess, endedFeed: En
       errors: ['DB_QUERY_FAILED'],
       handler: async (_input, ctx) => {
         if (isCrossSite(ctx)) return;
-        await logout(deps)(cookie.read(ctx), originOf(ctx));
+        await logout(deps)(cookie.read(ctx), eventOriginOf(ctx));
         cookie.clear(ctx);
         browser?.cookie.clear(ctx);
       },

@@ -8,7 +8,7 @@ import { documentRoute, HTML_TEXT, HTML_TYPE, SCRIPT_TYPE } from '../../document
 import { httpFailure } from '../../errors/exceptions.ts';
 import { Target, type TargetSettings } from '../../forms/targets.ts';
 import type { Targets } from '../../pages/continue.ts';
-import { type DeviceAccess, originOf } from '../../request/client.ts';
+import { type DeviceAccess, eventOriginOf } from '../../request/client.ts';
 import type { PageServer } from '../../request/settings.ts';
 import { NO_STORE, type Route, route } from '../../routing/define-route.ts';
 
@@ -33,7 +33,7 @@ const loginPageFor = ({ loginPageUrl }: NavigationSettings, to: string): string 
 /** Renews the session of a browser that navigates, and redirects it to the page. @param script of the page for devices with a key */
 export const continueRoutes = (
   deps: Service,
-  { cookie, device }: DeviceAccess,
+  { cookie, readPresentedDevice }: DeviceAccess,
   settings: NavigationSettings,
   script: string,
 ): Route[] => {
@@ -58,9 +58,9 @@ export const continueRoutes = (
       errors: ['DB_QUERY_FAILED'],
       handler: async ({ query, signal }, ctx) => {
         if (!isNavigation(ctx)) throw httpFailure(400, { reason: 'the request is no navigation of a browser' });
-        const presented = device(ctx, undefined);
+        const presented = readPresentedDevice(ctx, undefined);
         const tokens = cookie.read(ctx);
-        const continuation = await run(tokens, { cancellation: signal, origin: originOf(ctx), presented });
+        const continuation = await run(tokens, { cancellation: signal, origin: eventOriginOf(ctx), presented });
         const to = new URL(query.to).href;
         const login = loginPageFor(settings, to);
         if (continuation.next === 'proof') return settings.page(ctx, { to, login });
@@ -106,6 +106,6 @@ export const accessTokenRoute = (deps: Service, { cookie }: DeviceAccess, pageSe
     ],
     handler: async (_input, ctx) => {
       if (ctx.state.pageServer === undefined) throw new AppError('AUTH_PAGE_SERVER_UNKNOWN');
-      return { accessToken: await mintAccessToken(deps)(cookie.read(ctx), originOf(ctx)) };
+      return { accessToken: await mintAccessToken(deps)(cookie.read(ctx), eventOriginOf(ctx)) };
     },
   });

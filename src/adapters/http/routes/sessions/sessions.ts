@@ -5,7 +5,7 @@ import { RECENTLY } from '../../../../domain/assurance.ts';
 import { SessionJson } from '../../../json/account.ts';
 import { deviceNames } from '../../../json/device-names.ts';
 import { IdParams, RefreshResult } from '../../../json/fields.ts';
-import { originOf } from '../../request/client.ts';
+import { eventOriginOf } from '../../request/client.ts';
 import type { SessionCookies } from '../../request/cookies.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 
@@ -41,11 +41,11 @@ export const sessionRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
     errors: ['AUTH_FAILED'],
     handler: async ({ caller, query, signal }, ctx) => {
       if (query.except === undefined) {
-        await own.endAllSessions(deps)(caller, originOf(ctx));
+        await own.endAllSessions(deps)(caller, eventOriginOf(ctx));
         cookie.clearAccess(ctx);
         return null;
       }
-      const ending = { ...caller, presented: cookie.read(ctx), origin: originOf(ctx) };
+      const ending = { ...caller, presented: cookie.read(ctx), origin: eventOriginOf(ctx) };
       const pair = await own.endOtherSessions(deps)(ending, signal);
       return pair && cookie.set(ctx, pair);
     },
@@ -59,7 +59,7 @@ export const sessionRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
     cookie: { writes: 'access' },
     request: { params: IdParams },
     handler: async ({ caller, params }, ctx) => {
-      await own.endOwnSession(deps)(caller, params.id, originOf(ctx));
+      await own.endOwnSession(deps)(caller, params.id, eventOriginOf(ctx));
       if (params.id === caller.sessionId) cookie.clearAccess(ctx);
     },
   }),

@@ -31,7 +31,7 @@ export const pipeline = (
     dispatch(routes, (route) => {
       const { ofClient, ofUser } = limitsOf(route.form?.submits ?? route.sharesLimitsOf ?? route);
       if (route.form !== undefined) {
-        const { resultAfterEnd, formResult } = formStagesOf(route.form);
+        const { resultAfterSessionEnd: resultAfterEnd, formResult } = formStagesOf(route.form);
         return compose([
           ownOrigin(deps, route.form),
           ...ofClient,

@@ -100,7 +100,7 @@ export const openPages = (deps: Service, config: Config, { api, script, ofMail, 
   const site = siteOf(config);
   const registration = config.registration.mode;
   const { passkeyOffered, usedLast, pageLocale: chosen } = pageCookies(config.refreshCookie);
-  const has = (page: Page) => config.accountPages || (ofMail && page.isOfMail === true);
+  const isEnabled = (page: Page) => config.accountPages || (ofMail && page.isOfMail === true);
   const pages = formRoutes({
     api: [
       ...api,
@@ -109,7 +109,7 @@ export const openPages = (deps: Service, config: Config, { api, script, ofMail, 
         ? []
         : [appCodeRoute(deps, targets, presentedDeviceReader(config.baseUrl))]),
     ],
-    has,
+    isEnabled,
     registration,
     ...targets,
     states: pageStatesOf(deps, config),

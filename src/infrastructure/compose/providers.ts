@@ -24,7 +24,7 @@ export const keptIdentities = (deps: Service, config: Config): DeviceAccess['lin
   if (deps.providers.size === 0) return undefined;
   const [starts, link] = [startsOf(deps, config), linkKept(deps)];
   return async (ctx, session) => {
-    const kept = starts.take(ctx, KEPT_IDENTITY_STATE);
+    const kept = starts.pop(ctx, KEPT_IDENTITY_STATE);
     // The session is open, so a failure must not make the log-in fail.
     if (kept.length > 0)
       await link(kept, session, eventOriginOf(ctx)).catch((error: unknown) => deps.report?.('link-failed', error));

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { PAGES, type Page, type PageName, pathOf } from '../../../src/adapters/http/forms/flow.ts';
+import { formPath, PAGES, type Page, type PageName } from '../../../src/adapters/http/forms/flow.ts';
 import { memoryCounts } from '../../../src/adapters/limits/counts.ts';
 import { countAttempts } from '../../../src/adapters/limits/login-attempts.ts';
 import { CATALOG, type ErrorCode } from '../../../src/domain/errors/catalog.ts';
@@ -655,7 +655,7 @@ describe('what all forms have in common', () => {
   });
 
   it.each(OF_VISITORS)('$key does nothing for somebody who is not logged in', async ({ page, name }) => {
-    const { status, headers } = await visitorOf(lenient).post(pathOf(page, name), EMPTY);
+    const { status, headers } = await visitorOf(lenient).post(formPath(page, name), EMPTY);
     expect([status, headers.location]).toEqual([303, pathOfPage('log-in', PAGES[page].path)]);
   });
 
@@ -674,7 +674,7 @@ describe('what all forms have in common', () => {
       const ofRoutes = OF_VISITORS.filter(({ key }) => key !== 'app.app');
       const raised = ofRoutes.filter(({ form }) => routeOf(form.submits).stepUp?.[member] !== undefined);
       for (const { page, name } of raised) {
-        const { headers } = await former.post(pathOf(page, name), EMPTY);
+        const { headers } = await former.post(formPath(page, name), EMPTY);
         expect(headers.location, `${page}.${name}`).toBe(pathOfPage('step-up', PAGES[page].path));
       }
       return raised.map(({ key }) => key);

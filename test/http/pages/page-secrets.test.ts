@@ -1,7 +1,7 @@
 // Proves ASVS 3.4.3; website-10
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { PAGES, type Page, type PageName, pathOf } from '../../../src/adapters/http/forms/flow.ts';
+import { formPath, PAGES, type Page, type PageName } from '../../../src/adapters/http/forms/flow.ts';
 import { codeAt } from '../../support/authenticator-app.ts';
 import { aPasskey } from '../../support/builders.ts';
 import { sentLink } from '../../support/http/account.ts';
@@ -174,7 +174,7 @@ describe('a form and its route', () => {
       const needed = text === '' ? (form.requiredField ?? []) : [];
       const problems = [...new Set([...details.map(({ field }) => field), needed].flat())].toSorted();
       const visitor = visitorOf(service);
-      await visitor.post(pathOf(page, name), Object.fromEntries(fields.map((field) => [field, text])));
+      await visitor.post(formPath(page, name), Object.fromEntries(fields.map((field) => [field, text])));
       const shown = await visitor.follow();
       if (locationIn(shown) === '/auth/log-in') continue;
       expect(shown.status, kind).toBe(api.status);

@@ -1,6 +1,6 @@
 import { filledText, Html, html, NOTHING } from '../../../application/templates.ts';
 import { hasPasskeys } from '../flow/rows.ts';
-import { type Form, PAGES, pathOf, takesProof, usedAs } from '../forms/flow.ts';
+import { type Form, formPath, lastUse, PAGES, takesProof } from '../forms/flow.ts';
 import { pathIn } from './layout.ts';
 import { isOffered, type PageView, type Texts } from './page-view.ts';
 import { FIELDS, fieldOf, hasToBeSent, languageName, requirementOf } from './user-fields.ts';
@@ -60,7 +60,7 @@ const offerOf = ({ to, site, ...facts }: PageView, { offersPasskey }: Form): Htm
 
 /** Attributes for the script. Without the script, a form for a passkey stays hidden. */
 const scriptOf = (shown: PageView, form: Form): Html => {
-  const { name: page, payloads, state, now, site, texts, elsewhere } = shown;
+  const { name: page, payloads, state, now, site, texts, fallbackUrls } = shown;
   const { fields, previewPath } = form;
   const created = payloads['passkey-options'];
   const options = created === undefined ? ['options', payloads['pending-login']?.passkey] : ['creates', created];
@@ -76,7 +76,7 @@ const scriptOf = (shown: PageView, form: Form): Html => {
       : NOTHING
   }${
     PAGES[page].forwards === 'when-proven' && state?.error === undefined
-      ? html` data-at-once data-elsewhere="${JSON.stringify(elsewhere ?? [])}"`
+      ? html` data-at-once data-elsewhere="${JSON.stringify(fallbackUrls ?? [])}"`
       : NOTHING
   }${previewPath === undefined ? NOTHING : html` data-preview="${pathIn(site, previewPath)}"`}`;
 };
@@ -96,7 +96,7 @@ const buttonOf = (shown: PageView, name: string, values: Texts, item = '', actio
   const text = filledText(pattern, () => item);
   const content = html`${markOf(form, values)}${text}`;
   const label = item === '' || text !== pattern ? NOTHING : html` aria-label="${text}: ${item}"`;
-  const uses = form.marksLastUse === true ? [usedAs(name, values.provider)] : (form.marksLastUse ?? []);
+  const uses = form.marksLastUse === true ? [lastUse(name, values.provider)] : (form.marksLastUse ?? []);
   if (!uses.includes(shown.lastUsedForm ?? '')) return html`<button${action}${label}>${content}</button>`;
   return html`<button${action}${label} aria-describedby="used">${content}</button>
 <small id="used">${shown.texts.common['used-last'] ?? ''}</small>`;
@@ -107,7 +107,7 @@ const otherButtons = (shown: PageView, form: string): readonly Html[] =>
   Object.entries<Form>(PAGES[shown.name].forms)
     .filter(([name, { buttonOf: owner }]) => owner === form && isOffered(shown, name))
     .map(([name]) => {
-      const action = pathIn(shown.site, pathOf(shown.name, name));
+      const action = pathIn(shown.site, formPath(shown.name, name));
       return buttonOf(
         shown,
         name,
@@ -134,7 +134,7 @@ const presentOf = ({ payloads, texts, locale }: PageView, form: string): Html =>
 export const formOf = (shown: PageView, name: string, values: Texts = {}, item?: string): Html => {
   const form = PAGES[shown.name].forms[name] as Form;
   const { to, site, texts, state } = shown;
-  const [action, key] = [pathIn(site, pathOf(shown.name, name)), `${shown.name}.${name}`];
+  const [action, key] = [pathIn(site, formPath(shown.name, name)), `${shown.name}.${name}`];
   const id = IDS[form.submits];
   const hidden = Object.entries({ once: shown.once, ...(to !== undefined && { to }), ...values });
   const pace = form.resendsMail ? html` class="again${state?.notice === undefined ? '' : ' wait'}"` : NOTHING;

@@ -149,7 +149,7 @@ export const startCookies = (settings: CookieSettings, maxAge: number, { hashOf 
       cookieOf(state).set(ctx, sealed);
     },
     /** Returns the values of the cookie for a state, and clears the cookie. */
-    take: (ctx: Context, state: string): readonly string[] => {
+    pop: (ctx: Context, state: string): readonly string[] => {
       const cookie = cookieOf(state);
       const texts = cookie.read(ctx);
       if (texts.length > 0) cookie.clear(ctx);

@@ -151,12 +151,12 @@ export type Route = Head & {
     /** Whether pages of the allowed origins may post the form, too. */
     readonly ofApplications?: true;
     /** @returns the URL to which a success sends the browser */
-    readonly succeeded: (ctx: Context) => Promise<string>;
+    readonly successLocation: (ctx: Context) => Promise<string>;
   };
   /** Requests to this route count as requests to the other one. Default: the route has limits of its own. */
   readonly sharesLimitsOf?: Route;
   /** @returns the URL to which an error sends the browser; `null`: the browser gets the error page */
-  readonly failed?: (ctx: Context, error: AppError) => Promise<string | null>;
+  readonly errorLocation?: (ctx: Context, error: AppError) => Promise<string | null>;
   readonly handler: (input: HandlerInput, ctx: Context) => unknown;
 };
 
@@ -191,7 +191,7 @@ type Declaration<Body, Query, Params, Data extends Schema, Auth extends Strategy
   Partial<
     Pick<
       Route,
-      'throttle' | 'requestsPerUser' | 'stepUp' | 'pageServers' | 'errorPages' | 'cookie' | 'visitor' | 'failed'
+      'throttle' | 'requestsPerUser' | 'stepUp' | 'pageServers' | 'errorPages' | 'cookie' | 'visitor' | 'errorLocation'
     >
   > & {
     readonly auth?: Auth;

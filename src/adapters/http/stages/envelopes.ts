@@ -166,7 +166,7 @@ export const errorEnvelope = (deps: HttpDeps): Middleware =>
       // The guard accepted the token, but the use case refused it: the envelope must not name the token's user.
       if (error.code === 'AUTH_TOKEN_INVALID') delete ctx.request.jwtClaim;
       logError(ctx, error, deps);
-      const location = (await ctx.state.route?.failed?.(ctx, error)) ?? null;
+      const location = (await ctx.state.route?.errorLocation?.(ctx, error)) ?? null;
       if (location !== null) {
         redirect(ctx, location);
         logRequest(ctx, deps);

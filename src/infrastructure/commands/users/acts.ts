@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import * as v from 'valibot';
-import { membersOf } from '../../../adapters/http/forms/form-validation.ts';
+import { memberNames } from '../../../adapters/http/forms/form-validation.ts';
 import { type Act, assertPossible, perform as performAct } from '../../../adapters/http/routes/back-office/act.ts';
 import { ACTS } from '../../../adapters/http/routes/back-office/acts.ts';
 import { parseObject } from '../../../adapters/http/stages/input-validation.ts';
@@ -58,8 +58,8 @@ export const commandActions = (opening: Opening): Readonly<Record<string, Action
 
 export const actionOf = (opening: Opening, act: Act): Action => {
   const isOfUser = act.at.includes('/:id');
-  const members = membersOf(act.body);
-  const args = [...membersOf(act.params), ...members].filter((name) => isArg(act, name));
+  const members = memberNames(act.body);
+  const args = [...memberNames(act.params), ...members].filter((name) => isArg(act, name));
   const options = members.flatMap((name) => (args.includes(name) || !(name in OPTIONS) ? [] : [OPTIONS[name] ?? []]));
   return action({
     args: [...(isOfUser ? ['USER'] : []), ...args.map((name) => ARGS[name] ?? name)],
@@ -89,7 +89,7 @@ const isArg = ({ body }: Act, name: string): boolean => {
 /** @throws CommandError that names what does not fit the schema of the route */
 const bodyIn = (act: Act, byPosition: Members, options: Members): Members | undefined => {
   if (act.body === undefined) return undefined;
-  const members = membersOf(act.body).map((name) => {
+  const members = memberNames(act.body).map((name) => {
     const value = byPosition[name] ?? options[OPTIONS[name]?.[0] ?? ''];
     return [name, name === 'attributes' && typeof value === 'string' ? objectIn(value) : value] as const;
   });

@@ -9,7 +9,7 @@ import { deviceNames } from '../../../json/device-names.ts';
 import { Id, IdParams } from '../../../json/fields.ts';
 import { pagePolicy, pageResponse } from '../../documents.ts';
 import { validationFailure } from '../../errors/exceptions.ts';
-import { membersOf } from '../../forms/form-validation.ts';
+import { memberNames } from '../../forms/form-validation.ts';
 import { pathIn, type Site } from '../../pages/layout.ts';
 import { userPage } from '../../pages/office/user.ts';
 import { type ActForm, type FormOutcome, type OfficeForm, type PageView, USERNAME } from '../../pages/office/view.ts';
@@ -45,7 +45,7 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
     const submits = apiRoute(name);
     return form === undefined || submits === undefined
       ? []
-      : [{ ...form, name, members: membersOf(submits.request.body), posted: formRoute(deps, name, form, submits) }];
+      : [{ ...form, name, members: memberNames(submits.request.body), posted: formRoute(deps, name, form, submits) }];
   });
   const names = deviceNames();
   const usernamesOf = async (ids: readonly string[]): Promise<PageView['usernames']> => {
@@ -82,7 +82,7 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
       summary: page.name,
       request: { query: pageQuery(query) },
       handler: async ({ query: { said, ...given } }, ctx) => {
-        const asked = { ...(membersOf(query).includes('limit') && { limit: PAGE_SIZE }), ...given };
+        const asked = { ...(memberNames(query).includes('limit') && { limit: PAGE_SIZE }), ...given };
         const data = await perform(read, deps, { query: asked, body: undefined }, originOfOperator(ctx));
         return page.show(
           await viewOf(ctx, said as string | undefined, { about: page.about?.(data) ?? [] }),
@@ -164,7 +164,7 @@ const formRoute = (deps: PagesDeps, name: string, { confirm, page, leadsTo }: Ac
     form: {
       submits,
       page: page ?? USER,
-      succeeded: async (ctx) => {
+      successLocation: async (ctx) => {
         const { id, url } = (ctx.state.payload ?? {}) as { readonly id?: string; readonly url?: string | null };
         const next = leadsTo === 'user' ? ofUser(`${id}`) : leadsTo === 'list' ? '/office/users' : pageOf(ctx);
         return withOutcome(ctx, next, { problems: null, typed: {}, url: url ?? undefined });
@@ -175,7 +175,7 @@ const formRoute = (deps: PagesDeps, name: string, { confirm, page, leadsTo }: Ac
       if (word !== undefined && ctx.state.form?.get('confirm') !== word) throw notConfirmed(word);
       return submits.handler(input, ctx);
     },
-    failed: async (ctx, error) => {
+    errorLocation: async (ctx, error) => {
       const form = ctx.state.form;
       if (form === undefined || ctx.state.operator === undefined || error.status >= 500) return null;
       const typed = [...form].map(([field, text]) => [field, text.slice(0, TYPED_MAX_LENGTH)]);

@@ -99,7 +99,7 @@ export const withLogin = (deps: Service, { baseUrl, adminUrl, officeLink }: Urls
     errors: ['AUTH_CODE_INVALID', 'AUTH_TOKEN_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
     handler: async ({ query: { code, code_challenge: challenge } }, ctx) => {
       assertHost(ctx, hostname);
-      const kept = starts.take(ctx, challenge).map((text) => JSON.parse(secrets.decrypt(text, clock.now()) ?? 'null'));
+      const kept = starts.pop(ctx, challenge).map((text) => JSON.parse(secrets.decrypt(text, clock.now()) ?? 'null'));
       const begun = kept.find((each) => each?.back !== undefined);
       const message = 'This browser has not begun the log-in, or too long ago. Open the page again.';
       if (begun === undefined) throw new AppError('AUTH_CODE_INVALID', { reason: 'not begun', message });
@@ -121,9 +121,9 @@ export const withLogin = (deps: Service, { baseUrl, adminUrl, officeLink }: Urls
       return {
         ...of,
         response: { ...response, ...(unwrapped && { unwrapped: { ...unwrapped, contentSecurityPolicy } }) },
-        failed: async (ctx, error) => {
+        errorLocation: async (ctx, error) => {
           const isNobody = ctx.state.operator === undefined && NOBODY.includes(error.code);
-          return isNobody ? begin(ctx) : ((await of.failed?.(ctx, error)) ?? null);
+          return isNobody ? begin(ctx) : ((await of.errorLocation?.(ctx, error)) ?? null);
         },
       };
     },

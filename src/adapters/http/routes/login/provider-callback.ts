@@ -57,11 +57,12 @@ const providerCallback = (deps: Service, access: DeviceAccess, settings: Callbac
       ...(['DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'] as const),
       ...PROOF_ERRORS,
     ],
-    failed: async (ctx, error) => (ctx.state.start === undefined ? null : afterError(ctx, ctx.state.start, error)),
+    errorLocation: async (ctx, error) =>
+      ctx.state.start === undefined ? null : afterError(ctx, ctx.state.start, error),
     handler: async ({ params: { provider }, signal }, ctx) => {
       const answer = new URLSearchParams(ctx.querystring);
       const state = answer.get('state') ?? '';
-      const own = openStarts(deps, settings.starts.take(ctx, state)).find(
+      const own = openStarts(deps, settings.starts.pop(ctx, state)).find(
         (each) => each.secrets.state === state && each.provider === provider,
       );
       if (own === undefined) {

@@ -107,6 +107,6 @@ const formOf = (submits: Route): Route => ({
     submits,
     ofApplications: true,
     page: PAGES['log-in'].path,
-    succeeded: async ({ state }) => (state.payload as v.InferOutput<typeof Started>).url,
+    successLocation: async ({ state }) => (state.payload as v.InferOutput<typeof Started>).url,
   },
 });

@@ -66,7 +66,7 @@ const framesOf = (config: Config, files: UserPageFiles, locale: string): readonl
     { title: 'continue: plain', page: continuePage(around, { to: baseUrl, login: baseUrl }, files) },
     ...FAILURES.map((error) => ({
       title: `failed: ${error.status}`,
-      page: userFailurePage({ ...around, error, requestId: '0', again: '', logIn: PAGES['log-in'].path }, files),
+      page: userFailurePage({ ...around, error, requestId: '0', retryUrl: '', logInPath: PAGES['log-in'].path }, files),
     })),
   ].map(({ title, page }) => ({ title: `${locale} · ${title}`, page }));
 };

@@ -5,7 +5,7 @@ import type { FormDeps } from '../../adapters/http/forms/form-routes.ts';
 import { formRoutes, type PageContent } from '../../adapters/http/forms/page-routes.ts';
 import { type PageState, pageStates } from '../../adapters/http/forms/page-state.ts';
 import type { HttpDeps } from '../../adapters/http/http-deps.ts';
-import type { Targets } from '../../adapters/http/pages/continue.ts';
+import type { ContinueTargets } from '../../adapters/http/pages/continue.ts';
 import type { Brand } from '../../adapters/http/pages/layout.ts';
 import type { UserPageFiles } from '../../adapters/http/pages/user-pages.ts';
 import { pageLocale, presentedDeviceReader } from '../../adapters/http/request/client.ts';
@@ -58,8 +58,8 @@ export const userFailures = (config: Config, read: PageOptions['files']): HttpDe
         requestId: ctx.request.id,
         ...textsFor(ctx, files, defaultLocale),
       },
-      again: againAt(ctx, error),
-      logIn: accountPages ? PAGES['log-in'].path : null,
+      retryUrl: againAt(ctx, error),
+      logInPath: accountPages ? PAGES['log-in'].path : null,
     };
     const { userFailurePage } = await import('../../adapters/http/pages/user-failure.ts');
     return { text: userFailurePage(failure, files), contentSecurityPolicy };
@@ -69,7 +69,7 @@ export const userFailures = (config: Config, read: PageOptions['files']): HttpDe
 /** The page that renews the session of a navigation. It loads the frame with the key. */
 export const continuation = (config: Config, read: PageOptions['files']) => ({
   contentSecurityPolicy: scriptedPagePolicy({ 'img-src': imagesOf(config.brand), 'frame-src': "'self'" }),
-  page: async (ctx: Context, targets: Targets): Promise<string> => {
+  page: async (ctx: Context, targets: ContinueTargets): Promise<string> => {
     const files = await read();
     const { continuePage } = await import('../../adapters/http/pages/continue.ts');
     return continuePage({ site: siteOf(config), ...textsFor(ctx, files, config.defaultLocale) }, targets, files);

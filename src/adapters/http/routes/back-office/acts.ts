@@ -89,7 +89,7 @@ export const ACTS = {
       text: 'After an incident. Everybody has to log in again.',
       confirm: 'end all sessions',
       page: '/office/users',
-      done: 'Done. If there are many, the rest ends in the background.',
+      doneText: 'Done. If there are many, the rest ends in the background.',
     },
     command: { name: 'end-all-sessions', isFinal: true },
   }),
@@ -224,7 +224,7 @@ export const ACTS = {
     form: {
       button: 'Make a link for a new password',
       text: 'By mail to the address of the account, unless you hand it over yourself.',
-      handsOver: 'Hand this link over. It is shown for a minute, and works once:',
+      handOverText: 'Hand this link over. It is shown for a minute, and works once:',
     },
     command: { name: 'reset-link' },
   }),

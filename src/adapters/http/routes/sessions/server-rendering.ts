@@ -7,7 +7,7 @@ import { RefreshResult } from '../../../json/fields.ts';
 import { documentRoute, HTML_TEXT, HTML_TYPE, SCRIPT_TYPE } from '../../documents.ts';
 import { httpFailure } from '../../errors/exceptions.ts';
 import { Target, type TargetSettings } from '../../forms/targets.ts';
-import type { Targets } from '../../pages/continue.ts';
+import type { ContinueTargets } from '../../pages/continue.ts';
 import { type DeviceAccess, eventOriginOf } from '../../request/client.ts';
 import type { PageServer } from '../../request/settings.ts';
 import { NO_STORE, type Route, route } from '../../routing/define-route.ts';
@@ -16,7 +16,7 @@ import { NO_STORE, type Route, route } from '../../routing/define-route.ts';
 
 export type NavigationSettings = TargetSettings & {
   readonly loginPageUrl: string;
-  readonly page: (ctx: Context, targets: Targets) => Promise<string>;
+  readonly page: (ctx: Context, targets: ContinueTargets) => Promise<string>;
   readonly contentSecurityPolicy: string;
 };
 

@@ -1,5 +1,5 @@
 import type * as v from 'valibot';
-import { registerBody, type ShortRegisterBody } from '../adapters/http/routes/accounts/register.ts';
+import { type PasswordlessRegisterBody, registerBody } from '../adapters/http/routes/accounts/register.ts';
 import { LoginBody } from '../adapters/http/routes/login/login.ts';
 import { checkerInto } from '../adapters/http/stages/input-validation.ts';
 import type { OwnTables } from '../adapters/records/own-tables.ts';
@@ -46,7 +46,7 @@ export const open = async <const Own extends OwnTables = Record<never, never>>(
     const [renew, end] = [refresh(service.deps), logout(service.deps)];
     return {
       /** @returns tokens, a `pendingLogin` if a second factor has to be added, or `null` if the user has to verify the address first */
-      register: async (body: v.InferInput<ShortRegisterBody>) => {
+      register: async (body: v.InferInput<PasswordlessRegisterBody>) => {
         const { locale, ...input } = checked(registerBody(service.deps), body);
         return add({ ...input, locales: locale === undefined ? [] : [locale] });
       },

@@ -1,4 +1,4 @@
-import { perform } from '../../src/adapters/http/routes/back-office/act.ts';
+import { performAct } from '../../src/adapters/http/routes/back-office/act.ts';
 import { ACTS } from '../../src/adapters/http/routes/back-office/acts.ts';
 import type { EndedList } from '../../src/domain/ended-session.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
@@ -30,7 +30,7 @@ const act = async (name: keyof typeof ACTS, id: string, body?: object): Promise<
   const instance = instances.find(({ line }) => !line.isDead);
   if (instance === undefined) return { code: 'none is up' };
   const deps = { ...instance.service.deps, hasMail: true, accountPagesUrl: `${BASE}/auth/link` };
-  const done = perform(ACTS[name], deps, { id, body, query: undefined }, NO_ORIGIN);
+  const done = performAct(ACTS[name], deps, { id, body, query: undefined }, NO_ORIGIN);
   const outcome = done.catch(({ code }) => ({ code }));
   return Object(await Promise.race([outcome, kernel.sleep(MINUTE)]));
 };

@@ -69,7 +69,7 @@ export const userFailures = (config: Config, read: PageOptions['files']): HttpDe
 /** The page that renews the session of a navigation. It loads the frame with the key. */
 export const continuation = (config: Config, read: PageOptions['files']) => ({
   contentSecurityPolicy: scriptedPagePolicy({ 'img-src': imagesOf(config.brand), 'frame-src': "'self'" }),
-  page: async (ctx: Context, targets: ContinueTargets): Promise<string> => {
+  renderPage: async (ctx: Context, targets: ContinueTargets): Promise<string> => {
     const files = await read();
     const { continuePage } = await import('../../adapters/http/pages/continue.ts');
     return continuePage({ site: siteOf(config), ...textsFor(ctx, files, config.defaultLocale) }, targets, files);

@@ -44,7 +44,7 @@ export const providerRoutes = (
     starts: startsOf(deps, config),
     cookie: access.cookie,
     states: accountPages ? pageStatesOf(deps, config) : null,
-    isStrict: refreshCookie.sameSite === 'strict',
+    hasStrictCookies: refreshCookie.sameSite === 'strict',
     ...ofRequests,
   };
   return [...startAtProviderRoutes(deps, settings), ...providerCallbackRoutes(deps, access, settings)];

@@ -36,7 +36,7 @@ import { errorRoutes } from '../../adapters/http/routes/service/errors.ts';
 import { healthRoutes } from '../../adapters/http/routes/service/health.ts';
 import { pageRoutes } from '../../adapters/http/routes/service/pages.ts';
 import {
-  appRoutes,
+  appAssociationRoutes,
   authorizationServerRoute,
   changePasswordRoute,
   keySetRoute,
@@ -132,12 +132,12 @@ export const declareRoutes = (
     ...(endedFeed === null ? [] : [endedSessionsRoute(endedFeed, config.requestTimeoutMs)]),
     ...(deps.mailer === null && !config.accountPages ? [] : [changePasswordRoute(passwordPageOf(config))]),
     ...(passkeysPage === null ? [] : [passkeyEndpointsRoute(passkeysPage)]),
-    ...appRoutes(config.nativeApps, ownLinksOf(config)),
+    ...appAssociationRoutes(config.nativeApps, ownLinksOf(config)),
     ...clientRoutes(readClient),
     ...deviceKeyRoutes({
       script: readClient('device-key.js'),
       applications: allowedOrigins,
-      isOn: hasDeviceKeys(config),
+      isEnabled: hasDeviceKeys(config),
     }),
     ...(hasAccountPages ? formerLinkRoutes(config.accountPagesUrl) : []),
     ...(config.console ? consoleRoutes(consoleFiles(config)) : []),
@@ -147,8 +147,8 @@ export const declareRoutes = (
       ...settings,
       allowedOrigins,
       allowedOriginsSetting: config.allowedOriginsSetting,
-      ownStyle: async () => (await pageFiles()).templates.get('style') ?? '',
-      has: (path) =>
+      operatorStyle: async () => (await pageFiles()).templates.get('style') ?? '',
+      hasPage: (path) =>
         (path !== PAGES.register.path || config.registration.mode === 'open') &&
         routes.some((each) => each.path === path && each.method === 'GET'),
     }),

@@ -29,17 +29,17 @@ export const ChangeUsernameBody = v.object({ username: fields.Username });
 
 const DeleteAccountBody = v.object({ password: fields.CurrentPassword });
 
-/** With PASSWORDS=optional, one of these confirms a change. */
-export const CONFIRMATION = { password: v.optional(fields.CurrentPassword), code: v.optional(fields.MailCode) };
-export const ShortDeleteAccountBody = v.pipe(v.object(CONFIRMATION), v.examples([{ code: '48151623' }]));
+/** With PASSWORDS=optional, one of these members of the body confirms a change. */
+export const CONFIRMATION_MEMBERS = { password: v.optional(fields.CurrentPassword), code: v.optional(fields.MailCode) };
+export const PasswordlessDeletionBody = v.pipe(v.object(CONFIRMATION_MEMBERS), v.examples([{ code: '48151623' }]));
 
-/** The errors of a confirmation, besides those of a password. */
+/** The error codes of a confirmation, besides AUTH_CREDENTIALS_INVALID for a wrong password. */
 export const confirmationErrors = ({ passwords }: Service) =>
   passwords === 'optional' ? (['AUTH_CODE_INVALID'] as const) : [];
 
-export const ACCOUNT = { tag: 'account', throttle: 'strict' } as const;
+export const ACCOUNT_ROUTE = { tag: 'account', throttle: 'strict' } as const;
 
-/** Users see and change their account, and leave. ADR 0010, ADR 0011. */
+/** Users read, change and delete their account (ADR 0010), and read its events (ADR 0011). */
 export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] => [
   route({
     name: 'current-user',
@@ -63,7 +63,7 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
     handler: ({ caller, body }, ctx) => changeLocale(deps)(caller, body.locale, eventOriginOf(ctx)),
   }),
   route({
-    ...ACCOUNT,
+    ...ACCOUNT_ROUTE,
     name: 'change-password',
     summary: 'Change the password, end all sessions and open a new one for the caller',
     description:
@@ -79,7 +79,7 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
     },
   }),
   route({
-    ...ACCOUNT,
+    ...ACCOUNT_ROUTE,
     name: 'change-username',
     summary: 'Change the username',
     description:
@@ -92,7 +92,7 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
     handler: ({ caller, body }, ctx) => changeUsername(deps)(caller, body.username, eventOriginOf(ctx)),
   }),
   route({
-    ...ACCOUNT,
+    ...ACCOUNT_ROUTE,
     name: 'delete-account',
     summary: 'Delete the user and everything that is stored about them',
     description:
@@ -100,7 +100,7 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
     at: 'DELETE /users/me',
     cookie: { writes: 'clears' },
     stepUp: { assurance: 'aal2-if-enrolled' },
-    request: { body: deps.passwords === 'optional' ? ShortDeleteAccountBody : DeleteAccountBody },
+    request: { body: deps.passwords === 'optional' ? PasswordlessDeletionBody : DeleteAccountBody },
     errors: ['AUTH_CREDENTIALS_INVALID', ...confirmationErrors(deps), 'SYS_HOOK_UNAVAILABLE'],
     handler: async ({ claims, caller, body, signal }, ctx) => {
       const deletion = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: eventOriginOf(ctx) };
@@ -112,7 +112,7 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
     ? []
     : [
         route({
-          ...ACCOUNT,
+          ...ACCOUNT_ROUTE,
           name: 'request-confirmation-code',
           summary: 'Mail a code to the address of the user, with which they change it or delete the account',
           description: 'With PASSWORDS=optional. It works once, within ten minutes.',

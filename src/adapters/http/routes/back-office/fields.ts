@@ -7,20 +7,20 @@ import { StoredUserJson } from '../accounts/export.ts';
 
 export const UserOfOperatorsJson = v.pipe(StoredUserJson, v.title('StoredUser'));
 
-/** Operators also see the name of the operator who did it. */
+/** An event as operators see it, with the name of the operator who caused it. */
 export const EventOfOperatorsJson = v.object({ ...StoredEventJson.entries, actor: v.nullable(v.string()) });
 
 export const Attributes = v.pipe(
   AttributesJson,
   fieldRule((attributes: Record<string, unknown>) => {
-    const message = problemOf(attributes);
+    const message = attributesProblem(attributes);
     return message === null ? null : { code: 'invalid_value', message };
   }),
   v.metadata({ jsonSchema: { type: 'object', description: 'At most 1,024 bytes as JSON. {} removes them.' } }),
   v.examples([{ roles: ['admin'] }]),
 );
 
-const problemOf = (attributes: object): string | null => {
+const attributesProblem = (attributes: object): string | null => {
   try {
     readAttributes(JSON.stringify(attributes));
     return null;
@@ -29,10 +29,10 @@ const problemOf = (attributes: object): string | null => {
   }
 };
 
-export const Changed = v.object({ changed: v.boolean() });
-export const EndedSessions = v.object({ endedSessions: v.number() });
+export const ChangedJson = v.object({ changed: v.boolean() });
+export const EndedSessionsJson = v.object({ endedSessions: v.number() });
 
-/** A reason that users can read. */
+/** The reason for an act, which users can read. */
 const Reason = v.pipe(
   v.string(),
   v.trim(),
@@ -44,5 +44,5 @@ const Reason = v.pipe(
 );
 
 export const ReasonBody = v.optional(v.object({ reason: v.optional(Reason) }));
-/** Required for acts about all users: a request whose path lacks the id of a user must not end all sessions. */
-export const RequiredReason = v.object({ reason: Reason });
+/** Acts about all users require a reason, so that a request that lacks the id of a user in its path by mistake does not end all sessions. */
+export const RequiredReasonBody = v.object({ reason: Reason });

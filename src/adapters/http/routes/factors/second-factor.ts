@@ -20,12 +20,12 @@ import { appJson, RecoveryCodesJson } from './factors.ts';
 
 type OneOf<Members> = { [Name in keyof Members]-?: Readonly<Record<Name, NonNullable<Members[Name]>>> }[keyof Members];
 
-/** The one factor that a body presents. @throws AppError CLIENT_PARAMS_VALIDATION_FAILED for none or several */
+/** The only factor in a body. @throws AppError CLIENT_PARAMS_VALIDATION_FAILED if the body has no factor or several */
 const presentedFactor = <Members extends object>(members: Members): OneOf<Members> => {
-  const shown = Object.entries(members).filter(([, value]) => value !== undefined);
-  if (shown.length === 1) return Object.fromEntries(shown) as OneOf<Members>;
+  const presented = Object.entries(members).filter(([, value]) => value !== undefined);
+  if (presented.length === 1) return Object.fromEntries(presented) as OneOf<Members>;
   const message = `must have one of ${Object.keys(members).join(', ')}`;
-  throw validationFailure([{ field: 'body', message, code: shown.length === 0 ? 'required' : 'unknown' }]);
+  throw validationFailure([{ field: 'body', message, code: presented.length === 0 ? 'required' : 'unknown' }]);
 };
 
 export const SecondFactorBody = v.pipe(
@@ -45,7 +45,7 @@ const FinishedLoginJson = v.object({
   recoveryCodes: v.optional(RecoveryCodesJson.entries.recoveryCodes),
 });
 
-/** The second half of a log-in whose user needs a second factor. ADR 0009. */
+/** Routes that finish a pending log-in, by a second factor or the code for a new device (ADR 0009). */
 export const secondFactorRoutes = (deps: Service, access: DeviceAccess, { brand }: UserSite): Route[] => {
   const { pendingLogin } = access;
   const factorSecrets = deps.secrets.factors;
@@ -104,7 +104,7 @@ export const secondFactorRoutes = (deps: Service, access: DeviceAccess, { brand 
   ];
 };
 
-/** The handler requires exactly one factor. */
+/** A body with exactly one factor, as the handler checks. */
 const StepUpBody = v.pipe(
   v.object({
     password: v.optional(fields.CurrentPassword),
@@ -115,7 +115,7 @@ const StepUpBody = v.pipe(
   v.examples([{ password: 'correct horse' }]),
 );
 
-/** RFC 9470, ADR 0009. */
+/** The step-up: the user authenticates again within the session (RFC 9470, ADR 0009). */
 export const stepUpRoute = (deps: Service, { cookie, readPresentedDevice }: DeviceAccess): Route =>
   route({
     name: 'step-up',

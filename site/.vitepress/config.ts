@@ -3,25 +3,21 @@ import { defineConfig } from 'vitepress';
 import { anchorOf, readText } from '../../test/support/checkout/repository.ts';
 
 const { version } = JSON.parse(readText('package.json'));
-const openApi = JSON.parse(readText('docs/openapi.json'));
+const { tags }: { tags: { name: string }[] } = JSON.parse(readText('docs/openapi.json'));
 const icon = encodeURIComponent(readText('src/adapters/http/pages/icon.svg'));
+// What stands behind a semicolon is beside the subject.
+const [, ...sections] = readText('docs/README.md').replaceAll(/;.*/g, '').split(/^## /m);
 
 /** What the sidebar and `llms.txt` have: the lists of `docs/README.md`, one for each reader, and the reference. */
 export const groups = [
-  ...readText('docs/README.md')
-    .split(/^## /m)
-    .slice(1)
-    .map((section) => ({
-      text: section.split('\n')[0] ?? '',
-      // What stands behind a semicolon is beside the subject.
-      items: [...section.replaceAll(/;.*/g, '').matchAll(/\[([^\]]+)\]\(([^)]+\.md[^)]*)\)/g)].map(
-        ([, text = '', target = '']) => ({ text, link: join('/docs', target.replace(/(README)?\.md/, '')) }),
-      ),
+  ...sections.map((section) => ({
+    text: section.split('\n')[0] ?? '',
+    items: Array.from(section.matchAll(/\[([^\]]+)\]\(([^)]+\.md[^)]*)\)/g), ([, text = '', target = '']) => ({
+      text,
+      link: join('/docs', target.replace(/(README)?\.md/, '')),
     })),
-  {
-    text: 'Routes',
-    items: openApi.tags.map(({ name }: { name: string }) => ({ text: name, link: `/reference/${name}` })),
-  },
+  })),
+  { text: 'Routes', items: tags.map(({ name }) => ({ text: name, link: `/reference/${name}` })) },
 ];
 
 export default defineConfig({

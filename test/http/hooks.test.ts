@@ -5,6 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { Hooks, RegistrationRequest } from '../../src/application/ports/hooks.ts';
 import type { AccountEvent } from '../../src/domain/event.ts';
 import { PAGE_FILES } from '../../src/infrastructure/template-files.ts';
+import { codeBelow } from '../support/checkout/documented-code.ts';
 import { invitedPerson } from '../support/http/account.ts';
 import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { locationIn, visitorOf } from '../support/http/page-visitor.ts';
@@ -122,12 +123,15 @@ it('a misspelt hook is refused at the start, since it would let everybody in', a
 });
 
 describe('beforeRegister at the page', () => {
-  const FIELD = '<input form="register" type="text" name="extra.company" required>';
+  const [withField = ''] = codeBelow('docs/extend.md', 'At the page of registration', 'html');
 
   it('gets the fields of a template, and its message is shown as text with what was typed', async () => {
     const directory = temporaryDirectory();
     const builtIn = (await PAGE_FILES.files()).get('register.html') ?? '';
-    writeFileSync(join(directory.path, 'register.html'), `${FIELD}\n${builtIn}`);
+    writeFileSync(
+      join(directory.path, 'register.html'),
+      builtIn.replace('{{form.register}}', () => withField),
+    );
     const asked: RegistrationRequest['extra'][] = [];
     const service = await startWith(
       {
@@ -143,7 +147,7 @@ describe('beforeRegister at the page', () => {
     const visitor = visitorOf(service);
     const form = /<form[^>]* id="register"/;
     expect((await visitor.open('/auth/register')).text).toMatch(form);
-    expect(visitor.answers.at(-1)?.text).toContain(FIELD);
+    expect(visitor.answers.at(-1)?.text).toContain(withField.split('{{')[0]);
     const person = aPerson();
     await visitor.submit('register.register', { ...person, 'extra.company': 'theirs', 'extra.empty': '' });
     const page = await visitor.follow();

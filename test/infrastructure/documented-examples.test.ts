@@ -3,10 +3,12 @@ import { globSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { storageOver } from '../../src/adapters/records/storage.ts';
+import { COMMANDS } from '../../src/infrastructure/commands/run.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { newFactorKey, newPair, privatePem, publicPem } from '../../src/infrastructure/keys.ts';
 import { aSession, aUser, NOW } from '../support/builders.ts';
 import { ROOT, readText } from '../support/checkout/repository.ts';
+import { runHere } from '../support/processes/commands.ts';
 import { openEmbedded } from '../support/storage/databases.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
@@ -57,12 +59,13 @@ const declaredAround = (code: string) =>
     .filter(([name]) => !new RegExp(`(?:const|import \\{) ${name}\\b`).test(code))
     .map(([name, type]) => `declare const ${name}: ${type};`)
     .join('\n');
-const PAGES = globSync(['docs/**/*.md', 'README.md', 'client/README.md'], { cwd: ROOT });
+const PAGES = globSync(['docs/**/*.md', 'README.md', 'client/README.md', 'examples/*/README.md'], { cwd: ROOT });
 /** Need what is generated and installed: test/process/generated-clients.test.ts and packages.test.ts compile them. */
 const COMPILED_ELSEWHERE = /openapi-fetch|next\/server|tandem-client\/testing/;
 
+const { path } = temporaryDirectory();
+
 describe('the TypeScript and the JavaScript of the documentation', () => {
-  const { path } = temporaryDirectory();
   it('compiles, strictly, block by block', () => {
     const entries = ['index', 'account', 'passkeys', 'server', 'testing'];
     const ofClient = entries.flatMap((name) => {
@@ -84,7 +87,7 @@ describe('the TypeScript and the JavaScript of the documentation', () => {
     symlinkSync(ROOT, join(path, 'node_modules/tandem'));
     writeFileSync(join(path, 'package.json'), '{ "type": "module" }');
     writeFileSync(join(path, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
-    const blocks = PAGES.flatMap((page) =>
+    const blocks = PAGES.filter((page) => !page.startsWith('examples')).flatMap((page) =>
       [...readText(page).matchAll(EXAMPLES)]
         .filter(([, , , code = '']) => !COMPILED_ELSEWHERE.test(code))
         .map(([, prelude = '', language, code = ''], at) => ({
@@ -108,4 +111,39 @@ describe('the TypeScript and the JavaScript of the documentation', () => {
     });
     expect(stdout.match(/^.+\.ts\(.+$/gm)).toEqual([expect.stringMatching(/^wrong\.ts\b/)]);
   });
+});
+
+/** They need a device and packages of Expo, and Express. What they are examples of is run. */
+const NOT_RUN = ['examples/react-native/README.md', 'examples/adoption/README.md'];
+
+it('tests name each heading with a program, and run what is below it', () => {
+  const tests = globSync('test/**/*.ts', { cwd: ROOT }).map(readText);
+  for (const page of PAGES.filter((each) => !NOT_RUN.includes(each))) {
+    const ofPage = tests.filter((text) => text.includes(`'${page}'`)).join('\n');
+    const sections = readText(page).split(/^#+ (?=.*\n)/m);
+    for (const section of sections.filter((text) => /^```(?:ts|js|tsx|vue|svelte|html)$/m.test(text)))
+      expect(ofPage, page).toMatch(new RegExp(`(['"])${section.split('\n', 1)}\\1`));
+  }
+});
+
+it('the commands of the documentation are accepted, each with its arguments and options', async () => {
+  const names = Object.keys(COMMANDS).join('|');
+  const line = new RegExp(`(?:^ *|\`)(?:npm run(?: -s)?|npx tandem) ((?:${names})\\b[^\`\\n|#]*)`, 'gm');
+  const lines = PAGES.flatMap((page) =>
+    [...readText(page).matchAll(line)].map(([, text = '']) => text.replace(' -- ', ' ')),
+  );
+  const script = [...new Set(lines)].map((text) => `printf '%s\\0' ${text}; echo`).join('\n');
+  const said = spawnSync('sh', ['-c', script], { cwd: path, encoding: 'utf8' });
+  const refused: string[] = [];
+  for (const words of said.stdout.trim().split('\n')) {
+    const [name = '', ...args] = words.split('\0').slice(0, -1);
+    const { actions, notes = '' } = (await COMMANDS[name]?.()) ?? expect.unreachable(name);
+    const accepted = Object.entries(actions).map(([of, each]) => [of, { ...each, run: async () => ({ text: '' }) }]);
+    const command = { notes, actions: Object.fromEntries(accepted) };
+    const { status, stderr } = await runHere([name, ...args], {}, { command });
+    // The name alone is what the text is about.
+    if (status !== 0 && args.length > 1) refused.push(`${name} ${args.join(' ')}: ${stderr}`);
+  }
+  expect(said.stderr).toBe('');
+  expect(refused).toEqual([]);
 });

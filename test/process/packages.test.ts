@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { codeBelow } from '../support/checkout/documented-code.ts';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { codeBelow, runCode } from '../support/checkout/documented-code.ts';
 import { ROOT, readText } from '../support/checkout/repository.ts';
 import { aPerson } from '../support/http/service.ts';
 import { DEVELOPMENT } from '../support/processes/environments.ts';
@@ -186,21 +186,19 @@ it('the example of a table and routes of one’s own runs from the packages, in 
   );
   expect(await compile('own-route')).toBe('');
   const running = await runService({ ...DEVELOPMENT, DATA_DIR: 'data-of-shop' }, inProject, 'own-route/main.ts');
-  const call = async (path: string, body: object | null, token = '') => {
-    const headers = { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) };
-    const sent = body && { method: 'POST', body: JSON.stringify(body) };
-    const response = await fetch(running.url + path, { headers, ...sent });
-    return { status: response.status, ...JSON.parse(await response.text()) };
+  const [sample = ''] = codeBelow('examples/own-route/README.md', 'A table and two routes of your own', 'js');
+  const log = vi.fn();
+  const lines = sample.replace('http://localhost:3000', running.url);
+  const { post, data: ada } = await runCode(lines, { console: { log } }, 'post', 'data');
+  const [[{ data: order }]] = log.mock.calls as [[{ readonly data: { readonly id: string } }]];
+  expect(order).toMatchObject({ title: 'A lamp' });
+  const { data: other } = await post('/auth/register', aPerson());
+  const read = async ({ accessToken }: { readonly accessToken: string }) => {
+    const headers = { Authorization: `Bearer ${accessToken}` };
+    return (await fetch(`${running.url}/orders/${order.id}`, { headers })).json();
   };
-  const [one, other] = [await call('/auth/register', aPerson()), await call('/auth/register', aPerson())];
-  const { accessToken } = one.data;
-  const { status, data: order } = await call('/orders', { title: 'A lamp' }, accessToken);
-  expect({ status, order }).toMatchObject({ status: 201, order: { title: 'A lamp' } });
-  expect(await call(`/orders/${order.id}`, null, accessToken)).toMatchObject({ status: 200, data: order });
-  expect(await call(`/orders/${order.id}`, null, other.data.accessToken)).toMatchObject({
-    status: 404,
-    code: 'SHOP_ORDER_NOT_FOUND',
-  });
+  expect(await read(ada)).toMatchObject({ data: order });
+  expect(await read(other)).toMatchObject({ success: false, code: 'SHOP_ORDER_NOT_FOUND' });
   expect(await running.stop()).toEqual({ code: 0, signal: null });
 });
 

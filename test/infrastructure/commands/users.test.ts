@@ -13,7 +13,6 @@ import type { Ports } from '../../../src/application/service.ts';
 import { linksOf, storeCodes } from '../../../src/application/storage/credentials.ts';
 import { eventsOf as storedEvents } from '../../../src/application/storage/events.ts';
 import { addMessages, claimMessages } from '../../../src/application/storage/outbox.ts';
-import { manageUsers } from '../../../src/infrastructure/commands/run.ts';
 import type { Terminal } from '../../../src/infrastructure/commands/terminal.ts';
 import { users } from '../../../src/infrastructure/commands/users.ts';
 import { aFactor, aMessage, anEvent, anIdentity, aPasskey, aSession, aUser, NOW } from '../../support/builders.ts';
@@ -193,13 +192,6 @@ describe('npm run users', () => {
     expect(stdout).toMatch(/^WAITING MAIL +TO +SINCE +ATTEMPTS\nnew-device .* 3$/m);
     expect(stdout).not.toMatch(/a page|a browser/);
     expect((await report('show', user.id)).messages).toMatchObject([{ to: user.email, attempts: 3 }]);
-  });
-
-  it('closes the stores of the caller once, also when the command fails', async () => {
-    const close = vi.fn();
-    const env = { ...NOWHERE, LOG_LEVEL: 'silent' };
-    expect(await manageUsers(['find', 'nobody'], env, { storage: memoryStorage(), close })).toBe(3);
-    expect(close).toHaveBeenCalledOnce();
   });
 
   it.each([

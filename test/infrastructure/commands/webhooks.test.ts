@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { Webhook as Verifier } from 'standardwebhooks';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Finding } from '../../../src/infrastructure/commands/doctor/examine.ts';
+import { codeBelow, runCode } from '../../support/checkout/documented-code.ts';
 import { runHere } from '../../support/processes/commands.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 import { openReceiver, signersOf } from '../../support/webhook-receiver.ts';
@@ -50,8 +50,17 @@ describe('npm run webhooks', () => {
     expect(first.json).toMatchObject({ type: 'webhook.test', sequence: 0, data: { webhookId: id } });
     const keys = [publicKey, rotated.publicKey];
     expect([signersOf(first, keys), signersOf(second, keys)]).toEqual([[publicKey], keys]);
-    for (const known of [secret, rotated.secret])
-      expect(new Verifier(known).verify(second.body, second.headers)).toEqual(second.json);
+    const [byPackage = '', byKey = ''] = codeBelow('docs/webhooks.md', 'What a receiver gets', 'ts');
+    for (const known of [secret, rotated.secret]) {
+      const scope = { ...second, process: { env: { WEBHOOK_SECRET: known } } };
+      expect(await runCode(byPackage, scope, 'event')).toEqual({ event: second.json });
+    }
+    for (const [key, isGenuine] of [
+      [publicKey, true],
+      [rotated.publicKey, true],
+      [`whpk_${'A'.repeat(43)}=`, false],
+    ])
+      expect(await runCode(byKey, { ...second, publicKey: key }, 'isGenuine')).toEqual({ isGenuine });
 
     expect((await webhooks('remove', id)).status).toBe(0);
     expect(await webhooks('list')).toMatchObject({ webhooks: [] });

@@ -3,6 +3,7 @@ import { columnsOf } from '../../../src/adapters/mikro-orm/statements.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { TABLES } from '../../../src/application/storage/tables.ts';
 import { anEvent, aSession, aUser } from '../../support/builders.ts';
+import { codeBelow } from '../../support/checkout/documented-code.ts';
 import { readText, tableBelow } from '../../support/checkout/repository.ts';
 import { openOnPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import type { Database } from '../../support/storage/open-database.ts';
@@ -29,7 +30,7 @@ it('docs/observe.md names tables and columns as they are, with the types that it
 
 describe.runIf(TEST_DATABASE_URL !== undefined)('the reports of docs/observe.md', () => {
   let database: Database;
-  const reports = [...readText(PAGE).matchAll(/```sql\n([\s\S]*?)```/g)].map(([, sql = '']) => sql);
+  const reports = codeBelow(PAGE, 'Reports', 'sql');
   const report = async (at: number): Promise<object[]> =>
     await database.em.execute(reports[at] ?? expect.unreachable());
   const now = Date.now();
@@ -80,5 +81,21 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the reports of docs/observe.md'
     for (const user of old) await users.add(user);
     const found: { readonly id: string }[] = await database.em.execute(find);
     expect(found.map(({ id }) => id).sort()).toEqual(old.map(({ id }) => id).sort());
+  });
+
+  it('are the same once events are partitioned as docs/capacity.md says, and new events go into their month', async () => {
+    const before = await report(1);
+    const [statements = ''] = codeBelow('docs/capacity.md', 'Events by month', 'sql');
+    await database.em.execute(statements);
+    expect(await report(1)).toEqual(before);
+    const stores = storageOver(database.records);
+    const user = aUser({ createdAt: LONG_AGO });
+    await stores.users.add(user);
+    await storeEvents(stores, [
+      anEvent({ id: `01M8${'0'.repeat(22)}`, userId: user.id, kind: 'logged-in', at: LONG_AGO }),
+    ]);
+    expect(await database.em.execute('select user_id from events_2026_11')).toContainEqual({ user_id: user.id });
+    await stores.users.remove(user.id);
+    expect(await database.em.execute(`select 1 from events where user_id = '${user.id}'`)).toEqual([]);
   });
 });

@@ -7,10 +7,7 @@ import { compileScript, parse } from 'vue/compiler-sfc';
 import { codeBelow } from '../checkout/documented-code.ts';
 import { ROOT } from '../checkout/repository.ts';
 
-const PAGE = 'docs/browser.md';
-const HEADING = 'In React, Vue and Svelte';
-
-/** How a page shows the component `Account`, and removes it again. */
+/** For each framework, a module whose `show` renders the component `Account`, and returns a function that removes it. */
 const PROGRAMS = {
   react: `
     import { createElement, StrictMode } from 'react';
@@ -41,7 +38,7 @@ const PROGRAMS = {
 export type Framework = keyof typeof PROGRAMS;
 export const FRAMEWORKS = Object.keys(PROGRAMS) as Framework[];
 
-/** Counts the listeners of the client, and shows the component at once. */
+/** The script of the page, which counts the listeners of the client, and shows the component at once. */
 const MAIN = `
   import { auth } from './auth.ts';
   import { show } from './show.js';
@@ -71,11 +68,11 @@ const compileComponents: Plugin = {
   },
 };
 
-/** Writes the component that the documentation has for a framework, and a page that shows it. */
+/** Writes the documentation's component for a framework, and a page that shows it. */
 const plant = (directory: string, framework: Framework, service: string): void => {
   const extension = framework === 'react' ? 'tsx' : framework;
-  const [auth = ''] = codeBelow(PAGE, HEADING, 'ts');
-  const [component = ''] = codeBelow(PAGE, HEADING, extension);
+  const [auth = ''] = codeBelow('docs/browser.md', 'In React, Vue and Svelte', 'ts');
+  const [component = ''] = codeBelow('docs/browser.md', 'In React, Vue and Svelte', extension);
   const files = {
     'auth.ts': auth.replace('http://localhost:3000', service),
     [`Account.${extension}`]: component,
@@ -87,7 +84,7 @@ const plant = (directory: string, framework: Framework, service: string): void =
   for (const [file, text] of Object.entries(files)) writeFileSync(join(directory, framework, file), text);
 };
 
-/** Serves a page for each framework, at a path of its name, with the packages of this checkout. */
+/** Serves a page for each framework, at the path of its name, built with the packages of this checkout. */
 export const serveFrameworks = async (directory: string, service: string, port: number) => {
   symlinkSync(join(ROOT, 'node_modules'), join(directory, 'node_modules'));
   for (const framework of FRAMEWORKS) plant(directory, framework, service);

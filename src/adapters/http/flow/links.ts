@@ -1,6 +1,6 @@
 import type { LinkPurpose } from '../../../domain/link.ts';
 import type { PageFacts } from '../forms/page-facts.ts';
-import { type FormRow, NEW_ACCOUNT, type PageTable } from './rows.ts';
+import { type FormRow, NEW_ACCOUNT, OFFERS_PASSKEY, type PageTable } from './rows.ts';
 
 const MAIL_FORM = { fields: ['email'], leadsTo: 'check-mail', keptFields: ['email'] } as const;
 const RESET_FORM = { submits: 'request-password-reset', notice: 'reset', ...MAIL_FORM } as const;
@@ -18,11 +18,13 @@ const linkPage = <Name extends LinkPurpose | 'invitation'>(
   name: Name,
   submits: string,
   fields: readonly string[] = ['token'],
-  options: Pick<FormRow, 'previewPath' | 'requirements' | 'requiredField'> = {},
+  options: Pick<FormRow, 'previewPath' | 'requirements' | 'requiredField' | 'offersPasskey'> = {},
 ) => ({
   path: `/auth/link/${name}` as const,
   isOfMail: true as const,
-  forms: { [name]: { submits, fields, leadsTo: 'done' as const, notice: name, ...options } },
+  forms: {
+    [name]: { submits, fields, leadsTo: 'target' as const, withoutTarget: 'done' as const, notice: name, ...options },
+  },
 });
 
 /** Pages that send a mail, and pages of the links in mails. */
@@ -55,6 +57,7 @@ export const LINKS = {
     ...linkPage('invitation', 'register', ['username', 'email', 'password', 'invitation'], {
       requiredField: 'invitation',
       requirements: NEW_ACCOUNT,
+      ...OFFERS_PASSKEY,
     }),
     registers: 'invited',
   },

@@ -4,14 +4,12 @@ import {
   hasPasskeys,
   LOGIN_CODE,
   NEW_ACCOUNT,
+  OFFERS_PASSKEY,
   type PageTable,
   PROVIDER_FORM,
   RECOVERY_CODES,
-  storedText,
 } from './rows.ts';
 
-/** Offers a passkey unless this browser was offered one within a month. */
-const OFFERS_PASSKEY = { offersPasskey: ({ wasOfferedPasskey }: PageFacts) => !wasOfferedPasskey } as const;
 const TO_SECOND_FACTOR = { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor' } as const;
 const typedAccount = ({ state }: PageFacts) => ({ account: state?.typed?.account ?? '' });
 /** The second view of the log-in asks for the password of the account that was typed on the first view. */
@@ -22,13 +20,11 @@ const isFirstView = (facts: PageFacts): boolean => !isSecondView(facts) || !hasT
 const mayRegister = (facts: PageFacts): boolean => facts.mayRegister;
 
 const SECOND_FACTOR_FORM = { submits: 'second-factor', leadsTo: 'target' } as const;
-const STEP_UP_FORM = { submits: 'step-up', leadsTo: 'target' } as const;
 const hasMethod = ({ payloads }: PageFacts, name: 'totp' | 'recovery-code' | 'passkey' | 'mail-code'): boolean =>
   payloads['pending-login']?.methods.includes(name) === true;
 const takesAppCode = (facts: PageFacts): boolean => hasMethod(facts, 'totp') || hasStartedApp(facts);
 /** Whether the log-in needs a code from a mail. With NEW_DEVICE_CODE, a log-in with a wrong password seems to need one, too. */
 export const waitsForMailCode = (facts: PageFacts): boolean => hasMethod(facts, 'mail-code');
-const hasSecondFactor = ({ payloads }: PageFacts): boolean => payloads['current-user']?.secondFactor === true;
 
 /** Pages on which visitors log in, register, and authenticate again. */
 export const LOGIN = {
@@ -136,19 +132,6 @@ export const LOGIN = {
     },
   },
   'recovery-codes': { path: '/auth/recovery-codes', audience: 'visitor', shows: ['current-user'], forms: {} },
-  'step-up': {
-    path: '/auth/step-up',
-    audience: 'visitor',
-    shows: ['current-user', 'identities'],
-    forms: {
-      'step-up': { ...STEP_UP_FORM, fields: ['password'] },
-      code: { ...STEP_UP_FORM, fields: ['code'], isOffered: hasSecondFactor },
-      passkey: { ...STEP_UP_FORM, fields: ['credential'], isOffered: hasPasskeys },
-      /** Users without a password authenticate again at a provider that is linked to their account. */
-      provider: { ...PROVIDER_FORM, linkedOnly: true },
-      'mail-code': { ...LOGIN_CODE, fields: [], isOffered: hasLoginCodes, defaults: storedText('username', 'account') },
-    },
-  },
   /** Proves the key of the session's device. Its script signs the proof, and submits the form. */
   prove: {
     path: '/auth/prove',

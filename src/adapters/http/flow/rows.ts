@@ -17,6 +17,8 @@ export type FormRow<Name extends string = string> = {
   readonly isOffered?: (facts: PageFacts) => boolean;
   /** The initial values of the form's fields, and the values of hidden fields. */
   readonly defaults?: (facts: PageFacts) => Readonly<Record<string, string>>;
+  /** Whether the visitor has to authenticate again before the page shows the fields of the form. Until then, the form is a button alone. */
+  readonly isLocked?: (facts: Pick<PageFacts, 'payloads'>) => boolean;
   /** The page to which a success leads, or the target. */
   readonly leadsTo: Name | 'target';
   /** The page to which a success leads if the visitor came without a target. Default: the account. */
@@ -100,6 +102,9 @@ export const NEW_ACCOUNT = {
   username: ({ passwords }: PageFacts) => (passwords === 'optional' ? 'left-out' : 'required'),
   password: ({ passwords }: PageFacts) => passwords,
 } as const;
+
+/** Offers a passkey unless this browser was offered one within a month. */
+export const OFFERS_PASSKEY = { offersPasskey: ({ wasOfferedPasskey }: PageFacts) => !wasOfferedPasskey } as const;
 
 export const LOGIN_CODE = {
   ...{ submits: 'request-login-code', notice: 'code', keptFields: ['account'] },

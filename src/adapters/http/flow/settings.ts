@@ -1,16 +1,40 @@
 import { hasStartedApp, type PageFacts, startedApp } from '../forms/page-facts.ts';
-import { type PageTable, PROVIDER_FORM, RECOVERY_CODES, storedText } from './rows.ts';
+import {
+  hasLoginCodes,
+  hasPasskeys,
+  LOGIN_CODE,
+  type PageTable,
+  PROVIDER_FORM,
+  RECOVERY_CODES,
+  storedText,
+} from './rows.ts';
 
-/** Each change needs the password. With PASSWORDS=optional, a code from a mail may take its place. */
+const mayConfirmByCode = ({ passwords }: PageFacts): boolean => passwords === 'optional';
+
+/** Each change needs the password. With PASSWORDS=optional, a code from a mail may take its place, and does so for users without a password. */
 const CONFIRMATION = {
-  password: ({ passwords }: PageFacts) => passwords,
-  code: ({ passwords }: PageFacts) => (passwords === 'optional' ? 'optional' : 'left-out'),
+  password: (facts: PageFacts) => (mayConfirmByCode(facts) && !hasPassword(facts) ? 'left-out' : facts.passwords),
+  code: (facts: PageFacts) => (!mayConfirmByCode(facts) ? 'left-out' : hasPassword(facts) ? 'optional' : 'required'),
 } as const;
+
+type Facts = Pick<PageFacts, 'payloads'>;
+const hasPassword = ({ payloads }: Facts): boolean => payloads['current-user']?.hasPassword === true;
+/** Whether the session lacks the step-up that a change of factors requires. */
+const lacksStepUp = ({ payloads }: Facts): boolean => payloads['current-user']?.missing !== null;
+/** Whether the step-up lacks the second factor. A form with a password requires no more than that. */
+const lacksFactor = ({ payloads }: Facts): boolean => payloads['current-user']?.missing?.acr !== undefined;
+/** Whether the page asks for the second factor before the password. Without anything missing, the visitor may use any factor. */
+const asksFactor = (facts: Facts): boolean =>
+  facts.payloads['current-user']?.secondFactor === true && (lacksFactor(facts) || !lacksStepUp(facts));
+
+/** The form to which a step-up leads back, and what the user has typed there. */
+const resumedForm = ({ state }: PageFacts) => state?.typed ?? {};
+const STEP_UP_FORM = { submits: 'step-up', leadsTo: 'target', defaults: resumedForm } as const;
 
 /** Sends the code by mail. */
 const CODE_FORM = {
   ...{ submits: 'request-confirmation-code', fields: [], notice: 'confirmation-code' },
-  isOffered: ({ passwords }: PageFacts) => passwords === 'optional',
+  isOffered: mayConfirmByCode,
 } as const;
 
 export const hasAddedPasskey = ({ state }: Pick<PageFacts, 'state'>): boolean =>
@@ -30,17 +54,17 @@ export const SETTINGS = {
     shows: ['current-user', 'sessions', 'passkey-options'],
     forms: {
       username: {
-        ...{ submits: 'change-username', fields: ['username'], ...SAVED, renamesUser: true },
-        defaults: storedText('username'),
+        ...{ submits: 'change-username', fields: ['username'], ...SAVED, defaults: storedText('username') },
+        ...{ renamesUser: true, isLocked: lacksStepUp },
       },
       email: {
         ...{ submits: 'change-email', fields: ['email', 'password', 'code'], ...SAVED, notice: 'email' },
-        ...{ requirements: CONFIRMATION, defaults: storedText('email') },
+        ...{ requirements: CONFIRMATION, defaults: storedText('email'), isLocked: lacksFactor },
       },
       'confirmation-code': { ...CODE_FORM, leadsTo: 'account', buttonOf: 'email', keptFields: ['email'] },
       password: {
         ...{ submits: 'change-password', fields: ['currentPassword', 'newPassword'], ...SAVED, notice: 'password' },
-        isOffered: ({ payloads }) => payloads['current-user']?.hasPassword === true,
+        ...{ isOffered: hasPassword, isLocked: lacksFactor },
       },
       language: { submits: 'change-current-user', fields: ['locale'], ...SAVED, defaults: storedText('locale') },
       session: { submits: 'end-session', fields: [], ...SESSION_ENDED },
@@ -91,10 +115,32 @@ export const SETTINGS = {
     forms: {
       delete: {
         ...{ submits: 'delete-account', fields: ['password', 'code'], requirements: CONFIRMATION },
-        notice: 'deleted',
+        ...{ notice: 'deleted', isLocked: lacksFactor },
         leadsTo: 'log-in',
+        isOffered: (facts) => mayConfirmByCode(facts) || hasPassword(facts),
       },
       'confirmation-code': { ...CODE_FORM, leadsTo: 'delete', buttonOf: 'delete' },
+    },
+  },
+  'step-up': {
+    path: '/auth/step-up',
+    audience: 'visitor',
+    shows: ['current-user', 'identities'],
+    forms: {
+      'step-up': {
+        ...STEP_UP_FORM,
+        fields: ['password'],
+        isOffered: (facts) => hasPassword(facts) && !lacksFactor(facts),
+      },
+      code: { ...STEP_UP_FORM, fields: ['code'], isOffered: asksFactor },
+      recovery: { ...STEP_UP_FORM, fields: ['recoveryCode'], foldedBehind: 'another-way', isOffered: asksFactor },
+      passkey: { ...STEP_UP_FORM, fields: ['credential'], isOffered: hasPasskeys },
+      /** Users without a password authenticate again at a provider that is linked to their account. */
+      provider: { ...PROVIDER_FORM, linkedOnly: true, isOffered: (facts) => !lacksFactor(facts) },
+      'mail-code': {
+        ...{ ...LOGIN_CODE, fields: [], defaults: storedText('username', 'account') },
+        isOffered: (facts) => hasLoginCodes(facts) && !lacksFactor(facts),
+      },
     },
   },
   'log-out': {

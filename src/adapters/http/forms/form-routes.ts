@@ -82,9 +82,20 @@ const afterSuccess = (deps: FormDeps, urls: Locations, posted: Submission) => as
       ...(notice !== undefined && { notice }),
       typed: refilledTexts(new Map(form.keptFields?.map((each) => [each, ctx.state.form?.get(each) ?? '']))),
     });
+  else if (opened !== undefined && authenticates(form)) states.clear(ctx);
   if (second !== undefined) return urls.hrefOf(page, to, undefined, second.next);
+  if (step === 'target') resumeForm(deps, urls, ctx, to);
   const code = opened && authenticates(form) ? bindingCodeOf(opened) : undefined;
   return urls.locationOf(step, to, form.mark ?? (opened && MARKS.loggedIn), code);
+};
+
+/** After a step-up, the page to which it leads back shows again the form that required it, with what the user has typed. */
+const resumeForm = ({ states }: FormDeps, urls: Locations, ctx: Context, to = ''): void => {
+  const form = ctx.state.form?.get('resumes') ?? '';
+  const page = urls.pageAt(to.replace(/\?.*/s, ''));
+  if (page === undefined || PAGES[page].forms[form] === undefined) return;
+  const typed = refilledTexts(ctx.state.form ?? new Map());
+  states.set(ctx, { page, form, typed, session: ctx.request.caller?.sessionId });
 };
 
 const afterError = (deps: FormDeps, urls: Locations, posted: Submission) => async (ctx: Context, error: AppError) => {
@@ -108,8 +119,16 @@ const afterError = (deps: FormDeps, urls: Locations, posted: Submission) => asyn
   const isOfRoute = isItemGone || (otherPage !== undefined && ctx.request.caller !== undefined);
   const detour = PAGES[page].audience === 'visitor' && !isOfRoute ? detourFor(error.code) : null;
   if (detour !== null) {
-    // Pages that only lead elsewhere show no notice.
-    states.set(ctx, { page: PAGES[detour].forwards ? page : detour, form: '', notice: 'not-sent' });
+    const isSent = form.isLocked === undefined || form.fields.some((field) => fields.get(field));
+    states.set(ctx, {
+      // Pages that only lead elsewhere show no notice.
+      ...{ page: PAGES[detour].forwards ? page : detour, form: '' },
+      ...(isSent && { notice: 'not-sent' }),
+      ...(error.code === 'AUTH_STEP_UP_REQUIRED' && {
+        typed: { ...refilledTexts(fields), resumes: form.buttonOf ?? formName },
+        session: ctx.request.caller?.sessionId,
+      }),
+    });
     return urls.detourHref(detour, page, to);
   }
   const stateForm = otherPage === undefined ? (form.buttonOf ?? formName) : '';
@@ -148,7 +167,7 @@ const fieldOf = (field: string, { fields: [first] }: Form): string =>
 
 /** Fields whose text the page fills in again, without passwords and codes. `secret` and `uri` belong to an authenticator app that the user is adding. */
 const REFILLED_FIELDS = [
-  ...['account', 'username', 'email', 'locale', 'name', 'remember'],
+  ...['account', 'username', 'email', 'locale', 'name', 'remember', 'resumes'],
   ...['token', 'invitation', 'id', 'secret', 'uri'],
 ];
 const REFILLED_MAX_LENGTH = 500;

@@ -120,6 +120,11 @@ const showPage =
     const { before } = input.query as { readonly before?: string };
     const shownInput = { ...input, body: undefined, query: { before }, params: {} };
     for (const each of shownRoutes) payloads[each.name] = await each.handler(shownInput, ctx);
+    // The step-up has shown one factor, but the form requires another one, too.
+    if (state?.typed?.resumes !== undefined && page.forms[state.form]?.isLocked?.({ payloads })) {
+      deps.states.set(ctx, { ...state, page: 'step-up', form: '' });
+      return redirectTo(ctx, urls.detourHref('step-up', name, to));
+    }
     if (page.isSkipped?.({ payloads })) return redirectTo(ctx, target);
     if (state?.error !== undefined) {
       ctx.state.status = state.error.status;

@@ -25,6 +25,8 @@ type Deps = {
 };
 
 export const pageStates = ({ secrets, clock, cookie }: Deps) => ({
+  /** Clears the state: after a log-in, the cookie must not keep what the user has typed. */
+  clear: (ctx: Context) => cookie.read(ctx).length > 0 && cookie.clear(ctx),
   set: (ctx: Context, state: PageState): void => {
     const encryptState = (some: PageState) => secrets.encrypt(JSON.stringify(some), clock.now() + PAGE_STATE_LIFETIME);
     const text = encryptState(state);

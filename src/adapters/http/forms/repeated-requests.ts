@@ -4,7 +4,7 @@ import type { Secrets } from '../../../application/ports/secrets.ts';
 import { AppError, type AppErrorOptions } from '../../../domain/errors/app-error.ts';
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 import { monotonicTime } from '../../clock/system.ts';
-import { ANSWERS, type Counts } from '../../limits/counts.ts';
+import { ANSWERS_PREFIX, type Counts } from '../../limits/counts.ts';
 import { toAppError } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { PAGE_STATE_COOKIE, REFRESH_COOKIE } from '../request/cookies.ts';
@@ -59,7 +59,7 @@ export const repeatedRequests =
     if (fields === null) return work();
     const cookies = [...ctx.request.cookies].filter(([name]) => !IGNORED_COOKIES.some((each) => name.endsWith(each)));
     const seal = sealOf(JSON.stringify([ctx.url, cookies, ...fields]));
-    const name = ANSWERS + seal.name;
+    const name = ANSWERS_PREFIX + seal.name;
     // The lock is random: if a process has lost it to another one, `replace` does not store the answer of the first process.
     const lock = random();
     const deadline = monotonicTime() + ANSWER_LIFETIME;

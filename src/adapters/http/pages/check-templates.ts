@@ -164,6 +164,6 @@ export const pageProblems = (ownFiles: Files, builtIn: Files): string[] => {
       return templateProblems(text, ofService, ['title', ...texts, ...LINK_VARIABLES]);
     },
     ofTexts: (texts, english) => textProblems(texts, english, sameText),
-    needed: ['direction'],
+    required: ['direction'],
   });
 };

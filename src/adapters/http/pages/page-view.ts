@@ -47,13 +47,18 @@ export const hasForm = (view: PageView, form: string): boolean =>
 export const OTHER_LINKS = ['target', 'application', 'export'];
 
 /** The URL of a link by its name. */
-export const linkOf = ({ name: page, site, to, target, pages, application }: PageView, name: string): string => {
+export const linkOf = (view: PageView, name: string): string => {
+  const { site, to, target, pages, application } = view;
   if (name === 'target') return target;
   if (name === 'application' && to !== undefined) return target;
   if (name === 'export') return pathIn(site, '/auth/account/export');
   // If the service does not have the page, the link leads to the application.
   if (name === 'application' || !pages.has(name)) return application ?? pathIn(site, '/');
-  // The page of a link in a mail has no target, so the target is the application.
-  const next = to ?? (PAGES[page].path.startsWith('/auth/link/') ? application : null);
-  return pathIn(site, PAGES[name as PageName].path) + (next === null ? '' : `?${new URLSearchParams({ to: next })}`);
+  return pathIn(site, PAGES[name as PageName].path) + targetIn(view);
+};
+
+/** The query with the target of a page. The page of a link in a mail has no target, so the target is the application. */
+export const targetIn = ({ name, to, application }: Pick<PageView, 'name' | 'to' | 'application'>): string => {
+  const next = to ?? (PAGES[name].path.startsWith('/auth/link/') ? application : null);
+  return next === null ? '' : `?${new URLSearchParams({ to: next })}`;
 };

@@ -92,7 +92,7 @@ export const fieldOf = (view: PageView, form: string, name: string, values: Text
   const { type, attributes, isForgettable } = FIELDS[isNew ? `new-${name}` : name] ??
     FIELDS[name] ?? { type: 'hidden' };
   if (type === 'hidden') return html`<input type="hidden" name="${name}" value="${values[name] ?? ''}">\n`;
-  const { label = name, hint: own, ...words } = texts.fields[`${page}.${name}`] ?? texts.fields[name] ?? {};
+  const { label = name, or = label, hint: own, ...words } = texts.fields[`${page}.${name}`] ?? texts.fields[name] ?? {};
   if (requirementOf(view, form, name) === 'typed')
     return typedFieldOf(view, name, label, (formState?.typed?.[name] ?? '').trim());
   const rules = isNew && name === 'password' ? texts.fields.newPassword?.hint : own;
@@ -122,7 +122,7 @@ export const fieldOf = (view: PageView, form: string, name: string, values: Text
     type === 'select'
       ? html`<select ${common}>\n${localesOf(view, text)}</select>`
       : html`<input ${common} type="${type}" dir="${name === 'name' ? 'auto' : 'ltr'}"${filled}>`;
-  return html`<p class="field"><label for="${id}">${label}</label>
+  return html`<p class="field"><label for="${id}">${isOptional ? or : label}</label>
 ${hint === undefined ? NOTHING : html`<span class="rules" id="${id}-hint">${withLength(view, hint)}</span>\n`}${control}
 ${problemText === undefined ? NOTHING : html`<span class="problem" id="${id}-problem">${problemText}</span>\n`}${isForgettable ? forgotLink(view) : NOTHING}</p>
 `;

@@ -2,7 +2,7 @@ import { filledText, Html, html, NOTHING } from '../../../application/templates.
 import { hasPasskeys } from '../flow/rows.ts';
 import { type Form, formPath, lastUse, PAGES, takesProof } from '../forms/flow.ts';
 import { pathIn } from './layout.ts';
-import { hasForm, type PageView, type Texts } from './page-view.ts';
+import { hasForm, type PageView, type Texts, targetIn } from './page-view.ts';
 import { FIELDS, fieldOf, languageName, mustBeSentAgain, requirementOf } from './user-fields.ts';
 
 /** Shapes of icons, 24 × 24, by the names of providers in OIDC_PROVIDERS. They have the colour of the text, or colours that the provider demands. */
@@ -23,9 +23,6 @@ const icon = (shape: string): Html =>
   new Html(
     `<svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round">${shape}</svg>`,
   );
-
-const passkeyIcon = icon(PASSKEY_ICON);
-const providerIcon = (provider: string): Html => icon(PROVIDER_ICONS[provider] ?? OTHER_PROVIDER_ICON);
 
 /** A hidden field with the username in each form with a password, for password managers. */
 const usernameField = ({ payloads }: PageView, { fields, previewPath }: Form): Html => {
@@ -51,12 +48,11 @@ const previewPart = (part: string): Html => {
 };
 
 /** The attribute with the URL of the page that offers a passkey, to which the script sends the user after a success. */
-const passkeyOffer = ({ to, site, ...facts }: PageView, { offersPasskey }: Form): Html => {
+const passkeyOffer = (view: PageView, { offersPasskey }: Form): Html =>
   // A user whose target is a page of the service gets no offer.
-  if (!offersPasskey?.({ ...facts }) || to?.startsWith('/')) return NOTHING;
-  const path = pathIn(site, PAGES['new-passkey'].path);
-  return html` data-offers="${to === undefined ? path : `${path}?${new URLSearchParams({ to })}`}"`;
-};
+  !offersPasskey?.(view) || view.to?.startsWith('/')
+    ? NOTHING
+    : html` data-offers="${pathIn(view.site, PAGES['new-passkey'].path)}${targetIn(view)}"`;
 
 /** Attributes for the script. A form for a passkey stays hidden in browsers without scripts. */
 const scriptAttributes = (view: PageView, form: Form): Html => {
@@ -81,12 +77,9 @@ const scriptAttributes = (view: PageView, form: Form): Html => {
   }${previewPath === undefined ? NOTHING : html` data-preview="${pathIn(site, previewPath)}"`}`;
 };
 
-/** Ids of forms by the route to which they submit. By the id, a template may add fields to a form (docs/mail-and-pages.md). */
-const FORM_IDS: Readonly<Record<string, string>> = { register: 'register' };
-
 const iconOf = ({ fields }: Form, { provider }: Texts): Html => {
-  if (provider !== undefined) return providerIcon(provider);
-  return fields.includes('credential') ? passkeyIcon : NOTHING;
+  if (provider !== undefined) return icon(PROVIDER_ICONS[provider] ?? OTHER_PROVIDER_ICON);
+  return fields.includes('credential') ? icon(PASSKEY_ICON) : NOTHING;
 };
 
 /** @param action attributes of a button that sends the form to another address */
@@ -108,13 +101,8 @@ const otherButtons = (view: PageView, form: string): readonly Html[] =>
     .filter(([name, { buttonOf: owner }]) => owner === form && hasForm(view, name))
     .map(([name]) => {
       const action = pathIn(view.site, formPath(view.name, name));
-      return buttonOf(
-        view,
-        name,
-        {},
-        '',
-        html` formaction="${action}" formnovalidate data-form="${view.name}.${name}"`,
-      );
+      const attributes = html` formaction="${action}" formnovalidate data-form="${view.name}.${name}"`;
+      return buttonOf(view, name, {}, '', attributes);
     });
 
 /** The present value of the setting that a form changes. */
@@ -130,18 +118,29 @@ const presentValue = ({ payloads, texts, locale }: PageView, form: string): Html
   return words[form] ?? NOTHING;
 };
 
+/** The row that stands for a locked form: the present value, and a button. */
+const lockedRow = (view: PageView, name: string): Html => {
+  const { common, pages } = view.texts;
+  return html`${presentValue(view, name)} <button aria-label="${common.change ?? ''}: ${pages[view.name]?.[name] ?? ''}">${common.change ?? ''}</button>`;
+};
+
 /** @param values of the fields, also of hidden ones @param itemName the name of the item that the form changes, in a list */
 export const formOf = (view: PageView, name: string, values: Texts = {}, itemName?: string): Html => {
   const form = PAGES[view.name].forms[name] as Form;
   const { to, site, texts, state } = view;
   const [action, key] = [pathIn(site, formPath(view.name, name)), `${view.name}.${name}`];
-  const id = FORM_IDS[form.submits];
+  // By its id, a template may add fields to the form (docs/mail-and-pages.md).
+  const hasId = form.submits === 'register';
   const hidden = Object.entries({ once: view.once, ...(to !== undefined && { to }), ...values });
   const resendClass = form.resendsMail ? html` class="again${state?.notice === undefined ? '' : ' wait'}"` : NOTHING;
-  const markup = html`<form method="post" action="${action}" data-form="${key}"${id === undefined ? NOTHING : html` id="${id}"`}${resendClass} ${scriptAttributes(view, form)}>
-${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${usernameField(view, form)}${previewTexts(view, form)}${form.fields.filter((field) => requirementOf(view, name, field) !== 'left-out').map((field) => fieldOf(view, name, field, values))}${buttonOf(view, name, values, itemName)}${otherButtons(view, name)}
+  const isLocked = form.isLocked?.(view) === true;
+  const isRow = isLocked && form.foldedBehind !== undefined;
+  const fields = isLocked ? [] : form.fields.filter((field) => requirementOf(view, name, field) !== 'left-out');
+  const button = isRow ? lockedRow(view, name) : buttonOf(view, name, values, itemName);
+  const markup = html`<form method="post" action="${action}" data-form="${key}"${hasId ? html` id="register"` : NOTHING}${isRow ? html` class="row"` : resendClass} ${scriptAttributes(view, form)}>
+${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${usernameField(view, { ...form, fields })}${previewTexts(view, form)}${fields.map((field) => fieldOf(view, name, field, values))}${button}${isLocked ? NOTHING : otherButtons(view, name)}
 </form>`;
-  if (form.foldedBehind === undefined) return markup;
+  if (form.foldedBehind === undefined || isRow) return markup;
   return html`<details${mustBeSentAgain(view, name, values) ? html` open` : NOTHING}>
 <summary>${presentValue(view, name)} <span>${texts.common[form.foldedBehind] ?? ''}</span></summary>
 ${markup}

@@ -135,10 +135,10 @@ ${providerForms(view, 'link')}
       ? html`<p class="more">${lead} <a href="${linkOf(view, 'register')}">${register}</a></p>`
       : NOTHING;
   },
-  /** For users without a password, who have registered without one or by a provider. */
+  /** For users without a password, if the page lacks the form that requires it. */
   'first-password': (view) => {
     const { 'first-password': text = '' } = view.texts.pages.account ?? {};
-    return view.payloads['current-user']?.hasPassword === false && view.pages.has('forgot')
+    return !hasForm(view, view.name === 'delete' ? 'delete' : 'password') && view.pages.has('forgot')
       ? html`<p class="more"><a href="${linkOf(view, 'forgot')}">${text}</a></p>`
       : NOTHING;
   },
@@ -161,6 +161,7 @@ ${providerForms(view, 'link')}
   /** A text for users who have lost the second factor, or who cannot read the mail. */
   'no-factor': (view) => {
     const { lost = '', 'mail-lost': mailLost = '' } = view.texts.pages['second-factor'] ?? {};
+    if (view.payloads['pending-login']?.enrol) return NOTHING;
     const way = html`${mailLost} <a href="${linkOf(view, 'forgot')}">${view.texts.common.forgot ?? ''}</a>`;
     return html`<p class="more">${waitsForMailCode(view) ? way : lost}</p>`;
   },
@@ -175,6 +176,7 @@ ${providerForms(view, 'link')}
   },
   'recovery-codes': (view) => {
     const { recoveryCodes = [] } = (view.state?.payload ?? {}) as { readonly recoveryCodes?: readonly string[] };
+    if (recoveryCodes.length === 0) return NOTHING;
     // With the username, since users print the codes.
     const { username = '' } = view.payloads['current-user'] ?? {};
     return html`<p class="owner">${view.site.brand.name} · ${username}</p>

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { registration } from '../../../../application/accounts/register.ts';
+import { registerByPolicy } from '../../../../application/accounts/register.ts';
 import type { Service } from '../../../../application/service.ts';
 import type { PasswordLimits } from '../../../../domain/password.ts';
 import { Email, Extra, LinkToken, Locale, LoginResult, newPassword, Proof, Username } from '../../../json/fields.ts';
@@ -35,7 +35,7 @@ export const registerRoute = (deps: Service, access: DeviceAccess): Route => {
   const opensSession = !needsVerification && !needsFactor;
   const firstStep = needsVerification ? 'verifies the email address' : 'adds a second factor';
   const pendingSummary = `Register a user, who ${firstStep} before the first log-in`;
-  const register = registration(deps);
+  const register = registerByPolicy(deps);
   return route({
     name: 'register',
     tag: 'tokens',

@@ -59,6 +59,8 @@ type Declaration<
     readonly name: string;
     /** The ids of the users whom the page names. */
     userIds?(data: v.InferInput<Data>): readonly string[];
+    /** The values that the filter of the page suggests. */
+    suggestions?(deps: ActDeps): Promise<readonly string[]>;
     render(view: PageView, data: v.InferInput<Data>, query: Output<Query>): string;
   };
   /** The subcommand of `users`. Default: none. */
@@ -157,7 +159,7 @@ export const withAuditLog = (routes: readonly Route[], onCall: (call: OperatorCa
       : each,
   );
 
-const actorOf = ({ state: { operator } }: Context): string => operator?.name ?? 'unknown';
+export const actorOf = ({ state: { operator } }: Context): string => operator?.name ?? 'unknown';
 
 /** The origin of a change by an operator. It has no device: users see the events of their account, and do not know the operator's device. */
 export const originOfOperator = (ctx: Context): Origin => ({

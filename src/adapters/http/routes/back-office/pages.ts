@@ -3,20 +3,20 @@ import * as v from 'valibot';
 import { accountData, existingUser, listEventsAsOperator } from '../../../../application/accounts/account-data.ts';
 import type { Secrets } from '../../../../application/ports/secrets.ts';
 import type { Service } from '../../../../application/service.ts';
-import type { AppError } from '../../../../domain/errors/app-error.ts';
+import { AppError } from '../../../../domain/errors/app-error.ts';
 import { isScope } from '../../../../domain/operator.ts';
 import { deviceNames } from '../../../json/device-names.ts';
 import { Id, IdParams } from '../../../json/fields.ts';
 import { pagePolicy, pageResponse } from '../../documents.ts';
-import { validationFailure } from '../../errors/exceptions.ts';
 import { memberNames } from '../../forms/form-validation.ts';
 import { pathIn, type Site } from '../../pages/layout.ts';
 import { userPage } from '../../pages/office/user.ts';
 import { type ActForm, type FormOutcome, type OfficeForm, type PageView, USERNAME } from '../../pages/office/view.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { type Act, type ActDeps, originOfOperator, performAct } from './act.ts';
+import { type Act, type ActDeps, actorOf, originOfOperator, performAct } from './act.ts';
 import { ACTS } from './acts.ts';
 
+const NONE: readonly string[] = [];
 const USER_PATH = '/office/users/:id';
 const PAGE_SIZE = 50;
 const OUTCOME_LIFETIME = 60_000;
@@ -52,14 +52,14 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
     const found = await Promise.all([...new Set(ids)].map((id) => deps.users.findById(id)));
     return new Map(found.flatMap((user) => (user === null ? [] : [[user.id, user.username]])));
   };
-  /** @param id of the user whom the page is about @param about the ids of users whom the page names */
+  /** @param id of the user whom the page is about @param about the ids of users whom the page names @param suggested values for its filter */
   const viewOf = async (
     ctx: Context,
     sealedOutcome: string | undefined,
-    { id = '', about = [] }: { readonly id?: string; readonly about?: readonly string[] } = {},
-  ): Promise<PageView> => ({
+    { id = '', about = NONE, suggested = NONE },
+  ) => ({
     site,
-    operator: operatorOf(ctx),
+    operator: actorOf(ctx),
     once: secrets.random(),
     logOutUrl: deps.logOutUrl,
     outcome: outcomeOf(deps, ctx, sealedOutcome),
@@ -71,6 +71,7 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
     usernames: await usernamesOf(about),
     providers: [...providers.keys()],
     deviceNames: await nameOfDevice,
+    suggested,
   });
   const readRoutes = Object.entries(reads).flatMap(([name, read]) => {
     const { page, query } = read;
@@ -84,11 +85,8 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
       handler: async ({ query: { said, ...given } }, ctx) => {
         const input = { ...(memberNames(query).includes('limit') && { limit: PAGE_SIZE }), ...given };
         const data = await performAct(read, deps, { query: input, body: undefined }, originOfOperator(ctx));
-        return page.render(
-          await viewOf(ctx, said as string | undefined, { about: page.userIds?.(data) ?? [] }),
-          data,
-          given,
-        );
+        const parts = { about: page.userIds?.(data), suggested: await page.suggestions?.(deps) };
+        return page.render(await viewOf(ctx, said as string | undefined, parts), data, given);
       },
     });
   });
@@ -140,14 +138,12 @@ const PAGE_ROUTE = {
   response: pageResponse(pagePolicy({ 'form-action': "'self'" })),
 } as const;
 
-const operatorOf = ({ state: { operator } }: Context): string => operator?.name ?? '';
-
 /** The route to which browsers post a form. It identifies people instead of programs, and then does what the route `submits` does. */
 const formRoute = (deps: PagesDeps, name: string, { confirm, page, leadsTo }: ActForm, submits: Route): Route => {
   const userPath = (id: string) => USER_PATH.replace(':id', encodeURIComponent(id));
   const pageOf = (ctx: Context): string => page ?? userPath(ctx.params.id);
   const withOutcome = (ctx: Context, to: string, outcome: Omit<FormOutcome, 'form'>): string => {
-    const text = JSON.stringify({ operator: operatorOf(ctx), outcome: { form: name, ...outcome } });
+    const text = JSON.stringify({ operator: actorOf(ctx), outcome: { form: name, ...outcome } });
     const sealed = deps.secrets.encrypt(text, deps.clock.now() + OUTCOME_LIFETIME);
     return `${pathIn(deps.site, to)}?${new URLSearchParams({ said: sealed })}`;
   };
@@ -185,7 +181,7 @@ const formRoute = (deps: PagesDeps, name: string, { confirm, page, leadsTo }: Ac
 };
 
 const notConfirmed = (word: string) =>
-  validationFailure([{ field: 'confirm', code: 'invalid_value', message: `must be “${word}”` }]);
+  new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { message: `Type “${word}” to confirm.` });
 
 const problemsOf = ({ message, details }: AppError): readonly string[] =>
   details === null || details.length === 0 ? [message] : details.map((each) => `${each.field} ${each.message}`);
@@ -194,5 +190,5 @@ const problemsOf = ({ message, details }: AppError): readonly string[] =>
 const outcomeOf = ({ secrets, clock }: PagesDeps, ctx: Context, sealed: string | undefined): FormOutcome | null => {
   const text = sealed === undefined ? null : secrets.decrypt(sealed, clock.now());
   const { operator, outcome } = JSON.parse(text ?? '{}');
-  return operator === operatorOf(ctx) ? outcome : null;
+  return operator === actorOf(ctx) ? outcome : null;
 };

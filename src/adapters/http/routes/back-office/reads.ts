@@ -4,6 +4,7 @@ import { countUsers, listUsers, USER_FILTER } from '../../../../application/acco
 import { overview, RANGES, type Range } from '../../../../application/overview.ts';
 import type { Core } from '../../../../application/service.ts';
 import { listInvitations } from '../../../../application/storage/credentials.ts';
+import { listActors } from '../../../../application/storage/events.ts';
 import type { Stores } from '../../../../application/storage/records.ts';
 import { listWebhooks, undelivered } from '../../../../application/storage/webhooks.ts';
 import { EVENT_KINDS } from '../../../../domain/event.ts';
@@ -123,6 +124,7 @@ export const READS = {
     page: {
       ...{ path: '/office/events', name: 'Events', render: eventsPage },
       userIds: ({ events }) => events.map(({ userId }) => userId),
+      suggestions: ({ records }) => listActors(records, 20),
     },
   }),
   invitations: act({

@@ -2,9 +2,9 @@ import type { Context } from 'koa';
 import * as v from 'valibot';
 import {
   finishAtProvider,
-  openStarts,
+  openSignInStarts,
   providerOf,
-  type Start,
+  type SignInStart,
   unprovenIdentity,
 } from '../../../../application/identities/at-provider.ts';
 import { unlinkedIdentity } from '../../../../application/linked-identities.ts';
@@ -62,7 +62,7 @@ const providerCallback = (deps: Service, access: DeviceAccess, settings: Callbac
     handler: async ({ params: { provider }, signal }, ctx) => {
       const answer = new URLSearchParams(ctx.querystring);
       const state = answer.get('state') ?? '';
-      const start = openStarts(deps, settings.starts.pop(ctx, state)).find(
+      const start = openSignInStarts(deps, settings.starts.pop(ctx, state)).find(
         (each) => each.secrets.state === state && each.provider === provider,
       );
       if (start === undefined) {
@@ -103,7 +103,7 @@ const redirectUrls = (settings: CallbackSettings) => {
       ? `${urls.pathOf('provider')}?${new URLSearchParams({ next: location })}`
       : location;
   /** The URL that an error leads to: a page of the service shows the error, an application gets the error code as a parameter. */
-  const errorUrl = (ctx: Context, { to, errorTo, caller }: Start, error: AppError): string => {
+  const errorUrl = (ctx: Context, { to, errorTo, caller }: SignInStart, error: AppError): string => {
     const returnUrl =
       errorTo ?? (states === null ? to : undefined) ?? urls.pathOf(caller === undefined ? 'log-in' : 'account');
     const page = urls.pageAt(returnUrl.replace(/\?.*/s, ''));
@@ -115,14 +115,14 @@ const redirectUrls = (settings: CallbackSettings) => {
   };
   return {
     /** @param code a binding code of the new session; `null`: no session was opened */
-    afterSuccess: ({ to }: Start, code: string | null): string =>
+    afterSuccess: ({ to }: SignInStart, code: string | null): string =>
       viaOwnPage(code === null ? urls.locationOf('target', to) : urls.locationOf('target', to, MARKS.loggedIn, code)),
     /** For a user who is logged in, and has gone back to the URL of the callback, whose cookie with the target was cleared. */
     afterExpiry: (ctx: Context): string | null => {
       states?.set(ctx, { page: 'account', form: '', notice: 'sign-in-over' });
       return states && viaOwnPage(urls.pathOf('account'));
     },
-    afterError: (ctx: Context, start: Start, error: AppError): string => viaOwnPage(errorUrl(ctx, start, error)),
+    afterError: (ctx: Context, start: SignInStart, error: AppError): string => viaOwnPage(errorUrl(ctx, start, error)),
   };
 };
 

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
 import type { AccessToken } from '../../../../application/ports/token-signer.ts';
-import { type EndedList, onList } from '../../../../domain/ended-session.ts';
+import { type EndedList, listMatcher } from '../../../../domain/ended-session.ts';
 import { AppError } from '../../../../domain/errors/app-error.ts';
 import { monotonicTime } from '../../../clock/system.ts';
 import { numberUpTo } from '../../../json/fields.ts';
@@ -88,7 +88,7 @@ type ListSource = {
  * The list as responses send it. All responses share the bytes: with a copy for each, slow clients could fill the memory. All instances give the
  * same list the same entity tag. It is weak, since their signatures differ.
  */
-type SignedList = { readonly bytes: Buffer; readonly etag: string; readonly includes: ReturnType<typeof onList> };
+type SignedList = { readonly bytes: Buffer; readonly etag: string; readonly includes: ReturnType<typeof listMatcher> };
 
 type ListRequest = {
   /** Whether the client already has the list with this tag, and so waits for another list. */
@@ -126,7 +126,7 @@ export const endedFeed = ({ read, sign }: ListSource) => {
     entryCount = ids.length;
     const etag = `W/"${etagOf(ids.join())}"`;
     if (current?.etag !== etag || readAt - signedAt >= RESIGN_INTERVAL) {
-      current = { etag, bytes: Buffer.from(await sign(list)), includes: onList(list) };
+      current = { etag, bytes: Buffer.from(await sign(list)), includes: listMatcher(list) };
       signedAt = monotonicTime();
     }
     return current;

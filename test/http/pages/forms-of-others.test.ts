@@ -1,6 +1,6 @@
 // Proves ASVS 7.6.2; website-3, website-9
 import { describe, expect, it } from 'vitest';
-import { PAGES, type PageName, pathOf } from '../../../src/adapters/http/forms/flow.ts';
+import { formPath, PAGES, type PageName } from '../../../src/adapters/http/forms/flow.ts';
 import { APP_LINK } from '../../support/http/app-login.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
 import { ORIGIN, OWN_PAGE_HEADERS, pathOfPage, registeredVisitor, visitorOf } from '../../support/http/page-visitor.ts';
@@ -19,7 +19,7 @@ const service = await start({
 });
 
 const FORMS = (Object.keys(PAGES) as PageName[]).flatMap((page) =>
-  Object.keys(PAGES[page].forms).map((form) => pathOf(page, form)),
+  Object.keys(PAGES[page].forms).map((form) => formPath(page, form)),
 );
 type Member = Awaited<ReturnType<typeof registeredVisitor>>;
 const credentialsOf = ({ person }: Member) => ({ account: person.username, password: person.password });

@@ -33,16 +33,16 @@ export const ORDER = [
   'ratelimit',
   'authenticationGuard',
   'inputValidation',
-  'timing',
+  'startTiming',
   'successEnvelope',
   'responseSerialization',
   'handlerTimeout',
-  'handle',
+  'callHandler',
 ];
 
 export type StageDeps = HttpDeps & { readonly trustProxy: number };
 
-const userFailure = userFailures(parseConfig({ NODE_ENV: 'test' }), PAGE_FILES.builtIn);
+const renderUserError = userFailures(parseConfig({ NODE_ENV: 'test' }), PAGE_FILES.builtIn);
 
 /** The dependencies of the stages, without rate limits and with no token valid. `logs` receives the lines of all levels. */
 export const stageDeps = (given: Partial<StageDeps> = {}): StageDeps & { readonly logs: readonly LogLine[] } => {
@@ -62,7 +62,7 @@ export const stageDeps = (given: Partial<StageDeps> = {}): StageDeps & { readonl
     nodeEnv: 'test',
     baseUrl: 'https://auth.example.org',
     allowedOrigins: [],
-    userFailure,
+    renderUserError,
     allowedHeaders: [],
     allowedOriginsSetting: 'ALLOWED_ORIGINS_DEV',
     rateLimits: { global: null, strict: null, public: null },

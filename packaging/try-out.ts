@@ -18,7 +18,6 @@ process.exit(0);`;
 /**
  * Installs what was packed in an empty directory, and runs it: the service over data of the release before, the client, the commands, and
  * the conformance suite.
- * @param packages where each of them is
  * @param former a checkout of the release before
  * @returns what has worked. @throws Error that says what has not
  */

@@ -54,7 +54,6 @@ const common = CODES.filter((each) => operations.every(({ codes }) => codes.some
 const section = (operation: Json): string => {
   const { title, summary, description = '', security, requestBody, codes } = operation;
   const body = requestBody?.content['application/json'];
-  const parameters = operation.parameters.map(resolve).filter((each: Json) => each.in !== 'header');
   const [status, success] = Object.entries<Json>(operation.responses)[0] ?? ['', {}];
   const [type, { schema, example } = {} as Json] = Object.entries<Json>(success.content ?? {})[0] ?? [];
   const isEnveloped = schema?.properties?.success !== undefined;
@@ -62,7 +61,13 @@ const section = (operation: Json): string => {
   const tokens = security.map((each: Json) => Object.keys(each).join(' and ') || 'none').join(', or ') || 'none';
   return [
     `## ${title}\n\n${summary}. ${description}\n\nToken: ${tokens}. Limit: ${operation['x-rate-limit']}.`,
-    table('Parameter', parameters.map(row)),
+    table(
+      'Parameter',
+      operation.parameters
+        .map(resolve)
+        .filter(({ in: place }: Json) => place !== 'header')
+        .map(row),
+    ),
     body && table('Body', rowsOf(body.schema)),
     body?.example && block(body.example),
     `**${status}**, \`${type}\``,

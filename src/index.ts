@@ -1,6 +1,6 @@
 /**
- * What programs import from this package: `serve`, `manageUsers`, and what an adapter of their own is made of. ADR 0019.
- * `docs/own-store.md` explains it, and `examples/own-store` uses it; the contracts are in `tandem/contracts`.
+ * The exports of this package: `serve`, `open`, `manageUsers`, and the types and functions with which a program writes its own adapters (ADR 0019).
+ * `docs/own-store.md` explains such an adapter, `examples/own-store` is one; the tests of its contract are in `tandem/contracts`.
  *
  * @example
  * import { parseConfig, serve } from 'tandem';

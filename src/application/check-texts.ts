@@ -1,13 +1,13 @@
-import { canonicalLocale, fallbacksOf, LAST_LOCALE } from '../domain/text.ts';
+import { BASE_LOCALE, canonicalLocale, fallbacksOf } from '../domain/text.ts';
 import { isTree, PLACEHOLDER, type TextTree, textsIn, textsOver } from './templates.ts';
 
-/** Checks a text or a list of texts. @param model the built-in one. @returns a line for each mistake */
-type Check = (given: unknown, model: string | readonly string[], path: string) => string[];
+/** Checks a text, or a list of texts, of an operator. @param model the built-in text. @returns a line for each mistake */
+type Check = (text: unknown, model: string | readonly string[], path: string) => string[];
 
-/** Checks the texts of a language. @returns a line for each mistake, which begins with its path. */
-export const textProblems = (given: unknown, builtIn: TextTree, check: Check = sameText, place = ''): string[] => {
-  if (!isTree(given)) return [`${place}: expected an object`];
-  return Object.entries(given).flatMap(([name, value]) => {
+/** Checks the texts of a language. @returns a line for each mistake, which begins with the path of the text. */
+export const textProblems = (texts: unknown, builtIn: TextTree, check: Check = sameText, place = ''): string[] => {
+  if (!isTree(texts)) return [`${place}: expected an object`];
+  return Object.entries(texts).flatMap(([name, value]) => {
     const path = place === '' ? name : `${place}.${name}`;
     const model = Object.hasOwn(builtIn, name) ? builtIn[name] : undefined;
     if (model === undefined) return [`${path}: there is no text of this name`];
@@ -21,21 +21,21 @@ export const placeholdersIn = (text: string): string[] =>
   [...new Set([...text.matchAll(PLACEHOLDER)].map(([, name = '']) => name))].sort();
 export const placeholder = (name: string): string => `{${name}}`;
 
-/** Accepts a text with the placeholders of the built-in one. */
-export const sameText: Check = (given, model) => {
-  if (typeof given !== 'string' || typeof model !== 'string') return ['expected a text'];
-  const [own, needed] = [placeholdersIn(given), placeholdersIn(model)];
+/** Accepts a text that has the same placeholders as the built-in text. */
+export const sameText: Check = (text, model) => {
+  if (typeof text !== 'string' || typeof model !== 'string') return ['expected a text'];
+  const [names, modelNames] = [placeholdersIn(text), placeholdersIn(model)];
   return [
-    ...plainProblems(given, model),
-    ...needed.filter((each) => !own.includes(each)).map((each) => `${placeholder(each)} is missing`),
-    ...own.filter((each) => !needed.includes(each)).map((each) => `${placeholder(each)} is unknown here`),
+    ...plainProblems(text, model),
+    ...modelNames.filter((each) => !names.includes(each)).map((each) => `${placeholder(each)} is missing`),
+    ...names.filter((each) => !modelNames.includes(each)).map((each) => `${placeholder(each)} is unknown here`),
   ];
 };
 
-export const plainProblems = (given: string, model = ' '): string[] => [
-  ...(given.trim() === '' && model !== '' ? ['the text is empty'] : []),
-  ...(/<[a-z/!]|&#?\w+;/i.test(given) ? ['a text has no markup: it is shown as it is'] : []),
-  ...(/[{}]/.test(given.replaceAll(PLACEHOLDER, '')) ? ['{ or } is not part of a placeholder, which is {name}'] : []),
+export const plainProblems = (text: string, model = ' '): string[] => [
+  ...(text.trim() === '' && model !== '' ? ['the text is empty'] : []),
+  ...(/<[a-z/!]|&#?\w+;/i.test(text) ? ['a text has no markup: it is shown as it is'] : []),
+  ...(/[{}]/.test(text.replaceAll(PLACEHOLDER, '')) ? ['{ or } is not part of a placeholder, which is {name}'] : []),
 ];
 
 type Files = ReadonlyMap<string, string>;
@@ -45,17 +45,17 @@ type Checks = {
   readonly ofTemplate: (text: string, name: string) => string[];
   /** @param whole the texts, completed by those of the service and of more general languages */
   readonly ofTexts: (texts: TextTree, english: TextTree, whole: TextTree) => string[];
-  /** The names that a language has to have if it is not built in. */
-  readonly needed: readonly string[];
+  /** The names of the texts that a language must have if it is not built in. */
+  readonly required: readonly string[];
 };
 
 /** Checks an operator's files of templates and texts. @param builtIn the files of the service. @returns a line for each mistake, which begins with the file. */
-export const fileProblems = (own: Files, builtIn: Files, { ofTemplate, ofTexts, needed }: Checks): string[] => {
+export const fileProblems = (files: Files, builtIn: Files, { ofTemplate, ofTexts, required }: Checks): string[] => {
   const texts = new Map<string, TextTree>();
   for (const [name, text] of builtIn)
     if (name.endsWith('.json')) texts.set(name.slice(0, -'.json'.length), JSON.parse(text));
   const all = new Map(texts);
-  for (const [name, text] of own) {
+  for (const [name, text] of files) {
     const [locale, tree] = [name.replace(/\.json$/, ''), name.endsWith('.json') && parsed(text)];
     if (isTree(tree)) all.set(locale, textsOver(texts.get(locale) ?? {}, tree));
   }
@@ -65,15 +65,15 @@ export const fileProblems = (own: Files, builtIn: Files, { ofTemplate, ofTexts, 
     if (tree instanceof Error) return [`it is no JSON: ${tree.message}`];
     if (!isTree(tree)) return ['expected an object'];
     const isNew = fallbacksOf(null, locale).every(
-      (each) => !texts.has(each) && (each === locale || !own.has(`${each}.json`)),
+      (each) => !texts.has(each) && (each === locale || !files.has(`${each}.json`)),
     );
-    const missing = needed.filter((name) => isNew && !Object.hasOwn(tree, name));
+    const missing = required.filter((name) => isNew && !Object.hasOwn(tree, name));
     return [
-      ...ofTexts(tree, texts.get(LAST_LOCALE) ?? {}, textsIn(all, locale)),
+      ...ofTexts(tree, texts.get(BASE_LOCALE) ?? {}, textsIn(all, locale)),
       ...missing.map((name) => `${name} is missing, since this language is not built in`),
     ];
   };
-  return [...own].flatMap(([file, text]) => {
+  return [...files].flatMap(([file, text]) => {
     const name = file.replace(/\.(?:html|json)$/, '');
     const problems = file.endsWith('.json') ? ofLanguage(name, text) : ofTemplate(text, name);
     return problems.map((problem) => `${file}: ${problem}`);

@@ -1,18 +1,18 @@
-/** Rows of one statement. */
+/** How many rows one statement reads at most. */
 const ROWS_AT_ONCE = 1_000;
 
 type Steps<Row, Item> = {
-  /** Reads the rows after a place. Fewer than the limit are the last ones. */
+  /** Reads the next rows after a place; `null`: the first rows. Fewer rows than the limit are the last ones of the list. */
   readonly read: (after: string | null, limit: number) => Promise<readonly Row[]>;
   readonly placeOf: (row: Row) => string;
   /** The item of a row; `null` leaves the row out. */
   readonly itemOf: (row: Row) => Item | null | Promise<Item | null>;
-  /** How many rows are read for one page at most. Default: as many as the page has. */
+  /** How many rows are read for one page at most. Default: as many as it takes to fill the page. */
   readonly mostRows?: number | undefined;
 };
 
 /**
- * A page of a list whose filter no index serves. It ends after `mostRows` rows, and may have fewer items than the limit, or none.
+ * A page of a list whose filter no index serves. The page ends after `mostRows` rows, and may have fewer items than the limit, or none.
  * @returns `next`: the place after which the list continues; `null` on the last page.
  */
 export const filteredPage = async <Row, Item>(
@@ -21,7 +21,7 @@ export const filteredPage = async <Row, Item>(
 ): Promise<{ readonly items: Item[]; readonly next: string | null }> => {
   const items: Item[] = [];
   const size = mostRows === undefined ? limit + 1 : Math.min(mostRows, ROWS_AT_ONCE);
-  for (let [place, seen] = [after, 0]; ; ) {
+  for (let [place, rowsRead] = [after, 0]; ; ) {
     const rows = await read(place, size);
     for (const row of rows) {
       if (items.length === limit) return { items, next: place };
@@ -29,8 +29,8 @@ export const filteredPage = async <Row, Item>(
       if (item !== null) items.push(item);
       place = placeOf(row);
     }
-    seen += rows.length;
+    rowsRead += rows.length;
     if (rows.length < size) return { items, next: null };
-    if (mostRows !== undefined && seen >= mostRows) return { items, next: place };
+    if (mostRows !== undefined && rowsRead >= mostRows) return { items, next: place };
   }
 };

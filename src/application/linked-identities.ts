@@ -32,7 +32,7 @@ const REMOVED_AT_MOST = 200;
 export const isBlocked = (deps: Core, { removedIdentities }: Pick<User, 'removedIdentities'>, identity: IdentityKey) =>
   removedIdentities?.includes(markOf(deps, identity)) ?? false;
 
-/** Blocks identities that were removed, or unblocks those that their owner links again. In a transaction that has locked the user. */
+/** Blocks removed identities of a user, or unblocks identities that their owner links again. The transaction has locked the user. */
 export const blockIdentities = async (
   deps: Core,
   { users }: Stores,
@@ -51,13 +51,13 @@ export const blockIdentities = async (
 export const identityConflict = (reason: string, message?: string): AppError =>
   new AppError('AUTH_IDENTITY_CONFLICT', { reason, ...(message !== undefined && { message }) });
 
-/** The error of an address whose account has another way in. A log-in by that in the same browser links the identity. */
+/** The error for an identity whose address has an account with another way in. A log-in by that other way in the same browser links the identity. */
 export const unlinkedIdentity = (): AppError => identityConflict(NOT_LINKED);
 export const NOT_LINKED = 'the account has another way in';
 
 /**
  * Links an identity to a user, in a transaction that has locked or inserted the user.
- * @throws AppError AUTH_IDENTITY_CONFLICT when the user has too many; DB_UNIQUE_VIOLATION when it is linked.
+ * @throws AppError AUTH_IDENTITY_CONFLICT when the user has too many identities; DB_UNIQUE_VIOLATION when this one is linked to a user.
  */
 export const storeIdentity = async (
   deps: Sources,
@@ -77,7 +77,7 @@ export const storeIdentity = async (
   return identity;
 };
 
-/** Records a log-in, and the address that the provider states. It stays if the provider could not be asked for it. */
+/** Records a log-in with an identity, and the address that the provider states. The stored address stays if the provider could not be asked for it. */
 export const recordIdentityUse = ({ records }: Stores, answer: ProviderAnswer, lastUsedAt: number) =>
   changeRow(records, 'identities', { issuer: answer.issuer, subject: answer.subject }, ({ email, ...row }) => ({
     ...row,

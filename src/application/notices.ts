@@ -1,6 +1,6 @@
 import { type Device, isSameDevice } from '../domain/device.ts';
 import type { AccountEvent, Origin } from '../domain/event.ts';
-import { type ChangeNotice, EVENT_TABLE, type Notice } from '../domain/event-table.ts';
+import { type ChangeNotice, EVENT_TABLE, type NoticeGroup } from '../domain/event-table.ts';
 import type { SessionKey } from '../domain/session.ts';
 import type { User } from '../domain/user.ts';
 import { reserveUndo } from './links.ts';
@@ -10,9 +10,9 @@ import { countEvents, eventsOf, knowsDevice } from './storage/events.ts';
 import { messagesOf } from './storage/outbox.ts';
 import type { Stores } from './storage/records.ts';
 
-const sendsNotice = ({ mailNotices }: Core, notice: Notice): boolean => mailNotices?.has(notice) ?? false;
+const sendsNotice = ({ mailNotices }: Core, notice: NoticeGroup): boolean => mailNotices?.has(notice) ?? false;
 
-/** The most notices of one kind that a user gets in an hour. An attacker with the password could cause any number. */
+/** The most notices of one kind that a user gets in an hour. Without this limit, an attacker with the password could cause any number. */
 export const NOTICES_PER_HOUR = 5;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -55,7 +55,7 @@ export const recordChange = async (
   await notifyOfChange(deps, stores, change);
 };
 
-/** Whether a former address gets a mail about the change, with a link that undoes it. */
+/** Whether the former address of a user gets a mail about the change of the address, with a link that undoes the change. */
 export const notifiesFormerAddress = (deps: Core): boolean => sendsNotice(deps, 'email');
 
 type Owner = Pick<User, 'id' | 'email'>;
@@ -82,7 +82,7 @@ const isLogin = ({ kind }: AccountEvent): boolean => kind === 'logged-in' || kin
 const devicesOf = (logins: readonly AccountEvent[]): readonly AccountEvent[] =>
   logins.filter((login, at) => logins.findIndex((each) => isSameDevice(each, login)) === at);
 
-/** Failed log-ins within an hour: more than an owner mistypes. */
+/** So many failed log-ins within an hour are more than an owner causes by typing errors. */
 const MANY_FAILURES = 10;
 
 /** After how many refused log-ins since a time a log-in on a known device needs a notice; `null`: notices are off. */
@@ -100,15 +100,15 @@ export const notifyOfFailures = async (deps: Core, stores: Stores, { user, origi
     await enqueue(deps, stores, origin, [{ kind: 'login-after-failures', userId, to }]);
 };
 
-/** Notifies a user of a right password on a new device, unless a second factor follows in time. */
-export const notifyOfPassword = async (deps: Core, { id: userId, email: to }: Owner, origin: Origin): Promise<void> => {
+/** Notifies a user of a right password on a new device. The mail waits, and is not sent if a second factor follows in time. */
+export const notifyOfMissingFactor = async (deps: Core, { id: userId, email: to }: Owner, origin: Origin) => {
   if (!sendsNotice(deps, 'new-device') || (await knowsDevice(deps, deps.records, userId, origin))) return;
   await deps.transactions.run(async (stores) => {
     const waiting = await messagesOf(stores.records, userId);
-    const isTold = waiting.some(
+    const isQueued = waiting.some(
       ({ kind, origin: from }) => kind === 'second-factor-missing' && isSameDevice(from, origin),
     );
-    if (!isTold) await enqueue(deps, stores, origin, [{ kind: 'second-factor-missing', userId, to }]);
+    if (!isQueued) await enqueue(deps, stores, origin, [{ kind: 'second-factor-missing', userId, to }]);
   });
 };
 
@@ -142,13 +142,13 @@ export const notifyOfReplay = async (deps: Core, stores: Stores, userId: string,
     await enqueue(deps, stores, origin, [{ kind: 'token-replayed', userId, to: user.email }]);
 };
 
-/** Records a refresh without a proof of the device, `NOTICES_PER_HOUR` times at most, and notifies the user once a day. */
+/** Records a refresh without a proof of the device, `NOTICES_PER_HOUR` times an hour at most, and notifies the user. */
 export const recordUnprovenDevice = (deps: Core, session: SessionKey & Device, origin: Origin): Promise<void> =>
   deps.transactions.run(async (stores) => {
     const { userId, id: sessionId } = session;
     const isLimitReached = async () =>
       (await countEvents(stores.records, userId, 'device-unproven', deps.clock.now() - HOUR)) >= NOTICES_PER_HOUR;
-    // Also asked before the lock, so that a copied cookie does not hold up its user.
+    // The limit is also checked before the lock, so that requests with a copied cookie do not make the user's own requests wait.
     if (await isLimitReached()) return;
     await stores.users.lock(userId);
     if (await isLimitReached()) return;
@@ -156,7 +156,7 @@ export const recordUnprovenDevice = (deps: Core, session: SessionKey & Device, o
     await record(deps, stores, origin, [{ userId, kind: 'device-unproven', sessionId }]);
   });
 
-/** As for replays, the device that has used the session last needs no notice. */
+/** Notifies the user once a day of refreshes without a proof, except for those from the device that has used the session last. */
 const notifyOfUnprovenDevice = async (deps: Core, stores: Stores, session: SessionKey & Device, origin: Origin) => {
   if (!sendsNotice(deps, 'replay') || isSameDevice(session, origin)) return;
   const { userId } = session;

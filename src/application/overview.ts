@@ -1,4 +1,5 @@
 import { type AccountEvent, countingPeriodOf, COUNTING_PERIOD as HOUR } from '../domain/event.ts';
+import { countUsers } from './accounts/list-users.ts';
 import type { Clock } from './ports/clock-and-ids.ts';
 import { allEvents } from './storage/events.ts';
 import { waitingMessages } from './storage/outbox.ts';
@@ -7,9 +8,9 @@ import { countRows } from './storage/rows.ts';
 import { keyName, TABLES, type Tables } from './storage/tables.ts';
 import { waitingDeliveries } from './storage/webhooks.ts';
 
-/** Counts of events for operators. They are summed in the background when an hour is over; those of the present hour when somebody looks. */
+/** Counts of events for operators. A task in the background sums each hour that is over; a request for the overview sums the present hour. */
 
-const COUNTED: readonly string[] = ['registered', 'logged-in', 'login-refused', 'session-ended'];
+const KINDS: readonly string[] = ['registered', 'logged-in', 'login-refused', 'session-ended'];
 
 type Count = Tables['hourlyCounts'];
 
@@ -17,13 +18,13 @@ const DAY = 24 * HOUR;
 /** Milliseconds in which counts are kept. */
 export const COUNTS_KEPT = 31 * DAY;
 /** Milliseconds after an hour in which transactions may still store events of it. */
-const LATE = HOUR / 12;
+const GRACE_PERIOD = HOUR / 12;
 
 const EVENTS_AT_ONCE = 1_000;
-/** The most events that are summed when somebody looks. */
+/** The most events that are summed for a request. */
 const LIVE_EVENTS = 10_000;
 
-/** The counts of each hour in a period. @param most events: beyond that, the earliest are left out. */
+/** The counts of each hour in a period. @param most how many events are read at most, the latest first. */
 const sumEvents = async (records: Records, from: number, until: number, most = Number.POSITIVE_INFINITY) => {
   const sums = new Map<string, Count>();
   const add = ({ kind, method, reason, at, count }: AccountEvent) => {
@@ -34,16 +35,16 @@ const sumEvents = async (records: Records, from: number, until: number, most = N
   let before = { at: until, id: '' };
   for (let read = 0; read < most; read += EVENTS_AT_ONCE) {
     const events = await allEvents(records, { before, limit: EVENTS_AT_ONCE });
-    const own = events.filter(({ at }) => at >= from);
-    for (const event of own) if (COUNTED.includes(event.kind)) add(event);
-    const last = own.at(-1);
-    if (last === undefined || own.length < EVENTS_AT_ONCE) break;
+    const inPeriod = events.filter(({ at }) => at >= from);
+    for (const event of inPeriod) if (KINDS.includes(event.kind)) add(event);
+    const last = inPeriod.at(-1);
+    if (last === undefined || inPeriod.length < EVENTS_AT_ONCE) break;
     before = last;
   }
   return [...sums.values()];
 };
 
-/** The hour to sum next: at first, that of the first event. */
+/** The hour to sum next. If no hour was summed yet, it is the hour of the first event. */
 const nextHour = async (records: Records, latest: number): Promise<number> => {
   const [last] = await records.list('hourlyCounts', { order: ['hour'], descending: true, limit: 1 });
   if (last !== undefined) return last.hour + HOUR;
@@ -51,34 +52,28 @@ const nextHour = async (records: Records, latest: number): Promise<number> => {
   return first === undefined ? latest : Math.min(latest, countingPeriodOf(first.at));
 };
 
-/** Sums the next hour that is over, and with the latest one counts users and sessions. @returns whether there was one. */
+/** Sums the next hour that is over. With the latest such hour, it also counts users and sessions. @returns whether an hour was left to sum. */
 export const countHour = async (deps: Stores, now: number): Promise<boolean> => {
   const { records, users } = deps;
-  const latest = countingPeriodOf(now - LATE) - HOUR;
+  const latest = countingPeriodOf(now - GRACE_PERIOD) - HOUR;
   const hour = Math.max(await nextHour(records, latest), latest - COUNTS_KEPT + HOUR);
   if (hour > latest) return false;
   const sums = await sumEvents(records, hour, hour + HOUR);
   // Every hour gets a row, which shows that it was summed.
   if (!sums.some(({ kind }) => kind === 'registered')) sums.push({ hour, kind: 'registered', detail: '', count: 0 });
   if (hour === latest) {
-    if (users.list !== undefined) sums.push({ hour, kind: 'users', detail: '', count: await countUsers(deps) });
+    if (users.list !== undefined) sums.push({ hour, kind: 'users', detail: '', count: await countUsers(deps)() });
     sums.push({ hour, kind: 'sessions', detail: '', count: await countSessions(records) });
   }
   const store = records.unit(async (unit) => {
     for (const sum of sums) await unit.insert('hourlyCounts', sum);
   });
   await store.catch((error: unknown) => {
-    // Another instance has summed it.
+    // Another instance has summed the hour.
     if (!violates(error, keyName(TABLES.hourlyCounts))) throw error;
   });
   return true;
 };
-
-const countUsers = ({ users }: Stores): Promise<number> =>
-  countRows(async (after, skip) => {
-    const [last] = (await users.list?.({ contains: null, after, newestFirst: false, skip, limit: 1 })) ?? [];
-    return last?.id;
-  });
 
 const countSessions = (records: Records): Promise<number> =>
   countRows(async (after, skip) => {
@@ -118,11 +113,11 @@ export const overview =
     };
   };
 
-/** Sums the counts of events. Of users and sessions, the latest count stays. */
+/** Sums the counts of events over several hours. For users and sessions, it takes the latest count. */
 const mergeHours = (counts: readonly Count[]): Omit<Count, 'hour'>[] => {
   const sums = Map.groupBy(counts, ({ kind, detail }) => `${kind} ${detail}`);
   return [...sums.values()].map((all) => {
     const { kind, detail, count } = all.at(-1) as Count;
-    return { kind, detail, count: COUNTED.includes(kind) ? all.reduce((sum, each) => sum + each.count, 0) : count };
+    return { kind, detail, count: KINDS.includes(kind) ? all.reduce((sum, each) => sum + each.count, 0) : count };
   });
 };

@@ -12,7 +12,7 @@ type WebhookOutcome = (typeof WEBHOOK_OUTCOMES)[number];
 
 /** What use cases report to the log and the metrics: names with their arguments. */
 export type Reports = {
-  /** The outcome of a refresh. `unsent`: the client hung up, and its token stays current. `reused` may be reported with another outcome. */
+  /** The outcome of a refresh. `unsent`: the client hung up, and its token stays current. `reused` may come in addition to another outcome. */
   refresh: [outcome: 'rotated' | 'recovered' | 'unsent' | Exclude<TokenStatus, 'recoverable'>];
   /** A log-in to an existing account was refused before a session was opened. */
   'login-refused': [userId: string, origin: Origin];
@@ -23,11 +23,11 @@ export type Reports = {
   mail: [outcome: AttemptOutcome, message: Message, error?: unknown];
   webhook: [
     outcome: WebhookOutcome,
-    of: Pick<Delivery, 'webhookId'> & Partial<Delivery>,
+    delivery: Pick<Delivery, 'webhookId'> & Partial<Delivery>,
     status?: number,
     error?: unknown,
   ];
 };
 
-/** Never throws, and returns at once, so that no response time shows what is reported: it may be that an account exists. */
+/** Never throws, and returns at once: otherwise the time of a response could show what is reported, for example that an account exists. */
 export type Report = <Name extends keyof Reports>(name: Name, ...details: Reports[Name]) => void;

@@ -1,7 +1,7 @@
 import type { SecondFactorPolicy } from '../domain/assurance.ts';
 import type { DeviceBinding } from '../domain/device.ts';
 import { type EventDraft, newEvent, type Origin } from '../domain/event.ts';
-import type { Notice } from '../domain/event-table.ts';
+import type { NoticeGroup } from '../domain/event-table.ts';
 import { type MessageDraft, newMessage } from '../domain/message.ts';
 import type { PasswordLimits, PasswordRules } from '../domain/password.ts';
 import type { RegistrationPolicy } from '../domain/registration.ts';
@@ -23,6 +23,7 @@ import { addEvents } from './storage/events.ts';
 import { addMessages } from './storage/outbox.ts';
 import type { Storage, Stores } from './storage/records.ts';
 
+/** Resolves after `time` milliseconds. */
 export type Pause = (time: number) => Promise<unknown>;
 
 /** What a change needs besides the stores that it changes. */
@@ -32,7 +33,7 @@ export type Sources = { readonly clock: Clock; readonly ids: IdGenerator; readon
 export type Core = Storage &
   Sources & {
     readonly registration?: RegistrationPolicy | undefined;
-    readonly mailNotices?: ReadonlySet<Notice> | undefined;
+    readonly mailNotices?: ReadonlySet<NoticeGroup> | undefined;
     readonly mailLocales?: readonly string[] | undefined;
   };
 
@@ -67,7 +68,7 @@ type Policies = SecondFactorPolicy &
     readonly jwtSessionClaim?: boolean;
     /** Whether access tokens are bound to the key of their session, if it has one. Default: they are not. */
     readonly jwtBinding?: boolean;
-    /** Set if a cookie has the access token, too. Default: none has. */
+    /** Set if browsers also get the access token in a cookie. Default: they do not. */
     readonly accessCookie?: object | null;
     /** `optional`: users may register without a password. Default: required. */
     readonly passwords?: 'required' | 'optional' | undefined;
@@ -93,7 +94,7 @@ export type Service = Core &
     readonly verifyElsewhere?: VerifyElsewhere | undefined;
   };
 
-/** Checked by a use case before it writes, so that cancelled work has no effect. An `AbortSignal` is one. */
+/** A use case calls it before it writes, so that cancelled work has no effect. An `AbortSignal` has this method. */
 export type Cancellation = { throwIfAborted(): void };
 
 export const NEVER_CANCELLED: Cancellation = { throwIfAborted: () => undefined };
@@ -117,15 +118,16 @@ export const findByAccount = ({ users }: { readonly users: UserRepository }, acc
 export const pick = <Row, Name extends keyof Row>(row: Row, ...names: readonly Name[]): Pick<Row, Name> =>
   Object.fromEntries(names.map((name) => [name, row[name]])) as Pick<Row, Name>;
 
+/** Stores events, in the transaction of what they report. @param isListed whether an ended session is added to the list of ended sessions. */
 export const record = (
   deps: Sources,
   stores: Stores,
   origin: Origin,
-  domainEvents: readonly EventDraft[],
+  drafts: readonly EventDraft[],
   isListed?: boolean,
 ): Promise<void> => {
   const at = deps.clock.now();
-  const events = domainEvents.map((event) => newEvent(event, { id: deps.ids.next(), at, origin }));
+  const events = drafts.map((draft) => newEvent(draft, { id: deps.ids.next(), at, origin }));
   return addEvents(deps, stores, events, isListed);
 };
 

@@ -1,5 +1,6 @@
 import { fallbacksOf } from '../domain/text.ts';
 
+/** Markup, which a template inserts as it is. */
 export class Html {
   readonly text: string;
 
@@ -45,13 +46,13 @@ export const filledTemplate = (template: string, textFor: (name: string) => Html
 export const filledText = (text: string, textFor: (name: string) => string): string =>
   text.replaceAll(PLACEHOLDER, (_all, name: string) => textFor(name));
 
-/** The texts of a language, over those of the more general ones and of the last one: `de-AT` over `de` over `en`. */
+/** The texts of a language. Texts that it lacks come from the more general languages and from `last`: first `de-AT`, then `de`, then `en`. */
 export const textsIn = <Texts extends object>(texts: TextsByLocale<Texts>, locale: string, last: string = locale) =>
   fallbacksOf(locale, last)
     .reverse()
     .reduce<TextTree>((others, each) => textsOver(others, (texts.get(each) ?? {}) as TextTree), {}) as Texts;
 
-/** Texts, completed by others where they lack something. */
+/** Merges two trees. Where both have a text, that of `texts` counts. */
 export const textsOver = (others: TextTree, texts: TextTree): TextTree => {
   const merged = Object.entries(texts).map(([name, value]) => {
     const other = others[name];

@@ -1,7 +1,7 @@
 import type { OperatorRule } from './operator.ts';
 import type { User } from './user.ts';
 
-/** How users authenticate, and the assurance of it (NIST SP 800-63B-4 §2, RFC 8176). */
+/** How users authenticate, and the assurance level that this gives (NIST SP 800-63B-4 §2, RFC 8176). */
 
 /** One authentication of a user. No session is opened or raised without one. */
 export type Authentication = {
@@ -19,12 +19,12 @@ export const AMR_VALUES = ['pwd', 'mca', 'fed', 'adopted', 'otp', 'pop', 'user',
 export type Amr = (typeof AMR_VALUES)[number];
 
 /** The kinds of factors: something that the user knows, and something that the user has. */
-type Kind = 'known' | 'held';
+type FactorKind = 'known' | 'held';
 
-/** The methods of authentication, with their values of `amr` and the kinds of factors that they are. */
+/** The methods of authentication, with their values of `amr` and the kinds of factors for which they count. */
 const METHODS = {
   password: { amr: ['pwd'], kinds: ['known'] },
-  // It counts as the password of the mailbox, and proves no device.
+  // A code by mail shows that the user knows the password of the mailbox, and proves no device.
   'mail-code': { amr: ['mca'], kinds: ['known'] },
   // The factors that the provider states do not count here.
   identity: { amr: ['fed'], kinds: ['known'] },
@@ -37,7 +37,7 @@ const METHODS = {
   passkey: { amr: ['pop', 'user'], kinds: ['held'] },
   // A key, and the PIN or the finger that unlocks its device.
   'verified-passkey': { amr: ['pop', 'user', 'mfa'], kinds: ['known', 'held'] },
-} as const satisfies Readonly<Record<string, { readonly amr: readonly Amr[]; readonly kinds: readonly Kind[] }>>;
+} as const satisfies Readonly<Record<string, { readonly amr: readonly Amr[]; readonly kinds: readonly FactorKind[] }>>;
 export type Method = keyof typeof METHODS;
 
 /** The methods by which a user logs in, before a second factor, by their values of `amr`. */
@@ -56,13 +56,13 @@ export const loginMethodOf = (amr: readonly Amr[]): LoginMethod | null =>
 
 const FIRST_FACTORS: readonly Amr[] = ['pwd', 'mca', 'fed', 'adopted'];
 
-const isOfTwoKinds = (values: ReadonlySet<Amr>): boolean =>
+const hasTwoKinds = (values: ReadonlySet<Amr>): boolean =>
   FIRST_FACTORS.some((value) => values.has(value)) && (values.has('otp') || values.has('pop'));
 
 /** The `amr` of a session after further authentications, in the order of `AMR_VALUES`. */
 export const amrAfter = (amr: readonly Amr[], methods: readonly Method[]): readonly Amr[] => {
   const values = new Set([...amr, ...methods.flatMap((method) => METHODS[method].amr)]);
-  if (isOfTwoKinds(values)) values.add('mfa');
+  if (hasTwoKinds(values)) values.add('mfa');
   return AMR_VALUES.filter((value) => values.has(value));
 };
 
@@ -87,7 +87,7 @@ const latest = (times: readonly (number | null)[]): number | null =>
   times.reduce((a, b) => (a === null || b === null ? (a ?? b) : Math.max(a, b)), null);
 
 export const authenticatedBy = (authentications: Authentications, before = NOTHING_PRESENTED): Authenticated => {
-  const timesOf = (kind: Kind) =>
+  const timesOf = (kind: FactorKind) =>
     authentications.filter(({ method }) => METHODS[method].kinds.some((each) => each === kind)).map(({ at }) => at);
   return {
     authenticatedAt: Math.max(...authentications.map(({ at }) => at)),
@@ -105,26 +105,29 @@ const presentedAt = ({ authenticatedAt, amr }: Pick<Authenticated, 'authenticate
   amr.length === 1 && amr[0] === 'adopted' ? null : authenticatedAt;
 
 /**
- * The claim `auth_time`: when the user last presented all that the assurance of the session requires. For `aal2`, these are both kinds of factors.
- * 0 if some of it was not presented here.
+ * The claim `auth_time`: when the user last presented all that the assurance of the session requires. For `aal2`, that is both kinds of factors.
+ * 0 if the user has not presented all of them to this service.
  */
 export const assuredAt = ({ authenticatedAt, amr, knownAt, heldAt }: Authenticated): number =>
   assuranceOf(amr) === 'aal2' ? Math.min(knownAt ?? 0, heldAt ?? 0) : (presentedAt({ authenticatedAt, amr }) ?? 0);
 
 export type StepUp = {
-  /** Milliseconds since the user has authenticated, at most. */
+  /** The most milliseconds that may have passed since the user authenticated. */
   readonly recent?: number;
-  /** Whether a user who has a second factor needs two factors within this time. */
+  /** Whether a user who has a second factor needs two factors, and within this time. Without it, one that the user has, within the last minutes. */
   readonly assurance?: 'aal2-if-enrolled';
 };
 
-const RECENT = 5 * 60_000;
+const STEP_UP_AGE = 5 * 60_000;
 
-/** An authentication within the last minutes, so that a stolen session is not enough. */
-export const RECENTLY = { recent: RECENT } as const satisfies StepUp;
+/** The user has to authenticate again after five minutes, so that a stolen session alone is not enough. */
+export const RECENT_AUTHENTICATION = { recent: STEP_UP_AGE } as const satisfies StepUp;
 
-/** For changes of factors: neither a stolen session is enough, nor one with a stolen password. */
-export const FACTOR_CHANGE = { recent: RECENT, assurance: 'aal2-if-enrolled' } as const satisfies StepUp;
+/** For changes of factors: a stolen session is not enough, even together with a stolen password. */
+export const FACTOR_CHANGE = { recent: STEP_UP_AGE, assurance: 'aal2-if-enrolled' } as const satisfies StepUp;
+
+/** For requests that have the password, or a code by mail. */
+export const WITH_PASSWORD = { assurance: 'aal2-if-enrolled' } as const satisfies StepUp;
 
 /**
  * The parameters of a challenge (RFC 9470 §3). `acr` asks for a second factor. `maxAge`, in milliseconds, asks for the password or another factor that
@@ -137,11 +140,11 @@ export const missingStepUp = (
   { authenticatedAt, amr, knownAt, heldAt }: Authenticated,
   { isEnrolled, now }: { readonly isEnrolled: boolean; readonly now: number },
 ): MissingStepUp | null => {
-  const isMissing = (at: number | null) => at === null || (recent !== undefined && now - at >= recent);
-  const maxAge = recent ?? RECENT;
+  const maxAge = recent ?? STEP_UP_AGE;
+  const isMissing = (at: number | null, within = recent) => at === null || (within !== undefined && now - at >= within);
   if (assurance !== 'aal2-if-enrolled' || !isEnrolled)
     return isMissing(presentedAt({ authenticatedAt, amr })) ? { maxAge } : null;
-  const missing = { ...(isMissing(heldAt) && { acr: 'aal2' as const }), ...(isMissing(knownAt) && { maxAge }) };
+  const missing = { ...(isMissing(heldAt, maxAge) && { acr: 'aal2' as const }), ...(isMissing(knownAt) && { maxAge }) };
   return Object.keys(missing).length === 0 ? null : missing;
 };
 

@@ -1,9 +1,9 @@
 import { utf8Length } from './text.ts';
 
-/** A JSON object of an operator about a user, such as roles. The user's access tokens have it (ADR 0004). */
+/** A JSON object that an operator states about a user, such as roles. The user's access tokens contain it (ADR 0004). */
 export type Attributes = Readonly<Record<string, unknown>>;
 
-/** Bytes of UTF-8 as JSON. Limited, since every request with an access token has them. */
+/** Bytes of UTF-8 as JSON. They are limited, since every request sends them in its access token. */
 export const ATTRIBUTES_MAX_BYTES = 1_024;
 /** Levels of nested objects and lists. */
 const ATTRIBUTES_MAX_DEPTH = 4;
@@ -26,7 +26,7 @@ export const readAttributes = (text: string, maxBytes = ATTRIBUTES_MAX_BYTES): A
   return assertFit(value, maxBytes);
 };
 
-/** Checks only the size of merged attributes: the stored ones were checked before, maybe by other rules. @throws Error */
+/** Checks only the size of merged attributes: their parts were checked before, maybe by the rules of another version. @throws Error */
 export const assertFit = (attributes: Attributes, maxBytes = ATTRIBUTES_MAX_BYTES): Attributes => {
   if (utf8Length(JSON.stringify(attributes)) > maxBytes)
     throw new Error(`The attributes may have at most ${maxBytes} bytes of UTF-8 as JSON.`);
@@ -44,7 +44,7 @@ const parsed = (text: string): unknown => {
 const isObject = (value: unknown): value is Attributes =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** @param depth the levels that are left. */
+/** @param depth how many further levels may be nested. */
 const assertPlain = (value: unknown, depth: number): void => {
   if (typeof value === 'string') assertText(value);
   if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER)
@@ -60,7 +60,7 @@ const assertPlain = (value: unknown, depth: number): void => {
   }
 };
 
-/** A database that parses the stored JSON, as PostgreSQL does by `::jsonb`, fails at such texts. */
+/** Refuses NUL and lone surrogates: a database that parses the stored JSON, as PostgreSQL does by `::jsonb`, fails at them. */
 const assertText = (text: string): void => {
   if (text.includes('\0') || !text.isWellFormed())
     throw new Error('A text of the attributes has NUL or a lone surrogate.');

@@ -22,7 +22,7 @@ export const shortUserAgent = (text: string): string | null => {
   return visible === '' ? null : visible;
 };
 
-/** The first bytes of a text, which end with a whole character. */
+/** The beginning of a text: as many whole characters as fit into so many bytes of UTF-8. */
 const firstBytes = (text: string, bytes: number): string => {
   let [kept, length] = ['', 0];
   for (const character of text) {
@@ -62,20 +62,22 @@ export type DeviceProof = {
   readonly number: number;
 };
 
+/** What a request proves of its device. */
 export type Evidence = {
+  /** Whether a session with a key needs a proof (`DeviceBinding`). */
   readonly required: boolean;
   readonly proof: DeviceProof | null;
   /** The key in a live bound cookie of the user. */
   readonly browserKey: string | null;
-  /** The key that has signed the proof, even if its time is wrong. It only serves to choose among sessions. */
+  /** The key that has signed the proof, even if the proof is too old. It serves only to choose among the sessions of a request. */
   readonly signer?: string | null;
 };
 
 /** For sessions that are judged by their tokens alone. */
-export const NOT_REQUIRED: Evidence = { required: false, proof: null, browserKey: null };
+export const NO_PROOF_REQUIRED: Evidence = { required: false, proof: null, browserKey: null };
 
 export const noEvidence = (binding: DeviceBinding): Evidence =>
-  binding === 'enforce' ? { ...NOT_REQUIRED, required: true } : NOT_REQUIRED;
+  binding === 'enforce' ? { ...NO_PROOF_REQUIRED, required: true } : NO_PROOF_REQUIRED;
 
 /** How a session is bound. `browser`: by a key of the browser, and maybe also by one of a page. */
 export type Binding = 'none' | 'device' | 'browser';
@@ -98,7 +100,7 @@ export const withProof = <Keys extends DeviceKeys>(keys: Keys, { key, number }: 
     ? { ...keys, proofs: [number, ...keys.proofs].toSorted((a, b) => b - a).slice(0, PROOFS_KEPT) }
     : null;
 
-/** Whether a request proves the device of a session. `unbound`: it need not. */
+/** Whether a request proves the device of a session. `unbound`: the session needs no proof. */
 export const deviceStatus = (keys: DeviceKeys, { required, proof, browserKey }: Evidence) => {
   if (!required || bindingOf(keys) === 'none') return 'unbound';
   if (browserKey !== null && browserKey === keys.browserKey) return 'proven';
@@ -132,10 +134,10 @@ export type RememberedDevice = {
   readonly expiresAt: number;
 } & Device;
 
-/** A device is found by both, so that no user finds another user's. */
+/** A device is looked up by its id and its user together, so that no user finds the device of another user. */
 export type RememberedDeviceKey = Pick<RememberedDevice, 'id' | 'userId'>;
 
-export const REMEMBERED_FOR = 30 * 86_400_000;
+export const DEVICE_LIFETIME = 30 * 86_400_000;
 
 /** How many remembered devices a user may have. Beyond that, the oldest are forgotten. */
 export const DEVICES_PER_USER = 50;
@@ -144,16 +146,17 @@ export const newRememberedDevice = (
   { id, userId }: RememberedDeviceKey,
   { userAgent, address }: Device,
   now: number,
-): RememberedDevice => ({ id, userId, createdAt: now, expiresAt: now + REMEMBERED_FOR, userAgent, address });
+): RememberedDevice => ({ id, userId, createdAt: now, expiresAt: now + DEVICE_LIFETIME, userAgent, address });
 
 type FactorTimes = Pick<User, 'passwordChangedAt' | 'secondFactorAt'>;
 
 /** Whether the user has logged in on a device, and neither the password nor the second factor is newer. */
-export const isKnown = (
+export const isDeviceKnown = (
   { createdAt, expiresAt }: RememberedDevice,
   { passwordChangedAt, secondFactorAt }: FactorTimes,
   now: number,
 ): boolean => now < expiresAt && passwordChangedAt <= createdAt && (secondFactorAt ?? 0) <= createdAt;
 
-export const remembers = (device: RememberedDevice, user: FactorTimes, now: number): boolean =>
-  user.secondFactorAt !== null && isKnown(device, user, now);
+/** Whether a device spares its user the second factor. */
+export const isTrusted = (device: RememberedDevice, user: FactorTimes, now: number): boolean =>
+  user.secondFactorAt !== null && isDeviceKnown(device, user, now);

@@ -1,11 +1,11 @@
-import type { Ended, SessionEnding } from './event.ts';
+import type { EndedTokens, SessionEnding } from './event.ts';
 
-/** The most entries. With more, all tokens from before the latest of the others are refused, so that the list stays bounded. */
+/** The most entries. If there are more, the list refuses all tokens from before the latest entry that it leaves out, so that it stays bounded. */
 export const MOST_LISTED = 10_000;
 
 const MINUTE = 60_000;
 
-/** Entries are listed for the lifetime of a token and a minute, since clocks differ. The time is a whole minute, so that all instances agree. */
+/** The time since which entries are listed: a token's lifetime and a minute ago, since clocks differ. It is a whole minute, so that all instances agree. */
 export const listedSince = (now: number, lifetime: number): number => {
   const since = now - lifetime - MINUTE;
   return since - (since % MINUTE);
@@ -39,14 +39,14 @@ export type EndedList = {
 };
 
 /** @param ended the latest first, one more than `MOST_LISTED` at most. @param lifetime in milliseconds. */
-export const endedList = (ended: readonly Ended[], lifetime: number): EndedList => {
+export const endedList = (ended: readonly EndedTokens[], lifetime: number): EndedList => {
   const before = ended.find(
     ({ userId, sessionId }, place) => place === MOST_LISTED || (userId === null && sessionId === null),
   );
   const listed = ended.slice(0, MOST_LISTED);
   return {
     lifetime: Math.ceil(lifetime / 1_000),
-    ...(before !== undefined && { before: seconds(before.at) }),
+    ...(before !== undefined && { before: inSeconds(before.at) }),
     sessions: listed.flatMap((each) => (each.sessionId === null ? [] : [{ sid: each.sessionId, ...entryOf(each) }])),
     users: listed.flatMap((each) => (each.userId === null ? [] : [{ sub: each.userId, ...entryOf(each) }])),
   };
@@ -54,17 +54,18 @@ export const endedList = (ended: readonly Ended[], lifetime: number): EndedList 
 
 type ListedToken = { readonly sessionId: string; readonly claims: { readonly sub: string; readonly iat: number } };
 
-export const onList = ({ before = -1, sessions, users }: EndedList): ((token: ListedToken) => boolean) => {
+/** A function that tells whether a list refuses a token. */
+export const listMatcher = ({ before = -1, sessions, users }: EndedList): ((token: ListedToken) => boolean) => {
   const ids = new Set(sessions.map(({ sid }) => sid));
-  // The latest entry of a user counts: it comes first.
+  // Of several entries of a user, the latest counts, which comes first in the list.
   const times = new Map(users.map(({ sub, event_timestamp: at }) => [sub, at] as const).toReversed());
   return ({ sessionId, claims: { sub, iat } }) => ids.has(sessionId) || iat <= Math.max(before, times.get(sub) ?? -1);
 };
 
-const seconds = (at: number): number => Math.floor(at / 1_000);
+const inSeconds = (at: number): number => Math.floor(at / 1_000);
 
-const entryOf = ({ at, reason }: Ended): Entry => ({
-  event_timestamp: seconds(at),
+const entryOf = ({ at, reason }: EndedTokens): Entry => ({
+  event_timestamp: inSeconds(at),
   initiating_entity: INITIATORS[reason] ?? 'user',
   reason,
 });

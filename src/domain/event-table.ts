@@ -4,17 +4,17 @@ import { LOGIN_CODE_LIFETIME } from './login-code.ts';
 /** The table of events: the webhook and the mail that each of them causes. A new notice is a row here, its texts, and a call of `recordChange`. */
 
 /** The groups of notices that operators switch on and off. */
-export const NOTICES = ['new-device', 'password', 'email', 'replay', 'factors'] as const;
-export type Notice = (typeof NOTICES)[number];
+export const NOTICE_GROUPS = ['new-device', 'password', 'email', 'replay', 'factors'] as const;
+export type NoticeGroup = (typeof NOTICE_GROUPS)[number];
 
 /** Milliseconds after which an address may get one mail more: five a day. */
 export const MAIL_INTERVAL = 86_400_000 / 5;
 
 type EventRow = {
-  /** The type of its webhook. Events that strangers can cause, or that change nothing, have none. */
+  /** The type of its webhook. An event that a stranger can cause, or that changes nothing, has no webhook. */
   readonly webhook?: string;
   /** The group of its mail, which has the name of the event. */
-  readonly notice?: Notice;
+  readonly notice?: NoticeGroup;
   /** Whether the mail has a link that undoes the change and later ones. */
   readonly undo?: true;
   /** How many of its mails an unverified address gets at once. Default: 5. */
@@ -45,7 +45,7 @@ export const EVENT_TABLE = {
   'passkey-copy-suspected': { webhook: 'passkey.copy_suspected', notice: 'factors' },
   'identity-linked': { webhook: 'identity.linked', notice: 'factors', undo: true, burst: 8 },
   'identity-unlinked': { webhook: 'identity.unlinked', notice: 'factors', undo: true, burst: 8 },
-  /** An authenticator app has presented its first code. */
+  /** The user has presented the first code of an authenticator app. */
   'second-factor-added': { webhook: 'second_factor.added', notice: 'factors', undo: true, burst: 8 },
   'second-factor-removed': { webhook: 'second_factor.removed', notice: 'factors', undo: true, burst: 8 },
   'recovery-code-used': { webhook: 'recovery_code.used', notice: 'factors' },
@@ -64,7 +64,7 @@ export const EVENT_TABLE = {
   'email-change-requested': {},
   'email-changed': { webhook: 'user.email_changed' },
   'email-change-undone': { webhook: 'user.email_change_undone' },
-  /** A link in a mail has removed the passkeys, authenticator apps and recovery codes that were added since. */
+  /** A link in a mail has removed the passkeys, authenticator apps, recovery codes and identities that were added since. */
   'factors-undone': { webhook: 'user.factors_undone' },
   'username-changed': { webhook: 'user.username_changed', notice: 'email' },
   /** The user has exported the data of the account. */
@@ -85,7 +85,7 @@ type EventTable = typeof EVENT_TABLE;
 
 /** The events that cause a mail of the same name. */
 export type ChangeNotice = {
-  [Kind in keyof EventTable]: EventTable[Kind] extends { readonly notice: Notice } ? Kind : never;
+  [Kind in keyof EventTable]: EventTable[Kind] extends { readonly notice: NoticeGroup } ? Kind : never;
 }[keyof EventTable];
 type Undoable = {
   [Kind in ChangeNotice]: EventTable[Kind] extends { readonly undo: true } ? Kind : never;
@@ -94,65 +94,65 @@ const isChangeNotice = (kind: string): kind is ChangeNotice =>
   Object.hasOwn(EVENT_TABLE, kind) && 'notice' in EVENT_TABLE[kind as keyof EventTable];
 
 const WHEN_AND_WHERE = ['time', 'device', 'network'] as const;
-const NOTICE = [...WHEN_AND_WHERE, 'resetPage'] as const;
-const UNDO = [...WHEN_AND_WHERE, 'undoLink', 'undoUntil'] as const;
+const NOTICE_VARIABLES = [...WHEN_AND_WHERE, 'resetPage'] as const;
+const UNDO_VARIABLES = [...WHEN_AND_WHERE, 'undoLink', 'undoUntil'] as const;
 /** The ways in that the account still has: an attacker may have added them. */
-const LEFT = ['passkeys', 'apps', 'signIns'] as const;
+const REMAINING_WAYS = ['passkeys', 'apps', 'signIns'] as const;
 
-type OtherMail = Pick<EventRow, 'burst'> & {
+type MailRow = Pick<EventRow, 'burst'> & {
   /** The variables of its texts. */
-  readonly says: readonly string[];
+  readonly variables: readonly string[];
   /** The mail whose text this one replaces in some cases. */
   readonly insteadOf?: string;
-  /** Milliseconds between two mails that others may cause. Of a link, at most its lifetime: when it expires, the next one may be sent. */
+  /** Milliseconds between two such mails that strangers cause. At most the lifetime of the mail's link, so that a new link can follow an expired one. */
   readonly every?: number;
 };
 
 const MAILS = {
-  'password-reset': { says: ['link', 'validFor'], every: RESET_LIFETIME },
-  'email-verification': { says: ['username', 'confirmLink', 'disownLink', 'validFor'], every: MAIL_INTERVAL },
-  'login-code': { says: [...WHEN_AND_WHERE, 'code', 'codePage', 'validFor'] },
+  'password-reset': { variables: ['link', 'validFor'], every: RESET_LIFETIME },
+  'email-verification': { variables: ['username', 'confirmLink', 'disownLink', 'validFor'], every: MAIL_INTERVAL },
+  'login-code': { variables: [...WHEN_AND_WHERE, 'code', 'codePage', 'validFor'] },
   /** Somebody has typed the right password on a new device. */
-  'new-device-code': { says: [...NOTICE, 'code', 'validFor'] },
-  'address-taken': { says: ['resetPage'], burst: 3 },
-  invitation: { says: ['link', 'validFor'], every: MAIL_INTERVAL },
-  'confirmation-code': { says: [...WHEN_AND_WHERE, 'code', 'validFor'], every: LOGIN_CODE_LIFETIME },
-  'email-change': { says: ['username', 'link', 'validFor'] },
-  'email-changed': { says: ['username', 'newEmail', 'undoLink', 'undoFor', ...LEFT], burst: 8 },
-  /** An earlier address can still be restored. */
-  'email-changed-again': { says: ['username', 'newEmail'], insteadOf: 'email-changed' },
-  'email-change-final': { says: ['username', 'undoUntil'], burst: 8 },
-  'email-change-undone': { says: ['username', 'resetPage', ...LEFT] },
-  'factors-undone': { says: ['username', 'resetPage', ...LEFT] },
-  /** A link in an earlier mail undoes more. */
-  'factors-changed-again': { says: NOTICE, insteadOf: 'new-device' },
-  'password-was-reset': { says: [...NOTICE, ...LEFT], burst: 6 },
-  /** The password was removed with all that was added before the address was proven. */
-  'password-removed': { says: NOTICE },
+  'new-device-code': { variables: [...NOTICE_VARIABLES, 'code', 'validFor'] },
+  'address-taken': { variables: ['resetPage'], burst: 3 },
+  invitation: { variables: ['link', 'validFor'], every: MAIL_INTERVAL },
+  'confirmation-code': { variables: [...WHEN_AND_WHERE, 'code', 'validFor'], every: LOGIN_CODE_LIFETIME },
+  'email-change': { variables: ['username', 'link', 'validFor'] },
+  'email-changed': { variables: ['username', 'newEmail', 'undoLink', 'undoFor', ...REMAINING_WAYS], burst: 8 },
+  /** The address was changed again while a link can still restore an earlier one. */
+  'email-changed-again': { variables: ['username', 'newEmail'], insteadOf: 'email-changed' },
+  'email-change-final': { variables: ['username', 'undoUntil'], burst: 8 },
+  'email-change-undone': { variables: ['username', 'resetPage', ...REMAINING_WAYS] },
+  'factors-undone': { variables: ['username', 'resetPage', ...REMAINING_WAYS] },
+  /** A way in has changed, and the links of earlier mails undo this change as well. */
+  'factors-changed-again': { variables: NOTICE_VARIABLES, insteadOf: 'new-device' },
+  'password-was-reset': { variables: [...NOTICE_VARIABLES, ...REMAINING_WAYS], burst: 6 },
+  /** The address was proven for the first time, which removed the password and all ways in from before. */
+  'password-removed': { variables: NOTICE_VARIABLES },
   /** An imported password is too long to be stored. */
-  'password-too-long': { says: NOTICE },
-  'password-leaked': { says: NOTICE },
-  'new-device': { says: UNDO },
+  'password-too-long': { variables: NOTICE_VARIABLES },
+  'password-leaked': { variables: NOTICE_VARIABLES },
+  'new-device': { variables: UNDO_VARIABLES },
   /** Somebody has typed the right password on a new device, and presented no second factor in time. */
-  'second-factor-missing': { says: NOTICE, every: MAIL_INTERVAL },
+  'second-factor-missing': { variables: NOTICE_VARIABLES, every: MAIL_INTERVAL },
   /** A log-in on a known device, after many that were refused. */
-  'login-after-failures': { says: NOTICE },
-  'token-replayed': { says: NOTICE },
-  'device-unproven': { says: NOTICE },
-} as const satisfies Readonly<Record<string, OtherMail>>;
+  'login-after-failures': { variables: NOTICE_VARIABLES },
+  'token-replayed': { variables: NOTICE_VARIABLES },
+  'device-unproven': { variables: NOTICE_VARIABLES },
+} as const satisfies Readonly<Record<string, MailRow>>;
 
 export type MailName = ChangeNotice | keyof typeof MAILS;
 export const MAIL_NAMES = [...Object.keys(MAILS), ...Object.keys(EVENT_TABLE).filter(isChangeNotice)] as MailName[];
 
 /** The variables of the texts of a mail, besides the product's name. */
-export type NameIn<Mail extends MailName> = Mail extends keyof typeof MAILS
-  ? (typeof MAILS)[Mail]['says'][number]
+export type VariableOf<Mail extends MailName> = Mail extends keyof typeof MAILS
+  ? (typeof MAILS)[Mail]['variables'][number]
   : Mail extends Undoable
-    ? (typeof UNDO)[number]
-    : (typeof NOTICE)[number];
-export const namesIn = (mail: MailName): readonly string[] => {
-  if (!isChangeNotice(mail)) return MAILS[mail].says;
-  return 'undo' in EVENT_TABLE[mail] ? UNDO : NOTICE;
+    ? (typeof UNDO_VARIABLES)[number]
+    : (typeof NOTICE_VARIABLES)[number];
+export const variablesOf = (mail: MailName): readonly string[] => {
+  if (!isChangeNotice(mail)) return MAILS[mail].variables;
+  return 'undo' in EVENT_TABLE[mail] ? UNDO_VARIABLES : NOTICE_VARIABLES;
 };
 
 /** The mails that are not a variant of another one. */

@@ -68,7 +68,7 @@ export type AccountEvent = Origin & {
 };
 
 /** An entry of the list of access tokens that other services refuse before they expire (ADR 0029). */
-export type Ended = {
+export type EndedTokens = {
   readonly id: string;
   readonly at: number;
   /** All tokens of this user that were issued until `at`. If both ids are `null`, all tokens of everybody. */
@@ -78,9 +78,9 @@ export type Ended = {
   readonly reason: SessionEnding;
 };
 
-/** The entries that events cause. A session that expires has no live token, and needs none. */
-export const endedBy = (events: readonly AccountEvent[]): Ended[] =>
-  events.flatMap(({ id, at, userId, sessionId, kind, reason: stated, actor }): Ended[] => {
+/** The entries of the list that events cause. A session that expires has no live access token, and so needs no entry. */
+export const endedTokensOf = (events: readonly AccountEvent[]): EndedTokens[] =>
+  events.flatMap(({ id, at, userId, sessionId, kind, reason: stated, actor }): EndedTokens[] => {
     const reason = actor === null ? stated : 'operator';
     if (kind === 'session-ended' && sessionId !== null && reason !== null && stated !== 'expired')
       return [{ id, at, userId: null, sessionId, reason }];
@@ -122,10 +122,10 @@ export const COUNTING_PERIOD = 3_600_000;
 
 export const countingPeriodOf = (at: number): number => at - (at % COUNTING_PERIOD);
 
-/** How many events of one user are kept. Those of the most frequent kind are removed first, so an attacker who causes many evicts only these. */
+/** How many events of one user are kept. Events of the most frequent kind are removed first, so many events of an attacker evict only each other. */
 export const EVENTS_KEPT = 1_000;
 
-/** One event for two: the id of the first, and the other fields of the last. */
+/** One event that counts both: with the id of the first, and the other fields of the last. */
 export const mergedEvents = <Event extends AccountEvent>(first: Event, last: Event): Event => ({
   ...last,
   id: first.id,

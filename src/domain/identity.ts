@@ -35,20 +35,20 @@ export type VerifiedIdentity = IdentityKey & {
 export const IDENTITIES_PER_USER = 20;
 
 /**
- * The canonical address of an identity; `null` if no account could have it. It is checked before it is put into lower case, which turns some letters
- * into ASCII (`\u212a` into `k`), and so the address into that of another mailbox.
+ * The canonical address of an identity; `null` if no account could have it. The check comes before the change to lower case, which turns some letters
+ * into ASCII ones (`\u212a` into `k`), and so the address into that of another mailbox.
  */
 export const addressOf = ({ email }: Pick<VerifiedIdentity, 'email'>): string | null =>
   email !== null && accountKind(email) === 'email' && isAccountName(email) ? canonicalEmail(email) : null;
 
-/** Mail domains that a provider hosts itself: whoever logs in there also reads the mail. */
-const HOSTED: Readonly<Record<string, readonly string[]>> = {
+/** Mail domains that a provider hosts itself: a user who logs in at the provider can also read the mail. */
+const HOSTED_DOMAINS: Readonly<Record<string, readonly string[]>> = {
   'https://accounts.google.com': ['gmail.com', 'googlemail.com'],
   'https://appleid.apple.com': ['icloud.com', 'me.com', 'mac.com', 'privaterelay.appleid.com'],
 };
 
 export const hostsMailbox = ({ issuer, email }: Pick<VerifiedIdentity, 'issuer' | 'email'>): boolean =>
-  HOSTED[issuer]?.some((domain) => addressOf({ email })?.endsWith(`@${domain}`)) ?? false;
+  HOSTED_DOMAINS[issuer]?.some((domain) => addressOf({ email })?.endsWith(`@${domain}`)) ?? false;
 
 export const newIdentity = (
   { issuer, subject, provider, email }: VerifiedIdentity,

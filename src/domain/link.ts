@@ -14,13 +14,14 @@ export const LINK_PURPOSES = [
 ] as const;
 export type LinkPurpose = (typeof LINK_PURPOSES)[number];
 
+/** The purposes of links that led to a path of their own in mails of version 1.0. */
 export const PAGE_PURPOSES = LINK_PURPOSES.filter((each) => each !== 'handed-over' && each !== 'confirmation-code');
 
 /** The links by which the owner of a mailbox takes an account back. */
 export const UNDO_PURPOSES = ['email-change-undo', 'factors-undo'] as const satisfies readonly LinkPurpose[];
 export type UndoPurpose = (typeof UNDO_PURPOSES)[number];
 
-/** A link that was sent by email. A newer one replaces the older of its user and purpose, except for `factors-undo`: each change has its own. */
+/** A link in a mail. A new link replaces the former one of the same user and purpose, except for `factors-undo`: each change has a link of its own. */
 export type Link = {
   readonly userId: string;
   readonly purpose: LinkPurpose;
@@ -28,11 +29,11 @@ export type Link = {
   readonly tokenHash: string;
   /** The canonical address that the link was sent to, or that an undo restores. */
   readonly email: string;
-  /** The number of a link that undoes changes: later ones have greater numbers. 0 for other purposes. */
+  /** The time of the change that the link undoes, raised where needed so that later links have greater numbers. 0 for other purposes. */
   readonly since: number;
   /**
-   * The ids of the ways in that an undo keeps, since they are older. `null`: it keeps none, because nobody had proven the address; or the link is of
-   * another purpose, or of a version before 1.1.0, and keeps what is older than `since`.
+   * The ids of the ways in that an undo keeps, since they are older than the change. `null` for other purposes; for an address that nobody had proven, whose
+   * undo keeps none; and for links of versions before 1.1.0, which keep the ways in that are older than `since`.
    */
   readonly keeps: readonly string[] | null;
   readonly createdAt: number;
@@ -53,8 +54,8 @@ export const survivesUndo = (
 /** Milliseconds in which a change can be undone by mail, and in which a former address is reserved for its user: seven days. */
 export const UNDO_LIFETIME = 7 * 86_400_000;
 
-/** How many live links of one address undo changes of factors. The first ones stay, since each undoes all later changes. */
+/** How many live links of one address undo changes of factors. The oldest ones are kept, since each link undoes all changes after it. */
 export const FACTOR_UNDOS_KEPT = 10;
 
-/** Milliseconds in which a stranger's request does not replace a live link, which its owner may be using. `mailLimits` limits how many are sent. */
+/** Milliseconds after the last request for a link in which a further request replaces no live link, since the owner may be using it. */
 export const LINK_SPACING = 5 * 60_000;

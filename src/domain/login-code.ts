@@ -4,15 +4,15 @@ import { BASE64URL } from './text.ts';
 
 export const LOGIN_CODE_LIFETIME = 10 * 60_000;
 
-/** Milliseconds in which a browser gets no second mail. */
+/** Milliseconds after a mail with a code in which a browser or a network gets no second one for the same account. */
 export const LOGIN_CODE_SPACING = 60_000;
 
-/** How many guesses a code allows. There are no more codes than mails (`mailLimits`), so this also bounds the guesses of an account. */
+/** How many guesses a code allows. `mailLimits` bounds the number of codes, so both together bound the guesses at an account. */
 export const LOGIN_CODE_GUESSES = 5;
 
 export const LOGIN_CODE_PATTERN = /^\d{8}$/;
 
-/** Eight digits, all equally likely. @param hash a secret one in base64url, of which 48 bits are used. */
+/** Eight digits, all equally likely. @param hash a secret hash in base64url, of which 48 bits are used. */
 export const loginCodeOf = (hash: string): string => {
   const number = [...hash.slice(0, 8)].reduce((sum, character) => sum * 64 + BASE64URL.indexOf(character), 0);
   return `${number % 10 ** 8}`.padStart(8, '0');

@@ -6,12 +6,12 @@
  * Devices of the user that do not fail need not wait.
  */
 
-/** Of all clients together. */
+/** How many failed attempts on one account need no wait, those of all clients together. */
 export const FREE_FAILURES = 50;
-/** Each further failure doubles the wait. */
+/** Milliseconds. Each failure beyond `FREE_FAILURES` doubles the wait, up to `LONGEST_WAIT`. */
 const FIRST_WAIT = 1_000;
 const LONGEST_WAIT = 60_000;
-/** How long the failures of a client count after its last attempt. */
+/** Milliseconds in which the failures of a client count after its last attempt. */
 export const FAILURE_TTL = 3_600_000;
 /** From this number of failures on, a client is failing. */
 const CLIENT_LIMIT = 3;
@@ -44,9 +44,9 @@ type Failures = { readonly failures: number; readonly lastAt: number };
 /** The attempts on one account. Each counts as a failure until it succeeds or is withdrawn. */
 export type LoginThrottle = {
   readonly lastAt: number;
-  /** By `clientKey`. About 250 at most: no more attempts are admitted in an hour. */
+  /** The failures of each client, by its `clientKey`. About 250 entries at most, since no more attempts on an account are admitted in an hour. */
   readonly clients: ReadonlyMap<string, Failures>;
-  /** When each bucket was last used: that of a failing client or group, or the shared one. */
+  /** When each bucket was last used, by the key of its failing client or group, or by `SHARED_BUCKET`. */
   readonly buckets: ReadonlyMap<string, number>;
 };
 
@@ -55,29 +55,29 @@ const SHARED_BUCKET = '';
 
 /** Milliseconds until an attempt of this client is admitted; 0 if it is admitted now. */
 export const waitFor = (throttle: LoginThrottle | null, client: ThrottledClient, now: number): number => {
-  const { clients, buckets } = recent(throttle, now);
+  const { clients, buckets } = withoutOldFailures(throttle, now);
   const excess = [...clients.values()].reduce((sum, { failures }) => sum + failures, 0) - FREE_FAILURES;
   if (excess < 0) return 0;
   const count = countByGroup(clients);
   const bucket = bucketOf(clientKey(client), client.kind, count);
   if (bucket === SHARED_BUCKET && client.kind === 'device') return 0;
   const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** excess) * failingClients(bucket, clients, client.kind, count);
-  const since = now - (buckets.get(bucket) ?? Number.NEGATIVE_INFINITY);
-  // Negative after the clock was set back.
-  return since < 0 ? 0 : Math.max(0, wait - since);
+  const sinceLastUse = now - (buckets.get(bucket) ?? Number.NEGATIVE_INFINITY);
+  // It is negative if the clock was set back.
+  return sinceLastUse < 0 ? 0 : Math.max(0, wait - sinceLastUse);
 };
 
 /** The throttle after an attempt has begun, which counts as a failure. */
 export const withAttempt = (throttle: LoginThrottle | null, client: ThrottledClient, now: number): LoginThrottle => {
-  const before = recent(throttle, now);
+  const before = withoutOldFailures(throttle, now);
   const text = clientKey(client);
   const failures = (before.clients.get(text)?.failures ?? 0) + 1;
   const clients = new Map(before.clients).set(text, { failures, lastAt: now });
-  const used = [before.clients, clients].map((each) => bucketOf(text, client.kind, countByGroup(each)));
+  const usedBuckets = [before.clients, clients].map((each) => bucketOf(text, client.kind, countByGroup(each)));
   return {
     lastAt: now,
     clients,
-    buckets: new Map([...before.buckets, ...used.map((bucket) => [bucket, now] as const)]),
+    buckets: new Map([...before.buckets, ...usedBuckets.map((bucket) => [bucket, now] as const)]),
   };
 };
 
@@ -100,17 +100,21 @@ export const withoutFailures = (throttle: LoginThrottle, client: ThrottledClient
   return { ...rest, clients: new Map([...clients].filter(([each]) => each !== text)) };
 };
 
-export const isOver = ({ clients, lastAt }: LoginThrottle, now: number): boolean =>
+/** Whether no failure counts any more, so that the throttle can be deleted. */
+export const isObsolete = ({ clients, lastAt }: LoginThrottle, now: number): boolean =>
   clients.size === 0 || now - lastAt >= FAILURE_TTL;
 
 type Clients = LoginThrottle['clients'];
 
-const recent = (throttle: LoginThrottle | null, now: number): Pick<LoginThrottle, 'clients' | 'buckets'> => ({
+const withoutOldFailures = (
+  throttle: LoginThrottle | null,
+  now: number,
+): Pick<LoginThrottle, 'clients' | 'buckets'> => ({
   clients: new Map([...(throttle?.clients ?? [])].filter(([, { lastAt }]) => now - lastAt < FAILURE_TTL)),
   buckets: new Map([...(throttle?.buckets ?? [])].filter(([, usedAt]) => now - usedAt < FAILURE_TTL)),
 });
 
-/** The keys of a client's groups, the widest first, and its own: each is a prefix of the next. */
+/** The keys of a client's groups, the widest first, and then the key of the client: each is a prefix of the next. */
 const groupsOf = (text: string): string[] => {
   const groups: string[] = [];
   for (let end = text.indexOf(' '); end >= 0; end = text.indexOf(' ', end + 1)) groups.push(text.slice(0, end + 1));
@@ -125,14 +129,14 @@ const countByGroup = (clients: Clients): ReadonlyMap<string, number> => {
   return count;
 };
 
-/** The bucket of a client: that of its widest failing group, or else the shared one. */
+/** The name of the bucket that a client uses: the key of its widest failing group, or else `SHARED_BUCKET`. */
 const bucketOf = (text: string, kind: ThrottledClient['kind'], count: ReadonlyMap<string, number>): string => {
   const groups = groupsOf(text);
   const limits = LIMITS[kind].slice(-groups.length);
   return groups.find((group, at) => (count.get(group) ?? 0) >= (limits[at] ?? CLIENT_LIMIT)) ?? SHARED_BUCKET;
 };
 
-/** The number of failing clients and groups, each with its own bucket. */
+/** The number of failing clients and groups that share the rate of attempts with this bucket. */
 const failingClients = (
   bucket: string,
   clients: Clients,

@@ -47,7 +47,7 @@ export const isRequest = <M extends WithKind>(message: M): message is M & { read
 /** The kinds whose handling could show a stranger whether an address has an account. */
 export const SECRET_KINDS: readonly MessageKind[] = [...REQUEST_KINDS, 'email-verification', 'address-taken'];
 
-/** Mails with a code to log in, and requests for them. */
+/** Whether a message is a mail with a code to log in, or a request for such a mail. */
 export const hasLoginCode = ({ kind }: WithKind): boolean => LOGIN_CODE_KINDS.includes(kind);
 const LOGIN_CODE_KINDS: readonly MessageKind[] = [
   'login-code',
@@ -56,7 +56,7 @@ const LOGIN_CODE_KINDS: readonly MessageKind[] = [
   'new-device-code-request',
 ];
 
-/** At most one request with a key waits. Requests for codes have keys of their own, so that nobody can keep another browser's code from coming. */
+/** At most one request with the same key waits. Each request for a code has a key of its own, since every browser needs its own code. */
 export const requestKey = ({ kind, to, id }: Pick<Message, 'kind' | 'to' | 'id'>): string =>
   `${kind} ${hasLoginCode({ kind }) ? id : to}`;
 
@@ -72,19 +72,19 @@ export const newMessage = (
   { id, at, origin }: { readonly id: string; readonly at: number; readonly origin: Origin },
 ): Message => ({ id, kind, userId, to, email, locale, wasVerified, origin, createdAt: createdAt ?? at, attempts: 0 });
 
-/** When a message is sent for the first time. That about a missing second factor waits as long as the log-in may still be finished. */
+/** When a message is sent for the first time. A mail about a missing second factor waits as long as the user can still finish the log-in. */
 export const dueAt = ({ kind, createdAt }: Pick<Message, 'kind' | 'createdAt'>): number =>
   kind === 'second-factor-missing' ? createdAt + PENDING_LOGIN_LIFETIME : createdAt;
 
 const FIRST_DELAY = 10_000;
 const LONGEST_DELAY = 3_600_000;
 
-/** 10 s, doubled with each attempt, at most an hour, less up to half at random. @param random from 0 to 1. */
+/** Milliseconds until the next attempt: 10 seconds, doubled with each attempt up to an hour, less a random part of up to half. @param random from 0 to 1. */
 export const retryDelay = (attempts: number, random: number): number =>
   Math.round(Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** (attempts - 1)) * (1 - random / 2));
 
 const DAY = 86_400_000;
-/** Mails that the user waits for. Days later they would only alarm. */
+/** Mails that the user waits for. A mail that arrives days later would only alarm the user. */
 const URGENT: readonly MessageKind[] = ['password-reset-request', 'password-reset'];
 
 /** Milliseconds in which attempts to send a message are repeated. */
@@ -96,8 +96,8 @@ const retryPeriodOf = (kind: MessageKind): number => {
 export const isGivenUp = ({ kind, createdAt }: Pick<Message, 'kind' | 'createdAt'>, now: number): boolean =>
   now - createdAt >= retryPeriodOf(kind);
 
-/** Domains that deliver to the same mailbox, and ignore dots in the local part, with the name that is counted. */
-const HOSTS = new Map([
+/** Mail domains that ignore dots in the local part, each with the domain under which its addresses are counted: some have several names. */
+const MAILBOX_DOMAINS = new Map([
   ['gmail.com', 'gmail.com'],
   ['googlemail.com', 'gmail.com'],
   ['proton.me', 'proton.me'],
@@ -105,20 +105,20 @@ const HOSTS = new Map([
   ['pm.me', 'proton.me'],
 ]);
 
-/** The same text for the known spellings of one mailbox. For counting only. @param email canonical. */
+/** A text that is the same for all known spellings of one mailbox. It serves only to count mails. @param email canonical. */
 export const mailboxOf = (email: string): string => {
   const at = email.lastIndexOf('@');
   const [name, domain] = [email.slice(0, at).replace(/(?<=.)\+.*$/, ''), email.slice(at + 1)];
-  const host = HOSTS.get(domain);
+  const host = MAILBOX_DOMAINS.get(domain);
   return host === undefined ? `${name}@${domain}` : `${name.replaceAll('.', '')}@${host}`;
 };
 
-/** A token bucket: `burst` mails at once, then one in each interval. `of` is what it counts. */
-type MailLimit = { readonly of: string; readonly burst: number; readonly interval: number };
+/** A token bucket: `burst` mails at once, then one in each interval of milliseconds. `key` is its name. */
+type MailLimit = { readonly key: string; readonly burst: number; readonly interval: number };
 
 const MAILS_AT_ONCE = 5;
 
-/** The limit of all links to the unverified spellings of one mailbox. One network alone cannot use it up. */
+/** The limit of all links to the unverified spellings of one mailbox. The limit of each network is lower, so one network alone cannot use it up. */
 const LINKS_OF_MAILBOX = { burst: 50, interval: DAY / 50 };
 
 type LimitedMail = Pick<Message, 'to' | 'origin'> & { readonly kind: SentMail };
@@ -131,8 +131,8 @@ type Recipient = {
 };
 
 /**
- * The limits that count a mail (docs/mail-and-pages.md). Each address has its own, and links are counted apart from notices: a stranger who uses
- * up those of a similar address cannot keep links from the owner.
+ * The limits that count a mail (docs/mail-and-pages.md). Each address has limits of its own, and links are counted apart from notices. So a stranger
+ * who uses up the limits of a similar address cannot keep links from the owner.
  */
 export const mailLimits = (mail: LimitedMail, recipient: Recipient): readonly MailLimit[] => {
   if (hasLoginCode(mail)) return codeLimits(mail, recipient);
@@ -141,26 +141,26 @@ export const mailLimits = (mail: LimitedMail, recipient: Recipient): readonly Ma
 };
 
 /**
- * A code works only in the browser that asked for it. So each network has a limit of its own, and so have the known devices of the user: others
- * cannot use them up. The limits also bound how often the codes of an address can be guessed.
+ * A code works only in the browser that asked for it, so requests of strangers must not use up the limits of the user: each network and the known
+ * devices of the user have limits of their own. The limits also bound how often the codes of an address can be guessed.
  */
 const codeLimits = ({ kind, to, origin: { address } }: LimitedMail, { isProven, isKnownDevice }: Recipient) => {
   const mailbox = mailboxOf(to);
   return [
-    { of: `${kind} ${to} ${address} spacing`, burst: 1, interval: LOGIN_CODE_SPACING },
-    { of: `${kind} ${to} ${address}`, burst: MAILS_AT_ONCE, interval: RESET_LIFETIME },
-    { of: isKnownDevice ? `${kind} ${to} known` : `${kind} ${to}`, ...LINKS_OF_MAILBOX },
-    ...(isProven || mailbox === to ? [] : [{ of: `links ${mailbox}`, ...LINKS_OF_MAILBOX }]),
+    { key: `${kind} ${to} ${address} spacing`, burst: 1, interval: LOGIN_CODE_SPACING },
+    { key: `${kind} ${to} ${address}`, burst: MAILS_AT_ONCE, interval: RESET_LIFETIME },
+    { key: isKnownDevice ? `${kind} ${to} known` : `${kind} ${to}`, ...LINKS_OF_MAILBOX },
+    ...(isProven || mailbox === to ? [] : [{ key: `links ${mailbox}`, ...LINKS_OF_MAILBOX }]),
   ];
 };
 
 const linkLimits = ({ kind, to, origin }: LimitedMail, isProven: boolean): readonly MailLimit[] => {
   const { every: interval } = limitsOf(kind);
   const mailbox = mailboxOf(to);
-  const ofAddress = interval === undefined ? [] : [{ of: `${kind} ${to}`, burst: MAILS_AT_ONCE, interval }];
+  const ofAddress = interval === undefined ? [] : [{ key: `${kind} ${to}`, burst: MAILS_AT_ONCE, interval }];
   if (isProven || (interval !== undefined && mailbox === to)) return ofAddress;
-  const ofNetwork = { of: `links ${mailbox} ${origin.address}`, burst: MAILS_AT_ONCE, interval: MAIL_INTERVAL };
-  return [...ofAddress, ofNetwork, { of: `links ${mailbox}`, ...LINKS_OF_MAILBOX }];
+  const ofNetwork = { key: `links ${mailbox} ${origin.address}`, burst: MAILS_AT_ONCE, interval: MAIL_INTERVAL };
+  return [...ofAddress, ofNetwork, { key: `links ${mailbox}`, ...LINKS_OF_MAILBOX }];
 };
 
 /** Notices to a verified address are limited by the events of its account instead (ADR 0011). */
@@ -169,6 +169,6 @@ const noticeLimits = ({ kind, to }: LimitedMail, isProven: boolean): readonly Ma
   const mailbox = mailboxOf(to);
   const limit = { burst: limitsOf(kind).burst ?? MAILS_AT_ONCE, interval: MAIL_INTERVAL };
   // `email-changed` has the link that takes the account back, so other notices must not use up its limit.
-  const ofAddress = { of: `${kind === 'email-changed' ? kind : 'notices'} ${to}`, ...limit };
-  return mailbox === to ? [ofAddress] : [ofAddress, { of: `notices of spellings ${mailbox}`, ...limit }];
+  const ofAddress = { key: `${kind === 'email-changed' ? kind : 'notices'} ${to}`, ...limit };
+  return mailbox === to ? [ofAddress] : [ofAddress, { key: `notices of spellings ${mailbox}`, ...limit }];
 };

@@ -8,12 +8,12 @@ export type Scope = (typeof SCOPES)[number];
 /** A program of an operator, or a person at the pages. */
 export type Operator = { readonly name: string; readonly scopes: readonly Scope[] };
 
-/** Makes operators of the users with this value as an attribute, or in a list that is the attribute. */
+/** Makes operators of the users whose attribute is this value, or is a list that contains it. */
 export type OperatorRule = { readonly attribute: string; readonly value: string; readonly scopes: readonly Scope[] };
 
 export const scopesOf = (rules: readonly OperatorRule[] | undefined, attributes: Attributes): readonly Scope[] => {
-  const own = (rules ?? []).filter(({ attribute, value }) => [attributes[attribute]].flat().includes(value));
-  return SCOPES.filter((scope) => own.some(({ scopes }) => scopes.includes(scope)));
+  const matching = (rules ?? []).filter(({ attribute, value }) => [attributes[attribute]].flat().includes(value));
+  return SCOPES.filter((scope) => matching.some(({ scopes }) => scopes.includes(scope)));
 };
 
 export const isOperator = (rules: readonly OperatorRule[] | undefined, attributes: Attributes): boolean =>
@@ -27,8 +27,8 @@ const NAME_MAX_LENGTH = 64;
 export const isOperatorName = (text: string): boolean => isVisibleLine(text, NAME_MAX_LENGTH);
 
 /** Distinguishes people at the pages of the back office from programs and commands of the same name. */
-const OF_PERSON = ' (page)';
+const PERSON_SUFFIX = ' (page)';
 
-export const isProgramName = (text: string): boolean => isOperatorName(text) && !text.trimEnd().endsWith(OF_PERSON);
+export const isProgramName = (text: string): boolean => isOperatorName(text) && !text.trimEnd().endsWith(PERSON_SUFFIX);
 
-export const actorOfPerson = (name: string): string => name + OF_PERSON;
+export const actorOfPerson = (name: string): string => name + PERSON_SUFFIX;

@@ -13,7 +13,7 @@ export type Passkey = {
   readonly transports: readonly string[];
   /** The model of the authenticator, as a UUID; zeros if unknown. */
   readonly aaguid: string;
-  /** Whether it may be copied to other devices of the user (backup eligibility). It never changes. */
+  /** Whether the passkey may be copied to other devices of the user (backup eligibility). This never changes. */
   readonly isSynced: boolean;
   readonly isBackedUp: boolean;
   readonly name: string;
@@ -32,7 +32,7 @@ export const PASSKEY_ALGORITHMS: readonly number[] = [-8, -7, -257];
 
 export const PASSKEY_NAME_MAX_LENGTH = 64;
 
-/** Milliseconds in which a user has to answer: a security key or a telephone may have to be found. */
+/** Milliseconds in which a user has to answer a challenge: the user may first have to find a security key or a telephone. */
 export const CHALLENGE_LIFETIME = 10 * 60_000;
 
 /** Common authenticators (https://github.com/passkeydeveloper/passkey-authenticator-aaguids). */

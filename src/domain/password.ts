@@ -6,7 +6,7 @@ import { canonicalEmail, canonicalUsername } from './user.ts';
 
 /** In code points, so that a character outside the BMP counts as one. */
 export const PASSWORD_MIN_CODE_POINTS = 8;
-/** In bytes of UTF-8: bcrypt ignores any further bytes. argon2id has no limit, but a request has. */
+/** In bytes of UTF-8: bcrypt ignores any further bytes. argon2id reads longer passwords, but requests are limited. */
 export const PASSWORD_MAX_BYTES = { bcrypt: 72, argon2id: 1_024 } as const;
 export type PasswordHash = keyof typeof PASSWORD_MAX_BYTES;
 
@@ -22,8 +22,8 @@ export const UNKNOWN_PASSWORD = '$unknown$';
 /** In place of the hash of a user without a password. */
 export const NO_PASSWORD = '$none$';
 
-/** Whether a password can be compared with it here. */
-export const isHash = (text: string): boolean => text !== UNKNOWN_PASSWORD && text !== NO_PASSWORD;
+/** Whether a stored text is a hash with which this service can compare a password. */
+export const isPasswordHash = (text: string): boolean => text !== UNKNOWN_PASSWORD && text !== NO_PASSWORD;
 
 export type PasswordProblem = 'too_short' | 'too_long' | 'invalid_characters';
 
@@ -36,7 +36,7 @@ export const passwordProblem = (password: string, { minLength, maxBytes }: Passw
   return [...password].length < minLength ? 'too_short' : null;
 };
 
-/** Whether a hash distinguishes this text from every other. @param maxBytes that the hash reads; those of bcrypt by default. */
+/** Whether a hash distinguishes this text from all others. @param maxBytes how many bytes the hash reads. Default: those of bcrypt. */
 export const isHashable = (password: string, maxBytes: number = PASSWORD_MAX_BYTES.bcrypt): boolean =>
   !hasInvalidCharacters(password) && utf8Length(password) <= maxBytes;
 
@@ -66,7 +66,7 @@ export type PasswordRules = {
 type ProposedPassword = { readonly password: string; readonly username: string; readonly email: string };
 
 /**
- * Refuses a new password that is easy to guess (ADR 0008). Its length and characters are valid.
+ * Refuses a new password that is easy to guess (ADR 0008). The caller has checked its length and its characters.
  * @param field the name of the password's field in the error's details.
  * @throws AppError CLIENT_PARAMS_VALIDATION_FAILED
  */
@@ -75,15 +75,15 @@ export const assertPasswordAllowed = async (
   { password, username, email }: ProposedPassword,
   field: 'password' | 'newPassword',
 ): Promise<void> => {
-  const refuse = (code: 'too_common' | 'leaked', message: string) =>
+  const refusal = (code: 'too_common' | 'leaked', message: string) =>
     new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: [{ field, message, code }] });
   if (isCommonPassword !== null && (isCommonPassword(password) || isOwnName(password, { username, email })))
-    throw refuse(
+    throw refusal(
       'too_common',
       'must not be a common password, your username, your email address or its part before the @',
     );
   if (isCommonPassword !== null && isVariantOf(password, productWords))
-    throw refuse('too_common', 'must be more than the name of this service');
+    throw refusal('too_common', 'must be more than the name of this service');
   if ((await isLeakedPassword?.(password)) === true)
-    throw refuse('leaked', 'must not be a password that is known from a leak');
+    throw refusal('leaked', 'must not be a password that is known from a leak');
 };

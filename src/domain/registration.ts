@@ -11,8 +11,8 @@ export type RegistrationPolicy = {
 const OPEN: RegistrationPolicy = { mode: 'open', domains: [] };
 
 /**
- * Depends on the domain of the address alone, never on whether the address has an account.
- * @param isInvited whether an invitation is presented. Operators may invite addresses of any domain.
+ * Refuses a registration by the policy and the domain of the address alone. Whether the address has an account makes no difference.
+ * @param isInvited whether the user presents an invitation. Operators may invite addresses of any domain.
  * @throws AppError AUTH_REGISTRATION_CLOSED, AUTH_REGISTRATION_REFUSED
  */
 export const assertMayRegister = (policy: RegistrationPolicy = OPEN, email: string, isInvited = false): void => {

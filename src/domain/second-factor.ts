@@ -25,13 +25,13 @@ const STEP_SECONDS = 30;
 export const CODE_DIGITS = 6;
 export const CODE_PATTERN = /^\d{6}$/;
 
-/** The steps whose codes are accepted, the present one first: one on either side, for clocks that differ (ASVS 6.5.5). */
+/** The steps whose codes are accepted: the present one, and one on either side, since clocks differ (ASVS 6.5.5). */
 export const acceptedSteps = (now: number): readonly number[] => {
   const present = Math.floor(now / (STEP_SECONDS * 1000));
   return [present, present - 1, present + 1];
 };
 
-/** RFC 4648 §6. */
+/** The alphabet of RFC 4648 §6. */
 export const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 /** 160 bits, as RFC 4226 §4 recommends. */
 const SECRET_LENGTH = 32;
@@ -53,15 +53,15 @@ export const totpUri = (secret: string, { service, account }: TotpAccount) => {
 };
 
 /** Recovery codes replace lost factors. Each is used once. Their alphabet has no I, L, O and U, which are misread (Crockford's Base32). */
-const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 export const RECOVERY_CODES = 10;
 
-/** 120 bits need no slow hash (ASVS 6.5.2). Codes from before version 1.1 have 16 characters, and are still valid. */
+/** The lengths of recovery codes: 24 characters have 120 bits and need no slow hash (ASVS 6.5.2). Codes of versions before 1.1 have 16, and are still valid. */
 const [LENGTH, FORMER_LENGTH] = [24, 16];
 const GROUPS = /.{4}(?=.)/g;
 
 /** A code as it is shown, in groups of four characters. @param token 256 random bits in base64url. */
-export const recoveryCodeFrom = (token: string): string => randomText(token, ALPHABET, LENGTH).replace(GROUPS, '$&-');
+export const recoveryCodeFrom = (token: string): string => randomText(token, CROCKFORD, LENGTH).replace(GROUPS, '$&-');
 
 const MISREAD: Readonly<Record<string, string>> = { I: '1', L: '1', O: '0' };
 
@@ -70,6 +70,6 @@ export const canonicalRecoveryCode = (typed: string): string | null => {
   const code = typedCode(typed)
     .toUpperCase()
     .replace(/[ILO]/g, (character) => MISREAD[character] ?? character);
-  const isCode = [LENGTH, FORMER_LENGTH].includes(code.length) && [...code].every((each) => ALPHABET.includes(each));
+  const isCode = [LENGTH, FORMER_LENGTH].includes(code.length) && [...code].every((each) => CROCKFORD.includes(each));
   return isCode ? code : null;
 };

@@ -18,7 +18,7 @@ export type Session = {
   readonly rotatedAt: number;
   /** The number of the current token: 0 for the first. Each rotation raises it, even one that is reverted. */
   readonly rotation: number;
-  /** When the current burst began. In a burst of rotations, each token but the first is rotated within a window after it was issued. */
+  /** When the current burst began: a row of rotations that follow each other within the race or the replay window (`continuesBurst` in tokens.ts). */
   readonly burstStartedAt: number;
   /** The number of the first token of the burst (`firstOfBurst`); 0 until the first rotation. */
   readonly burstFirst: number;
@@ -29,9 +29,8 @@ export type Session = {
   DeviceKeys &
   Authenticated;
 
-/** The end of all sessions that were opened until `at`. They are removed in steps. */
+/** The end, by an operator, of all sessions that were opened until `at`. The purge removes the sessions in steps. */
 export type MassEnding = {
-  /** ULID. */
   readonly id: string;
   readonly at: number;
   readonly note: string | null;
@@ -40,13 +39,13 @@ export type MassEnding = {
   readonly cursor: string | null;
 };
 
-/** Whether a mass ending covers a session. A session that replaced another one counts from the log-in of the former, by `authenticatedAt`. */
-export const isCovered = (
+/** Whether a mass ending ends a session. A session that has replaced another one counts from the log-in, which `authenticatedAt` keeps. */
+export const isEndedBy = (
   { createdAt, authenticatedAt }: Pick<Session, 'createdAt' | 'authenticatedAt'>,
   { at }: Pick<MassEnding, 'at'>,
 ): boolean => Math.min(createdAt, authenticatedAt) <= at;
 
-/** A session is found by both, so that no user finds another user's. */
+/** A session is looked up by its id and its user together, so that no user finds the session of another user. */
 export type SessionKey = Pick<Session, 'id' | 'userId'>;
 
 /** How many live sessions a user may have. Beyond that, the least recently used ones end. */
@@ -76,6 +75,7 @@ export const newSession = ({ tokenId, now, lifetime, device, keys, authenticated
   expiresAt: now + lifetime,
 });
 
+/** Replaces the token `from`, whose number is `number`, by the token `to`. Both are values of `jti`. */
 export type Rotation = {
   readonly sessionId: string;
   readonly userId: string;
@@ -97,7 +97,7 @@ export type Rotation = {
   readonly evidence: Evidence;
 };
 
-/** What new tokens need from a session, which is read together with its user. */
+/** The fields of a session that new tokens need. The store reads them in one step with the user. */
 export type PartWithUser = Pick<Session, 'expiresAt' | 'deviceKey' | 'browserKey'> & Authenticated;
 
 export type RotatedSession = PartWithUser & { readonly user: UserInTokens };
@@ -120,15 +120,15 @@ export const isLive = ({ expiresAt }: Pick<Session, 'expiresAt'>, now: number): 
 const beginsBurst = ({ burstFirst }: Session, { continuesBurst, number }: Rotation): boolean =>
   !continuesBurst || number === burstFirst;
 
-/** The number of the token that replaces `from`. No other token that the database knows of has it. */
+/** The number of the token `to`: greater than the numbers of all tokens that the database knows of. */
 export const nextNumber = ({ number, expectedNumber }: Pick<Rotation, 'number' | 'expectedNumber'>): number =>
   Math.max(number, expectedNumber) + 1;
 
-/** The number of the first token of a burst that begins with this rotation. After lost rotations, it is one that the store knows. */
+/** The number of the first token of a burst that begins with this rotation: that of `from`, or a lower one if the store has lost the rotation to `from`. */
 export const firstOfBurst = ({ from, expected, number, expectedNumber }: Rotation): number =>
   from === expected ? number : Math.min(number - 1, expectedNumber);
 
-/** Whether the current token replaced another one within this time, which may still be part of a race. @param window milliseconds. */
+/** Whether the current token replaced another one less than `window` milliseconds ago. */
 export const wasRotatedWithin = ({ previousTokenId, rotatedAt }: Session, window: number, now: number): boolean =>
   previousTokenId !== null && now - rotatedAt < window;
 
@@ -138,7 +138,7 @@ const expiryAfter = ({ authenticatedAt }: Session, { expiresAt, maxAge }: Rotati
 const isExpected = ({ currentTokenId, rotation }: Session, { expected, expectedNumber }: Rotation): boolean =>
   currentTokenId === expected && rotation === expectedNumber;
 
-/** The session after a rotation; `null` when it is `stale`. */
+/** The session after a rotation; `null` if the outcome of the rotation is `stale`. */
 export const rotated = (session: Session, rotation: Rotation): Session | null =>
   isExpected(session, rotation) &&
   isLive(session, rotation.at) &&
@@ -157,8 +157,8 @@ export const rotated = (session: Session, rotation: Rotation): Session | null =>
     : null;
 
 /**
- * Undoes a rotation. One that has not happened yet is prevented: the session gets another number than it expects. `null` when another rotation
- * came first. The times stay, since the next rotation of `from` sets them. `from` also becomes the previous token, which has no effect.
+ * Undoes a rotation, or prevents it if it has not happened yet: the session gets another number than the rotation expects. `null` if another
+ * rotation came first. The times stay, since the next rotation of `from` sets them. `from` becomes the current and the previous token, which marks the revert.
  */
 export const reverted = (session: Session, rotation: Rotation): Session | null => {
   const { from, to } = rotation;

@@ -1,9 +1,9 @@
 /** The alphabet of random tokens and of hashes: base64url (RFC 4648 §5). */
 export const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-/** Typed and pasted text may have blanks, hyphens, wide digits and invisible characters besides what is meant. Passwords stay as they are. */
+/** Typed and pasted names and codes may contain blanks, hyphens, wide digits and invisible characters by mistake. Passwords are not changed. */
 
-/** A match can only begin at the first character of a run, so the time is linear. */
+/** The lookbehind lets a match begin only at the first blank of a run, so matching takes linear time. */
 const EDGES = /(?<![\s\p{Cf}])[\s\p{Cf}]+$|^[\s\p{Cf}]+/gu;
 
 /** A username or an email address without blanks and invisible characters at its ends. */
@@ -16,10 +16,10 @@ export const typedCode = (text: string): string =>
   text
     .normalize('NFKC')
     .replace(SEPARATORS, '')
-    .replace(/\p{Nd}/gu, digit);
+    .replace(/\p{Nd}/gu, asciiDigit);
 
-/** `٣` → `3`. The digits of a script are ten code points in a row (Unicode §4.6), and scripts side by side have a multiple of ten. */
-const digit = (character: string): string => {
+/** `٣` → `3`. The digits of a script are ten successive code points (Unicode §4.6), so digits of adjacent scripts are a multiple of ten. */
+const asciiDigit = (character: string): string => {
   const codePoint = character.codePointAt(0) ?? 0;
   let zero = codePoint;
   while (/^\p{Nd}$/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
@@ -44,7 +44,7 @@ export const withoutHidden = (text: string): string => text.replace(JOINING_OR_H
 
 export const hidesSomething = (text: string): boolean => withoutHidden(text) !== text;
 
-/** Whether a text has at least one character and at most so many, all of them visible and on one line. */
+/** Whether a text has 1 to `maxLength` characters, all of them visible and on one line. */
 export const isVisibleLine = (text: string, maxLength: number): boolean =>
   text.trim() !== '' && [...text].length <= maxLength && !hidesSomething(text);
 
@@ -60,11 +60,11 @@ export const utf8Length = (text: string): number => {
   return bytes;
 };
 
-/** A language tag (BCP 47, RFC 5646), such as `de` and `de-AT`: the one that is left when no other fits. */
-export const LAST_LOCALE = 'en';
+/** The language tag (BCP 47, RFC 5646) of the texts that are used if those of no other language fit. */
+export const BASE_LOCALE = 'en';
 
 /** RFC 5646 §4.1: an undetermined language. The default language is used for it. */
-export const NO_LOCALE = 'und';
+export const UNDETERMINED_LOCALE = 'und';
 
 /** RFC 5646 §4.4.1: enough for every tag in use. */
 export const LOCALE_MAX_LENGTH = 35;
@@ -80,24 +80,24 @@ export const canonicalLocale = (text: string): string | null => {
   }
 };
 
-/** Where a variant of a language may stand in for another one. Traditional Chinese has other characters. */
-const READ_AS = [
+/** Languages whose readers also understand the texts of another variant. Traditional Chinese is not among them: it has other characters. */
+const VARIANTS = [
   [/^pt\b/, 'pt-BR'],
   [/^zh\b(?!-(?:Hant|TW|HK|MO)\b)/, 'zh-CN'],
 ] as const;
 
-/** A tag, the more general ones (RFC 4647 §3.4), and a variant that stands in: `de-AT`, `de`; `pt-PT`, `pt`, `pt-BR`. */
-const generalized = (locale: string): string[] => {
+/** A tag, its more general tags (RFC 4647 §3.4), and the variant that its readers understand: `de-AT`, `de`; `pt-PT`, `pt`, `pt-BR`. */
+const tagsFor = (locale: string): string[] => {
   const parts = locale.split('-');
   const general = parts.map((_, at) => parts.slice(0, parts.length - at).join('-'));
-  return [...new Set([...general, ...READ_AS.flatMap(([pattern, other]) => (pattern.test(locale) ? other : []))])];
+  return [...new Set([...general, ...VARIANTS.flatMap(([pattern, other]) => (pattern.test(locale) ? other : []))])];
 };
 
 /** The languages in which a text is looked for, in this order: `de-AT`, `de`, and the default language. */
 export const fallbacksOf = (locale: string | null, defaultLocale: string): string[] => [
-  ...new Set([...(locale === null ? [] : generalized(locale)), ...generalized(defaultLocale)]),
+  ...new Set([...(locale === null ? [] : tagsFor(locale)), ...tagsFor(defaultLocale)]),
 ];
 
-/** The first preferred language that has texts, or else the first preferred one; `null` without any. @param available the languages that have texts. */
+/** The first preferred language that is available, or else the first preferred one; `null` if `preferred` is empty. @param available the languages that have texts. */
 export const preferredLocale = (preferred: readonly string[], available: readonly string[]): string | null =>
-  preferred.find((locale) => generalized(locale).some((each) => available.includes(each))) ?? preferred[0] ?? null;
+  preferred.find((locale) => tagsFor(locale).some((each) => available.includes(each))) ?? preferred[0] ?? null;

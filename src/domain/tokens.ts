@@ -16,15 +16,15 @@ type RegisteredClaims = {
 export type AccessClaims = RegisteredClaims & {
   readonly tokenType: 'access';
   readonly user: PublicUser;
-  /** Attributes of the user, and of a hook, for other services. This service does not read them. */
+  /** Attributes of the user, and those that a hook has added, for other services. This service does not read them. */
   readonly attributes?: Attributes;
-  /** The session, if that is configured. */
+  /** The id of the session, if access tokens are configured to name it. */
   readonly sid?: string;
-  /** RFC 9449 §6.1: the key of the session's device, if configured. Each request with the token needs a proof of possession. */
+  /** RFC 9449 §6.1: the key of the session's device, if tokens are configured to be bound. Each request with the token then needs a proof of that key. */
   readonly cnf?: { readonly jkt: string };
 } & Partial<AuthenticationClaims>;
 
-/** How and when the user has authenticated (RFC 9068 §2.2.1), if that is configured. */
+/** How and when the user has authenticated (RFC 9068 §2.2.1), if access tokens are configured to say so. */
 type AuthenticationClaims = {
   /** NumericDate: see `assuredAt`. */
   readonly auth_time: number;
@@ -48,11 +48,11 @@ const authenticationClaims = (authenticated: Authenticated): AuthenticationClaim
 
 export type ClaimedUser = PublicUser & Pick<User, 'attributes' | 'disabledAt'>;
 
-/** Whether the user exists and is not disabled. Every issue of tokens requires that; log-ins require more (`assertMayLogIn`). */
+/** Whether the user exists and is not disabled. Tokens are issued to no other user; a log-in requires more (`assertMayLogIn`). */
 export const mayHaveTokens = <Stored extends Pick<User, 'disabledAt'>>(user: Stored | null): user is Stored =>
   user !== null && user.disabledAt === null;
 
-/** @param lifetime in milliseconds. @param authenticated `null`: no claims about it. */
+/** @param lifetime in milliseconds. @param authenticated `null`: the token has no claims about the authentication. */
 export const accessClaims = (input: {
   user: ClaimedUser;
   tokenId: string;
@@ -81,7 +81,7 @@ export const refreshClaims = ({ userId, currentTokenId, rotatedAt, expiresAt }: 
   tokenType: 'refresh',
 });
 
-/** The states of a verified refresh token (`src/application/sessions/README.md`). Of several tokens in a request, the first state counts (ADR 0002). */
+/** The states of a verified refresh token, the best for the client first. If a request has several tokens, the best state counts (ADR 0002). */
 export const TOKEN_STATES = {
   recoverable: {
     when: 'it is newer than the current token: the database has lost rotations, by a fail-over or a restored backup',
@@ -124,7 +124,7 @@ type IssuedToken = {
   readonly rotation: number;
 };
 
-/** Milliseconds after its rotation in which a replayed token may be part of a race. */
+/** Milliseconds after the rotation of a token in which a replay of the token may be part of a race. */
 const longestWindow = (policy: ReplayPolicy): number =>
   Math.max(policy.jwtRefreshRaceWindow, policy.jwtRefreshReplayWindow);
 
@@ -137,9 +137,9 @@ export const continuesBurst = (token: IssuedToken, now: number, policy: ReplayPo
   now - latestIssue(token) <= longestWindow(policy);
 
 /**
- * The status of a verified token. A replay is judged by the time since its rotation, which the session knows exactly for the previous token and
- * the first token of the burst, and within limits for the others. No token is `raced` for longer than two windows and a second after it was
- * issued. For a session with a key, the proof of its device decides instead (ADR 0006).
+ * The status of a verified token. The status of a rotated token depends on the time since its rotation: the session knows that time for the previous
+ * token, and its limits for earlier ones. No token is `raced` for longer than two windows and a second after it was issued. For a session with a
+ * key, the proof of the key decides instead of the time (ADR 0006).
  */
 export const tokenStatus = (
   session: Session | null,
@@ -155,7 +155,7 @@ export const tokenStatus = (
   return statusByTime(session, token, now, policy);
 };
 
-/** Whether the store has lost the rotation that issued a token. A revert gives the session a number that no token has, so the time counts, too. */
+/** Whether the store has lost the rotation that issued a token. A revert gives the session a number that no token has, so it also compares times. */
 const isLost = (session: Session, token: IssuedToken): boolean =>
   token.rotation > session.rotation ||
   (session.previousTokenId === session.currentTokenId && earliestIssue(token) > session.rotatedAt);
@@ -168,22 +168,22 @@ const statusByTime = (session: Session, token: IssuedToken, now: number, policy:
   const replayWindow = hasPredecessor(session) ? policy.jwtRefreshReplayWindow : 0;
   if (token.claims.jti === session.currentTokenId)
     return age(session.rotatedAt) < replayWindow ? 'replayable' : 'current';
-  const rotated = rotationOf(session, token, longestWindow(policy));
-  if (rotated === null) return 'reused';
-  if (age(rotated.earliest) < replayWindow) return 'replayable';
-  return age(rotated.latest) <= longestWindow(policy) ? 'raced' : 'reused';
+  const rotationTime = rotationTimeOf(session, token, longestWindow(policy));
+  if (rotationTime === null) return 'reused';
+  if (age(rotationTime.earliest) < replayWindow) return 'replayable';
+  return age(rotationTime.latest) <= longestWindow(policy) ? 'raced' : 'reused';
 };
 
 /** The earliest and the latest time of a token's rotation; `null` if it is more than a window ago, or unknown. */
-const rotationOf = (session: Session, token: IssuedToken, window: number) => {
+const rotationTimeOf = (session: Session, token: IssuedToken, window: number) => {
   const { previousTokenId, rotatedAt, rotation, burstStartedAt, burstFirst } = session;
   if (token.claims.jti === previousTokenId) return { earliest: rotatedAt, latest: rotatedAt };
   const earliest = earliestIssue(token);
-  // The first token of a burst was rotated when it began, or before.
+  // The first token of a burst was rotated when the burst began, or before.
   if (token.rotation === burstFirst) return { earliest, latest: burstStartedAt };
-  // It was rotated before the first token of the burst was issued: more than a window before the burst began.
+  // The token was rotated before the first token of the burst was issued: more than a window before the burst began.
   if (token.rotation < burstFirst) return null;
-  // The session has not rotated such a token.
+  // The session has rotated no token with the current number or a greater one.
   if (token.rotation >= rotation) return null;
   return { earliest, latest: Math.min(rotatedAt, latestIssue(token) + window) };
 };

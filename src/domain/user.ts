@@ -10,7 +10,7 @@ export const isId = (text: string): boolean => ID_PATTERN.test(text);
 
 export const USERNAME_MIN_LENGTH = 3;
 export const USERNAME_MAX_LENGTH = 32;
-/** Excludes `@`, so that no username is an email address; and the form of an id, since operators name users by either. */
+/** Excludes `@`, so that no username is an email address; and the form of an id, since operators name a user by id or by username. */
 export const USERNAME_PATTERN = /^(?![0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$)[A-Za-z0-9._-]*$/;
 
 /** RFC 5321 §4.5.3.1.3: a path of 256 octets, less its two angle brackets. */
@@ -29,7 +29,7 @@ export const canonicalUsername = (username: string): string => username.toLowerC
 /** The form in which an email address is stored, compared and unique. */
 export const canonicalEmail = (email: string): string => typedName(email).toLowerCase();
 
-/** The same text for every spelling of an account name. Failed log-ins are counted by it. */
+/** A text that is the same for every spelling of an account name. Failed log-ins are counted by this text. */
 export const canonicalAccount = (account: string): string =>
   accountKind(account) === 'email' ? canonicalEmail(account) : canonicalUsername(account);
 
@@ -68,10 +68,10 @@ export type User = {
   readonly removedIdentities: readonly string[] | null;
 };
 
-/** What a rotation reads of a user. */
+/** The fields of a user that a rotation reads. */
 export type UserInTokens = Omit<User, 'locale' | 'importedFactors' | 'removedIdentities'>;
 
-/** A proven address stays proven: what its first proof ends is ended once in the life of an account. */
+/** The fields that a use case may change. `emailVerifiedAt` never becomes `null` again, so an account has only one first proof of its address. */
 export type ChangeableFields = Omit<ComparableFields, 'emailVerifiedAt'> &
   Pick<User, 'attributes' | 'removedIdentities'> & { readonly emailVerifiedAt: number };
 
@@ -80,10 +80,10 @@ export type ComparableFields = Pick<
   'username' | 'email' | 'emailVerifiedAt' | 'disabledAt' | 'secondFactorAt' | 'locale'
 >;
 
-/** Whether a user was imported from another system. A storage of an application may leave the column out. */
+/** Whether a user was imported from another system. The user store of an application may lack the field. */
 export const isImported = ({ importedFactors }: Pick<User, 'importedFactors'>) => (importedFactors ?? null) !== null;
 
-/** Whether an invitation to the address takes the account over: nobody has proven the address, so a stranger may have registered. */
+/** Whether a user who is invited to the address takes the account over: nobody has proven the address, so a stranger may have registered it. */
 export const isClaimable = (user: Pick<User, 'emailVerifiedAt' | 'disabledAt' | 'importedFactors'>): boolean =>
   user.emailVerifiedAt === null && user.disabledAt === null && !isImported(user);
 
@@ -117,21 +117,21 @@ export const publicUser = ({ id, username, email, createdAt, updatedAt }: Public
   updatedAt,
 });
 
-const NOT_ALLOWED = /[^a-z0-9._-]/g;
-/** The lengths of the random numbers. With a million users of one name, the longest number is free 99 times in 100. */
-const DIGITS = [2, 4, 6, 8] as const;
-/** Leaves room for the longest number, and is shorter than an id. */
+const NOT_IN_USERNAME = /[^a-z0-9._-]/g;
+/** The lengths of the random numbers. Even if a million users have one name, a random number of eight digits is free 99 times in 100. */
+const NUMBER_LENGTHS = [2, 4, 6, 8] as const;
+/** Leaves room for the longest number, and keeps the name shorter than an id. */
 const NAME_MAX_LENGTH = USERNAME_MAX_LENGTH - '-12345678'.length;
 
 /**
- * Five usernames for a user who has chosen none: the part of the address before the `@`, then the same with random numbers. Only the last one
- * shows nobody that the address has an account.
+ * Five usernames for a user who has chosen none: the part of the address before the `@`, then the same part with longer and longer random numbers.
+ * Nobody can guess the last username, and so learn from it that the address has an account.
  * @param random at least 8 characters of ASCII.
  */
 export const derivedUsernames = (email: string, random: string): readonly [string, ...string[]] => {
   const [local = ''] = canonicalEmail(email).split('@');
-  const letters = local.replace(NOT_ALLOWED, '').slice(0, NAME_MAX_LENGTH);
+  const letters = local.replace(NOT_IN_USERNAME, '').slice(0, NAME_MAX_LENGTH);
   const name = letters.length < USERNAME_MIN_LENGTH ? `user-${letters}`.replace(/-$/, '') : letters;
   const number = Array.from(random, (character) => character.charCodeAt(0) % 10).join('');
-  return [name, ...DIGITS.map((digits) => `${name}-${number.slice(0, digits)}`)];
+  return [name, ...NUMBER_LENGTHS.map((digits) => `${name}-${number.slice(0, digits)}`)];
 };

@@ -1,12 +1,11 @@
 /**
- * Which acts end which ways into an account (ADR 0010). The rule behind the table: the latest proof of the mailbox decides whose account it is. What
- * somebody else has added does not outlive that proof, and what an owner has removed comes back only by the owner.
+ * Which acts end which ways into an account (ADR 0010). The rule behind the table: the account belongs to the person who has proven the mailbox last. Ways
+ * in that somebody else has added end with that proof. A way in that the owner has removed comes back only if the owner adds it again.
  */
 
 /** What lets somebody into an account, now or later. Links have the names of their purposes. */
 export const WAYS_IN = [
   'password',
-  /** A session with its refresh tokens. */
   'session',
   /** The key that makes copies of a session's refresh token useless. It ends with the session. */
   'device-key',
@@ -15,14 +14,14 @@ export const WAYS_IN = [
   'app',
   'recovery-code',
   'identity',
-  /** The mark of an identity that its owner has removed, by which a log-in with it is refused. */
+  /** Marks an identity that the owner has removed, so that a log-in with it is refused. */
   'removed-identity',
   'password-reset',
   'handed-over',
   'email-verification',
   'not-me',
   'email-change',
-  /** Also reserves the former address. */
+  /** A link that restores the former address. It also reserves that address for the user. */
   'email-change-undo',
   'factors-undo',
   /** A code by mail that logs in. */
@@ -34,10 +33,11 @@ export const WAYS_IN = [
   'app-code',
   'begun-sign-in',
   'begun-link',
-  /** A sign-in that a browser keeps until its next log-in links it: the address has an account with another way in. */
+  /** A sign-in at a provider whose address has an account with another way in. The browser keeps it, and the next log-in links it. */
   'kept-identity',
   /** An invitation to the address of an account that nobody has proven. */
   'invitation',
+  /** An assertion of the former system, which opens a session here. */
   'adoption',
   /** A password that the former system verifies. */
   'former-password',
@@ -54,11 +54,11 @@ export const ACCOUNT_ACTS = [
   /** By the user, or by an operator who does not know that the new address is the user's. */
   'email-change-requested',
   'email-changed',
-  /** By the former address. */
+  /** By the link in the mail to the former address. */
   'email-change-undone',
   /** "It was not me": a link in a mail about a device or a way in. */
   'factors-undone',
-  /** The owner or an operator has removed this one. */
+  /** The owner or an operator has removed this way in. */
   'way-removed',
   'all-ended',
   'disabled',
@@ -74,7 +74,7 @@ export type AccountAct = (typeof ACCOUNT_ACTS)[number];
  * - `stays`: it stays as before
  * - `named`: it stays, and the mail about the act names it
  * - `ends`: it ends
- * - `mine`: it ends, unless whoever acts has shown it: the session of the request, or a password that was presented
+ * - `mine`: it ends, unless the acting request itself uses it: its session, or its password
  * - `since`: it ends, unless it is older than what is undone (`Link.keeps`), was imported, or is a link to a former address or about an earlier change
  * - `block`: as `since`, and it is refused until the owner adds it in a session
  * - `waits`: it is refused while the account is disabled

@@ -14,9 +14,9 @@ export type Webhook = {
   readonly url: string;
   /** `null`: all, including those of later versions. */
   readonly types: readonly WebhookType[] | null;
-  /** The keys are derived from it. Each rotation raises it. */
+  /** The number from which the keys are derived. Each rotation raises it. */
   readonly keyNumber: number;
-  /** `whpk_…` of the current key. An instance with another key leaves the webhook to others. */
+  /** The current public key, in the form `whpk_…`. An instance that derives another key does not send to the webhook. */
   readonly publicKey: string;
   /** Whether requests are signed with a shared secret as well. */
   readonly hasSecret: boolean;
@@ -48,7 +48,7 @@ export const isSubscribed = ({ types, disabledAt }: Webhook, type: WebhookType):
 
 /** Each webhook costs a row for each event, and sockets. */
 export const MOST_WEBHOOKS = 20;
-/** The most deliveries of one webhook, with those that were given up. With more, it is disabled unless it takes some; with twice as many, in any case. */
+/** The most deliveries of one webhook, with those that were given up. With as many, it is disabled if it accepts none; with twice as many, in any case. */
 export const MOST_DELIVERIES = 100_000;
 
 const SECOND = 1_000;
@@ -74,7 +74,7 @@ export const webhookRetryDelay = (
   return Math.max(Math.round(delay * (1 + random / 10)), Math.min(retryAfter, LONGEST_RETRY_AFTER));
 };
 
-/** The content of a request: ids without personal data, since receivers keep it. */
+/** The content of a request to a webhook: ids without personal data, since receivers may store it. */
 export type WebhookMessage = {
   /** The same in all retries. */
   readonly id: string;

@@ -1,23 +1,23 @@
-export type Closing = ReturnType<typeof closing>;
+export type OpenedParts = ReturnType<typeof openedParts>;
 
-/** Calls `open`, which adds what it opens. If it fails, what it has opened is closed. */
-export const closingOnFailure = async <Result>(open: (opened: Closing) => Promise<Result>): Promise<Result> => {
-  const opened = closing();
+/** Calls `open`, which adds to `opened` how to close each part that it opens. If `open` fails, these parts are closed. */
+export const closingOnFailure = async <Result>(open: (opened: OpenedParts) => Promise<Result>): Promise<Result> => {
+  const opened = openedParts();
   try {
     return await open(opened);
   } catch (error) {
-    // Why it did not open matters more than an error of closing.
+    // An error of closing is ignored, since the error of `open` matters more.
     await opened.closeAll().catch(() => undefined);
     throw error;
   }
 };
 
-/** What was opened. It is closed in the opposite order. */
-export const closing = () => {
+/** A list of opened parts, which are closed in the opposite order. */
+export const openedParts = () => {
   const open: (() => unknown)[] = [];
   return {
     add: (close: () => unknown): void => void open.push(close),
-    /** Closes every part once, even if one of them fails. @throws the first error */
+    /** Closes every part once, even if closing one of them fails. @throws the first error */
     closeAll: async (): Promise<void> => {
       const errors: unknown[] = [];
       for (let close = open.pop(); close !== undefined; close = open.pop()) {

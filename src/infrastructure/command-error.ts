@@ -2,13 +2,13 @@ import { reasonOf, systemReason } from '../adapters/log/redact-error.ts';
 import { AppError } from '../domain/errors/app-error.ts';
 import { ConfigError } from './config.ts';
 
-/** An exit status: 0 done, 1 failed, 2 invalid arguments or configuration. The help of a command says what 3 means. */
+/** The exit status of a command: 0 done, 1 failed, 2 invalid arguments or configuration. The help of a command says what 3 means. */
 export type Status = 0 | 1 | 2 | 3;
 
-/** A command throws it when it has changed nothing. */
+/** An error that a command throws before it has changed anything. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
-  /** Programs read it. It stays the same in later versions. */
+  /** A code for programs, which stays the same in later versions. */
   readonly code: string;
   readonly status: Status;
 
@@ -24,7 +24,7 @@ export const fileExists = (path: string): CommandError =>
 
 export const invalidArguments = (message: string): CommandError => new CommandError('arguments', message, 2);
 
-/** How databases report a missing table or column: PostgreSQL by SQLSTATE, MariaDB and MySQL by name, SQLite in words. */
+/** Matches the reports of a missing table or column: SQLSTATEs of PostgreSQL, names of MariaDB and MySQL, and texts of SQLite. */
 const MISSING_TABLE = /\b42(?:P01|703)\b|ER_(?:NO_SUCH_TABLE|BAD_FIELD_ERROR)|no such (?:table|column)/;
 const NO_TABLES = 'The database has no tables of this version. Start the service once, or run `npx tandem migrate`.';
 
@@ -38,7 +38,7 @@ export const failureOf = (error: unknown, failed: Status = 1): Pick<CommandError
 
 const messageOf = (error: unknown): string => {
   if (error instanceof AppError) return [error.message, error.reason].filter(Boolean).join(' ');
-  // A message of PostgreSQL may quote stored values.
+  // The message of PostgreSQL, whose errors have a `severity`, is left out: it may quote stored values.
   return error instanceof Error && 'severity' in error
     ? `The database failed: ${reasonOf(error)}.`
     : systemReason(error);

@@ -1,20 +1,20 @@
 // @ts-check
 import { lstatSync, mkdirSync } from 'node:fs';
-// As a default import, since Node.js 20, which main.js refuses, does not export `enableCompileCache`.
+// `module` is a default import, since Node.js 20 does not export `enableCompileCache`, and has to load this file before `main.js` can refuse it.
 import module from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const HERE = fileURLToPath(import.meta.url);
-/** The `node_modules` in which this package is installed, or that of the checkout. */
+/** The `node_modules` in which this package is installed, or in a checkout, the `node_modules` of the project. */
 const MODULES =
   /^.*[\\/]node_modules(?=[\\/])/.exec(HERE)?.[0] ?? fileURLToPath(new URL('../../node_modules', import.meta.url));
 const ROOT_UID = 0;
 const GROUP_AND_OTHERS_WRITE = 0o022;
 
 /**
- * Makes Node keep the compiled code of everything that is imported from now on, next to the installed packages (ADR 0021).
- * NODE_COMPILE_CACHE and NODE_DISABLE_COMPILE_CACHE take precedence. Does nothing without a safe directory.
+ * Makes Node.js store the compiled code of all modules that are loaded from now on, next to the installed packages (ADR 0021).
+ * NODE_COMPILE_CACHE and NODE_DISABLE_COMPILE_CACHE take precedence. Does nothing if there is no safe directory.
  */
 export const useCompileCache = (modules = MODULES) => {
   const directory = safeDirectory(modules);
@@ -22,9 +22,9 @@ export const useCompileCache = (modules = MODULES) => {
 };
 
 /**
- * A directory that no other user can write to, since Node executes what it finds there.
+ * The directory of the cache, if no other user can write to it: Node.js executes the code that it finds there.
  * @param {string} modules
- * @returns {string | null} `null` when there is none.
+ * @returns {string | null}
  */
 const safeDirectory = (modules) => {
   const directory = join(modules, '.cache', 'tandem', 'compile');
@@ -38,13 +38,13 @@ const safeDirectory = (modules) => {
 };
 
 /**
- * Whether the path belongs to this user: a cache that another user makes would keep the owner of the packages from making one.
+ * Whether the path belongs to this user. If another user made the cache, the owner of the packages could not use it.
  * @param {string} path
  */
 const isOwn = (path) => process.geteuid === undefined || lstatSync(path).uid === process.geteuid();
 
 /**
- * A directory, not a link, that only this user or root can write to. Windows has no such permissions.
+ * Whether the path is a directory, not a symbolic link, to which only this user or root can write. Windows has no modes of files.
  * @param {string} path
  */
 const isSafe = (path) => {

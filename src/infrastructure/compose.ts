@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { systemClock } from '../adapters/clock/system.ts';
-import { sealedBy } from '../adapters/crypto/secrets.ts';
+import { encryptionFromSecret } from '../adapters/crypto/secrets.ts';
 import { createApp } from '../adapters/http/app.ts';
 import { repeatedRequests } from '../adapters/http/forms/repeated-requests.ts';
 import type { HttpDeps } from '../adapters/http/http-deps.ts';
@@ -19,8 +19,8 @@ import { authenticateRequest } from '../application/sessions/current-user.ts';
 import { listEnded } from '../application/storage/events.ts';
 import type { Stores } from '../application/storage/records.ts';
 import { endedList, listedSince, MOST_LISTED } from '../domain/ended-session.ts';
-import type { Notice } from '../domain/event-table.ts';
-import { type Closing, closingOnFailure } from './closing.ts';
+import type { NoticeGroup } from '../domain/event-table.ts';
+import { closingOnFailure, type OpenedParts } from './closing.ts';
 import { openHooks } from './compose/hooks.ts';
 import { openLimits } from './compose/limits.ts';
 import { userFailures } from './compose/pages.ts';
@@ -35,7 +35,7 @@ import { createWakeUpSignal } from './delivery-loop.ts';
 import { openTemplates } from './template-files.ts';
 import { REVISION, VERSION } from './version.ts';
 
-/** Without what `serve` does itself, and with replacements for what goes over the network: Redis, webhooks and providers. */
+/** The overrides of `serve`, without those that it handles itself, and with replacements for Redis, the sending of webhooks, and providers. */
 type ServiceOverrides = Omit<Overrides, 'close' | 'stopsAtSignals'> & {
   readonly counts?: Counts;
   readonly senderFor?: SenderFor;
@@ -44,14 +44,14 @@ type ServiceOverrides = Omit<Overrides, 'close' | 'stopsAtSignals'> & {
 
 export type RunningService = Awaited<ReturnType<typeof compose>>;
 
-/** Builds the service, in production and in tests. If that fails, it closes what it opened. */
+/** Builds the service, in production and in tests. If that fails, it closes the parts that it has opened. */
 export const compose = (config: Config, logger: Logger, overrides: ServiceOverrides = {}) =>
   closingOnFailure((opened) => build(config, logger, overrides, opened));
 
-const openParts = async (config: Config, logger: Logger, overrides: ServiceOverrides, opened: Closing) => {
+const openParts = async (config: Config, logger: Logger, overrides: ServiceOverrides, opened: OpenedParts) => {
   const { mails: templates, pages: pageFiles, locales: mailLocales } = await openTemplates(config);
   const built = { version: VERSION, revision: REVISION };
-  // Imported only if it is on: its library is slow to load.
+  // Loaded only if metrics are on, since their library is slow to load.
   const metrics = config.metrics && (await import('../adapters/metrics/prometheus.ts')).prometheusMetrics(built);
   if (metrics !== null) opened.add(onDatabaseFailure(metrics.observeDatabaseFailure));
   opened.add(await openTracing(config.tracing, logger, metrics?.observeLostSpans));
@@ -86,7 +86,7 @@ const openParts = async (config: Config, logger: Logger, overrides: ServiceOverr
   };
 };
 
-const build = async (config: Config, logger: Logger, overrides: ServiceOverrides, opened: Closing) => {
+const build = async (config: Config, logger: Logger, overrides: ServiceOverrides, opened: OpenedParts) => {
   const parts = await openParts(config, logger, overrides, opened);
   const { database, limits, ports, keySet, hooks, pageFiles, metrics, report, endedFeed, mail, webhooks } = parts;
   const { mailLocales, hashing } = parts;
@@ -106,7 +106,7 @@ const build = async (config: Config, logger: Logger, overrides: ServiceOverrides
     providers: overrides.providers ?? (await openProviders(config)),
   };
   const hasAccountPages = ports.mailer !== null && config.ownAccountPages;
-  const answerOnce = repeatedRequests(limits.counts, sealedBy, ports.secrets.random);
+  const answerOnce = repeatedRequests(limits.counts, encryptionFromSecret, ports.secrets.random);
   const { routes, visitorToken } = declareRoutes(deps, config, {
     answerOnce,
     checks,
@@ -137,7 +137,6 @@ const build = async (config: Config, logger: Logger, overrides: ServiceOverrides
     onRequest: metrics?.observeRequest,
     onUnreadable: metrics?.observeUnreadable,
   };
-  // Imported only if there is one.
   const backOffice =
     config.admin &&
     (await (await import('./compose/back-office.ts')).openBackOffice(config.admin, { ...settings, ...deps }, httpDeps));
@@ -162,7 +161,7 @@ const build = async (config: Config, logger: Logger, overrides: ServiceOverrides
   return { http, routes, backOffice, ports, deps, metrics, mail, webhooks, announceStop, close: opened.closeAll };
 };
 
-/** The feed of ended sessions. `null`: the caller's signer of tokens cannot sign it. */
+/** The feed of ended sessions; `null` if the signer of tokens, which callers can replace, cannot sign it. */
 const openEndedFeed = ({ records, tokens, clock }: Ports, { jwtAccessExpiresIn }: Config): EndedFeed | null => {
   const sign = tokens.signEnded?.bind(tokens);
   if (sign === undefined) return null;
@@ -184,13 +183,13 @@ const forOwnRoutes = (ports: Ports): ServiceWith<OwnTables> => {
   };
 };
 
-/** The settings for use cases and HTTP: all but keys and URLs with passwords. */
+/** The settings for use cases and HTTP: all except keys, and URLs that may have passwords. */
 const withoutSecrets = ({ keys, factorKeys, hookPrivateKey, hookBeforeRegister, admin, ...config }: Config) => {
   const { verifyPasswords, mail, redisUrl, database, providers, ...settings } = config;
   return settings;
 };
 
-/** The origins of the service, where its own pages, or browsers that hold a key, send it requests with an Origin. */
+/** The service's own origins, if its pages, or browsers that keep the key of a session, send requests with the header Origin. */
 const pageOriginsOf = (config: Config, hasAccountPages: boolean): readonly string[] => {
   const sends =
     config.console ||
@@ -201,7 +200,7 @@ const pageOriginsOf = (config: Config, hasAccountPages: boolean): readonly strin
   return sends ? config.ownOrigins : [];
 };
 
-/** @throws Error when users need mail that is not sent, or second factors are required that nobody can add. */
+/** @throws Error if users need mail that the service does not send, or require second factors that the service cannot store */
 const policiesFor = (config: Config, { mailer, secrets }: Ports) => {
   const { emailVerification, secondFactor } = config;
   if (mailer === null && config.loginByCode)
@@ -213,7 +212,7 @@ const policiesFor = (config: Config, { mailer, secrets }: Ports) => {
   if (secrets.factors === null && secondFactor === 'required')
     throw new Error('SECOND_FACTOR: must not be required without FACTOR_KEYS: ports.secrets.factors is null');
   return {
-    mailNotices: mailer === null ? new Set<Notice>() : config.mailNotices,
+    mailNotices: mailer === null ? new Set<NoticeGroup>() : config.mailNotices,
     emailVerification: mailer === null ? ('off' as const) : emailVerification,
   };
 };

@@ -6,17 +6,16 @@ import * as variables from './config/variables.ts';
 import { databaseWarnings, WARNINGS } from './config/warnings.ts';
 
 export type Config = Readonly<ReturnType<typeof settingsOf>> & {
-  /** The identity providers at which users may log in. */
   readonly providers: readonly ProviderSettings[];
-  /** Settings that are allowed, but risky or probably a mistake: one line each. */
+  /** A line for each setting that is allowed, but risky or probably a mistake. */
   readonly warnings: readonly string[];
-  /** All variables as the back office shows them. A `value` of `null` is a secret. */
+  /** All variables, as the back office shows them. The `value` of a secret is `null`. */
   readonly shownSettings: ReturnType<typeof variables.shownSettings>;
-  /** The same about the database. A service with a storage of its caller does not log them. */
+  /** Like `warnings`, about the database. They are not logged if the caller has a storage of its own. */
   readonly databaseWarnings: readonly string[];
 };
 
-/** Has all problems, a line each, with the name of the variable and never its value. */
+/** Has a line for each problem, with the name of the variable, and never its value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
@@ -42,7 +41,7 @@ export const parseConfig = (env: variables.Env): Config => {
 
 export type ReadConfig = ReturnType<typeof readConfig>;
 
-/** Parses an environment as far as it is valid. Reads the files that `<name>_FILE` names. */
+/** Parses an environment, including the files that `<name>_FILE` names. Never throws: problems are returned beside the valid settings. */
 export const readConfig = (given: variables.Env) => {
   const { env, problems } = variables.readEnvironment(given);
   const { values: valid, invalid } = variables.readVariables(env);
@@ -52,31 +51,31 @@ export const readConfig = (given: variables.Env) => {
     'OIDC_PROVIDERS' in valid
       ? readProviders(env, values.OIDC_PROVIDERS ?? [], isProduction(values))
       : { providers: [], problems: [] };
-  /** The variables in `invalidNames` have their defaults here. */
+  /** Settings of the variables in `invalidNames` have their defaults. */
   const config: Config = {
     ...settingsOf(values),
     providers: ofProviders.providers,
-    warnings: [...applying(WARNINGS, valid), ...variables.unknownVariables(env)],
+    warnings: [...applicableRules(WARNINGS, valid), ...variables.unknownVariables(env)],
     shownSettings: variables.shownSettings(env),
-    databaseWarnings: applying(databaseWarnings(env), valid),
+    databaseWarnings: applicableRules(databaseWarnings(env), valid),
   };
   return {
     config,
-    problems: [...problems, ...invalid, ...ofProviders.problems, ...applying(REFUSALS, valid)],
+    problems: [...problems, ...invalid, ...ofProviders.problems, ...applicableRules(REFUSALS, valid)],
     invalidNames: new Set<variables.VariableName>(variables.VARIABLE_NAMES.filter((name) => !(name in valid))),
   };
 };
 
 class InvalidVariable extends Error {}
 
-/** The texts of the rules that apply. A rule that reads an invalid variable does not apply: that variable is reported already. */
-const applying = (rules: Rules, valid: Partial<variables.Values>): string[] => {
+/** The texts of the rules that apply. A rule that reads an invalid variable does not apply, since that variable is reported anyway. */
+const applicableRules = (rules: Rules, valid: Partial<variables.Values>): string[] => {
   const values = new Proxy(valid, {
     get: (all, name) => {
       if (name in all) return Reflect.get(all, name);
       throw new InvalidVariable();
     },
-    // The proxy returns each variable or throws.
+    // The cast: the proxy returns the value of a variable, or throws.
   }) as variables.Values;
   return Object.keys(rules).filter((text) => {
     try {

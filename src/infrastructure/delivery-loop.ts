@@ -7,18 +7,18 @@ import type { Clock } from '../application/ports/clock-and-ids.ts';
 
 export type WakeUpSignal = ReturnType<typeof createWakeUpSignal>;
 
-/** Wakes a loop when there is something to send. */
+/** Wakes a delivery loop when messages or events were stored to be sent. */
 export const createWakeUpSignal = () => {
   let [isSignalled, isSignalledForAll] = [false, false];
   let resume = (): void => undefined;
   return {
-    /** @param isForAll whether to poll at once, so that messages which wait for a poll are sent as well. */
+    /** @param isForAll whether the loop polls at once, so that messages that wait for the next poll are sent as well */
     wake(isForAll = false): void {
       isSignalled = true;
       isSignalledForAll ||= isForAll;
       resume();
     },
-    /** Waits for a signal, at most so many milliseconds, unless there was one since the last wait. One caller may wait. @returns `isForAll` */
+    /** Waits up to `longest` ms for a call of `wake`, or not at all if there was one since the last wait. One caller may wait. @returns `isForAll` */
     async wait(longest: number): Promise<boolean> {
       if (!isSignalled) {
         const resumed = Promise.withResolvers<void>();
@@ -35,35 +35,33 @@ export const createWakeUpSignal = () => {
 };
 
 /**
- * The longest time between two polls, in milliseconds. The time is random, and most wake-ups do not change it, so that nobody can choose when a
- * request for mail is answered.
+ * The longest time between two polls, in milliseconds. The time is random, and most calls of `wake` do not change it, so that nobody who asks for mail
+ * can choose the time of a poll.
  */
 const POLL_INTERVAL = 5_000;
-/** Milliseconds for attempts in progress when the service stops, and again for attempts that were aborted then. */
+/** Milliseconds that the service waits when it stops: for attempts in progress, and after aborting them once more. */
 const GRACE = 5_000;
 
 type DeliveryDeps = {
-  /** Begins at most `room` attempts, which never reject. @param lastPolledAt epoch milliseconds @throws Error when the store cannot be read */
+  /** Begins at most `room` attempts, whose promises never reject. @param lastPolledAt epoch milliseconds. @throws Error if the store cannot be read */
   readonly send: (room: number, lastPolledAt: number) => Promise<readonly Promise<void>[]>;
-  /** How many attempts run at the same time at most. */
   readonly concurrency: number;
   /** The name of the store in the log. */
   readonly store: string;
   readonly wakeUp: WakeUpSignal;
-  /** Makes attempts in progress fail. */
-  readonly abandon: () => void;
+  readonly abortAttempts: () => void;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
-  /** Called when nothing is due. Never rejects. */
+  /** Called when no message or event is due. Never rejects. */
   readonly onIdle?: (() => Promise<void>) | undefined;
 };
 
 /** Milliseconds. */
 export type DeliveryTimes = { readonly pollInterval?: number; readonly grace?: number };
 
-/** Sends what is stored until `signal` is aborted. A slow attempt holds up no other. */
+/** Sends stored messages or events until `signal` is aborted. A slow attempt does not delay others. */
 export const deliver = async (
-  { send, concurrency, store, wakeUp, abandon, clock, logger, onIdle }: DeliveryDeps,
+  { send, concurrency, store, wakeUp, abortAttempts: abandon, clock, logger, onIdle }: DeliveryDeps,
   signal: AbortSignal,
   { pollInterval = POLL_INTERVAL, grace = GRACE }: DeliveryTimes = {},
 ): Promise<void> => {
@@ -73,8 +71,8 @@ export const deliver = async (
     unavailable: `${store} could not be read`,
     available: `${store} can be read again`,
   });
-  /** @returns how many attempts have begun. */
-  const begin = async (): Promise<number> => {
+  /** Begins as many attempts as `concurrency` allows. @returns how many have begun */
+  const beginAttempts = async (): Promise<number> => {
     const room = concurrency - inProgress.size;
     try {
       const attempts = room === 0 ? [] : await send(room, polls.last());
@@ -94,9 +92,9 @@ export const deliver = async (
   };
   signal.addEventListener('abort', () => wakeUp.wake(), { once: true });
   while (!signal.aborted) {
-    const begun = await begin();
-    if (begun > 0 && inProgress.size < concurrency) continue;
-    if (begun === 0) await onIdle?.();
+    const started = await beginAttempts();
+    if (started > 0 && inProgress.size < concurrency) continue;
+    if (started === 0) await onIdle?.();
     if (await wakeUp.wait(polls.untilNext())) polls.pollNow();
   }
   const ended = Promise.all(inProgress);
@@ -106,10 +104,10 @@ export const deliver = async (
   await Promise.race([ended, pause(grace, undefined, { ref: false })]);
 };
 
-/** Milliseconds between two counts of what waits: a count reads up to a thousand rows, and each event may wake the loop. */
+/** The least milliseconds between two counts: a count reads up to a thousand rows, and each event may wake the loop. */
 const COUNT_INTERVAL = 1_000;
 
-/** Counts for the metrics what waits to be sent. @param read `since`: epoch milliseconds, or `null` when nothing waits */
+/** Counts the waiting messages or events for metrics. @param read `since`: epoch milliseconds of the oldest one; `null` if there is none */
 export const countOfWaiting = (
   read: () => Promise<{ readonly count: number; readonly since: number | null }>,
   clock: Clock,
@@ -117,7 +115,7 @@ export const countOfWaiting = (
   let last: Awaited<ReturnType<typeof read>> = { count: 0, since: null };
   let nextAt = 0;
   return {
-    /** Counts anew, if the last count is old. While the database fails, the last values stay. */
+    /** Counts again if the last count is older than `COUNT_INTERVAL`. While the database fails, the last values stay. */
     update: async (): Promise<void> => {
       if (monotonicTime() < nextAt) return;
       nextAt = monotonicTime() + COUNT_INTERVAL;
@@ -134,7 +132,7 @@ const randomPolls = (clock: Clock, interval: number) => {
   let [last, next] = [clock.now(), monotonicTime()];
   const untilNext = () => Math.max(0, next - monotonicTime());
   return {
-    /** The time of the last poll, in epoch milliseconds. Begins the next one if it is due. */
+    /** The time of the last poll, in epoch milliseconds. If the next poll is due, that begins now. */
     last(): number {
       if (untilNext() > 0) return last;
       last = clock.now();
@@ -142,7 +140,6 @@ const randomPolls = (clock: Clock, interval: number) => {
       return last;
     },
     untilNext,
-    /** Makes the next poll due. */
     pollNow(): void {
       next = monotonicTime();
     },

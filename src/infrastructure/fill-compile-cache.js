@@ -13,7 +13,7 @@ const MODULES = [
   '@mikro-orm/postgresql',
 ];
 
-// `npm ci` and the build of the image run this, so that the first start finds compiled code (ADR 0021). Node.js before 22.18 cannot; main.js reports it.
+// `npm ci` and the build of the image run this file, so that the first start finds compiled code (ADR 0021). main.js reports a Node.js before 22.18.
 if (process.features.typescript) {
   useCompileCache();
   resolveByName();

@@ -2,15 +2,15 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
- * Turns off an optimization of V8: code whose objects have lived long allocates in the old generation from then on. A start teaches V8 that of the
- * arrays of listeners, so each response would keep its request from being collected early: half of what is allocated (docs/capacity.md).
+ * Turns off an optimization of V8: a place in the code whose objects lived long allocates new ones in the old generation. During a start, arrays of event
+ * listeners live long. Afterwards, those of each response would keep its request in memory: half of all allocated memory (docs/capacity.md).
  */
 export const turnOffPretenuring = (): void => setFlagsFromString('--no-allocation-site-pretenuring');
 
-/** Milliseconds. The first requests are answered by then. */
+/** Milliseconds, so that the collection delays none of the first requests. */
 const AFTER_START = 1_000;
 
-/** Frees the 14 MiB that only the start needed, in about 70 ms. V8 frees memory when it collects, which an idle process never does (ADR 0021). */
+/** Collects the 14 MiB of garbage of the start, which blocks for about 70 ms. Otherwise, an idle process would never collect it (ADR 0021). */
 export const releaseMemoryOfStart = (): void => {
   setTimeout(() => {
     setFlagsFromString('--expose-gc');

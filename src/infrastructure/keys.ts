@@ -7,69 +7,69 @@ import { publicHookKey } from '../adapters/hooks/signing.ts';
 import { systemReason } from '../adapters/log/redact-error.ts';
 import { hookKeyOf, pairOf, secretKey, shareKey } from './config/keys.ts';
 import type { Config } from './config.ts';
-import { keepPrivate } from './private-data.ts';
+import { restrictDirectory } from './private-data.ts';
 
 export type KeyFile<Key> = {
-  /** Its path below DATA_DIR. */
+  /** The path of the file below DATA_DIR. */
   readonly file: string;
-  /** @returns `null` for a text that is no such key */
+  /** Reads the key in a text. @returns `null` if there is none */
   readonly parse: (text: string) => Key | null;
   readonly make: () => string;
-  /** What the file has, as the end of the sentence "This is not …". */
-  readonly is: string;
+  /** The name of the content, as the end of the sentence "This is not …". */
+  readonly description: string;
   readonly advice: string;
 };
 
-const PAIR: Omit<KeyFile<KeyPair>, 'file'> = {
+const PAIR_FILE: Omit<KeyFile<KeyPair>, 'file'> = {
   parse: pairOf,
   make: () => privatePem(newPair().privateKey),
-  is: 'a private key on P-256',
+  description: 'a private key on P-256',
   advice:
     'Restore it from a backup, or remove it: the next start makes a new one, and its tokens are no longer accepted.',
 };
 
 export const KEY_FILES = {
-  access: { ...PAIR, file: join('keys', 'access.pem') },
-  refresh: { ...PAIR, file: join('keys', 'refresh.pem') },
+  access: { ...PAIR_FILE, file: join('keys', 'access.pem') },
+  refresh: { ...PAIR_FILE, file: join('keys', 'refresh.pem') },
   factors: {
     file: join('keys', 'factors.key'),
     parse: (text: string) => secretKey(text.trimEnd()),
     make: () => `${newFactorKey()}\n`,
-    is: 'a key of 32 bytes in base64url',
+    description: 'a key of 32 bytes in base64url',
     advice:
       'Restore it from a backup. If you remove it, the next start makes a new one, and the authenticator apps of all users are lost.',
   },
   hooks: {
     file: join('keys', 'hooks.pem'),
     parse: hookKeyOf,
-    // The public key follows, for people.
+    // The public key follows the private one, so that people can copy it.
     make: () => {
       const key = newHookKey();
       return `${privatePem(key)}${publicHookKey(key)}\n`;
     },
-    is: 'an Ed25519 private key',
+    description: 'an Ed25519 private key',
     advice: 'Remove it to create a new one.',
   },
 };
 export const ALL_KEY_FILES: readonly KeyFile<unknown>[] = Object.values(KEY_FILES);
 
 /**
- * The key pairs for development and tests, created once in `dataDir` and readable by their owner only. Processes that start at
- * the same time use the same pairs.
- * @throws Error that names DATA_DIR, the file in it and the system's reason.
+ * The key pairs in `dataDir`, for development and tests. Missing ones are created, readable only by their owner. Processes that start at the same time
+ * use the same pairs.
+ * @throws Error that names DATA_DIR, the file in it and the system's reason
  */
 export const loadOrCreateKeys = async (dataDir: string): Promise<TokenKeys> => {
   const access = await loadOrCreate(dataDir, KEY_FILES.access);
   const refresh = await loadOrCreate(dataDir, KEY_FILES.refresh);
   if (shareKey(access, refresh))
-    throw unusable(`${KEY_FILES.refresh.file} has the same key as ${KEY_FILES.access.file}`);
+    throw unusableKeys(`${KEY_FILES.refresh.file} has the same key as ${KEY_FILES.access.file}`);
   return { access, refresh };
 };
 
 type FactorKeySettings = Pick<Config, 'factorKeys' | 'nodeEnv' | 'dataDir'>;
 
 /**
- * The keys that encrypt the secrets of factors: those of the environment, or outside production one that is made as the key pairs are.
+ * The keys that encrypt the secrets of factors: those in the environment, or outside production one in `dataDir`, which is created if it is missing.
  * @throws Error as `loadOrCreateKeys`
  */
 export const openFactorKeys = async ({ factorKeys, nodeEnv, dataDir }: FactorKeySettings) =>
@@ -80,7 +80,7 @@ export const openFactorKeys = async ({ factorKeys, nodeEnv, dataDir }: FactorKey
 type HookKeySettings = Pick<Config, 'hookPrivateKey' | 'dataDir'>;
 
 /**
- * The key that signs calls of hooks: that of the environment, or one that is made as the key pairs are, even in production.
+ * The key that signs requests of hooks: the one in the environment, or also in production one in `dataDir`, which is created if it is missing.
  * @throws Error as `loadOrCreateKeys`
  */
 export const loadOrCreateHookKey = async ({ hookPrivateKey, dataDir }: HookKeySettings): Promise<KeyObject> =>
@@ -89,20 +89,20 @@ export const loadOrCreateHookKey = async ({ hookPrivateKey, dataDir }: HookKeySe
 export const existingHookKey = async ({ hookPrivateKey, dataDir }: HookKeySettings): Promise<KeyObject | null> =>
   hookPrivateKey ?? hookKeyOf((await readIfAny(join(dataDir, KEY_FILES.hooks.file))) ?? '');
 
-const unusable = (problem: string): Error => new Error(`The keys in DATA_DIR cannot be used: ${problem}`);
+const unusableKeys = (problem: string): Error => new Error(`The keys in DATA_DIR cannot be used: ${problem}`);
 
-const loadOrCreate = async <Key>(dataDir: string, { file, parse, make, is, advice }: KeyFile<Key>) => {
+const loadOrCreate = async <Key>(dataDir: string, { file, parse, make, description: is, advice }: KeyFile<Key>) => {
   try {
-    keepPrivate(dataDir, 'keys');
+    restrictDirectory(dataDir, 'keys');
   } catch (error) {
-    throw unusable(systemReason(error));
+    throw unusableKeys(systemReason(error));
   }
   const key = parse(
     await readOrCreate(join(dataDir, file), make).catch((error) => {
-      throw unusable(`${file}: ${systemReason(error)}`);
+      throw unusableKeys(`${file}: ${systemReason(error)}`);
     }),
   );
-  if (key === null) throw unusable(`${file} is not ${is}. ${advice}`);
+  if (key === null) throw unusableKeys(`${file} is not ${is}. ${advice}`);
   return key;
 };
 
@@ -119,7 +119,7 @@ export const readIfAny = (path: string): Promise<string | null> =>
     throw error;
   });
 
-/** Writes a file, unless it exists. It writes a draft and links it, which is atomic and replaces nothing. */
+/** Writes a file unless it exists: writes a draft, and links it to the path, which is atomic and never replaces a file. */
 export const createOnce = async (path: string, text: string): Promise<void> => {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${randomSecrets.random()}.tmp`;
@@ -142,16 +142,16 @@ export const newHookKey = (): KeyObject => generateKeyPairSync('ed25519').privat
 
 export const newFactorKey = randomSecrets.random;
 
-/** A secret of 256 random bits and its SHA-256, for a server that renders pages. */
+/** An id, a secret of 256 random bits, and its SHA-256, for a server that renders pages. */
 export const newPageServer = () => {
   const { random, hashOf } = randomSecrets;
   const secret = random();
   return { id: `pages-${random().slice(0, 8)}`, secret, secretHash: hashOf(secret) };
 };
 
-/** PKCS#8 (RFC 5958). */
+/** Writes a private key in PEM, as PKCS #8 (RFC 5958). */
 export const privatePem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString();
 
-/** SubjectPublicKeyInfo (RFC 5280 §4.1), one block for each key. */
+/** Writes public keys in PEM, each as a block of SubjectPublicKeyInfo (RFC 5280 §4.1). */
 export const publicPem = (keys: readonly KeyObject[]): string =>
   keys.map((key) => key.export({ type: 'spki', format: 'pem' }).toString()).join('');

@@ -3,7 +3,7 @@
 import { useCompileCache } from './compile-cache.js';
 import { resolveByName } from './module-resolution.js';
 
-// These three modules are JavaScript: they run before the cache is on, and to strip types Node would load a compiler at each start.
+// This file and its imports are JavaScript: they run before the compile cache is on, where Node.js would load a compiler at each start to strip types.
 if (!process.features.typescript) {
   process.stderr.write(
     `Tandem needs Node.js 22.18 or later. This is ${process.version}. For one project: npm install --save-dev node@26\n`,
@@ -12,6 +12,6 @@ if (!process.features.typescript) {
 }
 useCompileCache();
 resolveByName();
-// Everything else is imported after the cache is on.
+// All other modules are imported after the compile cache is on.
 const { runCommand } = await import('./commands/run.ts');
 await runCommand(process.argv.slice(2), process.env);

@@ -3,28 +3,36 @@ import { keepReading, serverClock } from '../adapters/clock/server.ts';
 import { systemClock } from '../adapters/clock/system.ts';
 import type { Check } from '../adapters/http/request/settings.ts';
 import type { Readings } from '../adapters/metrics/prometheus.ts';
-import { type Opening, openDatabase } from '../adapters/mikro-orm/open-database.ts';
+import { type OpenOptions, openDatabase } from '../adapters/mikro-orm/open-database.ts';
 import type { DatabaseOptions } from '../adapters/mikro-orm/options.ts';
 import { type OwnTables, withOwnTables } from '../adapters/records/own-tables.ts';
 import { storageOver } from '../adapters/records/storage.ts';
 import type { Clock } from '../application/ports/clock-and-ids.ts';
 import type { Storage } from '../application/storage/records.ts';
-import { closeOwnDirectory } from './private-data.ts';
+import { restrictOwnDirectory } from './private-data.ts';
 
 export type OpenStorage = Storage & {
   readonly checks: readonly Check[];
-  /** The clock that stored times are compared with: that of the database server, or of this machine. */
+  /** The clock to which stored times are compared: the clock of the database server, or for SQLite, of this machine. */
   readonly clock: Clock;
   readonly connections: Readings['databaseConnections'];
   readonly close: () => Promise<void>;
 };
 
-/** Opens the database of DATABASE_URL. @throws Error that names the setting at fault, and the reason. */
-export const openSql = async (options: DatabaseOptions, opening: Opening): Promise<OpenStorage> => {
-  if (options.kind === 'sqlite') closeOwnDirectory(dirname(options.path));
-  const { records, faster, ping, pingOthers, readTime, connections, close } = await openDatabase(options, opening);
+/** Opens the database of DATABASE_URL. @throws Error that names the setting at fault, and the reason */
+export const openSql = async (options: DatabaseOptions, opening: OpenOptions): Promise<OpenStorage> => {
+  if (options.kind === 'sqlite') restrictOwnDirectory(dirname(options.path));
+  const {
+    records,
+    withFasterMethods: faster,
+    ping,
+    pingOtherTables: pingOthers,
+    readTime,
+    connections,
+    close,
+  } = await openDatabase(options, opening);
   const clock = readTime && serverClock(readTime);
-  // If the server does not respond, its clock is read later.
+  // A failure is ignored, since `keepReading` reads the clock again.
   await clock?.read().catch(() => undefined);
   const stopReading = clock && keepReading(clock);
   const { sessions, ...storage } = storageOver(records);

@@ -3,7 +3,7 @@ import { registerBody, type ShortRegisterBody } from '../adapters/http/routes/ac
 import { LoginBody } from '../adapters/http/routes/login/login.ts';
 import { checking } from '../adapters/http/stages/input-validation.ts';
 import type { OwnTables } from '../adapters/records/own-tables.ts';
-import { registration } from '../application/accounts/register.ts';
+import { registerByPolicy } from '../application/accounts/register.ts';
 import { login } from '../application/login/login.ts';
 import { logout } from '../application/sessions/end-sessions.ts';
 import { refresh } from '../application/sessions/refresh.ts';
@@ -14,15 +14,14 @@ import { compose } from './compose.ts';
 import type { Config } from './config.ts';
 import { openLog } from './logging/log.ts';
 
-/** Brings the database up to date, for programs with tables of their own and MIGRATE_ON_START=false. @throws Error that names the setting */
+/** Brings the database up to date, for programs with their own tables and MIGRATE_ON_START=false. @throws Error that names the setting at fault */
 export const migrate = async ({ database }: Config, tables: OwnTables = {}): Promise<void> =>
   (await import('./open-sql.ts')).migrateSql(database, tables);
 
 /**
- * The use cases without HTTP, for scripts and tests. Nothing listens, nothing is purged, and mails wait until a service sends them. The log
- * goes to standard error. `register` and `logIn` take the bodies of the API, and validate them. All of them throw an `AppError` with a code
- * of the catalog.
- * @param overrides as of `serve`. The returned `close` calls its `close`, and so does a failure to open.
+ * The use cases without HTTP, for scripts and tests. It opens no port, purges no rows, and sends no mail, which waits for a running service. The log goes
+ * to standard error. `register` and `logIn` take bodies as the API does, and validate them. All functions throw an `AppError` with a code of the catalog.
+ * @param overrides as for `serve`. Its `close` is called by the returned `close`, or if opening fails.
  * @throws Error that names the invalid setting
  *
  * @example
@@ -42,25 +41,25 @@ export const open = async <const Own extends OwnTables = Record<never, never>>(
     opened.add(log.close);
     const service = await compose(config, log.logger, overrides);
     opened.add(service.close);
-    const [add, enter] = [registration(service.deps), login(service.deps)];
-    const [renew, end] = [refresh(service.deps), logout(service.deps)];
+    const [registerUser, logInUser] = [registerByPolicy(service.deps), login(service.deps)];
+    const [refreshTokens, endSession] = [refresh(service.deps), logout(service.deps)];
     return {
-      /** @returns tokens, a `pendingLogin` if a second factor has to be added, or `null` if the user has to verify the address first */
+      /** @returns tokens; a `pendingLogin` if the user has to add a second factor; or `null` if the user has to verify the address first */
       register: async (body: v.InferInput<ShortRegisterBody>) => {
-        const { locale, ...input } = checked(registerBody(service.deps), body);
-        return add({ ...input, locales: locale === undefined ? [] : [locale] });
+        const { locale, ...input } = parseBody(registerBody(service.deps), body);
+        return registerUser({ ...input, locales: locale === undefined ? [] : [locale] });
       },
-      /** Returns a `pendingLogin` instead of tokens if the account needs a second factor. */
-      logIn: async (body: v.InferInput<typeof LoginBody>) => enter(checked(LoginBody, body)),
-      /** @returns another pair of tokens, in place of the given one. A later replay of the given token ends the session. */
-      refresh: (refreshToken: string) => renew([refreshToken]),
-      logOut: (refreshToken: string) => end([refreshToken]),
+      /** @returns tokens, or a `pendingLogin` if the account needs a second factor */
+      logIn: async (body: v.InferInput<typeof LoginBody>) => logInUser(parseBody(LoginBody, body)),
+      /** @returns a new pair of tokens, which replaces the old one. If the old refresh token is used again later, the session ends. */
+      refresh: (refreshToken: string) => refreshTokens([refreshToken]),
+      logOut: (refreshToken: string) => endSession([refreshToken]),
       close: opened.closeAll,
     };
   });
 
-/** A body as the API parses it. @throws AppError CLIENT_PARAMS_VALIDATION_FAILED */
-const checked = <Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> => {
+/** Parses a body as the API does. @throws AppError CLIENT_PARAMS_VALIDATION_FAILED */
+const parseBody = <Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> => {
   const problems: FieldProblem[] = [];
   const output = checking(problems)(schema, body, 'body');
   if (problems.length > 0) throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: problems });

@@ -1,32 +1,32 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { GROUP_AND_OTHERS, isForEverybody, restrict } from '../adapters/mikro-orm/private-file.ts';
+import { GROUP_AND_OTHERS, isPublicAfterRestricting, restrictToOwner } from '../adapters/mikro-orm/private-file.ts';
 
-/** Names of files and directories that the service makes in DATA_DIR. */
-const OWN = /^(?:database\.sqlite.*|keys|mail)$/;
+/** Matches the names of files and directories that the service makes in DATA_DIR. */
+const OWN_NAMES = /^(?:database\.sqlite.*|keys|mail)$/;
 const STICKY = 0o1000;
 
-/** From now on, only the user of this process can access the files that it creates. */
+/** Makes all files that this process creates from now on accessible only to its user. */
 export const makeFilesPrivate = (): void => {
   process.umask(GROUP_AND_OTHERS);
 };
 
 /**
- * Restricts a directory in `dataDir` to its owner, and `dataDir` as `closeOwnDirectory` does. Changes no directory of another user, such as that of
- * a mounted volume, and follows no link.
- * @throws Error when other users can still access the directory.
+ * Restricts a directory in `dataDir` to its owner, and `dataDir` as `restrictOwnDirectory` does. Directories of another user, such as a mounted volume, and
+ * symbolic links are not changed.
+ * @throws Error if everybody can still access the directory
  */
-export const keepPrivate = (dataDir: string, name: 'keys' | 'mail'): void => {
-  // Windows has no such permissions.
+export const restrictDirectory = (dataDir: string, name: 'keys' | 'mail'): void => {
+  // Windows has no modes of files.
   if (process.geteuid === undefined) return;
-  closeOwnDirectory(dataDir);
-  if (isForEverybody(join(dataDir, name)))
+  restrictOwnDirectory(dataDir);
+  if (isPublicAfterRestricting(join(dataDir, name)))
     throw new Error(`everybody may enter ${name} in it: its owner must set its mode to 700`);
 };
 
-/** Restricts a directory to its owner if this user owns it and only the service has files in it. A sticky one, such as /tmp, is shared. */
-export const closeOwnDirectory = (path: string): void => {
+/** Restricts a directory to its owner, if this user owns it, and all files in it are of the service. A shared (sticky) one, such as /tmp, is left alone. */
+export const restrictOwnDirectory = (path: string): void => {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined || stats.uid !== process.geteuid?.() || (stats.mode & STICKY) !== 0) return;
-  if (stats.isDirectory() && readdirSync(path).every((name) => OWN.test(name))) restrict(path);
+  if (stats.isDirectory() && readdirSync(path).every((name) => OWN_NAMES.test(name))) restrictToOwner(path);
 };

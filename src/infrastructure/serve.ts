@@ -4,7 +4,7 @@ import { idsOfRequest } from '../adapters/http/stages/arrival.ts';
 import type { OwnTables } from '../adapters/records/own-tables.ts';
 import { logOperatorEvents } from '../application/accounts/operate-accounts.ts';
 import { type Purge, type PurgeDeps, purges, type Round, removeEnded } from '../application/sessions/purge.ts';
-import { type Closing, closingOnFailure } from './closing.ts';
+import { closingOnFailure, type OpenedParts } from './closing.ts';
 import type { Overrides } from './compose/ports.ts';
 import type { Config } from './config.ts';
 import { addressText, listen, listenForMetrics, probePort } from './http-server/server.ts';
@@ -13,12 +13,11 @@ import { SIGNALS_OF_NPM, type Stop, stopAtSignals } from './signals.ts';
 import { answerPrimary, isWorker, startWorkers } from './workers.ts';
 
 /**
- * Starts the service. If that fails, it closes everything that was opened, including the caller's storage. With WORKERS above 1, this process only
- * starts others. They run the same program, in which this function serves requests.
- * SIGTERM and SIGINT stop it, unless `stopsAtSignals` is false.
+ * Starts the service. If that fails, all opened parts are closed, including the caller's storage. With WORKERS above 1, this process only starts worker
+ * processes. They run the same program, and serve the requests.
  * @param overrides replacements for parts of the service
- * @returns a function that stops the service: it takes requests for SHUTDOWN_DELAY, responds to every accepted one, then closes all
- *   connections. `why` is logged. Further calls wait for the first one.
+ * @returns a function that stops the service, as SIGTERM and SIGINT do unless `stopsAtSignals` is `false`: the service accepts requests for
+ *   SHUTDOWN_DELAY, answers all of them, and closes all connections. `why` is logged. Further calls wait for the first one.
  * @throws Error that names the invalid setting
  *
  * @example
@@ -32,30 +31,30 @@ export const serve = async <const Own extends OwnTables = Record<never, never>>(
     if (overrides.close !== undefined) opened.add(overrides.close);
     const stop = await start(config, overrides, opened);
     if (overrides.stopsAtSignals === false) return stop;
-    // npm may have started the program.
+    // `SIGNALS_OF_NPM`, since npm may have started the program.
     return stopAtSignals(stop, isWorker(config) ? Number.POSITIVE_INFINITY : SIGNALS_OF_NPM, (error) => {
       throw error;
     });
   });
 
-const start = async (config: Config, overrides: Overrides, opened: Closing): Promise<Stop> => {
-  // Closed last: a worker ends when it disconnects.
+const start = async (config: Config, overrides: Overrides, opened: OpenedParts): Promise<Stop> => {
+  // Added first, so it is called last: a worker ends when it disconnects from the primary process.
   if (isWorker(config)) opened.add(() => process.disconnect?.());
   const log = await openLog(config, 'stdout', idsOfRequest);
   opened.add(log.close);
-  if (isWorker(config)) return once(await serveRequests(config, overrides, opened, log));
+  if (isWorker(config)) return callOnce(await serveRequests(config, overrides, opened, log));
   for (const warning of config.warnings) log.logger.warn(warning);
-  // Before the database is created: a service whose port is taken leaves nothing behind.
+  // Ports are checked before the database is created: if one is taken, the failed start leaves no files.
   await probePort(config);
   if (config.metrics !== null) await probePort(config.metrics, 'METRICS');
   if (config.admin !== null) await probePort(config.admin, 'ADMIN_HOST and ADMIN_PORT');
-  if (config.workers === 1) return once(await serveRequests(config, overrides, opened, log));
+  if (config.workers === 1) return callOnce(await serveRequests(config, overrides, opened, log));
   await startWorkers(config, log.logger, opened);
-  return once(() => opened.closeAll());
+  return callOnce(() => opened.closeAll());
 };
 
-/** Only the first call stops. */
-const once = (stop: Stop): Stop => {
+/** A function that calls `stop` once. Further calls return the promise of the first one. */
+const callOnce = (stop: Stop): Stop => {
   let stopping: Promise<void> | undefined;
   return (why) => {
     stopping ??= stop(why);
@@ -66,10 +65,10 @@ const once = (stop: Stop): Stop => {
 const serveRequests = async (
   config: Config,
   overrides: Overrides,
-  opened: Closing,
+  opened: OpenedParts,
   { logger, lostLines }: Log,
 ): Promise<Stop> => {
-  // The process that starts workers does not need it.
+  // Loaded here, since the process that starts workers does not need it.
   const { compose } = await import('./compose.ts');
   const service = await compose(config, logger, overrides);
   opened.add(service.close);
@@ -107,17 +106,16 @@ const serveRequests = async (
   };
 };
 
-/** Rows of one transaction. They are few, so that others do not wait for its locks. */
+/** Rows in one transaction. They are few, so that other transactions wait only shortly for its locks. */
 const BATCH_SIZE = 100;
 /** Milliseconds between two transactions of `mass-endings`, which is not urgent. */
 const PAUSE_MS = 250;
-/** Milliseconds between two rounds. */
 const PURGE_INTERVAL_MS = 60_000;
 
 /**
- * Does all rounds every minute until `signal` is aborted: purges what has expired, removes the sessions that an operator has ended, and logs what
- * operators did. None of them waits for another. A round that has deleted anything is one line of the log.
- * @param onDone called when a round has left nothing that was due.
+ * Runs all rounds every minute until `signal` is aborted: they purge expired rows, remove the sessions that an operator has ended, and log the acts of
+ * operators. No round waits for another one. A round that has deleted rows writes one line to the log.
+ * @param onDone called when a round has dealt with all rows that were due
  */
 export const purge = async (
   deps: PurgeDeps,
@@ -126,7 +124,7 @@ export const purge = async (
   onDone: (round: Round) => void = () => undefined,
   interval = PURGE_INTERVAL_MS,
 ): Promise<void> => {
-  const repeat = async (round: Round, batch: Purge): Promise<void> => {
+  const repeatRound = async (round: Round, batch: Purge): Promise<void> => {
     let count = 0;
     while (!signal.aborted) {
       try {
@@ -137,7 +135,7 @@ export const purge = async (
       } catch (error) {
         logger.warn({ err: error, rows: round }, 'rows could not be purged');
       }
-      // These purge nothing, and what operators did has lines of its own.
+      // These rounds delete no expired rows; acts of operators have log lines of their own.
       if (count > 0 && !['operations', 'mass-endings', 'counts'].includes(round))
         logger.info({ rows: round, count }, 'purged');
       count = 0;
@@ -146,13 +144,12 @@ export const purge = async (
   };
   const wait = (duration: number) => pause(duration, undefined, { signal, ref: false }).catch(() => undefined);
   const removeNext = removeEnded(deps);
-  // A full batch is reported as long as something is left to remove.
+  // Returns `limit`, as for a full batch, as long as there are sessions to remove.
   const massEndings = async (limit: number) => {
     if ((await removeNext(limit)) === null) return 0;
     await wait(PAUSE_MS);
     return limit;
   };
   const rounds = { ...purges(deps), 'mass-endings': massEndings, operations: logOperatorEvents(deps) };
-  // `Object.entries` is typed to return any strings.
-  await Promise.all((Object.entries(rounds) as [Round, Purge][]).map((round) => repeat(...round)));
+  await Promise.all((Object.entries(rounds) as [Round, Purge][]).map((round) => repeatRound(...round)));
 };

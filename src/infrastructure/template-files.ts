@@ -6,27 +6,27 @@ import type { UserTexts } from '../adapters/http/pages/page-view.ts';
 import { systemReason } from '../adapters/log/redact-error.ts';
 import type { MailTexts } from '../application/mail/write-mail.ts';
 import { type Templates, type TextTree, textsIn, textsOver } from '../application/templates.ts';
-import { fallbacksOf, LAST_LOCALE } from '../domain/text.ts';
+import { BASE_LOCALE, fallbacksOf } from '../domain/text.ts';
 import { type Config, ConfigError } from './config.ts';
 import { readTextFile } from './texts.ts';
 
-/** Templates and texts by the names of their files: `log-in.html`, `de.json`. Files of an operator replace those of the service. */
+/** Templates and texts by the names of their files, such as `log-in.html` or `de.json`. Files of an operator replace files of the service. */
 type Files = ReadonlyMap<string, string>;
 
 type Kind = {
   readonly variable: 'MAIL_TEMPLATES' | 'PAGE_TEMPLATES';
   readonly directory: URL;
-  /** Imports the check of an operator's files: a start without them does not need it (ADR 0021). */
+  /** Loads the check of an operator's files, which a start without such files does not need (ADR 0021). */
   readonly loadCheck: () => Promise<(own: Files, builtIn: Files) => string[]>;
-  /** The language whose texts fill in for those that a language lacks. Default: none. */
-  readonly last?: string;
+  /** The language whose texts replace those that another language lacks. Default: none. */
+  readonly fallback?: string;
 };
 
-/** The names in a directory, sorted, without hidden ones such as those of a mounted ConfigMap. */
+/** The sorted names in a directory, without hidden ones, which a mounted ConfigMap has. */
 const visibleIn = async (directory: string): Promise<string[]> =>
   (await readdir(directory)).filter((name) => !name.startsWith('.')).sort();
 
-/** @throws Error that names the file */
+/** Reads the files in a directory. @throws Error that names the file */
 const filesIn = async (directory: string, ending = /\.(?:html|json|css)$/): Promise<Files> => {
   const names = (await visibleIn(directory)).filter((name) => ending.test(name));
   return new Map(
@@ -34,8 +34,8 @@ const filesIn = async (directory: string, ending = /\.(?:html|json|css)$/): Prom
   );
 };
 
-/** Puts the files of an operator over those of the service. A language of the service is read when it is first needed, which most never are. */
-const merged = async <Texts>({ directory, last }: Kind, own: Files = new Map()): Promise<Templates<Texts>> => {
+/** Merges the files of an operator over those of the service. A language is read when it is first needed, since most languages never are. */
+const merge = async <Texts>({ directory, fallback }: Kind, own: Files = new Map()): Promise<Templates<Texts>> => {
   const path = fileURLToPath(directory);
   const [builtIn, names] = await Promise.all([filesIn(path, /\.html$/), visibleIn(path)]);
   const all = new Map([...builtIn, ...own]);
@@ -55,9 +55,10 @@ const merged = async <Texts>({ directory, last }: Kind, own: Files = new Map()):
     texts: {
       get(locale) {
         if (!locales.includes(locale)) return undefined;
-        const texts = readBefore.get(locale) ?? (last ? textsIn({ get: treeOf }, locale, last) : treeOf(locale));
+        const texts =
+          readBefore.get(locale) ?? (fallback ? textsIn({ get: treeOf }, locale, fallback) : treeOf(locale));
         readBefore.set(locale, texts);
-        // The texts of the service have this type, and those of an operator were checked against them.
+        // The cast: the texts of the service have this type, and an operator's texts were checked against them.
         return texts as Texts | undefined;
       },
     },
@@ -68,26 +69,26 @@ const templatesOf = <Texts>(kind: Kind) => {
   const { variable, directory, loadCheck } = kind;
   const files = (): Promise<Files> => filesIn(fileURLToPath(directory));
   let readBefore: Promise<Templates<Texts>> | undefined;
-  /** The templates of the service, read once. After a failure, the next call tries again. */
+  /** The templates of the service, which are read once. After a failure, the next call reads them again. */
   const builtIn = (): Promise<Templates<Texts>> => {
-    readBefore ??= merged<Texts>(kind).catch((error: unknown) => {
+    readBefore ??= merge<Texts>(kind).catch((error: unknown) => {
       readBefore = undefined;
       throw error;
     });
     return readBefore;
   };
-  /** @param own a directory. @returns the templates, and a line for each problem */
+  /** @param own the directory of an operator's files. @returns the templates, and a line for each problem */
   const examine = async (own: string | null) => {
     if (own === null) return { templates: await builtIn(), problems: [] };
     const check = await loadCheck();
     try {
       const [builtInFiles, ownFiles, names] = await Promise.all([files(), filesIn(own), visibleIn(own)]);
-      // Earlier versions had the texts of mails in directories.
+      // Directories are reported, since earlier versions had the texts of mails in one for each language.
       const languages = names
         .filter((name) => !name.includes('.'))
         .map((name) => `${name}: expected a file ${name}.json, and no directory: docs/mail-and-pages.md, CHANGELOG.md`);
       const problems = [...languages, ...check(ownFiles, builtInFiles)].map((problem) => `${variable}: ${problem}`);
-      return { templates: await (problems.length === 0 ? merged<Texts>(kind, ownFiles) : builtIn()), problems };
+      return { templates: await (problems.length === 0 ? merge<Texts>(kind, ownFiles) : builtIn()), problems };
     } catch (error) {
       const problem = `${variable}: the directory cannot be read: ${systemReason(error)}`;
       return { templates: await builtIn(), problems: [problem] };
@@ -100,7 +101,7 @@ export const PAGE_FILES = templatesOf<UserTexts>({
   variable: 'PAGE_TEMPLATES',
   directory: new URL('../adapters/http/pages/templates/', import.meta.url),
   loadCheck: async () => (await import('../adapters/http/pages/check-templates.ts')).pageProblems,
-  last: LAST_LOCALE,
+  fallback: BASE_LOCALE,
 });
 export const MAIL_FILES = templatesOf<Partial<MailTexts>>({
   variable: 'MAIL_TEMPLATES',
@@ -110,7 +111,7 @@ export const MAIL_FILES = templatesOf<Partial<MailTexts>>({
 
 type TemplateConfig = Pick<Config, 'mailTemplates' | 'pageTemplates' | 'defaultLocale'>;
 
-/** The templates of mails, their languages, and the problems of MAIL_TEMPLATES and DEFAULT_LOCALE. */
+/** The templates of mails, their languages, and a line for each problem of MAIL_TEMPLATES and DEFAULT_LOCALE. */
 export const examineMails = async ({ mailTemplates, defaultLocale }: Omit<TemplateConfig, 'pageTemplates'>) => {
   const { templates, problems } = await MAIL_FILES.examine(mailTemplates);
   const { locales } = templates;
@@ -119,7 +120,7 @@ export const examineMails = async ({ mailTemplates, defaultLocale }: Omit<Templa
   return { templates, locales, problems: [...problems, ...missing] };
 };
 
-/** Opens the templates of the configuration. Without PAGE_TEMPLATES, those of pages are read with the first page. @throws ConfigError */
+/** Opens the configured templates. Without PAGE_TEMPLATES, the templates of pages are read for the first page. @throws ConfigError */
 export const openTemplates = async (config: TemplateConfig) => {
   const { templates: mails, locales, problems } = await examineMails(config);
   const pages = config.pageTemplates === null ? null : await PAGE_FILES.examine(config.pageTemplates);
@@ -132,10 +133,10 @@ export const openTemplates = async (config: TemplateConfig) => {
   };
 };
 
-/** Writes files by their names to a directory. @throws Error when one of them exists */
+/** Writes files to a directory. @throws Error if one of them exists */
 export const writeFiles = async (directory: string, files: Files): Promise<void> => {
   const made = await mkdir(directory, { recursive: true });
-  // The files are no secrets, and the service may run as another user. A directory that existed keeps its mode.
+  // New directories are readable for everybody, since the files are no secrets and the service may run as another user. Other directories keep their mode.
   for (let each = resolve(directory); made !== undefined && each.length >= made.length; each = dirname(each))
     await chmod(each, 0o755);
   for (const [name, text] of files) {

@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { systemReason } from '../adapters/log/redact-error.ts';
 
-/** Encodings by their byte order marks. */
+/** The encodings of UTF-16 by their byte order marks. */
 const UTF_16 = new Map([
   [0xfffe, 'utf-16le'],
   [0xfeff, 'utf-16be'],
 ]);
 
 /**
- * Decodes UTF-8 or, with a byte order mark, UTF-16, as editors on Windows write it. Leaves out the mark.
- * @throws Error for any other text. UTF-16 without a mark is often valid UTF-8 with a NUL in each character.
+ * Decodes UTF-8, or UTF-16 with a byte order mark, which editors on Windows write. The mark is removed.
+ * @throws Error for any other encoding, and for NUL: UTF-16 without a mark is often valid UTF-8 with many NULs
  */
 export const decodeText = (bytes: Uint8Array): string => {
   const [first = 0, second = 0] = bytes;
@@ -17,13 +17,11 @@ export const decodeText = (bytes: Uint8Array): string => {
   try {
     const text = new TextDecoder(encoding, { fatal: true }).decode(bytes);
     if (!text.includes('\0')) return text;
-  } catch {
-    // Thrown below.
-  }
+  } catch {}
   throw new Error('it is neither UTF-8, nor UTF-16 with a byte order mark');
 };
 
-/** @throws Error that names the file */
+/** Reads a text file. @throws Error that names the file */
 export const readTextFile = async (path: string): Promise<string> => {
   const bytes = await readFile(path);
   try {
@@ -33,13 +31,13 @@ export const readTextFile = async (path: string): Promise<string> => {
   }
 };
 
-/** Characters that a terminal may take for commands, or that change the order of what it shows. */
-const COMMANDS = /[\p{Cc}\p{Cf}]/gu;
+/** Control and format characters, which a terminal may execute as commands, or which change the order of the shown text. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}]/gu;
 
-export const printable = (text: string): string => text.replace(COMMANDS, '\ufffd');
+export const printable = (text: string): string => text.replace(UNPRINTABLE, '\ufffd');
 
-/** The same for JSON on one line: escapes these characters. */
+/** As `printable`, for JSON on one line: the characters are escaped, not replaced. */
 export const printableJson = (json: string): string =>
-  json.replace(COMMANDS, (character) =>
+  json.replace(UNPRINTABLE, (character) =>
     Array.from(character.split(''), (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
   );

@@ -3,8 +3,8 @@ import manifest from '../../package.json' with { type: 'json' };
 
 /**
  * The commit that is checked out in a directory, without running Git.
- * @param root the directory, ending with a slash
- * @returns `null` if it is no clone of its own: an image, a package, a linked worktree.
+ * @param root the URL of the directory, with a trailing slash
+ * @returns `null` if the directory is not the root of a clone: in an image, a package, or a linked worktree
  */
 export const checkedOutRevision = (root: URL): string | null => {
   try {
@@ -22,8 +22,8 @@ export const checkedOutRevision = (root: URL): string | null => {
 
 const { version, revision }: { readonly version: string; readonly revision?: string } = manifest;
 
-/** The application's version, from package.json (SPEC "Versioning"). */
+/** The version of the service, from package.json (SPEC "Versioning"). */
 export const VERSION = version;
 
-/** The commit that it was built from. A package and an image have it in package.json, a checkout in `.git`. `null`: unknown. */
+/** The commit from which the service was built: in a package or an image from package.json, in a checkout from `.git`; `null` if it is unknown. */
 export const REVISION = revision || checkedOutRevision(new URL('../../', import.meta.url));

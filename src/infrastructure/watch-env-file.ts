@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** `npm run dev` imports this. `node --watch` then restarts the service when `.env` changes; `--watch-path` would fail without the file. */
+/** Loaded by `npm run dev`: makes `node --watch` restart the service when `.env` changes. `--watch-path` would fail if there is no `.env`. */
 if (existsSync('.env')) process.send?.({ 'watch:require': [resolve('.env')] });

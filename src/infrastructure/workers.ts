@@ -4,26 +4,26 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { monotonicTime } from '../adapters/clock/system.ts';
 import type { MetricsOfWorker, PrometheusMetrics } from '../adapters/metrics/prometheus.ts';
-import type { Closing } from './closing.ts';
+import type { OpenedParts } from './closing.ts';
 import { CommandError } from './command-error.ts';
 import type { Config } from './config.ts';
 import { listenForMetrics } from './http-server/server.ts';
 
-/** Whether this process was started by a primary process, and serves requests for it. */
+/** Whether this process is a worker, which the primary process has started to serve requests. */
 export const isWorker = ({ workers }: Pick<Config, 'workers'>): boolean => workers > 1 && cluster.isWorker;
 
-/** A message to a process that has just ended fails, which does not matter. */
+/** For the failure of a message to a process that has just ended, which does not matter. */
 const ignore = (): undefined => undefined;
 
-/** Milliseconds between two pings of each worker that listens. */
+/** Milliseconds between two pings that the primary process sends to each listening worker. */
 const PING_INTERVAL = 5_000;
-/** A worker that leaves so many pings unanswered is killed. Pings are counted and not the time, since a machine that sleeps sends none. */
+/** After this many unanswered pings, a worker is killed. Pings are counted instead of time, since none are sent while the machine sleeps. */
 const MAX_UNANSWERED = 6;
 const PING = 'tandem:ping';
 
 type Answer = { readonly metrics?: MetricsOfWorker };
 
-/** In a worker: answers each ping at once, and again with its metrics. */
+/** In a worker: answers each ping of the primary process at once, and a second time with the metrics. */
 export const answerPrimary = (metrics: PrometheusMetrics | null): void =>
   void process.on('message', (message) => {
     if (message !== PING) return;
@@ -31,8 +31,8 @@ export const answerPrimary = (metrics: PrometheusMetrics | null): void =>
     metrics?.values().then((values) => process.send?.({ metrics: values } satisfies Answer, ignore), ignore);
   });
 
-/** Kills workers that hang. @returns the latest metrics of all, even of a worker that hangs: without them, counters would seem to start anew. */
-const watchWorkers = (logger: Logger, opened: Closing): (() => MetricsOfWorker[]) => {
+/** Kills workers that hang. @returns the last metrics of each worker, also of one that hangs: without them, the sums of counters would decrease */
+const watchWorkers = (logger: Logger, opened: OpenedParts): (() => MetricsOfWorker[]) => {
   const watched = new Map<Worker, { unanswered: number; metrics: MetricsOfWorker }>();
   const ping = (worker: Worker, { unanswered, metrics } = { unanswered: 0, metrics: [] as MetricsOfWorker }): void => {
     watched.set(worker, { unanswered: unanswered + 1, metrics });
@@ -52,22 +52,23 @@ const watchWorkers = (logger: Logger, opened: Closing): (() => MetricsOfWorker[]
   return () => [...watched.values()].map(({ metrics }) => metrics);
 };
 
-/** Milliseconds until a worker that has ended is replaced. They double each time, until one has lived for `HEALTHY_AFTER`. */
+/** Milliseconds until an ended worker is replaced. They double up to `LAST_PAUSE` at each end, unless the worker has lived for `HEALTHY_AFTER`. */
 const FIRST_PAUSE = 100;
 const LAST_PAUSE = 30_000;
 const HEALTHY_AFTER = 60_000;
 
-type End = { readonly status: number | null; readonly signal: string | null };
+type WorkerEnd = { readonly status: number | null; readonly signal: string | null };
 
-const endOf = (worker: Worker): Promise<End> =>
+const endOf = (worker: Worker): Promise<WorkerEnd> =>
   new Promise((resolve) => {
     worker.once('exit', (status, signal) => resolve({ status, signal }));
     worker.once('error', () => resolve({ status: 1, signal: null }));
   });
 
 /**
- * Starts a worker. Node leaves open a connection that it has sent to a worker which ends before it accepts it, and the client would wait for ever.
- * So the last connection of each port is closed when the worker ends, which does nothing to one that was accepted. ADR 0034: private to Node.
+ * Starts a worker. If a worker ends before it has accepted a connection that the primary process has sent to it, Node.js leaves the connection open, and
+ * the client would wait for ever. So when a worker ends, the last connection sent to each of its ports is closed, which does nothing to an accepted one.
+ * These messages are private to Node.js (ADR 0034).
  */
 const fork = (): Worker => {
   const worker = cluster.fork();
@@ -79,7 +80,7 @@ const fork = (): Worker => {
       return Reflect.apply(send, child, given);
     },
   });
-  // Node offers a connection that a stopping worker refuses to another one.
+  // A refused connection is not closed, since Node.js offers it to another worker.
   worker.process.on('internalMessage', ({ accepted }) => accepted === false && last.clear());
   worker.once('exit', () => {
     for (const connection of last.values()) connection.close();
@@ -88,11 +89,11 @@ const fork = (): Worker => {
 };
 
 /**
- * Starts the workers. They share the port. The first one listens before the others start: it has brought the database up to date,
- * and what it cannot do is reported once.
- * @throws CommandError with the exit status of a worker that does not start. It has written its reason to standard error.
+ * Starts the workers, which share the port. The first one has to listen before the others start: it brings the database up to date, and if it cannot
+ * start, the reason is reported once.
+ * @throws CommandError with the exit status of a worker that has not started, and has written the reason to standard error
  */
-export const startWorkers = async (config: Config, logger: Logger, opened: Closing): Promise<void> => {
+export const startWorkers = async (config: Config, logger: Logger, opened: OpenedParts): Promise<void> => {
   const metricsOf = watchWorkers(logger, opened);
   if (config.metrics !== null) {
     const { metricsOfWorkers } = await import('../adapters/metrics/prometheus.ts');
@@ -100,7 +101,7 @@ export const startWorkers = async (config: Config, logger: Logger, opened: Closi
     opened.add(metrics.closeNow);
   }
   const stopping = new AbortController();
-  const running: Promise<End>[] = [];
+  const running: Promise<WorkerEnd>[] = [];
   opened.add(async () => {
     stopping.abort();
     for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill();
@@ -119,8 +120,8 @@ export const startWorkers = async (config: Config, logger: Logger, opened: Closi
   logger.info({ workers: config.workers }, 'all workers listen');
 };
 
-/** Starts another worker each time that one ends. @returns how the last one has ended. */
-const keepRunning = async (first: Worker, firstEnd: Promise<End>, logger: Logger, signal: AbortSignal) => {
+/** Replaces a worker whenever it ends, until `signal` is aborted. @returns how the last worker has ended */
+const keepRunning = async (first: Worker, firstEnd: Promise<WorkerEnd>, logger: Logger, signal: AbortSignal) => {
   let [worker, ended] = [first, firstEnd];
   for (let delay = FIRST_PAUSE; ; delay = Math.min(2 * delay, LAST_PAUSE)) {
     const startedAt = monotonicTime();

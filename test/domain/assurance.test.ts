@@ -11,6 +11,7 @@ import {
   type Method,
   type MissingStepUp,
   missingStepUp,
+  WITH_PASSWORD,
 } from '../../src/domain/assurance.ts';
 
 const MINUTE = 60_000;
@@ -129,12 +130,14 @@ describe('a step-up', () => {
     expect(missingStepUp(required, session({ known: -MINUTE }), of(true))).toBeNull();
   });
 
-  it('is missing when a user who has a second factor has not shown two', () => {
-    const required = { assurance: 'aal2-if-enrolled' } as const;
+  it('is missing beside a password when a user who has a second factor has not shown two, and that one lately', () => {
+    const required = WITH_PASSWORD;
     expect(missingStepUp(required, session({ known: 0 }), of(false))).toBeNull();
     expect(missingStepUp(required, session({ known: 0 }), of(true))).toEqual({ acr: 'aal2' });
     expect(missingStepUp(required, session({ held: 0 }), of(true))).toEqual({ maxAge });
-    expect(missingStepUp(required, session({ known: DAY, held: DAY }), of(true))).toBeNull();
+    expect(missingStepUp(required, session({ known: DAY, held: maxAge - 1 }), of(true))).toBeNull();
+    expect(missingStepUp(required, session({ known: 0, held: maxAge }), of(true))).toEqual({ acr: 'aal2' });
+    expect(missingStepUp(required, session({ known: DAY }), of(false))).toBeNull();
   });
 
   it.each<[Ages, MissingStepUp | null]>([

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { bindingOf, deviceStatus, NO_KEYS, NOT_REQUIRED } from '../../src/domain/device.ts';
+import { bindingOf, deviceStatus, NO_KEYS, NO_PROOF_REQUIRED } from '../../src/domain/device.ts';
 
 const OF_PAGE = { ...NO_KEYS, deviceKey: 'page' };
 const OF_BROWSER = { ...OF_PAGE, browserKey: 'browser' };
@@ -18,5 +18,5 @@ it.each([
   ['with a proof that was used', { ...OF_PAGE, proofs: [1] }, { proof: { key: 'page', number: 1 } }, 'unproven'],
   ['without anything', OF_PAGE, {}, 'unproven'],
 ] as const)('the status of a request %s', (_, keys, given, status) => {
-  expect(deviceStatus(keys, { ...NOT_REQUIRED, required: true, ...given })).toBe(status);
+  expect(deviceStatus(keys, { ...NO_PROOF_REQUIRED, required: true, ...given })).toBe(status);
 });

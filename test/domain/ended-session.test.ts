@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { endedList, listedSince, MOST_LISTED, onList } from '../../src/domain/ended-session.ts';
-import type { Ended } from '../../src/domain/event.ts';
+import { endedList, listedSince, listMatcher, MOST_LISTED } from '../../src/domain/ended-session.ts';
+import type { EndedTokens } from '../../src/domain/event.ts';
 import { anEnded, NOW } from '../support/builders.ts';
 
 const MINUTE = 60_000;
@@ -21,7 +21,7 @@ describe('the list of what has ended', () => {
     });
   });
 
-  const everybody = (at: number): Ended => anEnded({ at, sessionId: null, reason: 'operator' });
+  const everybody = (at: number): EndedTokens => anEnded({ at, sessionId: null, reason: 'operator' });
   const many = Array.from({ length: MOST_LISTED }, (_, at) => anEnded({ at: NOW + MINUTE - at }));
   it.each([
     ['the sessions of all were ended', [anEnded(), everybody(NOW + 1_000), everybody(NOW)], SECOND + 1],
@@ -47,7 +47,7 @@ describe('the list of what has ended', () => {
     const session = anEnded();
     const [later, earlier] = [NOW + 5_000, NOW].map((at) => anEnded({ at, userId: 'Ada', sessionId: null }));
     const token = (sessionId: string, sub: string, iat: number) => ({ sessionId, claims: { sub, iat } });
-    const has = onList(
+    const has = listMatcher(
       endedList(
         [later, session, earlier].flatMap((each) => each ?? []),
         MINUTE,
@@ -57,7 +57,7 @@ describe('the list of what has ended', () => {
     expect(has(token('another', 'Ada', SECOND + 5))).toBe(true);
     expect(has(token('another', 'Ada', SECOND + 6))).toBe(false);
     expect(has(token('another', 'Grace', 0))).toBe(false);
-    const hasAll = onList(endedList([everybody(NOW)], MINUTE));
+    const hasAll = listMatcher(endedList([everybody(NOW)], MINUTE));
     expect([SECOND, SECOND + 1].map((iat) => hasAll(token('another', 'Grace', iat)))).toEqual([true, false]);
   });
 });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   FAILURE_TTL,
-  isOver,
+  isObsolete,
   type LoginThrottle,
   type ThrottledClient,
   throttledDevice,
@@ -239,7 +239,7 @@ describe("the user's devices", () => {
 describe('a throttle', () => {
   it('is forgotten an hour after the last attempt', () => {
     const state = withAttempt(null, ONE, 0);
-    expect([isOver(state, FAILURE_TTL - 1), isOver(state, FAILURE_TTL)]).toEqual([false, true]);
+    expect([isObsolete(state, FAILURE_TTL - 1), isObsolete(state, FAILURE_TTL)]).toEqual([false, true]);
     expect(FAILURE_TTL).toBe(HOUR);
     expect(withAttempt(state, ONE, HOUR).clients.get('one.0/16 one.0.0/24 one.0.0.1 ')?.failures).toBe(1);
   });
@@ -270,7 +270,7 @@ describe('a throttle', () => {
     succeed(OWNER);
     expect([...state().clients.values()].map(({ failures }) => failures)).toEqual([20]);
     succeed(ONE);
-    expect(isOver(state(), 0)).toBe(true);
+    expect(isObsolete(state(), 0)).toBe(true);
   });
 
   it('gives back the bucket that a success has used', () => {

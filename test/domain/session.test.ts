@@ -1,6 +1,6 @@
 // Proves ASVS 7.1.2, 7.3.1; flood-8
 import { describe, expect, it } from 'vitest';
-import { NO_KEYS, NOT_REQUIRED } from '../../src/domain/device.ts';
+import { NO_KEYS, NO_PROOF_REQUIRED } from '../../src/domain/device.ts';
 import { isLive, newSession, type Rotation, reverted, rotated, SESSIONS_PER_USER } from '../../src/domain/session.ts';
 
 const START = Date.UTC(2026, 0, 1);
@@ -30,7 +30,7 @@ const at = (time: number, step: Partial<Rotation> = {}): Rotation => ({
   maxAge: null,
   continuesBurst: true,
   device: DEVICE,
-  evidence: NOT_REQUIRED,
+  evidence: NO_PROOF_REQUIRED,
   ...step,
 });
 

@@ -1,6 +1,6 @@
 // Proves SPEC 8.11
 import { describe, expect, it } from 'vitest';
-import { NO_KEYS, NOT_REQUIRED, UNKNOWN_DEVICE } from '../../src/domain/device.ts';
+import { NO_KEYS, NO_PROOF_REQUIRED, UNKNOWN_DEVICE } from '../../src/domain/device.ts';
 import { newSession, type Rotation, reverted, rotated, type Session } from '../../src/domain/session.ts';
 import { continuesBurst, TOKEN_STATES, tokenStatus } from '../../src/domain/tokens.ts';
 import { readText } from '../support/checkout/repository.ts';
@@ -22,7 +22,7 @@ const KIND = { jwtRefreshRaceWindow: 10_000, jwtRefreshReplayWindow: 5_000 };
 
 /** The status of a token of a session without a key. */
 const statusOf = (session: Session | null, presented: ReturnType<typeof token>, now: number, policy = STRICT) =>
-  tokenStatus(session, presented, { now, policy, evidence: NOT_REQUIRED });
+  tokenStatus(session, presented, { now, policy, evidence: NO_PROOF_REQUIRED });
 
 const token = (jti: string, rotation: number, issuedAt: number) => ({
   claims: { jti, iat: Math.floor(issuedAt / 1_000) },
@@ -153,7 +153,7 @@ describe('the tokens of a session, rotated one after the other', () => {
     maxAge: null,
     continuesBurst: continuesBurst(from, at, STRICT),
     device: UNKNOWN_DEVICE,
-    evidence: NOT_REQUIRED,
+    evidence: NO_PROOF_REQUIRED,
   });
   const next = (session: Session, from: ReturnType<typeof token>, at: number): Session =>
     rotated(session, rotation(session, from, at)) ?? expect.unreachable();

@@ -1,6 +1,6 @@
 // Proves SPEC 4.7
 import { describe, expect, it } from 'vitest';
-import { NO_KEYS, NOT_REQUIRED, UNKNOWN_DEVICE } from '../../src/domain/device.ts';
+import { NO_KEYS, NO_PROOF_REQUIRED, UNKNOWN_DEVICE } from '../../src/domain/device.ts';
 import { newSession, rotated } from '../../src/domain/session.ts';
 import { accessClaims, isIssuedAfter, refreshClaims } from '../../src/domain/tokens.ts';
 import { newUser } from '../../src/domain/user.ts';
@@ -70,7 +70,7 @@ describe('refreshClaims', () => {
       maxAge: null,
       continuesBurst: false,
       device: UNKNOWN_DEVICE,
-      evidence: NOT_REQUIRED,
+      evidence: NO_PROOF_REQUIRED,
     });
     expect(next && refreshClaims(next)).toMatchObject({
       jti: 't2',

@@ -4,7 +4,9 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { MIGRATIONS, type Migration } from '../../src/adapters/mikro-orm/migrations.ts';
 import { connect } from '../../src/adapters/mikro-orm/open-database.ts';
 import { bringUpToDate, schemaState } from '../../src/adapters/mikro-orm/schema.ts';
+import { database as examineDatabase } from '../../src/infrastructure/commands/doctor/stores.ts';
 import { atEnd } from '../support/closing.ts';
+import { setUpOf } from '../support/doctor.ts';
 import { aPerson } from '../support/http/service.ts';
 import { joseDeviceKey } from '../support/jose-proofs.ts';
 import { testKeys } from '../support/keys.ts';
@@ -163,10 +165,9 @@ describe.runIf(canStartGalera())('three instances, each at its own node of a Gal
     };
   };
   const isolated = (is: 0 | 1) => database(0).em.execute(`set global wsrep_provider_options = 'gmcast.isolate=${is}'`);
-  const changesAtNode = async () => {
-    const [row] = await database(0).em.execute<{ Value: string }[]>(`show global status like 'Com_update'`);
-    return Number(row?.Value);
-  };
+  /** The hosts that the first instance has gone to, as it has logged them. */
+  const hostsUsed = (): unknown[] =>
+    (services[0]?.stdout ?? []).filter((line) => line.includes('another host')).map((line) => JSON.parse(line).host);
 
   it.each<[string, (node: TestServer) => unknown, (node: TestServer) => unknown]>([
     ['killed, and joins again by a transfer of the state', (node) => node.kill(), (node) => node.restart()],
@@ -174,15 +175,20 @@ describe.runIf(canStartGalera())('three instances, each at its own node of a Gal
     ['cut off from the others, and joins again', () => isolated(1), () => isolated(0)],
   ])('a node is %s: nobody is logged out, and nothing acknowledged is lost', async (_, strike, mend) => {
     const node = nodes[0] ?? expect.unreachable();
+    const [own = '', ...others] = nodes.map((_, each) => new URL(nodeUrl(each)).host);
+    const before = hostsUsed().length;
     const { holders, people, codes, untilAllRefreshed, stop } = await load();
     try {
       await untilAllRefreshed();
       await strike(node);
       await untilAllRefreshed();
+      const examined = [await examineDatabase(setUpOf({ DATABASE_URL: clusterUrl(0) }))].flat();
+      const problems = examined.filter(({ severity }) => severity === 'problem');
+      expect(problems).toMatchObject([{ id: 'database.unreachable', seen: expect.stringContaining(`${own}: `) }]);
       await mend(node);
       // The first instance goes back to its node by itself.
-      const before = await vi.waitFor(changesAtNode, PATIENCE);
-      await vi.waitFor(async () => expect(await changesAtNode()).toBeGreaterThan(before + CLIENTS), PATIENCE);
+      await vi.waitFor(() => expect(hostsUsed().slice(before).at(-1)).toBe(own), PATIENCE);
+      expect(others).toContain(hostsUsed()[before]);
       await untilAllRefreshed();
     } finally {
       await stop();

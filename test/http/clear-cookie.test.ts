@@ -1,4 +1,4 @@
-// Proves SPEC 9.2, 9.16, 9.17, 9.18, 11.7, 14.1; ASVS 16.5.3
+// Proves SPEC 9.2, 9.16, 9.17, 9.18, 11.7, 14.1; ASVS 14.3.1, 16.5.3
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { cookieAttributes, heldFrom, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
@@ -37,6 +37,17 @@ describe('GET /auth/clear-cookie', () => {
       'Max-Age': '0',
       Expires: new Date(0).toUTCString(),
     });
+  });
+
+  it('removes what CLEAR_SITE_DATA names, as does the deletion of the account, and by default nothing', async () => {
+    const other = await start({ CLEAR_SITE_DATA: 'storage,cache' });
+    const { accessToken, person } = await signUp(other);
+    const { http } = other;
+    const bearer = { Authorization: `Bearer ${accessToken}` };
+    const removed = [await clear(), await clear(undefined, other), await http.get('/users/me').set(bearer)];
+    removed.push(await http.delete('/users/me').set(bearer).send({ password: person.password }).expect(200));
+    const named = '"cache", "storage"';
+    expect(removed.map(({ headers }) => headers['clear-site-data'])).toEqual([undefined, named, undefined, named]);
   });
 
   it.each([

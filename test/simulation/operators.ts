@@ -10,62 +10,52 @@ import { instances } from './service.ts';
 import { passwordOf, people } from './visitor.ts';
 import { facts, faultWithin, forgotSince, userNamed } from './world.ts';
 
-/** Operators, who mistype addresses, and other services. */
+/** Operators, who sometimes mistype addresses, and other services that verify access tokens. */
 
-/** As often as each is there. */
-const DONE = [
-  ...(['disable-user', 'disable-user', 'enable-user', 'end-sessions', 'end-all-sessions', 'delete-user'] as const),
-  ...(['set-email', 'set-email', 'verify-email', 'resend', 'reset-link', 'invite'] as const),
-  ...(['remove-factors', 'unlock-user'] as const),
-];
-/** What acts are told. */
-const bodyOf = (chance: Chance) => ({
-  ...{ reason: 'an exercise', attributes: {}, locale: null, handOver: chance.happens(0.5) },
-  /** Perhaps that of somebody else, or of nobody. */
-  email: `${chance.pick([...people, { name: 'adda' }]).name}@example.${chance.pick(['org', 'net'])}`,
-  ...chance.pick([{ emailVerified: true }, { final: true }, {}, {}]),
-});
+type Name = keyof typeof ACTS;
+const ALL = [...(Object.keys(ACTS) as Name[]), 'disable-user', 'set-email', 'invite'] as const;
 
-const act = async (name: keyof typeof ACTS, id: string, body?: object): Promise<{ code?: string; url?: string }> => {
+const act = async (name: Name, given: { readonly [member: string]: unknown; body?: object }) => {
   const instance = instances.find(({ line }) => !line.isDead);
-  if (instance === undefined) return { code: 'none is up' };
-  const deps = { ...instance.service.deps, hasMail: true, accountPagesUrl: `${BASE}/auth/link` };
-  const done = perform(ACTS[name], deps, { id, body, query: undefined }, NO_ORIGIN);
-  const outcome = done.catch(({ code }) => ({ code }));
-  return Object(await Promise.race([outcome, kernel.sleep(MINUTE)]));
+  const deps = { ...instance?.service.deps, hasMail: true, accountPagesUrl: `${BASE}/auth/link` };
+  const done = instance && perform(ACTS[name], deps as never, { body: {}, query: undefined, ...given }, NO_ORIGIN);
+  const outcome = done?.catch(({ code }) => ({ code }));
+  return Object(await Promise.race([outcome ?? { code: 'none is up' }, kernel.sleep(MINUTE)]));
 };
 
-/** @returns when what was done is over */
+/** An operator does a random act about a random user. A disabled user is enabled again after `time` milliseconds. */
 export const operate = async (chance: Chance, time: number): Promise<void> => {
-  const user = database.rows('users').at(chance.below(5));
+  const [user, name] = [database.rows('users').at(chance.below(5)), chance.pick(ALL)];
   if (user === undefined) return;
-  const [id, name] = [String(user.id), chance.pick(DONE)];
-  const { code, url } = await act(name, id, bodyOf(chance));
+  const one = (table: 'sessions' | 'identities') => database.rows(table).find(({ userId }) => userId === user.id)?.id;
+  /** It may be the address of another user, or of no user. */
+  const email = `${chance.pick([...people, { name: 'adda' }]).name}@example.${chance.pick(['org', 'net'])}`;
+  const kind = chance.pick([{ emailVerified: true }, { final: true }, { sendLink: true }, {}]);
+  const body = { email, attributes: {}, handOver: chance.happens(0.5), reason: 'an exercise', ...kind };
+  const ids = { id: name === 'replay-webhook' ? 'receiver' : user.id };
+  const { code, url } = await act(name, { ...ids, sessionId: one('sessions'), identityId: one('identities'), body });
   tell(`operator: ${name} ${user.username}: ${code ?? 'done'}`);
   if (url) facts.letters.push({ to: String(user.email), text: url });
   if (name !== 'disable-user' || code) return;
   await kernel.sleep(time);
-  while ((await act('enable-user', id)).code) await kernel.sleep(5 * SECOND);
+  while ((await act('enable-user', ids)).code) await kernel.sleep(5 * SECOND);
 };
 
-/** Everybody is disabled, and tries to log in. */
+/** An operator disables each user, who then tries to log in. */
 export const disableAll = async (): Promise<void> => {
   for (const person of people) {
-    await act('disable-user', String(userNamed(person.name)?.id));
+    await act('disable-user', { id: userNamed(person.name)?.id });
     await askForLogIn('10.8.8.8', person.name, passwordOf(person));
   }
 };
 
-/** Another service asks for each session that ends, by its last token, in both ways. */
+/** Another service checks the last access token of an ended session in both ways: at the gateway, and in the list of ended sessions. */
 const judgeEnd = async (id: string, token: string, delay: number): Promise<void> => {
   const endedAt = kernel.time;
   await kernel.sleep(delay);
-  const [at, headers] = [{ method: 'GET', address: '10.9.9.9' }, { authorization: `Bearer ${token}` }];
-  const requests = [
-    ask({ ...at, path: '/auth/gateway', headers }),
-    ask({ ...at, path: '/.well-known/ended-sessions' }),
-  ];
-  const [gateway, feed] = await Promise.all(requests);
+  const get = (path: string, headers = {}) => ask({ method: 'GET', address: '10.9.9.9', path, headers });
+  const asked = [get('/auth/gateway', { authorization: `Bearer ${token}` }), get('/.well-known/ended-sessions')];
+  const [gateway, feed] = await Promise.all(asked);
   if (!gateway || gateway.status === 429 || feed?.status !== 200) return;
   const list = claimsOf(feed.body) as unknown as EndedList;
   const entries: { sid?: string; sub?: string }[] = [list.sessions ?? [], list.users ?? []].flat();
@@ -81,6 +71,6 @@ database.watch('endedSessions', ({ after }) => {
   if (!after) return;
   const isOf = ([id, token]: [string, string]) => id === after.sessionId || claimsOf(token).sub === after.userId;
   const [, token] = [...facts.tokens].find(isOf) ?? [];
-  // The last access token lives for a minute more.
+  // 14 minutes later, the last access token may still be valid for a minute.
   if (token) for (const delay of [2 * SECOND, 14 * MINUTE]) void judgeEnd(sessionOf(token), token, delay);
 });

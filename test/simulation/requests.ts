@@ -1,26 +1,26 @@
-import { decoded } from '../../src/adapters/crypto/jws.ts';
-import type { Answer as Checked } from '../support/openapi/answer-check.ts';
+import { decodeObject } from '../../src/adapters/crypto/jws.ts';
+import { kernel, SECOND } from './kernel.ts';
 
-/** What is asked and answered, and the tokens in it. */
+/** Requests, answers, and the tokens in them. */
 
 export const [BASE, APPLICATION] = ['https://auth.example.com', 'https://app.example.com'];
-export const [APP_LINK, PROVIDER] = ['com.example.app:/signed-in', 'https://acme.example'];
 export const REFRESH = '/auth/refresh-token';
 
 type Texts = Readonly<Record<string, string>>;
 export type Asked = { readonly method: string; readonly path: string; readonly address: string } & Sent;
-/** `origin`: `null` for a page of the service itself. */
+/** `origin` is `null` if the request comes from a page of the service itself. */
 export type Sent = { readonly headers?: Texts; readonly body?: string | undefined; readonly origin?: string | null };
-export type Answer = Checked & { readonly headers: Texts; readonly cookies: readonly string[] };
+export type Answer = { readonly status: number; readonly headers: Texts; readonly cookies: string[]; body: string };
 export const json = (body: object) => ({ headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
 
-const partOf = (token: string, part: 0 | 1) => decoded(token.split('.')[part] ?? '') as Texts | null;
+const partOf = (token: string, part: 0 | 1) => decodeObject(token.split('.')[part] ?? '') as Texts | null;
 export const sessionOf = (token = ''): string => partOf(token, 0)?.sid ?? '';
 export const claimsOf = (token = ''): Texts => partOf(token, 1) ?? {};
+export const isLive = (token?: string): boolean => Number(claimsOf(token).exp) * SECOND > kernel.time;
 const refreshTokenIn = (cookies = ''): string | undefined => /\brefresh_token=([\w.-]+)/.exec(cookies)?.[1];
-export const tokenIn = ({ cookies }: Answer): string | undefined => refreshTokenIn(cookies.join());
-/** `id`: that of the session which asks. */
+export const tokenIn = (answer?: Answer | null): string | undefined => refreshTokenIn(answer?.cookies.join());
+/** `own`: the session of the cookie. `id`: that which asks. */
 export const tokensOf = ({ headers }: Asked) => {
   const [refresh, access] = [refreshTokenIn(headers?.cookie), headers?.authorization?.split(' ')[1]];
-  return { refresh, access, id: sessionOf(access ?? refresh) };
+  return { refresh, access, own: sessionOf(refresh), id: sessionOf(access ?? refresh) };
 };

@@ -1,43 +1,29 @@
 import { aWebhook } from '../support/builders.ts';
-import { horizon, world } from './world.ts';
 import './commits.ts';
 import { database, NO_FAULTS } from './database.ts';
 import { type Fault, trouble } from './faults.ts';
 import { askForLogIn, internet } from './internet.ts';
-import { type Chance, expect, HOUR, kernel, MINUTE, SECOND, START, story, tell, within } from './kernel.ts';
+import { expect, HOUR, kernel, MINUTE, SECOND, START, story, tell, within } from './kernel.ts';
 import { disableAll } from './operators.ts';
 import { live } from './people.ts';
 import { keptByModules, watch } from './process.ts';
 import { ALL_WELL, instances, openInstance, outside } from './service.ts';
 import { steal } from './thief.ts';
 import { allBrowsers, type Person, passwordOf, people } from './visitor.ts';
+import { horizon, world } from './world.ts';
 
-/** One world, from its beginning to the judgement in the end. */
+/** Runs one world, from its beginning to the judgement at its end. */
 
-export type Options = {
-  readonly faults: readonly Fault[];
-  /** 0: what the seed decides. */
-  readonly days: number;
-  readonly trace?: ((line: string) => void) | undefined;
-};
+/** `days`: 0 for what the seed decides. */
+export type Options = { readonly faults: readonly Fault[]; readonly days: number; readonly trace?: typeof story.trace };
 export type Result = Awaited<ReturnType<typeof runWorld>>;
 
-/** @returns what decides what happens in it */
-const begin = async (seed: number, { days, trace }: Options): Promise<Chance> => {
-  const chance = await kernel.begin(seed);
-  story.trace = trace;
-  if (days) world.days = days;
-  tell(JSON.stringify(world));
-  const start = async (): Promise<void> => {
-    while (instances.length < world.instances) instances.push(await openInstance());
-    await instances[0]?.service.ports.records.insert('webhooks', aWebhook({ id: 'receiver', createdAt: START }));
-  };
-  void within('the start', start(), SECOND);
-  await kernel.run(SECOND);
-  return chance;
+const start = async (): Promise<void> => {
+  while (instances.length < world.instances) instances.push(await openInstance());
+  await instances[0]?.service.ports.records.insert('webhooks', aWebhook({ id: 'receiver', createdAt: START }));
 };
 
-/** All faults end. */
+/** Ends all faults, and judges that everybody can log in within a minute. */
 const repair = async (): Promise<void> => {
   world.isOver = true;
   Object.assign(database.faults, NO_FAULTS);
@@ -49,7 +35,7 @@ const repair = async (): Promise<void> => {
   const logIn = async (person: Person): Promise<void> => {
     const answer = await askForLogIn('10.8.8.8', person.name, passwordOf(person));
     if (answer && answer.status < 500) answered += 1;
-    // An instance may be starting.
+    // Tried again, since the instance may be starting.
     else kernel.after(5 * SECOND, () => void logIn(person));
   };
   for (const person of people) void logIn(person);
@@ -58,20 +44,20 @@ const repair = async (): Promise<void> => {
   await kernel.run(20 * MINUTE);
 };
 
-/** By how many entries maps and sets may have grown when all is quiet, by the files of src that make them; none in others. */
+/** By how many entries a map or set may have grown at the end of a world, by the file of src that makes it. In other files, none may have grown. */
 const BOUNDS: { readonly [file: string]: number } = {
   'adapters/crypto/jws.ts': 5_000,
   'adapters/limits/counts.ts': 200_000,
   'adapters/http/request/client.ts': 1_000,
   'application/login/refused-login-counter.ts': 5_000,
-  // Kinds of lines, methods, routes, webhooks.
+  // Their keys are kinds of lines, methods, routes, and webhooks.
   'adapters/http/logging/log-sampling.ts': 20,
   'adapters/http/stages/arrival.ts': 4,
   'adapters/http/stages/dispatch.ts': 200,
   'application/webhooks/deliver-webhooks.ts': 1,
 };
 
-/** What has to hold in the end. */
+/** Judges the rules that have to hold at the end of a world. */
 const judgeEnd = async (): Promise<void> => {
   for (const { name, tabs } of allBrowsers()) {
     const users = new Set([...tabs].map((tab) => tab.auth.user?.username));
@@ -80,7 +66,7 @@ const judgeEnd = async (): Promise<void> => {
   }
   const mails = () => database.rows('outbox').length;
   const hooks = () => database.rows('deliveries').filter(({ isWaiting }) => isWaiting).length;
-  // Retries take hours.
+  // Mails and events that have failed often are tried again only hours later.
   for (let hours = 0; hours < 12 && mails() + hooks() > 0; hours += 1) await kernel.run(HOUR);
   expect('no mail is lost', mails() === 0, () => `${mails()} wait`);
   expect('webhooks come at least once', hooks() === 0, () => `${hooks()} wait`);
@@ -94,16 +80,19 @@ const judgeEnd = async (): Promise<void> => {
   expect('the kernel owns every wait', watch.waits.size === 0, () => [...watch.waits].join('\n'));
 };
 
-export const runWorld = async (seed: number, options: Options) => {
+export const runWorld = async (seed: number, { faults, days, trace }: Options) => {
   const failed = (error: Error) => expect('no error is unexpected', false, () => String(error.stack));
   process.on('unhandledRejection', failed);
-  const chance = await begin(seed, options);
+  const chance = await kernel.begin(seed);
+  Object.assign(story, { trace });
+  if (days) world.days = days;
+  tell(JSON.stringify(world));
+  void within('the start', start(), SECOND);
+  await kernel.run(SECOND);
   for (const person of people) void live(person);
-  void trouble(chance.fork(), options.faults);
+  void trouble(chance.fork(), faults);
   if (world.thief) void steal(chance.fork());
-  await kernel.run(horizon());
-  if (!kernel.isStopped) await repair();
-  if (!kernel.isStopped) await judgeEnd();
+  for (const next of [() => kernel.run(horizon()), repair, judgeEnd]) if (!kernel.isStopped) await next();
   for (const instance of instances) instance.kill();
   process.off('unhandledRejection', failed);
   const [{ violation, judged }, { requests }, { events }] = [story, internet, kernel];

@@ -1,144 +1,138 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
-import { type Counts, memoryCounts } from '../../src/adapters/limits/counts.ts';
+import { isDescribed } from '../../src/adapters/http/routing/define-route.ts';
+import { memoryCounts } from '../../src/adapters/limits/counts.ts';
 import { storageOver } from '../../src/adapters/records/storage.ts';
-import type { SenderFor } from '../../src/application/ports/hooks.ts';
-import type { IdentityProvider } from '../../src/application/ports/identity-providers.ts';
-import type { Mailer } from '../../src/application/ports/mailer.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { compose, type RunningService } from '../../src/infrastructure/compose.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { createLogger } from '../../src/infrastructure/logging/log.ts';
 import { purge } from '../../src/infrastructure/serve.ts';
 import { plainPasswordHasher } from '../support/fakes.ts';
-import { testKeyPair, testKeys } from '../support/keys.ts';
+import { ALL_ROUTES } from '../support/http/all-routes.ts';
+import { testKeys } from '../support/keys.ts';
 import { type AnswerCheck, answerCheckOf } from '../support/openapi/answer-check.ts';
 import { database } from './database.ts';
-import { type Chance, expect, kernel, MINUTE, perWorld, tell } from './kernel.ts';
+import { expect, kernel, MINUTE, perWorld, tell } from './kernel.ts';
 import { watch } from './process.ts';
-import { type Answer, APP_LINK, APPLICATION, type Asked, BASE, PROVIDER } from './requests.ts';
+import { type Answer, APPLICATION, type Asked, BASE } from './requests.ts';
 import { facts, faultWithin, forgotSince, world } from './world.ts';
 
-/** Instances of the service, with the whole pipeline of a request, and what they share beside the database. */
+/** Instances of the service with all stages of a request, and the servers that they share beside the database. */
 
-/** How often calls fail, and replies are lost. */
-export const ALL_WELL = { mail: 0, replies: 0, hooks: 0, providers: 0, hasNoCounts: false };
-export const outside = perWorld(() => ({ ...ALL_WELL }));
-
-const mailServer =
-  (chance: Chance) =>
-  (isDead: () => boolean): Mailer => ({
-    async send({ id, to, subject, text }) {
-      await kernel.sleep(chance.between(20, 800));
-      if (isDead()) return new Promise(() => undefined);
-      facts.refused.set(id, kernel.time);
-      if (chance.happens(outside.mail)) throw new Error('the mail server is away');
-      facts.refused.delete(id);
-      tell(`mail to ${to}: ${subject}`);
-      const isSent = facts.letters.some((letter) => letter.id === id);
-      expect('a mail goes out once', !isSent, () => subject, faultWithin(10 * MINUTE));
-      facts.letters.push({ id, to, text });
-      if (chance.happens(outside.replies)) throw new Error('the reply of the mail server was lost');
-      return 'sent';
-    },
-  });
-
-const receiver = (chance: Chance): SenderFor => {
-  const seen = new Map<string, number>();
-  const ids = new Map<string, string>();
-  return async () => async (message) => {
-    await kernel.sleep(chance.between(5, 3_000));
-    const { id, sequence, data } = message as unknown as { id: string; sequence: number; data: { userId: string } };
-    const [event, last] = [`${data.userId} ${sequence}`, seen.get(data.userId) ?? 0];
-    const isKnown = id === (ids.get(event) ?? id);
-    ids.set(event, id);
-    if (chance.happens(outside.hooks / 2)) throw new Error('no answer');
-    if (chance.happens(outside.hooks / 2)) return { status: 500, retryAfter: 0 };
-    expect('webhooks come in order', isKnown && sequence <= last + 1, () => `${event} after ${last}`, forgotSince(0));
-    seen.set(data.userId, Math.max(last, sequence));
-    return { status: 204, retryAfter: 0 };
-  };
+/** How often what is outside fails, and its replies are lost. */
+export const ALL_WELL = { mail: 0, replies: 0, hooks: 0, hookReplies: 0, providers: 0, counts: 0 };
+export const outside = perWorld((chance) => ({
+  ...{ ...ALL_WELL, chance, stored: memoryCounts() },
+  /** What the receiver of webhooks has got: the last numbers of users, and ids by users and numbers. */
+  ...{ numbers: new Map<string, number>(), ids: new Map<string, string>() },
+}));
+/** @throws AppError of the only kind that a provider may throw; mail, webhooks and counts may throw any. */
+const reach = async (what: keyof typeof ALL_WELL, slowest = 0): Promise<void> => {
+  const { chance } = outside;
+  if (slowest > 0) await kernel.sleep(chance.between(5, slowest));
+  if (chance.happens(outside[what])) throw new AppError('SYS_PROVIDER_UNAVAILABLE');
 };
+type Given = Required<NonNullable<Parameters<typeof compose>[2]>>;
 
-/** It believes everybody: the code that it sends back is who has logged in. */
-const provider = (chance: Chance): IdentityProvider => ({
-  ...{ name: 'acme', title: 'Acme', callback: { url: `${BASE}/auth/oidc/acme/callback`, isPosted: false } },
-  begin: async ({ state }) => `${PROVIDER}/?state=${state}`,
-  async complete({ state }, answer) {
-    await kernel.sleep(chance.between(20, 800));
-    if (chance.happens(outside.providers)) throw new AppError('SYS_PROVIDER_UNAVAILABLE');
-    const said = new URLSearchParams(answer);
-    const subject = said.get('code') ?? '';
-    if (said.get('state') !== state || subject === '') throw new AppError('AUTH_IDENTITY_UNPROVEN');
-    return { provider: 'acme', issuer: PROVIDER, subject, email: `${subject}@example.org`, isEmailVerified: true };
+const mailer = (isDead: () => boolean): RunningService['ports']['mailer'] => ({
+  async send({ id, to, subject, text }) {
+    facts.refused.set(id, kernel.time);
+    await reach('mail', 800);
+    if (isDead()) return new Promise(() => undefined);
+    facts.refused.delete(id);
+    tell(`mail to ${to}: ${subject}`);
+    const isSent = facts.letters.some((letter) => letter.id === id);
+    expect('a mail goes out once', !isSent, () => subject, faultWithin(10 * MINUTE));
+    facts.letters.push({ id, to, text });
+    await reach('replies');
+    return 'sent';
   },
 });
 
-const simulatedCounts = (): Counts => {
-  const counts = memoryCounts();
-  const isThere = async (): Promise<void> => {
-    if (outside.hasNoCounts) throw new Error('the counts are away');
-  };
-  return {
-    countRequest: (...given) => isThere().then(() => counts.countRequest(...given)),
-    replace: (...given) => isThere().then(() => counts.replace(...given)),
-  };
+const senderFor: Given['senderFor'] = async () => async (message) => {
+  await reach('hooks', 3_000);
+  if (outside.chance.happens(outside.hooks)) return { status: 500, retryAfter: 0 };
+  const { id, sequence, data } = message as unknown as { id: string; sequence: number; data: { userId: string } };
+  const [event, last] = [`${data.userId} ${sequence}`, outside.numbers.get(data.userId) ?? 0];
+  const isNext = id === (outside.ids.get(event) ?? id) && sequence <= last + 1;
+  expect('webhooks come in order', isNext, () => `${event} after ${last}`, forgotSince(0));
+  outside.ids.set(event, id);
+  outside.numbers.set(data.userId, Math.max(last, sequence));
+  await reach('hookReplies');
+  return { status: 204, retryAfter: 0 };
+};
+
+/** An identity provider without log-ins: the code in its answer is the name of the user. */
+export const PROVIDER = { url: 'https://acme.example', callback: '/auth/oidc/acme/callback' };
+const providers: Given['providers'] = new Map([
+  [
+    'acme',
+    {
+      ...{ name: 'acme', title: 'Acme', callback: { url: BASE + PROVIDER.callback, isPosted: false } },
+      begin: async ({ state }) => `${PROVIDER.url}/?state=${state}`,
+      async complete({ state }, answer) {
+        await reach('providers', 800);
+        const { state: own, code: subject = '' } = Object.fromEntries(new URLSearchParams(answer));
+        if (own !== state || !subject) throw new AppError('AUTH_IDENTITY_UNPROVEN');
+        const email = `${subject}@example.org`;
+        return { provider: 'acme', issuer: PROVIDER.url, subject, email, isEmailVerified: true };
+      },
+    },
+  ],
+]);
+
+const counts: Given['counts'] = {
+  countRequest: (...given) => reach('counts').then(() => outside.stored.countRequest(...given)),
+  replace: (...given) => reach('counts').then(() => outside.stored.replace(...given)),
 };
 
 /** What instances share. */
-export const deployment = perWorld((chance) => {
-  const formerSystem = testKeyPair();
+export const deployment = perWorld(() => {
+  const { APP_LINKS, ADOPTION_PUBLIC_KEY } = ALL_ROUTES;
   const settings = {
-    NODE_ENV: 'test',
-    BASE_URL: BASE,
-    ALLOWED_ORIGINS_DEV: APPLICATION,
-    FACTOR_KEYS: Buffer.alloc(32, 7).toString('base64url'),
-    JWT_ACCESS_EXPIRES_IN: '15m',
-    APP_LINKS: APP_LINK,
-    LOGIN_BY_CODE: 'on',
+    ...{ NODE_ENV: 'test', BASE_URL: BASE, ALLOWED_ORIGINS_DEV: APPLICATION, APP_LINKS, ADOPTION_PUBLIC_KEY },
+    ...{ FACTOR_KEYS: 'A'.repeat(43), JWT_ACCESS_EXPIRES_IN: '15m', LOGIN_BY_CODE: 'on' },
     DEVICE_BINDING: world.binding ? 'enforce' : 'off',
     JWT_BINDING: world.binding && world.bindsTokens ? 'on' : 'off',
     NEW_DEVICE_CODE: world.newDeviceCode,
     PASSWORDS: world.needsPasswords ? 'required' : 'optional',
     JWT_REFRESH_EXPIRES_IN: world.lifetime,
     JWT_REFRESH_REPLAY_WINDOW: world.replays ? '10s' : '0',
-    ADOPTION_PUBLIC_KEY: String(formerSystem.publicKeys[0]?.export({ type: 'spki', format: 'pem' })),
   };
-  return {
-    ...{ formerSystem, settings, keys: testKeys(), counts: simulatedCounts() },
-    ...{ mailerOf: mailServer(chance.fork()), senderFor: receiver(chance.fork()) },
-    providers: new Map([['acme', provider(chance.fork())]]),
-  };
+  return { settings, keys: testKeys() };
 });
 
-/** It takes long to make, and no setting of a world changes it. */
-let check: AnswerCheck | undefined;
+/** By the names of routes, which few settings change: they take long to make. */
+const checks = new Map<string, AnswerCheck>();
 /** What is not as the OpenAPI document says. Pages are not in it. */
 export const problemsOf = ({ service }: Instance, { method, path }: Asked, answer: Answer): string[] => {
-  check ??= answerCheckOf(service.routes.filter(({ visitor }) => visitor === undefined));
+  const routes = service.routes.filter(isDescribed);
+  const names = String(routes.map(({ name }) => name));
+  const check = checks.get(names) ?? answerCheckOf(routes);
+  checks.set(names, check);
   return /json/.test(answer.headers['content-type'] ?? '') ? check(method, path, answer) : [];
 };
 
 export type Instance = Awaited<ReturnType<typeof openInstance>>;
 export const instances = perWorld((): Instance[] => []);
 
-/** Milliseconds. In 5 seconds, as the service does it, polls would be half of all that happens. */
+/** Milliseconds. With the service's own 5 seconds, half of all events of the simulation would be polls. */
 const [POLLS, PURGE_INTERVAL] = [{ pollInterval: 2 * MINUTE }, 10 * MINUTE];
 
 export const openInstance = async () => {
-  const { settings, keys, counts, mailerOf, senderFor, providers } = deployment;
-  const { line, records, kill } = database.connect();
+  const { settings, keys } = deployment;
+  const { line, records, close } = database.connect();
   const config = { ...parseConfig(settings), keys };
   const write = (text: string): void => {
     const isExpected = line.isDead || !/"level":"fatal"|"code":"SYS_(UNEXP|SERI)/.test(text);
     expect('no error is unexpected', isExpected, () => text);
   };
   const logger = createLogger({ level: 'info', nodeEnv: 'test', destination: { write } });
-  const ports = { hasher: plainPasswordHasher(), mailer: mailerOf(() => line.isDead) };
+  const ports = { hasher: plainPasswordHasher(), mailer: mailer(() => line.isDead) };
   watch.kept = [];
-  const overrides = { counts, senderFor, providers, storage: storageOver(records), ports };
-  const service = await compose(config, logger, overrides);
+  const service = await compose(config, logger, { counts, senderFor, providers, storage: storageOver(records), ports });
   const { kept } = watch;
   watch.kept = null;
   const stop = new AbortController();
@@ -146,16 +140,17 @@ export const openInstance = async () => {
   for (const sender of [service.mail, service.webhooks]) void sender?.deliver(stop.signal, POLLS);
   return {
     ...{ line, service, kept },
-    /** The process is gone: nothing that it would do happens any more. */
+    /** Ends the process at once: none of its code has an effect any more. */
     kill(): void {
-      kill();
+      line.isDead = true;
+      close();
       stop.abort();
     },
     request: (asked: Asked) => requestOver(service.http.request, stop.signal, asked),
   };
 };
 
-/** The answer is `null` if the process dies or the client hangs up before. */
+/** Gives a request to the HTTP handler of an instance. The answer is `null` if the process is killed, or the client hangs up before. */
 const requestOver = (handle: RunningService['http']['request'], signal: AbortSignal, asked: Asked) => {
   const { method, path: url, headers, body, address: remoteAddress } = asked;
   const stream = new PassThrough({ highWaterMark: 2 ** 24, signal }).on('error', () => undefined);
@@ -165,7 +160,7 @@ const requestOver = (handle: RunningService['http']['request'], signal: AbortSig
   const head = { method, url, headers: all, rawHeaders: Object.entries(all).flat(), complete: true };
   const incoming = Object.assign(new IncomingMessage(socket), head);
   for (const part of body === undefined ? [null] : [body, null]) incoming.push(part);
-  // Node would ask the real time, and keep it by a real timer.
+  // Without a header Date, for which Node.js would use the real time and a real timer.
   const outgoing = Object.assign(new ServerResponse(incoming), { sendDate: false, useChunkedEncodingByDefault: false });
   outgoing.assignSocket(socket);
   const answer = new Promise<Answer | null>((resolve) => {

@@ -1,14 +1,14 @@
 import type * as Client from '../../client/src/index.ts';
 import { readText } from '../support/checkout/repository.ts';
+import * as parts from '../support/page-parts.ts';
 import type { Browser, Tab } from './browser.ts';
 import { judgeLogOut } from './internet.ts';
 import { kernel, tell } from './kernel.ts';
-import { setTimeout } from './process.ts';
 import { APPLICATION, BASE, sessionOf } from './requests.ts';
 
-/** Tabs that run the client as it is served, and what the page of the device's key runs. */
+/** Tabs that run the client and the page of the device's key, as the service serves them. */
 
-/** A module over the globals of its realm, which returns what it exports. */
+/** A built module as a function, which runs it over the globals of a realm, and returns its exports. */
 const programOf = (file: string) => {
   const code = readText(`client/dist/${file}`)
     .replaceAll('import.meta.url', 'location.href')
@@ -18,22 +18,21 @@ const programOf = (file: string) => {
 const [client, deviceKey] = [programOf('client.js'), programOf('device-key.js')];
 
 type Call = (...given: unknown[]) => void;
-type Later = (call: () => void) => void;
 type Hear = (event: object) => void;
 type Happens = (type: string, members?: object) => void;
 
 export const openTab = (browser: Browser): Tab => {
-  const { chance, line, name, skew } = browser;
+  const { chance, line, name, skew, channels } = browser;
   const window = new EventTarget();
   const waiting: (() => void)[] = [];
-  let [isFrozen, isClosed] = [false, false];
-  /** Now, or when the machine is awake and the page is not frozen any more. */
-  const run = (call: () => void): void => {
+  let [isFrozen, isClosed, session] = [false, false, ''];
+  /** Runs a callback now, or if the machine sleeps or the page is frozen, afterwards. */
+  const run: parts.Later = (call) => {
     if (isFrozen || browser.isAsleep()) waiting.push(call);
     else if (!isClosed) call();
   };
   const goOn = (): void => waiting.splice(0).forEach(run);
-  const later: Later = (call) => void kernel.after(chance.between(0.1, 3), () => run(call));
+  const later: parts.Later = (call) => void kernel.after(chance.between(0.1, 3), () => run(call));
   const happens: Happens = (type, members = {}) =>
     run(() => void window.dispatchEvent(Object.assign(new Event(type), members)));
   const send: Browser['send'] = (...given) => browser.send(...given).finally(() => new Promise<void>(run));
@@ -44,9 +43,9 @@ export const openTab = (browser: Browser): Tab => {
     const { status, headers, body } = await send(request.method, request.url.slice(BASE.length), sent);
     return new Response([204, 304].includes(status) ? null : body, { status, headers });
   };
-  /** What pages and frames have alike. */
+  /** The globals that pages and frames have in common. */
   const common = {
-    ...{ fetch, MessageChannel: messageChannelOf(later), console: { error: () => undefined } },
+    ...{ fetch, MessageChannel: parts.messageChannel(later), console: { error: () => undefined } },
     setTimeout: (call: Call, delay?: number, ...given: unknown[]) => setTimeout(() => run(() => call(...given)), delay),
     performance: { now: browser.awake },
     Date: { parse: Date.parse, now: () => Math.floor(kernel.time + skew) },
@@ -54,8 +53,11 @@ export const openTab = (browser: Browser): Tab => {
     indexedDB: browser.hasKeys ? { open: () => openKeys(browser, later) } : undefined,
   };
   const document = { hidden: false, ...framesOf(common, send, later, happens) };
+  const post = (data: unknown, others: readonly parts.Channel[]): void => {
+    for (const { hear } of others) kernel.after(chance.between(0.1, 15), () => hear(data));
+  };
   const global = Object.assign(window, common, {
-    ...{ document, localStorage: browser.storage, BroadcastChannel: broadcastChannelOf(browser, run) },
+    ...{ document, localStorage: browser.storage, BroadcastChannel: parts.broadcastChannel(channels, post, run) },
     location: { href: `${APPLICATION}/`, origin: APPLICATION, hostname: 'app.example.com', protocol: 'https:' },
     history: { state: null, replaceState: () => undefined },
   });
@@ -68,7 +70,7 @@ export const openTab = (browser: Browser): Tab => {
       if (!isFrozen) goOn();
       const isTurned = document.hidden !== hidden;
       document.hidden = hidden;
-      // It bubbles from the document, and the client listens at the window.
+      // The event bubbles from the document to the window, where the client listens.
       if (isTurned) happens('visibilitychange');
       isFrozen = freezes;
     };
@@ -78,7 +80,6 @@ export const openTab = (browser: Browser): Tab => {
     browser.tabs.delete(tab);
   };
   const tab = { auth, goOn, happens, hide: turn(true), freeze: turn(true, true), show: turn(false), close };
-  let session = '';
   auth.onChange((user, why) => {
     tell(`${name}: a tab has ${user?.username ?? 'nobody'} (${why})`);
     const current = sessionOf(browser.token());
@@ -91,33 +92,13 @@ export const openTab = (browser: Browser): Tab => {
   return tab;
 };
 
-const messageChannelOf = (later: Later) =>
-  class {
-    readonly port1 = { onmessage: undefined as Hear | undefined, close: () => undefined };
-    readonly port2 = { postMessage: (data: unknown) => later(() => this.port1.onmessage?.({ data })) };
-  };
-
-/** Its messages go to the other tabs. */
-const broadcastChannelOf = ({ channels, chance }: Browser, run: Later) =>
-  class {
-    onmessage: Hear | undefined;
-    readonly #hear = (data: unknown): void => run(() => channels.has(this.#hear) && this.onmessage?.({ data }));
-    readonly close = () => channels.delete(this.#hear);
-    constructor() {
-      channels.add(this.#hear);
-    }
-    postMessage(data: unknown): void {
-      for (const hear of channels) if (hear !== this.#hear) kernel.after(chance.between(0.1, 15), () => hear(data));
-    }
-  };
-
-/** The part of IndexedDB that the page of the key uses. */
-const openKeys = (browser: Browser, later: Later) => {
-  const { chance, keys } = browser;
+/** The part of IndexedDB that the page of the device's key uses. */
+const openKeys = (browser: Browser, later: parts.Later) => {
+  const { chance, keys, line } = browser;
   const request = (work: () => unknown) => {
     const made = { result: undefined as unknown, onsuccess: () => {}, onerror: () => {} };
     later(() => {
-      if (chance.happens(browser.keyFaults)) return made.onerror();
+      if (chance.happens(line.keyFaults)) return made.onerror();
       made.result = work();
       made.onsuccess();
     });
@@ -130,31 +111,22 @@ const openKeys = (browser: Browser, later: Later) => {
   return request(() => ({ close: () => undefined, transaction: () => ({ objectStore: () => store }) }));
 };
 
-/** Frames with the page of the key, which proves what it is asked to. */
-const framesOf = (common: object, send: Browser['send'], later: Later, happens: Happens) => ({
-  createElement() {
-    const postMessage = (data: unknown, _to: string, ports: object[]) =>
-      later(() => frame.hear({ data, ports, origin: APPLICATION }));
-    const frame = {
-      ...{ src: '', style: {}, isConnected: false, contentWindow: { postMessage } },
-      ...{ onload: () => {}, hear: (_event: object) => {} },
-      remove: (): object => Object.assign(frame, { isConnected: false }),
+/** A document whose frames run the page of the device's key. */
+const framesOf = (common: object, send: Browser['send'], later: parts.Later, happens: Happens) => {
+  const hears = new Map<parts.Frame, Hear>();
+  const load = async (frame: parts.Frame): Promise<void> => {
+    const headers = { 'sec-fetch-dest': 'iframe', 'sec-fetch-mode': 'navigate' };
+    const page = await send('GET', '/device-key', { origin: null, headers }).catch(() => null);
+    const realm = {
+      ...{ ...common, globalThis: common, location: { href: `${BASE}/device-key.js`, origin: BASE } },
+      document: { documentElement: { dataset: { origins: APPLICATION } } },
+      parent: { postMessage: () => later(() => happens('message', { source: frame.contentWindow })) },
+      addEventListener: (_type: string, hear: Hear) => hears.set(frame, hear),
     };
-    return frame;
-  },
-  body: {
-    async append(frame: { contentWindow: object; onload(): void }): Promise<void> {
-      Object.assign(frame, { isConnected: true });
-      const headers = { 'sec-fetch-dest': 'iframe', 'sec-fetch-mode': 'navigate' };
-      const page = await send('GET', '/device-key', { origin: null, headers }).catch(() => null);
-      const realm = {
-        ...{ ...common, globalThis: common, location: { href: `${BASE}/device-key.js`, origin: BASE } },
-        document: { documentElement: { dataset: { origins: APPLICATION } } },
-        parent: { postMessage: () => later(() => happens('message', { source: frame.contentWindow })) },
-        addEventListener: (_type: string, hear: Hear) => Object.assign(frame, { hear }),
-      };
-      if (page?.status === 200) deviceKey(realm);
-      frame.onload();
-    },
-  },
-});
+    if (page?.status === 200) deviceKey(realm);
+    frame.onload();
+  };
+  return parts.documentWithFrames(new Set(), load, (frame, data, _to, ports) =>
+    later(() => hears.get(frame)?.({ data, ports, origin: APPLICATION })),
+  );
+};

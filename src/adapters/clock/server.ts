@@ -1,13 +1,14 @@
-/** The clock of a server, extrapolated by the monotonic clock of this process. It does not change when the clock of this machine is set. */
+/** The clock of a server, extrapolated by the monotonic clock of this process. So `now` does not jump when the clock of this machine is set. */
 export type ServerClock = {
-  /** The server's time in epoch milliseconds, off by one round trip at most. Before the first reading, the time of this machine. */
+  /** The server's time in epoch milliseconds, off by one round trip at most. Before the first `read`, it is the time of this machine. */
   now(): number;
+  /** Asks the server for its time. Rejects if the server cannot be asked. */
   read(): Promise<void>;
 };
 
-/** @param ask the server's clock, in epoch milliseconds. */
+/** @param ask returns the server's time in epoch milliseconds */
 export const serverClock = (ask: () => Promise<number>): ServerClock => {
-  /** By which the server's clock is ahead of the monotonic one. */
+  /** Milliseconds by which the server's clock is ahead of `performance.now()`; `null` before the first reading. */
   let offset: number | null = null;
   return {
     now: () => Math.floor(offset === null ? Date.now() : offset + performance.now()),
@@ -15,7 +16,7 @@ export const serverClock = (ask: () => Promise<number>): ServerClock => {
       const before = performance.now();
       const time = await ask();
       const [least, most] = [time - performance.now(), time - before];
-      // A reading changes the offset only if it disproves it. So one with a slow response, which is inexact, changes nothing.
+      // The true offset is between `least` and `most`. If `offset` is there, too, it stays: a slow response, whose range is wide, changes nothing.
       offset = Math.min(Math.max(offset ?? (least + most) / 2, least), most);
     },
   };
@@ -23,7 +24,7 @@ export const serverClock = (ask: () => Promise<number>): ServerClock => {
 
 const READING_INTERVAL_MS = 5_000;
 
-/** Reads the clock at intervals, one reading at a time. Failures are ignored here. @returns a function that stops it */
+/** Reads the server's clock every five seconds, one reading at a time, and ignores failures. @returns a function that stops it */
 export const keepReading = ({ read }: Pick<ServerClock, 'read'>): (() => void) => {
   let isReading = false;
   const timer = setInterval(async () => {

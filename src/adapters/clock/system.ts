@@ -4,19 +4,19 @@ import type { Clock, IdGenerator } from '../../application/ports/clock-and-ids.t
 
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** Milliseconds by a clock that is never set, for durations and for times that only this process compares. */
+/** Epoch milliseconds at the start of the process, plus those since then. Setting the system's clock does not change it, so it measures durations. */
 export const monotonicTime = (): number => performance.timeOrigin + performance.now();
 
-/** At least 0 and below 1. It is not for secrets, but spreads what many would do at the same moment. */
+/** At least 0 and below 1. It is not for secrets, but spreads calls that many instances would make at the same moment. */
 export const random = (): number => Math.random();
 
-/** Random ULIDs. In the same millisecond, or when the clock was set back, each id is the successor of the last. */
+/** Random ULIDs. If the clock has not advanced since the last id, the next id is its successor, so ids always ascend. */
 export const ulidGenerator = (clock: Clock): IdGenerator => {
   const ulid = monotonicFactory(pooledRandom());
   return { next: () => ulid(clock.now()) };
 };
 
-/** Random bytes are read from the system in blocks, since a system call takes longer than to make an id. */
+/** Random bytes are read from the system in blocks of this size, since a system call for each id would take longer than the rest of making it. */
 const POOL_SIZE = 4_096;
 
 /** @returns random numbers of at least 0 and below 1, in steps of 1/256, from the system's cryptographic source. */
@@ -38,6 +38,6 @@ const pooledRandom = (): (() => number) => {
 /** Crockford's Base32. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** The ULID of a time, with a digest of a text in place of random numbers. */
+/** A ULID of `time` (epoch milliseconds) with a digest of `text` in place of random numbers: the same arguments give the same id. */
 export const derivedUlid = (time: number, text: string): string =>
   encodeTime(time) + Array.from(hash('sha256', text, 'buffer').subarray(0, 16), (byte) => ALPHABET[byte % 32]).join('');

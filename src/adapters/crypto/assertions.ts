@@ -8,7 +8,7 @@ import type { Records } from '../../application/storage/records.ts';
 import type { Operator } from '../../domain/operator.ts';
 import { ID_PATTERN } from '../../domain/user.ts';
 
-/** Seconds for which an assertion is good. */
+/** Seconds for which an assertion is valid. */
 const LIFETIME = 60;
 /** Seconds by which the clock of the signer may differ. */
 const CLOCK_TOLERANCE = 5;
@@ -21,14 +21,15 @@ const Claims = v.object({
 });
 
 /**
- * Verifies assertions of the former system: JWTs of the type `adoption+jwt`, signed with ES256 or EdDSA, that are valid for a minute at most.
- * @param keys on P-256, or Ed25519.
- * @param baseUrl the audience. Assertions may add a slash to it.
+ * Verifies assertions by which the former system hands a logged-in user over: JWTs of the type `adoption+jwt`, signed with ES256 or EdDSA, valid for a
+ * minute at most.
+ * @param keys public keys on P-256 (ES256), or of Ed25519 (EdDSA)
+ * @param baseUrl the audience of the assertions. They may add a slash to it.
  */
 export const assertionVerifier =
   (keys: readonly KeyObject[], baseUrl: string): VerifyAssertion =>
   async (text, now) => {
-    // Loaded here, since most services have no former system.
+    // Loaded on use, since most deployments have no former system.
     const { jwtVerify } = await import('jose/jwt/verify');
     const problems: string[] = [];
     for (const key of keys) {
@@ -45,23 +46,23 @@ export const assertionVerifier =
         if (!success) return { problem: 'sub, jti or exp is missing or malformed' };
         const { sub: userId, jti: id, iat, exp } = output;
         if (exp - iat > LIFETIME) return { problem: 'exp is more than a minute after iat' };
-        // jose compares whole seconds.
+        // Rounded up, since jose accepts the assertion until the end of this second.
         return { id, userId, expiresAt: (Math.ceil(exp) + CLOCK_TOLERANCE) * 1_000 };
       } catch (error) {
-        // Messages of jose quote nothing of the assertion.
+        // A message of jose quotes no part of the assertion, so it may be logged.
         problems.push(error instanceof Error ? error.message : 'unknown');
       }
     }
     return { problem: [...new Set(problems)].join('; ') };
   };
 
-/** The key of a program that may use the back office. */
+/** An operator's program that may use the back office, and its public key. */
 export type OperatorKey = Operator & {
-  /** On P-256. */
+  /** A key on P-256. */
   readonly publicKey: KeyObject;
 };
 
-/** The length of `r`, the first half of a signature (RFC 7518 §3.4). */
+/** Bytes of `r`, the first half of an ES256 signature (RFC 7518 §3.4). */
 const R_BYTES = 32;
 
 /**
@@ -78,28 +79,28 @@ export const operatorAdmission = async (
   const byKid = new Map<unknown, OperatorKey>();
   for (const each of operators) byKid.set(await calculateJwkThumbprint(each.publicKey), each);
   return async (assertion, now) => {
-    const found = byKid.get(kidOf(assertion));
-    if (found === undefined) return refused('no key of ADMIN_KEYS has this kid');
-    const { publicKey, ...operator } = found;
+    const operatorKey = byKid.get(kidOf(assertion));
+    if (operatorKey === undefined) return refusal('no key of ADMIN_KEYS has this kid');
+    const { publicKey, ...operator } = operatorKey;
     const { name } = operator;
     const verified = await jwtVerify(assertion, publicKey, {
       ...{ algorithms: ['ES256'], issuer: name, subject: name },
       ...{ currentDate: new Date(now), clockTolerance: CLOCK_TOLERANCE },
-    }).catch(({ code, claim = 'none' }: JoseError) => refused(`${code}, claim: ${claim}`));
+    }).catch(({ code, claim = 'none' }: JoseError) => refusal(`${code}, claim: ${claim}`));
     if ('ok' in verified) return verified;
     const { aud, exp = Number.POSITIVE_INFINITY } = verified.payload;
     // An assertion for several audiences is refused, since another audience could present it here.
-    if (aud !== audience && aud !== `${audience}/`) return refused('aud is not the URL of this back office');
+    if (aud !== audience && aud !== `${audience}/`) return refusal('aud is not the URL of this back office');
     if (exp * 1_000 > now + (LIFETIME + CLOCK_TOLERANCE) * 1_000)
-      return refused('exp is missing, or more than a minute away');
-    const isFirst = await useOnce(records, `operator ${onceOf(assertion)}`, (Math.ceil(exp) + CLOCK_TOLERANCE) * 1_000);
-    return isFirst ? { ok: true, operator } : refused('the assertion was used before: sign one for each request');
+      return refusal('exp is missing, or more than a minute away');
+    const isFirst = await useOnce(records, `operator ${idOf(assertion)}`, (Math.ceil(exp) + CLOCK_TOLERANCE) * 1_000);
+    return isFirst ? { ok: true, operator } : refusal('the assertion was used before: sign one for each request');
   };
 };
 
-const refused = (problem: string): OperatorRefused => ({ ok: false, problem });
+const refusal = (problem: string): OperatorRefused => ({ ok: false, problem });
 
-/** The members of an error of jose that quote nothing of the assertion. */
+/** The members of an error of jose that quote no part of the assertion. */
 type JoseError = { readonly code: string; readonly claim?: string };
 
 const kidOf = (assertion: string): unknown => {
@@ -110,8 +111,8 @@ const kidOf = (assertion: string): unknown => {
   }
 };
 
-/** Identifies an assertion without `s` of its signature: anybody can compute a second `s` that is valid as well. */
-const onceOf = (assertion: string): string => {
+/** A digest of an assertion without `s`, the second half of its signature: from a valid `s` anybody can compute another valid one. */
+const idOf = (assertion: string): string => {
   const end = assertion.lastIndexOf('.');
   const r = Buffer.from(assertion.slice(end + 1), 'base64url').subarray(0, R_BYTES);
   return hash('sha256', `${assertion.slice(0, end)}.${r.toString('base64url')}`, 'base64url');

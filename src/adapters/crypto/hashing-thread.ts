@@ -5,39 +5,39 @@ import type { SlowHash } from './foreign/foreign-hash.ts';
 import { matchesHash } from './foreign/matches-hash.ts';
 import { readHash } from './foreign/read-hash.ts';
 
-/** A task of a hashing thread: to hash a password, or to compare it with a hash, of this service or of another system. */
+/** A task of a hashing thread: to hash a password, or to compare it with a hash of this service or of another system. */
 export type HashingTask =
   | { readonly password: string; readonly scheme: PasswordHash; readonly cost: number }
   | {
       readonly password: string;
-      /** `null`: there is no such account. */
+      /** The stored hash; `null` if there is no such account. */
       readonly hash: string | null;
-      /** Hashes of this service. A wrong password is compared with them, too. */
+      /** Hashes that no password matches, at the cost of this service. A wrong password is compared with them, too. */
       readonly dummies: readonly string[];
-      /** Whether a right password is compared with the dummies, too. */
+      /** Whether a right password is compared with the dummies as well, so that the time does not tell it from a wrong one. */
       readonly hidesMatch: boolean;
     };
 
-/** Blocks its thread. @returns the hash, or whether the password matches. */
+/** Does a task, which blocks the thread. @returns the hash, or whether the password matches. */
 export default (task: HashingTask): string | boolean => {
-  if ('dummies' in task) return matches(task);
+  if ('dummies' in task) return compare(task);
   return task.scheme === 'bcrypt' ? bcrypt.hashSync(task.password, task.cost) : argon2idHash(task.password);
 };
 
-/** Takes at least the time of a comparison with each dummy if the password is wrong. A stored hash that costs as much as a dummy replaces it. */
-const matches = ({ password, hash, dummies, hidesMatch }: Extract<HashingTask, { dummies: unknown }>): boolean => {
-  const stored = hash === null ? null : comparable(hash);
+/** With a wrong password, takes at least the time of a comparison with each dummy: a dummy is skipped only if the stored hash costs as much. */
+const compare = ({ password, hash, dummies, hidesMatch }: Extract<HashingTask, { dummies: unknown }>): boolean => {
+  const stored = hash === null ? null : parseHash(hash);
   const isRight = stored !== null && matchesHash(password, stored);
   if (isRight && !hidesMatch) return true;
-  for (const dummy of dummies.map(comparable))
+  for (const dummy of dummies.map(parseHash))
     if (dummy !== null && !(stored !== null && costsAsMuch(stored, dummy))) matchesHash(password, dummy);
   return isRight;
 };
 
-/** A hash of this service, which may cost more than `readHash` accepts of an imported one. */
+/** A bcrypt hash of this service. It is not read by `readHash`, whose limit of the cost is for imported hashes. */
 const OWN_BCRYPT = /^\$2[aby]\$\d\d\$[./\w]{53}$/;
 
-const comparable = (text: string): SlowHash | null => {
+const parseHash = (text: string): SlowHash | null => {
   if (OWN_BCRYPT.test(text)) return { scheme: 'bcrypt', hash: text, digest: null };
   const hash = readHash(text);
   return 'problem' in hash || hash.scheme === 'digest' ? null : hash;

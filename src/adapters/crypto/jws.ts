@@ -12,13 +12,13 @@ import { PublicUserJson } from '../json/fields.ts';
 import { AccessTokenOfSession, MAX_TOKEN_LENGTH, RefreshTokenOfSession, type SessionHeader } from './token-claims.ts';
 import type { KeyPair, TokenKeys } from './token-keys.ts';
 
-/** RFC 7518 §3.4: SHA-256, and a signature of r and s, 32 bytes each. */
+/** ES256 (RFC 7518 §3.4): SHA-256, and a signature of r and s, 32 bytes each. */
 const [DIGEST, SIGNATURE_FORM] = ['sha256', 'ieee-p1363'] as const;
 
-/** The canonical form, with 64 bytes of signature. Decoders also accept white space and other unused bits, so one JWS could have several texts. */
+/** Canonical base64url, with a signature of 64 bytes. Decoders also accept white space, and any unused bits at the end: one JWS would have several texts. */
 const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]{85}[AQgw]$/;
 
-/** @param max the longest text, in characters, that is examined at all. */
+/** Why a text is not examined as a compact JWS with ES256. @param max the greatest length of the text, in characters */
 export const jwsProblem = (text: string, max: number): 'too_long' | 'malformed' | null => {
   if (text.length > max) return 'too_long';
   return COMPACT_JWS.test(text) ? null : 'malformed';
@@ -26,10 +26,10 @@ export const jwsProblem = (text: string, max: number): 'too_long' | 'malformed' 
 
 type JsonObject = { readonly [member: string]: unknown };
 
-const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+const encodeObject = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** @returns `null` for a text that is not a JSON object. */
-export const decoded = (text: string): JsonObject | null => {
+/** The JSON object in a text of base64url. @returns `null` for a text that is not one */
+export const decodeObject = (text: string): JsonObject | null => {
   try {
     const value = JSON.parse(Buffer.from(text, 'base64url').toString());
     return typeof value === 'object' && !Array.isArray(value) ? value : null;
@@ -38,13 +38,13 @@ export const decoded = (text: string): JsonObject | null => {
   }
 };
 
-/** @returns `null` also for JSON that `JSON.stringify` would write differently, such as an object with a duplicate member. */
-export const decodedStrictly = (text: string): JsonObject | null => {
-  const value = decoded(text);
-  return value !== null && encoded(value) === text ? value : null;
+/** As `decodeObject`, and `null` also for JSON that `JSON.stringify` would write differently, such as an object with a duplicate member. */
+export const decodeCanonicalObject = (text: string): JsonObject | null => {
+  const value = decodeObject(text);
+  return value !== null && encodeObject(value) === text ? value : null;
 };
 
-/** Verifies the signature of a compact JWS. @param text has passed `jwsProblem` */
+/** Whether the signature of a compact JWS is of this key. @param text a text without a `jwsProblem` */
 export const isSignedBy = (text: string, key: KeyObject): boolean => {
   const end = text.lastIndexOf('.');
   const [signed, signature] = [Buffer.from(text.slice(0, end)), Buffer.from(text.slice(end + 1), 'base64url')];
@@ -54,9 +54,9 @@ export const isSignedBy = (text: string, key: KeyObject): boolean => {
 /** A coordinate of P-256: 32 bytes of base64url, in canonical form (RFC 7518 §6.2.1.2). */
 const Coordinate = v.pipe(v.string(), v.regex(/^[\w-]{42}[AEIMQUYcgkosw048]$/));
 
-export const P256 = { kty: v.literal('EC'), crv: v.literal('P-256'), x: Coordinate, y: Coordinate };
+export const P256_JWK = { kty: v.literal('EC'), crv: v.literal('P-256'), x: Coordinate, y: Coordinate };
 
-/** @returns `null` when it is no point of the curve. */
+/** The key of a point of P-256. @returns `null` if x and y are not on the curve */
 export const publicKeyOf = ({ x, y }: { readonly x: string; readonly y: string }): KeyObject | null => {
   try {
     return createPublicKey({ key: { kty: 'EC', crv: 'P-256', x, y }, format: 'jwk' });
@@ -65,7 +65,7 @@ export const publicKeyOf = ({ x, y }: { readonly x: string; readonly y: string }
   }
 };
 
-/** RFC 7519 §4.1.1, §4.1.3. `null`: not configured. */
+/** `iss` and `aud` of tokens (RFC 7519 §4.1.1, §4.1.3); `null` for one that is not configured. */
 type IssuerAndAudience = { readonly issuer: string | null; readonly audience: string | null };
 
 /** The type of the list of ended sessions (RFC 8725 §3.11). */
@@ -75,41 +75,41 @@ const ENDED_SESSIONS = 'ended-sessions+jwt';
  * Compact JWS with ES256 (RFC 7515, RFC 7518 §3.4), by `node:crypto` on the calling thread (ADR 0004). `kid` is the thumbprint of the key
  * (RFC 7638).
  *
- * jose is not used, since a refresh signs twice and verifies once. This takes 166 µs of processor time here and 340 µs with jose, of some 550 µs for all
- * of it (Node.js 26, two cores). WebCrypto, which jose uses, runs each operation in the thread pool of libuv: during a flood of log-ins, one in a
+ * A refresh signs twice and verifies once. That takes 166 µs of processor time here, but would take 340 µs with jose, of some 550 µs for a whole refresh
+ * (Node.js 26, two cores). WebCrypto, which jose uses, runs each operation in the thread pool of libuv: during a flood of log-ins, one operation in a
  * hundred took 9 to 17 ms instead of 2 to 4, and in a program whose own `bcrypt.compare` fills that pool, each took seconds instead of half a
- * millisecond. The tests compare this signer with jose.
+ * millisecond. So jose is not used; the tests compare this signer with it.
  *
- * The tokens have the issuer and the audience, and only such tokens are accepted.
+ * Tokens are signed with the configured issuer and audience, and accepted only if theirs are the same.
  */
 export const nodeCryptoTokenSigner = async (
   keys: TokenKeys,
   { issuer, audience }: IssuerAndAudience = { issuer: null, audience: null },
 ): Promise<TokenSigner> => {
-  const ours = { ...(issuer !== null && { iss: issuer }), ...(audience !== null && { aud: audience }) };
-  const access = await jwt(keys.access, ours);
-  const refresh = await jwt(keys.refresh, ours);
+  const issAud = { ...(issuer !== null && { iss: issuer }), ...(audience !== null && { aud: audience }) };
+  const access = await jwt(keys.access, issAud);
+  const refresh = await jwt(keys.refresh, issAud);
   return {
     signAccess: async ({ claims, sessionId }) =>
-      access.sign({ ...claims, user: v.parse(PublicUserJson, claims.user), ...ours }, { sid: sessionId }),
+      access.sign({ ...claims, user: v.parse(PublicUserJson, claims.user), ...issAud }, { sid: sessionId }),
     signRefresh: async ({ claims, sessionId, rotation }) =>
-      refresh.sign({ ...claims, ...ours }, { sid: sessionId, rot: rotation }),
-    // It has no `sub` and `exp`, and another audience, so that a careless verifier does not take it for an access token (RFC 8725 §3.12).
+      refresh.sign({ ...claims, ...issAud }, { sid: sessionId, rot: rotation }),
+    // The list has neither `sub` nor `exp`, and an audience of its own, so that a careless verifier does not take it for an access token (RFC 8725 §3.12).
     signEnded: async (list, now) =>
-      access.sign({ ...ours, aud: 'ended-sessions', iat: Math.floor(now / 1_000), ...list }, { typ: ENDED_SESSIONS }),
+      access.sign({ ...issAud, aud: 'ended-sessions', iat: Math.floor(now / 1_000), ...list }, { typ: ENDED_SESSIONS }),
     verifyAccess: async (token, now) => access.verify(token, now, AccessTokenOfSession),
     verifyRefresh: async (token, now) => refresh.verify(token, now, RefreshTokenOfSession),
   };
 };
 
-const rejected = (reason: TokenProblem) => ({ ok: false, reason }) as const;
+const rejection = (reason: TokenProblem) => ({ ok: false, reason }) as const;
 
 const jwt = async ({ privateKey, publicKeys }: KeyPair, expected: { readonly iss?: string; readonly aud?: string }) => {
   const kid = await calculateJwkThumbprint(privateKey);
   const keysById = new Map<unknown, KeyObject>();
   for (const key of publicKeys) keysById.set(await calculateJwkThumbprint(key), key);
 
-  const keyOf = (header: NonNullable<ReturnType<typeof decoded>>): KeyObject | TokenProblem => {
+  const keyOf = (header: NonNullable<ReturnType<typeof decodeObject>>): KeyObject | TokenProblem => {
     if (typeof header.alg !== 'string') return 'malformed';
     // No critical extension is implemented (RFC 7515 §4.1.11).
     if (header.alg !== 'ES256' || Object.hasOwn(header, 'crit')) return 'unsupported';
@@ -118,64 +118,64 @@ const jwt = async ({ privateKey, publicKeys }: KeyPair, expected: { readonly iss
 
   return {
     sign: (claims: object, others: SessionHeader | { readonly typ: string }): string => {
-      const text = `${encoded({ alg: 'ES256', typ: 'JWT', kid, ...others })}.${encoded(claims)}`;
+      const text = `${encodeObject({ alg: 'ES256', typ: 'JWT', kid, ...others })}.${encodeObject(claims)}`;
       const signature = sign(DIGEST, Buffer.from(text), { key: privateKey, dsaEncoding: SIGNATURE_FORM });
       return `${text}.${signature.toString('base64url')}`;
     },
 
     verify: <T>(token: string, now: number, schema: v.GenericSchema<unknown, T>): Verified<T> => {
       const problem = jwsProblem(token, MAX_TOKEN_LENGTH);
-      if (problem !== null) return rejected(problem);
+      if (problem !== null) return rejection(problem);
       const [header = '', claims = ''] = token.split('.');
-      const protectedHeader = decoded(header);
-      if (protectedHeader === null) return rejected('malformed');
+      const protectedHeader = decodeObject(header);
+      if (protectedHeader === null) return rejection('malformed');
       const key = keyOf(protectedHeader);
-      if (typeof key === 'string') return rejected(key);
-      if (!isSignedBy(token, key)) return rejected('invalid_signature');
-      const content = decoded(claims);
-      if (content === null) return rejected('malformed');
-      if (typeof content.exp === 'number' && content.exp <= Math.floor(now / 1000)) return rejected('expired');
+      if (typeof key === 'string') return rejection(key);
+      if (!isSignedBy(token, key)) return rejection('invalid_signature');
+      const content = decodeObject(claims);
+      if (content === null) return rejection('malformed');
+      if (typeof content.exp === 'number' && content.exp <= Math.floor(now / 1000)) return rejection('expired');
       const { iss, aud, ...payload } = content;
-      if (iss !== expected.iss || aud !== expected.aud) return rejected('wrong_issuer_or_audience');
+      if (iss !== expected.iss || aud !== expected.aud) return rejection('wrong_issuer_or_audience');
       const parsed = v.safeParse(schema, { payload, protectedHeader });
-      return parsed.success ? { ok: true, token: parsed.output } : rejected('unexpected_claims');
+      return parsed.success ? { ok: true, token: parsed.output } : rejection('unexpected_claims');
     },
   };
 };
 
-/** An access token takes about 1 KiB, and a refresh token half of that. */
+/** The number of tokens of each kind. A remembered access token takes about 1 KiB of memory, a refresh token half of that. */
 const MAX_REMEMBERED = 5_000;
 
 /**
- * Remembers tokens by their SHA-256, so that their signatures are not verified again: access tokens that were verified, and refresh tokens that were
- * issued here. Only their expiry is checked, since keys and configuration do not change while a process runs (ADR 0004).
- * @param options.max the number of tokens of each kind, for tests.
+ * Remembers tokens by their SHA-256, so that their signatures are not verified again: access tokens that this process has verified, and refresh tokens
+ * that it has issued. Of a remembered token only the expiry is checked, since keys and configuration do not change while a process runs (ADR 0004).
+ * @param options.max the number of tokens of each kind, for tests
  */
 export const rememberingTokenSigner = (signer: TokenSigner, { max = MAX_REMEMBERED } = {}): TokenSigner => {
-  const access = memory<AccessToken>(max);
-  const refresh = memory<RefreshToken>(max);
+  const access = tokenMemory<AccessToken>(max);
+  const refresh = tokenMemory<RefreshToken>(max);
   return {
     ...signer,
     async signRefresh({ claims, sessionId, rotation }) {
       const text = await signer.signRefresh({ claims, sessionId, rotation });
-      refresh.add(digestOf(text), frozen({ claims: { ...claims }, sessionId, rotation }));
+      refresh.add(digestOf(text), freezeToken({ claims: { ...claims }, sessionId, rotation }));
       return text;
     },
     async verifyAccess(text, now) {
       const digest = digestOf(text);
-      const known = access.take(digest, now);
-      if (known !== undefined) {
-        access.add(digest, known);
-        return { ok: true, token: known };
+      const remembered = access.take(digest, now);
+      if (remembered !== undefined) {
+        access.add(digest, remembered);
+        return { ok: true, token: remembered };
       }
       const verified = await signer.verifyAccess(text, now);
-      if (verified.ok) access.add(digest, frozen(verified.token));
+      if (verified.ok) access.add(digest, freezeToken(verified.token));
       return verified;
     },
-    /** Forgets the token, since it is rotated now, and hardly ever comes again. */
+    /** Also forgets the token: its caller rotates it, so it is hardly ever presented again. */
     async verifyRefresh(text, now) {
-      const known = refresh.take(digestOf(text), now);
-      return known === undefined ? signer.verifyRefresh(text, now) : { ok: true, token: known };
+      const remembered = refresh.take(digestOf(text), now);
+      return remembered === undefined ? signer.verifyRefresh(text, now) : { ok: true, token: remembered };
     },
   };
 };
@@ -184,8 +184,8 @@ const digestOf = (text: string): string => hash('sha256', text, 'base64url');
 
 type Token = { readonly claims: { readonly exp: number } };
 
-/** Tokens by their digest. Beyond `max`, the one that was added first is forgotten. */
-const memory = <Each extends Token>(max: number) => {
+/** Tokens by their digest. If there are more than `max`, the oldest one is forgotten. */
+const tokenMemory = <Each extends Token>(max: number) => {
   const tokens = new Map<string, Each>();
   return {
     add(digest: string, token: Each): void {
@@ -203,8 +203,8 @@ const memory = <Each extends Token>(max: number) => {
   };
 };
 
-/** Several requests may get the same token, so nobody may change it. */
-const frozen = <Each extends Token>(token: Each): Each => {
+/** Makes a token immutable, since several requests may get the same object. */
+const freezeToken = <Each extends Token>(token: Each): Each => {
   for (const member of Object.values(token.claims)) if (typeof member === 'object') Object.freeze(member);
   Object.freeze(token.claims);
   return Object.freeze(token);

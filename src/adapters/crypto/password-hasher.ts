@@ -4,7 +4,7 @@ import bcrypt from 'bcrypt';
 import type { Piscina } from 'piscina';
 import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
 import { isHashable, PASSWORD_MAX_BYTES, type PasswordHash } from '../../domain/password.ts';
-import { boundedQueue, type QueueLoad } from '../limits/time-limits.ts';
+import { boundedQueue, type QueueLoad } from '../limits/bounded-queue.ts';
 import { innerSpan, leafSpan } from '../tracing/spans.ts';
 import { ARGON2ID_DUMMY, isOwnArgon2id } from './argon2id.ts';
 import { readHash } from './foreign/read-hash.ts';
@@ -15,19 +15,19 @@ export type HasherOptions = {
   readonly scheme?: PasswordHash;
   /** The binary logarithm of the number of rounds of bcrypt. SPEC "Password handling": 10. */
   readonly cost?: number;
-  /** Milliseconds that a hash may wait in the queue. */
+  /** Milliseconds that a task may wait in the queue. */
   readonly maxWait?: number;
-  /** Runs the tasks; in threads by default. */
+  /** Runs the tasks. Default: `hashingThreads()`. */
   readonly runner?: HashingRunner;
 };
 
 const DEFAULT_COST = 10;
-/** Milliseconds that a hash of the default cost is expected to take; each further step of cost doubles it. */
+/** Milliseconds that a hash of `DEFAULT_COST` is expected to take. A cost that is higher by one doubles the time. */
 const EXPECTED_DURATION = 50;
 
-/** Whether a hash is of this service. Imported ones begin with `bcrypt$` (./foreign/storable-hash.ts). */
+/** Whether a bcrypt hash is of this service. Imported ones begin with `bcrypt$` (./foreign/storable-hash.ts). */
 const isOwnBcrypt = (hash: string): boolean => hash.startsWith('$2');
-/** Whether a comparison with an imported hash needs memory by the megabyte. */
+/** Whether a comparison with an imported hash takes many megabytes of memory. */
 const isMemoryHard = (text: string): boolean => {
   const hash = readHash(text);
   return 'scheme' in hash && (hash.scheme === 'argon2' || hash.scheme === 'scrypt');
@@ -35,7 +35,7 @@ const isMemoryHard = (text: string): boolean => {
 
 /**
  * Hashes in threads of a lower priority, behind a bounded queue, so that many concurrent log-ins delay only log-ins (ADR 0008). Imported hashes that
- * are memory-hard are compared one at a time: they need 128 MiB at most, besides 19 for each thread with argon2id.
+ * are memory-hard are compared one at a time, which takes 128 MiB at most. Each thread that computes argon2id of this service takes another 19 MiB.
  */
 export const passwordHasher = ({
   scheme = 'bcrypt',
@@ -49,20 +49,20 @@ export const passwordHasher = ({
     expectedDuration: EXPECTED_DURATION * 2 ** (cost - DEFAULT_COST),
   });
   const oneAtATime = boundedQueue({ width: 1, maxWait });
-  const run = (task: HashingTask): Promise<HashingResult> => {
+  const runTask = (task: HashingTask): Promise<HashingResult> => {
     const hash = () => leafSpan('hash', {}, () => runner.run(task), 'internal');
     return innerSpan('hash queue', {}, () => enqueue(hash), 'internal');
   };
-  // Well-formed hashes of no known password, for accounts that do not exist. With argon2id, other accounts may still have hashes of bcrypt.
+  // Well-formed hashes of no known password, to compare with where there is no account. With argon2id, some accounts may still have hashes of bcrypt.
   const ofBcrypt = `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`;
   const dummies = scheme === 'argon2id' ? [ARGON2ID_DUMMY, ofBcrypt] : [ofBcrypt];
   return {
     hash: async (password) => {
       if (!isHashable(password, PASSWORD_MAX_BYTES[scheme])) throw new RangeError('This password cannot be hashed.');
-      return String(await run({ password, scheme, cost }));
+      return String(await runTask({ password, scheme, cost }));
     },
     verify: async (password, hash, hidesMatch = false) => {
-      const compare = () => run({ password, hash, dummies, hidesMatch });
+      const compare = () => runTask({ password, hash, dummies, hidesMatch });
       const isForeign = hash !== null && !isOwnBcrypt(hash) && !isOwnArgon2id(hash);
       const matches = (await (isForeign && isMemoryHard(hash) ? oneAtATime(compare) : compare())) === true;
       return matches && hash !== null && (!isOwnBcrypt(hash) || isHashable(password, PASSWORD_MAX_BYTES.bcrypt));
@@ -75,25 +75,24 @@ export const passwordHasher = ({
 
 type HashingResult = string | boolean;
 
-/** Runs hashing tasks, up to `width` of them at once. */
 export type HashingRunner = {
   readonly width: number;
   readonly run: (task: HashingTask) => Promise<HashingResult>;
 };
 
-/** Each thread uses some megabytes. */
+/** The number is limited, since each thread takes some megabytes. */
 const MAX_THREADS = 8;
-/** A second task waits in each thread, so that it is not idle while the main thread reads the result of the first. */
+/** With a second task waiting in it, a thread is not idle while the main thread reads the result of the first one. */
 const TASKS_PER_THREAD = 2;
-/** On Linux, where threads have priorities (nice(2)), these yield to the thread that serves requests. */
+/** On Linux, where threads have priorities (nice(2)), hashing threads yield to the thread that serves requests. */
 const NICENESS = 10;
 
 let threads: Promise<Piscina<HashingTask, HashingResult>> | undefined;
 
-const start = async (count: number) => {
+const startThreads = async (count: number) => {
   const { Piscina } = await import('piscina');
   return new Piscina<HashingTask, HashingResult>({
-    // The packed service is compiled to JavaScript.
+    // The extension of this file, since the packed service is compiled to JavaScript.
     filename: join(import.meta.dirname, `hashing-thread${extname(import.meta.filename)}`),
     minThreads: count,
     maxThreads: count,
@@ -103,13 +102,13 @@ const start = async (count: number) => {
   });
 };
 
-/** Threads of the process, one for each core. They start with the first task, and don't keep the process alive. @param processes that share the cores */
+/** Hashing threads, one for each core, which start with the first task and do not keep the process alive. @param processes how many share the cores */
 export const hashingThreads = (processes = 1): HashingRunner => {
   const count = Math.min(Math.ceil(availableParallelism() / processes), MAX_THREADS);
   return {
     width: count * TASKS_PER_THREAD,
     run: async (task) => {
-      threads ??= start(count);
+      threads ??= startThreads(count);
       return (await threads).run(task);
     },
   };

@@ -14,7 +14,7 @@ import { BASE32, CODE_DIGITS } from '../../domain/second-factor.ts';
 type SecretKeys = {
   /** The private key of refresh tokens, on P-256. */
   readonly signing: KeyObject;
-  /** Keys of 32 bytes. The first one encrypts, and all of them decrypt. */
+  /** Keys of 32 bytes for the secrets of factors: the first one encrypts, all of them decrypt. `null`: no such secrets can be stored. */
   readonly factors: readonly [Buffer, ...Buffer[]] | null;
 };
 
@@ -25,7 +25,7 @@ export const randomSecrets: RandomSecrets = {
   hashOf: (secret) => hash('sha256', secret, 'base64url'),
 };
 
-export const secretsOf = ({ signing, factors }: SecretKeys): Secrets => ({
+export const secretsWith = ({ signing, factors }: SecretKeys): Secrets => ({
   ...randomSecrets,
   ...signedValues(signing),
   ...encryptedTexts(signing),
@@ -36,7 +36,7 @@ export const secretsOf = ({ signing, factors }: SecretKeys): Secrets => ({
 const MAX_SIGNED_LENGTH = 300;
 const SIGNED = /^(?<userId>\w*)\.(?<sessionId>\w*)\.(?<expiry>[\da-z]+)\.(?<value>[\w.-]*)\.(?<mac>[\w-]{43})$/;
 
-/** HMAC-SHA256 with a key that is derived from that of refresh tokens (RFC 5869), so that all instances accept each other's values. */
+/** Values with an HMAC-SHA256, whose key is derived from the key of refresh tokens (RFC 5869), so that all instances accept each other's values. */
 export const signedValues = (privateKey: KeyObject): Pick<Secrets, 'sign' | 'unsign'> => {
   const key = keyFor(privateKey, 'seals of devices');
   const macOf = (purpose: SignedPurpose, text: string): string =>
@@ -58,18 +58,18 @@ export const signedValues = (privateKey: KeyObject): Pick<Secrets, 'sign' | 'uns
   };
 };
 
-/** Hashes what has to be recognized only, such as addresses. Nobody can find an address by trying all, without the key. All instances have the same. */
+/** Hashes values that are only compared, such as addresses, with a key: without it, trying all addresses finds none. All instances derive the same key. */
 export const keyedHash = (privateKey: KeyObject): RandomSecrets['hashOf'] => {
   const key = keyFor(privateKey, 'names of counts').toString('base64url');
-  // An HMAC takes three times as long. It would only keep others from continuing a text whose hash they know.
+  // An HMAC would take three times as long. It would only prevent length extension, which does not help to find an address.
   return (text) => hash('sha256', key + text, 'base64url');
 };
 
-/** Derives a name and a key for encryption from a secret text, without which neither tells anything. */
-export const sealedBy = (secret: string) => {
-  const { encrypt, decrypt } = factorSecrets([derived(secret, 'key of an answer')]);
+/** Derives a name and a key for encryption from a secret text. Without that text, nobody can find the name or decrypt. */
+export const encryptionFromSecret = (secret: string) => {
+  const { encrypt, decrypt } = factorSecrets([deriveKey(secret, 'key of an answer')]);
   return {
-    name: derived(secret, 'name of an answer').toString('base64url'),
+    name: deriveKey(secret, 'name of an answer').toString('base64url'),
     encrypt: (text: string) => encrypt(text, ''),
     decrypt: (text: string) => decrypt(text, ''),
   };
@@ -77,13 +77,14 @@ export const sealedBy = (secret: string) => {
 
 const keyFor = (privateKey: KeyObject, use: string): Buffer => {
   const { d = '' } = privateKey.export({ format: 'jwk' });
-  return derived(Buffer.from(d, 'base64url'), use);
+  return deriveKey(Buffer.from(d, 'base64url'), use);
 };
 
-/** RFC 5869. The key for one use tells nothing about that for another. */
-const derived = (secret: Buffer | string, use: string): Buffer => Buffer.from(hkdfSync('sha256', secret, '', use, 32));
+/** Derives a key of 32 bytes for one use (HKDF, RFC 5869). A key for one use does not reveal the key for another. */
+const deriveKey = (secret: Buffer | string, use: string): Buffer =>
+  Buffer.from(hkdfSync('sha256', secret, '', use, 32));
 
-/** For values that the browser keeps and must not read. */
+/** Encryption of values that the browser stores and must not read. */
 const encryptedTexts = (privateKey: KeyObject): Pick<Secrets, 'encrypt' | 'decrypt'> => {
   const { encrypt, decrypt } = factorSecrets([keyFor(privateKey, 'state of pages')]);
   return {
@@ -95,31 +96,31 @@ const encryptedTexts = (privateKey: KeyObject): Pick<Secrets, 'encrypt' | 'decry
   };
 };
 
-/** RFC 4648 §6. The bits that fill no byte are dropped. */
+/** Decodes Base32 (RFC 4648 §6). Bits at the end that do not fill a byte are dropped. */
 const base32Bytes = (secret: string): Buffer => {
   const bits = [...secret].map((character) => BASE32.indexOf(character).toString(2).padStart(5, '0')).join('');
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 };
 
-/** RFC 4226 §5.3: the 31 bits at the offset that the last four bits name. */
-const truncated = (mac: Buffer): number => mac.readUInt32BE((mac[mac.length - 1] ?? 0) & 0xf) & 0x7fff_ffff;
+/** RFC 4226 §5.3: 31 bits of the MAC, at the offset in bytes that its last four bits are. */
+const truncatedMac = (mac: Buffer): number => mac.readUInt32BE((mac[mac.length - 1] ?? 0) & 0xf) & 0x7fff_ffff;
 
-/** RFC 6238, with HMAC-SHA-1. @param secret in Base32. @param step a number of periods since 1970. */
+/** A time-based one-time password (RFC 6238) with HMAC-SHA-1. @param secret in Base32. @param step the number of periods since 1970 */
 export const oneTimePassword = (secret: string, step: number): string => {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(step));
   const mac = createHmac('sha1', base32Bytes(secret)).update(counter).digest();
-  return `${truncated(mac) % 10 ** CODE_DIGITS}`.padStart(CODE_DIGITS, '0');
+  return `${truncatedMac(mac) % 10 ** CODE_DIGITS}`.padStart(CODE_DIGITS, '0');
 };
 
 const CIPHER = 'aes-256-gcm';
 /** Bytes. Random IVs are safe for 2^32 secrets with one key (NIST SP 800-38D §8.2.2). */
 const IV_SIZE = 12;
 const TAG_SIZE = 16;
-/** `content` is the IV, the ciphertext and the tag. */
+/** `id` names the key, `content` is the IV, the ciphertext and the tag. */
 const ENCRYPTED = /^(?<id>[\w-]{11})\.(?<content>[\w-]+)$/;
 
-/** 64 bits of the hash of a key. */
+/** The id of a key: 64 bits of its hash. */
 const idOf = (key: Buffer): string => hash('sha256', key, 'buffer').subarray(0, 8).toString('base64url');
 
 /** AES-256-GCM, with the id of the user as additional data. @param keys of 32 bytes: the first one encrypts, all of them decrypt. */
@@ -141,13 +142,13 @@ export const factorSecrets = (keys: readonly [Buffer, ...Buffer[]]): FactorSecre
       // Several texts of base64url may stand for the same bytes. Only the canonical one is accepted.
       if (key === undefined || bytes.length < IV_SIZE + TAG_SIZE || bytes.toString('base64url') !== content)
         return null;
-      return decrypted(key, bytes, userId);
+      return decryptWith(key, bytes, userId);
     },
     isCurrent: (text) => text.startsWith(`${currentId}.`),
   };
 };
 
-const decrypted = (key: Buffer, bytes: Buffer, userId: string): string | null => {
+const decryptWith = (key: Buffer, bytes: Buffer, userId: string): string | null => {
   const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_SIZE), { authTagLength: TAG_SIZE })
     .setAAD(Buffer.from(userId))
     .setAuthTag(bytes.subarray(-TAG_SIZE));

@@ -4,14 +4,14 @@ import { PublicUserFromJson } from '../json/fields.ts';
 
 /** Seconds since the epoch: the end of the year 9999, the last that ISO 8601 writes with four digits. */
 const LAST_SECOND = 253_402_300_799;
-/** Seconds since the epoch: RFC 7519 §2. */
+/** Seconds since the epoch (RFC 7519 §2). */
 const NumericDate = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(LAST_SECOND));
 
 const Ulid = v.pipe(v.string(), v.ulid());
 
 const registered = { sub: Ulid, iat: NumericDate, exp: NumericDate, jti: Ulid };
 
-/** Other parameters (RFC 7515 §4.1) are rejected, since some let a token choose the key or the rules. */
+/** All other header parameters (RFC 7515 §4.1) are refused, since some of them let a token choose its key or how it is verified. */
 const header = { alg: v.literal('ES256'), typ: v.literal('JWT'), kid: v.string(), sid: Ulid };
 
 const accessClaims = {
@@ -23,14 +23,14 @@ const accessClaims = {
   cnf: v.exactOptional(v.strictObject({ jkt: v.string() })),
 };
 
-/** RFC 9068 §2.2.1. */
+/** How and when the user has logged in (RFC 9068 §2.2.1). */
 const authenticationClaims = {
   auth_time: NumericDate,
   amr: v.array(v.picklist(AMR_VALUES)),
   acr: v.picklist(['aal1', 'aal2']),
 };
 
-/** SPEC "Access token (JWT, ES256) claims", and its session in the header. */
+/** SPEC "Access token (JWT, ES256) claims". The id of the session is a parameter of the header. */
 export const AccessTokenOfSession = v.pipe(
   v.object({
     payload: v.pipe(
@@ -43,7 +43,7 @@ export const AccessTokenOfSession = v.pipe(
   v.transform(({ payload, protectedHeader: { sid } }) => ({ claims: payload, sessionId: sid })),
 );
 
-/** SPEC "Refresh token (JWT, ES256) claims", and its session and its number in the header. */
+/** SPEC "Refresh token (JWT, ES256) claims". The id of the session and the number of the token in it are parameters of the header. */
 export const RefreshTokenOfSession = v.pipe(
   v.object({
     payload: v.strictObject({ ...registered, tokenType: v.literal('refresh') }),
@@ -52,8 +52,8 @@ export const RefreshTokenOfSession = v.pipe(
   v.transform(({ payload, protectedHeader: { sid, rot } }) => ({ claims: payload, sessionId: sid, rotation: rot })),
 );
 
-/** The header parameters of a token's session, and its number in the session. */
+/** The header parameters `sid`, the id of a token's session, and `rot`, the number of a refresh token in it. */
 export type SessionHeader = { readonly sid: string; readonly rot?: number };
 
-/** Characters. Tokens of this service have some 1 000, or up to 4 000 with attributes. Longer ones are not even parsed. */
+/** Characters. Tokens of this service have some 1,000, or up to 4,000 with attributes. Longer texts are not parsed. */
 export const MAX_TOKEN_LENGTH = 8 * 1024;

@@ -11,15 +11,17 @@ export type Networks = readonly (readonly [ipaddr.IPv4 | ipaddr.IPv6, number])[]
 
 export class RefusedAddress extends LoggableError {}
 
-/** `http:` is allowed only in WEBHOOK_ALLOWED_NETWORKS. */
+/** Whether an address is in an allowed network, or is public and used with `https:`. @param allowed WEBHOOK_ALLOWED_NETWORKS */
 const isAllowed = (address: string, protocol: string, allowed: Networks): boolean => {
-  // `process` converts an IPv6 address that contains one of IPv4.
+  // `process` converts an IPv4-mapped IPv6 address to IPv4.
   const parsed = ipaddr.process(address);
-  const isNamed = allowed.some(([base, bits]) => parsed.kind() === base.kind() && parsed.match([base, bits] as never));
-  return isNamed || (protocol === 'https:' && isPublic(parsed));
+  const isInAllowedNetwork = allowed.some(
+    ([base, bits]) => parsed.kind() === base.kind() && parsed.match([base, bits] as never),
+  );
+  return isInAllowedNetwork || (protocol === 'https:' && isPublic(parsed));
 };
 
-/** Global unicast of IPv6 (RFC 4291). Outside of it are other forms of IPv4 addresses. */
+/** Global unicast addresses of IPv6 (RFC 4291). Other ranges, such as 64:ff9b::/96, embed IPv4 addresses, which may be private. */
 const GLOBAL = ipaddr.IPv6.parseCIDR('2000::/3');
 const isPublic = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
   address.range() === 'unicast' && (address instanceof ipaddr.IPv4 || address.match(GLOBAL));
@@ -28,12 +30,12 @@ export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 const SLOW_MS = 1_000;
 
-/** Looks up a name once at a time, and one slow name at a time: the process has two threads for all look-ups, those of the database included. */
+/** Looks up each name once at a time, and all slow names one at a time: Node.js uses only two threads for look-ups, also for those of the database. */
 export const limitedLookup = (lookUp: Resolve): Resolve => {
   const running = new Map<string, ReturnType<Resolve>>();
   const slow = new Set<string>();
   const oneAtATime = pLimit(1);
-  const timed: Resolve = async (hostname) => {
+  const timedLookup: Resolve = async (hostname) => {
     const startedAt = monotonicTime();
     try {
       return await lookUp(hostname);
@@ -44,19 +46,20 @@ export const limitedLookup = (lookUp: Resolve): Resolve => {
     }
   };
   return (hostname) => {
-    const found = running.get(hostname) ?? (slow.has(hostname) ? oneAtATime(() => timed(hostname)) : timed(hostname));
+    const found =
+      running.get(hostname) ?? (slow.has(hostname) ? oneAtATime(() => timedLookup(hostname)) : timedLookup(hostname));
     running.set(hostname, found);
     return found;
   };
 };
 
-const resolved = limitedLookup((hostname) => promisify(lookup)(hostname, { all: true }));
+const limitedResolve = limitedLookup((hostname) => promisify(lookup)(hostname, { all: true }));
 
 /**
- * The addresses of a URL that are in the allowed networks, or public. A connection has to use these, and not resolve the name again.
- * @throws RefusedAddress when there is none: all others are private, of this machine, of transition to IPv6, or reserved, or the URL has `http:`.
+ * The addresses of a URL that are in the allowed networks, or public. A connection has to use these addresses, and must not resolve the name again.
+ * @throws RefusedAddress if there is none: all are private, of this machine, reserved, or for the transition to IPv6; or the URL has `http:`
  */
-export const allowedAddresses = async ({ hostname, protocol }: URL, allowed: Networks, resolve = resolved) => {
+export const allowedAddresses = async ({ hostname, protocol }: URL, allowed: Networks, resolve = limitedResolve) => {
   const host = hostname.replace(/^\[|\]$/g, '');
   const found = isIP(host) === 0 ? await resolve(host) : [{ address: host, family: isIP(host) }];
   const addresses = found.filter(({ address }) => isAllowed(address, protocol, allowed));
@@ -65,7 +68,7 @@ export const allowedAddresses = async ({ hostname, protocol }: URL, allowed: Net
 };
 
 /** Makes a connection use addresses that were checked. */
-export const pinnedTo =
+export const pinnedLookup =
   (addresses: readonly LookupAddress[]): LookupFunction =>
   (_hostname, { all }, callback) => {
     const [{ address, family } = { address: '', family: 4 }] = addresses;

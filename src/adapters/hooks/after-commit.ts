@@ -6,13 +6,13 @@ import { withTimeout } from '../limits/time-limits.ts';
 import { LoggableError } from '../log/redact-error.ts';
 
 const MAX_WAITING = 1_000;
-/** Milliseconds after which the hook is called for the next event. */
+/** Milliseconds for one call of the hook. After them, it is called for the next event. */
 const CALL_TIMEOUT = 10_000;
-/** Milliseconds for the events that wait when the service stops. */
+/** Milliseconds for all waiting events when the service stops. */
 const CLOSE_TIMEOUT = 5_000;
 
 /** Calls a hook for events, one after the other. `add` returns at once and never throws. */
-export const eventsTo = (hook: NonNullable<Hooks['afterCommit']>, logger: Logger, observe: ObserveHook) => {
+export const afterCommitQueue = (hook: NonNullable<Hooks['afterCommit']>, logger: Logger, observe: ObserveHook) => {
   const oneAtATime = pLimit(1);
   const late = () => new LoggableError('the hook has not ended in time');
   /** Never rejects. */
@@ -42,7 +42,7 @@ export const eventsTo = (hook: NonNullable<Hooks['afterCommit']>, logger: Logger
       logDropped();
       last = oneAtATime(() => call(event));
     },
-    /** Waits for the events that were added. @throws Error when they take too long: the others are lost. */
+    /** Waits until the hook was called for all waiting events. @throws Error after `CLOSE_TIMEOUT`: the remaining events are lost. */
     close(): Promise<void> {
       logDropped();
       return withTimeout(CLOSE_TIMEOUT, last, () => new Error('The hook afterCommit has not ended in time.'));

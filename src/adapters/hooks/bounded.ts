@@ -16,14 +16,14 @@ import { withResponseTimeout } from '../limits/time-limits.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { span } from '../tracing/spans.ts';
 
-/** How many requests may wait for a hook. More would fill the memory if it is slow. */
-const AT_ONCE = 50;
+/** How many requests may wait for a hook. Without a limit, they would fill the memory while the hook is slow. */
+const MAX_RUNNING = 50;
 const RETRY_AFTER_SECONDS = 5;
 
-const unavailable = (reason: string, cause?: unknown): AppError =>
+const hookUnavailable = (reason: string, cause?: unknown): AppError =>
   new AppError('SYS_HOOK_UNAVAILABLE', { reason, cause, retryAfter: RETRY_AFTER_SECONDS });
 
-type Bounded<Asked, Answer> = {
+type LimitedHookOptions<Asked, Answer> = {
   readonly name: Parameters<ObserveHook>[0];
   readonly timeout: number;
   readonly hook: (asked: Asked) => unknown;
@@ -32,17 +32,17 @@ type Bounded<Asked, Answer> = {
   readonly isRefusal?: (answer: Answer) => boolean;
 };
 
-/** A hook that requests wait for, with a limit for the time and the number of calls. A request fails without a valid answer. */
-export const bounded = <Asked, Answer>(
-  { name, timeout, hook, read, isRefusal = () => false }: Bounded<Asked, Answer>,
+/** Limits the time and the number of calls of a hook. @throws AppError SYS_HOOK_UNAVAILABLE without a valid answer in time, or if too many calls wait */
+export const limitedHook = <Asked, Answer>(
+  { name, timeout, hook, read, isRefusal = () => false }: LimitedHookOptions<Asked, Answer>,
   observe: ObserveHook,
 ): ((asked: Asked) => Promise<Answer>) => {
   const traced = (asked: Asked) => span(`hook ${name}`, {}, () => Promise.resolve(asked).then(hook), 'internal');
   let running = 0;
   return async (asked) => {
-    if (running >= AT_ONCE) {
+    if (running >= MAX_RUNNING) {
       observe(name, 'dropped');
-      throw unavailable(`too many requests wait for the hook ${name}`);
+      throw hookUnavailable(`too many requests wait for the hook ${name}`);
     }
     running += 1;
     try {
@@ -52,14 +52,14 @@ export const bounded = <Asked, Answer>(
       return answer;
     } catch (error) {
       observe(name, 'failed');
-      throw unavailable(`the hook ${name} has failed`, error);
+      throw hookUnavailable(`the hook ${name} has failed`, error);
     } finally {
       running -= 1;
     }
   };
 };
 
-const answerIn = <Answer>(schema: v.GenericSchema<unknown, Answer>, given: unknown): Answer => {
+const parseAnswer = <Answer>(schema: v.GenericSchema<unknown, Answer>, given: unknown): Answer => {
   const { success, output } = v.safeParse(schema, given);
   if (!success) throw new LoggableError('the answer is not valid');
   return output;
@@ -67,47 +67,47 @@ const answerIn = <Answer>(schema: v.GenericSchema<unknown, Answer>, given: unkno
 
 export const ANSWER_TIMEOUT = 2_000;
 
-/** Strict, since a misspelled name would lose the attributes. */
+/** A strict object, since with a misspelled member, such as `attribute`, the attributes would be lost silently. */
 const Registration = v.strictObject({
   decision: v.picklist(['allow', 'refuse']),
   attributes: v.optional(v.unknown(), {}),
-  // Pages and logs of clients show it, so it has no control characters, line breaks, or characters that reorder the text.
+  // Pages, and logs of clients, show the message, so it has no control characters, line breaks, or characters that reorder the text.
   message: v.optional(
     v.pipe(v.string(), v.minLength(1), v.maxLength(200), v.regex(/^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u)),
   ),
 });
 
-export const boundedBeforeRegister = (
+export const limitedBeforeRegister = (
   hook: NonNullable<Hooks['beforeRegister']>,
   observe: ObserveHook,
 ): BeforeRegister => {
   const ask = ([registration]: Parameters<BeforeRegister>) => hook(registration);
   const read = (given: unknown, [, ofInvitation]: Parameters<BeforeRegister>): RegistrationAnswer => {
-    const { decision, attributes, message } = answerIn(Registration, given);
+    const { decision, attributes, message } = parseAnswer(Registration, given);
     if (decision === 'refuse') return { decision, message };
     const ofHook = readAttributes(JSON.stringify(attributes));
     return { decision, attributes: assertFit({ ...ofHook, ...ofInvitation }) };
   };
   const isRefusal = ({ decision }: RegistrationAnswer) => decision === 'refuse';
-  const asked = bounded({ name: 'before-register', timeout: ANSWER_TIMEOUT, hook: ask, read, isRefusal }, observe);
+  const asked = limitedHook({ name: 'before-register', timeout: ANSWER_TIMEOUT, hook: ask, read, isRefusal }, observe);
   return (...registration) => asked(registration);
 };
 
 /** Milliseconds. Every refresh waits for this hook. */
 const CLAIMS_TIMEOUT = 500;
-/** The limit of the claims with the attributes of the user, as JSON. So the token still fits into a cookie. */
+/** The limit of the claims, with the attributes of the user, as JSON. So an access token still fits into a cookie, where clients store it in one. */
 const CLAIMS_MAX_BYTES = 2_048;
 
 type Asked = readonly [user: ClaimsUser, session: ClaimsSession];
 
-/** The hook of access tokens. Its answer is merged over the attributes of the user. */
-export const boundedClaims = (hook: NonNullable<Hooks['claims']>, observe: ObserveHook): AskClaims => {
+/** The hook for the claims of access tokens. Members of its answer replace the attributes of the user with the same name. */
+export const limitedClaims = (hook: NonNullable<Hooks['claims']>, observe: ObserveHook): AskClaims => {
   const ask = ([user, session]: Asked) => hook(user, session);
   const read = (given: unknown, [user]: Asked) => {
     const answer = readAttributes(JSON.stringify(given), CLAIMS_MAX_BYTES);
     return assertFit({ ...user.attributes, ...answer }, CLAIMS_MAX_BYTES);
   };
-  const asked = bounded({ name: 'claims', timeout: CLAIMS_TIMEOUT, hook: ask, read }, observe);
+  const asked = limitedHook({ name: 'claims', timeout: CLAIMS_TIMEOUT, hook: ask, read }, observe);
   return (user, { id, amr, authenticatedAt, knownAt, heldAt }) => {
     const { username, email, locale, attributes } = user;
     return asked([
@@ -121,16 +121,16 @@ const Verification = v.strictObject({ valid: v.boolean() });
 
 type Presented = Pick<Parameters<VerifyElsewhere>[0], 'id' | 'username' | 'email'> & { readonly password: string };
 
-/** Asks the former system about a password. @param until epoch milliseconds, after which no password is right. `null`: no limit */
-export const boundedVerifyPassword = (
+/** Asks the former system whether a password is right. @param until epoch milliseconds from which on it is not asked, and no password is right */
+export const limitedVerifyPassword = (
   ask: (presented: Presented) => unknown,
   until: number | null,
   observe: ObserveHook,
   clock: Clock,
 ): VerifyElsewhere => {
-  const read = (given: unknown) => answerIn(Verification, given).valid;
+  const read = (given: unknown) => parseAnswer(Verification, given).valid;
   const isRefusal = (isValid: boolean) => !isValid;
-  const asked = bounded({ name: 'verify-password', timeout: ANSWER_TIMEOUT, hook: ask, read, isRefusal }, observe);
+  const asked = limitedHook({ name: 'verify-password', timeout: ANSWER_TIMEOUT, hook: ask, read, isRefusal }, observe);
   return async ({ id, username, email }, password) =>
     (until === null || clock.now() < until) && asked({ id, username, email, password });
 };

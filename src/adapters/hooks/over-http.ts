@@ -9,7 +9,7 @@ const MAX_ANSWER_BYTES = 16_384;
 
 export type AskDeps = { readonly clock: Clock; readonly ids: IdGenerator };
 
-/** A hook that sends signed requests to a URL. The JSON that it answers is not checked yet. @param key an Ed25519 key */
+/** A hook that posts signed requests to a URL. It returns the JSON of the answer unchecked. @param key an Ed25519 key */
 export const askOverHttp =
   (url: string, key: KeyObject, type: 'registration.requested' | 'password.presented', { clock, ids }: AskDeps) =>
   async (data: object) => {

@@ -2,7 +2,7 @@ import { createHmac, createPrivateKey, createPublicKey, hkdfSync, type KeyObject
 import { FORMER_KEY_LIFETIME, type Webhook } from '../../domain/webhook.ts';
 import { tracedFetch } from '../tracing/traced-fetch.ts';
 
-/** The public half of an Ed25519 key, as Standard Webhooks writes it. */
+/** The public key of an Ed25519 key pair, as Standard Webhooks writes it. */
 export const publicHookKey = (key: KeyObject): string => {
   const { x = '' } = createPublicKey(key).export({ format: 'jwk' });
   return `whpk_${Buffer.from(x, 'base64url').toString('base64')}`;
@@ -10,11 +10,11 @@ export const publicHookKey = (key: KeyObject): string => {
 
 export type SigningKey = {
   readonly privateKey: KeyObject;
-  /** The key of HMAC, for `v1`. */
+  /** The key of HMAC, for signatures `v1`. */
   readonly secret?: Buffer;
 };
 
-/** The headers of Standard Webhooks 1.0: `v1a` is Ed25519, `v1` HMAC-SHA-256. @param at epoch milliseconds */
+/** The headers of Standard Webhooks 1.0. A signature `v1a` is by Ed25519, `v1` by HMAC-SHA-256. @param at epoch milliseconds */
 export const signedHeaders = (id: string, at: number, body: string, keys: readonly SigningKey[]) => {
   const timestamp = Math.floor(at / 1_000);
   const signed = Buffer.from(`${id}.${timestamp}.${body}`);
@@ -39,22 +39,22 @@ export const postSigned = (url: string, key: KeyObject, { id, at, type, data }: 
   return tracedFetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
 };
 
-/** The bytes before the seed in PKCS #8 (RFC 8410 §7). */
+/** The bytes of an Ed25519 private key in PKCS #8 before its seed (RFC 8410 §7). */
 const ED25519 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-const derived = (key: KeyObject, use: 'ed25519' | 'hmac', id: string, number: number): Buffer => {
+const deriveSecret = (key: KeyObject, use: 'ed25519' | 'hmac', id: string, number: number): Buffer => {
   const { d = '' } = key.export({ format: 'jwk' });
   return Buffer.from(hkdfSync('sha256', Buffer.from(d, 'base64url'), '', `tandem webhook ${use} ${id} ${number}`, 32));
 };
 
-/** Derives the key of a webhook from that of the hooks, so that no secret is stored. @param key an Ed25519 key */
+/** Derives the keys of a webhook from the key of the hooks, so that no secret is stored. @param key an Ed25519 key. @param number counts rotations */
 export const webhookKey = (key: KeyObject, { id, hasSecret }: Pick<Webhook, 'id' | 'hasSecret'>, number: number) => {
-  const der = Buffer.concat([ED25519, derived(key, 'ed25519', id, number)]);
+  const der = Buffer.concat([ED25519, deriveSecret(key, 'ed25519', id, number)]);
   const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-  return { privateKey, ...(hasSecret && { secret: derived(key, 'hmac', id, number) }) };
+  return { privateKey, ...(hasSecret && { secret: deriveSecret(key, 'hmac', id, number) }) };
 };
 
-/** The keys that sign now. For a day after a rotation, the former one is among them. */
+/** The keys with which messages of a webhook are signed now: the current one, and for a day after a rotation the former one as well. */
 export const webhookKeys = (key: KeyObject, webhook: Webhook, now: number): readonly SigningKey[] => {
   const { keyNumber, rotatedAt } = webhook;
   const hasFormer = rotatedAt !== null && now < rotatedAt + FORMER_KEY_LIFETIME;

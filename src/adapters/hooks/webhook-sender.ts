@@ -7,15 +7,16 @@ import { withTimeout } from '../limits/time-limits.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { traceHeaders } from '../tracing/spans.ts';
 import { requestSpan } from '../tracing/traced-fetch.ts';
-import { allowedAddresses, type Networks, pinnedTo, type Resolve } from './addresses.ts';
+import { allowedAddresses, type Networks, pinnedLookup, type Resolve } from './addresses.ts';
 import { publicHookKey, signedHeaders, webhookKeys } from './signing.ts';
 
 /** Milliseconds, from the look-up of the name to the headers of the response. */
 const ATTEMPT_TIMEOUT = 20_000;
+/** Of the response. */
 const MAX_HEADER_BYTES = 8_192;
 
 type SenderDeps = {
-  /** The key of the hooks; `null` if this instance has none. */
+  /** The private key of the hooks; `null` if this instance has none. */
   readonly hookKey: () => Promise<KeyObject | null>;
   readonly allowedNetworks: Networks;
   readonly clock: Clock;
@@ -24,7 +25,7 @@ type SenderDeps = {
   readonly resolve?: Resolve;
 };
 
-/** Opens a connection for each message, to an address that was checked. Follows no redirect, and reads no body. */
+/** Opens a connection for each message, to an address that was checked. `null` if this instance lacks the key that belongs to the webhook's `publicKey`. */
 export const webhookSender =
   ({ hookKey, allowedNetworks, clock, stop, resolve }: SenderDeps, timeout = ATTEMPT_TIMEOUT): SenderFor =>
   async (webhook) => {
@@ -41,14 +42,14 @@ export const webhookSender =
         const url = new URL(webhook.url);
         const addresses = await allowedAddresses(url, allowedNetworks, resolve);
         signal.throwIfAborted();
-        const options = { headers: { ...headers, ...traceHeaders() }, lookup: pinnedTo(addresses), signal };
-        return answerTo(url, options, body, clock);
+        const options = { headers: { ...headers, ...traceHeaders() }, lookup: pinnedLookup(addresses), signal };
+        return sendRequest(url, options, body, clock);
       };
       return requestSpan(webhook.url, 'POST', () => withTimeout(timeout, send(), late).finally(() => ending.abort()));
     };
   };
 
-const answerTo = (url: URL, options: RequestOptions, body: string, clock: Clock): ReturnType<SendWebhook> =>
+const sendRequest = (url: URL, options: RequestOptions, body: string, clock: Clock): ReturnType<SendWebhook> =>
   new Promise((resolve, reject) => {
     const send = url.protocol === 'https:' ? overTls : overHttp;
     const request = send(url, { ...options, method: 'POST', agent: false, maxHeaderSize: MAX_HEADER_BYTES });
@@ -63,7 +64,7 @@ const answerTo = (url: URL, options: RequestOptions, body: string, clock: Clock)
     request.end(body);
   });
 
-/** RFC 9110 §10.2.3: seconds, or a date. */
+/** Milliseconds to wait. @param text the header Retry-After, seconds or a date (RFC 9110 §10.2.3) */
 const retryAfterOf = (text: string, now: number): number => {
   if (/^\d+$/.test(text)) return Number(text) * 1_000;
   const at = Date.parse(text);

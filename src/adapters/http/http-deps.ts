@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { Logger } from 'pino';
-import type { Start } from '../../application/identities/at-provider.ts';
+import type { SignInStart } from '../../application/identities/at-provider.ts';
 import type { Clock, IdGenerator } from '../../application/ports/clock-and-ids.ts';
 import type { AdmitOperator } from '../../application/ports/proofs.ts';
 import type { AccessToken, Verified } from '../../application/ports/token-signer.ts';
@@ -14,13 +14,14 @@ import type { AccessClaims } from '../../domain/tokens.ts';
 import type { Counts } from '../limits/counts.ts';
 import type { Trace } from '../tracing/spans.ts';
 import type { LogSampling } from './logging/log-sampling.ts';
-import type { Navigation } from './pages/layout.ts';
+import type { Site } from './pages/layout.ts';
 import type { Route, Strategy, Tier } from './routing/define-route.ts';
 
 /** Requests in a window of milliseconds; `null` is no limit. */
 export type Limit = { readonly requests: number; readonly window: number } | null;
 
-export type HttpDeps = {
+/** Of the site, error pages need the navigation and the style. */
+export type HttpDeps = Pick<Site, 'siteNavigation' | 'siteStyle'> & {
   readonly logger: Logger;
   /** Bounds the log lines that an unauthenticated client can cause. */
   readonly sampling: LogSampling;
@@ -36,8 +37,6 @@ export type HttpDeps = {
   readonly admitOperator?: AdmitOperator;
   /** Identifies the operator who opens a page of the back office. @throws AppError */
   readonly admitPerson?: ((ctx: Context) => Promise<Operator>) | undefined;
-  /** The navigation of error pages. Default: that of the service. */
-  readonly siteNavigation?: Navigation;
   /** The host names that a request may be for, in lower case, besides `localhost` and IP addresses. Default: any. */
   readonly hosts?: readonly string[];
   readonly version: string;
@@ -123,7 +122,7 @@ declare module 'koa' {
     /** Set by a handler that sends the client to another URL. */
     location?: string;
     /** The log-in that was begun before the browser went to the provider. */
-    start?: Start;
+    start?: SignInStart;
     /** What the session that the request has opened or renewed is bound to. */
     binding?: Binding;
     /** The handler's result; after stage 11, the serialized one. */

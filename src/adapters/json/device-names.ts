@@ -1,20 +1,21 @@
-/** A product at the start of a user agent (RFC 9110 §10.1.5), such as `curl/8.5.0`. All browsers claim to be Mozilla. */
+/** The name of the first product of a user agent (RFC 9110 §10.1.5), such as `curl` of `curl/8.5.0`. `Mozilla` is excluded: all browsers begin with it. */
 const PRODUCT = /^(?!Mozilla\/)[\w!#$%&'*+.^`|~-]+(?=\/)/;
 
 /**
- * Loads the names of browsers and systems.
- * @param between the text between the program and the system.
- * @returns a function from a user agent to the name that people know, such as `Firefox on Windows`; `null` if there is none. The client chooses this text.
+ * Loads the names of browsers and operating systems.
+ * @param between the text between the program and the system
+ * @returns a function from a user agent to a name that people know, such as `Firefox on Windows`, or `null`. Clients choose their user agent, and so this
+ *   text.
  */
 export const deviceNames = async (between = ' on '): Promise<(userAgent: string | null) => string | null> => {
   const { default: bowser } = await import('bowser');
-  const known = new Set<string>(Object.values(bowser.BROWSER_MAP));
+  const knownBrowsers = new Set<string>(Object.values(bowser.BROWSER_MAP));
   return (userAgent) => {
     if (userAgent === null) return null;
-    // `true` makes bowser parse only what is asked for.
+    // `true` makes bowser parse only the parts that are asked for.
     const parser = bowser.getParser(userAgent, true);
     const [browser, system] = [parser.getBrowserName(), parser.getOSName()];
-    const program = known.has(browser) ? browser : PRODUCT.exec(userAgent)?.[0];
+    const program = knownBrowsers.has(browser) ? browser : PRODUCT.exec(userAgent)?.[0];
     if (program === undefined) return system || null;
     return system === '' || program.includes(system) ? program : `${program}${between}${system}`;
   };

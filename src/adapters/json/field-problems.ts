@@ -1,15 +1,15 @@
 import { type BaseIssue, getDotPath } from 'valibot';
 import type { FieldCode, FieldProblem } from '../../domain/errors/app-error.ts';
 
-/** Clients choose the names of parameters, which may be as long as the request target. */
+/** Characters of a field's name in an answer. Clients choose the names of parameters, which may be as long as the request target. */
 const MAX_FIELD_LENGTH = 64;
-/** More than the fields of any route. Clients choose the number of members of an object like `extra`. */
+/** More than any route has fields. Clients choose the number of members of objects such as `extra`. */
 const MAX_PROBLEMS = 50;
 
 /**
- * The problems that valibot has found, as the details of CLIENT_PARAMS_VALIDATION_FAILED. An empty text in a body counts as missing, since forms send it
- * for an empty field, and has no other problem.
- * @param place the field of a problem that has no path: `body`, `query` or `params`.
+ * The problems that valibot has found, as the details of CLIENT_PARAMS_VALIDATION_FAILED. Forms send an empty text for an empty field, so in a body it
+ * has the one problem `required`.
+ * @param place `body`, `query` or `params`: the field of a problem that has no path
  */
 export const fieldProblems = (issues: readonly [BaseIssue<unknown>, ...BaseIssue<unknown>[]], place: string) => {
   const missing = new Set<string>();
@@ -26,7 +26,7 @@ type Problem = Omit<FieldProblem, 'field'>;
 
 const REQUIRED: Problem = { message: 'is required', code: 'required' };
 
-/** Replaces the messages of valibot, which quote the value. */
+/** The problem of a value that has the wrong type or is missing. Its message replaces that of valibot, which quotes the value. */
 const problemOfType = ({ type, expected, received }: BaseIssue<unknown>): Problem => {
   if (expected === 'never') return { message: 'is unknown', code: 'unknown' };
   if (received === 'undefined') return REQUIRED;
@@ -35,7 +35,7 @@ const problemOfType = ({ type, expected, received }: BaseIssue<unknown>): Proble
   return { message: 'has the wrong type', code: 'invalid_type' };
 };
 
-/** By the checks of valibot. `test/http/field-codes.test.ts` fails if the schema of a request uses another one. */
+/** The problem for each check of valibot. `test/http/field-codes.test.ts` fails if the schema of a request uses another check. */
 export const CHECKS: Readonly<Record<string, (issue: BaseIssue<unknown>) => Problem>> = {
   min_length: (issue) => ({ message: `must have at least ${lengthOf(issue)}`, code: 'too_short' }),
   max_length: (issue) => ({ message: `must have at most ${lengthOf(issue)}`, code: 'too_long' }),
@@ -43,7 +43,7 @@ export const CHECKS: Readonly<Record<string, (issue: BaseIssue<unknown>) => Prob
   min_value: ({ requirement }) => ({ message: `must be at least ${requirement}`, code: 'too_small' }),
   max_value: ({ requirement }) => ({ message: `must be at most ${requirement}`, code: 'too_large' }),
   regex: ({ message }) => ({ message, code: 'invalid_format' }),
-  // The code is that of `textRule`.
+  // `fieldRule` passes its code in `received`.
   raw_check: ({ message, received }) => ({ message, code: received as FieldCode }),
 };
 

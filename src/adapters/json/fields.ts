@@ -14,16 +14,16 @@ import {
   USERNAME_PATTERN,
 } from '../../domain/user.ts';
 
-/** Without a port and a path, which `domainToASCII` would remove. */
+/** The domain of an email address, if it has no character of a port or a path: `domainToASCII` would remove those. */
 const DOMAIN = /(?<=@)[\w.\u0080-\u{10ffff}-]{1,253}$/u;
 
-/** A username or an email address that somebody has typed. An international domain gets its form in ASCII: `jo@xn--bcher-kva.example`. */
+/** Normalizes a typed username or email address. An international domain gets its form in ASCII: `jo@xn--bcher-kva.example`. */
 export const typedAccount = (text: string): string =>
   typedName(text).replace(DOMAIN, (domain) => domainToASCII(domain) || domain);
 
 type Problem = { readonly code: FieldCode; readonly message: string };
 
-/** A rule that valibot does not have. `fieldProblems` finds its code in `received`. @param check returns `null` for a valid value */
+/** A check that valibot does not have. Its code is passed to `fieldProblems` in `received`. @param check returns `null` for a valid value */
 export const fieldRule = <Input>(check: (value: Input) => Problem | null) =>
   v.rawCheck<Input>(({ dataset, addIssue }) => {
     const problem = dataset.typed ? check(dataset.value) : null;
@@ -79,15 +79,15 @@ export const newPassword = (limits: PasswordLimits) => {
       const code = passwordProblem(password, limits);
       return code === null ? null : { code, message: messages[code] };
     }),
-    // A character has one byte or more.
+    // `maxBytes` bounds the number of characters as well, since each has at least one byte.
     v.metadata({ jsonSchema: { type: 'string', minLength, maxLength: maxBytes, description } }),
   );
 };
 
-/** It has no other limits, since the password may be older than those. */
+/** It has no limits of length, since the password may have been set before the present limits. */
 export const CurrentPassword = v.pipe(v.string(), v.minLength(1));
 
-/** Data of a client for the operator's hook. The answer of a CAPTCHA has some 2,000 characters. */
+/** Data of a client for the operator's hook, such as the answer of a CAPTCHA, which has some 2,000 characters. */
 export const Extra = v.pipe(
   v.record(
     v.pipe(
@@ -100,7 +100,7 @@ export const Extra = v.pipe(
   v.description('For a hook of the operator, such as the answer of a CAPTCHA.'),
 );
 
-/** Characters. A proof for a URL of 1,000 characters fits. */
+/** Characters, enough for a proof for a URL of 1,000 characters. */
 export const PROOF_MAX_LENGTH = 2_048;
 
 export const Proof = v.pipe(
@@ -110,7 +110,7 @@ export const Proof = v.pipe(
   v.description('A proof of the key of the device (RFC 9449).'),
 );
 
-/** The code that a page for log-in adds to the address to which it sends the browser back. */
+/** The code that the page for log-in adds to the URL to which it sends the browser back. */
 export const BindingCode = v.pipe(v.string(), v.maxLength(300), v.regex(/^[\w.-]+$/, 'must be a code of the address'));
 
 export const Id = v.pipe(
@@ -121,12 +121,12 @@ export const Id = v.pipe(
 
 export const IdParams = v.object({ id: Id });
 
-/** A number from 1 on, in a query. */
+/** A whole number from 1 to `most`, in a query. */
 export const numberUpTo = (most: number, described: { readonly default?: number } = {}) =>
   v.pipe(
     v.string(),
     v.regex(new RegExp(`^\\d{1,${`${most}`.length}}$`), 'must be a whole number'),
-    // Before the transformation, since the OpenAPI document ignores what comes after it.
+    // This stands before the transformation, since the OpenAPI document ignores everything after one.
     v.metadata({ jsonSchema: { type: 'integer', minimum: 1, maximum: most, ...described } }),
     v.transform(Number),
     v.minValue(1),
@@ -136,10 +136,10 @@ export const numberUpTo = (most: number, described: { readonly default?: number 
 export const DEFAULT_LIMIT = 50;
 export const Limit = numberUpTo(100, { default: DEFAULT_LIMIT });
 
-/** Longer than a recovery code with a blank or a hyphen between all characters. */
+/** Characters: more than a recovery code has when it is typed with a blank or a hyphen between all of its characters. */
 export const TYPED_CODE_MAX = 40;
 
-const codeOf = (form: RegExp, message: string, example: string, description: string) =>
+const codeSchema = (form: RegExp, message: string, example: string, description: string) =>
   v.pipe(
     v.string(),
     v.description(description),
@@ -149,13 +149,13 @@ const codeOf = (form: RegExp, message: string, example: string, description: str
     v.regex(form, message),
   );
 
-export const Code = codeOf(CODE_PATTERN, 'must have six digits', '287082', 'Six digits of an authenticator app.');
-export const MailCode = codeOf(LOGIN_CODE_PATTERN, 'must have eight digits', '48151623', 'Eight digits of a mail.');
+export const Code = codeSchema(CODE_PATTERN, 'must have six digits', '287082', 'Six digits of an authenticator app.');
+export const MailCode = codeSchema(LOGIN_CODE_PATTERN, 'must have eight digits', '48151623', 'Eight digits of a mail.');
 
-/** More than the 43 characters that a token has. */
+/** Characters. The token of a link has 43. */
 const LINK_TOKEN_MAX = 100;
 
-/** The token of a link in a mail. Its form is not checked, since a wrong token is not found. */
+/** The token of a link in a mail. Its form is not checked, since the service looks tokens up and does not find a malformed one. */
 export const LinkToken = v.pipe(
   v.string(),
   v.minLength(1),
@@ -167,10 +167,10 @@ export const LinkBody = v.object({ token: LinkToken });
 
 export const AddressBody = v.object({ email: Email });
 
-/** The last time whose year has four digits, as RFC 3339 §5.6 requires. */
+/** Epoch milliseconds of the last time whose year has four digits, as RFC 3339 §5.6 requires. */
 const LAST_TIMESTAMP = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** Writes times in ISO 8601. It remembers the last one: many users were never changed, and a busy process answers often in one millisecond. */
+/** Returns a function that writes times in ISO 8601. It remembers the last text, since times repeat: `createdAt` and `updatedAt` are often the same. */
 export const isoTime = (): ((time: number) => string) => {
   let [last, text] = [Number.NaN, ''];
   return (time) => {
@@ -199,7 +199,7 @@ export const FromTimestamp = v.pipe(
 );
 
 type Names = readonly string[];
-/** Members of an answer, by the type of their values. */
+/** Each of these functions makes members of one type, by their names. */
 export const texts = <const Each extends Names>(...names: Each) => v.entriesFromList(names, v.string());
 export const nullableTexts = <const Each extends Names>(...names: Each) =>
   v.entriesFromList(names, v.nullable(v.string()));
@@ -214,7 +214,7 @@ const publicUser = <Time extends v.GenericSchema>(time: Time) => ({
   ...{ createdAt: time, updatedAt: time },
 });
 
-/** The domain's public user → JSON. It drops all other members of a user. */
+/** The domain's public user → JSON, without the other members of a user. */
 export const PublicUserJson = v.pipe(v.object(publicUser(Timestamp)), v.title('User'));
 
 export const AttributesJson = v.record(v.string(), v.unknown());

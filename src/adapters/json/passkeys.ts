@@ -1,24 +1,24 @@
 import * as v from 'valibot';
-import type { AcceptedPasskeys, BegunPasskeyRegistration } from '../../application/factors/passkeys.ts';
+import type { AcceptedPasskeys, PasskeyRegistration } from '../../application/factors/passkeys.ts';
 import { PASSKEY_ALGORITHMS, PASSKEY_NAME_MAX_LENGTH } from '../../domain/passkey.ts';
 import { hidesSomething } from '../../domain/text.ts';
 import type { CreationOptionsJson, RequestOptionsJson } from './factors.ts';
 import { textRule } from './fields.ts';
 
-/** The JSON of passkeys: WebAuthn Level 3 §5.1.8–5.1.11, without members that nobody reads. */
+/** The JSON of passkeys (WebAuthn Level 3 §5.1.8–5.1.11), reduced to the members that this service uses. */
 
-/** An id has up to 1,023 bytes (§6.5.1). */
+/** Characters of base64url. A credential id has up to 1,023 bytes (§6.5.1). */
 const CREDENTIAL_ID_MAX_LENGTH = 1_364;
-/** A handle has up to 64 bytes (§5.4.3). */
+/** Characters of base64url. A user handle has up to 64 bytes (§5.4.3). */
 const HANDLE_MAX_LENGTH = 86;
-/** The limit of a whole body. */
+/** Characters, as many as a whole body may have. */
 const MEMBER_MAX_LENGTH = 16_384;
 /** Six transports are registered so far. */
 const TRANSPORTS_MAX = 10;
 
 const Base64url = v.pipe(v.string(), v.regex(/^[\w-]*$/, 'must be base64url'));
 const base64url = (length: number) => v.pipe(Base64url, v.minLength(1), v.maxLength(length));
-/** Some browsers, such as Safari, send an empty text for none. */
+/** It may be empty: some browsers, such as Safari, send an empty text if there is no user handle. */
 const Handle = v.pipe(Base64url, v.maxLength(HANDLE_MAX_LENGTH));
 const CredentialId = base64url(CREDENTIAL_ID_MAX_LENGTH);
 const Member = base64url(MEMBER_MAX_LENGTH);
@@ -57,7 +57,7 @@ const Name = v.pipe(
 export const NewPasskeyBody = v.object({
   credential: NewCredential,
   name: v.optional(Name),
-  /** The `mediation` of the call that has made the passkey (§5.1.3.1). */
+  /** The `mediation` of the call of `navigator.credentials.create` that has made the passkey (§5.1.3.1). */
   mediation: v.optional(v.literal('conditional')),
 });
 
@@ -71,22 +71,22 @@ export const AcceptedPasskeysJson = v.pipe(
 
 type RelyingParty = { readonly rpId: string };
 
-/** Milliseconds: five minutes (§15.1), which is less than the lifetime of a challenge. */
+/** Milliseconds: five minutes, as §15.1 recommends, and less than the lifetime of a challenge. */
 const TIMEOUT = 300_000;
 
-/** Browsers offer the device itself first, then a phone, then the rest (§5.8.7). */
+/** Browsers offer the device itself first, then a phone, then other authenticators (§5.8.7). */
 const HINTS = ['client-device', 'hybrid'] as const;
 
-const encoded = (challenge: string): string => Buffer.from(challenge).toString('base64url');
+const encodeChallenge = (challenge: string): string => Buffer.from(challenge).toString('base64url');
 
-/** @param name of the product, for people. */
+/** The options of `navigator.credentials.create`, as JSON. @param name the product's name, which browsers may show */
 export const creationOptions = (
   { rpId, name }: RelyingParty & { readonly name: string },
-  { challenge, userHandle, username, existing }: BegunPasskeyRegistration,
+  { challenge, userHandle, username, existing }: PasskeyRegistration,
 ): v.InferInput<typeof CreationOptionsJson> => ({
   rp: { id: rpId, name },
   user: { id: userHandle, name: username, displayName: username },
-  challenge: encoded(challenge),
+  challenge: encodeChallenge(challenge),
   pubKeyCredParams: PASSKEY_ALGORITHMS.map((alg) => ({ type: 'public-key', alg })),
   timeout: TIMEOUT,
   excludeCredentials: existing.map(({ credentialId, transports }) => ({
@@ -104,7 +104,7 @@ export const requestOptions = (
   { challenge, expiresAt }: { readonly challenge: string; readonly expiresAt: number },
 ): v.InferInput<typeof RequestOptionsJson> => ({
   rpId,
-  challenge: encoded(challenge),
+  challenge: encodeChallenge(challenge),
   timeout: TIMEOUT,
   userVerification: 'preferred',
   hints: [...HINTS],

@@ -2,36 +2,36 @@ import type { Logger } from 'pino';
 import { monotonicTime } from '../clock/system.ts';
 import { type OutageMessages, outageLog } from '../log/lines.ts';
 
-/** Counts requests, and stores texts, such as the state of log-in attempts. Times are milliseconds. */
+/** Counts requests, and stores texts, such as the state of log-in attempts. Durations are milliseconds. */
 export type Counts = {
-  /** Counts a request. @returns the number of requests in this window, which begins with the first of them, and the time left of it. */
+  /** Counts a request. @returns the number of requests in the present window, which began with the first of them, and the time until its end. */
   countRequest(key: string, window: number): Promise<{ readonly count: number; readonly left: number }>;
-  /** Compare-and-swap: stores a text for `ttl` if the former one is there. An empty text is none. @returns `null`, or the text that is there instead. */
+  /** Compare-and-swap: stores `text` for `ttl` if `former` is stored; an empty text means no entry. @returns `null`, or the other text that is stored. */
   replace(key: string, former: string, text: string, ttl: number): Promise<StoredText | null>;
 };
 
-/** The keys of answers to repeated requests begin with it. */
-export const ANSWERS = 'tandem:answers:';
+/** The prefix of the keys under which answers to repeated requests are stored. */
+export const ANSWERS_PREFIX = 'tandem:answers:';
 /** Bytes: 5,000 answers of 3,700 characters. */
 const ANSWERS_CAPACITY = 20_000_000;
 /** An entry takes some 300 bytes besides its text. */
 const bytesOf = (text: string): number => text.length + 300;
 
-/** A text, and the time by the clock of its store. */
+/** A stored text, and the time of its store's clock, in epoch milliseconds. */
 export type StoredText = { readonly text: string; readonly now: number };
 
 type MemoryOptions = {
   /** Epoch milliseconds of a monotonic clock. */
   readonly now?: () => number;
-  /** The number of keys of requests, and of log-ins. They take some 40 MB. */
+  /** The greatest number of counted keys, and of stored texts. By default, they take some 40 MB. */
   readonly capacity?: number;
 };
 
-/** Counts in this process: without Redis, and while Redis is unavailable. */
+/** Counts in the memory of this process, used without Redis and while Redis is unavailable. */
 export const memoryCounts = ({ now = monotonicTime, capacity = 200_000 }: MemoryOptions = {}): Counts => {
   const requests = boundedMap<{ count: number }>(capacity);
   const texts = boundedMap<string>(capacity);
-  // Kept apart, since anybody can cause answers, which must not displace counts.
+  // Anybody can cause many answers, so they have a map of their own, and do not displace the state of log-in attempts.
   const answers = boundedMap(ANSWERS_CAPACITY, bytesOf);
   return {
     async countRequest(key, window) {
@@ -42,11 +42,11 @@ export const memoryCounts = ({ now = monotonicTime, capacity = 200_000 }: Memory
     },
     async replace(key, former, text, ttl) {
       const at = now();
-      const kept = key.startsWith(ANSWERS) ? answers : texts;
-      const present = kept.get(key, at)?.value ?? '';
+      const map = key.startsWith(ANSWERS_PREFIX) ? answers : texts;
+      const present = map.get(key, at)?.value ?? '';
       if (present !== former) return { text: present, now: at };
-      if (text === '') kept.remove(key);
-      else kept.set(key, text, at, ttl);
+      if (text === '') map.remove(key);
+      else map.set(key, text, at, ttl);
       return null;
     },
   };
@@ -54,7 +54,7 @@ export const memoryCounts = ({ now = monotonicTime, capacity = 200_000 }: Memory
 
 type Entry<Value> = { readonly value: Value; readonly end: number };
 
-/** A new entry removes the oldest ones if they have ended, or exceed the capacity, so that a client with many addresses cannot exhaust the memory. */
+/** Entries end after their `ttl`. A new one removes the oldest that have ended or exceed `capacity`: no client can exhaust the memory. */
 const boundedMap = <Value>(capacity: number, weigh: (value: Value) => number = () => 1) => {
   const entries = new Map<string, Entry<Value>>();
   let weight = 0;
@@ -83,15 +83,14 @@ const boundedMap = <Value>(capacity: number, weigh: (value: Value) => number = (
   };
 };
 
-/** Milliseconds for which a store is not called after a failure, so that one that hangs delays few requests. */
-const PAUSE = 1_000;
+/** Milliseconds for which the shared store is not called after a failure, so that a store that hangs delays few requests. */
+const PAUSE_AFTER_FAILURE = 1_000;
 
 export type SharedCounts = Counts & {
-  /** Whether the shared store is unavailable. */
   readonly isDegraded: () => boolean;
 };
 
-/** Counts in a store that processes share, and in `own` while that is unavailable. @param onFallback called for each call that `own` answers */
+/** Counts in `shared`, a store of all processes, and in `own` while it is unavailable. @param onFallback called for each call that `own` answers */
 export const sharedCounts = (
   { shared, own }: { readonly shared: Counts; readonly own: Counts },
   logger: Logger,
@@ -100,28 +99,28 @@ export const sharedCounts = (
 ): SharedCounts => {
   const outage = outageLog(logger, messages);
   let pausedUntil = 0;
-  const call = async <Result>(
+  const withFallback = async <Result>(
     work: (counts: Counts) => Promise<Result>,
     hasWritten: (result: Result) => boolean = () => true,
   ): Promise<Result> => {
     try {
       if (monotonicTime() >= pausedUntil) {
         const result = await work(shared);
-        // A full Redis still answers reads.
+        // A full Redis still answers reads, so only a write proves that the store is available again.
         if (hasWritten(result)) outage.succeeded();
         return result;
       }
     } catch (error) {
       outage.failed(error);
-      pausedUntil = monotonicTime() + PAUSE;
+      pausedUntil = monotonicTime() + PAUSE_AFTER_FAILURE;
     }
     onFallback();
     return work(own);
   };
   return {
-    countRequest: (...given) => call((counts) => counts.countRequest(...given)),
+    countRequest: (...given) => withFallback((counts) => counts.countRequest(...given)),
     replace: (...given) =>
-      call(
+      withFallback(
         (counts) => counts.replace(...given),
         (other) => other === null,
       ),

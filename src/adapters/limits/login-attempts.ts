@@ -4,7 +4,7 @@ import type { Clock } from '../../application/ports/clock-and-ids.ts';
 import type { Attempt, LoginAttempts } from '../../application/ports/login-attempts.ts';
 import {
   FAILURE_TTL,
-  isOver,
+  isObsolete,
   type LoginThrottle,
   type ThrottledClient,
   waitFor,
@@ -14,36 +14,36 @@ import {
 } from '../../domain/login-throttle.ts';
 import type { Counts, StoredText } from './counts.ts';
 
-/** Returns the next throttle, or `null` to leave it as it is. */
+/** Returns the changed throttle, or `null` to leave the stored one unchanged. */
 type Change = (throttle: LoginThrottle | null, now: number) => LoginThrottle | null;
 
-/** How many times a change is tried while other instances change the same text. */
-const TRIES = 100;
-/** Milliseconds that a log-in has to wait if none of them succeeds. */
-const BUSY = 1_000;
+/** How often a change is tried again because another instance has changed the same text meanwhile. */
+const MAX_TRIES = 100;
+/** Milliseconds that a log-in has to wait if all `MAX_TRIES` have failed. */
+const BUSY_WAIT = 1_000;
 
-const NONE: StoredText = { text: '', now: 0 };
+const NO_TEXT: StoredText = { text: '', now: 0 };
 
 /**
- * Stores the state of domain/login-throttle.ts as a text, by compare-and-swap. For an account without failures to which nobody else logs in at the same
- * time, an attempt makes one call when it begins, and one when it ends.
- * @param hashOf hashes accounts and addresses before they are stored. Of addresses, 96 bits are kept.
+ * Stores the state of domain/login-throttle.ts as a text, by compare-and-swap. If the account has no failures and no other log-in in progress, an
+ * attempt makes one call of the store when it begins, and one when it ends.
+ * @param hashOf hashes accounts and addresses of clients before they are stored. Of the hashes of addresses, 96 bits are stored.
  */
-export const countAttempts = (counts: Pick<Counts, 'replace'>, clock: Clock, hashOf = hashed): LoginAttempts => {
+export const countAttempts = (counts: Pick<Counts, 'replace'>, clock: Clock, hashOf = hashKey): LoginAttempts => {
   const oneAtATime = keyedMutex();
-  /** The texts after the begin of attempts. */
-  const begun = new WeakMap<Attempt, StoredText>();
-  /** @param expected the text that is probably stored. @returns the text after the change; `null` if other instances have prevented it. */
-  const update = (key: string, change: Change, expected = NONE): Promise<StoredText | null> => {
+  /** The text that was stored when each attempt began. */
+  const storedAtBegin = new WeakMap<Attempt, StoredText>();
+  /** @param expected the text that is probably stored. @returns the text after the change; `null` if other instances have always been faster */
+  const update = (key: string, change: Change, expected = NO_TEXT): Promise<StoredText | null> => {
     const name = `tandem:throttle:${hashOf(key)}`;
     return oneAtATime(name, async () => {
       let stored = expected;
-      for (let tries = 0; tries < TRIES; tries += 1) {
+      for (let tries = 0; tries < MAX_TRIES; tries += 1) {
         const { text, now } = stored;
-        const next = change(parsed(text), now);
-        // At first, `text` is only expected. The first call of `replace` tells what is stored.
+        const next = change(parseThrottle(text), now);
+        // In the first round, `text` is only a guess, and `replace` returns the stored text if it differs.
         if (next === null && tries > 0) return stored;
-        const after = next === null ? text : isOver(next, now) ? '' : textOf(next);
+        const after = next === null ? text : isObsolete(next, now) ? '' : throttleText(next);
         const other = await counts.replace(name, text, after, FAILURE_TTL);
         if (other === null) return { text: after, now };
         stored = other;
@@ -55,9 +55,9 @@ export const countAttempts = (counts: Pick<Counts, 'replace'>, clock: Clock, has
     ...client,
     names: client.names.map((name) => hashOf(name).slice(0, 16)),
   });
-  const settle = async (attempt: Attempt, settled: typeof withoutAttempt): Promise<void> => {
-    const change: Change = (throttle) => throttle && settled(throttle, hashedClient(attempt.client));
-    await update(attempt.key, change, begun.get(attempt));
+  const endAttempt = async (attempt: Attempt, rule: typeof withoutAttempt): Promise<void> => {
+    const change: Change = (throttle) => throttle && rule(throttle, hashedClient(attempt.client));
+    await update(attempt.key, change, storedAtBegin.get(attempt));
   };
 
   return {
@@ -68,28 +68,28 @@ export const countAttempts = (counts: Pick<Counts, 'replace'>, clock: Clock, has
         wait = waitFor(throttle, client, now);
         return wait === 0 ? withAttempt(throttle, client, now) : null;
       };
-      // The clock of the store matters only if there are failures.
+      // Here the clock of this machine is good enough: if there are failures, `replace` returns them with the time of the store.
       const stored = await update(attempt.key, change, { text: '', now: clock.now() });
-      if (stored === null) return BUSY;
-      if (wait === 0) begun.set(attempt, stored);
+      if (stored === null) return BUSY_WAIT;
+      if (wait === 0) storedAtBegin.set(attempt, stored);
       return wait;
     },
-    succeed: (attempt) => settle(attempt, withoutFailures),
-    withdraw: (attempt) => settle(attempt, withoutAttempt),
+    succeed: (attempt) => endAttempt(attempt, withoutFailures),
+    withdraw: (attempt) => endAttempt(attempt, withoutAttempt),
     async forget(key) {
       await update(key, (throttle) => throttle && { ...throttle, clients: new Map() });
     },
   };
 };
 
-/** The account is hashed, since users sometimes type their password into its field. */
-const hashed = (key: string): string => createHash('sha256').update(key).digest('base64url');
+/** Accounts are hashed, since users sometimes type their password into the field of the username. */
+const hashKey = (key: string): string => createHash('sha256').update(key).digest('base64url');
 
-const textOf = ({ lastAt, clients, buckets }: LoginThrottle): string =>
+const throttleText = ({ lastAt, clients, buckets }: LoginThrottle): string =>
   JSON.stringify([lastAt, [...clients], [...buckets]]);
 
-/** A text in another form counts as none, so that it locks out nobody. */
-const parsed = (text: string): LoginThrottle | null => {
+/** A text of an unknown form counts as no throttle, so that it does not lock anybody out. */
+const parseThrottle = (text: string): LoginThrottle | null => {
   if (text === '') return null;
   try {
     const [lastAt, clients, buckets] = JSON.parse(text);

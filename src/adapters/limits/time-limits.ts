@@ -1,69 +1,19 @@
-import pLimit from 'p-limit';
-import { AppError } from '../../domain/errors/app-error.ts';
-import { monotonicTime } from '../clock/system.ts';
-
-export type QueueLoad = { readonly running: number; readonly waiting: number };
-
-type BoundedQueueOptions = {
-  readonly width: number;
-  /** Milliseconds that a task may wait. Its wait is estimated from the duration of recent tasks. */
-  readonly maxWait: number;
-  /** Milliseconds that a task is expected to take, before any was measured. */
-  readonly expectedDuration?: number;
-  /** Milliseconds of a monotonic clock. */
-  readonly now?: () => number;
-};
-
-/** The weight of each task in the moving average of durations. */
-const WEIGHT = 1 / 8;
-
-/**
- * Runs at most `width` tasks at once, in the order of their arrival. Rejects a task that would have to wait longer than `maxWait`, with AppError
- * SYS_HTTP_UNEXPECTED_ERROR, status 503 and `retryAfter`.
- */
-export const boundedQueue = ({ width, maxWait, expectedDuration = 50, now = monotonicTime }: BoundedQueueOptions) => {
-  const limit = pLimit(width);
-  let average = expectedDuration;
-  const timed = async <T>(task: () => Promise<T>): Promise<T> => {
-    const startedAt = now();
-    try {
-      return await task();
-    } finally {
-      average += (now() - startedAt - average) * WEIGHT;
-    }
-  };
-  const enqueue = async <T>(task: () => Promise<T>): Promise<T> => {
-    const ahead = limit.activeCount + limit.pendingCount;
-    const wait = (Math.max(0, ahead - width + 1) * average) / width;
-    if (wait > maxWait) throw busy(wait);
-    return limit(() => timed(task));
-  };
-  return Object.assign(enqueue, { load: () => ({ running: limit.activeCount, waiting: limit.pendingCount }) });
-};
-
-const busy = (wait: number): AppError =>
-  new AppError('SYS_HTTP_UNEXPECTED_ERROR', {
-    status: 503,
-    reason: `the request would wait ${Math.round(wait)} ms in the queue`,
-    retryAfter: Math.max(1, Math.ceil(wait / 1000)),
-  });
-
 const STEP_MS = 50;
 
 /**
- * Calls `giveUp` after `timeout` milliseconds without a response. After the event loop was blocked, a plain timer would end before a response is read
- * that has arrived meanwhile. So the time is counted in steps, with all sockets read between two of them.
- * @returns a function that cancels it
+ * Calls `giveUp` after `timeout` milliseconds. If the event loop was blocked, a plain timer would end before the sockets are read, which may already have
+ * the response. So the time is counted in steps, and sockets are read between two steps.
+ * @returns a function that cancels the call
  */
 export const onResponseTimeout = (timeout: number, giveUp: () => void): (() => void) => {
-  let left = Math.ceil(timeout / STEP_MS);
+  let stepsLeft = Math.ceil(timeout / STEP_MS);
   let timer: NodeJS.Timeout;
   let afterSockets: NodeJS.Immediate | undefined;
   const step = (): void => {
-    // Immediates run after the sockets have been read.
+    // In Node.js, immediates run after the sockets were read.
     afterSockets = setImmediate(() => {
-      left -= 1;
-      if (left <= 0) giveUp();
+      stepsLeft -= 1;
+      if (stepsLeft <= 0) giveUp();
       else timer = setTimeout(step, STEP_MS);
     });
   };
@@ -75,7 +25,7 @@ export const onResponseTimeout = (timeout: number, giveUp: () => void): (() => v
 };
 
 /** @param start starts a timer that calls `giveUp`, and returns a function that stops it. */
-const raced =
+const withTimer =
   (start: typeof onResponseTimeout) =>
   <Result>(timeout: number, work: Promise<Result>, error: () => Error): Promise<Result> => {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
@@ -85,11 +35,11 @@ const raced =
     return promise;
   };
 
-/** The result of `work`, or a rejection with `error()` after the time of `onResponseTimeout`. */
-export const withResponseTimeout = raced(onResponseTimeout);
+/** Resolves as `work` does, or rejects with `error()` after `timeout` milliseconds, counted as by `onResponseTimeout`. */
+export const withResponseTimeout = withTimer(onResponseTimeout);
 
-/** The same after `timeout` milliseconds, however busy the event loop was. */
-export const withTimeout = raced((timeout, giveUp) => {
+/** Resolves as `work` does, or rejects with `error()` after `timeout` milliseconds by a plain timer. */
+export const withTimeout = withTimer((timeout, giveUp) => {
   const timer = setTimeout(giveUp, timeout);
   return () => clearTimeout(timer);
 });

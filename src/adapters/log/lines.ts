@@ -3,11 +3,11 @@ import type { AccountEvent } from '../../domain/event.ts';
 
 export type OutageMessages = { readonly unavailable: string; readonly available: string };
 
-/** Logs the first failure, and the first success after it. */
+/** Logs the beginning and the end of an outage: its first failure, and the first success afterwards. */
 export const outageLog = (logger: Pick<Logger, 'info' | 'warn'>, messages: OutageMessages) => {
   let isOut = false;
   return {
-    /** @param details more members of the line. */
+    /** @param details further members of the log line */
     failed(error: unknown, details: object = {}): void {
       if (!isOut) logger.warn({ ...details, err: error }, messages.unavailable);
       isOut = true;
@@ -20,7 +20,7 @@ export const outageLog = (logger: Pick<Logger, 'info' | 'warn'>, messages: Outag
   };
 };
 
-/** Writes a line for each event (ADR 0011), but not for an expired session: the purge logs their number. */
+/** Logs each event and passes it to the observers (ADR 0011). Expired sessions have no line of their own, since the purge logs their number. */
 export const auditLog =
   (logger: Logger, observers: readonly ((event: AccountEvent) => void)[] = []) =>
   (events: readonly AccountEvent[]): void => {
@@ -31,7 +31,7 @@ export const auditLog =
     }
   };
 
-/** The user agent is left out, since any client can choose it. The time is for acts of operators, which are logged up to a minute later. */
+/** The line has no user agent, since clients choose theirs. It has a time only for acts of operators, which are logged up to a minute later. */
 const lineOf = (event: AccountEvent) => {
   const { kind, userId, sessionId, reason, note, requestId, address, actor } = event;
   const count = kind === 'login-refused' ? event.count : null;

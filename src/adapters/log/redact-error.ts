@@ -1,10 +1,10 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 
-/** An error whose message is logged. It must not quote a value that was sent or stored. */
+/** An error whose message is logged. So the message must not quote a value that a client has sent or the service stores. */
 export class LoggableError extends Error {}
 
-/** Messages of drivers that may be logged. */
-const OF_DRIVERS: ReadonlySet<string> = new Set([
+/** Messages of drivers that quote no value, and may be logged. */
+const DRIVER_MESSAGES: ReadonlySet<string> = new Set([
   // node-postgres, and its pool
   'Connection terminated',
   'Connection terminated unexpectedly',
@@ -25,20 +25,20 @@ const OF_DRIVERS: ReadonlySet<string> = new Set([
 ]);
 
 const ENGINE_TYPES: ReadonlySet<unknown> = new Set(['TypeError', 'RangeError', 'ReferenceError']);
-/** Messages of V8 with names from the code alone. Others quote values: `Cannot create property 'a' on string 'secret'`. */
-const OF_THE_ENGINE =
+/** Messages of V8 that quote only names in the code. Other messages quote values: `Cannot create property 'a' on string 'secret'`. */
+const ENGINE_MESSAGE =
   /^(?:[\w$.]{1,100} is not (?:a function|a constructor|defined|iterable)|Cannot (?:read|set) properties of (?:undefined|null) \((?:reading|setting) '\w{1,50}'\)|Maximum call stack size exceeded|Invalid time value)$/;
 
-/** The code at the start of an error reply of Redis: OOM, LOADING, READONLY, NOAUTH, CLUSTERDOWN. */
+/** The code at the start of an error reply of Redis, such as OOM, LOADING or READONLY. */
 const REDIS_CODE = /^[A-Z]{2,32}(?= )/;
 
 const MAX_FRAMES = 20;
 
-/** A frame in the exact format of V8, since a line of the message may resemble one. */
+/** A stack frame in the exact format of V8, since a line of the message may resemble a frame. */
 const FRAME =
   /^ {4}at (?:async )?(?:[\w$.<>#[\] ]{1,120} \()?(?:(?:file:\/\/|node:|\/|[A-Za-z]:\\)[^\s()]{1,250}:\d{1,7}:\d{1,7}|<anonymous>|native|index \d{1,7})\)?$/;
 
-/** The frames of an error's stack, without its message. */
+/** The first 20 frames of an error's stack, without the message; an empty text if there is no stack. */
 export const framesOf = (error: unknown): string => {
   const stack: unknown = error instanceof Error ? error.stack : undefined;
   if (typeof stack !== 'string') return '';
@@ -49,13 +49,13 @@ export const framesOf = (error: unknown): string => {
     .join('\n');
 };
 
-/** Adds the frames of an error to the error that replaces it. */
+/** Adds the stack frames of an error to the error that replaces it. */
 export const withFramesOf = <Replacement extends Error>(foreign: unknown, replacement: Replacement): Replacement => {
   replacement.stack = `${replacement.stack}\n${framesOf(foreign)}`;
   return replacement;
 };
 
-/** The parts of an error that may be logged. Drivers put statements and their parameters into other members. */
+/** The parts of an error that may be logged. Its other members are left out, since drivers put statements and their parameters there. */
 export type RedactedError = {
   readonly type: string;
   readonly message?: string;
@@ -65,34 +65,34 @@ export type RedactedError = {
   readonly cause?: RedactedError;
 };
 
-/** A code, or the name of a type, a table, a constraint or a function, and never a value that was sent or stored. */
+/** A code, or the name of a type, a table, a constraint or a function. */
 const NAME = /^[A-Za-z_][\w$]{0,62}$|^[0-9A-Z]{5}$/;
-/** The `type` of an error of the body parser: `entity.too.large`. */
-const DOTTED = /^[a-z]{1,20}(?:\.[a-z]{1,20}){1,4}$/;
-/** Fields in which PostgreSQL names what an error is about. */
+/** The `type` of an error of the body parser, such as `entity.too.large`. */
+const BODY_PARSER_TYPE = /^[a-z]{1,20}(?:\.[a-z]{1,20}){1,4}$/;
+/** Members in which an error of PostgreSQL has such names. */
 const NAMING_FIELDS = ['table', 'constraint', 'routine'];
 const MAX_CAUSES = 3;
 
-/** An error for the log. Accepts any thrown value, and never throws. @param causes the length of the chain of causes that is included */
+/** The loggable parts of any thrown value. Never throws. @param causes how many causes in a chain are included */
 export const redactError = (error: unknown, causes = MAX_CAUSES): RedactedError => {
   try {
-    return error instanceof Error ? described(error, causes) : { type: typeof error };
+    return error instanceof Error ? redacted(error, causes) : { type: typeof error };
   } catch {
-    // A getter or a proxy has thrown.
+    // A getter or a proxy of the thrown value has thrown.
     return { type: 'unreadable' };
   }
 };
 
-/** The same in one line, without frames and causes, for the `reason` of the error that replaces it. */
+/** The loggable parts of a thrown value in one line, without frames and causes, for the `reason` of the AppError that replaces it. Never throws. */
 export const reasonOf = (error: unknown): string => {
   try {
     if (typeof error !== 'object' || error === null) return '';
-    const names = NAMING_FIELDS.map((field) => wordIn(error, field, NAME));
-    const message = messageIn(error);
+    const names = NAMING_FIELDS.map((field) => memberMatching(error, field, NAME));
+    const message = loggableMessage(error);
     const words = [
-      wordIn(error, 'name', NAME),
-      codeIn(error),
-      wordIn(error, 'type', DOTTED),
+      memberMatching(error, 'name', NAME),
+      codeOf(error),
+      memberMatching(error, 'type', BODY_PARSER_TYPE),
       ...names,
       message && `(${message})`,
     ];
@@ -102,12 +102,12 @@ export const reasonOf = (error: unknown): string => {
   }
 };
 
-const described = (error: Error, causes: number): RedactedError => {
+const redacted = (error: Error, causes: number): RedactedError => {
   const { cause } = error;
-  const code = codeIn(error);
-  const message = error instanceof AppError ? error.message : messageIn(error);
+  const code = codeOf(error);
+  const message = error instanceof AppError ? error.message : loggableMessage(error);
   return {
-    type: wordIn(error, 'name', NAME) ?? 'Error',
+    type: memberMatching(error, 'name', NAME) ?? 'Error',
     ...(message !== undefined && { message }),
     ...(error instanceof AppError && error.reason !== undefined && { reason: error.reason }),
     ...(code !== undefined && { code }),
@@ -116,24 +116,24 @@ const described = (error: Error, causes: number): RedactedError => {
   };
 };
 
-const wordIn = (error: object, field: string, form: RegExp): string | undefined => {
+const memberMatching = (error: object, field: string, form: RegExp): string | undefined => {
   const value: unknown = Reflect.get(error, field);
   return typeof value === 'string' && form.test(value) ? value : undefined;
 };
 
-const codeIn = (error: object): string | number | undefined => {
+const codeOf = (error: object): string | number | undefined => {
   const code: unknown = Reflect.get(error, 'code');
   if (typeof code === 'number') return code;
-  if (Reflect.get(error, 'name') !== 'ReplyError') return wordIn(error, 'code', NAME);
-  return wordIn(error, 'code', NAME) ?? REDIS_CODE.exec(String(Reflect.get(error, 'message')))?.[0];
+  if (Reflect.get(error, 'name') !== 'ReplyError') return memberMatching(error, 'code', NAME);
+  return memberMatching(error, 'code', NAME) ?? REDIS_CODE.exec(String(Reflect.get(error, 'message')))?.[0];
 };
 
-const messageIn = (error: object): string | undefined => {
+const loggableMessage = (error: object): string | undefined => {
   const message: unknown = Reflect.get(error, 'message');
   if (typeof message !== 'string') return undefined;
-  const isOfEngine = ENGINE_TYPES.has(Reflect.get(error, 'name')) && OF_THE_ENGINE.test(message);
-  return error instanceof LoggableError || isOfEngine || OF_DRIVERS.has(message) ? message : undefined;
+  const isOfEngine = ENGINE_TYPES.has(Reflect.get(error, 'name')) && ENGINE_MESSAGE.test(message);
+  return error instanceof LoggableError || isOfEngine || DRIVER_MESSAGES.has(message) ? message : undefined;
 };
 
-/** Why a file could not be used, in the words of the system. It names paths, so it is shown to the operator, but neither logged nor sent to clients. */
+/** Why a file could not be used, as the system says it. It names paths, so it is shown to operators only, and neither logged nor sent to clients. */
 export const systemReason = (error: unknown): string => (error instanceof Error ? error.message : 'unknown');

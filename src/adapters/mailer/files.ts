@@ -4,10 +4,10 @@ import type { Mail, Mailer } from '../../application/ports/mailer.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { systemClock } from '../clock/system.ts';
 import { isAddress, messageOf, safeId } from './message.ts';
-import { whyOf } from './smtp.ts';
+import { failureCodes } from './smtp.ts';
 
 type FileOptions = {
-  /** Created if necessary, and accessible to its owner alone. */
+  /** The path. The directory is created if it does not exist, and is accessible to its owner alone. */
   readonly directory: string;
   /** An address, or a name and an address in angle brackets. */
   readonly from: string;
@@ -15,7 +15,7 @@ type FileOptions = {
   readonly onWritten?: (path: string, links: readonly string[]) => void;
 };
 
-/** Writes each mail to a file `.eml` instead of sending it: for development. The names of the files sort by time. */
+/** For development: writes each mail to a file `.eml` instead of sending it. The names of the files begin with the time. */
 export const fileMailer = ({ directory, from, onWritten }: FileOptions): Mailer => ({
   send: async (mail) => {
     if (!isAddress(mail.to)) return 'refused';
@@ -23,20 +23,20 @@ export const fileMailer = ({ directory, from, onWritten }: FileOptions): Mailer 
     const path = join(directory, `${time}-${safeId(mail)}.eml`);
     try {
       await mkdir(directory, { recursive: true, mode: 0o700 });
-      await writeFile(path, await textOf(mail, from), { mode: 0o600, flag: 'wx' });
+      await writeFile(path, await writeMessage(mail, from), { mode: 0o600, flag: 'wx' });
     } catch (error) {
-      // The message contains the path.
-      throw new AppError('SYS_UNEXPECTED_ERROR', { reason: `The mail was not written: ${whyOf(error)}` });
+      // The error is not passed on as it is: its message contains the path.
+      throw new AppError('SYS_UNEXPECTED_ERROR', { reason: `The mail was not written: ${failureCodes(error)}` });
     }
     onWritten?.(path, mail.text.match(/https?:\/\/\S+/g) ?? []);
     return 'sent';
   },
 });
 
-const textOf = async (mail: Mail, from: string): Promise<Buffer> => {
+const writeMessage = async (mail: Mail, from: string): Promise<Buffer> => {
   const { createTransport } = await import('nodemailer');
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   const { message } = await transport.sendMail(messageOf(mail, from));
-  // With `buffer`, it is no stream.
+  // With the option `buffer`, `message` is no stream.
   return message as Buffer;
 };

@@ -6,18 +6,18 @@ import { isAddress, safeId } from './message.ts';
 type MailRequest = { readonly id: string; readonly type: 'mail.send' | 'mail.check'; readonly data: object };
 
 type HttpOptions = {
-  /** Posts a request, signed as those of hooks. `at`: epoch milliseconds */
+  /** Posts a request, signed like the requests of hooks. @param request `at` is in epoch milliseconds */
   readonly post: (request: MailRequest & { readonly at: number }, signal: AbortSignal) => Promise<Response>;
   readonly clock: Clock;
   readonly timeout?: number;
 };
 
 const TIMEOUT = 20_000;
-/** The status of a server that will never take this mail. */
+/** The status with which the server says that it will never accept this mail. */
 const REFUSED = 422;
 
-/** @returns the status; `no answer` without one */
-const ask = async (
+/** @returns the status of the response, or `no answer` */
+const postRequest = async (
   { post, clock, timeout = TIMEOUT }: HttpOptions,
   request: MailRequest,
   ...signals: AbortSignal[]
@@ -32,10 +32,10 @@ const ask = async (
   }
 };
 
-const isDone = (status: number | 'no answer'): boolean => status !== 'no answer' && status >= 200 && status < 300;
+const isSuccess = (status: number | 'no answer'): boolean => status !== 'no answer' && status >= 200 && status < 300;
 
 /**
- * Hands mail to a server of the operator's own: 2xx is sent, 422 is refused for good, anything else is tried again.
+ * Posts mail to an HTTP server of the operator, which sends it. A status 2xx means sent, 422 refused for good; after any other the caller tries again.
  * @param options.from an address, or a name and an address in angle brackets
  */
 export const httpMailer = ({ from, ...options }: HttpOptions & { readonly from: string }): Mailer => {
@@ -45,16 +45,16 @@ export const httpMailer = ({ from, ...options }: HttpOptions & { readonly from: 
     send: async (mail) => {
       if (!isAddress(mail.to)) return 'refused';
       const request = { id: `msg_${safeId(mail)}`, type: 'mail.send', data: { ...mail, from } } as const;
-      const status = await ask(options, request, closing.signal);
+      const status = await postRequest(options, request, closing.signal);
       if (status === REFUSED) return 'refused';
-      if (isDone(status)) return 'sent';
+      if (isSuccess(status)) return 'sent';
       throw new AppError('SYS_UNEXPECTED_ERROR', { reason: `The mail was not handed over: ${status}` });
     },
   };
 };
 
-/** Asks the server whether it would take mail. @returns why not; `null` when it would */
-export const whyNoHttpMail = async (options: HttpOptions): Promise<string | null> => {
-  const status = await ask(options, { id: `msg_check-${options.clock.now()}`, type: 'mail.check', data: {} });
-  return isDone(status) ? null : String(status);
+/** Asks the operator's server whether it accepts mail. @returns why it does not, or `null` */
+export const httpMailProblem = async (options: HttpOptions): Promise<string | null> => {
+  const status = await postRequest(options, { id: `msg_check-${options.clock.now()}`, type: 'mail.check', data: {} });
+  return isSuccess(status) ? null : String(status);
 };

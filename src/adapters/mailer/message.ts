@@ -2,15 +2,15 @@ import type { SendMailOptions } from 'nodemailer';
 import type { Mail } from '../../application/ports/mailer.ts';
 import { EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../domain/user.ts';
 
-/** Whether the text is one address, and not a list or a name with an address. */
+/** Whether the text is exactly one email address, without a name. */
 export const isAddress = (text: string): boolean => text.length <= EMAIL_MAX_LENGTH && EMAIL_PATTERN.test(text);
 
-/** An id for a Message-ID and the name of a file. */
+/** The id of a mail, with characters that a Message-ID and the name of a file may have. */
 export const safeId = ({ id }: Pick<Mail, 'id'>): string => id.replaceAll(/[^A-Za-z0-9_-]/g, '_');
 
 /**
- * The message for nodemailer, which replaces line breaks in headers by spaces, but parses texts as lists of addresses. The encoding is quoted-printable,
- * since spam filters suspect base64.
+ * The message for nodemailer. Addresses are objects, since nodemailer would parse texts as lists of addresses; it replaces line breaks in headers by
+ * spaces. The encoding is quoted-printable, since spam filters suspect base64.
  * @param from an address, or a name and an address in angle brackets
  */
 export const messageOf = (mail: Mail, from: string): SendMailOptions => {
@@ -23,7 +23,7 @@ export const messageOf = (mail: Mail, from: string): SendMailOptions => {
     text: mail.text,
     html: mail.html,
     encoding: 'quoted-printable',
-    // RFC 3834: automatic responders do not answer this mail.
+    // So automatic responders do not answer this mail (RFC 3834).
     headers: { 'Auto-Submitted': 'auto-generated' },
     disableFileAccess: true,
     disableUrlAccess: true,

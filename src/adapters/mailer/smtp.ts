@@ -11,9 +11,9 @@ type SmtpOptions = {
   readonly url: string;
   /** An address, or a name and an address in angle brackets. */
   readonly from: string;
-  /** Whether `smtp:` requires STARTTLS, which is used in any case if the server offers it. */
+  /** Whether mail fails if the server of an `smtp:` URL offers no STARTTLS. If it does offer it, TLS is always used. */
   readonly requireTls: boolean;
-  /** Replaces the password in the URL. */
+  /** Gets access tokens, which replace the password in the URL. */
   readonly oauth?: MailOAuth | null;
   /** Milliseconds that one mail may take. */
   readonly timeout?: number;
@@ -22,7 +22,7 @@ type SmtpOptions = {
 /** Milliseconds. Some servers delay their greeting to unknown clients. */
 const SMTP_TIMEOUT = 60_000;
 
-/** Sends mail over SMTP, with a connection for each. nodemailer is loaded with the first mail, since it has 39 modules (ADR 0021). */
+/** Sends each mail over an SMTP connection of its own. nodemailer is loaded with the first mail, since it has 39 modules (ADR 0021). */
 export const smtpMailer = ({ from, ...options }: SmtpOptions): Mailer => {
   const { timeout = SMTP_TIMEOUT } = options;
   const connection = connectionOf({ ...options, timeout });
@@ -35,7 +35,7 @@ export const smtpMailer = ({ from, ...options }: SmtpOptions): Mailer => {
       if (!isAddress(mail.to)) return 'refused';
       transport ??= open(connection);
       try {
-        // The time-outs of the connection restart with each byte, so they do not bound the whole time.
+        // The time-outs of the connection restart with each byte. This signal bounds the whole time.
         const signal = AbortSignal.any([AbortSignal.timeout(timeout), closing.signal]);
         const connected = await transport;
         await span('send mail', attributes, () => connected.sendMail({ ...messageOf(mail, from), signal }));
@@ -43,20 +43,20 @@ export const smtpMailer = ({ from, ...options }: SmtpOptions): Mailer => {
       } catch (error) {
         if (isPermanentRejection(error)) return 'refused';
         // No `cause`, since nodemailer quotes the server, which may quote addresses and passwords.
-        throw new AppError('SYS_UNEXPECTED_ERROR', { reason: `The mail was not delivered: ${whyOf(error)}` });
+        throw new AppError('SYS_UNEXPECTED_ERROR', { reason: `The mail was not delivered: ${failureCodes(error)}` });
       }
     },
   };
 };
 
-/** Logs in to the mail server. @returns why it failed, without texts of the server; `null` when mail can be sent */
-export const whyNoMail = async (options: Omit<SmtpOptions, 'from'> & { readonly timeout: number }) => {
+/** Connects and logs in to the mail server. @returns why that has failed, without texts of the server, or `null` */
+export const smtpProblem = async (options: Omit<SmtpOptions, 'from'> & { readonly timeout: number }) => {
   const transport = await open(connectionOf(options));
   try {
     await transport.verify();
     return null;
   } catch (error) {
-    return whyOf(error);
+    return failureCodes(error);
   } finally {
     transport.close();
   }
@@ -69,7 +69,7 @@ const open = async (options: ReturnType<typeof connectionOf>) => {
 
 type TokenCallback = (error: Error | null, token?: string, expiresAt?: number) => void;
 
-/** The user of the URL, with a password or a token (RFC 7628), which nodemailer keeps until it expires. */
+/** The credentials for nodemailer: the user of the URL, with its password or an access token (RFC 7628), which nodemailer uses until it expires. */
 const authOf = ({ username, password }: URL, oauth: MailOAuth | null, timeout: number) => {
   const user = decodeURIComponent(username);
   if (oauth === null) return { user, pass: decodeURIComponent(password) };
@@ -92,56 +92,57 @@ const connectionOf = ({ url, requireTls, oauth = null, timeout }: Omit<SmtpOptio
     requireTLS: requireTls && !secure,
     ...(username !== '' && { auth: authOf(parsed, oauth, timeout) }),
     ...{ connectionTimeout: timeout, dnsTimeout: timeout, greetingTimeout: timeout, socketTimeout: timeout },
-    // Without this, a server on this machine cannot be found while the machine is offline.
+    // Without this option, nodemailer does not find a server on this machine while the machine is offline.
     allowInternalNetworkInterfaces: true,
     logger: false,
   };
 };
 
 /** Replies about authentication (RFC 4954 §6). */
-const ABOUT_LOGIN = /^53\d$/;
+const AUTHENTICATION_REPLY = /^53\d$/;
 
-/** Whether the server permanently rejected this recipient or message. A rejected log-in or sender concerns all mail, and can be corrected. */
+/** Whether the server permanently rejected this recipient or message, and not the log-in or the sender, which may be corrected for all mail. */
 const isPermanentRejection = (error: unknown): boolean => {
   if (typeof error !== 'object' || error === null) return false;
   const { command, permanent, responseCode } = error as Readonly<Record<string, unknown>>;
   const isAboutMail = command === 'RCPT TO' || command === 'DATA';
-  return isAboutMail && permanent === true && !ABOUT_LOGIN.test(String(responseCode));
+  return isAboutMail && permanent === true && !AUTHENTICATION_REPLY.test(String(responseCode));
 };
 
 /** A code or the name of a command: `ETIMEDOUT`, `SOCKET_TIMEOUT`, `RCPT TO`, `451`. */
-const WORDS = /^[A-Z][A-Z0-9_]{1,40}(?: [A-Z0-9-]{2,12})?$|^\d{3}$/;
-export const whyOf = (error: unknown): string => {
+const CODE = /^[A-Z][A-Z0-9_]{1,40}(?: [A-Z0-9-]{2,12})?$|^\d{3}$/;
+/** Why nodemailer or the file system has failed, in codes, without texts that may quote a server, an address or a path. */
+export const failureCodes = (error: unknown): string => {
   if (!(error instanceof Error)) return 'unknown';
   const { code, originalCode, timeoutType, command, responseCode } = error as Error & Readonly<Record<string, unknown>>;
   const words = [code, originalCode, timeoutType, command, responseCode].map((value) => String(value ?? ''));
-  return words.filter((word) => WORDS.test(word)).join(', ') || 'unknown';
+  return words.filter((word) => CODE.test(word)).join(', ') || 'unknown';
 };
 
-/** The authorization server whose access tokens a mail server takes instead of a password (RFC 7628). */
+/** An authorization server whose access tokens a mail server accepts instead of a password (RFC 7628). */
 export type MailOAuth = {
   /** The token endpoint. */
   readonly url: string;
   readonly clientId: string;
   readonly clientSecret: string;
   readonly scope?: string | undefined;
-  /** The token of the mailbox's owner. Without it, the client gets tokens of its own (client credentials). */
+  /** A refresh token of the mailbox's owner. Without one, the client gets tokens for itself (client credentials). */
   readonly refreshToken?: string | undefined;
 };
 
 const MAX_ANSWER_BYTES = 65_536;
-/** Milliseconds before its expiry at which a token is no longer used. */
-const MARGIN = 60_000;
+/** A token is not used during the last milliseconds before its expiry. */
+const EXPIRY_MARGIN = 60_000;
 
 const Answer = v.object({ access_token: v.pipe(v.string(), v.minLength(1)), expires_in: v.optional(v.number(), 300) });
 
-/** Quotes nothing of the answer, which may contain secrets. */
-const refused = (): Error => Object.assign(new Error('no access token'), { code: 'EOAUTH2' });
+/** Its message quotes no part of the answer, which may contain secrets. */
+const noTokenError = (): Error => Object.assign(new Error('no access token'), { code: 'EOAUTH2' });
 
 /**
  * Gets an access token (RFC 6749 §4.4 and §6).
  * @returns the token, and the time until which it is used, in epoch milliseconds
- * @throws Error with the code EOAUTH2, or of the connection
+ * @throws Error with the code EOAUTH2 if there is no connection or no token
  */
 export const mailToken = async ({ url, clientId, clientSecret, scope, refreshToken }: MailOAuth, timeout: number) => {
   const response = await tracedFetch(url, {
@@ -158,10 +159,10 @@ export const mailToken = async ({ url, clientId, clientSecret, scope, refreshTok
     redirect: 'manual',
     signal: AbortSignal.timeout(timeout),
   }).catch(() => {
-    throw refused();
+    throw noTokenError();
   });
   const text = await boundedText(response, MAX_ANSWER_BYTES);
   const { success, output } = v.safeParse(v.pipe(v.string(), v.parseJson(), Answer), text);
-  if (!response.ok || !success) throw refused();
-  return { token: output.access_token, expiresAt: systemClock.now() + output.expires_in * 1_000 - MARGIN };
+  if (!response.ok || !success) throw noTokenError();
+  return { token: output.access_token, expiresAt: systemClock.now() + output.expires_in * 1_000 - EXPIRY_MARGIN };
 };

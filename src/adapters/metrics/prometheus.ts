@@ -5,7 +5,6 @@ import { ROUNDS, type Round } from '../../application/sessions/purge.ts';
 import { type AccountEvent, EVENT_KINDS, SESSION_ENDINGS } from '../../domain/event.ts';
 import { DATABASE_FAILURES } from '../records/storage.ts';
 
-/** Values that are read on each scrape. */
 export type Readings = {
   readonly passwordHashes: () => Readonly<Record<'running' | 'waiting', number>>;
   readonly endedSessions: () => Readonly<Record<'listed' | 'waiting', number>>;
@@ -18,19 +17,18 @@ export type Readings = {
   readonly isRedisUp: (() => Promise<boolean>) | null;
   /** Milliseconds by which the clock of the database is ahead of this machine's. */
   readonly clockOffset: () => number;
-  /** Whether requests should be sent to this instance. */
   readonly isReady: () => Promise<boolean>;
-  /** Whether a part is down that is not `required`. */
+  /** Whether a part of the service that is not `required` is down. */
   readonly isDegraded: () => Promise<boolean>;
-  /** `null` without mail. */
+  /** `null` if the service sends no mail. */
   readonly waitingMail: (() => Waiting) | null;
   readonly waitingWebhooks: () => Waiting;
 };
 
-/** How many messages or events wait to be sent, and for how many seconds the oldest of them. */
+/** How many messages or events wait to be sent, and for how many seconds the oldest of them has waited. */
 export type Waiting = { readonly count: number; readonly seconds: number };
 
-/** Where requests are counted: in this process, or in Redis for all instances. `degraded`: Redis is unavailable, or evicts counts. */
+/** Where requests are counted: in this process, or in Redis for all instances (`shared`). `degraded`: in Redis, but it is unavailable or evicts counts. */
 export type RateLimitMode = (typeof MODES)[number];
 const MODES = ['process', 'shared', 'degraded'] as const;
 
@@ -74,17 +72,17 @@ const HELP = {
   tandem_webhook_deliveries_waiting: 'Events that webhooks are still to be told of, at most 1000.',
   tandem_webhook_deliveries_waiting_seconds: 'How long the oldest of these events has been waiting.',
 } as const;
-type Name = keyof typeof HELP;
+type MetricName = keyof typeof HELP;
 
-/** Labels are names of routes, statuses and outcomes, so no client can create new ones. @param build `revision`: the commit, if it is known */
+/** The values of labels are routes, statuses and outcomes, so clients cannot create new ones. @param build `revision` is the commit, if it is known */
 export const prometheusMetrics = (build: { readonly version: string; readonly revision: string | null }) => {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  const metric = (name: Name, ...labelNames: string[]) => ({ name, help: HELP[name], labelNames, registers });
-  const counter = (name: Name, ...labels: string[]) => new Counter(metric(name, ...labels));
-  /** Counts by one label. All its values are exported as 0 from the start, so that the first event is an increase. */
-  const countBy = (name: Name, label: string, values: readonly string[]) => {
+  const metric = (name: MetricName, ...labelNames: string[]) => ({ name, help: HELP[name], labelNames, registers });
+  const counter = (name: MetricName, ...labels: string[]) => new Counter(metric(name, ...labels));
+  /** Counts by one label. All values of the label are exported as 0 from the start, so that the first event is an increase. */
+  const countBy = (name: MetricName, label: string, values: readonly string[]) => {
     const counts = counter(name, label);
     for (const value of values) counts.inc({ [label]: value }, 0);
     return (value: string): void => counts.inc({ [label]: value });
@@ -119,8 +117,8 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
     observeEvent: ({ kind, reason, count }: AccountEvent): void => events.inc({ kind, reason: reason ?? '' }, count),
     observeHook: ((hook, outcome) => hooks.inc({ hook, outcome })) satisfies ObserveHook,
     observePurged: (rows: Round): void => rounds.setToCurrentTime({ rows }),
-    watch: (readings: Readings): void => watch(readings, registers),
-    /** @param lost how many lines of the log were dropped so far. */
+    watch: (readings: Readings): void => registerGauges(readings, registers),
+    /** @param lost returns how many lines of the log were dropped so far */
     watchLog: (lost: () => number): void => {
       new Counter({
         ...metric('tandem_log_lines_lost_total'),
@@ -130,37 +128,37 @@ export const prometheusMetrics = (build: { readonly version: string; readonly re
         },
       });
     },
-    /** The input of `metricsOfWorkers`. */
+    /** The metrics of this process as JSON, which `metricsOfWorkers` aggregates. */
     values: (): Promise<MetricsOfWorker> => registry.getMetricsAsJSON(),
     contentType: registry.contentType,
-    /** In the exposition format. */
+    /** The metrics in the exposition format of Prometheus. */
     text: (): Promise<string> => registry.metrics(),
   };
 };
 
 export type PrometheusMetrics = ReturnType<typeof prometheusMetrics>;
 export type MetricsOfWorker = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
-export type Scraped = { readonly contentType: string; readonly text: () => Promise<string> };
+export type MetricsSource = { readonly contentType: string; readonly text: () => Promise<string> };
 
-/** The metrics of all workers, in the primary process. */
-export const metricsOfWorkers = (all: () => MetricsOfWorker[]): Scraped => ({
+/** The primary process serves the metrics of all workers as one. @param all the last known metrics of each worker */
+export const metricsOfWorkers = (all: () => MetricsOfWorker[]): MetricsSource => ({
   contentType: Registry.PROMETHEUS_CONTENT_TYPE,
   text: () => AggregatorRegistry.aggregate(all()).metrics(),
 });
 
-/** Computes one value from those of all workers. */
+/** How the values of all workers become one value. */
 type Aggregator = 'sum' | 'min' | 'max' | 'average';
 
-const watch = (readings: Readings, registers: Registry[]): void => {
+const registerGauges = (readings: Readings, registers: Registry[]): void => {
   const { isRedisUp, isReady, isDegraded, waitingMail, waitingWebhooks, maxDatabaseConnections } = readings;
-  const gauge = (name: Name, aggregator: Aggregator, read: () => number | Promise<number>) =>
+  const gauge = (name: MetricName, aggregator: Aggregator, read: () => number | Promise<number>) =>
     new Gauge({
       ...{ name, help: HELP[name], aggregator, registers },
       async collect() {
         this.set(await read());
       },
     });
-  const gaugeBy = (label: string, name: Name, read: () => object, aggregator: Aggregator = 'sum') =>
+  const gaugeBy = (label: string, name: MetricName, read: () => object, aggregator: Aggregator = 'sum') =>
     new Gauge({
       ...{ name, help: HELP[name], aggregator, registers, labelNames: [label] },
       collect() {
@@ -177,10 +175,10 @@ const watch = (readings: Readings, registers: Registry[]): void => {
   gaugeBy('mode', 'tandem_rate_limit_mode', modes, 'max');
   if (isRedisUp !== null) gauge('tandem_redis_up', 'min', async () => Number(await isRedisUp()));
   gaugeBy('state', 'tandem_ended_sessions', readings.endedSessions);
-  const waits = (name: 'tandem_webhook_deliveries_waiting' | 'tandem_mail_waiting', read: () => Waiting) => {
+  const gaugeWaiting = (name: 'tandem_webhook_deliveries_waiting' | 'tandem_mail_waiting', read: () => Waiting) => {
     gauge(name, 'max', () => read().count);
     gauge(`${name}_seconds`, 'max', () => read().seconds);
   };
-  waits('tandem_webhook_deliveries_waiting', waitingWebhooks);
-  if (waitingMail !== null) waits('tandem_mail_waiting', waitingMail);
+  gaugeWaiting('tandem_webhook_deliveries_waiting', waitingWebhooks);
+  if (waitingMail !== null) gaugeWaiting('tandem_mail_waiting', waitingMail);
 };

@@ -8,35 +8,34 @@ import { ConflictError, publishDatabaseFailure } from '../records/storage.ts';
 import type { SearchIndex } from './search.ts';
 import type { Connection, Execute, RowLock, Sql, SqlTable, StatementDialect } from './statements.ts';
 
-/** What differs between the databases. */
+/** How a kind of database differs from the others when statements and transactions run. */
 export type SqlDialect = StatementDialect & {
-  /** As OpenTelemetry calls the database. */
+  /** The database's name in OpenTelemetry. */
   readonly system: 'postgresql' | 'sqlite' | 'mariadb' | 'mysql';
-  /** Sends a statement outside of transactions, and again after a conflict or while the database is busy. */
-  readonly repeated: <Result>(send: () => Promise<Result>) => Promise<Result>;
+  /** Sends a statement outside of transactions; for at most ten seconds, sends it again after a conflict or while the database is busy. */
+  readonly withRetry: <Result>(send: () => Promise<Result>) => Promise<Result>;
   /** Runs work in a transaction on a connection of its own. */
   readonly transact: <Result>(db: Sql, work: (transaction: Connection) => Promise<Result>) => Promise<Result>;
-  /** Whether a transaction sends a statement before the one before it is answered. */
+  /** Whether a transaction may send a statement before the former one is answered. */
   readonly pipelines: boolean;
   /** How a transaction locks a row; `null` where only one transaction writes at a time. */
   readonly rowLock: RowLock;
-  /** Whether `delete` can return what it has deleted. */
   readonly returnsDeleted: boolean;
   readonly search: SearchIndex;
   readonly failureOf: (error: unknown) => Failure;
 };
 
-/** What an error of a driver means. `index` is a unique one, as the database names it. `busy`: another process writes, and nothing was done. */
+/** The meaning of a driver's error. `index` is the database's name of the violated unique index. `busy`: another process writes, and no change was made. */
 export type Failure =
   | { readonly kind: 'violation'; readonly index: string }
   | { readonly kind: 'conflict' | 'busy' | 'other' };
 
-/** A field of any thrown value. */
-export const field = (error: unknown, name: string): unknown =>
+/** A member of any thrown value; `undefined` if there is none. */
+export const memberOf = (error: unknown, name: string): unknown =>
   typeof error === 'object' && error !== null ? Reflect.get(error, name) : undefined;
 
-/** Translates errors, without a `cause`, since those of drivers quote values. @param table of the statement; none for a transaction */
-export const translatedBy =
+/** Translates drivers' errors, which quote values and so are no `cause`. @param table the table of the statement; absent for a transaction */
+export const errorTranslator =
   (failureOf: (error: unknown) => Failure) =>
   async <Result>(work: () => Promise<Result>, table?: SqlTable): Promise<Result> => {
     try {
@@ -46,40 +45,40 @@ export const translatedBy =
     }
   };
 
-/** in_failed_sql_transaction: an earlier statement has failed, and was counted. */
-const FOLLOWS_FAILURE = '25P02';
+/** in_failed_sql_transaction: an earlier statement of the transaction has failed, and was counted as the failure. */
+const IN_FAILED_TRANSACTION = '25P02';
 
 const toAppError = (error: unknown, failure: Failure, table?: SqlTable): AppError => {
   if (error instanceof AppError) return error;
   if (failure.kind === 'violation') return violation(table?.uniques.get(failure.index) ?? failure.index);
   const reason = sqliteReason(error) ?? `${reasonOf(error)}${mysqlNumber(error)}`;
-  if (field(error, 'code') !== FOLLOWS_FAILURE) publishDatabaseFailure(reason);
-  // A busy database is no conflict: the caller has waited for it already, and would wait as long again with each repetition.
+  if (memberOf(error, 'code') !== IN_FAILED_TRANSACTION) publishDatabaseFailure(reason);
+  // A busy database is no ConflictError, after which a use case is repeated: `withRetry` has waited for it already, and would wait again each time.
   const isConflict = failure.kind === 'conflict';
   return withFramesOf(error, isConflict ? new ConflictError(reason) : new AppError('DB_QUERY_FAILED', { reason }));
 };
 
-/** The number of an error of MariaDB or MySQL, since the driver has no name for some. */
+/** The number of an error of MariaDB or MySQL, since the driver does not know the names of all. */
 const mysqlNumber = (error: unknown): string => {
-  const number = field(error, 'errno');
-  return typeof number === 'number' && field(error, 'sqlState') !== undefined ? ` ${number}` : '';
+  const number = memberOf(error, 'errno');
+  return typeof number === 'number' && memberOf(error, 'sqlState') !== undefined ? ` ${number}` : '';
 };
 
-/** The beginning of a message, without the name of the table. */
-const OTHER_TABLES = /^no such (?:table|column)/;
+/** The beginning of such a message of SQLite, without the name of the table or column. */
+const MISSING_OBJECT = /^no such (?:table|column)/;
 
-/** The result code and SQLite's text for this code, which quotes no value; `undefined` for an error of something else. */
+/** SQLite's result code and its text for this code, which quotes no value; `undefined` if the error is not of SQLite. */
 const sqliteReason = (error: unknown): string | undefined => {
-  const [code, text] = [field(error, 'errcode'), field(error, 'errstr')];
+  const [code, text] = [memberOf(error, 'errcode'), memberOf(error, 'errstr')];
   if (typeof code !== 'number') return undefined;
-  return `SQLite ${code} (${OTHER_TABLES.exec(String(field(error, 'message')))?.[0] ?? text})`;
+  return `SQLite ${code} (${MISSING_OBJECT.exec(String(memberOf(error, 'message')))?.[0] ?? text})`;
 };
 
 const LONGEST_WAIT_MS = 10_000;
 
-/** Waits between two attempts without blocking the thread. `busy_timeout` of SQLite would block it. */
-const repeatedAfter =
-  (failureOf: SqlDialect['failureOf']): SqlDialect['repeated'] =>
+/** Waits between two attempts, without blocking the thread as `busy_timeout` of SQLite would. */
+const retryWhileBusy =
+  (failureOf: SqlDialect['failureOf']): SqlDialect['withRetry'] =>
   async (send) => {
     const end = monotonicTime() + LONGEST_WAIT_MS;
     for (;;) {
@@ -93,7 +92,7 @@ const repeatedAfter =
     }
   };
 
-/** `begun` resolves when the transaction has begun. `execute` may be called before. */
+/** `begun` resolves when the transaction has begun. `execute` may be called before that. */
 type StartedTransaction = { readonly begun: Promise<unknown>; readonly execute: Execute };
 type Begin = (connection: DatabaseConnection) => StartedTransaction | Promise<StartedTransaction>;
 
@@ -102,38 +101,38 @@ const inTransaction = <Result>(
   begin: Begin,
   work: (transaction: Connection) => Promise<Result>,
 ): Promise<Result> =>
-  db.connection().execute(async (held) => {
+  db.connection().execute(async (singleConnection) => {
     // Kysely's own transactions send a statement only after the one before it was answered.
-    const connection = await held.getExecutor().provideConnection(async (each) => each);
+    const connection = await singleConnection.getExecutor().provideConnection(async (each) => each);
     try {
       const { begun, execute } = await begin(connection);
-      const result = await work({ db: held, execute });
+      const result = await work({ db: singleConnection, execute });
       await begun;
       await connection.executeQuery(CompiledQuery.raw('commit'));
       return result;
     } catch (error) {
-      // It fails if the transaction has not begun, or if SQLite has ended it by itself, for example when the disk is full.
+      // `rollback` fails if the transaction has not begun, or if SQLite has ended it by itself, for example because the disk is full.
       await connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => undefined);
       throw error;
     }
   });
 
-const begunBy =
+const beginBy =
   (statement: string): Begin =>
   async (connection) => {
     await connection.executeQuery(CompiledQuery.raw(statement));
     return { begun: Promise.resolve(), execute: (query) => connection.executeQuery(query) };
   };
 
-/** Sends the first reads together with `begin`. A change waits until the transaction has begun: it would be stored if `begin` failed. */
-const begunWith =
+/** Sends the first reads together with `begin`. A change waits until the transaction has begun: if `begin` failed, it would be stored outside of one. */
+const beginWithReads =
   (statement: string): Begin =>
   (connection) => {
     let [hasBegun, waiting] = [false, 0];
     const begun = connection.executeQuery(CompiledQuery.raw(statement)).then(() => {
       hasBegun = true;
     });
-    // `inTransaction` awaits it later.
+    // `inTransaction` awaits `begun` later. Until then, its rejection must not count as unhandled.
     begun.catch(() => undefined);
     const execute: Execute = async (query, reads) => {
       if ((!hasBegun && !reads) || waiting > 0) {
@@ -150,31 +149,31 @@ const begunWith =
 const POSTGRESQL_CONFLICTS: readonly unknown[] = ['40001', '40P01'];
 
 const postgresqlFailure = (error: unknown): Failure => {
-  const code = field(error, 'code');
-  if (code === '23505') return { kind: 'violation', index: String(field(error, 'constraint')) };
+  const code = memberOf(error, 'code');
+  if (code === '23505') return { kind: 'violation', index: String(memberOf(error, 'constraint')) };
   return { kind: POSTGRESQL_CONFLICTS.includes(code) ? 'conflict' : 'other' };
 };
 
 /**
- * READ COMMITTED, whatever the default of the database: each statement sees what was committed before it. The time limit is set for the transaction
- * alone, since a pooler gives the session to other clients afterwards (ADR 0019).
+ * READ COMMITTED, whatever the default of the database is: each statement sees what was committed before it. The time limit (ms) is set for the
+ * transaction alone (`local`), since a pooler gives the session to other clients afterwards (ADR 0035).
  */
 const BEGIN = `begin isolation level read committed; set local idle_in_transaction_session_timeout = 10000`;
 
 export const POSTGRESQL: SqlDialect = {
   system: 'postgresql',
-  repeated: repeatedAfter(postgresqlFailure),
-  transact: (db, work) => inTransaction(db, begunWith(BEGIN), work),
+  withRetry: retryWhileBusy(postgresqlFailure),
+  transact: (db, work) => inTransaction(db, beginWithReads(BEGIN), work),
   pipelines: true,
   rowLock: 'no key update',
   returnsDeleted: true,
-  booleans: (value) => value,
+  booleanToSql: (value) => value,
   equalsAreRanges: false,
   search: 'pg_trgm',
   failureOf: postgresqlFailure,
 };
 
-/** The message names the columns of the index: `users.email`. */
+/** SQLite's message names the columns of the unique index, such as `users.email`. */
 const SQLITE_VIOLATION = /^UNIQUE constraint failed: (.+)$/;
 /** Primary result codes, https://sqlite.org/rescode.html: SQLITE_BUSY and SQLITE_LOCKED. */
 const SQLITE_BUSY: readonly number[] = [5, 6];
@@ -182,62 +181,62 @@ const SQLITE_BUSY: readonly number[] = [5, 6];
 const sqliteFailure = (error: unknown): Failure => {
   const [, index] = SQLITE_VIOLATION.exec(error instanceof Error ? error.message : '') ?? [];
   if (index !== undefined) return { kind: 'violation', index };
-  return { kind: SQLITE_BUSY.includes(Number(field(error, 'errcode')) & 0xff) ? 'busy' : 'other' };
+  return { kind: SQLITE_BUSY.includes(Number(memberOf(error, 'errcode')) & 0xff) ? 'busy' : 'other' };
 };
 
-/** Milliseconds. SQLite answers without waiting, so a loop of statements must pause for timers and sockets. */
+/** Milliseconds. SQLite answers on the calling thread, so a loop of statements must pause for timers and sockets. */
 const LONGEST_TURN = 20;
-let turnAt = 0;
+let lastTurnAt = 0;
 
-const repeatedOnSqlite = repeatedAfter(sqliteFailure);
-const untilFree: SqlDialect['repeated'] = async (send) => {
-  if (monotonicTime() - turnAt >= LONGEST_TURN) {
+const retryOnSqlite = retryWhileBusy(sqliteFailure);
+const retryBetweenTurns: SqlDialect['withRetry'] = async (send) => {
+  if (monotonicTime() - lastTurnAt >= LONGEST_TURN) {
     await nextTurn();
-    turnAt = monotonicTime();
+    lastTurnAt = monotonicTime();
   }
-  return repeatedOnSqlite(send);
+  return retryOnSqlite(send);
 };
 
 export const SQLITE: SqlDialect = {
   system: 'sqlite',
-  repeated: untilFree,
-  // `immediate` takes the lock for writing, so that what the work reads stays true until it writes. While another process has the lock, the
-  // connection is free for reads between two attempts.
-  transact: (db, work) => untilFree(() => inTransaction(db, begunBy('begin immediate'), work)),
+  withRetry: retryBetweenTurns,
+  // `immediate` takes the lock for writing at the beginning, so nobody changes what the transaction reads before it writes. While another process has
+  // the lock, the connection is free for reads between two attempts.
+  transact: (db, work) => retryBetweenTurns(() => inTransaction(db, beginBy('begin immediate'), work)),
   pipelines: false,
   rowLock: null,
   returnsDeleted: true,
-  booleans: Number,
+  booleanToSql: Number,
   equalsAreRanges: false,
   search: 'fts5',
   failureOf: sqliteFailure,
 };
 
-/** ER_UNKNOWN_COM_ERROR: the node has lost its Galera cluster, and executes no statement. */
-export const NOT_READY = 1047;
+/** ER_UNKNOWN_COM_ERROR: the node has lost its Galera cluster, and refuses all statements. */
+export const NODE_NOT_READY = 1047;
 /**
- * Error numbers of MariaDB and MySQL: ER_CHECKREAD, ER_LOCK_DEADLOCK (also when another node of a cluster has committed first). ER_LOCK_WAIT_TIMEOUT
- * is none of them, since it undoes the statement alone, and not the transaction.
+ * Error numbers of MariaDB and MySQL: ER_CHECKREAD, ER_LOCK_DEADLOCK (also if another node of a cluster has committed first), and NOT_READY.
+ * ER_LOCK_WAIT_TIMEOUT is not among them, since it rolls back only the statement, and not the transaction.
  */
-const MYSQL_CONFLICTS: readonly unknown[] = [1020, 1213, NOT_READY];
+const MYSQL_CONFLICTS: readonly unknown[] = [1020, 1213, NODE_NOT_READY];
 /** The message of ER_DUP_ENTRY ends with the name of the index. MySQL puts the name of the table before it. */
 const MYSQL_DUPLICATE = / for key '(?:[^'.]+\.)?([^'.]+)'$/;
 
 const mysqlFailure = (error: unknown): Failure => {
-  const number = field(error, 'errno');
-  const [, index] = (number === 1062 && MYSQL_DUPLICATE.exec(String(field(error, 'sqlMessage')))) || [];
+  const number = memberOf(error, 'errno');
+  const [, index] = (number === 1062 && MYSQL_DUPLICATE.exec(String(memberOf(error, 'sqlMessage')))) || [];
   if (index !== undefined) return { kind: 'violation', index };
   return { kind: MYSQL_CONFLICTS.includes(number) ? 'conflict' : 'other' };
 };
 
 export const MARIADB: SqlDialect = {
   system: 'mariadb',
-  repeated: repeatedAfter(mysqlFailure),
-  transact: (db, work) => inTransaction(db, begunBy('begin'), work),
+  withRetry: retryWhileBusy(mysqlFailure),
+  transact: (db, work) => inTransaction(db, beginBy('begin'), work),
   pipelines: false,
   rowLock: 'update',
   returnsDeleted: true,
-  booleans: Number,
+  booleanToSql: Number,
   equalsAreRanges: true,
   search: null,
   failureOf: mysqlFailure,

@@ -1,13 +1,13 @@
 import { EntitySchema } from '@mikro-orm/core';
 import { MikroORM, type Options } from '@mikro-orm/sql';
 import { type AnyTable, TABLES, uniquesOf } from '../../application/storage/tables.ts';
-import type { DatabaseKind, Types } from './options.ts';
-import { columnsOf, type Kind, type SqlColumn, VERSION } from './statements.ts';
+import type { DatabaseKind, SqlTypes } from './options.ts';
+import { columnsOf, type SqlColumn, type ValueKind, VERSION } from './statements.ts';
 
 type OptionsOfEntity = ConstructorParameters<typeof EntitySchema>[0];
 
 /** JSON is stored as text, since `jsonb` of PostgreSQL refuses NUL. */
-const typeOf = (kind: Kind, types: Types, isIndexed: boolean) => {
+const typeOf = (kind: ValueKind, types: SqlTypes, isIndexed: boolean) => {
   if (kind === 'boolean') return { type: 'boolean' };
   if (kind === 'integer') return { type: 'bigint', columnType: types.integer, unsigned: false };
   if (isIndexed && types.indexedText !== types.text) return { type: 'text', columnType: types.indexedText };
@@ -15,7 +15,7 @@ const typeOf = (kind: Kind, types: Types, isIndexed: boolean) => {
   return { type: 'text', columnType: types.text, ...collation };
 };
 
-const propertyOf = ({ name, kind, isNullable }: SqlColumn, types: Types, isIndexed: boolean) => ({
+const propertyOf = ({ name, kind, isNullable }: SqlColumn, types: SqlTypes, isIndexed: boolean) => ({
   ...typeOf(kind, types, isIndexed),
   fieldName: name,
   nullable: isNullable,
@@ -24,8 +24,8 @@ const propertyOf = ({ name, kind, isNullable }: SqlColumn, types: Types, isIndex
 const prefixedIndexes = (prefix: string, indexes: Readonly<Record<string, readonly string[]>> = {}) =>
   Object.entries(indexes).map(([name, properties]) => ({ name: `${prefix}${name}`, properties: [...properties] }));
 
-/** @param users the entity of the users, for a table whose rows are deleted with their user. */
-const entityOf = (table: AnyTable, types: Types, prefix: string, users?: EntitySchema): EntitySchema => {
+/** Declares a table for MikroORM. @param users the entity of the users, if the rows of the table are deleted with their user */
+const entityOf = (table: AnyTable, types: SqlTypes, prefix: string, users?: EntitySchema): EntitySchema => {
   const tableName = `${prefix}${table.name}`;
   const ofUser = {
     kind: 'm:1',
@@ -54,11 +54,11 @@ const entityOf = (table: AnyTable, types: Types, prefix: string, users?: EntityS
     },
     uniques: prefixedIndexes(prefix, table.unique),
     indexes: prefixedIndexes(prefix, table.indexes),
-    // MikroORM derives the types of properties from a class, and these entities have none.
+    // The cast: MikroORM derives the types of properties from a class, which these entities do not have.
   } as OptionsOfEntity);
 };
 
-/** Also for the command line of MikroORM. @param prefix the names of tables, indexes and foreign keys begin with it */
+/** MikroORM's options with all tables, also for its command line. @param prefix of the names of tables, indexes and foreign keys */
 export const ormOptions = async (
   { orm, types }: DatabaseKind,
   prefix: string,
@@ -69,7 +69,7 @@ export const ormOptions = async (
     ...(await orm()),
     entities: [users, ...Object.values(others).map((table) => entityOf(table, types, prefix, table.ofUser && users))],
     ensureDatabase: false,
-    // The tables of the index over users (`search.ts`) and of migrations.
+    // MikroORM does not know the tables of the search index (`search.ts`) and of migrations, and would drop them.
     schemaGenerator: { skipTables: [/users_(names|search)|tandem_migrations/] },
     allowGlobalContext: true,
     debug: false,
@@ -77,12 +77,12 @@ export const ormOptions = async (
   };
 };
 
-/** The statements that create all tables. Connects to no database. */
+/** The statements that create all tables. They are made without a connection to a database. */
 export const schemaStatements = async (kind: DatabaseKind, prefix: string, tables = TABLES): Promise<string[]> => {
-  // `MikroORM.init` would search for files of entities.
+  // Not `MikroORM.init`, which would search for files with entities.
   const orm = new MikroORM(await ormOptions(kind, prefix, tables));
   const text = await orm.schema.getCreateSchemaSQL({ wrap: false });
-  return kind.schema(
+  return kind.completeSchema(
     text
       .trim()
       .split(/\s*;\s*/)

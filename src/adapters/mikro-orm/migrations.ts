@@ -1,24 +1,23 @@
 import { CompiledQuery, type RawBuilder, sql } from 'kysely';
-import type { Types } from './options.ts';
+import type { SqlTypes } from './options.ts';
 import { makeSearchIndex } from './search.ts';
 import type { Send, Sql } from './statements.ts';
 
-/** The types of columns, for `addColumn` of Kysely. */
 type ColumnTypes = Readonly<Record<'integer' | 'text' | 'indexedText' | 'json' | 'boolean', RawBuilder<unknown>>>;
 
 /** A change of a table that an earlier version has created. */
 export type Migration = {
-  /** The version that brings it, and what it does: `1.1.0-devices`. It never changes. */
+  /** The version that brings the migration, and what it adds, such as `1.1.0-notes`. Databases store the name, so it never changes. */
   readonly name: string;
-  /** If this table is missing, it is created as it is declared, and needs no change. */
+  /** The table that changes. If a database lacks it, it is created with the change, and the migration does not run. */
   readonly table: string;
-  /** Uses Kysely's schema builder, so that it works with every database. @param prefix of the names of tables and indexes. */
+  /** Makes the change with Kysely's schema builder, which works with every database. `prefix`: of the names of tables and indexes. */
   readonly up: (
     transaction: Sql,
     context: { readonly types: ColumnTypes; readonly prefix: string; readonly search: readonly string[] },
   ) => Promise<void>;
-  /** PostgreSQL runs it instead of `up`, outside of the transaction, to make an index of a large table `concurrently`. */
-  readonly apart?: (send: Send, prefix: string) => Promise<void>;
+  /** On PostgreSQL, runs instead of `up`, outside of a transaction, to make an index of a large table `concurrently`. */
+  readonly upOutsideTransaction?: (send: Send, prefix: string) => Promise<void>;
 };
 
 /** Adds a column that may be `null`. */
@@ -30,7 +29,7 @@ const newColumn = (name: string, table: string, column: string, type: keyof Colu
   },
 });
 
-/** In the order in which they are applied. A new database needs none of them (CONTRIBUTING.md). */
+/** In the order in which they are applied. A new database has all their changes from the start (CONTRIBUTING.md). */
 export const MIGRATIONS: readonly Migration[] = [
   newColumn('1.1.0-notes', 'events', 'note', 'text'),
   {
@@ -39,7 +38,7 @@ export const MIGRATIONS: readonly Migration[] = [
     async up(transaction, { search }) {
       for (const statement of search) await transaction.executeQuery(CompiledQuery.raw(statement));
     },
-    apart: makeSearchIndex,
+    upOutsideTransaction: makeSearchIndex,
   },
   newColumn('1.1.0-imported-factors', 'users', 'imported_factors', 'json'),
   newColumn('1.1.0-removed-identities', 'users', 'removed_identities', 'json'),
@@ -47,7 +46,7 @@ export const MIGRATIONS: readonly Migration[] = [
   newColumn('1.1.0-methods', 'events', 'method', 'text'),
 ];
 
-export const columnTypesOf = ({ integer, text, indexedText, collation }: Types): ColumnTypes => {
+export const columnTypesOf = ({ integer, text, indexedText, collation }: SqlTypes): ColumnTypes => {
   const collated = (type: string) => sql.raw(collation === null ? type : `${type} collate "${collation}"`);
   return {
     integer: sql.raw(integer),

@@ -2,10 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { MysqlPool, MysqlPoolConnection } from 'kysely';
 import { withTimeout } from '../limits/time-limits.ts';
 import { LoggableError } from '../log/redact-error.ts';
-import { field, NOT_READY } from './dialects.ts';
+import { memberOf, NODE_NOT_READY } from './dialects.ts';
 import type { PoolState } from './options.ts';
 
-/** The pool of mysql2, of which the queues are private (ADR 0034). */
+/** The pool of mysql2. Its lists of connections are private members (ADR 0034). */
 export type DriversPool = {
   getConnection(callback: (error: unknown, connection: DriversConnection) => void): void;
   end(callback: (error: unknown) => void): void;
@@ -22,33 +22,33 @@ type DriversConnection = {
 type Callback = (error: unknown, result?: unknown) => void;
 
 /**
- * Error numbers of a read-only server: ER_OPTION_PREVENTS_STATEMENT, ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_READ_ONLY_MODE; and of a node that
- * has lost its cluster: NOT_READY, ER_ERROR_DURING_COMMIT.
+ * Errors after which a server is left. Of a read-only server: ER_OPTION_PREVENTS_STATEMENT, ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_READ_ONLY_MODE.
+ * Of a node that has lost its cluster: NOT_READY, ER_ERROR_DURING_COMMIT.
  */
-const UNFIT: readonly unknown[] = [1290, 1792, 1836, NOT_READY, 1180];
+const SERVER_FAILURES: readonly unknown[] = [1290, 1792, 1836, NODE_NOT_READY, 1180];
 
-/** The time that the server has to end a statement by itself, before its connection is closed. */
+/** After the limit of a statement, the server has these milliseconds to end it and to report that, before the connection is closed. */
 const REPORT_TIME_MS = 500;
-/** Lists `wsrep_on` for a node of a Galera cluster, and `read_only` for a server that takes no writes. */
-const STATE = `show global variables where variable_name in ('wsrep_on', 'read_only') and value = 'ON'`;
-/** Makes each read wait until the node has what other nodes have committed. The `select` fails if the node has lost its cluster. */
-const AS_NODE = ['set session wsrep_sync_wait = 1', 'select 1'];
+/** Lists `wsrep_on` for a node of a Galera cluster, and `read_only` for a server that refuses writes. */
+const STATE_QUERY = `show global variables where variable_name in ('wsrep_on', 'read_only') and value = 'ON'`;
+/** Makes each read wait until the node has applied the commits of other nodes. The `select` fails if the node has lost its cluster. */
+const NODE_STATEMENTS = ['set session wsrep_sync_wait = 1', 'select 1'];
 
 /**
- * A server. Its connections are prepared before they are used.
- * @param session statements that each connection begins with. If one fails, the connection is closed.
- * @param limit milliseconds. If a statement takes longer, the connection is closed, since the server may hang.
- * @param others whether there are other servers. Then all have to be nodes of one cluster, since a fail-over would lose writes otherwise.
- * @param onFailure called when the server hangs, has broken a connection, or cannot write.
+ * A server, of which each connection is prepared before its first use.
+ * @param session the first statements of each connection. If one of them fails, the connection is closed.
+ * @param limit milliseconds for a statement. After them the connection is closed, since the server may hang.
+ * @param hasOthers whether there are other servers. If so, each has to be a node of one cluster: without one, a fail-over would lose writes.
+ * @param onFailure called when the server hangs, has broken a connection, or cannot write
  */
 const preparedServer = (
   pool: DriversPool,
   session: readonly string[],
   limit: number,
-  others: boolean,
+  hasOthers: boolean,
   onFailure: (error: unknown) => void,
 ) => {
-  /** Grows with each `leave`. A connection of an earlier period is closed. */
+  /** The number of calls of `closeAll`. A connection that was opened before the last of them is closed instead of used again. */
   let period = 0;
   let isNode = false;
   const connections = new WeakMap<DriversConnection, { connection: MysqlPoolConnection; openedIn: number }>();
@@ -65,17 +65,19 @@ const preparedServer = (
       );
     try {
       for (const statement of session) await send(statement);
-      const on = (await send(STATE)).map((row) => field(row, 'Variable_name'));
+      const on = (await send(STATE_QUERY)).map((row) => memberOf(row, 'Variable_name'));
       isNode = on.includes('wsrep_on');
-      if (others && !isNode) throw new LoggableError('one of several servers is no node of a Galera cluster');
-      if (others && on.includes('read_only')) throw new LoggableError('the node is read-only');
-      if (isNode) for (const statement of AS_NODE) await send(statement);
+      if (hasOthers && !isNode) throw new LoggableError('one of several servers is no node of a Galera cluster');
+      if (hasOthers && on.includes('read_only')) throw new LoggableError('the node is read-only');
+      if (isNode) for (const statement of NODE_STATEMENTS) await send(statement);
     } catch (error) {
       driver.destroy();
-      throw field(error, 'errno') === NOT_READY ? new LoggableError('the node is not connected to its cluster') : error;
+      throw memberOf(error, 'errno') === NODE_NOT_READY
+        ? new LoggableError('the node is not connected to its cluster')
+        : error;
     }
     const release = () => (period === openedIn ? driver.release() : driver.destroy());
-    // Kysely uses other methods only to abort statements.
+    // Kysely uses the other methods of a connection only to abort statements.
     const connection = { query, release } as MysqlPoolConnection;
     connections.set(driver, { connection, openedIn });
     return connection;
@@ -91,30 +93,29 @@ const preparedServer = (
       });
     });
   return {
-    /** Waits for a free connection, without a limit. @param isLate whether the caller has given up */
+    /** Waits for a free connection, without a time limit. @param isLate returns whether the caller has given up */
     async connect(isLate: () => boolean) {
       for (;;) {
         const driver = await driversConnection(isLate);
-        const known = connections.get(driver);
-        if (known === undefined) return prepare(driver);
-        if (known.openedIn === period) return known.connection;
+        const prepared = connections.get(driver);
+        if (prepared === undefined) return prepare(driver);
+        if (prepared.openedIn === period) return prepared.connection;
         driver.destroy();
       }
     },
-    /** Closes all connections, those in use when they are returned, and rejects the callers that wait for one. */
-    leave(error: unknown) {
+    /** Closes idle connections at once, and those in use when they are released. Rejects the callers that wait for a connection. */
+    closeAll(error: unknown) {
       period += 1;
       for (const reject of waiting) reject(error);
       waiting.clear();
       for (let idle = pool._freeConnections.length; idle > 0; idle -= 1)
         pool.getConnection((_, connection) => connection?.destroy());
     },
-    /** Whether it is a node of a Galera cluster. */
     isNode: () => isNode,
   };
 };
 
-/** Sends a query. Closes the connection if it takes too long, or if the server is not fit for writes any more. */
+/** Sends a query. Closes the connection if the query takes longer than `limit`, or if the server cannot write any more. */
 const limitedQuery = (driver: DriversConnection, limit: number, onFailure: (error: unknown) => void) =>
   ((sql: string, values: readonly unknown[], callback: Callback) => {
     const timer = setTimeout(() => {
@@ -125,41 +126,44 @@ const limitedQuery = (driver: DriversConnection, limit: number, onFailure: (erro
     }, limit);
     driver.query(sql, values, (error, result) => {
       clearTimeout(timer);
-      const isUnfit = UNFIT.includes(field(error, 'errno'));
+      const isUnfit = SERVER_FAILURES.includes(memberOf(error, 'errno'));
       if (isUnfit) driver.destroy();
-      if (isUnfit || field(error, 'fatal') === true) onFailure(error);
+      if (isUnfit || memberOf(error, 'fatal') === true) onFailure(error);
       callback(error, result);
     });
   }) as MysqlPoolConnection['query'];
 
-/** The time between two attempts to return to a preferred server. */
+/** Milliseconds between two attempts to return to a preferred server. */
 const RETURN_MS = 5_000;
 
 /**
- * A pool over several servers. It uses one until that fails, then the next one, and returns to a preferred one by itself.
- * @param pools one of the driver for each server, the preferred one first.
- * @param session statements that each connection begins with.
- * @param limits milliseconds for a statement, and for getting a connection, for which the driver itself has no limit.
+ * A pool over several servers. It uses one server until that fails, then the next one, and returns to a preferred server when it is available again.
+ * @param pools a pool of the driver for each server, the preferred server first
+ * @param session the first statements of each connection
+ * @param limits milliseconds for a statement, and for getting a connection, for which the driver itself has no limit
+ * @param onFailOver called when another server than before has given a connection, with its number, and the error for which the former one was left
  */
 export const poolOfServers = (
   pools: readonly DriversPool[],
   session: readonly string[],
   limits: { readonly statement: number; readonly connection: number },
+  onFailOver?: (at: number, error: unknown) => void,
 ): MysqlPool & { readonly state: () => PoolState; readonly isCluster: () => boolean } => {
-  let [current, isReturning, isEnded] = [0, false, false];
+  let [current, last, isReturning, isEnded] = [0, 0, false, false];
+  let failure: unknown;
   const servers = pools.map((pool, at) =>
-    preparedServer(pool, session, limits.statement, pools.length > 1, (error) => leave(at, error)),
+    preparedServer(pool, session, limits.statement, pools.length > 1, (error) => failOver(at, error)),
   );
-  const use = (next: number, error: unknown): void => {
-    servers[current]?.leave(error);
-    current = next;
+  const switchTo = (next: number, error: unknown): void => {
+    servers[current]?.closeAll(error);
+    [current, failure] = [next, error];
   };
-  const leave = (failed: number, error: unknown): void => {
+  const failOver = (failed: number, error: unknown): void => {
     if (servers.length === 1 || failed !== current || isEnded) return;
-    use((current + 1) % servers.length, error);
-    if (!isReturning) void goBack();
+    switchTo((current + 1) % servers.length, error);
+    if (!isReturning) void returnToPreferred();
   };
-  const goBack = async (): Promise<void> => {
+  const returnToPreferred = async (): Promise<void> => {
     isReturning = true;
     while (current > 0 && !isEnded) {
       await pause(RETURN_MS, undefined, { ref: false });
@@ -167,7 +171,7 @@ export const poolOfServers = (
         if (at >= current || isEnded) break;
         const connection = await server.connect(() => isEnded).catch(() => null);
         connection?.release();
-        if (connection !== null && at < current) use(at, new LoggableError('the connection is to another server'));
+        if (connection !== null && at < current) switchTo(at, new LoggableError('the connection is to another server'));
       }
     }
     isReturning = false;
@@ -177,15 +181,17 @@ export const poolOfServers = (
       const at = current;
       try {
         const connection = await (servers[at] as ReturnType<typeof preparedServer>).connect(isLate);
+        if (at !== last) onFailOver?.(at, failure);
+        last = at;
         if (isLate()) connection.release();
         return connection;
       } catch (error) {
-        leave(at, error);
+        failOver(at, error);
         if (isLate() || tries >= servers.length) throw error;
       }
     }
   };
-  const take = (): Promise<MysqlPoolConnection> => {
+  const connectInTime = (): Promise<MysqlPoolConnection> => {
     let isLate = false;
     const connection = connect(() => isLate);
     return withTimeout(limits.connection, connection, () => {
@@ -195,7 +201,8 @@ export const poolOfServers = (
   };
   const sum = (count: (pool: DriversPool) => number) => pools.reduce((total, pool) => total + count(pool), 0);
   return {
-    getConnection: (callback) => void take().then((connection) => callback(null, connection), callback as Callback),
+    getConnection: (callback) =>
+      void connectInTime().then((connection) => callback(null, connection), callback as Callback),
     end(callback) {
       isEnded = true;
       const ended = pools.map((pool) => new Promise<unknown>((resolve) => pool.end(resolve)));

@@ -2,36 +2,36 @@ import type { MySqlConnection } from '@mikro-orm/mysql';
 import type { Options } from '@mikro-orm/sql';
 import { Kysely, MysqlDialect } from 'kysely';
 import { reasonOf } from '../log/redact-error.ts';
-import { field, MARIADB, MYSQL } from './dialects.ts';
+import { MARIADB, MYSQL, memberOf } from './dialects.ts';
 import { type DriversPool, poolOfServers } from './mysql-servers.ts';
-import type { Connected, DatabaseKind, ServerOptions } from './options.ts';
-import { anyConnection } from './statements.ts';
+import type { DatabaseKind, OpenConnection, ServerOptions } from './options.ts';
+import { connectionOver } from './statements.ts';
 
-/** @throws Error that names the package which is missing */
+/** @throws Error that names the package if it is not installed */
 export const mariadbKind = async (options: ServerOptions): Promise<DatabaseKind> => {
-  const { MariaDbDriver: driver } = await installed('@mikro-orm/mariadb', () => import('@mikro-orm/mariadb'));
+  const { MariaDbDriver: driver } = await importOptional('@mikro-orm/mariadb', () => import('@mikro-orm/mariadb'));
   const session = mariadbSession(options.statementTimeout);
   return kindOf({ name: 'MariaDB', dialect: MARIADB, driver, collation: 'utf8mb4_nopad_bin', session }, options);
 };
 
-/** @throws Error that names the package which is missing */
+/** @throws Error that names the package if it is not installed */
 export const mysqlKind = async (options: ServerOptions): Promise<DatabaseKind> => {
-  const { MySqlDriver: driver } = await installed('@mikro-orm/mysql', () => import('@mikro-orm/mysql'));
+  const { MySqlDriver: driver } = await importOptional('@mikro-orm/mysql', () => import('@mikro-orm/mysql'));
   const session = mysqlSession(options.statementTimeout);
   return kindOf({ name: 'MySQL', dialect: MYSQL, driver, collation: 'utf8mb4_0900_bin', session }, options);
 };
 
-/** Imports an optional package. @throws Error that names it, if it is not installed */
-export const installed = async <Module>(name: string, load: () => Promise<Module>): Promise<Module> => {
+/** Imports an optional package. @throws Error that names the package if it is not installed */
+export const importOptional = async <Module>(name: string, load: () => Promise<Module>): Promise<Module> => {
   try {
     return await load();
   } catch (error) {
-    if (field(error, 'code') !== 'ERR_MODULE_NOT_FOUND') throw error;
+    if (memberOf(error, 'code') !== 'ERR_MODULE_NOT_FOUND') throw error;
     throw new Error(`DATABASE_URL needs the package ${name}, which is not installed: npm install ${name}`);
   }
 };
 
-/** The options of MikroORM. With `?ssl=true`, TLS verifies the certificate and the name of the host. @throws Error if the URL names no database */
+/** The options of MikroORM for a URL. With `?ssl=true`, TLS verifies the certificate and the host. @throws Error if the URL names no database */
 export const mysqlOptions = ({ url, others = [], ...pool }: ServerOptions): Partial<Options> => {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url);
   const dbName = decodeURIComponent(pathname.slice(1));
@@ -43,7 +43,7 @@ export const mysqlOptions = ({ url, others = [], ...pool }: ServerOptions): Part
     user: decodeURIComponent(username),
     password: decodeURIComponent(password),
     driverOptions: {
-      // So a request has the time to try all servers.
+      // The time is divided, so that a request can try all servers within it.
       connectTimeout: Math.ceil(pool.connectionTimeout / (1 + others.length)),
       connectionLimit: pool.poolSize,
       maxIdle: pool.poolSize - 1,
@@ -56,12 +56,12 @@ export const mysqlOptions = ({ url, others = [], ...pool }: ServerOptions): Part
 };
 
 /**
- * The statements that each connection begins with, whatever the defaults of the server are.
- * - STRICT_ALL_TABLES, since long texts would be cut otherwise. Without NO_BACKSLASH_ESCAPES, with which the driver's quoting of values is not safe.
- * - English, since the message of a violation is parsed.
- * - UTC, since `unix_timestamp` converts the local time, which has one hour of the year twice.
+ * The first statements of each connection, which replace the defaults of the server.
+ * - STRICT_ALL_TABLES: too long texts are refused instead of cut. NO_BACKSLASH_ESCAPES is left out: with it, the driver would quote values unsafely.
+ * - English messages, since that of a violation is parsed.
+ * - UTC, since `unix_timestamp` converts the session's time, and a local time has one hour of the year twice.
  * - READ COMMITTED: each statement sees what was committed before it.
- * @param limit milliseconds that a statement may take.
+ * @param limit milliseconds that a statement may wait for a lock
  */
 const mysqlSession = (limit: number): string[] => [
   `set session sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', lc_messages = 'en_US', time_zone = '+00:00',
@@ -69,38 +69,40 @@ const mysqlSession = (limit: number): string[] => [
   'set session transaction isolation level read committed',
 ];
 
-/** The same for MariaDB, which can also end a statement that takes too long, and an idle transaction. */
+/** As `mysqlSession`. MariaDB can also end a statement that takes longer than `limit`, and a transaction that is idle for ten seconds. */
 const mariadbSession = (limit: number): string[] => [
   ...mysqlSession(limit),
   `set session max_statement_time = ${limit / 1_000}, idle_transaction_timeout = 10`,
 ];
 
-/** Connects by MikroORM, whose packages have the driver. @param servers their options, the preferred one first */
-export const connectBy = async (
+/** Connects by MikroORM, whose packages contain the driver. @param servers the options for each server, the preferred one first */
+export const connectServers = async (
   servers: readonly Partial<Options>[],
   session: readonly string[],
-  { statementTimeout, connectionTimeout }: ServerOptions,
-): Promise<Connected> => {
+  { statementTimeout, connectionTimeout, onFailOver }: ServerOptions,
+): Promise<OpenConnection> => {
   const { MikroORM } = await import('@mikro-orm/sql');
   const open = (options: Partial<Options>): Promise<object> => {
     const { em } = new MikroORM({
       ...options,
       entities: [],
       discovery: { warnWhenNoEntities: false },
-      // This would use a connection that is not prepared.
+      // With `true`, MikroORM would use a connection that is not prepared.
       ensureDatabase: false,
       logger: () => undefined,
     });
-    // The connection to MariaDB has the same class.
+    // MikroORM's connection to MariaDB extends that to MySQL.
     return (em.getConnection() as MySqlConnection).getNativeClient();
   };
   const pools = (await Promise.all(servers.map(open))) as DriversPool[];
-  const pool = poolOfServers(pools, session, { statement: statementTimeout, connection: connectionTimeout });
-  const connection = anyConnection(new Kysely({ dialect: new MysqlDialect({ pool }) }));
+  const limits = { statement: statementTimeout, connection: connectionTimeout };
+  const pool = poolOfServers(pools, session, limits, (at, error) =>
+    onFailOver?.(`${servers[at]?.host}:${servers[at]?.port}`, error),
+  );
+  const connection = connectionOver(new Kysely({ dialect: new MysqlDialect({ pool }) }));
   return { ...connection, connections: pool.state, isCluster: pool.isCluster };
 };
 
-/** What differs between MariaDB and MySQL. */
 type Product = Pick<DatabaseKind, 'dialect'> & {
   readonly name: 'MariaDB' | 'MySQL';
   readonly driver: NonNullable<Options['driver']>;
@@ -110,45 +112,45 @@ type Product = Pick<DatabaseKind, 'dialect'> & {
 
 const kindOf = ({ name, dialect, driver, collation, session }: Product, options: ServerOptions): DatabaseKind => ({
   dialect,
-  // A key has at most 3,072 bytes, and two texts. `varbinary` compares bytes, without a collation that folds letters or ignores spaces. The longest
-  // value is the id of a credential: 1,364 characters of ASCII (ADR 0009).
+  // A key of an index has at most 3,072 bytes, and up to two texts, of which the longest is the id of a credential: 1,364 characters of ASCII (ADR
+  // 0009). `varbinary` compares bytes, without a collation that folds letters or ignores spaces.
   types: { integer: 'bigint', text: 'longtext', indexedText: 'varbinary(1500)', collation },
   connect() {
     const urls = [options.url, ...(options.others ?? [])];
-    return connectBy(
+    return connectServers(
       urls.map((url) => ({ driver, ...mysqlOptions({ ...options, url }) })),
       session,
       options,
     );
   },
   orm: async () => ({ driver, ...mysqlOptions(options) }),
-  settings: [],
-  probe: `select _utf8mb4 'a' collate ${collation}`,
-  tables: `select table_name as name, true as is_here from information_schema.tables where table_schema = database()`,
-  schema: inOneStatement,
-  time: 'select unix_timestamp(sysdate(6)) * 1000 as now',
-  about: `select concat('${name} ', version()) as version, @@global.read_only = 0 and exists (
+  settingStatements: [],
+  probeQuery: `select _utf8mb4 'a' collate ${collation}`,
+  tablesQuery: `select table_name as name, true as is_here from information_schema.tables where table_schema = database()`,
+  completeSchema: oneStatementPerTable,
+  timeQuery: 'select unix_timestamp(sysdate(6)) * 1000 as now',
+  aboutQuery: `select concat('${name} ', version()) as version, @@global.read_only = 0 and exists (
       select 1 from (
         select grantee, privilege_type from information_schema.user_privileges union all
         select grantee, privilege_type from information_schema.schema_privileges where database() like table_schema
       ) as granted
       where privilege_type = 'CREATE' and grantee = concat('''', replace(current_user(), '@', '''@'''), '''')
     ) as may_create`,
-  writesNothing: (tables) => `delete ${tables.join(', ')} from ${tables.join(' join ')} where false`,
+  emptyWrite: (tables) => `delete ${tables.join(', ')} from ${tables.join(' join ')} where false`,
   openFailure: (error) =>
-    `The database of DATABASE_URL cannot be opened: ${reasonOf(error)}${otherProduct(name, error)}`,
+    `The database of DATABASE_URL cannot be opened: ${reasonOf(error)}${otherProductHint(name, error)}`,
 });
 
 /** ER_UNKNOWN_SYSTEM_VARIABLE, ER_UNKNOWN_COLLATION. */
-const OF_OTHER_PRODUCT: readonly unknown[] = [1193, 1273];
-const otherProduct = (name: Product['name'], error: unknown): string => {
-  if (!OF_OTHER_PRODUCT.includes(field(error, 'errno'))) return '';
+const OTHER_PRODUCT_ERRORS: readonly unknown[] = [1193, 1273];
+const otherProductHint = (name: Product['name'], error: unknown): string => {
+  if (!OTHER_PRODUCT_ERRORS.includes(memberOf(error, 'errno'))) return '';
   const other = name === 'MySQL' ? 'MariaDB' : 'MySQL';
   return `. The server is no ${name}, or one of an old version: the URL of a ${other} begins with ${other.toLowerCase()}://`;
 };
 
-/** One statement for each table, since these databases commit after each, and another process may create tables at the same time. */
-const inOneStatement = (statements: readonly string[]): string[] => {
+/** One statement for each table, with its indexes: these databases commit after each statement, and another process may create tables at the same time. */
+const oneStatementPerTable = (statements: readonly string[]): string[] => {
   const create = 'create table ';
   return statements
     .filter((statement) => statement.startsWith(create))

@@ -4,7 +4,7 @@ import { MOST_EVENTS } from '../../application/storage/events.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { SESSIONS_PER_USER } from '../../domain/session.ts';
 import { ConflictError, firstVersion, isInUnit, isStorable } from '../records/storage.ts';
-import { POSTGRESQL, translatedBy } from './dialects.ts';
+import { errorTranslator, POSTGRESQL } from './dialects.ts';
 import {
   builtStatements,
   type Connection,
@@ -17,13 +17,14 @@ import {
   VERSION,
 } from './statements.ts';
 
-const { system, failureOf, booleans } = POSTGRESQL;
-const translated = translatedBy(failureOf);
+const { system, failureOf, booleanToSql: booleans } = POSTGRESQL;
+const translateErrors = errorTranslator(failureOf);
 
 /**
- * A log-in as one statement, instead of a transaction of ten statements and five round trips. It locks the user, but skips one who is locked already:
- * after a wait it would still read the data of its start. It does not see a log-in that commits at the same moment. Then there may be one session too
- * many until the next log-in, or the index of counted events refuses the event. Whatever it does not do, it leaves to a transaction.
+ * A log-in as one statement, instead of a transaction of ten statements and five round trips. It locks the row of the user, but does nothing if the row
+ * is locked already: after waiting for the lock it would still read the data of its start. It does not see a log-in that commits at the same moment:
+ * then there may be one session too many until the next log-in, or the unique index of counted events refuses the event. In each case that the
+ * statement does not cover, `addLogin` returns `false`, and the caller uses a transaction.
  */
 export const postgresqlLogin = (
   connection: Connection,
@@ -36,9 +37,9 @@ export const postgresqlLogin = (
       const statement = statementOf(tables, login);
       if (isInUnit() || !statement.values.every(isStorable)) return false;
       try {
-        return (await translated(() => send(connection, statement))).rows.length > 0;
+        return (await translateErrors(() => send(connection, statement))).rows.length > 0;
       } catch (error) {
-        // Where the database is serializable by default, the statement may conflict, but not the transaction, which is READ COMMITTED.
+        // If the database is serializable by default, this statement may conflict. The transaction does not, since it is READ COMMITTED.
         if (error instanceof ConflictError) return false;
         if (error instanceof AppError && error.code === 'DB_UNIQUE_VIOLATION') return false;
         throw error;
@@ -47,10 +48,10 @@ export const postgresqlLogin = (
   };
 };
 
-/** The members of a user on which the use case has decided. If one has changed since, there is no log-in. */
-const DECISIVE = ['passwordChangedAt', 'disabledAt', 'emailVerifiedAt', 'secondFactorAt'] as const;
-/** The columns that stay in an event when another log-in is counted in it. */
-const KEPT: readonly string[] = ['id', 'user_id', 'counted_by'];
+/** The members of a user from which the use case decided to log the user in. If one of them has changed since, the statement does nothing. */
+const CHECKED_MEMBERS = ['passwordChangedAt', 'disabledAt', 'emailVerifiedAt', 'secondFactorAt'] as const;
+/** The columns of an event that do not change when another log-in is counted in it. */
+const UNCHANGED_COLUMNS: readonly string[] = ['id', 'user_id', 'counted_by'];
 
 const valuesOf = (table: SqlTable, row: object) =>
   insertRow(table, { ...row, version: firstVersion() }, booleans).values;
@@ -60,17 +61,17 @@ const statementOf = (tables: ReturnType<typeof sqlTables>, login: PlainLogin): S
   const [users, sessions, events] = [tables('users'), tables('sessions'), tables('events')];
   const sessionRow = valuesOf(sessions, { ...session, purgeCheckAt: session.expiresAt });
   const eventRow = valuesOf(events, event);
-  const build: Statement['build'] = (db, given) => {
-    const rest = [...given];
+  const build: Statement['build'] = (db, placeholders) => {
+    const rest = [...placeholders];
     const [ofSession, ofEvent] = [rest.splice(0, sessionRow.length), rest.splice(0, eventRow.length)];
     const [userId, countedBy, device, isWatched, since, refused, ...decisive] = rest;
     const columns = (table: SqlTable) => sql.join(namesOf(table).map((name) => sql.ref(name)));
     const ofUser = ({ name }: SqlTable) => sql`from ${sql.table(name)} where user_id = ${userId}`;
-    const unchanged = DECISIVE.map(
+    const unchanged = CHECKED_MEMBERS.map(
       (member, at) => sql`${sql.ref(users.column(member).name)} is not distinct from ${decisive[at]}`,
     );
     const changes = namesOf(events).flatMap((name, at) => {
-      if (KEPT.includes(name)) return [];
+      if (UNCHANGED_COLUMNS.includes(name)) return [];
       const value = name === VERSION || name === 'count' ? sql`event.${sql.ref(name)} + 1` : sql`${ofEvent[at]}`;
       return [sql`${sql.ref(name)} = ${value}`];
     });
@@ -91,8 +92,8 @@ const statementOf = (tables: ReturnType<typeof sqlTables>, login: PlainLogin): S
       select id from opened`;
     return { compile: () => statement.compile(db) };
   };
-  const noticed = [notice !== null, notice?.since ?? 0, notice?.refused ?? 0];
-  const decisive = DECISIVE.map((member) => user[member]);
-  const values = [...sessionRow, ...eventRow, user.id, event.countedBy, event.device, ...noticed, ...decisive];
+  const noticeValues = [notice !== null, notice?.since ?? 0, notice?.refused ?? 0];
+  const decisive = CHECKED_MEMBERS.map((member) => user[member]);
+  const values = [...sessionRow, ...eventRow, user.id, event.countedBy, event.device, ...noticeValues, ...decisive];
   return { shape: 'log in', values, build };
 };

@@ -4,7 +4,7 @@ import { firstOfBurst, nextNumber, type PartWithUser, type Rotation, type Sessio
 import type { User } from '../../domain/user.ts';
 import { isInUnit, isStorable } from '../records/storage.ts';
 import { toUser } from '../records/users.ts';
-import { POSTGRESQL, SQLITE, type SqlDialect, translatedBy } from './dialects.ts';
+import { errorTranslator, POSTGRESQL, SQLITE, type SqlDialect } from './dialects.ts';
 import {
   builtStatements,
   type Connection,
@@ -18,7 +18,7 @@ import {
 
 const tableOf = sqlTables('');
 const [USERS, SESSIONS] = [tableOf('users'), tableOf('sessions')];
-const namesWith = (prefix: string) => {
+const tableNames = (prefix: string) => {
   const prefixed = sqlTables(prefix);
   return {
     users: `${prefixed('users').name} as auth_user`,
@@ -27,14 +27,13 @@ const namesWith = (prefix: string) => {
     massEndings: `${prefixed('massEndings').name} as ending`,
   } as const;
 };
-type Names = ReturnType<typeof namesWith>;
+type Names = ReturnType<typeof tableNames>;
 
-/** The members of a session that are read with its user. */
-const PART = (['expiresAt', 'deviceKey', 'browserKey', 'authenticatedAt', 'amr', 'knownAt', 'heldAt'] as const).map(
-  SESSIONS.column,
-);
+const PART_COLUMNS = (
+  ['expiresAt', 'deviceKey', 'browserKey', 'authenticatedAt', 'amr', 'knownAt', 'heldAt'] as const
+).map(SESSIONS.column);
 
-/** @param json an array with the values of the columns */
+/** Reads members from a JSON array. @param json the values of `columns`, in their order */
 const membersIn = (json: unknown, columns: readonly SqlColumn[]) => {
   const values: readonly unknown[] = JSON.parse(String(json));
   const members: Record<string, unknown> = {};
@@ -45,16 +44,16 @@ const membersIn = (json: unknown, columns: readonly SqlColumn[]) => {
 const userOf = ({ user_in_json: json }: Row): User =>
   toUser(membersIn(json, USERS.columns) as Parameters<typeof toUser>[0]);
 
-const partOf = ({ session_in_json: json }: Row): PartWithUser => membersIn(json, PART) as PartWithUser;
+const partOf = ({ session_in_json: json }: Row): PartWithUser => membersIn(json, PART_COLUMNS) as PartWithUser;
 
-/** A dialect, with its functions that return the least of their arguments, and an array in JSON of their arguments. */
-type Database = { readonly dialect: SqlDialect; readonly least: 'least' | 'min'; readonly jsonArray: string };
+/** A dialect, with the names of its SQL functions for the least of the arguments, and for a JSON array of the arguments. */
+type JsonDialect = { readonly dialect: SqlDialect; readonly least: 'least' | 'min'; readonly jsonArray: string };
 
 /**
- * The two methods that requests call most, each as one statement. The plain repository does the rest: a rotation with the proof of a page's key, and
- * one for which the statement finds no row. With the plain repository alone, a refresh on PostgreSQL takes a quarter more of the service's processor
- * time (0.32 ms for its rotation instead of 0.12) and twice the time of PostgreSQL, and a request that reads session and user a quarter more (0.17 ms
- * instead of 0.08). On SQLite, the service answers a sixth fewer refreshes.
+ * The two methods that requests call most, each as one statement. The plain repository does a rotation with the proof of a page's key, and a rotation for
+ * which the statement finds no row. With the plain repository alone, a refresh on PostgreSQL takes a quarter more of the service's processor time (0.32
+ * ms for its rotation instead of 0.12) and twice the time of PostgreSQL, a request that reads session and user a quarter more (0.17 ms instead of 0.08),
+ * and on SQLite the service answers a sixth fewer refreshes.
  * @param plain the repository over the records of the same database
  *
  * @example
@@ -62,29 +61,29 @@ type Database = { readonly dialect: SqlDialect; readonly least: 'least' | 'min';
  * const storage = { ...stores, sessions: { ...sessions, ...postgresqlSessions(connection, sessions) } };
  */
 const oneStatementSessions =
-  (database: Database) =>
+  (database: JsonDialect) =>
   (
     connection: Connection,
     plain: SessionRepository,
     prefix = '',
   ): Pick<SessionRepository, 'rotate' | 'findWithUser'> => {
-    const { repeated, failureOf, system } = database.dialect;
-    const translated = translatedBy(failureOf);
-    const names = namesWith(prefix);
+    const { withRetry: repeated, failureOf, system } = database.dialect;
+    const translateErrors = errorTranslator(failureOf);
+    const names = tableNames(prefix);
     const send = builtStatements(system);
-    const first = async (statement: Statement): Promise<Row | undefined> =>
-      (await translated(() => repeated(() => send(connection, statement)))).rows[0];
+    const firstRow = async (statement: Statement): Promise<Row | undefined> =>
+      (await translateErrors(() => repeated(() => send(connection, statement)))).rows[0];
     return {
       async rotate(rotation) {
         const statement = rotateSession(database, names, rotation);
         if (isInUnit() || rotation.evidence.proof !== null || !statement.values.every(isStorable))
           return plain.rotate(rotation);
-        const row = await first(statement);
+        const row = await firstRow(statement);
         return row === undefined ? plain.rotate(rotation) : { user: userOf(row), ...partOf(row) };
       },
       async findWithUser(key) {
         if (isInUnit() || !isStorable(key.userId) || !isStorable(key.id)) return plain.findWithUser(key);
-        const row = await first(selectWithUser(database, names, key));
+        const row = await firstRow(selectWithUser(database, names, key));
         if (row === undefined) return null;
         const session = row.session_in_json === null ? null : partOf(row);
         return { user: userOf(row), session, passkeys: Number(row.passkey_count) };
@@ -92,12 +91,12 @@ const oneStatementSessions =
     };
   };
 
-const ON_POSTGRESQL: Database = { dialect: POSTGRESQL, least: 'least', jsonArray: 'json_build_array' };
+const ON_POSTGRESQL: JsonDialect = { dialect: POSTGRESQL, least: 'least', jsonArray: 'json_build_array' };
 export const postgresqlSessions = oneStatementSessions(ON_POSTGRESQL);
 export const sqliteSessions = oneStatementSessions({ dialect: SQLITE, least: 'min', jsonArray: 'json_array' });
 
-/** Always in the same order, which the placeholders of the statement rely on. */
-const valuesOf = (rotation: Rotation, booleans: SqlDialect['booleans']) => {
+/** The values of the statement by name. Their order is always the same, since the placeholders rely on it. */
+const valuesOf = (rotation: Rotation, booleans: SqlDialect['booleanToSql']) => {
   const { sessionId, userId, from, expected, expectedNumber, number, to, at, expiresAt, maxAge } = rotation;
   const { userAgent, address } = rotation.device;
   const { required, browserKey } = rotation.evidence;
@@ -111,42 +110,42 @@ const valuesOf = (rotation: Rotation, booleans: SqlDialect['booleans']) => {
 
 /**
  * The rule `rotated` of the domain for a request without a proof, as a compare-and-swap. Indexed columns keep their values, unless the session expires
- * earlier than before, so no index is written to (ADR 0019).
+ * earlier than before, so no index is written to (ADR 0035).
  */
-const rotateSession = ({ dialect, least, jsonArray }: Database, names: Names, rotation: Rotation): Statement => {
-  const values = valuesOf(rotation, dialect.booleans);
+const rotateSession = ({ dialect, least, jsonArray }: JsonDialect, names: Names, rotation: Rotation): Statement => {
+  const values = valuesOf(rotation, dialect.booleanToSql);
   return {
     shape: 'rotate',
     values: Object.values(values),
     build: (db, places) => {
-      const given = Object.fromEntries(Object.keys(values).map((name, at) => [name, places[at]])) as Values;
+      const placeholders = Object.fromEntries(Object.keys(values).map((name, at) => [name, places[at]])) as Values;
       const leastOf = sql.raw(least);
-      const end = sql`coalesce(authenticated_at + ${integer(given.maxAge)}, ${integer(given.expiresAt)})`;
-      const expiry = sql`${leastOf}(${integer(given.expiresAt)}, ${end})`;
+      const end = sql`coalesce(authenticated_at + ${integer(placeholders.maxAge)}, ${integer(placeholders.expiresAt)})`;
+      const expiry = sql`${leastOf}(${integer(placeholders.expiresAt)}, ${end})`;
       return db
         .updateTable(names.sessions)
         .set({
-          current_token_id: given.to,
-          previous_token_id: given.from,
-          rotated_at: given.at,
-          rotation: given.next,
-          ...burstAfter(given),
+          current_token_id: placeholders.to,
+          previous_token_id: placeholders.from,
+          rotated_at: placeholders.at,
+          rotation: placeholders.next,
+          ...burstAfter(placeholders),
           expires_at: expiry,
           purge_check_at: sql`${leastOf}(purge_check_at, ${expiry})`,
-          user_agent: given.userAgent,
-          address: given.address,
+          user_agent: placeholders.userAgent,
+          address: placeholders.address,
           version: sql`session.version + 1`,
         })
-        .where('session.id', '=', given.sessionId)
-        .where('session.user_id', '=', given.userId)
-        .where('current_token_id', '=', given.expected)
-        .where('rotation', '=', given.expectedNumber)
-        .where('expires_at', '>', given.at)
-        .where(expiry, '>', given.at)
-        .where(needsNoProof(given))
-        .where(isUncovered(db, names, leastOf))
+        .where('session.id', '=', placeholders.sessionId)
+        .where('session.user_id', '=', placeholders.userId)
+        .where('current_token_id', '=', placeholders.expected)
+        .where('rotation', '=', placeholders.expectedNumber)
+        .where('expires_at', '>', placeholders.at)
+        .where(expiry, '>', placeholders.at)
+        .where(needsNoProof(placeholders))
+        .where(isNotMassEnded(db, names, leastOf))
         .returning([
-          inJson(jsonArray, '', PART).as('session_in_json'),
+          inJson(jsonArray, '', PART_COLUMNS).as('session_in_json'),
           // In `returning`, SQLite allows columns of another table only in a query for one value.
           db
             .selectFrom(names.users)
@@ -163,7 +162,7 @@ type Values = Readonly<Record<keyof ReturnType<typeof valuesOf>, unknown>>;
 const integer = (value: unknown) => sql`cast(${value} as bigint)`;
 const boolean = (value: unknown) => sql<boolean>`cast(${value} as boolean)`;
 
-/** Columns in one value, since drivers take longer to read many columns than to parse JSON. */
+/** Selects columns as one JSON array, since drivers take longer to read many columns than to parse JSON. */
 const inJson = (jsonArray: string, from: string, columns: readonly SqlColumn[]) =>
   sql`cast(${sql.raw(jsonArray)}(${sql.join(columns.map(({ name }) => sql.ref(from + name)))}) as text)`;
 
@@ -177,14 +176,14 @@ const needsNoProof = ({ isRequired, browserKey }: Values) =>
   sql<boolean>`(not ${boolean(isRequired)} or (device_key is null and browser_key is null)
     or browser_key = cast(${browserKey} as text))`;
 
-/** The rule `isCovered` of the domain. */
-const isUncovered = (db: Sql, { massEndings }: Names, leastOf: RawBuilder<unknown>) =>
+/** Whether no mass ending has ended the session: the opposite of `isEndedBy` of the domain, in SQL. */
+const isNotMassEnded = (db: Sql, { massEndings }: Names, leastOf: RawBuilder<unknown>) =>
   sql<boolean>`not exists ${db
     .selectFrom(massEndings)
     .select('ending.id')
     .where('ending.at', '>=', sql`${leastOf}(session.created_at, session.authenticated_at)`)}`;
 
-const selectWithUser = ({ jsonArray, least }: Database, names: Names, { id, userId }: SessionKey): Statement => ({
+const selectWithUser = ({ jsonArray, least }: JsonDialect, names: Names, { id, userId }: SessionKey): Statement => ({
   shape: 'find with user',
   values: [id, userId],
   build: (db, [sessionId, ownerId]) =>
@@ -194,12 +193,14 @@ const selectWithUser = ({ jsonArray, least }: Database, names: Names, { id, user
         join
           .onRef('session.user_id', '=', 'auth_user.id')
           .on('session.id', '=', sessionId)
-          .on(isUncovered(db, names, sql.raw(least))),
+          .on(isNotMassEnded(db, names, sql.raw(least))),
       )
       .select([
-        sql`case when session.id is not null then ${inJson(jsonArray, 'session.', PART)} end`.as('session_in_json'),
+        sql`case when session.id is not null then ${inJson(jsonArray, 'session.', PART_COLUMNS)} end`.as(
+          'session_in_json',
+        ),
         inJson(jsonArray, 'auth_user.', USERS.columns).as('user_in_json'),
-        // Read here for `/users/me`, where another statement would take a quarter of the request.
+        // For `/users/me`, where a second statement would take a quarter of the time of the request.
         db
           .selectFrom(names.passkeys)
           .select(sql`count(*)`.as('count'))

@@ -2,7 +2,7 @@ import type { SessionRepository } from '../../application/ports/session-reposito
 import type { Records } from '../../application/storage/records.ts';
 import { TABLES } from '../../application/storage/tables.ts';
 import { OWN_PREFIX } from '../records/own-tables.ts';
-import { type SqlDialect, translatedBy } from './dialects.ts';
+import { errorTranslator, type SqlDialect } from './dialects.ts';
 import { mariadbKind, mysqlKind } from './mysql.ts';
 import type { DatabaseKind, DatabaseOptions, PoolState } from './options.ts';
 import { postgresqlKind } from './postgresql.ts';
@@ -12,21 +12,20 @@ import { sqliteKind } from './sqlite.ts';
 
 export type Database = {
   readonly records: Records;
-  /** Replaces methods of a repository of sessions over `records` by faster ones, where this database has some. */
-  readonly faster: (plain: SessionRepository) => SessionRepository;
-  /** Checks that sessions can be written. @throws AppError DB_QUERY_FAILED when the database does not respond, or refuses to write. */
+  /** Replaces methods of a repository of sessions over `records` by faster ones, if there are some for this database. */
+  readonly withFasterMethods: (plain: SessionRepository) => SessionRepository;
+  /** Checks that sessions can be written. @throws AppError DB_QUERY_FAILED if the database does not respond, or refuses to write */
   ping(): Promise<void>;
-  /** The same for the other tables. */
-  pingOthers(): Promise<void>;
-  /** Reads the clock of the server, in epoch milliseconds; `null` if it is that of this machine. @throws AppError DB_QUERY_FAILED */
+  /** As `ping`, for all tables that `ping` does not check. */
+  pingOtherTables(): Promise<void>;
+  /** Reads the clock of the database server, in epoch milliseconds; `null` if it runs on this machine. @throws AppError DB_QUERY_FAILED */
   readonly readTime: (() => Promise<number>) | null;
-  /** What the operator may want to know. @throws Error of the driver */
+  /** The product's version, whether tables may be created, and the state of the schema, for the doctor. @throws Error of the driver */
   examine(): Promise<{ readonly version: string; readonly mayCreate: boolean; readonly schema: SchemaState }>;
-  /** The names of the tables of an application, including those that are not declared any more. @throws Error of the driver */
+  /** The names of the tables of the application, including tables that it does not declare any more. @throws Error of the driver */
   ownTables(): Promise<readonly string[]>;
-  /** The current state of the pool; `null` without one. */
+  /** The current state of the pool; `null` for SQLite, which has none. */
   connections(): PoolState | null;
-  /** Every later use fails. */
   close(): Promise<void>;
 };
 
@@ -35,24 +34,24 @@ export const kindOf = (options: DatabaseOptions): DatabaseKind | Promise<Databas
 
 const SERVERS = { postgresql: postgresqlKind, mariadb: mariadbKind, mysql: mysqlKind };
 
-export type Opening = {
-  /** Whether to create missing tables and to apply pending migrations. Other processes may do so at the same time. */
+export type OpenOptions = {
+  /** Whether to create missing tables and to apply pending migrations. Several processes may do so at the same time. */
   readonly migrate: boolean;
   /** The tables of the service and of the application. Default: those of the service. */
   readonly tables?: typeof TABLES;
 };
 
-/** Opens the database and waits until it responds. @throws Error that names the setting at fault, and the reason. */
-export const openDatabase = async (options: DatabaseOptions, opening: Opening): Promise<Database> =>
+/** Opens the database and waits until it responds. @throws Error whose message names the setting at fault, and the reason */
+export const openDatabase = async (options: DatabaseOptions, opening: OpenOptions): Promise<Database> =>
   databaseOver(await connect(options, opening));
 
-export const connect = async (options: DatabaseOptions, { migrate, tables = TABLES }: Opening) => {
+export const connect = async (options: DatabaseOptions, { migrate, tables = TABLES }: OpenOptions) => {
   const [kind, prefix] = [await kindOf(options), options.tablePrefix];
   const { db, execute, connections, isCluster } = await kind.connect();
   const close = () => db.destroy();
   try {
-    for (const setting of kind.settings) await kind.dialect.repeated(() => sendTo(db)(setting));
-    const [row] = await kind.dialect.repeated(() => sendTo(db)(kind.probe));
+    for (const setting of kind.settingStatements) await kind.dialect.withRetry(() => sendTo(db)(setting));
+    const [row] = await kind.dialect.withRetry(() => sendTo(db)(kind.probeQuery));
     if (typeof row?.unfit === 'string') throw new SchemaError(row.unfit);
     if (migrate) await bringUpToDate({ db, kind, prefix, tables });
     const dialect: SqlDialect = isCluster?.() ? { ...kind.dialect, rowLock: 'write' } : kind.dialect;
@@ -65,26 +64,25 @@ export const connect = async (options: DatabaseOptions, { migrate, tables = TABL
 
 export const databaseOver = (opened: Awaited<ReturnType<typeof connect>>): Database => {
   const { kind, dialect, prefix, tables, db, execute, connections, close } = opened;
-  const { time } = kind;
-  const translated = translatedBy(dialect.failureOf);
+  const { timeQuery: time } = kind;
+  const translateErrors = errorTranslator(dialect.failureOf);
   const send = sendTo(db);
-  const ask = async (text: string) => (await send(text))[0];
+  const firstRow = async (text: string) => (await send(text))[0];
   const writeNothing = (names: readonly string[]) => () =>
-    translated(async () => {
-      const statement = kind.writesNothing(names.map((name) => `${prefix}${name}`));
-      await dialect.repeated(() => ask(statement));
+    translateErrors(async () => {
+      const statement = kind.emptyWrite(names.map((name) => `${prefix}${name}`));
+      await dialect.withRetry(() => firstRow(statement));
     });
-  // Every look-up of a session reads both tables.
-  const needed = [TABLES.sessions.name, TABLES.massEndings.name];
-  const others = Object.values(TABLES).flatMap(({ name }) => (needed.includes(name) ? [] : [name]));
+  const sessionTables = [TABLES.sessions.name, TABLES.massEndings.name];
+  const otherTables = Object.values(TABLES).flatMap(({ name }) => (sessionTables.includes(name) ? [] : [name]));
   return {
     records: mikroOrmRecords(db, dialect, prefix, tables),
-    faster: (plain) => ({ ...plain, ...kind.sessions?.({ db, execute }, plain, prefix) }),
-    ping: writeNothing(needed),
-    pingOthers: writeNothing(others),
-    readTime: time === null ? null : () => translated(async () => Number((await ask(time))?.now)),
+    withFasterMethods: (plain) => ({ ...plain, ...kind.fasterSessions?.({ db, execute }, plain, prefix) }),
+    ping: writeNothing(sessionTables),
+    pingOtherTables: writeNothing(otherTables),
+    readTime: time === null ? null : () => translateErrors(async () => Number((await firstRow(time))?.now)),
     async examine() {
-      const about = await ask(kind.about);
+      const about = await firstRow(kind.aboutQuery);
       const schema = await schemaState(opened);
       return { version: String(about?.version), mayCreate: Boolean(about?.may_create), schema };
     },

@@ -6,7 +6,7 @@ import type { Connection } from './statements.ts';
 export type SqliteOptions = {
   readonly kind: 'sqlite';
   readonly path: string;
-  /** `full`: each commit is on the disk before it is acknowledged. */
+  /** `full`: each commit is on the disk before it is acknowledged. `normal`: a power cut may lose the last commits. */
   readonly synchronous: 'normal' | 'full';
   readonly tablePrefix: string;
 };
@@ -16,69 +16,70 @@ export type ServerOptions = {
   readonly url: string;
   /** The URLs of the other nodes of a cluster, in the order in which they are tried. */
   readonly others?: readonly string[];
+  /** Called when another server is used than before. @param error why the one before was left */
+  readonly onFailOver?: (host: string, error: unknown) => void;
   readonly poolSize: number;
   /** Milliseconds that a request waits for a connection. */
   readonly connectionTimeout: number;
   /** Milliseconds that a statement may take. */
   readonly statementTimeout: number;
-  /** Milliseconds for which an unused connection is kept. */
+  /** Milliseconds for which an unused connection stays open. */
   readonly idleTimeout: number;
   readonly tablePrefix: string;
 };
 
-/** The database that DATABASE_URL selects. */
 export type DatabaseOptions = SqliteOptions | ServerOptions;
 
-/** The current state of a pool of connections. */
+/** How many connections of a pool are used or idle, and how many requests wait for one. */
 export type PoolState = { readonly used: number; readonly idle: number; readonly waiting: number };
 
-/** The types of columns. */
-export type Types = {
-  /** An integer of 64 bits. */
+export type SqlTypes = {
   readonly integer: string;
-  /** A text of any length. */
   readonly text: string;
   /** A text in a key or an index. Some databases bound its length. */
   readonly indexedText: string;
-  /** The collation that compares texts by their bytes; `null` if the database always does. */
+  /** The collation that compares texts by their bytes; `null` if the database compares them so by default. */
   readonly collation: string | null;
 };
 
-/** An open database. `execute` is for short statements outside of transactions, of which several may share a connection. */
-export type Connected = Connection & {
-  /** The current state of the pool; `null` without one. */
+/** An open database. `execute` is for short statements outside of transactions; several of them may share a connection. */
+export type OpenConnection = Connection & {
+  /** The current state of the pool; `null` if the database has none. */
   readonly connections: () => PoolState | null;
-  /** Whether other nodes of a cluster write the same tables. They do not see the locks of this one. */
+  /** Whether the server is a node of a cluster, whose other nodes write the same tables, and do not see its locks. */
   readonly isCluster?: () => boolean;
 };
 
-/** How the service opens one kind of database. */
 export type DatabaseKind = {
   readonly dialect: SqlDialect;
-  readonly types: Types;
-  /** Connects with the first statement, and not before. */
-  readonly connect: () => Promise<Connected>;
-  /** The options of MikroORM, which makes the schema. To load it takes a fifth of the time of a start. */
+  readonly types: SqlTypes;
+  /** Opens the database. No connection is made before the first statement. */
+  readonly connect: () => Promise<OpenConnection>;
+  /** The options of MikroORM, which makes the schema. They load MikroORM, which takes a fifth of the time of a start. */
   readonly orm: () => Promise<Partial<Options>>;
-  /** Executed once, when the database is opened. */
-  readonly settings: readonly string[];
-  /** A statement that fails, or says why to the operator in `unfit`, if the service cannot work with this database. */
-  readonly probe: string;
-  /** A query for the `name` of each table that is found without a schema, and whether it `is_here`: where this service makes its tables. */
-  readonly tables: string;
-  /** Corrects the statements of MikroORM that create the tables, since its generator knows no options of tables (ADR 0034). */
-  readonly schema: (statements: readonly string[]) => string[];
-  /** Methods of the repository of sessions as single statements of this database, which are faster. */
-  readonly sessions?: (connection: Connection, plain: SessionRepository, prefix: string) => Partial<SessionRepository>;
+  /** Statements that are executed once, when the database is opened. */
+  readonly settingStatements: readonly string[];
+  /** A statement that fails, or returns the reason as `unfit`, if the service cannot work with this database. */
+  readonly probeQuery: string;
+  /** A query for the `name` of each table that is visible without the name of a schema, and `is_here`, whether it is in the schema of this service. */
+  readonly tablesQuery: string;
+  /** Completes the statements of MikroORM that create the tables, since its generator cannot write options of tables (ADR 0034). */
+  readonly completeSchema: (statements: readonly string[]) => string[];
+  /** Faster methods of the repository of sessions, each as a single statement of this database. */
+  readonly fasterSessions?: (
+    connection: Connection,
+    plain: SessionRepository,
+    prefix: string,
+  ) => Partial<SessionRepository>;
   /** A query for the time of the server as `now`, in epoch milliseconds; `null` if the database uses the clock of this machine. */
-  readonly time: string | null;
+  readonly timeQuery: string | null;
   /** A query for the operator: `version` with the name of the product, and `may_create`, whether this role may create tables. */
-  readonly about: string;
+  readonly aboutQuery: string;
   /**
-   * A statement that deletes from the tables, but no row. It waits for locks as a write does, and is refused by a read-only server and to a role that
-   * may not write. It does not notice a full disk.
+   * A `delete` from the tables that matches no row. Like a write, it waits for locks, and fails on a read-only server or for a role that may not write.
+   * It does not fail if the disk is full.
    */
-  readonly writesNothing: (tables: readonly string[]) => string;
-  /** Why the database cannot be opened, for the operator. Names the setting at fault. */
+  readonly emptyWrite: (tables: readonly string[]) => string;
+  /** Why the database cannot be opened, for the operator, with the name of the setting at fault. */
   readonly openFailure: (error: unknown) => string;
 };

@@ -3,11 +3,11 @@ import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import { monotonicTime } from '../clock/system.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { ConflictError, isInUnit } from '../records/storage.ts';
-import { field } from './dialects.ts';
+import { memberOf } from './dialects.ts';
 import type { PoolState, ServerOptions } from './options.ts';
 import { statementName } from './statements.ts';
 
-/** The driver, which has no types. `processID`, `secretKey` and `connection` are private to it (ADR 0034). */
+/** The types of the driver `pg`, which comes without types. `processID`, `secretKey` and `connection` are private members (ADR 0034). */
 type Driver = {
   readonly Pool: new (options: object) => DriversPool;
   readonly Client: new (options: object) => Client;
@@ -37,7 +37,7 @@ type Client = {
   readonly connection: Connection;
   query(query: Query): Promise<Answer>;
   on(event: 'error', listener: () => void): unknown;
-  /** Returns the client to the pool. @param destroys whether the pool closes it */
+  /** Returns the client to the pool. @param destroys whether the pool closes its connection */
   release(destroys: boolean): void;
 };
 type Connection = {
@@ -50,29 +50,28 @@ type Connection = {
   cancel(processId: number, secretKey: number): void;
 };
 
-/** A connection that cancels queries that take too long, prepares statements, and is replaced when its server became read-only. */
+/** A connection that cancels too long queries, prepares statements, and is replaced after its server has become read-only. */
 export type PooledConnection = PostgresPoolClient & {
-  /** Whether the session on the server is used by this connection alone. Behind a pooler, it is not. */
+  /** Whether only this connection uses its session on the server: behind a pooler, others use it as well. */
   readonly hasOwnSession: boolean;
-  /** Whether the connection has to be replaced. */
   readonly isOutdated: () => boolean;
 };
 
 export type Pool = Omit<PostgresPool, 'connect'> & {
   connect(): Promise<PooledConnection>;
   readonly state: () => PoolState;
-  /** Whether a connection is idle, or can be opened. */
-  readonly isOneFree: () => boolean;
+  /** Whether a call of `connect` would get a connection at once: an idle one, or a new one. */
+  readonly hasFreeConnection: () => boolean;
 };
 
 const require = createRequire(import.meta.url);
 
-/** No option may become a startup parameter, since poolers refuse those that they do not know (ADR 0019). */
+/** Opens a pool. No option may become a startup parameter, since poolers refuse the parameters that they do not know (ADR 0035). */
 export const openPool = ({ url, ...limits }: ServerOptions): Pool => {
-  // Loaded here, since no other database needs it.
+  // Loaded on use, since only PostgreSQL needs the driver.
   const driver: Driver = require('pg');
   const connections = new WeakMap<Client, PooledConnection>();
-  const replaced: Replaced = { until: Number.NEGATIVE_INFINITY };
+  const replaced: Replacement = { until: Number.NEGATIVE_INFINITY };
   const cancel = (client: Client) => requestCancellation(new driver.Client(options), client);
   const options = {
     application_name: 'tandem',
@@ -82,7 +81,7 @@ export const openPool = ({ url, ...limits }: ServerOptions): Pool => {
     keepAlive: true,
     connectionString: url,
     pipeline: true,
-    // The pool awaits this before it hands out a new connection.
+    // The pool awaits this function before it hands out a new connection.
     async onConnect(client: Client) {
       connections.set(client, await pooledConnection(client, limits.statementTimeout, cancel, replaced));
     },
@@ -98,7 +97,7 @@ export const openPool = ({ url, ...limits }: ServerOptions): Pool => {
       for (;;) {
         const client = await pool.connect();
         const connection = connections.get(client) as PooledConnection;
-        // Kysely 0.29.6 never returns a connection that it gets after `destroy`, and the pool would wait for it for ever.
+        // Kysely 0.29.6 never releases a connection that it gets after `destroy`: `end` of the pool would wait for ever.
         if (!isEnding && !connection.isOutdated()) return connection;
         connection.release();
         if (isEnding) throw new LoggableError('the database is closed');
@@ -109,15 +108,15 @@ export const openPool = ({ url, ...limits }: ServerOptions): Pool => {
       return pool.end();
     },
     state: () => ({ used: pool.totalCount - pool.idleCount, idle: pool.idleCount, waiting: pool.waitingCount }),
-    isOneFree: () => pool.idleCount + limits.poolSize - pool.totalCount > pool.waitingCount,
+    hasFreeConnection: () => pool.idleCount + limits.poolSize - pool.totalCount > pool.waitingCount,
   };
 };
 
-/** The least time between two replacements of all connections: where every server is read-only, new connections do not help. */
-const PAUSE_MS = 1_000;
+/** The least time between two replacements of all connections, since new connections do not help while every server is read-only. */
+const REPLACEMENT_INTERVAL_MS = 1_000;
 
-/** Connections that were opened until this time are closed when they are returned, or before they are used again. */
-type Replaced = { until: number };
+/** Connections that were opened up to the time `until` are closed when they are released, or before they are used again. */
+type Replacement = { until: number };
 
 /** read_only_sql_transaction */
 const READ_ONLY = '25006';
@@ -126,7 +125,7 @@ const pooledConnection = async (
   client: Client,
   limit: number,
   cancel: (client: Client) => void,
-  replaced: Replaced,
+  replaced: Replacement,
 ): Promise<PooledConnection> => {
   const openedAt = monotonicTime();
   let isFaulty = false;
@@ -134,28 +133,28 @@ const pooledConnection = async (
     isFaulty = true;
   };
   const replaceAll = () => {
-    if (monotonicTime() - replaced.until > PAUSE_MS) replaced.until = monotonicTime();
+    if (monotonicTime() - replaced.until > REPLACEMENT_INTERVAL_MS) replaced.until = monotonicTime();
   };
-  const limitAnswer = limitingAnswers(client, limit, () => {
+  const limitAnswer = answerLimiter(client, limit, () => {
     discard();
     cancel(client);
   });
   const send = (query: Query): Promise<Answer> => {
     const answer = client.query(query);
     limitAnswer(answer);
-    // After a fail-over, the address leads to the new primary, but open connections lead to the old one, which refuses writes.
-    answer.catch((error) => field(error, 'code') === READ_ONLY && replaceAll());
+    // After a fail-over, the address leads to the new primary. Connections that were open before lead to the old one, which refuses writes.
+    answer.catch((error) => memberOf(error, 'code') === READ_ONLY && replaceAll());
     return answer;
   };
-  const outdated = () => {
-    // `replaceAll` does nothing shortly after the last replacement.
+  const onOutdated = () => {
+    // Both, since `replaceAll` does nothing shortly after the last replacement.
     discard();
     replaceAll();
   };
   const isOutdated = () => openedAt <= replaced.until;
   const isOwn = await hasOwnSession(client, limit);
   const query = isOwn
-    ? preparing(send, outdated)
+    ? statementPreparer(send, onOutdated)
     : (text: string, values: readonly unknown[]) => send({ text, values });
   return {
     hasOwnSession: isOwn,
@@ -165,15 +164,15 @@ const pooledConnection = async (
   };
 };
 
-/** The time that the server has to report a cancelled query, before its connection is destroyed. */
+/** After a cancellation, the server has these milliseconds to report the end of the query, before the connection is destroyed. */
 const REPORT_TIME_MS = 500;
 
 /**
- * Limits the time of queries: cancels one that takes too long, and closes its connection, since a late cancellation could hit the next query. The time
- * of a query that was sent behind others begins with the answer to the one before it. Unlike a startup parameter or a `set`, CancelRequest works with
- * every pooler: those refuse unknown parameters, and give a session to other clients with what was set.
+ * Limits the time of queries: cancels a query that takes too long, and closes its connection, since a late cancellation could hit the next query. If a
+ * query was sent before the former one was answered, its time begins with that answer. CancelRequest works with every pooler. A time limit of the server
+ * does not: poolers refuse unknown startup parameters, and give a session to other clients together with its settings.
  */
-const limitingAnswers = (client: Client, limit: number, onLimit: () => void): ((answer: Promise<unknown>) => void) => {
+const answerLimiter = (client: Client, limit: number, onLimit: () => void): ((answer: Promise<unknown>) => void) => {
   let unanswered = 0;
   let isCancelled = false;
   let timer: NodeJS.Timeout | undefined;
@@ -194,7 +193,7 @@ const limitingAnswers = (client: Client, limit: number, onLimit: () => void): ((
   };
 };
 
-/** Sends a CancelRequest, with TLS if the client has it (PostgreSQL's frontend/backend protocol, "Canceling Requests in Progress"). */
+/** Sends a CancelRequest, over TLS if the client uses TLS (PostgreSQL's frontend/backend protocol, "Canceling Requests in Progress"). */
 const requestCancellation = ({ connection, ssl, host, port }: Client, { processID, secretKey }: Client): void => {
   if (processID === null || secretKey === null) return;
   const end = () => connection.stream.destroy();
@@ -212,9 +211,9 @@ const requestCancellation = ({ connection, ssl, host, port }: Client, { processI
 };
 
 /**
- * Returns `null` behind a pooler, where the server process is not the one that the connection got at its start. Otherwise it makes two settings of the
- * session. `enable_seqscan`: a prepared plan stays in use while a table grows, so it must not be a scan that is right for a small table. `jit`: a plan
- * that has to scan counts as so expensive without `enable_seqscan` that it would be compiled.
+ * Selects `null` behind a pooler, where the process of the server is not the one that the connection got at its start. Otherwise it changes two settings
+ * of the session. `enable_seqscan` is off, since a prepared plan stays in use while a table grows: a sequential scan, good for a small table, would be
+ * slow later. `jit` is off, since without `enable_seqscan` an unavoidable scan counts as so expensive that its plan would be compiled.
  */
 const OWN_SESSION = `select case when pg_backend_pid() = $1 then
   set_config('enable_seqscan', 'off', false) || set_config('jit', 'off', false) end as settings`;
@@ -224,17 +223,17 @@ const hasOwnSession = async (client: Client, timeout: number): Promise<boolean> 
   return rows[0]?.settings != null;
 };
 
-/** SQLSTATEs of a prepared statement that is not executed any more: a column has another type (0A000), or it was deallocated (26000). */
+/** SQLSTATEs with which the server refuses a prepared statement: a column has another type (0A000), or the server does not know the name (26000). */
 const UNKNOWN_STATEMENT = '26000';
-const OUTDATED: readonly unknown[] = ['0A000', UNKNOWN_STATEMENT];
+const OUTDATED_STATEMENT: readonly unknown[] = ['0A000', UNKNOWN_STATEMENT];
 
 /**
- * Prepares statements under a name, so that the server parses and plans each of them once for a connection (ADR 0019). If a prepared statement is
- * outdated, the server has not executed it, and it is sent again without a name; in a unit, the whole unit is repeated. The same happens to a statement
- * that is unknown, since the one sent before it, which would have prepared it, has failed.
- * @param onOutdated called for an outdated statement, since other statements, even of other connections, may be outdated as well.
+ * Prepares statements under a name, so that the server parses and plans each of them once for a connection (ADR 0035). If the server refuses a prepared
+ * statement as outdated, it has not executed it: the statement is sent again without a name, or in a unit, the whole unit is repeated. So is a statement
+ * whose name is unknown because the former statement, which would have prepared it, has failed.
+ * @param onOutdated called if a prepared statement is outdated: others may be as well, also those of other connections
  */
-const preparing = (send: (query: Query) => Promise<Answer>, onOutdated: () => void) => {
+const statementPreparer = (send: (query: Query) => Promise<Answer>, onOutdated: () => void) => {
   const prepared = new Set<string>();
   return async (text: string, values: readonly unknown[]): Promise<Answer> => {
     const name = statementName(text);
@@ -244,8 +243,8 @@ const preparing = (send: (query: Query) => Promise<Answer>, onOutdated: () => vo
       prepared.add(name);
       return answer;
     } catch (error) {
-      const [code, wasPrepared] = [field(error, 'code'), prepared.has(name)];
-      if (wasPrepared ? !OUTDATED.includes(code) : code !== UNKNOWN_STATEMENT) throw error;
+      const [code, wasPrepared] = [memberOf(error, 'code'), prepared.has(name)];
+      if (wasPrepared ? !OUTDATED_STATEMENT.includes(code) : code !== UNKNOWN_STATEMENT) throw error;
       if (wasPrepared) onOutdated();
       if (isInUnit()) throw new ConflictError('a prepared statement is outdated');
       return send({ text, values });

@@ -1,13 +1,13 @@
 import { type CompiledQuery, Kysely, PostgresDialect } from 'kysely';
 import { reasonOf } from '../log/redact-error.ts';
-import { field, POSTGRESQL } from './dialects.ts';
+import { memberOf, POSTGRESQL } from './dialects.ts';
 import { postgresqlLogin } from './one-statement-login.ts';
 import { postgresqlSessions } from './one-statement-sessions.ts';
 import type { DatabaseKind, ServerOptions } from './options.ts';
 import { openPool, type Pool, type PooledConnection } from './postgresql-pool.ts';
 import type { Execute, Row } from './statements.ts';
 
-/** A statement that waits for a lock delays the others of its batch. Larger batches were not faster. */
+/** Statements. The number is small, since a statement that waits for a lock delays its whole batch, and larger batches were not faster. */
 const BATCH_SIZE = 4;
 
 type Answer = { readonly rowCount: number | null; readonly rows: Row[] };
@@ -19,14 +19,14 @@ type WaitingStatement = {
 };
 
 /**
- * Sends short statements outside of transactions. While all connections are in use, up to four statements wait for the same one: a system call writes
- * all of them, and often one reads all answers. No statement joins a batch that was sent: its connection might never return to the pool, and
- * transactions would get none. Statements of a unit must not use it, since a batch runs in the asynchronous context of its first statement.
+ * Sends short statements outside of transactions. While all connections are in use, up to four statements wait as a batch for the same connection: one
+ * system call writes all of them, and often one reads all answers. No statement joins a batch that was sent: the connection might never return to the
+ * pool, and transactions would get none. A batch runs in the asynchronous context of its first statement, so statements of a unit must not join one.
  */
-const sharingConnections = (pool: Pool) => {
+const statementBatcher = (pool: Pool) => {
   let joinable: WaitingStatement[] = [];
   let joined = 0;
-  let isPooled = false;
+  let isBehindPooler = false;
   const connect = (batch: WaitingStatement[]): void => {
     const stopJoining = () => {
       if (joinable === batch) joinable = [];
@@ -35,7 +35,7 @@ const sharingConnections = (pool: Pool) => {
     pool.connect().then(
       (client) => {
         stopJoining();
-        isPooled = !client.hasOwnSession;
+        isBehindPooler = !client.hasOwnSession;
         return sendAll(client, batch);
       },
       (error) => {
@@ -45,7 +45,7 @@ const sharingConnections = (pool: Pool) => {
     );
   };
   const add = (statement: WaitingStatement): void => {
-    if (pool.isOneFree() || isPooled) connect([statement]);
+    if (pool.hasFreeConnection() || isBehindPooler) connect([statement]);
     else if (joinable.length > 0 && joinable.length < BATCH_SIZE) {
       joined += 1;
       joinable.push(statement);
@@ -60,12 +60,12 @@ const sharingConnections = (pool: Pool) => {
   };
   return {
     execute,
-    /** How many statements wait for a connection without being in the pool's queue. */
-    joined: () => joined,
+    /** How many statements wait in a batch behind its first one, which alone is in the pool's queue. */
+    countJoined: () => joined,
   };
 };
 
-/** Returns the connection to the pool before the last answer is passed on. */
+/** Sends a batch over a connection, which is back in the pool before the caller of the last statement gets its answer. */
 const sendAll = async (client: PooledConnection, batch: readonly WaitingStatement[]): Promise<void> => {
   let unanswered = batch.length;
   const send = async ({ sql, parameters }: CompiledQuery): Promise<Answer> => {
@@ -78,7 +78,7 @@ const sendAll = async (client: PooledConnection, batch: readonly WaitingStatemen
   };
   for (const { query, resolve, reject } of batch) {
     const answered = send(query).then(resolve, reject);
-    // A pooler gives the session to other clients after each answer. If this connection broke, they would get the other answers.
+    // A pooler gives the session to another client after each answer. If this connection broke, that client would get the remaining answers.
     if (!client.hasOwnSession) await answered;
   }
 };
@@ -90,7 +90,7 @@ export const postgresqlKind = (options: ServerOptions): DatabaseKind => {
     types: { integer: 'bigint', text: 'text', indexedText: 'text', collation: 'C' },
     async connect() {
       const pool = openPool(options);
-      const { execute, joined } = sharingConnections(pool);
+      const { execute, countJoined: joined } = statementBatcher(pool);
       return {
         db: new Kysely({ dialect: new PostgresDialect({ pool }) }),
         execute,
@@ -101,29 +101,32 @@ export const postgresqlKind = (options: ServerOptions): DatabaseKind => {
       const { PostgreSqlDriver } = await import('@mikro-orm/postgresql');
       return { driver: PostgreSqlDriver, dbName, driverOptions: { connectionString: options.url } };
     },
-    settings: [],
-    probe: `select format($$${OTHER_ENCODING}$$, encoding) as unfit from getdatabaseencoding() as encoding where encoding <> 'UTF8'`,
-    // New tables are made in the first schema of the search_path. If the tables are in another one, that was the first when they were made.
-    tables: `select relname as name, nspname = current_schema()
+    settingStatements: [],
+    probeQuery: `select format($$${OTHER_ENCODING}$$, encoding) as unfit from getdatabaseencoding() as encoding where encoding <> 'UTF8'`,
+    // PostgreSQL makes new tables in the first schema of the search_path. Tables in another schema were made when that was the first one.
+    tablesQuery: `select relname as name, nspname = current_schema()
       or relnamespace = (select relnamespace from pg_class where oid = to_regclass('"${options.tablePrefix}tandem_migrations"')) as is_here
     from pg_class join pg_namespace on pg_namespace.oid = relnamespace
     where relkind in ('r', 'p', 'v', 'm', 'f') and pg_table_is_visible(pg_class.oid)`,
-    // The pages of the table keep room for new versions of rows, so that a refresh writes to no index (ADR 0019).
-    schema: (statements) => [...statements, `alter table "${options.tablePrefix}sessions" set (fillfactor = 85)`],
-    sessions: (connection, plain, prefix) => ({
+    // `fillfactor` leaves room for new versions of rows in the pages of the table, so that a refresh writes to no index (ADR 0035).
+    completeSchema: (statements) => [
+      ...statements,
+      `alter table "${options.tablePrefix}sessions" set (fillfactor = 85)`,
+    ],
+    fasterSessions: (connection, plain, prefix) => ({
       ...postgresqlSessions(connection, plain, prefix),
       ...postgresqlLogin(connection, prefix),
     }),
-    time: `select extract(epoch from clock_timestamp())::float8 * 1000 as now`,
-    about: `select 'PostgreSQL ' || current_setting('server_version') as version,
+    timeQuery: `select extract(epoch from clock_timestamp())::float8 * 1000 as now`,
+    aboutQuery: `select 'PostgreSQL ' || current_setting('server_version') as version,
     coalesce(has_schema_privilege(current_schema(), 'create'), false) and not current_setting('transaction_read_only')::boolean as may_create`,
-    writesNothing: (tables) =>
+    emptyWrite: (tables) =>
       `with ${tables.map((name) => `${name}_ as (delete from ${name} where false)`).join(', ')} select 1`,
     openFailure: (error) => `The database of DATABASE_URL cannot be opened: ${openProblem(error)}`,
   };
 };
 
-/** It is in ASCII, which every encoding of the server has. */
+/** The text is ASCII, so that a server of any encoding can return it. */
 const OTHER_ENCODING = `The database of DATABASE_URL has the encoding %s, and needs UTF8: make one by "create database NAME encoding 'UTF8' template template0", and set DATABASE_URL to it`;
 
 const databaseName = (url: string): string => {
@@ -134,12 +137,12 @@ const databaseName = (url: string): string => {
 
 const openProblem = (error: unknown): string => {
   // invalid_schema_name
-  if (field(error, 'code') === '3F000') return 'no schema of the search_path exists';
-  // The driver reads the files of certificates when it connects.
-  if (field(error, 'syscall') === 'open')
-    return `${field(error, 'code')}: a file that sslrootcert, sslcert or sslkey names cannot be read`;
-  // The message of PgBouncer has the name of the parameter, and no value.
-  const [, name] = /unsupported startup parameter: ([a-z_]{1,63})\b/.exec(String(field(error, 'message'))) ?? [];
+  if (memberOf(error, 'code') === '3F000') return 'no schema of the search_path exists';
+  // `pg` reads the files of certificates when it connects.
+  if (memberOf(error, 'syscall') === 'open')
+    return `${memberOf(error, 'code')}: a file that sslrootcert, sslcert or sslkey names cannot be read`;
+  // This message of PgBouncer quotes the name of the parameter, and not its value.
+  const [, name] = /unsupported startup parameter: ([a-z_]{1,63})\b/.exec(String(memberOf(error, 'message'))) ?? [];
   if (name === undefined) return reasonOf(error);
   return `the pooler refuses the startup parameter ${name}; remove it from DATABASE_URL or from the PG* variables`;
 };

@@ -1,44 +1,43 @@
 import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { field } from './dialects.ts';
+import { memberOf } from './dialects.ts';
 
-/** The ends of the names of files that SQLite keeps beside a database. It gives them the mode of the database. */
-export const BESIDE_DATABASES = ['-wal', '-shm', '-journal'];
+/** SQLite makes files beside a database, named by the name of the database and one of these suffixes, and with the mode of the database. */
+export const SQLITE_FILE_SUFFIXES = ['-wal', '-shm', '-journal'];
 export const GROUP_AND_OTHERS = 0o077;
 const OTHERS = 0o007;
 
 /**
  * Creates the file of a database if necessary, and restricts it, with the files that SQLite keeps beside it, to its owner.
- * @throws Error when everybody can still access one of them
+ * @throws Error if everybody can still access one of these files
  */
 export const makeDatabasePrivate = (path: string): void => {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   try {
-    // A file that exists must not be opened: to close it would release the locks that SQLite holds on it in this process (fcntl(2)).
+    // `wx` opens no file that exists: closing it would release the locks that SQLite holds on it in this process (fcntl(2)).
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
-    if (field(error, 'code') !== 'EEXIST') throw error;
+    if (memberOf(error, 'code') !== 'EEXIST') throw error;
   }
-  // Windows has no such permissions.
+  // Windows has no modes of files.
   if (process.geteuid === undefined) return;
-  for (const file of ['', ...BESIDE_DATABASES].map((end) => `${path}${end}`))
-    if (isForEverybody(file)) throw new Error(`everybody may use ${file}: its owner must set its mode to 600`);
+  for (const file of ['', ...SQLITE_FILE_SUFFIXES].map((end) => `${path}${end}`))
+    if (isPublicAfterRestricting(file))
+      throw new Error(`everybody may use ${file}: its owner must set its mode to 600`);
 };
 
-/** Restricts a path to its owner, unless it is a link. @returns whether other users can still access it. */
-export const isForEverybody = (path: string): boolean => {
-  // Another process may remove a file that SQLite keeps beside its database.
-  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === false) restrict(path);
+/** Restricts a file to its owner, unless the path is a symbolic link. @returns whether everybody can still access it */
+export const isPublicAfterRestricting = (path: string): boolean => {
+  // The file may be missing: SQLite removes the files beside a database, also in another process.
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === false) restrictToOwner(path);
   const { mode = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
   return (mode & OTHERS) !== 0;
 };
 
-/** Ignores failures: the mode is checked afterwards. */
-export const restrict = (path: string): void => {
+/** Takes the permissions of group and others from a file. Ignores failures, since the callers check the mode afterwards. */
+export const restrictToOwner = (path: string): void => {
   try {
     const { mode } = statSync(path);
     if ((mode & GROUP_AND_OTHERS) !== 0) chmodSync(path, mode & 0o7777 & ~GROUP_AND_OTHERS);
-  } catch {
-    // The caller checks the mode.
-  }
+  } catch {}
 };

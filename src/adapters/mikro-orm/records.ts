@@ -3,12 +3,12 @@ import type { Query, Records, Stored } from '../../application/storage/records.t
 import { TABLES, type TableName } from '../../application/storage/tables.ts';
 import { type Calls, firstVersion, isStorable, recordsOver, unstorable } from '../records/storage.ts';
 import { innerSpan } from '../tracing/spans.ts';
-import { type SqlDialect, translatedBy } from './dialects.ts';
+import { errorTranslator, type SqlDialect } from './dialects.ts';
 import { searchRows } from './search.ts';
 import {
-  anyConnection,
   builtStatements,
   type Connection,
+  connectionOver,
   deleteRows,
   fromSql,
   insertRow,
@@ -28,24 +28,27 @@ const ROWS_AT_ONCE = 64;
 
 /**
  * Records over Kysely.
- * @param prefix the names of the tables, and of their indexes, begin with it.
+ * @param prefix of the names of tables and indexes
+ * @param declared the tables of the service and of the application
  */
 export const mikroOrmRecords = (db: Sql, dialect: SqlDialect, prefix = '', declared = TABLES): Records => {
-  const { repeated, transact, system, pipelines } = dialect;
+  const { withRetry: repeated, transact, system, pipelines } = dialect;
   const tables = sqlTables(prefix, declared);
-  const [connection, sendBuilt] = [anyConnection(db), builtStatements(system)];
-  const translated = translatedBy(dialect.failureOf);
-  const outside: Send = (statement) =>
-    translated(() => repeated(() => sendBuilt(connection, statement)), statement.table);
+  const [connection, sendBuilt] = [connectionOver(db), builtStatements(system)];
+  const translateErrors = errorTranslator(dialect.failureOf);
+  const sendOutside: Send = (statement) =>
+    translateErrors(() => repeated(() => sendBuilt(connection, statement)), statement.table);
   const inTransaction =
     (transaction: Connection): Send =>
     (statement) =>
-      translated(() => sendBuilt(transaction, statement), statement.table);
+      translateErrors(() => sendBuilt(transaction, statement), statement.table);
   return recordsOver(
-    callsOver(outside, tables, { ...dialect, rowLock: null }),
+    callsOver(sendOutside, tables, { ...dialect, rowLock: null }),
     (work) =>
       innerSpan('transaction', { 'db.system.name': system }, () =>
-        translated(() => transact(db, (transaction) => work(callsOver(inTransaction(transaction), tables, dialect)))),
+        translateErrors(() =>
+          transact(db, (transaction) => work(callsOver(inTransaction(transaction), tables, dialect))),
+        ),
       ),
     { pipelines },
   );
@@ -54,7 +57,7 @@ export const mikroOrmRecords = (db: Sql, dialect: SqlDialect, prefix = '', decla
 type Send = (statement: TableStatement) => Promise<QueryResult<Row>>;
 
 const callsOver = (send: Send, tables: (name: TableName) => SqlTable, dialect: SqlDialect): Calls => {
-  const { booleans, rowLock, returnsDeleted, search } = dialect;
+  const { booleanToSql: booleans, rowLock, returnsDeleted, search } = dialect;
   const select = async <Name extends TableName>(
     name: Name,
     query: Query<Name>,
@@ -71,7 +74,7 @@ const callsOver = (send: Send, tables: (name: TableName) => SqlTable, dialect: S
     }
     return found.map((row) => toRow(table, row) as unknown as Stored<Name>);
   };
-  /** Sends one statement for each row, since a `delete` that returns nothing tells only the number of deleted rows. */
+  /** Sends a statement for each row, for databases whose `delete` returns no rows: so the number of deleted rows tells whether it was deleted. */
   const removeEach = async <Each extends object>(table: SqlTable, rows: readonly Each[]): Promise<Each[]> => {
     const removed: Each[] = [];
     for (const row of rows)
@@ -96,7 +99,9 @@ const callsOver = (send: Send, tables: (name: TableName) => SqlTable, dialect: S
       if (!returnsDeleted) return removeEach(table, rows);
       const removed = new Set<string>();
       for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
-        const { rows: gone } = await send(deleteRows(table, padded(rows.slice(from, from + ROWS_AT_ONCE)), true));
+        const { rows: gone } = await send(
+          deleteRows(table, padToPowerOfTwo(rows.slice(from, from + ROWS_AT_ONCE)), true),
+        );
         for (const row of gone)
           removed.add(JSON.stringify(table.key.map((column) => fromSql(column, row[column.name]))));
       }
@@ -110,8 +115,8 @@ const callsOver = (send: Send, tables: (name: TableName) => SqlTable, dialect: S
   };
 };
 
-/** Repeats the last row until the length is a power of two, since each length is a statement of its own that is kept and prepared. */
-const padded = <Each>(rows: readonly Each[]): readonly Each[] => {
+/** Repeats the last row until the number of rows is a power of two: each number is a statement of its own, which stays built and prepared. */
+const padToPowerOfTwo = <Each>(rows: readonly Each[]): readonly Each[] => {
   const length = 2 ** Math.ceil(Math.log2(rows.length));
   return Array.from({ length }, (_, at) => rows[Math.min(at, rows.length - 1)] as Each);
 };

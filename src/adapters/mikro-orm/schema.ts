@@ -4,13 +4,13 @@ import { TABLES, type TableName } from '../../application/storage/tables.ts';
 import { reasonOf } from '../log/redact-error.ts';
 import { OWN_PREFIX } from '../records/own-tables.ts';
 import { failureClassOf } from '../records/storage.ts';
-import { field } from './dialects.ts';
+import { memberOf } from './dialects.ts';
 import { columnTypesOf, MIGRATIONS, type Migration } from './migrations.ts';
 import type { DatabaseKind } from './options.ts';
 import { searchIndex } from './search.ts';
 import { type Send, type Sql, sqlTables } from './statements.ts';
 
-/** Its message says what the operator has to change. */
+/** The schema of the database cannot be used. The message says what the operator has to change. */
 export class SchemaError extends Error {
   override readonly name = 'SchemaError';
 }
@@ -18,14 +18,12 @@ export class SchemaError extends Error {
 export type SchemaContext = {
   readonly db: Sql;
   readonly kind: DatabaseKind;
-  /** The names of the tables begin with it. */
   readonly prefix: string;
-  /** The tables of the service and of the application. */
   readonly tables?: typeof TABLES;
   readonly migrations?: readonly Migration[];
 };
 
-/** The name of the table that has the names of the applied migrations, and `CREATED` once the tables are created. */
+/** The name of the table with the names of the applied migrations. `CREATED` is among them once the tables are created. */
 const migrationsTable = (prefix: string): string => `${prefix}tandem_migrations`;
 const CREATED = 'tables';
 
@@ -35,18 +33,18 @@ export const sendTo =
     (await db.executeQuery<Record<string, unknown>>(CompiledQuery.raw(text, [...parameters]))).rows;
 
 /**
- * Creates the declared tables, or applies the migrations that were added since, in one transaction, unless the database is MySQL or MariaDB. Several
- * processes may do so at the same time.
+ * Creates the declared tables, or the missing ones, and applies the pending migrations, in one transaction (which MySQL and MariaDB commit after each
+ * statement). Several processes may do so at the same time.
  * @throws SchemaError
  */
 export const bringUpToDate = async (opened: SchemaContext): Promise<void> => {
   try {
     if (await isPending(opened)) {
-      await opened.kind.dialect.repeated(() => inTransaction(opened));
-      await applyApart(opened);
+      await opened.kind.dialect.withRetry(() => createOrMigrate(opened));
+      await applyOutsideTransaction(opened);
     }
   } catch (error) {
-    // Another process may have created the tables at the same time.
+    // If nothing is pending any more, another process has brought the schema up to date, and caused the error.
     if (error instanceof SchemaError || (await isPending(opened))) throw withAdvice(error);
   }
   await assertComplete(opened);
@@ -59,10 +57,10 @@ const withAdvice = (error: unknown): unknown =>
       )
     : error;
 
-/** Checks that all columns exist, without reading a row. */
+/** Checks that all declared columns exist, by a query that reads no row. @throws SchemaError */
 const assertComplete = async ({ db, prefix, tables = TABLES }: SchemaContext): Promise<void> => {
   const table = sqlTables(prefix, tables);
-  // The tables of an application are checked with its routes.
+  // Without the tables of the application.
   const own = (Object.keys(tables) as TableName[])
     .map(table)
     .filter(({ name }) => !name.startsWith(`${prefix}${OWN_PREFIX}`));
@@ -74,7 +72,7 @@ const assertComplete = async ({ db, prefix, tables = TABLES }: SchemaContext): P
     await sql`select ${sql.join(reads)}`.execute(db);
   } catch (error) {
     if (!isMissing(error)) throw withAdvice(error);
-    // The statement has no values.
+    // The message may be shown, since the statement has no values that it could quote.
     const why = error instanceof Error ? error.message : String(error);
     throw new SchemaError(
       `The tables of the database are those of no version that was released: ${why}. Restore a backup, or move the users to an empty database: docs/databases.md.`,
@@ -83,9 +81,9 @@ const assertComplete = async ({ db, prefix, tables = TABLES }: SchemaContext): P
 };
 
 export type SchemaState = {
-  /** The migrations that are not applied, with `CREATED` before the tables are created, and the names of missing tables. */
+  /** The names of migrations that are not applied, and of missing tables; `CREATED` if no tables were created yet. */
   readonly pending: readonly string[];
-  /** The migrations that a newer version has applied. */
+  /** The names of applied migrations that this version does not know: a newer version has applied them. */
   readonly unknown: readonly string[];
 };
 
@@ -109,22 +107,22 @@ const isPending = async (opened: SchemaContext): Promise<boolean> => (await sche
 
 type FoundTable = { readonly name: string; readonly isHere: boolean };
 
-export const tablesOf = async (send: Send, { tables }: DatabaseKind): Promise<readonly FoundTable[]> =>
+export const tablesOf = async (send: Send, { tablesQuery: tables }: DatabaseKind): Promise<readonly FoundTable[]> =>
   (await send(tables)).map((row) => ({ name: String(row.name), isHere: Boolean(row.is_here) }));
 
-const inTransaction = async (opened: SchemaContext): Promise<void> => {
+const createOrMigrate = async (opened: SchemaContext): Promise<void> => {
   const { db, kind, prefix, tables: declared, migrations = MIGRATIONS } = opened;
   const search = searchIndex(kind.dialect.search, prefix);
-  // Loaded here, since a start needs MikroORM only if the tables are not up to date.
+  // Loaded on use, since a start needs MikroORM only if the tables are not up to date.
   const { schemaStatements } = await import('./entities.ts');
   const schema = await schemaStatements(kind, prefix, declared);
   await kind.dialect.transact(db, async ({ db: transaction }) => {
     const send = sendTo(transaction);
-    const note = (...names: string[]) => noteIn(transaction, prefix, names);
+    const record = (...names: string[]) => recordApplied(transaction, prefix, names);
     const tables = await tablesOf(send, kind);
     const isBegun = tables.some(({ name }) => name === migrationsTable(prefix));
-    if (!isBegun) assertFree(tables, opened);
-    // On MySQL and MariaDB, another process may create the tables at the moment, or was interrupted.
+    if (!isBegun) assertNoForeignTable(tables, opened);
+    // On MySQL and MariaDB, the table of migrations may exist before the others: another process is creating them, or was interrupted.
     if (!isBegun || (await schemaState({ ...opened, db: transaction })).pending.includes(CREATED)) {
       await transaction.schema
         .createTable(migrationsTable(prefix))
@@ -132,20 +130,20 @@ const inTransaction = async (opened: SchemaContext): Promise<void> => {
         .addColumn('name', 'varchar(100)', (column) => column.primaryKey())
         .execute();
       for (const statement of [...schema, ...search]) await send(statement);
-      await note(CREATED, ...migrations.map(({ name }) => name));
+      await record(CREATED, ...migrations.map(({ name }) => name));
       return;
     }
-    // Only one process goes on at a time: the others wait for the lock.
+    // Only one process at a time applies migrations: the others wait for the lock of this row.
     const locked = kind.dialect.rowLock === null ? '' : ' for update';
     await send(`select name from ${migrationsTable(prefix)} where name = '${CREATED}'${locked}`);
     const { pending } = await schemaState({ ...opened, db: transaction });
     for (const migration of migrations) {
-      if (!pending.includes(migration.name) || isApart(opened, migration)) continue;
+      if (!pending.includes(migration.name) || runsOutsideTransaction(opened, migration)) continue;
       if (!pending.includes(`${prefix}${migration.table}`))
         await migration
           .up(transaction, { types: columnTypesOf(kind.types), prefix, search })
           .catch(ignoring(1060, 1061));
-      await note(migration.name).catch(ignoring(1062));
+      await record(migration.name).catch(ignoring(1062));
     }
     for (const statement of schema) {
       const [, table = ''] = OF_TABLE.exec(statement) ?? [];
@@ -154,30 +152,32 @@ const inTransaction = async (opened: SchemaContext): Promise<void> => {
   });
 };
 
-/** On MySQL and MariaDB, another process may do the same: ER_DUP_FIELDNAME and ER_DUP_KEYNAME of a change, ER_DUP_ENTRY of its name. */
+/** Ignores errors of MySQL and MariaDB for a change that another process has made: ER_DUP_FIELDNAME (1060), ER_DUP_KEYNAME (1061), ER_DUP_ENTRY (1062). */
 const ignoring =
   (...numbers: readonly unknown[]) =>
   (error: unknown): void => {
-    if (!numbers.includes(field(error, 'errno'))) throw error;
+    if (!numbers.includes(memberOf(error, 'errno'))) throw error;
   };
 
-/** Finds the name of the table in a statement of the schema. */
+/** Matches the name of the table in a statement of the schema. */
 const OF_TABLE = /(?:table|on)(?: if not exists)? [`"](\w+)/;
 
-/** Whether a column or a table is missing: by SQLSTATE, by the numbers of MySQL, by the text of SQLite. */
+/** Whether an error says that a column or a table is missing: by PostgreSQL's SQLSTATE, the number of MySQL and MariaDB, or SQLite's text. */
 const isMissing = (error: unknown): boolean =>
-  ['42703', '42P01', 1054, 1146].some((code) => [field(error, 'code'), field(error, 'errno')].includes(code)) ||
+  ['42703', '42P01', 1054, 1146].some((code) => [memberOf(error, 'code'), memberOf(error, 'errno')].includes(code)) ||
   (error instanceof Error && /^no such (?:column|table): /.test(error.message));
 
-const isApart = ({ kind }: SchemaContext, { apart }: Migration): boolean =>
+const runsOutsideTransaction = ({ kind }: SchemaContext, { upOutsideTransaction: apart }: Migration): boolean =>
   apart !== undefined && kind.dialect.system === 'postgresql';
 
-/** One process does so. The others pause instead of waiting for its lock, since "concurrently" waits for every statement that runs. */
-const applyApart = async (opened: SchemaContext): Promise<void> => {
+/** In one process at a time. The others do not wait for its lock, but ask again: `create index concurrently` would wait for their statement to end. */
+const applyOutsideTransaction = async (opened: SchemaContext): Promise<void> => {
   const { kind, prefix, migrations = MIGRATIONS } = opened;
   const dueIn = async (db: Sql) => {
     const { pending } = await schemaState({ ...opened, db });
-    return migrations.filter((migration) => pending.includes(migration.name) && isApart(opened, migration));
+    return migrations.filter(
+      (migration) => pending.includes(migration.name) && runsOutsideTransaction(opened, migration),
+    );
   };
   const applyLocked = () =>
     kind.dialect.transact(opened.db, async ({ db: transaction }) => {
@@ -185,12 +185,12 @@ const applyApart = async (opened: SchemaContext): Promise<void> => {
       const [row] = await send(`select pg_try_advisory_xact_lock(hashtext('${migrationsTable(prefix)}')) as is_locked`);
       if (row?.is_locked !== true) return pause(500);
       await send('set local idle_in_transaction_session_timeout = 0');
-      // The pool may have no other connection.
+      // A pool of its own, since `opened.db` may have only the one connection that this transaction uses.
       const { db } = await kind.connect();
       try {
-        for (const { name, apart } of await dueIn(db)) {
+        for (const { name, upOutsideTransaction: apart } of await dueIn(db)) {
           await apart?.(sendTo(db), prefix);
-          await noteIn(db, prefix, [name]);
+          await recordApplied(db, prefix, [name]);
         }
       } finally {
         await db.destroy();
@@ -199,14 +199,14 @@ const applyApart = async (opened: SchemaContext): Promise<void> => {
   while ((await dueIn(opened.db)).length > 0) await applyLocked();
 };
 
-const noteIn = (db: Sql, prefix: string, names: readonly string[]) =>
+const recordApplied = (db: Sql, prefix: string, names: readonly string[]) =>
   db
     .insertInto(migrationsTable(prefix))
     .values(names.map((name) => ({ name })))
     .execute();
 
-/** @throws SchemaError if the database has a table of this name already */
-const assertFree = (found: readonly FoundTable[], { prefix, tables = TABLES }: SchemaContext): void => {
+/** @throws SchemaError if the database already has a table with the name of one of ours */
+const assertNoForeignTable = (found: readonly FoundTable[], { prefix, tables = TABLES }: SchemaContext): void => {
   const own = new Set(Object.values(tables).map(({ name }) => `${prefix}${name}`));
   const taken = found.find(({ name, isHere }) => isHere && own.has(name));
   if (taken === undefined) return;

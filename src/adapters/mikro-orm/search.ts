@@ -3,10 +3,10 @@ import type { Query } from '../../application/storage/records.ts';
 import type { TableName } from '../../application/storage/tables.ts';
 import { namesOf, type Row, type SqlTable, type TableStatement } from './statements.ts';
 
-/** The index of trigrams that finds parts of texts, of PostgreSQL or SQLite. With `null`, all rows are read. */
+/** The index of trigrams that finds parts of texts: of PostgreSQL (`pg_trgm`), or of SQLite (`fts5`). Without one, `null`, a search reads all rows. */
 export type SearchIndex = 'pg_trgm' | 'fts5' | null;
 
-/** Makes the index while users change. That of an interrupted attempt is dropped first. @param send outside of a transaction */
+/** Makes the index of PostgreSQL without blocking writes. Drops the one of an interrupted attempt before. @param send sends outside of a transaction */
 export const makeSearchIndex = async (send: (text: string) => Promise<readonly unknown[]>, prefix: string) => {
   await send(`do $$ begin create extension if not exists pg_trgm; exception when ${NO_EXTENSION} then null; end $$`);
   const mayMake = await send(
@@ -15,21 +15,21 @@ export const makeSearchIndex = async (send: (text: string) => Promise<readonly u
   );
   if (mayMake.length === 0) return;
   await send(`drop index concurrently if exists "${prefix}users_search"`);
-  await send(`create index concurrently ${trigramsOf(prefix)}`);
+  await send(`create index concurrently ${trigramIndex(prefix)}`);
 };
 
 const NO_EXTENSION = 'insufficient_privilege or undefined_file or undefined_object or feature_not_supported';
-const trigramsOf = (prefix: string) =>
+const trigramIndex = (prefix: string) =>
   `"${prefix}users_search" on "${prefix}users" using gin (username_key gin_trgm_ops, email gin_trgm_ops)`;
 
-/** The statements that make the index. PostgreSQL makes none where the extension cannot be created. */
+/** The statements that make the index. Those of PostgreSQL do nothing if the extension cannot be created. */
 export const searchIndex = (index: SearchIndex, prefix: string): readonly string[] => {
   const [users, names, search] = ['users', 'users_names', 'users_search'].map((name) => `"${prefix}${name}"`);
   if (index === 'pg_trgm')
     return [
       `do $$ begin
         create extension if not exists pg_trgm;
-        create index ${trigramsOf(prefix)};
+        create index ${trigramIndex(prefix)};
       exception when ${NO_EXTENSION} then null; end $$`,
     ];
   if (index !== 'fts5') return [];
@@ -39,7 +39,7 @@ export const searchIndex = (index: SearchIndex, prefix: string): readonly string
   const trigger = (name: string, when: string, what: string) =>
     `create trigger "${prefix}users_search_${name}" after ${when} on ${users} begin ${what} end`;
   return [
-    // The index refers to rowids. Those of this table never change, while `vacuum` may change those of users.
+    // The index refers to rowids. `vacuum` may change the rowids of users, and never those of this table, whose `place` is its rowid.
     `create table ${names} (place integer primary key, id text not null unique, username_key text not null, email text not null) strict`,
     `create virtual table ${search} using fts5(id unindexed, username_key, email, content=${names}, content_rowid=place, tokenize='trigram', detail=none)`,
     `insert into ${names} (${columns}) select ${columns} from ${users} order by id`,
@@ -50,23 +50,22 @@ export const searchIndex = (index: SearchIndex, prefix: string): readonly string
   ];
 };
 
-/** So many rows are searched before the index is used: a frequent text is found among them, for which the index would find too many. */
+/** The first search reads this many rows without the index. There it finds a frequent text quickly, of which the index would return too many rows. */
 const FIRST_ROWS = 5_000;
-/** The length of a trigram. */
-const GRAM = 3;
-const MOST_GRAMS = 20;
+const TRIGRAM_LENGTH = 3;
+const MAX_TRIGRAMS = 20;
 
-/** The trigrams of a text, as a query of FTS5 for rows that have all of them. */
-const gramsOf = (text: string): string => {
+/** A query of FTS5 for rows with all trigrams of a text, or with the first `MAX_TRIGRAMS`. */
+const trigramQuery = (text: string): string => {
   const letters = [...text];
-  const grams = letters.slice(GRAM - 1).map((_, at) => letters.slice(at, at + GRAM).join(''));
+  const grams = letters.slice(TRIGRAM_LENGTH - 1).map((_, at) => letters.slice(at, at + TRIGRAM_LENGTH).join(''));
   return [...new Set(grams)]
-    .slice(0, MOST_GRAMS)
+    .slice(0, MAX_TRIGRAMS)
     .map((gram) => `"${gram.replaceAll('"', '""')}"`)
     .join(' AND ');
 };
 
-/** The statements for a query with a text. The second one is for when the first finds fewer rows than asked for. */
+/** The statements for a query with `contains`. The caller sends the second one only if the first finds fewer rows than `limit`. */
 export const searchRows = <Name extends TableName>(
   table: SqlTable,
   { contains = '', range, order = [], descending = false, limit }: Query<Name>,
@@ -74,12 +73,12 @@ export const searchRows = <Name extends TableName>(
 ): readonly TableStatement[] => {
   const columns = sql.join(namesOf(table).map((name) => sql.ref(name)));
   const by = order.map((member) => sql`${sql.ref(table.column(member).name)} ${sql.raw(descending ? 'desc' : 'asc')}`);
-  const isIndexed = index !== null && [...contains].length >= GRAM;
+  const isIndexed = index !== null && [...contains].length >= TRIGRAM_LENGTH;
   const pattern = `%${contains.replaceAll(/[%_!]/g, '!$&')}%`;
   const statement = (way: 'first' | 'all' | SearchIndex): TableStatement => ({
     table,
     shape: JSON.stringify(['search', table.name, way, range?.slice(0, 2), order, descending]),
-    values: [pattern, gramsOf(contains), range?.[2], limit],
+    values: [pattern, trigramQuery(contains), range?.[2], limit],
     build: (db, [like, grams, bound, most]) => {
       const has = sql.join(
         table.search.map(({ name }) => sql`${sql.ref(name)} like ${like} escape '!'`),

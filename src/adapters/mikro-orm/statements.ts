@@ -11,14 +11,13 @@ import {
 } from '../../application/storage/tables.ts';
 import { type Attributes, leafSpan } from '../tracing/spans.ts';
 
-export type Kind = 'text' | 'integer' | 'boolean' | 'json';
+export type ValueKind = 'text' | 'integer' | 'boolean' | 'json';
 
 export type SqlColumn = {
   /** The member of a row that the column stores. */
   readonly member: string;
-  /** The member's name in snake case. */
   readonly name: string;
-  readonly kind: Kind;
+  readonly kind: ValueKind;
   readonly isNullable: boolean;
 };
 
@@ -28,21 +27,21 @@ export const columnsOf = ({ columns }: AnyTable): readonly SqlColumn[] =>
   Object.entries(columns).map(([member, type]) => ({
     member,
     name: nameInSql(member),
-    kind: type.replace('?', '') as Kind,
+    kind: type.replace('?', '') as ValueKind,
     isNullable: type.endsWith('?'),
   }));
 
-/** Converts a boolean to the value that the driver sends for it. */
-export type Booleans = (value: boolean) => unknown;
+/** Converts a boolean to the value that is passed to the driver for it. */
+export type BooleanToSql = (value: boolean) => unknown;
 
-/** Converts a value of a row to the value that the driver sends. */
-export const toSql = ({ kind }: SqlColumn, value: unknown, booleans: Booleans): unknown => {
+/** Converts a value of a row to the value that is passed to the driver. */
+export const toSql = ({ kind }: SqlColumn, value: unknown, booleans: BooleanToSql): unknown => {
   if (value === null) return null;
   if (kind === 'json') return JSON.stringify(value);
   return typeof value === 'boolean' ? booleans(value) : value;
 };
 
-/** Converts what a driver returns: some return 64-bit integers as text, booleans as numbers, or texts as bytes in UTF-8. */
+/** Converts a driver's value to the value of a row: some drivers return 64-bit integers as text, booleans as numbers, or texts as bytes of UTF-8. */
 export const fromSql = ({ kind }: Pick<SqlColumn, 'kind'>, value: unknown): unknown => {
   if (value === null) return null;
   if (kind === 'json') return JSON.parse(String(value));
@@ -55,15 +54,15 @@ type Rows = Record<string, Record<string, unknown>>;
 /** Kysely without the types of the tables: names and types come from `TABLES` instead. */
 export type Sql = Kysely<Rows>;
 
-/** Executes a statement. @param reads whether the statement changes nothing. */
+/** Executes a statement. @param reads whether the statement only reads */
 export type Execute = (query: CompiledQuery<Row>, reads: boolean) => Promise<QueryResult<Row>>;
 
-/** A connection of the pool, or that of a transaction. */
+/** What executes statements: the pool, or the connection of a transaction. */
 export type Connection = { readonly db: Sql; readonly execute: Execute };
 
-export const anyConnection = (db: Sql): Connection => ({ db, execute: (query) => db.executeQuery(query) });
+export const connectionOver = (db: Sql): Connection => ({ db, execute: (query) => db.executeQuery(query) });
 
-/** Sends a text as it is. @returns the rows */
+/** Sends a statement that is written in SQL. @returns the rows */
 export type Send = (text: string, parameters?: readonly unknown[]) => Promise<Row[]>;
 
 export type SqlTable = {
@@ -72,7 +71,7 @@ export type SqlTable = {
   readonly columns: readonly SqlColumn[];
   readonly search: readonly SqlColumn[];
   readonly column: (member: string) => SqlColumn;
-  /** Maps the names that errors of databases use for unique indexes to the names in `TABLES`. SQLite names the columns. */
+  /** Maps the names of unique indexes in errors of databases to the names in `TABLES`. SQLite's errors have the names of the columns instead. */
   readonly uniques: ReadonlyMap<string, string>;
 };
 
@@ -87,13 +86,13 @@ const toSqlTable = (table: AnyTable, prefix: string): SqlTable => {
     uniques.set(`${prefix}${index}`, index);
     uniques.set(members.map((member) => `${name}.${column(member).name}`).join(', '), index);
   }
-  // MariaDB and MySQL have this name for every key.
+  // MariaDB and MySQL call the primary key of every table so.
   uniques.set('PRIMARY', keyName(table));
   const [key, search] = [table.key.map(column), (table.search ?? []).map(column)];
   return { name, key, columns, search, column, uniques };
 };
 
-/** @param prefix the names of the tables, and of their indexes, begin with it. */
+/** The declared tables in SQL. @param prefix of the names of tables and indexes */
 export const sqlTables = (prefix: string, tables = TABLES): ((name: TableName) => SqlTable) => {
   const each = new Map(Object.entries(tables).map(([name, table]) => [name, toSqlTable(table, prefix)]));
   return (name) => each.get(name) as SqlTable;
@@ -101,7 +100,6 @@ export const sqlTables = (prefix: string, tables = TABLES): ((name: TableName) =
 
 export const namesOf = ({ columns }: SqlTable): string[] => [...columns.map(({ name }) => name), VERSION];
 
-/** A row of `TABLES`, from a row of the database. */
 export const toRow = ({ columns }: SqlTable, row: Row): Row => {
   const read: Record<string, unknown> = {};
   for (const column of columns) read[column.member] = fromSql(column, row[column.name]);
@@ -109,22 +107,21 @@ export const toRow = ({ columns }: SqlTable, row: Row): Row => {
 };
 
 export type Statement = {
-  /** The same for statements that differ in their values alone. */
+  /** A key of the built statement: statements with the same shape differ only in their values. */
   readonly shape: string;
   readonly values: readonly unknown[];
   readonly build: (db: Sql, values: readonly unknown[]) => Compilable<Row>;
 };
 export type TableStatement = Statement & { readonly table: SqlTable };
 
-/** How a read locks its rows. `write` changes their version, since the other nodes of a cluster see no locks, but conflicts. */
+/** How a read locks its rows. `write` changes their version, since other nodes of a cluster do not see locks, but detect conflicting changes. */
 export type RowLock = 'no key update' | 'update' | 'write' | null;
 
-/** How the statements for one database differ from those for others. */
 export type StatementDialect = {
-  readonly booleans: Booleans;
+  readonly booleanToSql: BooleanToSql;
   /**
-   * Whether a page compares columns by `>=` and `<=` instead of `=`, and sorts by them first. By `=`, MariaDB reads all rows before the place where a
-   * page begins.
+   * Whether a query for a page compares its `equal` columns by `>=` and `<=` instead of `=`, and sorts by them first. With `=`, MariaDB would read all
+   * rows before the beginning of the page.
    */
   readonly equalsAreRanges: boolean;
 };
@@ -132,7 +129,7 @@ export type StatementDialect = {
 export const selectRows = <Name extends TableName>(
   table: SqlTable,
   { equal = {}, range, order = [], descending = false, skip, limit }: Query<Name>,
-  { booleans, equalsAreRanges }: StatementDialect,
+  { booleanToSql: booleans, equalsAreRanges }: StatementDialect,
   lock: RowLock,
 ): TableStatement => {
   const equals = Object.entries(equal).map(([member, value]) => [table.column(member), value] as const);
@@ -161,7 +158,8 @@ export const selectRows = <Name extends TableName>(
         if (limit !== undefined) query = query.limit(most);
         return skip === undefined ? query : query.offset(first);
       };
-      if (skip !== undefined) return rowsOf(db, table, chosen(table.key.map(({ name }) => name)), sorted, direction);
+      if (skip !== undefined)
+        return selectByKeys(db, table, chosen(table.key.map(({ name }) => name)), sorted, direction);
       const query = chosen(namesOf(table));
       if (lock === 'update' || lock === 'write') return query.forUpdate();
       return lock === 'no key update' ? query.forNoKeyUpdate() : query;
@@ -169,8 +167,8 @@ export const selectRows = <Name extends TableName>(
   };
 };
 
-/** The rows of keys, which an index has: so what is left out is not read. */
-const rowsOf = (
+/** Selects rows by a query for their keys. An index has the keys, so the database does not read the rows that `skip` leaves out. */
+const selectByKeys = (
   db: Sql,
   table: SqlTable,
   keys: SelectQueryBuilder<Rows, string, Rows[string]>,
@@ -188,7 +186,7 @@ const rowsOf = (
   return query;
 };
 
-export const insertRow = (table: SqlTable, row: Row, booleans: Booleans): TableStatement => ({
+export const insertRow = (table: SqlTable, row: Row, booleans: BooleanToSql): TableStatement => ({
   table,
   shape: `insert ${table.name}`,
   values: [...table.columns.map((column) => toSql(column, row[column.member], booleans)), row[VERSION]],
@@ -196,25 +194,25 @@ export const insertRow = (table: SqlTable, row: Row, booleans: Booleans): TableS
     db.insertInto(table.name).values(Object.fromEntries(namesOf(table).map((name, at) => [name, given[at]]))),
 });
 
-/** Writes the columns that differ. */
-export const updateRow = (table: SqlTable, before: Row, after: Row, booleans: Booleans): TableStatement => {
+/** Writes only the columns whose values differ, if the row still has the version of `before`. */
+export const updateRow = (table: SqlTable, before: Row, after: Row, booleans: BooleanToSql): TableStatement => {
   const sent = (row: Row, column: SqlColumn) => toSql(column, row[column.member], booleans);
   const changed = table.columns.filter((column) => sent(before, column) !== sent(after, column));
   const names = [...changed.map(({ name }) => name), VERSION];
   return {
     table,
     shape: JSON.stringify(['update', table.name, names]),
-    values: [...changed.map((column) => sent(after, column)), after[VERSION], ...identityOf(table, before)],
+    values: [...changed.map((column) => sent(after, column)), after[VERSION], ...keyAndVersion(table, before)],
     build: (db: Sql, given: readonly unknown[]) =>
       db
         .updateTable(table.name)
         .set(Object.fromEntries(names.map((name, at) => [name, given[at]])))
-        .where(isRow(table, given.slice(names.length))),
+        .where(isUnchangedRow(table, given.slice(names.length))),
   };
 };
 
-/** Changes the version of a row alone. */
-export const touchRow = (table: SqlTable, key: Row, booleans: Booleans): TableStatement => {
+/** Adds 1 to the version of a row, and changes no other column. */
+export const touchRow = (table: SqlTable, key: Row, booleans: BooleanToSql): TableStatement => {
   const columns = Object.keys(key).map(table.column);
   return {
     table,
@@ -228,65 +226,67 @@ export const touchRow = (table: SqlTable, key: Row, booleans: Booleans): TableSt
   };
 };
 
-/** @param isReturning whether the keys of the deleted rows are returned. */
+/** Deletes the rows that still have the same version. @param isReturning whether the statement returns the keys of the deleted rows */
 export const deleteRows = (table: SqlTable, rows: readonly object[], isReturning: boolean): TableStatement => {
   const length = table.key.length + 1;
   return {
     table,
     shape: `delete ${rows.length} ${table.name}`,
-    values: rows.flatMap((row) => identityOf(table, row)),
+    values: rows.flatMap((row) => keyAndVersion(table, row)),
     build: (db: Sql, given: readonly unknown[]): Compilable<Row> => {
       const query = db
         .deleteFrom(table.name)
-        .where((eb) => eb.or(rows.map((_, at) => isRow(table, given.slice(at * length, (at + 1) * length))(eb))));
+        .where((eb) =>
+          eb.or(rows.map((_, at) => isUnchangedRow(table, given.slice(at * length, (at + 1) * length))(eb))),
+        );
       return isReturning ? query.returning(table.key.map(({ name }) => name)) : query;
     },
   };
 };
 
-const identityOf = ({ key }: SqlTable, row: object): unknown[] =>
+const keyAndVersion = ({ key }: SqlTable, row: object): unknown[] =>
   [...key.map(({ member }) => member), VERSION].map((member) => Reflect.get(row, member));
 
-const isRow =
+const isUnchangedRow =
   ({ key }: SqlTable, identity: readonly unknown[]) =>
   (eb: ExpressionBuilder<Rows, string>) =>
     eb.and([...key.map(({ name }, at) => eb(name, '=', identity[at])), eb(VERSION, '=', identity[key.length])]);
 
-const names = new Map<string, string>();
+const statementNames = new Map<string, string>();
 
 /** The name under which a statement is prepared; `undefined` if `builtStatements` has not built it. */
-export const statementName = (text: string): string | undefined => names.get(text);
+export const statementName = (text: string): string | undefined => statementNames.get(text);
 
-/** While a statement is built, it stands for the value with this index. */
+/** Stands for the value with this index while a statement is built. */
 class Placeholder extends Number {}
 
-type Built = {
+type BuiltStatement = {
   readonly query: CompiledQuery<Row>;
   readonly reads: boolean;
   readonly name: string;
   readonly attributes: Attributes;
 };
 
-/** The operation and the table of a statement, for its span. One with several parts counts as the `insert` in it. */
+/** Matches the operation and the table of a statement, for its span: in a statement that begins with `with`, those of its first `insert`. */
 const SUMMARY = /^(?:with\b.*?\b(?=insert ))?(\w+).*?(?<=\b(?:from|into|update) )["`](\w+)/s;
 
 /**
- * Sends the statements of one database. Each shape is built once, since that costs about as much as to send it. The code determines all shapes, and no
- * request adds one, so their number is bounded.
+ * Sends the statements of one database. Each shape is built once, since building costs about as much time as sending. The code determines all shapes,
+ * and no request adds one, so their number is bounded.
  */
 export const builtStatements = (system: string) => {
-  const built = new Map<string, Built>();
-  const compiled = (db: Sql, { shape, values, build }: Statement): Built => {
+  const built = new Map<string, BuiltStatement>();
+  const compiled = (db: Sql, { shape, values, build }: Statement): BuiltStatement => {
     const before = built.get(shape);
     if (before !== undefined) return before;
     const placeholders = values.map((_, at) => new Placeholder(at));
     const query = build(db, placeholders).compile();
-    names.set(query.sql, `tandem_${hash('sha256', query.sql).slice(0, 16)}`);
+    statementNames.set(query.sql, `tandem_${hash('sha256', query.sql).slice(0, 16)}`);
     const [, operation = '', table = ''] = SUMMARY.exec(query.sql) ?? [];
     const attributes = { 'db.system.name': system, 'db.operation.name': operation, 'db.collection.name': table };
-    const kept = { query, reads: operation === 'select', name: `${operation} ${table}`, attributes };
-    built.set(shape, kept);
-    return kept;
+    const statement = { query, reads: operation === 'select', name: `${operation} ${table}`, attributes };
+    built.set(shape, statement);
+    return statement;
   };
   return ({ db, execute }: Connection, statement: Statement): Promise<QueryResult<Row>> => {
     const { query, reads, name, attributes } = compiled(db, statement);

@@ -1,7 +1,7 @@
 import * as client from 'openid-client';
 import * as v from 'valibot';
 import { LoggableError } from '../log/redact-error.ts';
-import { addressFrom, CLIENT_METADATA, CLIENT_OPTIONS, Unreachable } from './requests.ts';
+import { addressFrom, CLIENT_METADATA, CLIENT_OPTIONS, ProviderUnreachable } from './requests.ts';
 import type { Protocol, ProviderSettings } from './settings.ts';
 
 const URLS = {
@@ -10,11 +10,11 @@ const URLS = {
 };
 const API = 'https://api.github.com';
 
-/** The number identifies a user. The login can be changed, and taken by somebody else. */
+/** Of GitHub's user, only `id` identifies the account: the user can change the login, and somebody else can take it then. */
 const User = v.object({ id: v.pipe(v.number(), v.safeInteger(), v.minValue(1)) });
 const Emails = v.array(v.object({ email: v.string(), primary: v.boolean(), verified: v.boolean() }));
 
-/** GitHub answers errors of OAuth with the status 200. openid-client expects 400. */
+/** GitHub answers errors of OAuth with the status 200, and openid-client expects 400: so the status is replaced. */
 const fetchFromGitHub: client.CustomFetch = async (url, options) => {
   const response = await CLIENT_OPTIONS[client.customFetch](url, options);
   if (url !== URLS.token_endpoint) return response;
@@ -26,14 +26,14 @@ const fetchFromGitHub: client.CustomFetch = async (url, options) => {
   return Object(body).error === undefined ? response : new Response(response.body, { status: 400, headers });
 };
 
-/** GitHub also answers with 403 when a limit of the application or of the user is reached ("Rate limits for the REST API"). */
-const failed = ({ status, headers }: Response): Error => {
+/** The error of a failed request. A status 403 may mean that a limit of the application or the user is reached ("Rate limits for the REST API"). */
+const requestError = ({ status, headers }: Response): Error => {
   const isLimited = status === 403 && (headers.get('x-ratelimit-remaining') === '0' || headers.has('retry-after'));
   const text = `GitHub has answered with the status ${status}`;
-  return isLimited ? new Unreachable(`${text}, by its limit of requests`) : new LoggableError(text);
+  return isLimited ? new ProviderUnreachable(`${text}, by its limit of requests`) : new LoggableError(text);
 };
 
-/** GitHub has OAuth 2.0 without OpenID Connect, so no signature. The user is the one that its API names for the access token, over TLS. */
+/** GitHub has OAuth 2.0 without OpenID Connect, so there is no signed ID token. Its API says over TLS whose access token it is. */
 export const gitHub = ({ issuer, clientId, clientSecret }: ProviderSettings): Protocol => {
   const configuration = new client.Configuration({ issuer, ...URLS }, clientId, {
     ...CLIENT_METADATA,
@@ -45,7 +45,7 @@ export const gitHub = ({ issuer, clientId, clientSecret }: ProviderSettings): Pr
     const headers = new Headers({ accept: 'application/vnd.github+json' });
     const url = new URL(API + path);
     const response = await client.fetchProtectedResource(configuration, accessToken, url, 'GET', null, headers);
-    if (!response.ok) throw failed(response);
+    if (!response.ok) throw requestError(response);
     return response.json();
   };
   return {

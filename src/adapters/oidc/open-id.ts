@@ -3,10 +3,10 @@ import * as client from 'openid-client';
 import { type ClientAuth, ClientSecretBasic, ClientSecretPost, type ServerMetadata } from 'openid-client';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { monotonicTime } from '../clock/system.ts';
-import { addressFrom, CLIENT_METADATA, CLIENT_OPTIONS, unavailable } from './requests.ts';
+import { addressFrom, CLIENT_METADATA, CLIENT_OPTIONS, providerUnavailable } from './requests.ts';
 import type { AppleKey, Protocol, ProviderSettings } from './settings.ts';
 
-/** OpenID Connect Discovery §3: the default is `client_secret_basic`. */
+/** `client_secret_post` if the provider supports it; otherwise the default of OpenID Connect Discovery §3. */
 const secretMethod = ({ token_endpoint_auth_methods_supported: named }: ServerMetadata) =>
   named?.includes('client_secret_post') ? 'client_secret_post' : 'client_secret_basic';
 
@@ -15,10 +15,10 @@ const secretClient = (secret: string): ClientAuth => {
   return (server, ...request) => methods[secretMethod(server)](server, ...request);
 };
 
-/** Apple accepts up to six months. Each secret is used once. */
-const LIFETIME = '5m';
+/** Apple accepts up to six months. Five minutes are enough, since each secret is used once. */
+const APPLE_SECRET_LIFETIME = '5m';
 
-/** The client secret for Apple is a JWT, signed with a key of the developer (Sign in with Apple, "Creating a client secret"). */
+/** Apple's client secret is a JWT that the developer's key signs (Sign in with Apple, "Creating a client secret"). */
 const appleClient =
   ({ teamId, keyId, privateKey }: AppleKey): ClientAuth =>
   async (_server, { client_id: clientId }, body) => {
@@ -28,28 +28,28 @@ const appleClient =
       .setSubject(clientId)
       .setAudience('https://appleid.apple.com')
       .setIssuedAt()
-      .setExpirationTime(LIFETIME);
+      .setExpirationTime(APPLE_SECRET_LIFETIME);
     body.set('client_id', clientId);
     body.set('client_secret', await secret.sign(privateKey));
   };
 
 /** Milliseconds after which the configuration of a provider is read again. openid-client renews the key set itself. */
 const DISCOVERY_LIFETIME = 86_400_000;
-/** The same after a failed sign-in: endpoints and algorithms may have changed. */
-const KEPT_AFTER_FAILURE = 60_000;
+/** Milliseconds after which it is read again if a sign-in has failed, since endpoints and algorithms may have changed. */
+const DISCOVERY_LIFETIME_AFTER_FAILURE = 60_000;
 
-/** Reads the configuration of a provider with the first sign-in, and again after a failure. So the service starts without its providers. */
-const discovering = (settings: ProviderSettings): Pick<Protocol, 'configuration' | 'onFailedSignIn'> => {
+/** Reads the configuration of a provider with the first sign-in, so the service also starts while a provider is unavailable. */
+const discovery = (settings: ProviderSettings): Pick<Protocol, 'configuration' | 'onFailedSignIn'> => {
   const { issuer, clientId, clientSecret } = settings;
-  // Issuers with `http:` are on this machine (config/providers.ts).
+  // Issuers with `http:` are on this machine: `config/providers.ts` refuses others.
   const insecure = issuer.startsWith('http:') ? [client.allowInsecureRequests] : [];
-  // Without these checks, the signature of an ID token from the token endpoint is not verified.
+  // Without these checks, openid-client does not verify the signature of an ID token from the token endpoint.
   const execute = [client.enableNonRepudiationChecks, ...insecure];
   const authentication = typeof clientSecret === 'string' ? secretClient(clientSecret) : appleClient(clientSecret);
   const discover = async () => {
     const options = { ...CLIENT_OPTIONS, execute };
     const configuration = await client.discovery(new URL(issuer), clientId, CLIENT_METADATA, authentication, options);
-    // Throws if there is no authorization endpoint.
+    // This throws if the configuration has no authorization endpoint.
     client.buildAuthorizationUrl(configuration, {});
     return configuration;
   };
@@ -60,24 +60,24 @@ const discovering = (settings: ProviderSettings): Pick<Protocol, 'configuration'
       if (last !== undefined && !isOlderThan(DISCOVERY_LIFETIME)) return last.configuration;
       const configuration = discover().catch((error: unknown) => {
         last = undefined;
-        throw unavailable('the document of the provider cannot be read', error);
+        throw providerUnavailable('the document of the provider cannot be read', error);
       });
       last = { at: monotonicTime(), configuration };
       return configuration;
     },
     onFailedSignIn: (error) => {
       const isUnproven = error instanceof AppError && error.code === 'AUTH_IDENTITY_UNPROVEN';
-      if (isUnproven && isOlderThan(KEPT_AFTER_FAILURE)) last = undefined;
+      if (isUnproven && isOlderThan(DISCOVERY_LIFETIME_AFTER_FAILURE)) last = undefined;
     },
   };
 };
 
-/** Some providers send a text. */
+/** Some providers send the text `true` instead of the boolean. */
 const isTrue = (claim: unknown): boolean => claim === true || claim === 'true';
 
 /** OpenID Connect, with the authorization code flow. */
 export const openId = (settings: ProviderSettings): Protocol => ({
-  ...discovering(settings),
+  ...discovery(settings),
   hasIdToken: true,
   clientMethod: (configuration) =>
     typeof settings.clientSecret === 'string' ? secretMethod(configuration.serverMetadata()) : 'client_secret_post',
@@ -90,11 +90,11 @@ export const openId = (settings: ProviderSettings): Protocol => ({
         claims.email === undefined && userInfo !== undefined
           ? await client.fetchUserInfo(configuration, tokens.access_token, claims.sub)
           : claims;
-      // With another issuer, the user is of a tenant, whose administrators can claim any address.
+      // If the ID token has another issuer, it is one of the provider's tenants, whose administrators can claim any address.
       const isEmailVerified = isTrue(isVerified) && claims.iss === issuer;
       return { email: typeof email === 'string' ? email : null, isEmailVerified };
     });
-    // openid-client has checked `iss`. For Microsoft, it has the tenant of the user.
+    // openid-client has checked `iss`. Microsoft's `iss` contains the tenant of the user.
     const authenticated = typeof claims.auth_time === 'number' ? { authenticatedAt: claims.auth_time * 1000 } : {};
     return { issuer: claims.iss, subject: claims.sub, ...authenticated, ...address };
   },

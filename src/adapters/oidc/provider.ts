@@ -1,6 +1,6 @@
 import * as client from 'openid-client';
 import type { IdentityProvider } from '../../application/ports/identity-providers.ts';
-import { RECENTLY } from '../../domain/assurance.ts';
+import { RECENT_AUTHENTICATION } from '../../domain/assurance.ts';
 import { LoggableError } from '../log/redact-error.ts';
 import { gitHub } from './github.ts';
 import { openId } from './open-id.ts';
@@ -12,7 +12,7 @@ const PROTOCOLS: Readonly<Record<ProviderSettings['protocol'], (of: ProviderSett
   github: gitHub,
 };
 
-/** @param baseUrl of the service, without a trailing slash. */
+/** @param baseUrl the URL of the service, without a trailing slash */
 const identityProvider = (settings: ProviderSettings, baseUrl: string): IdentityProvider => {
   const { name, title, scopes, formPost, protocol } = settings;
   const { configuration, hasIdToken, clientMethod, onFailedSignIn, identityOf } = PROTOCOLS[protocol](settings);
@@ -28,8 +28,8 @@ const identityProvider = (settings: ProviderSettings, baseUrl: string): Identity
           ...{ redirect_uri: redirectUri, scope: scopes.join(' '), state, code_challenge_method: 'S256' },
           code_challenge: await client.calculatePKCECodeChallenge(verifier),
           ...(hasIdToken && { nonce }),
-          // With it, providers tell `auth_time` (OpenID Connect Core §3.1.2.1), or ignore it.
-          ...(hasIdToken && isAgain && { max_age: `${RECENTLY.recent / 1000}` }),
+          // With `max_age`, the ID token has `auth_time` (OpenID Connect Core §3.1.2.1), unless the provider ignores it.
+          ...(hasIdToken && isAgain && { max_age: `${RECENT_AUTHENTICATION.recent / 1000}` }),
           ...(formPost && { response_mode: 'form_post' }),
         });
         return url.href;
@@ -53,6 +53,5 @@ const identityProvider = (settings: ProviderSettings, baseUrl: string): Identity
   };
 };
 
-/** The configured providers, by their names. */
 export const identityProviders = (settings: readonly ProviderSettings[], baseUrl: string) =>
   new Map(settings.map((each) => [each.name, identityProvider(each, baseUrl)]));

@@ -2,21 +2,20 @@ import type { KeyObject } from 'node:crypto';
 import type { Configuration, TokenEndpointResponse, TokenEndpointResponseHelpers } from 'openid-client';
 import type { ProviderAnswer } from '../../application/ports/identity-providers.ts';
 
-/** The key that signs client secrets for Apple. */
 export type AppleKey = {
   readonly teamId: string;
   readonly keyId: string;
-  /** On P-256. */
+  /** A key on P-256. */
   readonly privateKey: KeyObject;
 };
 
 export type ProviderSettings = {
-  /** Small letters, digits and hyphens. */
+  /** The provider's name in URLs: small letters, digits and hyphens. */
   readonly name: string;
   /** The name that people see. */
   readonly title: string;
   readonly protocol: 'openid' | 'github';
-  /** The issuer whose configuration is read. For GitHub, the issuer of its identities in this service. */
+  /** The issuer whose configuration is read. GitHub has none: there it is the `issuer` of its identities in this service. */
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string | AppleKey;
@@ -25,13 +24,13 @@ export type ProviderSettings = {
   readonly formPost: boolean;
 };
 
-/** What differs between OpenID Connect and OAuth without it. */
+/** How sign-ins with OpenID Connect differ from those with OAuth alone. */
 export type Protocol = {
   readonly configuration: () => Promise<Configuration>;
   /** Called when a sign-in has failed, perhaps because the configuration is out of date. */
   readonly onFailedSignIn: (error: unknown) => void;
   readonly hasIdToken: boolean;
-  /** How the client secret is sent, for the log. */
+  /** How the client secret is sent, such as `client_secret_post`, for the log. */
   readonly clientMethod: (configuration: Configuration) => string;
   readonly identityOf: (
     configuration: Configuration,

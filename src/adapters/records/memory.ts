@@ -14,21 +14,21 @@ import {
   unstorable,
 } from './storage.ts';
 
-/** A row of any table. It is replaced, and never changed in place. */
+/** A row of any table. Rows are replaced, and never changed in place. */
 export type Row = Readonly<Record<string, unknown>> & { readonly version: number };
 
 export type Rows = {
   readonly tables: typeof TABLES;
   get(table: TableName, key: string): Row | undefined;
   all(table: TableName): Row[];
-  /** @param row `undefined` removes the row, and if it is a user, the rows that belong to it. */
+  /** Stores a row. @param row `undefined` removes the row, and with a user also the rows of that user */
   set(table: TableName, key: string, row: Row | undefined): void;
 };
 
-/** The rows as a transaction sees them. Its changes are not visible to others before the commit. */
+/** The rows as a transaction sees them. Other transactions do not see its changes before the commit. */
 type Changes = Rows & {
-  made(): { readonly table: TableName; readonly key: string; readonly after: Row | undefined }[];
-  /** Stores the changes, unless a row that was read has changed since, or one cannot be stored any more. @returns whether it did. */
+  list(): { readonly table: TableName; readonly key: string; readonly after: Row | undefined }[];
+  /** Stores the changes, unless a row that the transaction has read was changed, or a row violates an index by now. @returns whether they were stored */
   commit(): boolean;
 };
 
@@ -69,7 +69,7 @@ export const memoryRows = (tables = TABLES): StoredRows => {
 
 const changesOf = (stored: Rows): Changes => {
   const { tables } = stored;
-  /** The rows as they were when they were read. */
+  /** Each row that the transaction has read, as it was then. */
   const seen = byTable<Row | undefined>(tables);
   const changed = byTable<Row | undefined>(tables);
   const changes: Rows = {
@@ -92,7 +92,7 @@ const changesOf = (stored: Rows): Changes => {
     namesOf(tables).flatMap((table) => [...rows(table)].map(([key, after]) => ({ table, key, after })));
   return {
     ...changes,
-    made: () => entriesOf(changed),
+    list: () => entriesOf(changed),
     commit() {
       const made = entriesOf(changed);
       if (entriesOf(seen).some(({ table, key, after }) => stored.get(table, key) !== after)) return false;
@@ -103,16 +103,16 @@ const changesOf = (stored: Rows): Changes => {
   };
 };
 
-/** A storage in memory until the process ends, for tests. @param tables those of the application, as `serve` gets them */
+/** A storage in the memory of this process, for tests. @param tables the tables of the application, as `serve` gets them */
 export const memoryStorage = (tables?: OwnTables): Storage => storageOver(memoryRecords(tables));
 
-/** Records in memory until the process ends. Runs units one after the other. Refuses queries that no declared index serves, so that tests find them. */
+/** Records in the memory of this process. Units run one after the other. A query that no declared index serves is refused, so that tests find it. */
 export const memoryRecords = (tables?: OwnTables): Records => {
   const stored = memoryRows(withOwnTables(tables));
   return recordsOver(callsOver(stored), transactOver(stored));
 };
 
-/** Runs transactions over stored rows, one at a time. @param calls makes the calls of one from its changes */
+/** Runs transactions over stored rows, one at a time. @param calls makes the calls of a transaction over its changes */
 export const transactOver = (stored: StoredRows, calls = callsOver): Transact => {
   const oneAtATime = pLimit(1);
   return (work) =>
@@ -126,8 +126,8 @@ export const transactOver = (stored: StoredRows, calls = callsOver): Transact =>
 
 export const callsOver = (rows: Rows): Calls => {
   const keyIn = (table: TableName, row: Readonly<Record<string, unknown>>) => keyOf(table, row, rows.tables);
-  /** The row that is stored now, if it is the one that was read. */
-  const unchanged = (table: TableName, row: Row): Row | undefined => {
+  /** The stored row, if it still has the version of `row`, which the caller has read. */
+  const currentIfUnchanged = (table: TableName, row: Row): Row | undefined => {
     const now = rows.get(table, keyIn(table, row));
     return now?.version === row.version ? now : undefined;
   };
@@ -142,21 +142,21 @@ export const callsOver = (rows: Rows): Calls => {
       store(table, { ...row, version: firstVersion() });
     },
     async list(table, query) {
-      if (!isServed(rows.tables[table], query)) throw unserved(table, query);
+      if (!isIndexed(rows.tables[table], query)) throw unindexed(table, query);
       const { order = [], descending = false, skip = 0, limit = Number.POSITIVE_INFINITY } = query;
-      const found = rows.all(table).filter((row) => isFound(row, query));
-      if (order.length > 0) found.sort((a, b) => compared(a, b, order) * (descending ? -1 : 1));
-      // `get` notes in a transaction that the row was read.
+      const found = rows.all(table).filter((row) => matchesQuery(row, query));
+      if (order.length > 0) found.sort((a, b) => compareRows(a, b, order) * (descending ? -1 : 1));
+      // In a transaction, `get` records that the row was read.
       return found.slice(skip, skip + limit).map((row) => copyOf(table, rows.get(table, keyIn(table, row)) ?? row));
     },
     async replace(table, before, after) {
-      if (unchanged(table, before) === undefined) return false;
+      if (currentIfUnchanged(table, before) === undefined) return false;
       store(table, { ...after, version: before.version + 1 });
       return true;
     },
-    async remove(table, given) {
-      return given.filter((row) => {
-        if (unchanged(table, row) === undefined) return false;
+    async remove(table, found) {
+      return found.filter((row) => {
+        if (currentIfUnchanged(table, row) === undefined) return false;
         rows.set(table, keyIn(table, row), undefined);
         return true;
       });
@@ -168,11 +168,11 @@ export const callsOver = (rows: Rows): Calls => {
   };
 };
 
-/** A copy of a row of this table, which the caller may change. */
+/** A copy of a row, which the caller may change. @param _table gives the copy its type */
 const copyOf = <Name extends TableName>(_table: Name, row: Row): Stored<Name> =>
   structuredClone(row) as unknown as Stored<Name>;
 
-/** Why a row cannot be stored beside the others; `undefined` if it can. */
+/** Why a row cannot be stored beside the stored ones; `undefined` if it can be stored. */
 const refusal = (rows: Rows, table: TableName, row: Row): AppError | undefined => {
   const { unique = {}, ofUser } = rows.tables[table];
   if (!Object.values(row).every(isStorable)) return unstorable();
@@ -187,7 +187,7 @@ const refusal = (rows: Rows, table: TableName, row: Row): AppError | undefined =
   return taken && violation(taken[0]);
 };
 
-const isFound = <Name extends TableName>(row: Row, { equal = {}, range }: Query<Name>): boolean =>
+const matchesQuery = <Name extends TableName>(row: Row, { equal = {}, range }: Query<Name>): boolean =>
   Object.entries(equal).every(([column, value]) => row[column] === value) &&
   (range === undefined || isInRange(row[range[0]], range[1], range[2]));
 
@@ -197,14 +197,17 @@ const isInRange = (value: unknown, is: '<' | '<=' | '>' | '>=', bound: string | 
   return is.startsWith('<') === value < bound;
 };
 
-const compared = (a: Row, b: Row, order: readonly string[]): number => {
+const compareRows = (a: Row, b: Row, order: readonly string[]): number => {
   const column = order.find((each) => a[each] !== b[each]);
   if (column === undefined) return 0;
   return (a[column] as string) < (b[column] as string) ? -1 : 1;
 };
 
-/** Whether the first columns of a declared index find the rows in their order, so that no store reads or sorts a whole table. */
-const isServed = <Name extends TableName>(table: AnyTable, { equal = {}, range, order = [] }: Query<Name>): boolean => {
+/** Whether a declared index begins with the columns of the query, in the order that it asks for, so that no database reads or sorts a whole table. */
+const isIndexed = <Name extends TableName>(
+  table: AnyTable,
+  { equal = {}, range, order = [] }: Query<Name>,
+): boolean => {
   const indexes = [...uniquesOf(table).map(([, columns]) => columns), ...Object.values(table.indexes ?? {})];
   return indexes.some((columns) => {
     const found = columns.findIndex((column) => !(column in equal));
@@ -215,7 +218,7 @@ const isServed = <Name extends TableName>(table: AnyTable, { equal = {}, range, 
   });
 };
 
-const unserved = <Name extends TableName>(table: Name, { equal = {}, range, order = [] }: Query<Name>): AppError => {
+const unindexed = <Name extends TableName>(table: Name, { equal = {}, range, order = [] }: Query<Name>): AppError => {
   const columns = [...Object.keys(equal), ...(range ? [range[0]] : []), ...order].join(', ');
   return new AppError('SYS_UNEXPECTED_ERROR', { reason: `no index of ${table} serves a query by ${columns}` });
 };

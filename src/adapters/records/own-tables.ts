@@ -12,21 +12,20 @@ type ValueOf<Type> = Type extends `${infer Kind extends keyof Values}?`
     ? Values[Type]
     : never;
 
-/** The rows of declared tables. */
 export type RowsOf<Own extends OwnTables> = {
   readonly [Name in keyof Own]: {
     readonly [Each in keyof Own[Name]['columns']]: ValueOf<Own[Name]['columns'][Each]>;
   };
 };
 
-/** The names of these tables in a database begin with it, and those of the service's tables never do. */
+/** The prefix of the application's tables in a database. No table of the service begins with it. */
 export const OWN_PREFIX = 'app_';
 const ownName = (name: string) => `${OWN_PREFIX}${name}`;
 
 /**
- * The tables of the service, with those of the application.
- * @param prefix the names of all tables in the database begin with it.
- * @throws Error that names a table which a database could not have, or could only delete the rows of a user from by reading all of it.
+ * The tables of the service, and those of the application.
+ * @param prefix of the names of all tables in the database
+ * @throws Error that names a table if a database could not have it, or could delete the rows of a user only by reading the whole table
  */
 export const withOwnTables = (own: OwnTables = {}, prefix = ''): typeof TABLES => {
   const added = Object.entries(own).map(([name, { unique, indexes, ...table }]) => {
@@ -40,7 +39,7 @@ export const withOwnTables = (own: OwnTables = {}, prefix = ''): typeof TABLES =
   return { ...TABLES, ...Object.fromEntries(added) };
 };
 
-/** PostgreSQL cuts longer names, so two of them could become the same. */
+/** Characters. PostgreSQL cuts longer names, so two of them could become the same. */
 const NAME_MAX_LENGTH = 63;
 const NAME = /^app_[a-z][a-z0-9_]{0,39}$/;
 const COLUMN = /^(?!version )[a-z][A-Za-z0-9]{0,39} (?:text|integer|boolean|json)\??$/;
@@ -73,9 +72,9 @@ const problemsOf = (table: AnyTable, prefix: string): readonly (readonly [isWron
   ];
 };
 
-/** The tables of the application alone, under the names that it gave them. */
+/** Records of the tables of the application only, under the names by which it has declared them. */
 export const ownRecords = (records: Records): OwnRecords => {
-  // Only the caller knows the types of the rows.
+  // The casts: only the caller knows the types of the rows.
   const at = (name: string) => ownName(name) as TableName;
   return {
     insert: (table, row) => records.insert(at(table), row as never),

@@ -8,7 +8,7 @@ import type { Tables } from '../../application/storage/tables.ts';
 import { withProof } from '../../domain/device.ts';
 import {
   byLastUse,
-  isCovered,
+  isEndedBy,
   isLive,
   partWithUser,
   type Rotation,
@@ -23,7 +23,7 @@ import { userRepositoryOver } from './users.ts';
 
 type Row = Tables['sessions'];
 
-/** Bounds one purge, even if many sessions were refreshed since their last check. */
+/** The most queries of one purge, even if many sessions were refreshed since their last check. */
 const PURGE_ROUNDS = 10;
 
 const toSession = ({ purgeCheckAt: _at, version: _version, ...session }: Row & Partial<Stored<'sessions'>>): Session =>
@@ -41,15 +41,15 @@ export const sessionRepositoryOver = (
   users: UserRepository = userRepositoryOver(records),
 ): SessionRepository => {
   /** The sessions that a query finds, without those that a mass ending has ended. */
-  const uncovered = async (find: () => Promise<Stored<'sessions'>[]>): Promise<Stored<'sessions'>[]> => {
-    // The endings are read first: a purge that removes one has removed the sessions that it covers, too.
+  const withoutMassEnded = async (find: () => Promise<Stored<'sessions'>[]>): Promise<Stored<'sessions'>[]> => {
+    // The endings are read before the sessions: a purge removes an ending after all sessions that it covers.
     const [endings, rows] = await inOrder(records, () => records.list('massEndings', { order: ['id'] }), find);
-    return rows.filter((row) => !endings.some((ending) => isCovered(row, ending)));
+    return rows.filter((row) => !endings.some((ending) => isEndedBy(row, ending)));
   };
   const find = async ({ id, userId }: SessionKey) =>
-    (await uncovered(() => records.list('sessions', { equal: { id, userId } })))[0] ?? null;
+    (await withoutMassEnded(() => records.list('sessions', { equal: { id, userId } })))[0] ?? null;
   const liveOf = async (userId: string, now: number): Promise<Stored<'sessions'>[]> => {
-    const rows = await uncovered(() => records.list('sessions', { equal: { userId } }));
+    const rows = await withoutMassEnded(() => records.list('sessions', { equal: { userId } }));
     return rows.filter((row) => isLive(row, now)).sort(byLastUse);
   };
   const change = async ({ id, userId }: SessionKey, rule: (session: Session) => Session | null): Promise<boolean> => {
@@ -63,7 +63,7 @@ export const sessionRepositoryOver = (
   return {
     async add(session) {
       const { userId } = session;
-      // All units lock the user before they change what belongs to it, so that no two of them wait for each other.
+      // Every unit locks the user before it changes rows of the user, so that no two units wait for each other.
       await users.lock(userId);
       const [, surplus] = await inOrder(
         records,
@@ -71,7 +71,7 @@ export const sessionRepositoryOver = (
         () => records.list('sessions', { equal: { userId }, skip: SESSIONS_PER_USER, limit: 1 }),
       );
       if (surplus.length === 0) return [];
-      // Of several concurrent calls, the last one sees all sessions.
+      // Of several concurrent calls, the last one sees all sessions, and removes the surplus.
       const live = await liveOf(userId, session.createdAt);
       return idsOf(await records.remove('sessions', live.slice(SESSIONS_PER_USER)));
     },
@@ -92,7 +92,7 @@ export const sessionRepositoryOver = (
         if (row === null || session === null) return null;
         return (await records.replace('sessions', row, rowAfter(row, session))) ? session : undefined;
       });
-      // Read after the rotation, so that its tokens have every change of the user that was made before it.
+      // The user is read after the rotation, so that the new access token has every change of the user that was made before it.
       const user = next && (await users.findById(rotation.userId));
       return next === null || user === null ? 'stale' : { user, ...partWithUser(next) };
     },
@@ -119,7 +119,7 @@ export const sessionRepositoryOver = (
       await users.lock(userId);
       return idsOf(await removeRows(records, 'sessions', { userId }, isMeant));
     },
-    /** A refresh does not postpone the check of a session. A session that was refreshed gets its next check here, and the others are removed. */
+    /** A refresh does not write `purgeCheckAt`. So of the sessions whose check is due, the refreshed ones get a later check, and the others are removed. */
     async purge(now, limit) {
       const purged: Row[] = [];
       for (let round = 0; round < PURGE_ROUNDS && purged.length < limit; round += 1) {
@@ -130,11 +130,11 @@ export const sessionRepositoryOver = (
         });
         const refreshed = due.filter(({ expiresAt, purgeCheckAt }) => expiresAt > purgeCheckAt);
         for (const row of refreshed) await records.replace('sessions', row, { ...row, purgeCheckAt: row.expiresAt });
-        // The new check of one may be earlier than those of the others.
+        // The due sessions are listed again, since the later checks have changed their order.
         if (refreshed.length > 0) continue;
-        const over = due.slice(0, limit - purged.length);
-        for (const id of usersInOrder(over)) await users.lock(id);
-        purged.push(...(await records.remove('sessions', over)));
+        const expired = due.slice(0, limit - purged.length);
+        for (const id of usersInOrder(expired)) await users.lock(id);
+        purged.push(...(await records.remove('sessions', expired)));
         if (due.length < limit) break;
       }
       return purged.map(({ id, userId }) => ({ id, userId }));
@@ -142,21 +142,21 @@ export const sessionRepositoryOver = (
   };
 };
 
-/** How long reverting a rotation is attempted: longer than a fail-over of the database takes. */
-const PATIENCE_MS = 60_000;
-/** How many rotations are remembered. One more replaces the oldest, which is not reverted then. */
-const CAPACITY = 5_000;
-/** How many are reverted at once, so that one locked row does not delay the others, and they leave connections to requests. */
-const AT_ONCE = 5;
+/** For how long a rotation is tried to be reverted: longer than a fail-over of the database takes. */
+const REVERT_PERIOD_MS = 60_000;
+/** How many rotations are remembered. One more replaces the oldest, which stays as it is. */
+const MAX_UNCONFIRMED = 5_000;
+/** How many rotations are reverted at once: more than one, since a row may be locked, but few, to leave connections to requests. */
+const CONCURRENT_REVERTS = 5;
 
 /**
- * Reverts a rotation whose outcome is unknown, so that the client can use its refresh token again: with attempts for a minute, and before this process
- * rotates or reads the session (ADR 0003).
+ * If the outcome of a rotation is unknown, it is reverted, so that the client can use its refresh token again (ADR 0003). That is tried for a minute, and
+ * whenever this process is about to rotate or find the session.
  * @param retryInterval milliseconds between two attempts
  */
 export const revertingSessions = (store: SessionRepository, { retryInterval = 250 } = {}): SessionRepository => {
   const unconfirmed = new Set<Rotation>();
-  const few = pLimit(AT_ONCE);
+  const limit = pLimit(CONCURRENT_REVERTS);
 
   const revert = async (rotation: Rotation): Promise<void> => {
     await store.revert(rotation);
@@ -164,20 +164,20 @@ export const revertingSessions = (store: SessionRepository, { retryInterval = 25
   };
   const keepReverting = async (rotation: Rotation): Promise<void> => {
     unconfirmed.add(rotation);
-    for (const oldest of unconfirmed) if (unconfirmed.size > CAPACITY) unconfirmed.delete(oldest);
-    const end = monotonicTime() + PATIENCE_MS;
+    for (const oldest of unconfirmed) if (unconfirmed.size > MAX_UNCONFIRMED) unconfirmed.delete(oldest);
+    const end = monotonicTime() + REVERT_PERIOD_MS;
     const isWaiting = () => unconfirmed.has(rotation) && monotonicTime() < end;
     const attempt = async () => {
       if (isWaiting()) await revert(rotation);
     };
-    while (isWaiting()) await few(attempt).catch(() => pause(retryInterval, undefined, { ref: false }));
+    while (isWaiting()) await limit(attempt).catch(() => pause(retryInterval, undefined, { ref: false }));
     unconfirmed.delete(rotation);
   };
-  /** @throws AppError DB_QUERY_FAILED. The session must not be used then: its current token may be one that no client has. */
+  /** @throws AppError DB_QUERY_FAILED if a rotation cannot be reverted: then perhaps no client has the session's current token, and it must not be used */
   const revertAllOf = async (sessionId: string): Promise<void> => {
     for (const rotation of unconfirmed) if (rotation.sessionId === sessionId) await revert(rotation);
   };
-  const orKeepReverting = async <Result>(rotation: Rotation, call: Promise<Result>): Promise<Result> => {
+  const revertOnFailure = async <Result>(rotation: Rotation, call: Promise<Result>): Promise<Result> => {
     try {
       return await call;
     } catch (error) {
@@ -194,8 +194,8 @@ export const revertingSessions = (store: SessionRepository, { retryInterval = 25
     },
     async rotate(rotation) {
       await revertAllOf(rotation.sessionId);
-      return orKeepReverting(rotation, store.rotate(rotation));
+      return revertOnFailure(rotation, store.rotate(rotation));
     },
-    revert: (rotation) => orKeepReverting(rotation, store.revert(rotation)),
+    revert: (rotation) => revertOnFailure(rotation, store.revert(rotation)),
   };
 };

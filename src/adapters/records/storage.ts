@@ -10,24 +10,24 @@ import { random } from '../clock/system.ts';
 import { sessionRepositoryOver } from './sessions.ts';
 import { userRepositoryOver } from './users.ts';
 
-/** The store has undone a call because of a concurrent one. `unit` repeats the work then. */
+/** The store has undone a call or a transaction because of a concurrent one. `unit` repeats the work after this error. */
 export class ConflictError extends AppError {
   constructor(reason: string) {
     super('DB_QUERY_FAILED', { reason });
   }
 }
 
-/** Whether every database can store a value: some refuse texts with NUL, and a lone surrogate has no UTF-8 encoding. */
+/** Whether every database can store a value: some refuse texts with NUL, and a lone surrogate cannot be encoded in UTF-8. */
 export const isStorable = (value: unknown): boolean =>
   typeof value !== 'string' || (!value.includes('\0') && value.isWellFormed());
 
 export const unstorable = (): AppError =>
   new AppError('DB_QUERY_FAILED', { reason: 'a text that cannot be stored: it has NUL or a lone surrogate' });
 
-/** The version of a new row. It is random, so that it differs from that of an earlier row with the same key. Each replacement adds 1. */
+/** The version of a new row, to which each replacement adds 1. It is random, so that it differs from an earlier row with the same key. */
 export const firstVersion = (): number => Math.floor(random() * 2 ** 47);
 
-/** Classes of failures, by SQLSTATE, SQLite's texts, the names and numbers of MySQL's errors, codes of the system and messages of drivers. */
+/** Classes of failures, and what a `reason` has of them: SQLSTATEs, SQLite's texts, names and numbers of MySQL's errors, system codes, drivers' messages. */
 const CLASSES = [
   ['read-only', /\b(?:25006|ER_OPTION_PREVENTS_STATEMENT|ER_READ_ONLY_MODE)\b|readonly database/],
   ['capacity', /\b(?:53\w{3}|ER_CON_COUNT_ERROR|ER_DISK_FULL|ER_RECORD_FILE_FULL)\b|disk is full/],
@@ -43,90 +43,89 @@ export const DATABASE_FAILURES = [...CLASSES.map(([name]) => name), 'other'] as 
 
 const failures = channel('tandem:database-failure');
 
-/** @param reason of the error, from `reasonOf`. */
+/** The class of a failure. @param reason of the error, by `reasonOf` */
 export const failureClassOf = (reason: string): (typeof DATABASE_FAILURES)[number] =>
   CLASSES.find(([, words]) => words.test(reason))?.[0] ?? 'other';
 
 export const publishDatabaseFailure = (reason: string): void => failures.publish(failureClassOf(reason));
 
-/** @returns a function that removes the listener. */
+/** Calls a listener with the class of each failure. @returns a function that removes the listener */
 export const onDatabaseFailure = (listener: (failure: string) => void): (() => void) => {
   const listen = (failure: unknown) => listener(String(failure));
   failures.subscribe(listen);
   return () => void failures.unsubscribe(listen);
 };
 
-/** The calls of `Records`, outside of units or within one. */
+/** The calls of `Records` with which a store implements it, outside of units or within one. */
 export type Calls = Omit<Records, 'unit' | 'isUnit'>;
 
-/** Runs work in one transaction: commits when it resolves, and rolls back when it rejects. */
+/** Runs work in one transaction, which commits when the work resolves, and rolls back when it rejects. */
 export type Transact = <Result>(work: (inside: Calls) => Promise<Result>) => Promise<Result>;
 
-/** One run of the work of a unit. */
 type Run = {
   isOver: boolean;
-  /** No call is sent after one that was refused: MariaDB and MySQL may have ended the transaction, and would store what follows. */
+  /** Whether the store has refused a call. Then no other is sent: MariaDB and MySQL may have ended the transaction, and would store later changes. */
   hasRefused: boolean;
-  /** The error of the first call that was refused. The transaction fails with it, even if the work catches it. */
+  /** The error of the first refused call. The transaction fails with it, even if the work catches it. */
   failure?: AppError;
   hasConflict: boolean;
-  /** The error that the work has thrown, or the failure. */
+  /** The error with which the run has failed: that of the work, or `failure`. */
   rejection?: { readonly error: unknown };
   readonly unanswered: Set<Promise<unknown>>;
   readonly inTurn: <Result>(call: () => Promise<Result>) => Promise<Result>;
 };
 
-const MOST_RUNS = 10;
-const LONGEST_PAUSE_MS = 100;
+const MAX_RUNS = 10;
+const MAX_PAUSE_MS = 100;
 
-/** The unit that the running code belongs to. Callbacks that remain when a unit is over do not belong to it. */
+/** The unit to which the running code belongs. Callbacks that run after the end of a unit do not belong to it. */
 const units = new AsyncLocalStorage<Run>();
 export const isInUnit = (): boolean => units.getStore()?.isOver === false;
 
-const misused = (reason: string): AppError => new AppError('SYS_UNEXPECTED_ERROR', { reason });
-const nested = async (): Promise<never> => {
-  throw misused('a transaction within another');
+const misuse = (reason: string): AppError => new AppError('SYS_UNEXPECTED_ERROR', { reason });
+const rejectNested = async (): Promise<never> => {
+  throw misuse('a transaction within another');
 };
 
-/** Longer with each run, and random, so that another unit can get its locks first. */
-const afterConflict = (runs: number): Promise<void> =>
-  pause(Math.min(LONGEST_PAUSE_MS, 5 * 2 ** runs) * (0.5 + random() / 2));
+/** Pauses before a unit is repeated: longer after each run, and for a random time, so that another unit can get its locks first. */
+const pauseAfterConflict = (runs: number): Promise<void> =>
+  pause(Math.min(MAX_PAUSE_MS, 5 * 2 ** runs) * (0.5 + random() / 2));
 
 /**
- * The records of a store. Repeats a unit after a conflict. Refuses a unit within another, which could wait for the outer one for ever, or stay when the
- * outer one fails.
- * @param options.pipelines whether the store takes calls of a unit before earlier ones are answered, and carries them out in their order
+ * Makes the records of a store from its calls. Repeats a unit after a conflict. Refuses a unit within another: the inner one could wait for the outer one
+ * for ever, or be committed although the outer one fails.
+ * @param options.pipelines whether the store accepts calls of a unit before earlier calls are answered, and executes them in this order
  */
 export const recordsOver = (
   calls: Calls,
   transact: Transact,
   { pipelines = false }: { readonly pipelines?: boolean } = {},
 ): Records => ({
-  ...eachCall(calls, async (call) => {
-    if (isInUnit()) throw misused('a unit uses records that are not its own');
+  ...wrapCalls(calls, async (call) => {
+    if (isInUnit()) throw misuse('a unit uses records that are not its own');
     return call();
   }),
   async unit(work) {
-    if (isInUnit()) return nested();
+    if (isInUnit()) return rejectNested();
     for (let runs = 1; ; runs += 1) {
       const inTurn: Run['inTurn'] = pipelines ? (call) => call() : pLimit(1);
       const run: Run = { isOver: false, hasRefused: false, hasConflict: false, unanswered: new Set(), inTurn };
       try {
-        return await transact((inside) => inRun(run, () => work(insideOf(inside, run))));
+        return await transact((inside) => runWork(run, () => work(recordsOfRun(inside, run))));
       } catch (error) {
         const isConflict = run.hasConflict || error instanceof ConflictError;
-        if (isConflict && runs < MOST_RUNS) {
-          await afterConflict(runs);
+        if (isConflict && runs < MAX_RUNS) {
+          await pauseAfterConflict(runs);
           continue;
         }
-        // `error` may be that of the rollback, which matters less.
+        // `error` may be an error of the rollback, which says less than the error that has caused it.
         throw isConflict ? (run.failure ?? error) : (run.rejection?.error ?? error);
       }
     }
   },
 });
 
-const inRun = <Result>(run: Run, work: () => Promise<Result>): Promise<Result> =>
+const runWork = <Result>(run: Run, work: () => Promise<Result>): Promise<Result> =>
   units.run(run, async () => {
     try {
       const result = await work().finally(() => untilAnswered(run));
@@ -134,34 +133,34 @@ const inRun = <Result>(run: Run, work: () => Promise<Result>): Promise<Result> =
       return result;
     } catch (error) {
       run.rejection = { error };
-      // `transact` treats any other error as one of the database.
+      // Not the error itself: `transact` would treat it as an error of the database.
       throw error instanceof AppError ? error : new AppError('SYS_UNEXPECTED_ERROR');
     } finally {
       run.isOver = true;
     }
   });
 
-/** Without this, a call that the work has not awaited could be carried out after the transaction. */
+/** Waits for all calls of a run: a call that the work has not awaited could otherwise be executed after the transaction. */
 const untilAnswered = async ({ unanswered }: Run): Promise<void> => {
   while (unanswered.size > 0) await Promise.allSettled(unanswered);
 };
 
-/** The records of a unit. After a refused call, all others fail: with a conflict, if the first was a violation. */
-const insideOf = (inside: Calls, run: Run): Records => ({
+/** The records of a unit. After a refused call, all later calls fail; if it was refused for a violation, with a conflict, and the unit is repeated. */
+const recordsOfRun = (inside: Calls, run: Run): Records => ({
   isUnit: true,
-  ...eachCall(lockingOnce(inside), async (call) => {
-    if (run.isOver) throw misused('a transaction that is over');
-    const outcome = outcomeOf(call, run);
+  ...wrapCalls(withCachedLocks(inside), async (call) => {
+    if (run.isOver) throw misuse('a transaction that is over');
+    const outcome = executeInOrder(call, run);
     run.unanswered.add(outcome);
     const forget = () => void run.unanswered.delete(outcome);
     outcome.then(forget, forget);
     return outcome;
   }),
-  unit: nested,
+  unit: rejectNested,
 });
 
-/** Calls fail in the order in which they were made. So the first error that the work gets is that of the call which was refused. */
-const outcomeOf = async <Result>(call: () => Promise<Result>, run: Run): Promise<Result> => {
+/** Calls fail in the order in which they were made, so that the first error that the work gets is the error of the refused call. */
+const executeInOrder = async <Result>(call: () => Promise<Result>, run: Run): Promise<Result> => {
   const earlier = [...run.unanswered];
   const goesOnAfterViolation = run.failure?.code === 'DB_UNIQUE_VIOLATION';
   try {
@@ -183,10 +182,10 @@ const outcomeOf = async <Result>(call: () => Promise<Result>, run: Run): Promise
   }
 };
 
-/** The same calls, but `lock` does not read again a row that the unit has locked, and not changed since. */
-const lockingOnce = (inside: Calls): Calls => {
+/** `lock` reads a row only once if the unit has not changed its table since. The other calls stay as they are. */
+const withCachedLocks = (inside: Calls): Calls => {
   const locked = new Map<TableName, Map<string, Promise<unknown>>>();
-  // Removing a user also removes rows of other tables.
+  // All tables, since removing a user also removes rows of other tables.
   const forget = (table: TableName): void => {
     if (table === 'users') locked.clear();
     else locked.delete(table);
@@ -212,15 +211,15 @@ const lockingOnce = (inside: Calls): Calls => {
   };
 };
 
-const eachCall = (calls: Calls, make: <Result>(call: () => Promise<Result>) => Promise<Result>): Calls => ({
-  insert: (...given) => make(() => calls.insert(...given)),
-  list: (...given) => make(() => calls.list(...given)),
-  replace: (...given) => make(() => calls.replace(...given)),
-  remove: (...given) => make(() => calls.remove(...given)),
-  lock: (...given) => make(() => calls.lock(...given)),
+const wrapCalls = (calls: Calls, wrap: <Result>(call: () => Promise<Result>) => Promise<Result>): Calls => ({
+  insert: (...given) => wrap(() => calls.insert(...given)),
+  list: (...given) => wrap(() => calls.list(...given)),
+  replace: (...given) => wrap(() => calls.replace(...given)),
+  remove: (...given) => wrap(() => calls.remove(...given)),
+  lock: (...given) => wrap(() => calls.lock(...given)),
 });
 
-/** @param users those of the application, if it has a table of users of its own, which then also the sessions use. */
+/** The stores over records. @param users the repository of an application with a table of users of its own. Sessions use it, too. */
 export const storesOver = (records: Records, users: UserRepository = userRepositoryOver(records)): Stores => ({
   users,
   sessions: sessionRepositoryOver(records, users),
@@ -230,7 +229,7 @@ export const storesOver = (records: Records, users: UserRepository = userReposit
 
 /**
  * The whole storage of the service over records.
- * @param open makes the stores over the records of a unit, or those outside of units.
+ * @param open makes the stores, over the records of a unit or over the records outside of units
  *
  * @example
  * const storage = storageOver(records, (inside) => storesOver(inside, usersOfTheShop()));
@@ -240,15 +239,15 @@ export const storageOver = (records: Records, open: (records: Records) => Stores
   transactions: { run: (work) => records.unit((inside) => work(open(inside))) },
 });
 
-/** The same storage, which calls listeners when a unit is committed. */
-export const tellingStorage = ({ transactions, ...stores }: Storage, listeners: Listeners): Storage => ({
+/** A storage whose `tell` calls the listeners: outside of units at once, within a unit after it was committed. */
+export const storageWithListeners = ({ transactions, ...stores }: Storage, listeners: Listeners): Storage => ({
   ...stores,
   tell: (listen) => listen(listeners),
   transactions: {
     async run(work) {
       let waiting: ((listeners: Listeners) => void)[] = [];
       const result = await transactions.run((inside) => {
-        // The work may run several times. Only its last run is committed.
+        // The work may run several times, and only its last run is committed.
         waiting = [];
         return work({ ...inside, tell: (listen) => waiting.push(listen) });
       });

@@ -4,7 +4,7 @@ import { LoggableError } from '../log/redact-error.ts';
 /** Milliseconds between two refreshes of a cluster's slots. */
 const SLOTS_INTERVAL = 2_000;
 
-/** @param retryStrategy milliseconds before an attempt to reconnect. */
+/** @param retryStrategy returns the milliseconds before an attempt to reconnect */
 export const connectCluster = (
   nodes: { readonly host: string; readonly port: number }[],
   redisOptions: Omit<RedisOptions, 'replyMapping'>,
@@ -15,28 +15,28 @@ export const connectCluster = (
     enableOfflineQueue: false,
     clusterRetryStrategy: retryStrategy,
     clusterNodeRetryStrategy: retryStrategy,
-    // A command is never sent again, since it may have been executed before its connection broke.
+    // With 0, no command is sent again after a fail-over: it may have been executed before its connection broke.
     retryDelayOnFailover: 0,
     slotsRefreshInterval: SLOTS_INTERVAL,
-    // TLS has to verify the name, so it is not replaced by an address.
+    // The name is not replaced by an address, since TLS has to verify the name.
     dnsLookup: (address, callback) => callback(null, address),
   });
-  connectEarly(cluster);
+  connectAllNodes(cluster);
   return cluster;
 };
 
-/** Connects to all nodes. ioredis would connect with the first command, and reject others meanwhile. A replica may become a master. */
-const connectEarly = (cluster: Cluster): void => {
+/** Connects to all nodes, also to replicas, which may become masters. ioredis would connect with the first command, and reject others meanwhile. */
+const connectAllNodes = (cluster: Cluster): void => {
   const connect = (nodes: readonly Redis[]): void => {
     if (cluster.status !== 'ready') return;
     for (const node of nodes) if (node.status === 'wait') node.connect().catch(() => undefined);
   };
   cluster.on('ready', () => connect(cluster.nodes()));
-  // A redirected command is queued only if its node has not begun to connect.
+  // Not at once: ioredis queues a redirected command for its node only if that has not begun to connect.
   cluster.on('+node', (node: Redis) => setImmediate(connect, [node]));
 };
 
-/** Resolves when each master is connected, or its connection has timed out. */
+/** Resolves when each master is connected, or has failed to connect in time. */
 export const connectMasters = async (cluster: Cluster): Promise<void> => {
   await Promise.allSettled(cluster.nodes('master').map((master) => master.ping()));
 };
@@ -48,17 +48,17 @@ export const pingCluster = async (cluster: Cluster): Promise<void> => {
   await Promise.all(masters.map(assertServing));
 };
 
-/** The lines of CLUSTER INFO while every slot has a working master. */
-const HEALTHY = ['cluster_state:ok', 'cluster_slots_assigned:16384', 'cluster_slots_fail:0'];
+/** The lines that CLUSTER INFO has while every slot has a working master. */
+const HEALTHY_LINES = ['cluster_state:ok', 'cluster_slots_assigned:16384', 'cluster_slots_fail:0'];
 
-/** Before Redis 7 runs a script with this first line, it makes the same checks as before a write: NOREPLICAS, READONLY, OOM and MISCONF. */
-const MAY_WRITE = '#!lua\nreturn 1';
+/** A script that writes nothing. Because of its first line, Redis 7 refuses it whenever it would refuse a write: NOREPLICAS, READONLY, OOM and MISCONF. */
+const WRITE_CHECK_SCRIPT = '#!lua\nreturn 1';
 
 const assertServing = async (master: Redis): Promise<void> => {
   const report = String(await master.cluster('INFO')).split('\r\n');
-  if (!HEALTHY.every((line) => report.includes(line))) throw new LoggableError('a slot is not served');
-  await master.eval(MAY_WRITE, 0).catch((error: Error) => {
-    // Redis 6 cannot compile the script: such a master is only known to respond.
+  if (!HEALTHY_LINES.every((line) => report.includes(line))) throw new LoggableError('a slot is not served');
+  await master.eval(WRITE_CHECK_SCRIPT, 0).catch((error: Error) => {
+    // Redis 6 cannot compile the script, so of such a master only its response is checked.
     if (!error.message.startsWith('ERR Error compiling script')) throw error;
   });
 };

@@ -2,7 +2,7 @@ import type { ClientContext, Cluster, Redis, Result } from 'ioredis';
 import type { Counts } from '../limits/counts.ts';
 import { LoggableError } from '../log/redact-error.ts';
 
-/** The scripts use the clock of Redis, so that all instances agree on the end of a window. */
+/** Lua scripts. They use the clock of Redis, so that all instances agree on the end of a window. */
 const SCRIPTS = {
   tandemCountRequest: `
     local count, left = redis.call('incr', KEYS[1]), redis.call('pttl', KEYS[1])
@@ -34,7 +34,7 @@ declare module 'ioredis' {
   }
 }
 
-/** Counts in Redis, for all instances. Rejects when Redis is unavailable. */
+/** Counts in Redis, for all instances. Its calls reject while Redis is unavailable. */
 export const redisCounts = (redis: Redis | Cluster): Counts => {
   for (const [name, lua] of Object.entries(SCRIPTS)) redis.defineCommand(name, { lua, numberOfKeys: 1 });
   return {
@@ -53,7 +53,7 @@ export const redisCounts = (redis: Redis | Cluster): Counts => {
   };
 };
 
-/** Whatever answers instead of Redis must not decide who is refused. */
+/** A reply of another form is not from the script, perhaps not from Redis, and must not decide whether a request is refused. */
 const assertReply = (isOfScript: boolean): void => {
   if (!isOfScript) throw new LoggableError('a reply that is not that of the script');
 };

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { reasonOf } from '../log/redact-error.ts';
 import { connectMasters } from './cluster.ts';
 import { awaitRedis, type ConnectionOptions, connectRedis, type RedisClient } from './connect.ts';
-import { databaseIn, isSentinelUrl } from './url.ts';
+import { databaseNumberIn, isSentinelUrl } from './url.ts';
 
 export type { RedisClient } from './connect.ts';
 
@@ -13,14 +13,14 @@ const START_TIMEOUT = 1_000;
 const DOCTOR_TIMEOUTS = { timeout: 5_000, commandTimeout: 2_000 };
 
 /**
- * Connects to Redis, and waits a moment, so that limits are shared from the first request. If Redis is unavailable, the service starts without it, and
- * the client reconnects by itself.
- * @throws Error that names REDIS_URL when its database number cannot be used.
+ * Connects to Redis, and waits a second at most for the connection, so that limits are shared from the first request. If Redis is unavailable, the
+ * service starts without it, and the client reconnects by itself.
+ * @throws Error that names REDIS_URL if its database number cannot be used
  */
 export const openOptionalRedis = async (urls: readonly string[], logger: Logger): Promise<RedisClient> =>
   (await open(urls, logger, { timeout: START_TIMEOUT })).redis;
 
-/** Connects to Redis, and waits until it is ready. @throws Error that names REDIS_URL, and the reason. */
+/** Connects to Redis, and waits until it is ready. @throws Error that names REDIS_URL, and the reason */
 export const openRedis = async (urls: readonly string[], logger: Logger): Promise<RedisClient> => {
   const { redis, failure } = await open(urls, logger, DOCTOR_TIMEOUTS);
   if (failure === undefined) return redis;
@@ -28,7 +28,7 @@ export const openRedis = async (urls: readonly string[], logger: Logger): Promis
   throw new Error(`The Redis of REDIS_URL cannot be reached: ${reasonOf(failure)}`);
 };
 
-/** With one URL, the server reports whether it is a node of a cluster. @param options.timeout milliseconds to connect */
+/** Connects, and connects again as to a cluster if the one server reports that it is a node of one. @param options.timeout milliseconds to connect */
 const open = async (
   urls: readonly string[],
   logger: Logger,
@@ -46,17 +46,17 @@ const open = async (
     throw databaseNumberError();
   }
   redis.disconnect();
-  if (!urls.every((url) => databaseIn(url) === 0)) throw databaseNumberError();
+  if (!urls.every((url) => databaseNumberIn(url) === 0)) throw databaseNumberError();
   return open(urls, logger, { ...options, asCluster: true });
 };
 
 const databaseNumberError = (): Error =>
   new Error('The Redis of REDIS_URL is a cluster, where only database 0 is used: remove the number from the URL');
 
-/** The lines `name:value` of the report of one server. */
+/** The report of the command INFO of one server, which has lines `name:value`. */
 export type Info = ReadonlyMap<string, string>;
 
-/** The report of INFO, which managed servers allow unlike CONFIG. It is empty for a user without the permission. */
+/** The report of INFO; it is empty if the user lacks the permission. CONFIG would say more, but managed servers do not allow it. */
 export const infoOf = async (redis: Redis): Promise<Info> => {
   const report = await redis.info().catch((error: Error) => {
     if (error.message.startsWith('NOPERM')) return '';
@@ -68,8 +68,8 @@ export const infoOf = async (redis: Redis): Promise<Info> => {
 export const isNodeOfCluster = (info: Info): boolean => info.get('cluster_enabled') === '1';
 
 /**
- * The policy by which the server deletes keys when its memory is full, and how many it has deleted; `null` if it deletes none. Every policy but
- * `noeviction` also deletes keys of the service, since all of them expire.
+ * The policy by which the server deletes keys when its memory is full, and how many it has deleted so far; `null` if it deletes none. Every policy except
+ * `noeviction` may delete keys of the service, since all of them expire.
  */
 export const evictionOf = (info: Info): { readonly policy: string; readonly evicted: number } | null => {
   const policy = info.get('maxmemory_policy') ?? 'noeviction';

@@ -12,7 +12,7 @@ import { withResponseTimeout, withTimeout } from '../limits/time-limits.ts';
 import { SAMPLED, type SpanRecorder } from './spans.ts';
 
 export type TracingOptions = {
-  /** The URL of a collector, without a slash at the end. */
+  /** The URL of an OTLP collector, without a trailing slash. */
   readonly endpoint: string;
   readonly protocol: keyof typeof EXPORTERS;
   /** The part of the traces that is recorded, from 0 to 1. */
@@ -20,43 +20,43 @@ export type TracingOptions = {
   /** Whether the `traceparent` of a request decides whether its trace is recorded. */
   readonly followsCaller: boolean;
   readonly version: string;
-  /** Called with the number of spans that the collector has not taken, or that exceed `MAX_WAITING`. */
+  /** Called with the number of spans that the collector did not accept, or that exceeded `MAX_WAITING`. */
   readonly onLost: (count: number) => void;
-  /** Called after each attempt to send spans. */
+  /** Called after each attempt to send spans. @param error why it has failed; absent after a success */
   readonly onSent: (error?: unknown) => void;
 };
 
-/** By the values of OTEL_EXPORTER_OTLP_PROTOCOL. Protocol Buffers take twice the processor time of JSON (ADR 0032). */
+/** The exporter for each value of OTEL_EXPORTER_OTLP_PROTOCOL. Protocol Buffers take twice the processor time of JSON (ADR 0032). */
 const EXPORTERS = {
   'http/json': () => import('@opentelemetry/exporter-trace-otlp-http'),
   'http/protobuf': () => import('@opentelemetry/exporter-trace-otlp-proto'),
 } as const;
 
-const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL } as const;
+const SPAN_KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL } as const;
 
-/** A span takes about two kilobytes. */
+/** Spans that may wait to be sent. Each takes about two kilobytes. */
 const MAX_WAITING = 4_096;
-const BATCH = 512;
-/** Milliseconds for sending a batch, with its repetitions. The exporter restarts this time with each byte of an answer. */
-const TIMEOUT = 2_000;
-/** Milliseconds after which a batch counts as lost. */
-const GIVE_UP = 2_500;
-/** Milliseconds for the spans that are left when the service stops. */
+const BATCH_SIZE = 512;
+/** Milliseconds for all attempts to send a batch. The exporter restarts the time with each byte of an answer. */
+const SEND_TIMEOUT = 2_000;
+/** Milliseconds after which a batch counts as lost, however slowly its answer arrives. */
+const BATCH_TIMEOUT = 2_500;
+/** Milliseconds to send the waiting spans when the service stops. */
 const CLOSE_TIMEOUT = 3_000;
 /** Milliseconds that spans wait for a full batch. */
-const DELAY = 1_000;
+const BATCH_DELAY = 1_000;
 
-/** `ExportResultCode.SUCCESS` of a package that is not among the dependencies. */
+/** `ExportResultCode.SUCCESS` of `@opentelemetry/core`, which is not among the dependencies. */
 const SENT = 0;
 
-/** Sends spans to a collector, over OTLP, in the background. Spans that the collector does not take are counted, and lost. */
+/** Sends spans to a collector over OTLP, in the background. Spans that the collector does not accept are counted and dropped. */
 export const openTelemetry = async (
   options: TracingOptions,
 ): Promise<SpanRecorder & { readonly close: () => Promise<void> }> => {
   const { version, ratio, followsCaller, onLost, onSent } = options;
   const { OTLPTraceExporter } = await EXPORTERS[options.protocol]();
   let waiting = 0;
-  const otlp = new OTLPTraceExporter({ url: `${options.endpoint}/v1/traces`, timeoutMillis: TIMEOUT });
+  const otlp = new OTLPTraceExporter({ url: `${options.endpoint}/v1/traces`, timeoutMillis: SEND_TIMEOUT });
   const exporter: SpanExporter = {
     export: (spans, done) => {
       const settle = (error?: unknown): void => {
@@ -69,13 +69,13 @@ export const openTelemetry = async (
       const sent = new Promise<void>((resolve, reject) => {
         otlp.export(spans, ({ code, error }) => (code === SENT ? resolve() : reject(error ?? new Error('not sent'))));
       });
-      withResponseTimeout(GIVE_UP, sent, () => new Error('late')).then(() => settle(), settle);
+      withResponseTimeout(BATCH_TIMEOUT, sent, () => new Error('late')).then(() => settle(), settle);
     },
     shutdown: () => otlp.shutdown(),
   };
   const batches = new BatchSpanProcessor({
     exporter,
-    ...{ maxQueueSize: MAX_WAITING, maxExportBatchSize: BATCH, scheduledDelayMillis: DELAY },
+    ...{ maxQueueSize: MAX_WAITING, maxExportBatchSize: BATCH_SIZE, scheduledDelayMillis: BATCH_DELAY },
   });
   const processor: SpanProcessor = {
     onStart: () => undefined,
@@ -97,7 +97,7 @@ export const openTelemetry = async (
         parent === undefined
           ? ROOT_CONTEXT
           : trace.setSpanContext(ROOT_CONTEXT, { ...parent, traceFlags: SAMPLED, isRemote });
-      const span = tracer.startSpan(name, { kind: KINDS[kind], attributes }, context);
+      const span = tracer.startSpan(name, { kind: SPAN_KINDS[kind], attributes }, context);
       const { traceId, spanId } = span.spanContext();
       return {
         traceId,

@@ -9,19 +9,18 @@ export type TraceParent = {
   readonly traceId: string;
   /** The parent of the spans that follow: 16 hexadecimal digits. */
   readonly spanId: string;
-  /** `SAMPLED`, `RANDOM` or both. */
   readonly flags: number;
 };
 
 export const SAMPLED = 1;
-/** The right half of the trace id is random (Level 2). */
+/** The flag of Trace Context Level 2 that says that the right half of the trace id is random. */
 const RANDOM = 2;
 
-const FORM = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/;
+const TRACE_PARENT = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/;
 
-/** @returns `undefined` for a header that is not valid. */
+/** Reads the header `traceparent`. @returns `undefined` if it is not valid */
 export const readTraceParent = (header: string): TraceParent | undefined => {
-  const [, version, traceId, spanId, flags, more] = FORM.exec(header) ?? [];
+  const [, version, traceId, spanId, flags, more] = TRACE_PARENT.exec(header) ?? [];
   if (traceId === undefined || spanId === undefined || (version === '00' && more !== undefined)) return undefined;
   return { traceId, spanId, flags: Number.parseInt(`${flags}`, 16) & (SAMPLED | RANDOM) };
 };
@@ -29,49 +28,49 @@ export const readTraceParent = (header: string): TraceParent | undefined => {
 export const writeTraceParent = ({ traceId, spanId, flags }: TraceParent): string =>
   `00-${traceId}-${spanId}-0${flags}`;
 
-/** Random bytes are read from the system in blocks, which takes less time. */
-const store = Buffer.alloc(4_096);
-let used = store.length;
+/** Random bytes, read from the system in a block, which takes less time than reading them for each id. */
+const randomPool = Buffer.alloc(4_096);
+let used = randomPool.length;
 
 const randomHex = (bytes: number): string => {
-  if (used + bytes > store.length) {
-    randomFillSync(store);
+  if (used + bytes > randomPool.length) {
+    randomFillSync(randomPool);
     used = 0;
   }
   used += bytes;
-  return store.toString('hex', used - bytes, used);
+  return randomPool.toString('hex', used - bytes, used);
 };
 
 export const newTraceParent = (): TraceParent => ({ traceId: randomHex(16), spanId: randomHex(8), flags: RANDOM });
 
-/** The names are those of OpenTelemetry's semantic conventions. The values are no secrets or personal data: no addresses, names, tokens, query strings. */
+/** Named as in OpenTelemetry's semantic conventions. No value may be a secret or personal data, such as an address, a name, a token or a query string. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
-/** `client`: the service waits for another program. */
+/** `server`: a request to the service; `client`: a request of the service to another program; `internal`: a step within the service. */
 export type SpanKind = 'server' | 'client' | 'internal';
 
 type RecordedSpan = {
   readonly traceId: string;
   readonly spanId: string;
   readonly rename: (name: string) => void;
-  /** With the attribute `error.type`, the span counts as failed. */
+  /** Adds attributes. With `error.type` among them, the span counts as failed. */
   readonly set: (attributes: Attributes) => void;
   readonly end: () => void;
 };
 
 export type SpanRecorder = {
-  /** Whether to record a trace that begins here. @param caller the `traceparent` of a request */
+  /** Decides whether to record a new trace. @param caller the `traceparent` of the request, if it has one */
   readonly samples: (caller?: TraceParent) => boolean;
   readonly start: (name: string, kind: SpanKind, attributes: Attributes, parent?: TraceParent) => RecordedSpan;
 };
 
-/** The trace of the running code. `span` is `null` if it is not recorded. */
+/** The trace of the running code. `span` is `null` if the trace is not recorded. */
 export type Trace = TraceParent & { readonly span: RecordedSpan | null };
 
 /** `null` while tracing is off. */
 let recorder: SpanRecorder | null = null;
 const traces = new AsyncLocalStorage<Trace>();
 
-/** Records the spans of this process, until the function that it returns is called. */
+/** Records the spans of this process. @returns a function that stops it */
 export const recordSpans = (given: SpanRecorder): (() => void) => {
   recorder = given;
   return () => {
@@ -79,17 +78,17 @@ export const recordSpans = (given: SpanRecorder): (() => void) => {
   };
 };
 
-/** The trace of a request has the trace id of its caller, but `recorder` decides whether it is recorded. @param header `traceparent` */
+/** The trace of a request: it has the trace id of the caller, and the recorder decides whether it is recorded. @param header `traceparent`, or an empty text */
 export const traceOfRequest = (header: string): Trace => {
   const caller = header === '' ? undefined : readTraceParent(header);
   if (recorder === null) return caller === undefined ? new UnrecordedTrace() : { ...caller, span: null };
-  return recorder.samples(caller) ? started(recorder, ['HTTP', 'server', {}, caller]) : unrecorded(caller);
+  return recorder.samples(caller) ? startTrace(recorder, ['HTTP', 'server', {}, caller]) : unrecordedTrace(caller);
 };
 
-const unrecorded = (caller?: TraceParent): Trace =>
+const unrecordedTrace = (caller?: TraceParent): Trace =>
   caller === undefined ? new UnrecordedTrace() : { ...caller, flags: caller.flags & RANDOM, span: null };
 
-/** A trace that begins here. Its ids are made when one is read, since most requests neither log nor call another program. */
+/** A new trace. Its ids are made when one of them is read, since most requests neither log nor call another program. */
 class UnrecordedTrace implements Trace {
   readonly flags = RANDOM;
   readonly span = null;
@@ -109,15 +108,15 @@ class UnrecordedTrace implements Trace {
   }
 }
 
-const started = (by: SpanRecorder, given: Parameters<SpanRecorder['start']>): Trace => {
+const startTrace = (by: SpanRecorder, given: Parameters<SpanRecorder['start']>): Trace => {
   const span = by.start(...given);
   const [, , , parent] = given;
   return { traceId: span.traceId, spanId: span.spanId, flags: SAMPLED | (parent?.flags ?? RANDOM), span };
 };
 
-export const inTrace = <Result>(trace: Trace, work: () => Result): Result => traces.run(trace, work);
+export const runInTrace = <Result>(trace: Trace, work: () => Result): Result => traces.run(trace, work);
 
-/** The header that makes a request to another program belong to the trace of the running code. */
+/** The header by which a request to another program belongs to the trace of the running code; none outside of a trace. */
 export const traceHeaders = (): { readonly traceparent?: string } => {
   const trace = traces.getStore();
   return trace === undefined ? {} : { traceparent: writeTraceParent(trace) };
@@ -127,8 +126,8 @@ type Work<Result> = (set: RecordedSpan['set']) => Promise<Result>;
 const noop = (): void => undefined;
 
 /**
- * Records how long work takes, and whether it fails. Outside of a trace, in the background, a new one begins.
- * @param name never has a parameter of a request, so that there are few names
+ * Records how long work takes, and whether it fails. Outside of a trace, as in background tasks, it begins a new trace.
+ * @param name has no parameter of a request, so that there are few names
  * @param work gets a function that sets further attributes
  */
 export const span = <Result>(
@@ -138,11 +137,11 @@ export const span = <Result>(
   kind: SpanKind = 'client',
 ): Promise<Result> => {
   if (recorder === null || traces.getStore() !== undefined) return innerSpan(name, attributes, work, kind);
-  if (!recorder.samples()) return inTrace(unrecorded(), () => work(noop));
-  return ended(started(recorder, [name, kind, attributes]), work);
+  if (!recorder.samples()) return runInTrace(unrecordedTrace(), () => work(noop));
+  return runAndEnd(startTrace(recorder, [name, kind, attributes]), work);
 };
 
-/** The same for a step that means nothing without its trace, such as a transaction. It begins no trace. */
+/** As `span`, for a step that means nothing without its trace, such as a transaction: it never begins a trace. */
 export const innerSpan = <Result>(
   name: string,
   attributes: Attributes,
@@ -151,10 +150,10 @@ export const innerSpan = <Result>(
 ): Promise<Result> => {
   const parent = recorder === null ? undefined : traces.getStore();
   if (recorder === null || parent === undefined || parent.span === null) return work(noop);
-  return ended(started(recorder, [name, kind, attributes, parent]), work);
+  return runAndEnd(startTrace(recorder, [name, kind, attributes, parent]), work);
 };
 
-/** The same for work in which no other span begins, such as a statement. It needs no asynchronous context of its own, which takes time. */
+/** As `innerSpan`, for work in which no other span begins, such as a statement: it saves the time of an asynchronous context of its own. */
 export const leafSpan = <Result>(
   name: string,
   attributes: Attributes,
@@ -167,24 +166,24 @@ export const leafSpan = <Result>(
   const result = work();
   result.then(
     () => span.end(),
-    (error) => fail(span, error),
+    (error) => endWithError(span, error),
   );
   return result;
 };
 
-const ended = async <Result>(trace: Trace, work: Work<Result>): Promise<Result> => {
+const runAndEnd = async <Result>(trace: Trace, work: Work<Result>): Promise<Result> => {
   const { span } = trace;
   try {
-    const result = await inTrace(trace, () => work((attributes) => span?.set(attributes)));
+    const result = await runInTrace(trace, () => work((attributes) => span?.set(attributes)));
     span?.end();
     return result;
   } catch (error) {
-    if (span !== null) fail(span, error);
+    if (span !== null) endWithError(span, error);
     throw error;
   }
 };
 
-const fail = (span: RecordedSpan, error: unknown): void => {
+const endWithError = (span: RecordedSpan, error: unknown): void => {
   const { code, type } = error instanceof AppError ? { code: error.code, type: '' } : redactError(error, 0);
   span.set({ 'error.type': String(code ?? type) });
   span.end();

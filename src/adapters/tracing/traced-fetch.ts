@@ -1,7 +1,7 @@
 import { LoggableError } from '../log/redact-error.ts';
 import { span, traceHeaders } from './spans.ts';
 
-/** Records a span of a request to another program, with the host alone, since path and query may have secrets. */
+/** Records a span of a request to another program. Of the URL it has only host and port, since path and query may have secrets. */
 export const requestSpan = <Answer extends { readonly status: number }>(
   address: string,
   method: string,
@@ -21,7 +21,7 @@ export const requestSpan = <Answer extends { readonly status: number }>(
   });
 };
 
-/** `fetch` with a span, and with `traceparent`. */
+/** `fetch` that records a span and sends the header `traceparent`. */
 export const tracedFetch = (
   address: string,
   { headers, ...init }: RequestInit & { readonly headers: Readonly<Record<string, string>> },
@@ -30,7 +30,7 @@ export const tracedFetch = (
     fetch(address, { ...init, headers: { ...headers, ...traceHeaders() } }),
   );
 
-/** The body of a response. @throws LoggableError when it is too long, and closes the connection */
+/** Reads the body of a response. @throws LoggableError if the body is too long; the connection is closed then */
 export const boundedText = async ({ body }: Response, maxBytes: number): Promise<string> => {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

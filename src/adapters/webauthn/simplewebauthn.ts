@@ -3,8 +3,8 @@ import { PASSKEY_ALGORITHMS } from '../../domain/passkey.ts';
 
 type RelyingParty = Pick<WebAuthn, 'rpId' | 'origins'>;
 
-/** SimpleWebAuthn has some 300 modules, so it is loaded with the first passkey. */
-const load = () => Promise.all([import('@simplewebauthn/server'), import('@simplewebauthn/server/helpers')]);
+/** SimpleWebAuthn has some 300 modules, so it is loaded only when the first passkey is verified. */
+const loadLibrary = () => Promise.all([import('@simplewebauthn/server'), import('@simplewebauthn/server/helpers')]);
 
 export const simpleWebAuthn = ({ rpId, origins }: RelyingParty): WebAuthn => {
   const expected = (challenge: string) => ({
@@ -21,12 +21,12 @@ export const simpleWebAuthn = ({ rpId, origins }: RelyingParty): WebAuthn => {
       return typeof challenge === 'string' ? Buffer.from(challenge, 'base64url').toString() : null;
     },
     async verifyNew(credential, challenge, mediation) {
-      const [{ verifyRegistrationResponse }, { decodeAttestationObject, isoBase64URL, isoCBOR }] = await load();
-      return unlessRefused(async () => {
+      const [{ verifyRegistrationResponse }, { decodeAttestationObject, isoBase64URL, isoCBOR }] = await loadLibrary();
+      return nullIfRefused(async () => {
         if (isFramed(credential)) return null;
         const decoded = decodeAttestationObject(isoBase64URL.toBuffer(credential.response.attestationObject));
-        // Some authenticators send an attestation without being asked (WebAuthn Level 3 §7.1, step 24). It is left out, since SimpleWebAuthn would verify
-        // it, and fetch lists of revoked certificates from addresses in it.
+        // Some authenticators send an attestation without being asked (WebAuthn Level 3 §7.1, step 24). It is replaced by none, since SimpleWebAuthn would
+        // verify it, and fetch lists of revoked certificates from URLs in it.
         const none = { fmt: 'none', attStmt: new Map<string, string>(), authData: decoded.get('authData') };
         const verified = await verifyRegistrationResponse({
           response: {
@@ -37,7 +37,7 @@ export const simpleWebAuthn = ({ rpId, origins }: RelyingParty): WebAuthn => {
             },
           },
           ...expected(challenge),
-          // WebAuthn Level 3 §7.1.
+          // A browser may make a passkey without asking the user then (WebAuthn Level 3 §7.1).
           requireUserPresence: mediation !== 'conditional',
           supportedAlgorithmIDs: [...PASSKEY_ALGORITHMS],
         });
@@ -55,15 +55,15 @@ export const simpleWebAuthn = ({ rpId, origins }: RelyingParty): WebAuthn => {
       });
     },
     async verifyUse(credential, challenge, { credentialId, publicKey, userHandle }) {
-      const [{ verifyAuthenticationResponse }] = await load();
-      return unlessRefused(async () => {
+      const [{ verifyAuthenticationResponse }] = await loadLibrary();
+      return nullIfRefused(async () => {
         if (credential.id !== credentialId || isFramed(credential)) return null;
-        const { userHandle: shown, ...response } = credential.response;
-        if ((shown || userHandle) !== userHandle) return null;
+        const { userHandle: presentedHandle, ...response } = credential.response;
+        if ((presentedHandle || userHandle) !== userHandle) return null;
         const { verified, authenticationInfo } = await verifyAuthenticationResponse({
           response: { ...idsOf(credential), response },
           ...expected(challenge),
-          // With the stored counter, SimpleWebAuthn would refuse one that does not grow, as those of synced passkeys.
+          // Not the stored counter: SimpleWebAuthn would refuse counters that do not grow, and those of synced passkeys do not.
           credential: { id: credentialId, publicKey: Uint8Array.from(Buffer.from(publicKey, 'base64url')), counter: 0 },
         });
         if (!verified) return null;
@@ -85,12 +85,12 @@ const readClientData = (encoded: string): ClientData | null => {
   }
 };
 
-/** Whether a page in a frame of another site has asked. Its user may not see who asks. */
+/** Whether the page that asked for the passkey is in a frame of another origin, where the user may not see who asks. */
 const isFramed = ({ response }: Pick<NewCredential | UsedCredential, 'response'>): boolean =>
   (readClientData(response.clientDataJSON)?.crossOrigin ?? false) !== false;
 
-/** SimpleWebAuthn throws for whatever it refuses, errors of many kinds. */
-const unlessRefused = async <Result>(verify: () => Promise<Result | null>): Promise<Result | null> => {
+/** `null` if the verification throws: SimpleWebAuthn throws errors of many kinds for credentials that it refuses. */
+const nullIfRefused = async <Result>(verify: () => Promise<Result | null>): Promise<Result | null> => {
   try {
     return await verify();
   } catch {

@@ -10,14 +10,14 @@ import { codesOf, devicesOf, linksOf } from '../storage/credentials.ts';
 import { allEvents, type EventsQuery, eventsBy, eventsOf, placeIn, placeOf } from '../storage/events.ts';
 import { messagesOf } from '../storage/outbox.ts';
 import type { Records, Stores } from '../storage/records.ts';
-import { EXPORTED, type Tables } from '../storage/tables.ts';
+import { EXPORTED_COLUMNS, type Tables } from '../storage/tables.ts';
 
 /**
  * Everything that is stored about a user, except events, secrets (hashes, ids of tokens), and what has expired. It names each field, so that a new
  * field is private by default.
  */
 export const accountData = async (stores: Pick<Stores, 'sessions' | 'records'>, user: User, now: number) => {
-  const [sessions, devices, links, rows, left, messages] = await Promise.all([
+  const [sessions, devices, links, rows, codes, messages] = await Promise.all([
     stores.sessions.listByUser(user.id, now),
     devicesOf(stores.records, user.id, now),
     linksOf(stores.records, user.id, now),
@@ -36,27 +36,27 @@ export const accountData = async (stores: Pick<Stores, 'sessions' | 'records'>, 
     rememberedDevices: devices.map((each) => pick(each, 'id', 'createdAt', 'expiresAt', 'userAgent', 'address')),
     links: links.map((each) => pick(each, 'purpose', 'email', 'createdAt', 'expiresAt')),
     ...rows,
-    recoveryCodes: { left: left.length },
+    recoveryCodes: { left: codes.length },
     messages: messages.map((message) => ({
       ...pick(message, 'id', 'kind', 'to', 'email', 'createdAt', 'attempts'),
-      // It leaves out the name of an operator.
+      // The name of an operator stays private.
       origin: pick(message.origin, 'userAgent', 'address', 'requestId'),
     })),
   };
 };
 
-type Exported = typeof EXPORTED;
+type ExportedColumns = typeof EXPORTED_COLUMNS;
 type ExportedRows = {
-  [Name in keyof Exported]: {
-    [Key in keyof Tables[Name] & Exported[Name][number]]: Tables[Name][Key] extends readonly (infer Each)[]
+  [Name in keyof ExportedColumns]: {
+    [Key in keyof Tables[Name] & ExportedColumns[Name][number]]: Tables[Name][Key] extends readonly (infer Each)[]
       ? Each[]
       : Tables[Name][Key];
   }[];
 };
 
 const exportedRows = async (records: Records, userId: string): Promise<ExportedRows> => {
-  const lists = Object.entries<readonly string[]>(EXPORTED).map(async ([table, columns]) => {
-    const rows = await records.list(table as keyof Exported, { equal: { userId }, order: ['id'] });
+  const lists = Object.entries<readonly string[]>(EXPORTED_COLUMNS).map(async ([table, columns]) => {
+    const rows = await records.list(table as keyof ExportedColumns, { equal: { userId }, order: ['id'] });
     return [table, rows.map((row) => Object.fromEntries(columns.map((name) => [name, Reflect.get(row, name)])))];
   });
   return Object.fromEntries(await Promise.all(lists));
@@ -71,7 +71,7 @@ export const userData = (user: User) => ({
 
 export type EventData = Omit<AccountEvent, 'userId'>;
 
-/** The events of a user, the latest first. There may be some more than `EVENTS_KEPT`. */
+/** The events of a user, the latest first. A user may have some more than `EVENTS_KEPT`, which are removed later. */
 export const eventsData = async (records: Records, userId: string): Promise<EventData[]> => {
   const all = await eventsOf(records, { userId, before: null, limit: 2 * EVENTS_KEPT });
   return all.map(eventData);
@@ -84,7 +84,7 @@ const eventData = (event: AccountEvent): EventData => ({
 
 export type ExportedAccount = Awaited<ReturnType<ReturnType<typeof exportAccount>>>;
 
-/** Exports everything that is stored about a user, without secrets. The user is notified: a thief would leave no other trace. */
+/** Exports everything that is stored about a user, without secrets. The user gets a notice, since a thief who exports the data leaves no other trace. */
 export const exportAccount =
   (deps: Core) =>
   async (caller: Caller, origin = NO_ORIGIN, cancellation = NEVER_CANCELLED) => {
@@ -146,7 +146,7 @@ type OperatorsQuery = {
 };
 
 /** The most events that are read for a page of one kind. */
-const MOST_EVENTS = 10_000;
+const MOST_READ = 10_000;
 
 /** A page of the events of all users, the latest first. */
 export const listAllEvents =
@@ -160,7 +160,7 @@ export const listAllEvents =
         },
         placeOf,
         itemOf: (event) => (kind === undefined || event.kind === kind ? event : null),
-        mostRows: kind === undefined ? undefined : MOST_EVENTS,
+        mostRows: kind === undefined ? undefined : MOST_READ,
       },
       { after: before, limit },
     );

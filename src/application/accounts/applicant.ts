@@ -24,7 +24,7 @@ const invalidInvitation = (): AppError =>
     message: 'The invitation is not valid for this email: it is for another one, was used or revoked, or has expired.',
   });
 
-/** The invitation that a registration presents. Nothing is looked up about the address, so that the answer does not show whether it has an account. */
+/** The invitation that a registration presents. It looks up nothing about the address, so that the answer does not show whether it has an account. */
 export const presentedInvitation = async (
   { registration, records, secrets, clock }: Service,
   { email, invitation: token }: { readonly email: string; readonly invitation?: string | undefined },
@@ -36,7 +36,7 @@ export const presentedInvitation = async (
   return found;
 };
 
-/** Uses an invitation up, in the transaction of the registration. Of several, one succeeds. */
+/** Uses an invitation up, in the transaction of the registration. One of several concurrent callers succeeds. */
 export const useInvitation = async ({ clock }: Service, { records }: Stores, invitation: Invitation): Promise<void> => {
   if (!(await takeInvitation(records, invitation, clock.now()))) throw invalidInvitation();
 };
@@ -124,7 +124,7 @@ export const applicantOf = async (deps: Service, input: RegisterInput, invitatio
   return { user, usernames } satisfies Applicant;
 };
 
-/** The attributes by the invitation and the hook. */
+/** The attributes that the invitation and the hook give to the user. */
 const attributesOf = async (
   { beforeRegister, adminUsers }: Service,
   { username, email, origin = NO_ORIGIN, extra = {} }: RegisterInput,
@@ -133,8 +133,8 @@ const attributesOf = async (
 ): Promise<Attributes> => {
   if (beforeRegister === undefined) return invitation?.attributes ?? {};
   const { address, userAgent } = origin;
-  const who = { username: username ?? null, email: canonicalEmail(email), locale, invited: invitation !== null };
-  const answer = await beforeRegister({ ...who, address, userAgent, extra }, invitation?.attributes);
+  const request = { username: username ?? null, email: canonicalEmail(email), locale, invited: invitation !== null };
+  const answer = await beforeRegister({ ...request, address, userAgent, extra }, invitation?.attributes);
   if (answer.decision !== 'allow')
     throw new AppError('AUTH_REGISTRATION_REFUSED', { reason: 'by a hook', hookMessage: answer.message });
   const { attributes = {} } = answer;
@@ -144,7 +144,7 @@ const attributesOf = async (
   return attributes;
 };
 
-/** Whether an address is reserved for its former user, who can still take it back (ADR 0010). Whoever proves it may have it nevertheless. */
+/** Whether an address is reserved for its former user, who can still take it back (ADR 0010). A user who proves the address gets it nevertheless. */
 export const isReserved = async (
   { clock }: Pick<Core, 'clock'>,
   { records }: Pick<Stores, 'records'>,
@@ -154,7 +154,7 @@ export const isReserved = async (
   return undos.some(({ userId }) => userId !== id);
 };
 
-/** Called after the user got the address, in the same transaction: a user who gave it up at the same time has reserved it by then. */
+/** The caller has stored the address in the same transaction: a former user who gave it up at the same time has reserved it by then. */
 export const assertNotReserved = async (deps: Core, stores: Stores, user: Pick<User, 'id' | 'email'>) => {
   if (await isReserved(deps, stores, user)) throw duplicateUser('email', 'the address is reserved');
 };

@@ -23,8 +23,8 @@ const REQUESTS_PER_PERIOD = 5;
 const PERIOD = 3_600_000;
 
 /**
- * Sends a link to the new address of a user who confirms it by the password or a code by mail. The link changes the address. Whether the new address
- * has an account is not looked up.
+ * Sends a link to a new address. The link changes the address of the user, who has to confirm the request by the password or a code by mail. It does
+ * not look up whether the new address has an account.
  */
 export const requestEmailChange =
   (deps: Service) =>
@@ -37,7 +37,7 @@ export const requestEmailChange =
     const to = canonicalEmail(input.email);
     if (to === user.email) return;
     await deps.transactions.run(async (stores) => {
-      // After a change of the password, which removes such links, none may be stored.
+      // It refuses if the password was changed meanwhile: such a change removes these links, so no link may be stored after it.
       await lock(stores);
       const requests = await countEvents(stores.records, userId, 'email-change-requested', deps.clock.now() - PERIOD);
       if (requests >= REQUESTS_PER_PERIOD) return;
@@ -92,7 +92,7 @@ export const confirmEmailChange =
       const now = deps.clock.now();
       const user = await stores.users.update(userId, { email, emailVerifiedAt: now, now }, { disabledAt: null });
       if (before === null || user === null) throw invalidLink(NO_USER);
-      await settleEmailChange(deps, stores, { before, user, origin });
+      await completeEmailChange(deps, stores, { before, user, origin });
       if (before.emailVerifiedAt === null && sessionId === null)
         await endUnproven(deps, stores, user, { isPasswordShown: true, origin, locales });
       return sessionId === null ? null : replaceSession(deps, stores, { user, sessionId, origin, hookClaims });
@@ -106,7 +106,7 @@ const PASSWORD_REQUIRED = {
   code: 'required',
 } as const;
 
-/** @returns the id of the session that confirms the change; `null` when the password does. A wrong one counts as a failed log-in (ADR 0008). */
+/** @returns the id of the session that confirms the change; `null` when the password does. A wrong password counts as a failed log-in (ADR 0008). */
 const assertOwner = async (deps: Service, { userId }: Link, { session, password, networks }: EmailConfirmation) => {
   const own = session?.userId === userId ? await deps.sessions.find(session) : null;
   if (own !== null && isLive(own, deps.clock.now())) return own.id;
@@ -120,10 +120,10 @@ const assertOwner = async (deps: Service, { userId }: Link, { session, password,
 };
 
 /** Completes a change of an address, in its transaction: records it, and reserves and notifies the former address. */
-export const settleEmailChange = async (
+export const completeEmailChange = async (
   deps: Core,
   stores: Stores,
-  { before, user, origin, keepsFormer = true }: EmailChanged,
+  { before, user, origin, keepsFormer = true }: CompletedChange,
 ): Promise<void> => {
   const { id: userId, email } = user;
   await endWays(deps, stores, 'email-changed', before, { origin });
@@ -135,7 +135,7 @@ export const settleEmailChange = async (
   await enqueue(deps, stores, origin, [{ kind: 'email-changed', userId, to: before.email, email, wasVerified }]);
 };
 
-type EmailChanged = {
+type CompletedChange = {
   readonly before: User;
   readonly user: User;
   readonly origin: Origin;

@@ -12,9 +12,9 @@ export type ImportDeps = Core & {
   readonly factorSecrets: FactorSecrets | null;
 };
 
-/** A user of another system, as they are to be imported. */
+/** A user of another system who is to be imported. */
 export type Arrival = Pick<User, 'id' | 'email' | 'passwordHash' | 'locale' | 'attributes'> & {
-  /** `null` if the other one has no username that is allowed here. */
+  /** `null` if the other system has no username that is allowed here. */
   readonly username: string | null;
   readonly isEmailVerified: boolean;
   readonly isDisabled: boolean;
@@ -25,7 +25,7 @@ export type Arrival = Pick<User, 'id' | 'email' | 'passwordHash' | 'locale' | 'a
   readonly appSecrets: readonly string[];
 };
 
-type Refused = { readonly problem: string };
+type ImportProblem = { readonly problem: string };
 
 /** Where taken names and identities are looked up: in the stores, or in what a dry run would have stored. */
 export type UserLookup = Pick<Stores, 'records'> & {
@@ -43,7 +43,7 @@ export const presenceOf = async (
   deps: Pick<ImportDeps, 'clock'>,
   stores: UserLookup,
   arrival: Pick<Arrival, 'id' | 'email' | 'identities'>,
-): Promise<'present' | Refused | null> => {
+): Promise<'present' | ImportProblem | null> => {
   const present = await stores.users.findById(arrival.id);
   if (present !== null)
     return present.email === arrival.email ? 'present' : { problem: 'id: has an account with another address' };
@@ -60,11 +60,11 @@ export const presenceOf = async (
  * @throws AppError `duplicateUser` or DB_UNIQUE_VIOLATION for what `presenceOf` would have found
  */
 export const storeArrival = async (deps: ImportDeps, stores: Stores, arrival: Arrival): Promise<User> => {
-  const { username, isEmailVerified, isDisabled, createdAt, identities, appSecrets, ...given } = arrival;
+  const { username, isEmailVerified, isDisabled, createdAt, identities, appSecrets, ...fields } = arrival;
   const now = deps.clock.now();
   const apps = appSecrets.map((secret) => ({ id: deps.ids.next(), secret }));
   const user: User = {
-    ...newUser({ ...given, username: await freeUsername(deps, stores, arrival), now }),
+    ...newUser({ ...fields, username: await freeUsername(deps, stores, arrival), now }),
     createdAt: createdAt ?? now,
     emailVerifiedAt: isEmailVerified ? now : null,
     disabledAt: isDisabled ? now : null,
@@ -87,7 +87,7 @@ export const storeArrival = async (deps: ImportDeps, stores: Stores, arrival: Ar
   return user;
 };
 
-/** The username of the other system, or one that is derived from the address. */
+/** The first username that is free: the one of the other system, or one that is derived from the address. */
 export const freeUsername = async (
   { secrets }: Pick<ImportDeps, 'secrets'>,
   { users }: Pick<UserLookup, 'users'>,

@@ -19,7 +19,7 @@ export const USER_FILTER = new RegExp(
   `^(?:${[...Object.keys(STATES), LOGGED_IN].join('|')}|${OF_PROVIDER}[\\w-]{1,80})$`,
 );
 
-/** The most rows that a page with a filter reads, and the most if each also takes a look-up of its user. */
+/** The most rows that a page with a filter reads, and the most if each row also needs a look-up of its user. */
 const [MOST_ROWS, MOST_USERS] = [10_000, 1_000];
 
 type ListQuery = Omit<UsersQuery, 'skip'> & {
@@ -63,7 +63,7 @@ const matchingUser = async ({ users }: Pick<Stores, 'users'>, id: string, contai
   return user !== null && [user.username, user.email].some((name) => name.toLowerCase().includes(text)) ? user : null;
 };
 
-/** In the order of their identities, the one that was linked last first. */
+/** The users with an identity at a provider, the identity that was linked last first. */
 const listByProvider = (deps: Pick<Stores, 'users' | 'records'>, query: ListQuery) => {
   const provider = query.only?.slice(OF_PROVIDER.length) ?? '';
   const seen = new Set<string>();
@@ -83,7 +83,7 @@ const listByProvider = (deps: Pick<Stores, 'users' | 'records'>, query: ListQuer
   );
 };
 
-/** In the order of their last log-ins. A user who logged in several times may be on several pages. */
+/** The users in the order of their last log-ins, the latest first. A user who has logged in several times may be on several pages. */
 const listByLogin = (deps: Pick<Stores, 'users' | 'records'>, query: ListQuery) => {
   const seen = new Set<string>();
   if (query.after !== null && !isPlace(query.after))

@@ -13,7 +13,7 @@ import { proveAddress } from './ways.ts';
 
 type CodeRequest = {
   readonly account: string;
-  /** As the browser presents them. */
+  /** The encrypted codes that the browser presents. */
   readonly asked?: readonly string[];
   readonly origin?: Origin;
 };
@@ -31,7 +31,7 @@ export const requestLoginCode =
 
 type CodeLogin = ClientContext & {
   readonly code: string;
-  /** As the browser presents them. */
+  /** The encrypted codes that the browser presents. */
   readonly asked: readonly string[];
 };
 

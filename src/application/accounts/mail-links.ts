@@ -12,7 +12,7 @@ import type { Stores } from '../storage/records.ts';
 import { removeAccount } from './profile.ts';
 import { endUnproven, endWays, proveAddress } from './ways.ts';
 
-/** Requests a link that sets a new password. The account is looked up only when the mail is sent, so that the response time does not show it. */
+/** Requests a link that sets a new password. The account is looked up only when the mail is sent, so that the response time does not show whether it exists. */
 export const requestPasswordReset =
   (deps: Service) =>
   (email: string, origin: Origin = NO_ORIGIN): Promise<void> =>
@@ -60,10 +60,10 @@ const ownerOf = (link: Link, user: User | null): User => {
 };
 
 /**
- * Notifies the user of a reset. As long as a former address can take the account back, both addresses are told until when. The reset does not shorten
- * that time, since the new address may be that of a thief.
+ * Notifies the user of a reset. As long as a former address can take the account back, both addresses get a mail that says until when. The reset does
+ * not shorten that time, since the new address may be the address of a thief.
  */
-const notifyOfReset = async (deps: Service, stores: Stores, { userId, email }: Link, origin: Origin) => {
+const notifyOfReset = async (deps: Service, stores: Stores, { userId, email, purpose }: Link, origin: Origin) => {
   const former = await reservationOf(deps, stores, userId);
   const kind = 'email-change-final';
   if (former !== null && former.email !== email && notifiesFormerAddress(deps))
@@ -71,8 +71,9 @@ const notifyOfReset = async (deps: Service, stores: Stores, { userId, email }: L
       { kind, userId, to: former.email },
       { kind, userId, to: email },
     ]);
-  if (deps.mailNotices?.has('password'))
-    await enqueue(deps, stores, origin, [{ kind: 'password-was-reset', userId, to: email }]);
+  // No mail had the link that was handed over.
+  const notice = purpose === 'handed-over' ? 'password-changed' : 'password-was-reset';
+  if (deps.mailNotices?.has('password')) await enqueue(deps, stores, origin, [{ kind: notice, userId, to: email }]);
 };
 
 /** Requests another link that verifies an address. The account is looked up only when the mail is sent. */
@@ -100,7 +101,7 @@ export const confirmEmail =
 
 /**
  * "I did not register": removes an account that was registered with somebody else's address. Imported accounts and those with a verified address stay.
- * So do disabled ones, whose users could delete the events that led to it.
+ * Disabled accounts stay as well: otherwise their users could delete the events that led to the disabling.
  */
 export const removeUnverifiedAccount =
   (deps: Core) =>
@@ -135,7 +136,7 @@ export const takeAccountBack =
       const act = before.email === email ? 'factors-undone' : 'email-change-undone';
       await record(deps, stores, origin, [{ userId, kind: act }]);
       const isImported = ({ id }: { readonly id: string }) => user.importedFactors?.includes(id) ?? false;
-      await endWays(deps, stores, act, user, { origin, leaves: (way) => survivesUndo(link, way) || isImported(way) });
+      await endWays(deps, stores, act, user, { origin, keeps: (way) => survivesUndo(link, way) || isImported(way) });
       if (isFirst) await endUnproven(deps, stores, user, { origin, locales });
       await removeLaterUndos(deps, stores, before, link);
       await enqueue(deps, stores, origin, [
@@ -144,13 +145,13 @@ export const takeAccountBack =
       ]);
     });
 
-/** Whether the undo proves the address for the first time. The link of an address that was given up unproven keeps nothing. */
+/** Whether the undo proves the address for the first time. For a former address, the link shows this: it keeps no way in if nobody had proven the address. */
 const isFirstProof = async (deps: Core, stores: Stores, before: User, { email }: Link): Promise<boolean> => {
   if (before.email === email) return before.emailVerifiedAt === null;
   const reservation = await reservationOf(deps, stores, before.id);
   return reservation?.email === email && reservation.keeps === null && reservation.since === 0;
 };
 
-/** Earlier links of the same address stay, since they undo more. A link of the present address ends none of a former address. */
+/** Removes the links that undo less than the used link. Earlier links of the same address stay. A link of the present address removes none of a former one. */
 const removeLaterUndos = (deps: Core, stores: Stores, { id, email: before }: User, { email, since }: Link) =>
   removeUndos(deps, stores, id, (undo) => (undo.email === email ? undo.since >= since : before !== email));

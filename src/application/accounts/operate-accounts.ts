@@ -14,7 +14,7 @@ import { endSessionOrDevice, endSessionsOf } from '../sessions/end-sessions.ts';
 import { putLink } from '../storage/credentials.ts';
 import { takeOperatorEvents } from '../storage/events.ts';
 import { existingUser, lockedUser } from './account-data.ts';
-import { settleEmailChange } from './change-email.ts';
+import { completeEmailChange } from './change-email.ts';
 import { freeUsername } from './import-user.ts';
 import { removeAccount } from './profile.ts';
 import { endUnproven, endWays } from './ways.ts';
@@ -40,7 +40,7 @@ export const enableAccount = (deps: Core) => (userId: string, origin: Origin) =>
     return enabled !== null;
   });
 
-/** Replaces the attributes of a user. Access tokens have them from the next log-in or refresh on. @returns whether they differ from the former. */
+/** Replaces the attributes of a user. Access tokens have them from the next log-in or refresh on. @returns whether they differ from the former ones. */
 export const setAttributes = (deps: Core) => (userId: string, attributes: Attributes, origin: Origin) =>
   deps.transactions.run(async (stores) => {
     const user = await lockedUser(stores, userId);
@@ -64,7 +64,7 @@ export const endSessionAsOperator =
     });
   };
 
-/** Removes an identity at a provider, even if it is the last way in: `makeResetLink` makes another one. */
+/** Removes an identity at a provider, even if it is the last way in: the operator can give the user another one by `makeResetLink`. */
 export const unlinkIdentityAsOperator = (deps: Core) => (userId: string, id: string, origin: Origin) =>
   deps.transactions.run(async (stores) => {
     const user = await lockedUser(stores, userId);
@@ -72,10 +72,10 @@ export const unlinkIdentityAsOperator = (deps: Core) => (userId: string, id: str
     await recordChange(deps, stores, { kind: 'identity-unlinked', user, origin, added: [] });
   });
 
-type Forgetting = { readonly attempts: Pick<LoginAttempts, 'forget'> };
+type AttemptsDeps = { readonly attempts: Pick<LoginAttempts, 'forget'> };
 
 /** Resets the counts of wrong passwords and codes, so that log-ins need not wait. */
-export const unlockAccount = (deps: Core & Forgetting) => async (userId: string, origin: Origin) => {
+export const unlockAccount = (deps: Core & AttemptsDeps) => async (userId: string, origin: Origin) => {
   const user = await deps.transactions.run(async (stores) => {
     const locked = await lockedUser(stores, userId);
     await record(deps, stores, origin, [{ userId, kind: 'unlocked' }]);
@@ -156,7 +156,7 @@ export const createAccount =
     });
 
 type AddressChange = Pick<NewAccount, 'isProven'> & {
-  /** `null`: the present one. */
+  /** `null`: the present address stays. */
   readonly email: string | null;
   /** Whether the account goes back to its owner, after somebody else had taken it over. Default: false. */
   readonly isReturned?: boolean;
@@ -166,7 +166,7 @@ type AddressChange = Pick<NewAccount, 'isProven'> & {
  * Changes the address of an account, or marks the present one as proven. An address that may be mistyped has to be confirmed by its link, as at a change
  * by the user. A former address that was proven can take the account back for a week. A returned account loses what others have added, and its owner
  * gets a link that sets a password.
- * @returns whether something has changed already.
+ * @returns whether the account has changed already, before a confirmation.
  */
 export const setEmail =
   (deps: Core) =>
@@ -186,7 +186,7 @@ export const setEmail =
       if (isOther || isFirst) await stores.users.update(userId, { email, emailVerifiedAt: now, now });
       const user = { ...before, email };
       const keepsFormer = !isFirst && !isReturned;
-      if (isOther) await settleEmailChange(deps, stores, { before, user, origin, keepsFormer });
+      if (isOther) await completeEmailChange(deps, stores, { before, user, origin, keepsFormer });
       else if (isFirst) await record(deps, stores, origin, [{ userId, kind: 'email-verified' }]);
       if (!keepsFormer) await removeUndos(deps, stores, userId, (undo) => undo.email === before.email);
       const locales = user.locale === null ? [] : [user.locale];

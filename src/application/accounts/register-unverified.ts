@@ -1,22 +1,22 @@
 import { AppError, duplicateUser } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import { isHash, NO_PASSWORD } from '../../domain/password.ts';
+import { isPasswordHash, NO_PASSWORD } from '../../domain/password.ts';
 import { isClaimable, isImported, type User } from '../../domain/user.ts';
-import { removeUndos, waysNow } from '../links.ts';
+import { presentWays, removeUndos } from '../links.ts';
 import { comparePassword, loginAttempts } from '../login/compare-password.ts';
 import { enqueue, NEVER_CANCELLED, type Pause, record, type Service } from '../service.ts';
 import { countEvents } from '../storage/events.ts';
 import type { Stores } from '../storage/records.ts';
 import { applicantOf, assertAllowed, assertNotReserved, isReserved, type RegisterInput } from './applicant.ts';
-import { settleEmailChange } from './change-email.ts';
+import { completeEmailChange } from './change-email.ts';
 
 /** Milliseconds: several times as long as a registration takes in the database. */
 const PADDING = 100;
 
 type Registration = {
   readonly user: User;
-  /** The unverified account with the same username and password; `null`: there is none. */
-  readonly own: User | null;
+  /** The unverified account with the same username and password, whose address may be mistyped; `null`: there is none. */
+  readonly mistyped: User | null;
   readonly origin: Origin;
 };
 
@@ -30,13 +30,13 @@ export const registerUnverified =
     const { origin = NO_ORIGIN } = input;
     await assertAllowed(deps, input);
     const { user } = await applicantOf(deps, input);
-    const own = await ownAccount(deps, input);
+    const mistyped = await mistypedAccount(deps, input);
     cancellation.throwIfAborted();
-    await padResponseTime(deps.pause, PADDING, () => storeWithRetry(deps, { user, own, origin }));
+    await padResponseTime(deps.pause, PADDING, () => storeWithRetry(deps, { user, mistyped, origin }));
   };
 
 /** Finds the account whose address may be mistyped, if the password is right. Verified accounts take as long, and count the attempt as well. */
-const ownAccount = async (deps: Service, { username, password, networks }: RegisterInput) => {
+const mistypedAccount = async (deps: Service, { username, password, networks }: RegisterInput) => {
   const found = username === undefined ? null : await deps.users.findByUsername(username);
   if (found === null || password === undefined) return null;
   const candidates = loginAttempts(found.username, found, { networks });
@@ -44,14 +44,14 @@ const ownAccount = async (deps: Service, { username, password, networks }: Regis
   return (await comparePassword(deps, candidates, password, compared)) ? compared : null;
 };
 
-/** Whether the address is unproven, and the password is still that of the registration: a later one may be somebody else's. */
+/** Whether the address is unproven, and the password is still the one of the registration: a later password may be somebody else's. */
 const isCorrectable = (user: User): boolean => isClaimable(user) && user.passwordChangedAt === 0;
 
 /** Whether the password is the only way into the account, in a transaction that has locked the user. */
-const isOnlyRegistered = async ({ clock }: Service, stores: Stores, user: User | null): Promise<boolean> =>
+const hasOnlyPassword = async ({ clock }: Service, stores: Stores, user: User | null): Promise<boolean> =>
   user !== null &&
   isCorrectable(user) &&
-  (await waysNow(stores, user.id, [])).length === 0 &&
+  (await presentWays(stores, user.id, [])).length === 0 &&
   (await stores.sessions.listByUser(user.id, clock.now())).length === 0;
 
 const storeWithRetry = (deps: Service, registration: Registration): Promise<void> =>
@@ -62,25 +62,25 @@ const storeWithRetry = (deps: Service, registration: Registration): Promise<void
 
 class ConcurrentRegistration extends Error {}
 
-const store = (deps: Service, { user, own, origin }: Registration): Promise<void> =>
+const store = (deps: Service, { user, mistyped, origin }: Registration): Promise<void> =>
   deps.transactions.run(async (stores) => {
     const holder = await stores.users.findByUsername(user.username);
-    const isOwn = holder !== null && holder.id === own?.id;
-    const before = isOwn ? await stores.users.lock(holder.id) : null;
-    if (holder !== null && !(await isOnlyRegistered(deps, stores, before))) throw duplicateUser('username');
+    const isMistyped = holder !== null && holder.id === mistyped?.id;
+    const before = isMistyped ? await stores.users.lock(holder.id) : null;
+    if (holder !== null && !(await hasOnlyPassword(deps, stores, before))) throw duplicateUser('username');
     const owner = await stores.users.findByEmail(user.email);
-    if (owner === null) await add(deps, stores, { user, own: before, origin });
+    if (owner === null) await storeOrCorrect(deps, stores, { user, mistyped: before, origin });
     else if (owner.id !== before?.id) await notifyOwner(deps, stores, owner, origin);
     else await enqueue(deps, stores, origin, [{ kind: 'email-verification-request', userId: null, to: user.email }]);
   });
 
-/** Stores the user, or gives the address to the own account, unless it is reserved. */
-const add = async (deps: Service, stores: Stores, { user, own, origin }: Registration): Promise<void> => {
+/** Stores the user, or gives the new address to the mistyped account, unless the address is reserved. */
+const storeOrCorrect = async (deps: Service, stores: Stores, { user, mistyped, origin }: Registration) => {
   const { email, attributes, locale } = user;
-  const { id: userId } = own ?? user;
+  const { id: userId } = mistyped ?? user;
   if (await isReserved(deps, stores, { id: userId, email })) return;
   try {
-    if (own === null) await stores.users.add(user);
+    if (mistyped === null) await stores.users.add(user);
     else {
       const more = (await areAttributesOfHook(deps, stores, userId)) ? { attributes } : {};
       await stores.users.update(userId, { email, ...more, locale, now: deps.clock.now() });
@@ -89,18 +89,18 @@ const add = async (deps: Service, stores: Stores, { user, own, origin }: Registr
   } catch (error) {
     throw error instanceof AppError && error.code === 'AUTH_USER_DUPLICATE' ? new ConcurrentRegistration() : error;
   }
-  if (own === null) await record(deps, stores, origin, [{ userId, kind: 'registered' }]);
-  else await forgetMistyped(deps, stores, own, user, origin);
+  if (mistyped === null) await record(deps, stores, origin, [{ userId, kind: 'registered' }]);
+  else await forgetMistyped(deps, stores, mistyped, user, origin);
   await enqueue(deps, stores, origin, [{ kind: 'email-verification', userId, to: email }]);
 };
 
-/** Whether a hook has set the attributes, for the mistyped address. Those that an operator has set stay. */
+/** Whether the attributes come from a hook that was asked about the mistyped address. Attributes that an operator has set stay. */
 const areAttributesOfHook = async ({ beforeRegister }: Service, stores: Stores, userId: string): Promise<boolean> =>
   beforeRegister !== undefined && (await countEvents(stores.records, userId, 'attributes-changed', 0)) === 0;
 
 /** Withdraws the links to the mistyped address, and frees it at once, since nobody has proven it. */
 const forgetMistyped = async (deps: Service, stores: Stores, before: User, { email }: User, origin: Origin) => {
-  await settleEmailChange(deps, stores, { before, user: { ...before, email }, origin, keepsFormer: false });
+  await completeEmailChange(deps, stores, { before, user: { ...before, email }, origin, keepsFormer: false });
   await removeUndos(deps, stores, before.id, (undo) => undo.email === before.email);
 };
 
@@ -114,7 +114,7 @@ const PERIOD = 86_400_000;
 const notifyOwner = async (deps: Service, stores: Stores, { id: userId, email }: User, origin: Origin) => {
   const now = deps.clock.now();
   const unverified = await stores.users.update(userId, { now }, { email, emailVerifiedAt: null });
-  if (unverified !== null && !isImported(unverified) && isHash(unverified.passwordHash))
+  if (unverified !== null && !isImported(unverified) && isPasswordHash(unverified.passwordHash))
     await stores.users.setPasswordHash(userId, { passwordHash: NO_PASSWORD, isOfNewPassword: true, now });
   const earlier = await countEvents(stores.records, userId, 'registration-refused', now - PERIOD);
   if (earlier >= MAILS_PER_PERIOD) return;

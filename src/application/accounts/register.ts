@@ -32,15 +32,15 @@ export const register =
     const { origin = NO_ORIGIN, presented = NOTHING_PRESENTED, password, identity } = input;
     const invitation = await assertAllowed(deps, input);
     const keys = await provenKeys(deps, presented);
-    const { holder, applied } = await withHolder(deps, invitation, await applicantOf(deps, input, invitation));
+    const { holder, applicant } = await withHolder(deps, invitation, await applicantOf(deps, input, invitation));
     cancellation.throwIfAborted();
     const now = deps.clock.now();
     const method = identity ? 'identity' : password === undefined ? 'registration-without-password' : 'registration';
-    return underFreeUsername(deps.users, applied, async (user) => {
+    return underFreeUsername(deps.users, applicant, async (user) => {
       const authentications = [{ method, at: now }] as const;
       const { session, opened } = await prepareSession(deps, { user, origin, keys, authentications });
       let rememberedDevice: string | null = null;
-      await store(deps, { user, holder, invitation, identity, origin, cancellation }, async (stores) => {
+      await storeRegistration(deps, { user, holder, invitation, identity, origin, cancellation }, async (stores) => {
         await storeSession(deps, stores, session, { kind: 'registered', user, origin });
         if ((deps.newDeviceCode ?? 'off') !== 'off')
           rememberedDevice = await rememberDevice(deps, stores, { user, texts: [], origin });
@@ -58,24 +58,24 @@ export const registerPending =
   async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<string | null> => {
     const { origin = NO_ORIGIN, identity } = input;
     const invitation = await assertAllowed(deps, input);
-    const { holder, applied } = await withHolder(deps, invitation, await applicantOf(deps, input, invitation));
-    await underFreeUsername(deps.users, applied, (user) =>
-      store(deps, { user, holder, invitation, identity, origin, cancellation }, (stores) =>
+    const { holder, applicant } = await withHolder(deps, invitation, await applicantOf(deps, input, invitation));
+    await underFreeUsername(deps.users, applicant, (user) =>
+      storeRegistration(deps, { user, holder, invitation, identity, origin, cancellation }, (stores) =>
         record(deps, stores, origin, [{ userId: user.id, kind: 'registered' }]),
       ),
     );
-    const user = (holder && (await deps.users.findById(holder.id))) ?? applied.user;
+    const user = (holder && (await deps.users.findById(holder.id))) ?? applicant.user;
     if (identity !== undefined) return newPendingLogin(deps, user, 'identity');
     return input.password === undefined ? null : newPendingLogin(deps, user);
   };
 
 /** `null`: the user has to verify the address, or to log in without a password. `pendingLogin`: the user has to add a second factor. */
-export type Registered = OpenedSession | { readonly pendingLogin: string } | null;
+export type RegistrationResult = OpenedSession | { readonly pendingLogin: string } | null;
 
 /** Registers a user by the policies. Invitations and identities need no verification of the address. */
-export const registration =
+export const registerByPolicy =
   (deps: Service) =>
-  async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<Registered> => {
+  async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<RegistrationResult> => {
     if (deps.emailVerification === 'required' && input.invitation === undefined && input.identity === undefined) {
       await registerUnverified(deps)(input, cancellation);
       return null;
@@ -88,9 +88,9 @@ export const registration =
 /** The unproven account at the address of an invitation, which the invited user takes over. The applicant gets its id. */
 const withHolder = async ({ users }: Service, invitation: Invitation | null, { user, usernames }: Applicant) => {
   const found = invitation === null ? null : await users.findByEmail(invitation.email);
-  if (found === null || !isClaimable(found)) return { holder: null, applied: { user, usernames } };
+  if (found === null || !isClaimable(found)) return { holder: null, applicant: { user, usernames } };
   const { id, createdAt } = found;
-  return { holder: found, applied: { user: { ...user, id, createdAt }, usernames } };
+  return { holder: found, applicant: { user: { ...user, id, createdAt }, usernames } };
 };
 
 /** Takes an unproven account over, as a first proof of the address does. */
@@ -114,8 +114,8 @@ type Registration = {
   readonly cancellation: Cancellation;
 };
 
-/** @param complete stores more in the transaction of the registration. */
-const store = async (
+/** Stores a registration in one transaction. @param complete stores what else belongs to the registration, in the same transaction. */
+const storeRegistration = async (
   deps: Service,
   { user, holder, invitation, identity, origin, cancellation }: Registration,
   complete: (stores: Stores) => Promise<void>,
@@ -138,13 +138,13 @@ const store = async (
     });
     cancellation.throwIfAborted();
   } catch (error) {
-    if (holder === null && !isRefused(error)) await undoIfPossible(deps, user, invitation, origin);
+    if (holder === null && !hasStoredNothing(error)) await undoIfPossible(deps, user, invitation, origin);
     throw error;
   }
 };
 
-/** Whether certainly nothing was stored. */
-const isRefused = (error: unknown): boolean =>
+/** Whether an error shows that the registration has stored nothing. */
+const hasStoredNothing = (error: unknown): boolean =>
   isTaken(error) || (error instanceof AppError && error.code === 'AUTH_REGISTRATION_REFUSED');
 
 /** Removes the user, and makes the invitation valid again. If that fails, too, the client still gets the first error. */

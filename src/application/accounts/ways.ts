@@ -1,6 +1,6 @@
 import { type Origin, SESSION_ENDINGS } from '../../domain/event.ts';
 import { LINK_PURPOSES } from '../../domain/link.ts';
-import { isHash, NO_PASSWORD } from '../../domain/password.ts';
+import { isPasswordHash, NO_PASSWORD } from '../../domain/password.ts';
 import { isConfirmed } from '../../domain/second-factor.ts';
 import { preferredLocale } from '../../domain/text.ts';
 import type { User } from '../../domain/user.ts';
@@ -19,15 +19,17 @@ import { removeRow } from '../storage/rows.ts';
 type StoredWay = { readonly id: string; readonly createdAt?: number };
 
 type EndWaysOptions = Omit<Ending, 'reason'> & {
-  /** Whether whoever acts knows the password. Default: it is not known. */
+  /** Whether the acting user has presented the password. Default: they have not. */
   readonly isPasswordShown?: boolean;
+  /** The hash of the new password. Default: the user gets none. */
   readonly passwordHash?: string;
+  /** The id of the session of the request, which some acts keep. */
   readonly exceptId?: string;
   /** Whether the act keeps a passkey, an app, a recovery code or an identity. Default: none. */
-  readonly leaves?: (way: StoredWay) => boolean;
+  readonly keeps?: (way: StoredWay) => boolean;
 };
 
-type Ends = (way: WayIn, stored?: StoredWay) => boolean;
+type EndsWay = (way: WayIn, stored?: StoredWay) => boolean;
 
 /**
  * Ends the ways into an account that an act ends by the table of the domain, in a transaction that has locked the user. Codes by mail, pending log-ins
@@ -38,12 +40,12 @@ export const endWays = async (
   stores: Stores,
   act: AccountAct,
   user: User,
-  { isPasswordShown = false, passwordHash = NO_PASSWORD, leaves = () => false, exceptId, ...ending }: EndWaysOptions,
+  { isPasswordShown = false, passwordHash = NO_PASSWORD, keeps = () => false, exceptId, ...ending }: EndWaysOptions,
 ) => {
   const { id: userId } = user;
-  const ends: Ends = (way, stored = { id: '' }) => {
+  const ends: EndsWay = (way, stored = { id: '' }) => {
     const fate = fateOf(way, act);
-    return fate === 'ends' || fate === 'mine' || ((fate === 'since' || fate === 'block') && !leaves(stored));
+    return fate === 'ends' || fate === 'mine' || ((fate === 'since' || fate === 'block') && !keeps(stored));
   };
   if (ends('password') && !(isPasswordShown && fateOf('password', act) === 'mine'))
     await stores.users.setPasswordHash(userId, { passwordHash, isOfNewPassword: true, now: deps.clock.now() });
@@ -68,10 +70,10 @@ export const endWays = async (
 };
 
 /** Ends apps and recovery codes. Without an app, log-ins need no second factor any more, and recovery codes are of no use. */
-const endFactors = async ({ clock }: Sources, { records, users }: Stores, user: User, ends: Ends) => {
+const endFactors = async ({ clock }: Sources, { records, users }: Stores, user: User, ends: EndsWay) => {
   const { id: userId, secondFactorAt } = user;
   const all = await factorsOf(records, userId);
-  // An app that waits for its first code always ends: whoever started it knows the secret.
+  // An app that waits for its first code always ends, since the person who began to add it knows its secret.
   const ended = all.filter((app) => ends('app', isConfirmed(app) ? app : undefined));
   for (const { id } of ended) await removeRow(records, 'factors', { id, userId });
   const hasNone = ended.length === all.length;
@@ -104,20 +106,20 @@ export const proveAddress = async (deps: Service, stores: Stores, user: User, { 
   await record(deps, stores, proof.origin, [{ userId, kind: 'email-verified' }]);
   if (await hasSession(deps, stores, userId, verified)) return proven;
   await endUnproven(deps, stores, proven, proof);
-  const losesPassword = proof.isPasswordShown !== true && isHash(user.passwordHash);
+  const losesPassword = proof.isPasswordShown !== true && isPasswordHash(user.passwordHash);
   if (losesPassword && deps.mailNotices?.has('password'))
     await enqueue(deps, stores, proof.origin, [{ kind: 'password-removed', userId, to }]);
   return (await stores.users.lock(userId)) ?? proven;
 };
 
-/** Whether one of the tokens is of a live session of the user. The key of the device need not be proven, since the mailbox is. */
+/** Whether one of the tokens belongs to a live session of the user. It needs no proof of the device, since the request proves the mailbox. */
 const hasSession = async (deps: Service, { sessions }: Stores, userId: string, verified: readonly RefreshToken[]) => {
   const own = verified.filter(({ claims }) => claims.sub === userId);
   const assessed = await assessTokens({ ...deps, sessions, deviceBinding: 'off' }, own);
   return assessed.some(({ status }) => status !== 'ended' && status !== 'reused');
 };
 
-/** Ends what was added to an account before its address was proven, and sets its language anew. Imported apps stay: they are the owner's, and no way in alone. */
+/** Ends the ways in from before the first proof of the address, and sets the language anew. Imported apps stay: they are the owner's, and no way in alone. */
 export const endUnproven = async (
   deps: Core,
   stores: Stores,
@@ -125,8 +127,8 @@ export const endUnproven = async (
   { origin, locales, isPasswordShown = false }: Omit<Proof, 'verified'>,
 ): Promise<void> => {
   const { id: userId, importedFactors } = user;
-  const leaves = ({ id }: { readonly id: string }) => importedFactors?.includes(id) ?? false;
-  await endWays(deps, stores, 'address-proven', user, { origin, isPasswordShown, leaves });
+  const keeps = ({ id }: { readonly id: string }) => importedFactors?.includes(id) ?? false;
+  await endWays(deps, stores, 'address-proven', user, { origin, isPasswordShown, keeps });
   await removeUndos(deps, stores, userId, ({ email }) => email === user.email);
   const locale = preferredLocale(locales, deps.mailLocales ?? []);
   if (locale === user.locale) return;

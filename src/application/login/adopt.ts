@@ -36,8 +36,8 @@ export const adopt =
         throw invalidAssertion('it was used before');
       if (!needsSecondFactor(deps, locked) || rememberedDeviceId !== null)
         return store(locked, { isOwnDevice: true, rememberedDeviceId });
-      const hasOne = locked.secondFactorAt !== null || (await passkeysOf(stores.records, locked.id)).length > 0;
-      if (!hasOne)
+      const hasFactor = locked.secondFactorAt !== null || (await passkeysOf(stores.records, locked.id)).length > 0;
+      if (!hasFactor)
         throw invalidAssertion('the user has to add a second factor, and for that to present something here');
       return { pendingLogin: newPendingLogin(deps, locked, 'adopted') };
     });

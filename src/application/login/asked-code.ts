@@ -11,19 +11,19 @@ import { reportRefusal } from './open-login.ts';
 
 /** A code by mail that a browser has asked for, in place of the password or with it (ADR 0008). */
 export type BrowserCode = AskedCode & {
-  /** As it was typed. */
+  /** The username or the email that was typed, in canonical form. */
   readonly account: string;
-  /** Of a code with a password: a hash of the account whose password was right, or a random text. */
+  /** Only of a code after a password: a hash of the account if the password was right, or else a random text. */
   readonly passwordShown?: string;
 };
 
 /** The codes that a browser has asked for, the latest first. They stay valid until one of them is used. */
 export type AskedCodes = { readonly codes: readonly [BrowserCode, ...BrowserCode[]] };
 
-/** As many as fit into a cookie. */
+/** How many codes fit into a cookie. */
 const MAX_BROWSER_CODES = 3;
 
-/** Codes in place of a password, or with one. */
+/** A code in place of a password, or after a password on a new device. */
 type CodeKind = 'login-code' | 'new-device-code';
 
 /** @returns a text for a cookie, whose length does not show whether the accounts exist. */
@@ -41,7 +41,7 @@ export const unsealCodes = (deps: Pick<Service, 'secrets' | 'clock'>, texts: rea
 
 type CodeRequest = Pick<BrowserCode, 'account' | 'passwordShown'> & {
   readonly kind: CodeKind;
-  /** Only of a code with a password. */
+  /** Only of a code after a password. */
   readonly isPasswordRight?: boolean;
   readonly origin: Origin;
   /** The codes that the browser has asked for before. */
@@ -63,11 +63,11 @@ export const askForCode = async (
   return sealCodes(deps, { codes: [{ ...code, id, askedAt }, ...(before?.codes ?? [])] }, kind);
 };
 
-const NOBODY = { id: '', email: '', passwordChangedAt: 0 };
+const UNKNOWN_OWNER = { id: '', email: '', passwordChangedAt: 0 };
 
 /**
- * Finds the code that the user has typed. Each guess first counts for every code that it is compared with, and an account that does not exist causes
- * as much work. A wrong guess is recorded for all users whose codes they are.
+ * Finds the code that the user has typed. Each guess counts for every code that it is compared with, and causes as much work for an account that does not
+ * exist. A wrong guess is recorded for the owners of all these codes.
  */
 export const guessCode = async (deps: Service, { codes }: AskedCodes, typed: string, origin: Origin) => {
   const owners = new Map<string, User | null>();
@@ -75,7 +75,7 @@ export const guessCode = async (deps: Service, { codes }: AskedCodes, typed: str
   const matching: { readonly code: BrowserCode; readonly owner: User }[] = [];
   for (const code of codes) {
     const owner = owners.get(code.account) ?? null;
-    const isRight = isSameCode(codeFor(deps, code, owner ?? NOBODY), typed);
+    const isRight = isSameCode(codeFor(deps, code, owner ?? UNKNOWN_OWNER), typed);
     if ((await countGuess(deps, code)) && isRight && owner !== null) matching.push({ code, owner });
   }
   const [found] = matching;
@@ -84,7 +84,7 @@ export const guessCode = async (deps: Service, { codes }: AskedCodes, typed: str
   return reportRefusal(deps, [...users.values()], origin)(invalidCode('the code is wrong, or was guessed too often'));
 };
 
-/** Counts in the store, for all instances together. @returns whether a guess was left. */
+/** Counts a guess in the store, for all instances together. @returns whether a guess was left. */
 const countGuess = async ({ records }: Pick<Stores, 'records'>, code: AskedCode): Promise<boolean> => {
   for (let guess = 1; guess <= LOGIN_CODE_GUESSES; guess += 1)
     if (await useOnce(records, `login-code ${code.id} guess ${guess}`, expiryOf(code))) return true;

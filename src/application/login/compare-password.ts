@@ -1,19 +1,18 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { type ThrottledClient, throttledDevice } from '../../domain/login-throttle.ts';
-import { isHash, UNKNOWN_PASSWORD } from '../../domain/password.ts';
+import { isPasswordHash, UNKNOWN_PASSWORD } from '../../domain/password.ts';
 import { isIssuedAfter } from '../../domain/tokens.ts';
 import { canonicalAccount, type User } from '../../domain/user.ts';
 import type { Attempt, LoginAttempts } from '../ports/login-attempts.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
-import type { Core, Service } from '../service.ts';
-import { type Caller, type CallerWithToken, liveUser, lockedLiveUser } from '../sessions/current-user.ts';
-import type { Stores } from '../storage/records.ts';
+import type { Service } from '../service.ts';
+import { type CallerWithToken, liveUser } from '../sessions/current-user.ts';
 
 /**
- * Compares a password, unless too many earlier attempts failed (ADR 0008). An attempt that ends with an error does not count, unless the former
- * system was asked: it may be slow with wrong passwords alone, and its time-out then shows that one is wrong.
- * @param candidates the ways to count the attempt, the preferred one first. The first that need not wait counts it.
- * @param hidesMatch whether a right password takes as long as a wrong one, and keeps the failures before it.
+ * Compares a password, unless too many earlier attempts failed (ADR 0008). An attempt that ends with an error does not count, except for an error
+ * of the former system: if that is slow only for wrong passwords, its time-outs would be free guesses.
+ * @param candidates the ways to count the attempt, the preferred one first. The first one that need not wait counts it.
+ * @param hidesMatch whether a right password takes as long as a wrong one, and does not reset the count of failures.
  * @throws AppError CLIENT_REQUEST_RATE_LIMIT_EXCEEDED when every candidate has to wait; SYS_HOOK_UNAVAILABLE.
  */
 export const comparePassword = async (
@@ -36,9 +35,9 @@ export const comparePassword = async (
 
 const verify = async (deps: Service, password: string, user: User | null, hidesMatch: boolean): Promise<boolean> => {
   const { hasher, verifyElsewhere } = deps;
-  const stored = user !== null && isHash(user.passwordHash) ? user.passwordHash : null;
+  const stored = user !== null && isPasswordHash(user.passwordHash) ? user.passwordHash : null;
   if (user?.passwordHash !== UNKNOWN_PASSWORD) return hasher.verify(password, stored, hidesMatch);
-  // While the former system is asked, the comparison takes the time that it takes for every other account.
+  // The comparison runs beside the question to the former system, so that this account takes at least as long as every other one.
   const [isTheirs = false] = await Promise.all([verifyElsewhere?.(user, password), hasher.verify(password, null)]);
   return isTheirs;
 };
@@ -63,19 +62,20 @@ type LoginSource = {
   readonly verified?: readonly RefreshToken[];
 };
 
-/** `iat` is in seconds. */
-type VerifiedToken = { readonly claims: { readonly iat: number }; readonly sessionId: string };
+/** The session and the time of a verified token. `tokenIssuedAt` is in seconds. */
+type VerifiedToken = Pick<CallerWithToken, 'sessionId' | 'tokenIssuedAt'>;
+const asVerified = ({ sessionId, claims }: RefreshToken): VerifiedToken => ({ sessionId, tokenIssuedAt: claims.iat });
 
 /** The name of all devices whose tokens may be older than the password: they count as one. */
 const OUTDATED = 'outdated';
 
 /** The attempt of a device that has a token of the user. All devices of a user share one key. */
-const deviceAttempt = (user: User, { claims, sessionId }: VerifiedToken): Attempt => ({
+const deviceAttempt = (user: User, { tokenIssuedAt: iat, sessionId }: VerifiedToken): Attempt => ({
   key: `devices ${user.id}`,
-  client: throttledDevice(isIssuedAfter(claims, user.passwordChangedAt) ? sessionId : OUTDATED),
+  client: throttledDevice(isIssuedAfter({ iat }, user.passwordChangedAt) ? sessionId : OUTDATED),
 });
 
-/** Codes of authenticator apps have a budget of their own. */
+/** Guesses of codes are counted apart from guesses of the password. */
 export const deviceCodeAttempt = (user: User, token: VerifiedToken): Attempt => ({
   ...deviceAttempt(user, token),
   key: `codes of devices ${user.id}`,
@@ -84,10 +84,10 @@ export const deviceCodeAttempt = (user: User, token: VerifiedToken): Attempt => 
 /** All networks together have one budget for the codes of a user, since codes are short, and an attacker may have many networks. */
 const ANY_NETWORK: ThrottledClient = { kind: 'network', names: ['any'] };
 
-/** The ways to count a code at a log-in, the preferred one first. @param own a token of the user, from the device of the request. */
-export const codeAttempts = (user: User, own: VerifiedToken | undefined): readonly Attempt[] => {
+/** The ways to count a code at a log-in, the preferred one first. @param token a refresh token of the user from the device of the request. */
+export const codeAttempts = (user: User, token: RefreshToken | undefined): readonly Attempt[] => {
   const ofNetwork: Attempt = { key: `codes ${user.id}`, client: ANY_NETWORK };
-  return own === undefined ? [ofNetwork] : [deviceCodeAttempt(user, own), ofNetwork];
+  return token === undefined ? [ofNetwork] : [deviceCodeAttempt(user, asVerified(token)), ofNetwork];
 };
 
 /** The key of the attempts on an account. It changes with the password, so that the owner need not wait after a reset. */
@@ -101,12 +101,12 @@ export const loginAttempts = (
   { networks = ['unknown'], verified = [] }: LoginSource,
 ): readonly Attempt[] => {
   const ofNetwork: Attempt = { key: accountKey(account, user), client: { kind: 'network', names: networks } };
-  const own = user && ownToken(verified, user);
-  return own ? [deviceAttempt(user, own), ofNetwork] : [ofNetwork];
+  const token = user && tokenOfUser(verified, user);
+  return token ? [deviceAttempt(user, asVerified(token)), ofNetwork] : [ofNetwork];
 };
 
 /** A token of this user that was issued after the last change of the password. */
-export const ownToken = (verified: readonly RefreshToken[], user: User): RefreshToken | undefined =>
+export const tokenOfUser = (verified: readonly RefreshToken[], user: User): RefreshToken | undefined =>
   verified.find(({ claims }) => claims.sub === user.id && isIssuedAfter(claims, user.passwordChangedAt));
 
 /** All keys by which the wrong passwords and codes of a user are counted. */
@@ -115,34 +115,19 @@ export const attemptKeys = (user: User): readonly string[] => [
   ...['devices', 'codes of devices', 'codes'].map((what) => `${what} ${user.id}`),
 ];
 
-export type RequestWithPassword = CallerWithToken & { readonly password?: string | undefined };
-
-/** The user of a request with the right password. A wrong one counts for the device (ADR 0008). */
+/** The user of a request with the right password. A wrong password counts as a failure of the device (ADR 0008). */
 export const userWithPassword = async (
   deps: Service,
-  { userId, sessionId, tokenIssuedAt, password }: CallerWithToken & { readonly password: string },
+  input: CallerWithToken & { readonly password: string },
 ): Promise<User> => {
-  const user = await liveUser(deps, { userId, sessionId });
-  const device = deviceAttempt(user, { claims: { iat: tokenIssuedAt }, sessionId });
-  const matches = await comparePassword(deps, [device], password, user);
+  const user = await liveUser(deps, input);
+  const matches = await comparePassword(deps, [deviceAttempt(user, input)], input.password, user);
   if (!matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
   return user;
 };
 
-/** Locks the user in a transaction, and checks that the password is still the one that was compared. */
-export const lockedUserWithPassword = async (
-  deps: Pick<Core, 'clock'>,
-  stores: Pick<Stores, 'users' | 'sessions'>,
-  caller: Caller,
-  compared: User,
-): Promise<User> => {
-  const user = await lockedLiveUser(deps, stores, caller);
-  assertSamePassword(compared, user);
-  return user;
-};
-
 /** @throws AppError AUTH_CREDENTIALS_INVALID when the password was changed after it was compared. */
-export const assertSamePassword = (compared: User, { passwordChangedAt }: User): void => {
-  if (passwordChangedAt === compared.passwordChangedAt) return;
+export const assertSamePassword = (compared: User, user: User): User => {
+  if (user.passwordChangedAt === compared.passwordChangedAt) return user;
   throw new AppError('AUTH_CREDENTIALS_INVALID', { reason: 'the password was changed meanwhile' });
 };

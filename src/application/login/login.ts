@@ -1,10 +1,10 @@
 import { needsSecondFactor, type SecondFactorPolicy } from '../../domain/assurance.ts';
-import { isKnown } from '../../domain/device.ts';
+import { isDeviceKnown } from '../../domain/device.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { isHashable, NO_PASSWORD, UNKNOWN_PASSWORD } from '../../domain/password.ts';
 import { canonicalRecoveryCode } from '../../domain/second-factor.ts';
 import type { User } from '../../domain/user.ts';
-import { askForOtherPassword, notifyOfPassword, recordChange } from '../notices.ts';
+import { askForOtherPassword, notifyOfMissingFactor, recordChange } from '../notices.ts';
 import { type Cancellation, findByAccount, NEVER_CANCELLED, type Service } from '../service.ts';
 import { rememberedDeviceId } from '../sessions/end-sessions.ts';
 import type { OpenedSession } from '../sessions/open-session.ts';
@@ -12,7 +12,7 @@ import type { ClientContext } from '../sessions/prove-device.ts';
 import { codesOf, identitiesOf, useCode } from '../storage/credentials.ts';
 import { messagesOf } from '../storage/outbox.ts';
 import type { Records } from '../storage/records.ts';
-import { comparePassword, loginAttempts, ownToken } from './compare-password.ts';
+import { comparePassword, loginAttempts, tokenOfUser } from './compare-password.ts';
 import { askForDeviceCode } from './new-device-code.ts';
 import {
   assertMayLogIn,
@@ -44,11 +44,11 @@ export const login = (deps: Service) => {
     const report = reportRefusal(deps, found, origin);
     const recovered = await logInByRecoveryCode(deps, found, password, client, cancellation).catch(report);
     if (recovered !== null) return recovered;
-    const needed = await codeNeeded(deps, found, client, rememberedDevices);
-    const checked = checkPassword(deps, found, input, client, needed.ofRight);
-    const user = await checked.catch(report).catch(hideWrongPassword(needed.ofWrong));
+    const codePolicy = await codePolicyFor(deps, found, client, rememberedDevices);
+    const checked = checkPassword(deps, found, input, client, codePolicy.afterRight);
+    const user = await checked.catch(report).catch(hideWrongPassword(codePolicy.afterWrong));
     cancellation.throwIfAborted();
-    if (user === null || needed.ofRight)
+    if (user === null || codePolicy.afterRight)
       return { pendingLogin: await askForDeviceCode(deps, { account, origin, pendingLogins }, user) };
     const current = await rehashIfNeeded(deps, user, password);
     cancellation.throwIfAborted();
@@ -57,7 +57,7 @@ export const login = (deps: Service) => {
     const isGuarded = needsSecondFactor(deps, current);
     const deviceId = isGuarded ? await rememberedDeviceId(deps, current, rememberedDevices) : null;
     if (isGuarded && deviceId === null) {
-      if (!ownToken(verified, current)) await notifyOfPassword(deps, current, origin);
+      if (!tokenOfUser(verified, current)) await notifyOfMissingFactor(deps, current, origin);
       return { pendingLogin: newPendingLogin(deps, current) };
     }
     // Log-ins of one user wait for each other here, and not in the database, where each would hold a connection (ADR 0019).
@@ -72,25 +72,26 @@ export const login = (deps: Service) => {
   };
 };
 
-/** `ofRight`: a right password needs a code. `ofWrong`: a wrong one is answered as if it needed a code. */
-type Needed = { readonly ofWrong: boolean; readonly ofRight: boolean };
+/** Whether the answer to a right password, and to a wrong password, asks for a code by mail. */
+type CodePolicy = { readonly afterWrong: boolean; readonly afterRight: boolean };
 
 /**
- * Whether a password on a new device needs a code by mail. Whoever guesses passwords there gets the same answer to right and wrong ones, after as
- * many statements, even for an account that does not exist. Where all users need a second factor, none needs a code.
+ * Whether a password on a new device needs a code by mail. Somebody who guesses passwords gets the same answer to right and wrong ones, after as
+ * many statements, even for an account that does not exist. If every user needs a second factor, no password needs a code.
  */
-const codeNeeded = async (
+const codePolicyFor = async (
   deps: Service,
   user: User | null,
   client: LoginClient,
   rememberedDevices: readonly string[],
-): Promise<Needed> => {
+): Promise<CodePolicy> => {
   const { newDeviceCode = 'off', secondFactor } = deps;
   const isOff = newDeviceCode === 'off' || secondFactor === 'required';
-  if (isOff || (await isKnownDevice(deps, user, client, rememberedDevices))) return { ofWrong: false, ofRight: false };
+  if (isOff || (await isKnownDevice(deps, user, client, rememberedDevices)))
+    return { afterWrong: false, afterRight: false };
   const isLate = newDeviceCode === 'while-mail-works' && (await isMailLate(deps, user));
   const isAsked = user !== null && user.emailVerifiedAt !== null && !needsSecondFactor(deps, user);
-  return { ofWrong: true, ofRight: isAsked && !isLate };
+  return { afterWrong: true, afterRight: isAsked && !isLate };
 };
 
 const isKnownDevice = async (
@@ -101,22 +102,22 @@ const isKnownDevice = async (
 ): Promise<boolean> => {
   const live = deviceKey === null ? [] : await deps.sessions.listByUser(user?.id ?? '', deps.clock.now());
   if (user === null) return false;
-  if (ownToken(verified, user) || live.some((session) => session.deviceKey === deviceKey)) return true;
-  return (await rememberedDeviceId(deps, user, rememberedDevices, isKnown)) !== null;
+  if (tokenOfUser(verified, user) || live.some((session) => session.deviceKey === deviceKey)) return true;
+  return (await rememberedDeviceId(deps, user, rememberedDevices, isDeviceKnown)) !== null;
 };
 
 /** Milliseconds after which a mail is late. */
-const LATE = 5 * 60_000;
+const LATE_AFTER = 5 * 60_000;
 
 /** Whether mail to the user is late. Mail to others does not count, since anybody can enter an address to which no mail can be delivered. */
 const isMailLate = async ({ records, clock }: Service, user: User | null): Promise<boolean> => {
-  const latest = clock.now() - LATE;
+  const latest = clock.now() - LATE_AFTER;
   const waiting = await messagesOf(records, user?.id ?? '');
   return waiting.some(({ kind, createdAt }) => kind === 'new-device-code' && createdAt <= latest);
 };
 
-/** Whether the user has no other way in than passkeys and recovery codes. An unproven address is none, since it may be mistyped. */
-export const hasNothingElse = async (policy: SecondFactorPolicy, records: Records, user: User): Promise<boolean> =>
+/** Whether the user has no other way in than passkeys and recovery codes. An unproven address does not count as one, since it may be mistyped. */
+export const hasOnlyPasskeys = async (policy: SecondFactorPolicy, records: Records, user: User): Promise<boolean> =>
   user.passwordHash === NO_PASSWORD &&
   user.emailVerifiedAt === null &&
   !needsSecondFactor(policy, user) &&
@@ -137,11 +138,11 @@ const logInByRecoveryCode = async (
   if (code === null) return null;
   const hash = deps.secrets.hashOf(code);
   const isTheirs = (await codesOf(deps.records, user?.id ?? '')).includes(hash);
-  if (user === null || !isTheirs || !(await hasNothingElse(deps, deps.records, user))) return null;
+  if (user === null || !isTheirs || !(await hasOnlyPasskeys(deps, deps.records, user))) return null;
   const authentications = [{ method: 'recovery-code', at: deps.clock.now() }] as const;
   return openLogin(deps, client, { user, authentications, cancellation }, async (stores, store) => {
     const locked = await stores.users.lock(user.id);
-    const isOnlyWay = locked !== null && (await hasNothingElse(deps, stores.records, locked));
+    const isOnlyWay = locked !== null && (await hasOnlyPasskeys(deps, stores.records, locked));
     if (!isOnlyWay || !(await useCode(stores.records, user.id, hash)))
       throw new AppError('AUTH_CREDENTIALS_INVALID', {
         reason: 'the recovery code was used, or the user has another way in',
@@ -161,12 +162,12 @@ const checkPassword = async (
   const candidates = loginAttempts(account, user, { networks, verified });
   const matches = await comparePassword(deps, candidates, password, user, { hidesMatch: needsCode });
   if (user === null || !matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
-  // Before the code, the answer must not show by a disabled account that the password was right.
+  // If a code follows, a disabled account is refused after the code: a refusal here would show that the password was right.
   if (!needsCode) assertMayLogIn(deps, user);
   return user;
 };
 
-/** @param hides whether the answer to a wrong account or password is that to a right one. */
+/** @param hides whether a wrong account or password gets the same answer as a right one. */
 const hideWrongPassword =
   (hides: boolean) =>
   (error: unknown): null => {
@@ -174,7 +175,7 @@ const hideWrongPassword =
     throw error;
   };
 
-/** Why a user should change the right password: it was imported and is too long, or it has leaked. */
+/** Why a user should change the password, although it is right: it was imported and is too long, or it has leaked. */
 const flawOf = async ({ passwordLimits, isLeakedPassword }: Service, password: string) => {
   if (!isHashable(password, passwordLimits.maxBytes)) return 'password-too-long' as const;
   return (await isLeakedPassword?.(password)) === true ? ('password-leaked' as const) : null;

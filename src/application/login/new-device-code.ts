@@ -11,19 +11,19 @@ import { loginAttempts } from './compare-password.ts';
 import { loginClient, openLogin } from './open-login.ts';
 import { invalidSecondFactor } from './pending-login.ts';
 
-/** A hash of what must not change between the password and the code. */
+/** A hash of the fields of a user that must not change between the password and the code. */
 const accountState = ({ secrets }: Service, user: User): string =>
   secrets.hashOf([user.id, user.email, user.passwordChangedAt, user.emailVerifiedAt, user.secondFactorAt].join(' '));
 
 type PasswordLogin = {
   readonly account: string;
   readonly origin: Origin;
-  /** As the browser presents them. */
+  /** The encrypted codes that the browser presents. */
   readonly pendingLogins: readonly string[];
 };
 
 /**
- * Asks for a code after the password. After a wrong password, as much is stored, but no mail is sent.
+ * Requests a code by mail after the password. After a wrong password, it stores as much, but the mail is never sent.
  * @param user `null` after a wrong password.
  * @returns a text for the cookie of `finishLogin`.
  */

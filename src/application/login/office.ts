@@ -14,7 +14,7 @@ const notAdmitted = (message: string): AppError =>
   new AppError('SYS_HTTP_UNEXPECTED_ERROR', { status: 403, level: 'warn', reason: 'no operator', message });
 
 /**
- * The operator who is the user of a session (ADR 0031). Asked at each request, so that access ends with the session, the attribute, or the factors.
+ * The user of a session as an operator (ADR 0031). Each request checks this again, so that access ends with the session, the attribute, or the factors.
  * The name contains the id, since usernames may change hands.
  * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND when the session has ended; or 403
  */

@@ -17,7 +17,7 @@ import {
 import { type ClientContext, NOTHING_PRESENTED, provenKeys } from '../sessions/prove-device.ts';
 import { verifiedTokens } from '../sessions/tokens.ts';
 import type { Stores } from '../storage/records.ts';
-import { assertSamePassword, ownToken } from './compare-password.ts';
+import { assertSamePassword, tokenOfUser } from './compare-password.ts';
 
 export const assertMayLogIn = (
   { emailVerification }: Pick<Service, 'emailVerification'>,
@@ -53,9 +53,9 @@ export const loginClient = async (
 });
 
 type Login = {
-  /** As it will be when the session is stored. */
+  /** The user as they will be when the session is stored. */
   readonly user: User;
-  /** Here, or in another session. */
+  /** The authentications of this request, or those of another session. */
   readonly authentications: Authentications | Authenticated;
   /** The id of the session. Default: a new one. */
   readonly id?: string;
@@ -63,7 +63,7 @@ type Login = {
 };
 
 type StoreOptions = {
-  /** Whether the user is known to have the device. Default: it has a refresh token of the user. */
+  /** Whether the device certainly is the user's. Default: whether it has a refresh token of the user. */
   readonly isOwnDevice?: boolean;
   /** The remembered device that replaces the second factor. */
   readonly rememberedDeviceId?: string | null;
@@ -71,7 +71,7 @@ type StoreOptions = {
 
 /**
  * Opens the session of a log-in. Its tokens are signed before the transaction.
- * @param work locks the user, uses up what was presented, and stores the session by `store`.
+ * @param work locks the user, uses up the code or the factor that was presented, and stores the session by `store`.
  */
 export const openLogin = async <Result>(
   deps: Service,
@@ -116,14 +116,14 @@ export const openPasswordLogin = async (
   });
 };
 
-/** Stores the session in place of those that the device had, and a notice if the log-in is unusual. */
+/** Stores the session in place of the former sessions of the device, and a notice if the log-in is unusual. */
 const storeLogin = async (
   deps: Service,
   stores: Stores,
   { verified, origin }: LoginClient,
   { session, opened }: PreparedSession,
   user: User,
-  { isOwnDevice = ownToken(verified, user) !== undefined, rememberedDeviceId = null }: StoreOptions = {},
+  { isOwnDevice = tokenOfUser(verified, user) !== undefined, rememberedDeviceId = null }: StoreOptions = {},
 ): Promise<OpenedSession> => {
   // Checked again, since an operator who disables the account ends only the sessions that were stored before.
   assertMayLogIn(deps, user);

@@ -7,12 +7,12 @@ import type { OpenedSession } from '../sessions/open-session.ts';
 import { useOnce } from '../storage/credentials.ts';
 import type { Stores } from '../storage/records.ts';
 
-/** `pendingLogin` is for the cookie of `finishLogin`: a second factor is missing, or a code by mail, which a wrong password asks for, too. */
+/** `pendingLogin` is for the cookie of `finishLogin`: a second factor or a code by mail is missing, or the password was wrong and the answer hides that. */
 export type LoginResult = OpenedSession | { readonly pendingLogin: string };
 
 type FirstMethod = Extract<Method, 'password' | 'mail-code' | 'identity' | 'adopted'>;
 
-/** A log-in whose first factor was right. Only the browser stores it. */
+/** A log-in whose first factor was right, with the state of the account at that time. Only the browser stores it. */
 export type PendingLogin = {
   readonly id: string;
   readonly userId: string;
@@ -44,7 +44,7 @@ const latestOf = ({ secrets, clock }: Pick<Service, 'secrets' | 'clock'>, texts:
   return opened.sort((a, b) => b.expiresAt - a.expiresAt)[0];
 };
 
-/** Whether the browser presents a log-in that began later. @param time epoch milliseconds */
+/** Whether the browser presents a pending log-in that began after a time. @param time epoch milliseconds */
 export const hasLaterLogin = (deps: Pick<Service, 'secrets' | 'clock'>, texts: readonly string[], time: number) =>
   (latestOf(deps, texts)?.expiresAt ?? 0) - PENDING_LOGIN_LIFETIME > time;
 

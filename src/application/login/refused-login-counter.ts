@@ -4,7 +4,7 @@ import { addEvents } from '../storage/events.ts';
 
 /** The most pairs of a user and an hour that are counted at once, of about a kilobyte each. */
 export const COUNTED_AT_ONCE = 5_000;
-/** Events in one transaction: few, so that others do not wait for long. */
+/** Events in one transaction: few, so that other transactions do not wait for long. */
 const BATCH_SIZE = 10;
 
 /** Counts refused log-ins in memory until they are stored (ADR 0011). */
@@ -12,7 +12,7 @@ export const refusedLoginCounter = ({ transactions, clock, ids, secrets }: Pick<
   let counts = new Map<string, AccountEvent>();
   let lost = 0;
 
-  /** @param refused later than those that were counted before. */
+  /** @param refused a refused log-in, later than all that were counted before. */
   const add = (refused: AccountEvent) => {
     const key = `${refused.userId} ${countingPeriodOf(refused.at)}`;
     const before = counts.get(key);

@@ -8,9 +8,9 @@ import type { Webhook, WebhookMessage } from '../../domain/webhook.ts';
 
 /** A registration that the service would accept, without its password. Nothing of it is stored yet. */
 export type RegistrationRequest = Device & {
-  /** `null` if the user has chosen none. Then it is derived from the email after the hook. */
+  /** `null` if the user has chosen no username. Then the service derives one from the email, after the hook. */
   readonly username: string | null;
-  /** In canonical form. It may have an account. */
+  /** The address in canonical form. An account may exist for it. */
   readonly email: string;
   /** The language of the user's mails; `null` for the default. */
   readonly locale: string | null;
@@ -32,7 +32,6 @@ export type BeforeRegister = (
   ofInvitation?: Attributes,
 ) => Promise<RegistrationAnswer>;
 
-/** The user of an access token. */
 export type ClaimsUser = Pick<User, 'id' | 'username' | 'email' | 'locale' | 'attributes'> & {
   readonly emailVerified: boolean;
 };
@@ -79,7 +78,7 @@ export type SendWebhook = (
   message: WebhookMessage,
 ) => Promise<{ readonly status: number; readonly retryAfter: number }>;
 
-/** Finds the function that sends to a webhook; `null` if this instance has another key than the webhook. */
+/** Finds the function that sends to a webhook; `null` if this instance does not derive the key of the webhook. */
 export type SenderFor = (webhook: Webhook) => Promise<SendWebhook | null>;
 
 /** Names of hooks, and outcomes of their calls, for the metrics. */

@@ -7,7 +7,7 @@ export type SignInSecrets = { readonly state: string; readonly nonce: string; re
 export type ProviderAnswer = VerifiedIdentity & {
   /** Why the provider could not be asked for the address. */
   readonly addressError?: AppError;
-  /** When the user has logged in there, if the provider states it. Epoch milliseconds. */
+  /** When the user has logged in at the provider, if the provider states it. Epoch milliseconds. */
   readonly authenticatedAt?: number;
 };
 
@@ -16,7 +16,7 @@ export interface IdentityProvider {
   readonly name: string;
   /** The name that users see. */
   readonly title: string;
-  /** The URL to which it sends browsers back, and whether by POST. */
+  /** The URL to which the provider sends browsers back, and whether it does so by POST. */
   readonly callback: { readonly url: string; readonly isPosted: boolean };
   /**
    * @param isAgain whether the provider has to authenticate its user again, unless it did so within the last minutes.

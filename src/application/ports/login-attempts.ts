@@ -10,7 +10,7 @@ export type Attempt = {
  * Counts log-in attempts by the rule of domain/login-throttle.ts. An attempt counts as a failure as soon as it begins, so that
  * concurrent attempts are admitted no more often than consecutive ones.
  *
- * In the service, no call rejects when the store is unavailable: the process counts then.
+ * In the service, no call rejects when the store is unavailable: the process then counts in its memory.
  * - admits 50 failures at once, and makes the next attempt wait
  * - admits exactly 50 of many concurrent attempts
  * - admits one of many concurrent attempts after the wait

@@ -6,7 +6,7 @@ export type ProofTarget = {
   readonly method: string;
   /** The addresses of the route: `htu` has to be one of them, without regard to its scheme. */
   readonly urls: readonly string[];
-  /** `ath`: the access token of the request; without one, a proof may not have it. */
+  /** `ath`: the access token of the request. If the request has none, the proof may not have `ath`. */
   readonly accessToken?: string;
 };
 
@@ -21,7 +21,7 @@ export type BrowserProof = {
   readonly key: string;
   /** `jti`: the challenge as the browser has signed it. Only `Secrets.unsign` shows whether the service has made it. */
   readonly challenge: string;
-  /** The authorization, unchecked in the same way; `null` in a renewal. */
+  /** The authorization of a registration, which `Secrets.unsign` has to check as well; `null` in a renewal. */
   readonly authorization: string | null;
 };
 

@@ -18,9 +18,9 @@ export type SignedPurpose =
   | 'office-code'
   /** Identifies the session of a visitor of the back office. */
   | 'office'
-  /** The code of a log-in by mail is derived from it. Nobody gets it. */
+  /** The code of a log-in by mail is derived from the signed value, which is never sent. */
   | 'login-code'
-  /** The hash of a code that confirms a change is derived from it. Nobody gets it. */
+  /** The hash of a code that confirms a change is derived from the signed value, which is never sent. */
   | 'confirmation-code'
   /** Identifies a device on which a user need not present the second factor. */
   | 'remembered-device'
@@ -56,19 +56,19 @@ export type Secrets = {
   /** SHA-256 in base64url, which is stored instead of a random secret. */
   hashOf(secret: string): string;
   /**
-   * Signs a value that a client sends back, so that nothing has to be stored. Anyone can read it. Instances accept each other's.
+   * Signs a value that a client sends back, so that the service need not store it. Anybody can read the value. All instances accept it.
    * @returns at most 300 letters, digits, dots, underscores and hyphens.
    */
   sign(value: SignedValue): string;
   /** @param now epoch milliseconds. @returns `null` for anything but a live signed value of this purpose. */
   unsign(text: string, purpose: SignedPurpose, now: number): SignedValue | null;
-  /** Encrypts a text that a browser keeps. Instances read each other's. @param expiresAt epoch milliseconds. */
+  /** Encrypts a text that a browser keeps. All instances can decrypt it. @param expiresAt epoch milliseconds. */
   encrypt(text: string, expiresAt: number): string;
   /** @returns `null` for anything but a live text of this service. */
   decrypt(text: string, now: number): string | null;
   /** Six digits (RFC 6238). @param secret in Base32 (RFC 4648 §6), without padding. @param step a number of periods since 1970. */
   oneTimePassword(secret: string, step: number): string;
-  /** `null` without keys. Then there are no authenticator apps, and no routes for them. */
+  /** `null` if no keys are configured. Then there are no authenticator apps, and no routes for them. */
   readonly factors: FactorSecrets | null;
 };
 

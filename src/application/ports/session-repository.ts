@@ -11,12 +11,12 @@ export type UserInSession = {
   readonly passkeys?: number;
 };
 
-/** A log-in that only adds a session and an event, if the user is still as here. */
+/** A log-in that only adds a session and an event, provided that the stored user still equals `user`. */
 export type PlainLogin = {
   readonly user: User;
   readonly session: Session;
   readonly event: StoredEvent;
-  /** The log-in needs a notice on an unknown device, or after so many refused log-ins since a time. `null`: it needs none. */
+  /** The log-in needs a notice if the device is unknown, or if at least `refused` log-ins were refused since `since`. `null`: notices are off. */
   readonly notice: { readonly since: number; readonly refused: number } | null;
 };
 

@@ -10,13 +10,13 @@ type NewPasswordHash = {
 };
 
 export type UsersQuery = {
-  /** What the username or the email contains, in any letter case; a text of one or two characters, how it begins. `null` for all users. */
+  /** A text that the username or the email contains, in any letter case, or begins with if the text has one or two characters. `null` for all users. */
   readonly contains: string | null;
   /** The id of the last user of the page before; `null` for the first page. */
   readonly after: string | null;
   /** By the ids, which begin with the time of the registration. Users found by one or two characters are in the order of the names. */
   readonly newestFirst: boolean;
-  /** How many of the first are left out. Default: 0. */
+  /** How many of the first users are left out. Default: 0. */
   readonly skip?: number;
   readonly limit: number;
 };

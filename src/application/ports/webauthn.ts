@@ -1,6 +1,6 @@
 import type { Passkey, PasskeyState } from '../../domain/passkey.ts';
 
-/** What is read of the `RegistrationResponseJSON` of a new passkey. */
+/** The members of a `RegistrationResponseJSON` (WebAuthn Level 3) of which the service makes use. */
 export type NewCredential = {
   readonly id: string;
   readonly response: {
@@ -10,7 +10,7 @@ export type NewCredential = {
   };
 };
 
-/** What is read of the `AuthenticationResponseJSON` of a passkey that was used. */
+/** The members of an `AuthenticationResponseJSON` (WebAuthn Level 3) of which the service makes use. */
 export type UsedCredential = {
   readonly id: string;
   readonly response: {
@@ -26,7 +26,7 @@ export type VerifiedCredential = Pick<
   'credentialId' | 'publicKey' | 'counter' | 'transports' | 'aaguid' | 'isSynced' | 'isBackedUp'
 >;
 
-/** How a browser has made a passkey. `conditional`: without a question, after a log-in with a stored password. */
+/** How a browser has made a passkey. `conditional`: without asking the user, after a log-in with a stored password. */
 export type CreationMediation = 'conditional' | undefined;
 
 export type VerifiedUse = PasskeyState & {

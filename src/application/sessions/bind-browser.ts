@@ -4,13 +4,13 @@ import { isLive, type Session, type SessionKey } from '../../domain/session.ts';
 import type { SignedPurpose } from '../ports/secrets.ts';
 import { record, type Service } from '../service.ts';
 import type { Caller } from './current-user.ts';
-import { unproven } from './prove-device.ts';
+import { deviceUnproven } from './prove-device.ts';
 import { verifiedTokens } from './tokens.ts';
 
 const MINUTE = 60_000;
 /** Milliseconds in which a browser has to make a key. A key in hardware takes seconds. */
 const REGISTRATION_TIME = 5 * MINUTE;
-/** Milliseconds from a registration, or from one renewal to the next, in which a challenge is valid. */
+/** Milliseconds in which a challenge is valid: from a registration to the first renewal, and from one renewal to the next. */
 const CHALLENGE_TIME = 20 * MINUTE;
 
 const sign = (
@@ -23,7 +23,7 @@ const sign = (
 
 const ownerOf = ({ id: sessionId, userId }: SessionKey): Caller => ({ userId, sessionId });
 
-/** @param rotation up to which the challenge is valid. */
+/** @param rotation the last rotation number of the session with which the challenge is valid. */
 const challengeFor = (deps: Service, owner: Caller, rotation: number): string =>
   sign(deps, 'challenge', owner, `${rotation}`, CHALLENGE_TIME);
 
@@ -33,8 +33,8 @@ export const inviteBrowser = (deps: Service) => (owner: Caller) => ({
 });
 
 /**
- * Registers the key of a browser. It is stored at the first renewal, which shows that the browser got this response: otherwise a lost response
- * would lock it out.
+ * Registers the key of a browser. Only the first renewal stores the key, since it shows that the browser got this response: otherwise a lost
+ * response would lock the browser out.
  * @returns the identifier of the browser's session, which contains the key.
  */
 export const registerBrowser = (deps: Service) => async (text: string) => {
@@ -43,7 +43,7 @@ export const registerBrowser = (deps: Service) => async (text: string) => {
   const invitation = deps.secrets.unsign(proof?.authorization ?? '', 'registration', now);
   const challenge = deps.secrets.unsign(proof?.challenge ?? '', 'challenge', now);
   if (proof === null || invitation === null || challenge?.sessionId !== invitation.sessionId)
-    throw unproven('the registration of the browser is not valid');
+    throw deviceUnproven('the registration of the browser is not valid');
   return sign(deps, 'browser', invitation, proof.key, CHALLENGE_TIME);
 };
 
@@ -56,8 +56,8 @@ type RenewalInput = {
 };
 
 /**
- * Renews the bound cookie of a browser. The first renewal gives the key to the session. A refused browser forgets its session for good, so only
- * one that can never be renewed is refused.
+ * Renews the bound cookie of a browser. The first renewal gives the key to the session. A browser forgets its session for good when a renewal is
+ * refused, so a renewal is refused only if none can succeed later.
  * @returns the next challenge, and the bound cookie if the browser has signed the last one
  */
 export const renewBrowser =
@@ -66,9 +66,9 @@ export const renewBrowser =
     const keyed = await keyedSessions(deps, refreshTokens, identifier);
     const { session, key, proof } = await signedSession(deps, keyed, text);
     const owner = ownerOf(session);
-    if (proof === null || !isChallenged(deps, session, proof.challenge))
+    if (proof === null || !isCurrentChallenge(deps, session, proof.challenge))
       return { challenge: challengeFor(deps, owner, session.rotation), cookie: null };
-    if (session.browserKey === null) await bind(deps, session, key, origin);
+    if (session.browserKey === null) await bindBrowserKey(deps, session, key, origin);
     const cookie = sign(deps, 'cookie', owner, key, deps.boundCookieLifetime);
     // The refresh that waits for this cookie comes before the next renewal, or at the same time.
     return { challenge: challengeFor(deps, owner, session.rotation + 1), cookie };
@@ -90,7 +90,7 @@ const keyedSessions = async (deps: Service, refreshTokens: readonly string[], id
     const key = session.browserKey ?? registeredKey(deps, session, identifier);
     return key === null ? [] : [{ session, key }];
   });
-  if (keyed.length === 0) throw unproven('the browser has no key of this session');
+  if (keyed.length === 0) throw deviceUnproven('the browser has no key of this session');
   return keyed;
 };
 
@@ -100,7 +100,7 @@ const signedSession = async ({ proofs }: Service, keyed: readonly KeyedSession[]
     const proof = text === null ? null : await proofs.verifyBrowser(text, each.key);
     if (text === null || proof !== null) return { ...each, proof };
   }
-  throw unproven('the proof of the browser is not valid');
+  throw deviceUnproven('the proof of the browser is not valid');
 };
 
 const registeredKey = ({ secrets, clock }: Service, { id }: Session, identifier: string): string | null => {
@@ -108,18 +108,18 @@ const registeredKey = ({ secrets, clock }: Service, { id }: Session, identifier:
   return registered?.sessionId === id ? registered.value : null;
 };
 
-/** Whether a challenge is of this session. It is worthless once the browser has refreshed again. */
-const isChallenged = ({ secrets, clock }: Service, { id, rotation }: Session, text: string): boolean => {
+/** Whether a challenge was made for this session, and not before its last rotation. */
+const isCurrentChallenge = ({ secrets, clock }: Service, { id, rotation }: Session, text: string): boolean => {
   const challenge = secrets.unsign(text, 'challenge', clock.now());
   return challenge?.sessionId === id && [rotation, rotation + 1].includes(Number(challenge.value));
 };
 
-const bind = (deps: Service, { id, userId }: Session, key: string, origin: Origin): Promise<void> =>
+const bindBrowserKey = (deps: Service, { id, userId }: Session, key: string, origin: Origin): Promise<void> =>
   deps.transactions.run(async (stores) => {
     await stores.users.lock(userId);
     const session = await stores.sessions.find({ id, userId });
     if (session === null) throw sessionEnded();
     if (session.browserKey === key) return;
-    if (!(await stores.sessions.bindBrowser(session, key))) throw unproven('the session has another key');
+    if (!(await stores.sessions.bindBrowser(session, key))) throw deviceUnproven('the session has another key');
     await record(deps, stores, origin, [{ userId, kind: 'device-bound', sessionId: id }]);
   });

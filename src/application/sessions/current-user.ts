@@ -1,4 +1,4 @@
-import { FACTOR_CHANGE, missingStepUp, type SecondFactorPolicy } from '../../domain/assurance.ts';
+import { FACTOR_CHANGE, missingStepUp, type SecondFactorPolicy, type StepUp } from '../../domain/assurance.ts';
 import { PROOF_TOLERANCE } from '../../domain/device.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { isOperator } from '../../domain/operator.ts';
@@ -35,7 +35,7 @@ export const liveSession = async (
   return { ...found, session };
 };
 
-/** Asked by gateways, which get the same answer for a deleted user as for an ended session. */
+/** Serves gateways, which get the same error for a deleted user as for an ended session. @throws AppError AUTH_TOKEN_INVALID */
 export const assertLive = (deps: Pick<Core, 'sessions' | 'clock'>) => async (caller: Caller) => {
   try {
     await liveSession(deps, caller);
@@ -59,31 +59,40 @@ export const lockedLiveUser = async (
   return liveUser({ sessions, clock }, caller);
 };
 
-/** Locks the user for a change of factors, and asks for a step-up again: a factor may have been added since the guard of the route has asked. */
+/** Locks the user for a change of factors, and checks the step-up again: a factor may have been added since the route has checked it. */
 export const lockedFactorOwner = async (
   { clock, secondFactor, adminUsers }: Pick<Core, 'clock'> & SecondFactorPolicy,
   { users, sessions, records }: Pick<Stores, 'users' | 'sessions' | 'records'>,
   caller: Caller,
 ): Promise<User> => {
   await users.lock(caller.userId);
-  const { user, session } = await liveSession({ sessions, clock }, caller);
-  // Otherwise, whoever reads the mailbox of an operator could log in, add a passkey, and be the operator.
+  const found = await liveSession({ sessions, clock }, caller);
+  const { user } = found;
+  // Otherwise, somebody who reads the mailbox of an operator could log in, add a passkey, and act as the operator.
   const isStrict = secondFactor === 'required' || isOperator(adminUsers, user.attributes);
   const needsPasskey = async () => isStrict && (await passkeysOf(records, user.id)).length > 0;
   if (user.secondFactorAt === null && !(await needsPasskey())) return user;
-  assertPresented(FACTOR_CHANGE, session, { isEnrolled: true, now: clock.now() });
+  requireStepUp({ clock }, FACTOR_CHANGE, found, true);
   return user;
 };
 
+/** @param isEnrolled whether the user counts as one with a second factor. */
+export const missingIn = (
+  { clock }: Pick<Core, 'clock'>,
+  required: StepUp,
+  { user, session }: LiveSession,
+  isEnrolled = user.secondFactorAt !== null,
+) => missingStepUp(required, session, { isEnrolled, now: clock.now() });
+
 /** @throws AppError AUTH_STEP_UP_REQUIRED with the missing step-up */
-export const assertPresented = (...given: Parameters<typeof missingStepUp>): void => {
-  const missing = missingStepUp(...given);
+export const requireStepUp = (...parameters: Parameters<typeof missingIn>): void => {
+  const missing = missingIn(...parameters);
   if (missing !== null) throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: missing });
 };
 
 const invalidToken = (reason: string): AppError => new AppError('AUTH_TOKEN_INVALID', { reason });
 
-/** Verifies an access token. It returns a result, since some routes allow requests without a valid token. */
+/** Verifies an access token. It does not throw, since some routes allow requests without a valid token. */
 export const authenticate =
   ({ tokens, clock }: Pick<Service, 'tokens' | 'clock'>) =>
   (accessToken: string): Promise<Verified<AccessToken>> =>
@@ -92,7 +101,7 @@ export const authenticate =
 /** Verifies the access token of a request, and the proof of the key to which the token is bound. @param presented `null`: the request has no proof. */
 export const authenticateRequest = (deps: Pick<Service, 'tokens' | 'proofs' | 'clock'>) => {
   const verify = authenticate(deps);
-  const isFirstUse = firstUses();
+  const isFirstUse = rememberProofs();
   const problemOf = async (jkt: string | undefined, presented: PresentedProof | null): Promise<TokenProblem | null> => {
     if (presented === null) return jkt === undefined ? null : 'proof_missing';
     if (jkt === undefined) return 'proof_needless';
@@ -110,17 +119,17 @@ export const authenticateRequest = (deps: Pick<Service, 'tokens' | 'proofs' | 'c
   };
 };
 
-/** How many proofs a process remembers, in less than 20 MB. If it gets more in two minutes, it forgets the oldest. */
+/** How many proofs a process remembers, in less than 20 MB. If more arrive within two minutes, it forgets the oldest. */
 const MAX_PROOFS = 100_000;
 
-/** Remembers the proofs that this process has seen, as long as their time is valid (RFC 9449 §11.1). Of two sets, the older one is dropped whole. */
-const firstUses = () => {
-  let [recent, before, begun] = [new Set<string>(), new Set<string>(), 0];
+/** Remembers the proofs that this process has seen, as long as their time is valid (RFC 9449 §11.1). It keeps two sets, and drops the older set as a whole. */
+const rememberProofs = () => {
+  let [current, former, startedAt] = [new Set<string>(), new Set<string>(), 0];
   return (proof: string, now: number): boolean => {
-    if (now - begun > 2 * PROOF_TOLERANCE || recent.size >= MAX_PROOFS / 2)
-      [recent, before, begun] = [new Set(), recent, now];
-    if (recent.has(proof) || before.has(proof)) return false;
-    recent.add(proof);
+    if (now - startedAt > 2 * PROOF_TOLERANCE || current.size >= MAX_PROOFS / 2)
+      [current, former, startedAt] = [new Set(), current, now];
+    if (current.has(proof) || former.has(proof)) return false;
+    current.add(proof);
     return true;
   };
 };
@@ -131,11 +140,11 @@ export type CurrentUser = PublicUser &
     readonly emailVerified: boolean;
     readonly secondFactor: boolean;
     readonly passkeys: number;
-    /** For the pages alone. */
+    /** Only the pages of the service get this. */
     readonly hasPassword: boolean;
   };
 
-/** @param count the number of the user's passkeys, if it is known. */
+/** @param count the number of the user's passkeys. Default: it is read. */
 export const currentUser = async ({ records }: Stores, user: User, count?: number): Promise<CurrentUser> => ({
   ...publicUser(user),
   emailVerified: user.emailVerifiedAt !== null,
@@ -148,6 +157,8 @@ export const currentUser = async ({ records }: Stores, user: User, count?: numbe
 
 /** The user as stored now, who may differ from the claims of the access token. */
 export const getCurrentUser = (deps: Service) => async (caller: Caller) => {
-  const { user, passkeys } = await liveSession(deps, caller);
-  return currentUser(deps, user, passkeys);
+  const found = await liveSession(deps, caller);
+  // For the pages alone.
+  const missing = missingIn(deps, FACTOR_CHANGE, found);
+  return { ...(await currentUser(deps, found.user, found.passkeys)), missing };
 };

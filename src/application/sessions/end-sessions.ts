@@ -1,4 +1,4 @@
-import { DEVICES_PER_USER, newRememberedDevice, type RememberedDeviceKey, remembers } from '../../domain/device.ts';
+import { DEVICES_PER_USER, isTrusted, newRememberedDevice, type RememberedDeviceKey } from '../../domain/device.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { type EventDraft, NO_ORIGIN, type Origin, type SessionEnding } from '../../domain/event.ts';
 import type { Session, SessionKey } from '../../domain/session.ts';
@@ -19,11 +19,11 @@ const presentedIds = ({ secrets, clock }: Service, texts: readonly string[]): Re
 
 export const isRemembered = async ({ clock }: Sources, records: Records, user: User, id: string): Promise<boolean> => {
   const now = clock.now();
-  return (await devicesOf(records, user.id, now)).some((device) => device.id === id && remembers(device, user, now));
+  return (await devicesOf(records, user.id, now)).some((device) => device.id === id && isTrusted(device, user, now));
 };
 
 /** The id of the remembered device of a request. @param texts as the browser presents them. @param accepts whether a live device counts. */
-export const rememberedDeviceId = async (deps: Service, user: User, texts: readonly string[], accepts = remembers) => {
+export const rememberedDeviceId = async (deps: Service, user: User, texts: readonly string[], accepts = isTrusted) => {
   const ids = presentedIds(deps, texts);
   if (ids.size === 0) return null;
   const now = deps.clock.now();
@@ -33,7 +33,7 @@ export const rememberedDeviceId = async (deps: Service, user: User, texts: reado
 
 type Remembering = {
   readonly user: User;
-  /** The remembered devices that the browser presents. They are replaced. */
+  /** The signed texts of remembered devices that the browser presents. The new device replaces them. */
   readonly texts: readonly string[];
   readonly origin: Origin;
 };
@@ -151,7 +151,7 @@ export const endPresentedSessions = async (
   const live = new Set(assessed.filter(({ status }) => status !== 'ended').map(({ token }) => token.sessionId));
   await endReplayed(deps, stores, userId, reusedSessions(assessed), origin);
   const current = new Set(assessed.filter(({ status }) => status === 'current').map(({ token }) => token.sessionId));
-  // A log-in takes current tokens from the only browser that has them, so their sessions need not fill the list.
+  // A log-in replaces the current tokens of its own browser, which nobody else has, so their sessions need no entry in the list of ended sessions.
   const isListed = (id: string) => reason !== 'replaced' || !current.has(id);
   for (const id of live) await endSession(deps, stores, { id, userId }, { reason, origin, isListed: isListed(id) });
 };
@@ -176,7 +176,7 @@ export const logout =
   async (presented: readonly string[], origin = NO_ORIGIN): Promise<void> => {
     const verified = await verifiedTokens(deps, presented);
     const userIds = new Set(verified.map(({ claims }) => claims.sub));
-    // Two transactions that lock several users could deadlock, so each user has one.
+    // Two transactions that lock several users could deadlock, so each user has a transaction of their own.
     for (const userId of userIds) {
       await deps.transactions.run(async (stores) => {
         await stores.users.lock(userId);

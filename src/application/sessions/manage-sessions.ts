@@ -1,4 +1,4 @@
-import { bindingOf, NOT_REQUIRED, needsProof, noEvidence } from '../../domain/device.ts';
+import { bindingOf, NO_PROOF_REQUIRED, needsProof, noEvidence } from '../../domain/device.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { SessionKey } from '../../domain/session.ts';
@@ -60,8 +60,8 @@ type EndOtherSessionsInput = Caller & {
 };
 
 /**
- * Ends all sessions of a user, forgets all devices, and opens a session for the caller, who needs a refresh token, since other services have the
- * access token. A session with a key stays instead (`null`): otherwise a thief with both tokens would get a session without one.
+ * Ends all sessions of a user, forgets all devices, and opens a session for the caller, who has to present a refresh token, since other services also
+ * know the access token. If the caller's session has a key, it stays instead (`null`): otherwise a thief with both tokens would get a session without a key.
  */
 export const endOtherSessions =
   (deps: Service) =>
@@ -87,7 +87,7 @@ export const endOtherSessions =
 
 const assertHasToken = async (deps: Service, stores: Stores, verified: readonly RefreshToken[], key: SessionKey) => {
   const own = verified.filter(({ sessionId }) => sessionId === key.id);
-  const assessed = await assessTokens({ ...deps, sessions: stores.sessions }, own, NOT_REQUIRED);
+  const assessed = await assessTokens({ ...deps, sessions: stores.sessions }, own, NO_PROOF_REQUIRED);
   const status = assessed.length === 0 ? null : mostFavorable(assessed).status;
   if (status === null || !isRefreshable(status))
     throw new AppError('AUTH_FAILED', { reason: `the refresh token of the session: ${status ?? 'none'}` });

@@ -44,14 +44,14 @@ export const prepareSession = (
   { authentications, ...input }: NewSession & { readonly authentications: Authentications | Authenticated },
 ): Promise<PreparedSession> => {
   const authenticated = 'amr' in authentications ? authentications : authenticatedBy(authentications);
-  return prepare(deps, input, authenticated, (session) => deps.claims?.(input.user, session));
+  return prepareWith(deps, input, authenticated, (session) => deps.claims?.(input.user, session));
 };
 
-const prepare = async (
+const prepareWith = async (
   deps: Service,
   { user, origin, keys, id = deps.ids.next() }: NewSession,
   authenticated: Authenticated,
-  ask: (session: Session) => HookClaims | Promise<HookClaims>,
+  askHook: (session: Session) => HookClaims | Promise<HookClaims>,
 ): Promise<PreparedSession> => {
   const { ids, clock, jwtRefreshExpiresIn, sessionMaxLifetime } = deps;
   const now = clock.now();
@@ -67,21 +67,21 @@ const prepare = async (
     keys,
     authenticated,
   });
-  const pair = await issueTokenPair(deps, user, session, now, await ask(session));
+  const pair = await issueTokenPair(deps, user, session, now, await askHook(session));
   return { session, opened: { ...pair, user: publicUser(user), sessionId: session.id, binding: bindingOf(keys) } };
 };
 
 type Opening = {
   readonly kind: 'registered' | 'logged-in' | 'session-opened';
-  /** As stored in this transaction, which has locked the user: nobody adds a second factor meanwhile. */
+  /** The user as stored in this transaction. Its lock keeps other requests from adding a second factor meanwhile. */
   readonly user: User;
   readonly origin: Origin;
   readonly rememberedDeviceId?: string | null;
 };
 
 /**
- * Stores a session in a transaction, with the events of its opening and of the sessions that it evicts. No way in can skip a second factor, since
- * all sessions are stored here or by `storeAtOnce`.
+ * Stores a session in a transaction, with the events of its opening and of the sessions that it evicts. All sessions are stored here or by
+ * `storeAtOnce`, which check the second factor, so that no way in can skip it.
  * @throws AppError AUTH_FAILED when the user may not have tokens; AUTH_SECOND_FACTOR_REQUIRED when the second factor is missing.
  */
 export const storeSession = async (
@@ -121,7 +121,7 @@ export const storeAtOnce = async (
 };
 
 type SessionReplacement = {
-  /** As stored in this transaction, for the claims of the access token. */
+  /** The user as stored in this transaction, for the claims of the access token. */
   readonly user: User;
   readonly sessionId: string;
   readonly origin: Origin;
@@ -131,8 +131,8 @@ type SessionReplacement = {
 };
 
 /**
- * Opens a session in place of that of the request, in the transaction of a change, which makes copied tokens useless. The new session has the keys
- * and the authentication of the former.
+ * Replaces the session of a request by a new one, in the transaction of a change, so that copies of its tokens become useless. The new session has
+ * the keys and the authentication of the former one.
  * @throws AppError AUTH_STEP_UP_REQUIRED when the user needs a second factor by now; AUTH_TOKEN_INVALID when the former session has ended.
  */
 export const replaceSession = async (
@@ -149,7 +149,7 @@ export const replaceSession = async (
   const authenticated = authentications === undefined ? former : authenticatedBy(authentications, former);
   if (lacksSecondFactor(deps, user, authenticated))
     throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: { acr: 'aal2' } });
-  const { session, opened } = await prepare(deps, { user, origin, keys }, authenticated, () => hookClaims);
+  const { session, opened } = await prepareWith(deps, { user, origin, keys }, authenticated, () => hookClaims);
   await storeSession(deps, stores, session, { kind: 'session-opened', user, origin });
   return opened;
 };
@@ -185,7 +185,7 @@ export const runReplacing = async <Opened extends OpenedSession | null>(
   }
 };
 
-/** Waits for the transaction, which may have locked the user, and may still be committed. */
+/** Whether the new session is stored. It first waits for the transaction that stores it: that one has locked the user, and may still be committed. */
 const isStored = (transactions: Transactions, key: SessionKey): Promise<boolean> =>
   transactions.run(async ({ users, sessions }) => {
     await users.lock(key.userId);

@@ -30,15 +30,16 @@ export const NOTHING_PRESENTED: Presented = { proof: null };
 const outcomeOf = async ({ proofs, clock, deviceBinding }: Service, { proof }: Presented) =>
   proof === null || deviceBinding === 'off' ? null : proofs.verifyDevice(proof.text, proof, clock.now());
 
-export const unproven = (reason: string): AppError => new AppError('AUTH_DEVICE_UNPROVEN', { reason });
-/** Refuses a proof by the right key, which can sign another one. */
-const expired = (reason: string): AppError => new AppError('AUTH_PROOF_EXPIRED', { reason });
+export const deviceUnproven = (reason: string): AppError => new AppError('AUTH_DEVICE_UNPROVEN', { reason });
+/** The error for a proof by the right key: the client can sign another one. */
+const proofExpired = (reason: string): AppError => new AppError('AUTH_PROOF_EXPIRED', { reason });
 const UNTIMELY = 'the time of the proof is more than a minute off';
 
 export const provenDevice = async (deps: Service, presented: Presented): Promise<DeviceProof | null> => {
   const outcome = await outcomeOf(deps, presented);
   if (outcome === null) return null;
-  if (!outcome.ok) throw outcome.reason === 'untimely' ? expired(UNTIMELY) : unproven('the proof is not valid');
+  if (!outcome.ok)
+    throw outcome.reason === 'untimely' ? proofExpired(UNTIMELY) : deviceUnproven('the proof is not valid');
   return outcome.proof;
 };
 
@@ -48,13 +49,13 @@ export const provenKeys = async (deps: Service, presented: Presented): Promise<D
 };
 
 /** The evidence of a refresh, and the error if it is not enough for a session with these keys. */
-export type Proven = {
+export type RequestEvidence = {
   readonly evidence: Evidence;
   readonly refusal: (keys: Pick<DeviceKeys, 'deviceKey'>) => AppError;
 };
 
-/** The evidence of a refresh. An invalid proof counts as none, since the session may need none. */
-export const evidenceOf = async (deps: Service, presented: Presented, verified: RefreshToken[]): Promise<Proven> => {
+/** The evidence of a refresh. An invalid proof counts as none, since the session may need no proof. */
+export const evidenceOf = async (deps: Service, presented: Presented, verified: RefreshToken[]) => {
   const outcome = await outcomeOf(deps, presented);
   const proof = outcome?.ok === true ? outcome.proof : null;
   return {
@@ -64,10 +65,11 @@ export const evidenceOf = async (deps: Service, presented: Presented, verified: 
       browserKey: browserKeyOf(deps, presented, verified),
       signer: signerOf(outcome),
     },
-    refusal: ({ deviceKey }) => {
-      if (proof !== null && proof.key === deviceKey) return expired('the proof was used, or may have been');
-      if (outcome?.ok === false && outcome.reason === 'untimely' && outcome.key === deviceKey) return expired(UNTIMELY);
-      return unproven(outcome === null ? 'no proof' : 'no proof by the key of the session');
+    refusal: ({ deviceKey }: Pick<DeviceKeys, 'deviceKey'>) => {
+      if (proof !== null && proof.key === deviceKey) return proofExpired('the proof was used, or may have been');
+      if (outcome?.ok === false && outcome.reason === 'untimely' && outcome.key === deviceKey)
+        return proofExpired(UNTIMELY);
+      return deviceUnproven(outcome === null ? 'no proof' : 'no proof by the key of the session');
     },
   };
 };
@@ -79,7 +81,7 @@ const signerOf = (outcome: ProofOutcome | null): string | null => {
   return outcome.reason === 'untimely' ? outcome.key : null;
 };
 
-/** The key in a live bound cookie of the user. The session need not be the same, since one that replaces another keeps the key. */
+/** The key in a live bound cookie of the user. The cookie may be of a former session, since a session that replaces another one keeps its key. */
 const browserKeyOf = (
   { secrets, clock }: Service,
   { boundCookies = [] }: Presented,
@@ -89,7 +91,7 @@ const browserKeyOf = (
   return opened.find((cookie) => verified.some(({ claims }) => claims.sub === cookie?.userId))?.value ?? null;
 };
 
-/** Milliseconds. The pages may offer a passkey before they lead back with the code. */
+/** Milliseconds: long enough for the offer of a passkey, which a page may show before it sends the browser back with the code. */
 const BINDING_CODE_LIFETIME = 5 * 60_000;
 
 /** A code by which an application binds the session that was opened at the pages of the service (ADR 0006). */
@@ -103,7 +105,7 @@ export const makeBindingCode = ({ secrets, clock }: Service, session: SessionKey
 export const bindByCode = async (
   { secrets, clock, sessions }: Service,
   code: string,
-  { verified, evidence: { proof } }: Pick<Proven, 'evidence'> & { readonly verified: readonly RefreshToken[] },
+  { verified, evidence: { proof } }: Pick<RequestEvidence, 'evidence'> & { readonly verified: readonly RefreshToken[] },
 ): Promise<void> => {
   const { sessionId: id = '', userId = '' } = secrets.unsign(code, 'binding-code', clock.now()) ?? {};
   if (proof === null || !verified.some(({ sessionId }) => sessionId === id)) return;

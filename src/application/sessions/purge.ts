@@ -1,6 +1,6 @@
-import { REMEMBERED_FOR } from '../../domain/device.ts';
+import { DEVICE_LIFETIME } from '../../domain/device.ts';
 import { type EventDraft, NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import { isCovered, type MassEnding, type Session } from '../../domain/session.ts';
+import { isEndedBy, type MassEnding, type Session } from '../../domain/session.ts';
 import { DELIVERIES_KEPT } from '../../domain/webhook.ts';
 import { COUNTS_KEPT, countHour } from '../overview.ts';
 import { type Core, record, type Sources } from '../service.ts';
@@ -12,7 +12,7 @@ import { purgeDeliveries } from '../storage/webhooks.ts';
 import { sessionEvents } from './end-sessions.ts';
 
 /**
- * Ends all sessions of all users, and forgets the remembered devices, after an incident. Nothing finds them any more; `removeEnded` removes them later.
+ * Ends all sessions of all users, and forgets the remembered devices, after an incident. The stores no longer find them; `removeEnded` removes them later.
  * @param note the reason, for the users
  */
 export const endEverySession = (deps: Core) => async (origin: Origin, note: string | null) => {
@@ -23,7 +23,7 @@ export const endEverySession = (deps: Core) => async (origin: Origin, note: stri
     await stores.records.insert('massEndings', ending);
     await addEnded(stores, { ...entry, id, at });
   });
-  // A refresh that did not see the ending may have issued a token meanwhile.
+  // A refresh that began before the commit may have issued a token since the time of the first entry.
   const again = { ...entry, id: deps.ids.next(), at: deps.clock.now() };
   await deps.transactions.run((stores) => addEnded(stores, again));
 };
@@ -45,20 +45,20 @@ export const removeEnded = (deps: Pick<Core, 'transactions'> & Sources) => (limi
     if (ending === null) return null;
     const { id, at, note, actor, cursor } = ending;
     const sessions = await stores.sessions.listAll(cursor, limit);
-    const due = sessions.filter((session) => isCovered(session, ending));
+    const due = sessions.filter((session) => isEndedBy(session, ending));
     const ids = new Set(due.map((session) => session.id));
-    // A session that has replaced another one since the list was read comes later, unless this is the last step.
+    // A session that has replaced another one since the list was read is left to a later step, unless this is the last one.
     const isLast = sessions.length < limit;
-    const isMeant = (session: Session) => isCovered(session, ending) && (isLast || ids.has(session.id));
+    const isMeant = (session: Session) => isEndedBy(session, ending) && (isLast || ids.has(session.id));
     const events: EventDraft[] = [];
     for (const userId of usersInOrder(due)) {
       const ended = await stores.sessions.endByUser(userId, isMeant);
       events.push(...sessionEvents(userId, ended, 'operator', note));
     }
-    // `endEverySession` has added one entry for all to the list of ended sessions.
+    // `endEverySession` has added one entry for all sessions to the list of ended sessions, so these events add none.
     await record(deps, stores, { ...NO_ORIGIN, actor }, events, false);
-    // These devices were remembered until `at`.
-    const devices = { time: 'expiresAt', until: at + REMEMBERED_FOR, limit } as const;
+    // A device that was remembered at `at` or before expires at this time or before.
+    const devices = { time: 'expiresAt', until: at + DEVICE_LIFETIME, limit } as const;
     const isDone = isLast && (await purgeRows(stores.records, 'rememberedDevices', devices)) < limit;
     if (isDone) await removeRow(stores.records, 'massEndings', { id });
     else {
@@ -86,7 +86,7 @@ export type PurgeDeps = Storage &
   };
 
 /** Milliseconds in which expired values are kept, since the clock of another instance may be behind. */
-const USED_KEPT = 3_600_000;
+const EXPIRED_KEPT = 3_600_000;
 
 export const purges = (deps: PurgeDeps) => {
   const { records, transactions, clock } = deps;
@@ -107,12 +107,12 @@ export const purges = (deps: PurgeDeps) => {
         return purged.length;
       }),
     events: async (limit) => (await events(limit)) + (await operatorEvents(limit)),
-    /** While an hour is left to sum, the batch counts as full. */
+    /** As long as an hour is left to sum, it returns `limit`, so that the next batch follows at once. */
     counts: async (limit) => ((await countHour(deps, clock.now())) ? limit : counts(limit)),
     'remembered-devices': expired('rememberedDevices', 'expiresAt'),
     links: async (limit) => (await links(limit)) + (await invitations(limit)),
-    'used-values': expired('usedValues', 'expiresAt', USED_KEPT),
-    'ended-sessions': expired('endedSessions', 'at', deps.jwtAccessExpiresIn + USED_KEPT),
+    'used-values': expired('usedValues', 'expiresAt', EXPIRED_KEPT),
+    'ended-sessions': expired('endedSessions', 'at', deps.jwtAccessExpiresIn + EXPIRED_KEPT),
     mailboxes: expired('mailboxes', 'refilledAt'),
     webhooks: (limit) =>
       transactions.run((stores) => purgeDeliveries(stores, clock.now() - DELIVERIES_KEPT, limit, clock.now())),

@@ -1,4 +1,4 @@
-import { type Binding, bindingOf, type Evidence, NOT_REQUIRED, needsProof } from '../../domain/device.ts';
+import { type Binding, bindingOf, type Evidence, NO_PROOF_REQUIRED, needsProof } from '../../domain/device.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { nextNumber, type Rotation, type Session, type SessionKey } from '../../domain/session.ts';
@@ -7,7 +7,7 @@ import { recordUnprovenDevice } from '../notices.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import { type Cancellation, NEVER_CANCELLED, record, type Service } from '../service.ts';
 import { endReplayed, endSession } from './end-sessions.ts';
-import { bindByCode, evidenceOf, NOTHING_PRESENTED, type Presented, type Proven } from './prove-device.ts';
+import { bindByCode, evidenceOf, NOTHING_PRESENTED, type Presented, type RequestEvidence } from './prove-device.ts';
 import {
   type AssessedToken,
   assessTokens,
@@ -31,14 +31,14 @@ export type RefreshOptions = {
   readonly bindingCode?: string | undefined;
 };
 
-type Request = Required<Omit<RefreshOptions, 'presented' | 'bindingCode'>> &
-  Proven & {
+type RefreshRequest = Required<Omit<RefreshOptions, 'presented' | 'bindingCode'>> &
+  RequestEvidence & {
     readonly verified: readonly RefreshToken[];
     /** Set if the hook was asked before. */
     readonly hookClaims?: HookClaims;
   };
 
-type Renewed = TokenPair & { readonly binding: Binding };
+type RenewedTokens = TokenPair & { readonly binding: Binding };
 
 export const authFailed = (reason: string) => new AppError('AUTH_FAILED', { reason });
 
@@ -65,7 +65,7 @@ export const refresh =
       presented: device = NOTHING_PRESENTED,
       bindingCode,
     }: RefreshOptions = {},
-  ): Promise<Renewed> => {
+  ): Promise<RenewedTokens> => {
     const verified = await verifiedTokens(deps, presented);
     const [token, ...others] = verified;
     if (token === undefined)
@@ -83,14 +83,14 @@ export const refresh =
  * Renews a session whose user has authenticated again, so that copies of its current token become worthless.
  * @returns `null` if nothing was rotated: the session has a key, or another tab was first.
  */
-export const renewRaised = async (
+export const renewAfterStepUp = async (
   deps: Service,
   presented: readonly string[],
   sessionId: string,
-  request: Pick<Request, 'origin' | 'cancellation' | 'client' | 'hookClaims'>,
-): Promise<Renewed | null> => {
+  request: Pick<RefreshRequest, 'origin' | 'cancellation' | 'client' | 'hookClaims'>,
+): Promise<RenewedTokens | null> => {
   const verified = (await verifiedTokens(deps, presented)).filter((token) => token.sessionId === sessionId);
-  const evidence = { ...NOT_REQUIRED, required: deps.deviceBinding === 'enforce' };
+  const evidence = { ...NO_PROOF_REQUIRED, required: deps.deviceBinding === 'enforce' };
   const current = (await assessTokens(deps, verified, evidence)).find(({ status }) => status === 'current');
   if (current === undefined) return null;
   const renewed = await rotate(deps, { ...request, verified, evidence }, current);
@@ -101,10 +101,10 @@ export const renewRaised = async (
 const mayBeReplayable = ({ clock, jwtRefreshReplayWindow: window }: Service, { claims }: RefreshToken): boolean =>
   window > 0 && clock.now() - claims.iat * 1000 < window + 1000;
 
-/** How many times the sessions of a request are read when other requests are first. */
+/** How many times the sessions of a request are read if other requests change them first. */
 const ATTEMPTS = 3;
 
-const refreshAsStored = async (deps: Service, request: Request): Promise<Renewed> => {
+const refreshAsStored = async (deps: Service, request: RefreshRequest): Promise<RenewedTokens> => {
   let { evidence } = request;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const assessed = await assessTokens(deps, request.verified, evidence);
@@ -122,19 +122,19 @@ const refreshAsStored = async (deps: Service, request: Request): Promise<Renewed
     deps.report?.('refresh', 'unproven');
     if (deps.deviceBinding === 'enforce') return refuseUnproven(deps, session, request);
     // `observe` continues as if nothing had to be proven.
-    evidence = NOT_REQUIRED;
+    evidence = NO_PROOF_REQUIRED;
   }
   throw authFailed('the session is not refreshed: other requests were first');
 };
 
-/** Rotates a token, and issues the next pair. `stale`: it is no longer the current token. */
+/** Rotates a token, and issues the next pair. `stale`: the store has refused the rotation (`RotationOutcome`). */
 const rotate = async (
   deps: Service,
-  request: Omit<Request, 'refusal'>,
+  request: Omit<RefreshRequest, 'refusal'>,
   token: Pick<AssessedToken, 'token' | 'session' | 'status'>,
-): Promise<Renewed | 'stale'> => {
+): Promise<RenewedTokens | 'stale'> => {
   const { cancellation, origin } = request;
-  // The hook is asked before the rotation, so that the token stays current without an answer.
+  // The hook is asked before the rotation, so that the token stays current if the hook does not answer.
   const hookClaims = request.hookClaims ?? (deps.claims && token.session && (await hookClaimsFor(deps, token.session)));
   cancellation.throwIfAborted();
   assertConnected(deps, request);
@@ -162,7 +162,7 @@ const rotate = async (
   }
 };
 
-const assertConnected = ({ report }: Service, { client }: Pick<Request, 'client'>): void => {
+const assertConnected = ({ report }: Service, { client }: Pick<RefreshRequest, 'client'>): void => {
   try {
     client.throwIfAborted();
   } catch (error) {
@@ -174,7 +174,7 @@ const assertConnected = ({ report }: Service, { client }: Pick<Request, 'client'
 /** @param token `session`: as stored, or `null` to expect that the token is current. */
 const nextRotation = (
   deps: Service,
-  { evidence, origin }: Pick<Request, 'evidence' | 'origin'>,
+  { evidence, origin }: Pick<RefreshRequest, 'evidence' | 'origin'>,
   { token, session, status }: Pick<AssessedToken, 'token' | 'session' | 'status'>,
 ): Rotation => {
   const { sessionId, claims, rotation } = token;
@@ -211,7 +211,7 @@ const usesProof = async ({ sessions }: Service, session: Session, evidence: Evid
   return proof === null || !needsProof(session, evidence) || sessions.useProof(session, proof);
 };
 
-const issueAgain = async (deps: Service, session: Session, origin: Origin): Promise<Renewed> => {
+const issueAgain = async (deps: Service, session: Session, origin: Origin): Promise<RenewedTokens> => {
   deps.report?.('refresh', 'replayable');
   const user = await deps.users.findById(session.userId);
   if (!mayHaveTokens(user)) return endAndRefuse(deps, session, origin);
@@ -220,7 +220,7 @@ const issueAgain = async (deps: Service, session: Session, origin: Origin): Prom
 };
 
 /** Refuses a refresh without a proof. The session lives on, so that its device can refresh it. */
-const refuseUnproven = async (deps: Service, session: Session, request: Request): Promise<never> => {
+const refuseUnproven = async (deps: Service, session: Session, request: RefreshRequest): Promise<never> => {
   const refusal = request.refusal(session);
   // AUTH_PROOF_EXPIRED is not recorded: an honest device causes it by a wrong clock, or by a request that it sends again.
   if (refusal.code === 'AUTH_DEVICE_UNPROVEN') await recordUnprovenDevice(deps, session, request.origin);
@@ -239,8 +239,8 @@ const refusal = ({ report }: Service, status: TokenStatus, endedIds: readonly st
 };
 
 /**
- * Ends the sessions of reused tokens, whichever token decides about the request: otherwise a thief could present a stolen token with one of their
- * own. Two transactions that lock several users could deadlock, so each user has one.
+ * Ends the sessions of reused tokens, whichever token decides about the request: otherwise a thief could present a stolen token together with a token
+ * of their own. Two transactions that lock several users could deadlock, so each user has a transaction of their own.
  * @returns the ids of these sessions.
  */
 export const endReused = async (deps: Service, assessed: readonly AssessedToken[], origin: Origin) => {

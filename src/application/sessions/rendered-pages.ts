@@ -5,7 +5,7 @@ import { type Session, wasRotatedWithin } from '../../domain/session.ts';
 import { isRefreshable, mayHaveTokens } from '../../domain/tokens.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Service } from '../service.ts';
-import { evidenceOf, NOTHING_PRESENTED, type Presented, unproven } from './prove-device.ts';
+import { deviceUnproven, evidenceOf, NOTHING_PRESENTED, type Presented } from './prove-device.ts';
 import { authFailed, endReused, LostRace, type RefreshOptions, refresh } from './refresh.ts';
 import {
   type AssessedToken,
@@ -31,12 +31,12 @@ export type Continuation =
 export const continueNavigation = (deps: Service) => {
   const renew = refresh(deps);
   return async (presented: readonly string[], options: RefreshOptions = {}): Promise<Continuation> => {
-    const tokens = await assessed(deps, presented, options);
-    // A refresh would record an attempt without a proof, or renew another session whose token the browser sends.
+    const tokens = await assessPresented(deps, presented, options);
+    // Otherwise the refresh below would record an attempt without a proof, or renew another session whose token the browser sends.
     if (hasUnproven(tokens)) return { next: 'proof' };
     const best = tokens.length === 0 ? null : mostFavorable(tokens);
-    // With several tokens, one of another session may be reused. A refresh ends that session.
-    const fresh = presented.length > 1 ? null : best && (await accessTokenOfFresh(deps, best));
+    // If the request has several tokens, one may be a reused token of another session, which only a refresh ends.
+    const fresh = presented.length > 1 ? null : best && (await accessTokenIfFresh(deps, best));
     if (fresh !== null) return { next: 'target', accessToken: fresh, refreshToken: null };
     try {
       return { next: 'target', ...(await renew(presented, options)) };
@@ -49,7 +49,7 @@ export const continueNavigation = (deps: Service) => {
   };
 };
 
-const assessed = async (
+const assessPresented = async (
   deps: Service,
   presented: readonly string[],
   { presented: device = NOTHING_PRESENTED }: RefreshOptions,
@@ -60,8 +60,8 @@ const assessed = async (
   return assessTokens(deps, verified, { required, proof: null, browserKey });
 };
 
-/** An access token for a token that another navigation has just got by rotation; `null` if this one is to be rotated, or refused. */
-const accessTokenOfFresh = async (deps: Service, { session, status }: AssessedToken): Promise<string | null> => {
+/** An access token for a refresh token that another navigation has just got by rotation; `null` if the refresh token has to be rotated or refused. */
+const accessTokenIfFresh = async (deps: Service, { session, status }: AssessedToken): Promise<string | null> => {
   const now = deps.clock.now();
   if (status !== 'current' || session === null || !wasRotatedWithin(session, deps.jwtRefreshRaceWindow, now))
     return null;
@@ -74,7 +74,7 @@ const sessionFor = async (deps: Service, assessed: readonly AssessedToken[], ori
   await endReused(deps, assessed, origin);
   if (assessed.length === 0) throw authFailed('no refresh token verifies');
   const { session, status } = mostFavorable(assessed);
-  if (hasUnproven(assessed)) throw unproven('the session has a key of its device');
+  if (hasUnproven(assessed)) throw deviceUnproven('the session has a key of its device');
   // While the page loads, the browser may have rotated the token.
   if (session !== null && (isRefreshable(status) || status === 'raced')) return session;
   throw authFailed(`the token is not current: ${status}`);
@@ -85,7 +85,7 @@ const tokenFor = async (deps: Service, session: Session): Promise<string> => {
   return issueAccessToken(deps, user, session, deps.clock.now(), await hookClaimsFor(deps, session));
 };
 
-/** An access token for a server that renders a page, and was handed the refresh tokens of its visitor (ADR 0023). Only the browser rotates. */
+/** An access token for a server that renders a page, and presents the refresh tokens of its visitor (ADR 0023). They are not rotated. */
 export const mintAccessToken =
   (deps: Service) =>
   async (presented: readonly string[], origin = NO_ORIGIN): Promise<string> => {
@@ -93,8 +93,8 @@ export const mintAccessToken =
     return tokenFor(deps, await sessionFor(deps, assessed, origin));
   };
 
-/** How a visitor proves possession of the session's key: by a cookie of the browser, or to a page some minutes ago. */
-type ProvenBy = {
+/** How a visitor proves possession of the session's key: by a bound cookie of the browser, or by a proof that a page has sent some minutes ago. */
+type VisitorProof = {
   readonly presented: Presented;
   readonly provenSessions: readonly string[];
   readonly origin: Origin;
@@ -103,7 +103,7 @@ type ProvenBy = {
 /** An access token for a page of the service itself (ADR 0024). As a refresh does, it records the device that has used the session. */
 export const identifyVisitor =
   (deps: Service) =>
-  async (refreshTokens: readonly string[], { presented, provenSessions, origin }: ProvenBy): Promise<string> => {
+  async (refreshTokens: readonly string[], { presented, provenSessions, origin }: VisitorProof): Promise<string> => {
     const verified = await verifiedTokens(deps, refreshTokens);
     const { evidence } = await evidenceOf(deps, presented, verified);
     const isProven = (token: RefreshToken) => provenSessions.includes(token.sessionId);
@@ -115,6 +115,6 @@ export const identifyVisitor =
     const session = await sessionFor(deps, assessed.flat(), origin);
     const { userAgent, address } = origin;
     if (!isSameDevice(session, origin)) await deps.sessions.update(session, { userAgent, address });
-    // This token leaves the service in no response.
+    // The hook is not asked, since no response contains this token.
     return tokenFor({ ...deps, claims: undefined }, session);
   };

@@ -26,7 +26,7 @@ export type AssessedToken = {
 
 const keyOf = ({ sessionId, claims }: RefreshToken): SessionKey => ({ id: sessionId, userId: claims.sub });
 
-/** Looks up the session of each token. @param evidence Default: the request proves no device. */
+/** Determines the status of each token by its session. @param evidence Default: the request proves no device. */
 export const assessTokens = (
   deps: Service,
   verified: readonly RefreshToken[],
@@ -52,7 +52,7 @@ export const mostFavorable = (assessed: readonly AssessedToken[]): AssessedToken
   return first;
 };
 
-/** Whether a token is of a session with a key that is not proven. Then a page has to prove it before a token of another session may answer. */
+/** Whether a token is of a session with a key that the request does not prove. Then a page has to prove the key before a token of another session counts. */
 export const hasUnproven = (assessed: readonly AssessedToken[]) => assessed.some(({ status }) => status === 'unproven');
 
 /** The sessions of reused tokens, unless the request has a better token of the same session (ADR 0002). */
@@ -74,7 +74,7 @@ export const verifiedTokens = async ({ tokens, clock }: Service, presented: read
 /** The answer of the hook `claims`. `undefined`: there is no hook; `null`: it was not asked, since the session has ended. */
 export type HookClaims = Attributes | null | undefined;
 
-/** Asks the hook for the claims of a session's next token, before a transaction, which would wait for it. @param change of that transaction. */
+/** Asks the hook for the claims of a session's next token, before a transaction, which would wait for it. @param change what the transaction will change. */
 export const hookClaimsFor = async (
   { claims, sessions }: Service,
   { id, userId }: SessionKey,
@@ -89,7 +89,7 @@ export const hookClaimsFor = async (
 
 export type IssuedAccess = {
   readonly accessToken: string;
-  /** For the access cookie, if `accessToken` is bound to a key: a token bound to none, since a navigation has no proof. */
+  /** A token for the access cookie that is bound to no key, since a navigation has no proof. Set only if `accessToken` is bound to a key. */
   readonly cookieToken?: string;
 };
 export type TokenPair = IssuedAccess & { readonly refreshToken: string };
@@ -139,9 +139,9 @@ export const issueAccessToken = async (
   cnf?: AccessClaims['cnf'],
 ): Promise<string> => {
   if (!mayHaveTokens(user) || hookClaims === null) throw refusedTokens();
-  const claimed = hookClaims === undefined ? user : { ...user, attributes: hookClaims };
+  const claimedUser = hookClaims === undefined ? user : { ...user, attributes: hookClaims };
   const authenticated = jwtAuthenticationClaims ? session : null;
-  const claims = accessClaims({ user: claimed, tokenId: ids.next(), now, lifetime, authenticated });
+  const claims = accessClaims({ user: claimedUser, tokenId: ids.next(), now, lifetime, authenticated });
   return tokens.signAccess({
     claims: { ...claims, ...(jwtSessionClaim && { sid: session.id }), ...(cnf && { cnf }) },
     sessionId: session.id,

@@ -44,11 +44,11 @@ export const codesOf = async (records: Records, userId: string): Promise<string[
 
 export const findPasskey = (records: Records, credentialId: string) => readRow(records, 'passkeys', { credentialId });
 
-/** The oldest first. */
+/** The passkeys of a user, the oldest first. */
 export const passkeysOf = (records: Records, userId: string): Promise<Passkey[]> =>
   readRows(records, 'passkeys', { equal: { userId }, order: ['id'] });
 
-/** Never lowers the counter. @returns whether the user had such a passkey. */
+/** Records the use of a passkey, and never lowers its counter. @returns whether the user had such a passkey. */
 export const recordPasskeyUse = async (
   records: Records,
   { id, userId }: PasskeyKey,
@@ -67,7 +67,7 @@ export const recordPasskeyUse = async (
 export const findIdentity = (records: Records, { issuer, subject }: IdentityKey): Promise<Identity | null> =>
   readRow(records, 'identities', { issuer, subject });
 
-/** The oldest first. */
+/** The identities of a user, the oldest first. */
 export const identitiesOf = (records: Records, userId: string): Promise<Identity[]> =>
   readRows(records, 'identities', { equal: { userId }, order: ['id'] });
 
@@ -85,7 +85,7 @@ export const devicesOf = async (records: Records, userId: string, now: number): 
 
 const isLive = ({ expiresAt }: { readonly expiresAt: number }, now: number): boolean => now < expiresAt;
 
-/** Stores a link in place of that of the same user, purpose and number (`since`). */
+/** Stores a link, and replaces a former one of the same user, purpose and number (`since`). */
 export const putLink = async (records: Records, link: Link): Promise<void> => {
   const { userId, purpose, since } = link;
   await insertOrChangeRow(records, 'links', { userId, purpose, since }, () => link);
@@ -111,7 +111,7 @@ export const deleteLinks = async (records: Records, userId: string, purposes: re
   await removeRows(records, 'links', { userId }, ({ purpose }) => purposes.includes(purpose));
 };
 
-/** Stores an invitation in place of that of the same address. */
+/** Stores an invitation, and replaces a former one to the same address. */
 export const putInvitation = async (records: Records, invitation: Invitation): Promise<void> => {
   await insertOrChangeRow(records, 'invitations', { email: invitation.email }, () => invitation);
 };

@@ -2,10 +2,10 @@ import type { Device } from '../../domain/device.ts';
 import {
   type AccountEvent,
   countingPeriodOf,
-  type Ended,
+  type EndedTokens,
   EVENTS_KEPT,
   type EventKind,
-  endedBy,
+  endedTokensOf,
   mergedEvents,
   surplusEvents,
   webhookTypeOf,
@@ -19,17 +19,17 @@ import { addDeliveries } from './webhooks.ts';
 type Row = Tables['events'];
 type Hashing = { readonly secrets: Pick<RandomSecrets, 'hashOf'> };
 
-/** With more events of a user, the surplus is removed. More than are kept, so that not every further event causes that. */
+/** If a user has more events, the surplus over `EVENTS_KEPT` is removed. The difference saves a removal at every further event. */
 export const MOST_EVENTS = EVENTS_KEPT + 100;
 
-/** 128 bits in base64url, since a user agent may be long. */
-const hashOf = ({ secrets }: Hashing, { userAgent, address }: Device): string =>
+/** A hash of a device, shortened to 132 bits in base64url: collisions are improbable, and the index stays small. */
+const deviceHash = ({ secrets }: Hashing, { userAgent, address }: Device): string =>
   secrets.hashOf(JSON.stringify([userAgent, address])).slice(0, 22);
 
 /** The row of an event. Log-ins on one device by one method, and refused log-ins, are counted by the hour. */
 export const toRow = (deps: Hashing, event: AccountEvent): Row => {
   const isLogin = event.kind === 'logged-in';
-  const device = isLogin || event.kind === 'registered' ? hashOf(deps, event) : null;
+  const device = isLogin || event.kind === 'registered' ? deviceHash(deps, event) : null;
   const isCounted = isLogin || event.kind === 'login-refused';
   const countedBy = isCounted
     ? `${event.kind} ${device ?? ''} ${event.method ?? ''} ${countingPeriodOf(event.at)}`
@@ -44,16 +44,16 @@ const toEvent = ({ device: _device, countedBy: _by, version: _version, ...event 
 const storeEvent = async (records: Records, row: Row): Promise<boolean> => {
   const { userId, countedBy } = row;
   let isNew = true;
-  const counting = (counted: Row | null) => {
+  const merge = (counted: Row | null) => {
     isNew = counted === null;
     return counted === null ? row : mergedEvents<Row>(counted, row);
   };
   if (countedBy === null) await records.insert('events', row);
-  else await insertOrChangeRow(records, 'events', { userId, countedBy }, counting, 'events_counted');
+  else await insertOrChangeRow(records, 'events', { userId, countedBy }, merge, 'events_counted');
   return isNew;
 };
 
-const storeOfUser = async (records: Records, userId: string, rows: readonly Row[]): Promise<void> => {
+const storeEventsOf = async (records: Records, userId: string, rows: readonly Row[]): Promise<void> => {
   let isSurplus = false;
   for (const row of rows) {
     const [last, isNew] = await inOrder(
@@ -67,18 +67,18 @@ const storeOfUser = async (records: Records, userId: string, rows: readonly Row[
 };
 
 /** @returns the events whose users are stored. */
-const storeAll = async (
+const storeEvents = async (
   deps: Hashing,
   { users, records }: Pick<Stores, 'users' | 'records'>,
   events: readonly AccountEvent[],
 ): Promise<readonly AccountEvent[]> => {
   const stored: AccountEvent[] = [];
   for (const userId of usersInOrder(events)) {
-    // Transactions that add events of one user take turns, and the user is not removed meanwhile.
+    // The lock makes transactions that add events of one user take turns, and keeps the user from being removed meanwhile.
     if ((await users.lock(userId)) === null) continue;
     const added = events.filter((event) => event.userId === userId);
     const rows = added.map((event) => toRow(deps, event));
-    await storeOfUser(records, userId, rows);
+    await storeEventsOf(records, userId, rows);
     stored.push(...added);
   }
   return stored;
@@ -99,17 +99,17 @@ export const addEvents = async (
   // The webhooks are read after the lock on the user, since some may have been added meanwhile.
   const [stored, webhooks] = await inOrder(
     records,
-    () => storeAll(deps, stores, events),
+    () => storeEvents(deps, stores, events),
     async () => (isForWebhooks ? records.list('webhooks', { order: ['id'] }) : []),
   );
-  const ended = isListed ? endedBy(events) : [];
+  const ended = isListed ? endedTokensOf(events) : [];
   for (const each of ended) await records.insert('endedSessions', each);
   if (webhooks.length > 0) await addDeliveries(stores, stored, webhooks);
   for (const event of events) await addOperatorEvent(records, event);
   if (ended.length > 0) tell(({ onEnded }) => onEnded?.());
   tell(({ onEvents, onOperatorEvents }) => {
-    const told = onOperatorEvents === undefined ? events : events.filter(({ actor }) => actor === null);
-    if (told.length > 0) onEvents?.(told);
+    const listed = onOperatorEvents === undefined ? events : events.filter(({ actor }) => actor === null);
+    if (listed.length > 0) onEvents?.(listed);
   });
 };
 
@@ -186,16 +186,23 @@ export const eventsBy = async (records: Records, actor: string, { before, limit 
   return (await records.list('operatorEvents', query)).map(({ event }) => event);
 };
 
+/** The names of operators who did something, in alphabetical order: a statement for each, which reads one entry of an index. */
+export const listActors = async (records: Records, limit: number, after = ''): Promise<readonly string[]> => {
+  const query = { range: ['actor', '>', after], order: ['actor', 'id'], limit: 1 } as const;
+  const [next] = limit === 0 ? [] : await records.list('operatorEvents', query);
+  return next === undefined ? [] : [next.actor, ...(await listActors(records, limit - 1, next.actor))];
+};
+
 /** Whether the user has registered or logged in on this device. */
 export const knowsDevice = async (deps: Hashing, records: Records, userId: string, device: Device): Promise<boolean> =>
-  (await findStored(records, 'events', { userId, device: hashOf(deps, device) })) !== null;
+  (await findStored(records, 'events', { userId, device: deviceHash(deps, device) })) !== null;
 
 export const countEvents = async (records: Records, userId: string, kind: EventKind, since: number) => {
   const rows = await records.list('events', { equal: { userId, kind }, range: ['at', '>=', since] });
   return rows.reduce((sum, { count }) => sum + count, 0);
 };
 
-/** Takes the events of operators that the service has not logged yet, the earliest first: commands add them in other processes. */
+/** Removes and returns the events of operators that the service has not logged yet, the earliest first. Commands add such events in other processes. */
 export const takeOperatorEvents = async ({ records, tell }: Pick<Stores, 'records' | 'tell'>, limit: number) => {
   const removed = await records.remove('operations', await records.list('operations', { order: ['id'], limit }));
   const events = removed.map(({ event }) => event).sort(byId);
@@ -204,11 +211,11 @@ export const takeOperatorEvents = async ({ records, tell }: Pick<Stores, 'record
 };
 
 /** Adds an entry to the list of ended sessions (ADR 0029). */
-export const addEnded = async ({ records, tell }: Pick<Stores, 'records' | 'tell'>, ended: Ended): Promise<void> => {
+export const addEnded = async ({ records, tell }: Pick<Stores, 'records' | 'tell'>, ended: EndedTokens) => {
   await records.insert('endedSessions', ended);
   tell(({ onEnded }) => onEnded?.());
 };
 
-/** The entries since a time, the latest first. */
-export const listEnded = (records: Records, since: number, limit: number): Promise<Ended[]> =>
+/** The entries of the list of ended sessions since a time, the latest first. */
+export const listEnded = (records: Records, since: number, limit: number): Promise<EndedTokens[]> =>
   readRows(records, 'endedSessions', { range: ['at', '>=', since], order: ['at', 'id'], descending: true, limit });

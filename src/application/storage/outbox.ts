@@ -5,7 +5,7 @@ import type { Tables } from './tables.ts';
 
 /** How many requests may wait to be claimed. Further ones are dropped, since anybody can make them. */
 export const REQUESTS_WAITING = 1_000;
-/** How many of them may be of one network, so that it cannot crowd out the others. */
+/** How many waiting requests may come from one network, so that it cannot crowd out other networks. */
 export const REQUESTS_PER_NETWORK = 100;
 /** The most waiting messages that are counted. */
 const COUNTED_AT_MOST = 2_000;
@@ -23,7 +23,7 @@ const toRow = (message: Message): Row => ({
 const toMessage = (row: Row & Partial<Stored<'outbox'>>): Message =>
   without(row, 'nextAttemptAt', 'waitsForPoll', 'request', 'network', 'version');
 
-/** A row after it is claimed. From then on, the next request for the address may wait. */
+/** A row after its message is claimed. It has no `request` any more, so that another request for the address may be added. */
 const claim = (row: Row, until: number): Row => {
   const attempts = row.attempts + 1;
   const isWaiting = waitsForPoll({ kind: row.kind, attempts });
@@ -109,21 +109,21 @@ export const deleteMessages = async (records: Records, ids: readonly string[]): 
 export const messagesOf = async (records: Records, userId: string): Promise<Message[]> =>
   (await records.list('outbox', { equal: { userId }, order: ['id'] })).map(toMessage);
 
-/** How many messages wait, up to `COUNTED_AT_MOST`, and since when the oldest one does. */
+/** How many messages wait, up to `COUNTED_AT_MOST`, and since when the oldest one waits. */
 export const waitingMessages = async (records: Records) => {
   const oldest = await records.list('outbox', { order: ['id'], limit: COUNTED_AT_MOST });
   return { count: oldest.length, since: oldest[0]?.createdAt ?? null };
 };
 
 type Admission = {
-  /** A hash of what the limit counts: a mailbox, an address of it, or a network. */
+  /** A hash of the name of a limit (`MailLimit.key`). */
   readonly mailbox: string;
   readonly now: number;
   readonly burst: number;
   readonly interval: number;
 };
 
-/** Counts a mail, if the limit allows it: `burst` at once, and then one in each interval. @returns whether it does. */
+/** Counts a mail, if the limit allows it: `burst` mails at once, and then one in each interval. @returns whether the limit allows the mail. */
 export const admitMail = (records: Records, { mailbox, now, burst, interval }: Admission): Promise<boolean> =>
   insertOrChangeRow(records, 'mailboxes', { mailbox }, (before) => {
     const refilledAt = Math.max(before?.refilledAt ?? now, now);

@@ -12,7 +12,7 @@ type StoredRow<Row> = Row & { readonly version: number };
 
 type ColumnOf<Row> = keyof Row & string;
 
-/** Values of columns. `null` equals nothing, and cannot be asked for. */
+/** The values that rows must have in these columns. A query cannot ask for `null`. */
 type EqualRow<Row> = { readonly [Each in ColumnOf<Row>]?: Extract<Row[Each], string | number | boolean> };
 
 type RowQuery<Row> = {
@@ -21,17 +21,17 @@ type RowQuery<Row> = {
   readonly range?: readonly [column: ColumnOf<Row>, is: '<' | '<=' | '>' | '>=', value: string | number];
   /** A hint that only rows are needed in which a column of `search` contains this text, in lower case. A slower store may ignore it. */
   readonly contains?: string;
-  /** By these columns, the lowest value first; without it, in any order. */
+  /** The columns by which rows are sorted, the lowest value first. Default: any order. */
   readonly order?: readonly ColumnOf<Row>[];
   readonly descending?: boolean;
-  /** How many of the first rows are left out. With a limit of 1, a query tells whether there are more. */
+  /** How many of the first rows are left out. With a limit of 1, a query tells whether there are more rows than that. */
   readonly skip?: number;
   readonly limit?: number;
 };
 
 /** Access to tables of the application that runs the service. It has the guarantees of `Records`. */
 export interface OwnRecords<All extends AnyRows = AnyRows> {
-  /** @throws AppError DB_UNIQUE_VIOLATION (`violates` tells the index), DB_QUERY_FAILED without its user */
+  /** @throws AppError DB_UNIQUE_VIOLATION (`violates` tells the index), DB_QUERY_FAILED when the user of the row is not stored */
   insert<Name extends keyof All & string>(table: Name, row: All[Name]): Promise<void>;
   /** A declared index serves `equal`, `range` and `order` together: no query reads a whole table. */
   list<Name extends keyof All & string>(table: Name, query: RowQuery<All[Name]>): Promise<StoredRow<All[Name]>[]>;
@@ -62,7 +62,7 @@ export type Equal<Name extends TableName> = EqualRow<Tables[Name]>;
 export type Query<Name extends TableName> = RowQuery<Tables[Name]>;
 
 /**
- * What a database has to do; everything else is written over this. Rows are those of `TABLES`. What holds for concurrent calls also holds for
+ * What a database has to do. The rest of the storage is built on it. Rows are those of `TABLES`. Promises about concurrent calls also hold for
  * calls of several instances over one store.
  * - lists a row as it was inserted, with every type of value
  * - distinguishes texts by their letter case, by spaces at their ends, and by their last character
@@ -126,26 +126,25 @@ export interface Records extends OwnRecords<Tables> {
 /** The error of a row that equals another one in a unique index. @param index its name in `TABLES`, or `keyName` of the table. */
 export const violation = (index: string): AppError => new AppError('DB_UNIQUE_VIOLATION', { reason: index });
 
-/** Whether an error is a violation of the index of this name. */
 export const violates = (error: unknown, index: string): boolean =>
   error instanceof AppError && error.code === 'DB_UNIQUE_VIOLATION' && error.reason === index;
 
 /** Functions that are called after a transaction was committed. */
 export type Listeners = {
-  /** Gets the events that were added, also those that are not stored: once, even if their transaction ran twice. */
+  /** Gets the events that were added, including those of users who are not stored: once, even if the transaction ran twice. */
   readonly onEvents?: (events: readonly AccountEvent[]) => void;
-  /** Gets the events of operators when they are taken. If it is set, `onEvents` gets none of them. */
+  /** Gets the events of operators when `takeOperatorEvents` takes them. If this is set, `onEvents` gets no event of an operator. */
   readonly onOperatorEvents?: (events: readonly AccountEvent[]) => void;
   /** Called when the list of ended sessions became longer. */
   readonly onEnded?: () => void;
-  /** Called when there are messages to send at once. @param isForAll whether so many wait that those that wait for a poll are sent as well. */
+  /** Called when there are messages to send at once. @param isForAll whether messages that wait for a poll are sent as well, since too many wait. */
   readonly onMessages?: (isForAll: boolean) => void;
   /** Called when there are events to send to webhooks. */
   readonly onDeliveries?: () => void;
 };
 
 /**
- * The stores that transactions change together. What belongs to a user goes with the user. Of concurrent calls, even of several instances, it
+ * The stores that transactions change together. What belongs to a user is removed with the user. For concurrent calls, even of several instances, it
  * - gives to one of many what is used up, taken or removed
  * - hands out each message, each event of a webhook and each one of an operator to one of many
  * - counts every log-in and every mail, keeps one request of an address, and purges each row once

@@ -5,7 +5,7 @@ import { type Column, keyName, TABLES, type TableName, type Tables } from './tab
 /** How many times a change is tried again after another one of the same row. */
 const MOST_TRIES = 200;
 
-/** @param attempt resolves to `undefined` when a concurrent change came first. */
+/** Repeats an attempt until it succeeds. @param attempt resolves to `undefined` when a concurrent change came first. @throws AppError DB_QUERY_FAILED */
 export const untilDone = async <Result>(attempt: () => Promise<Result | undefined>): Promise<Result> => {
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     const result = await attempt();
@@ -17,18 +17,17 @@ export const untilDone = async <Result>(attempt: () => Promise<Result | undefine
 export const withoutVersion = <Row extends object>({ version: _version, ...row }: Row & { readonly version: number }) =>
   row as unknown as Row;
 
-/** A row without some of its columns. */
 export const without = <Row extends object, Name extends keyof Row>(row: Row, ...names: readonly Name[]) =>
   Object.fromEntries(Object.entries(row).filter(([name]) => !names.some((each) => each === name))) as Omit<Row, Name>;
 
-/** A row with its version. */
+/** Reads one row with its version. */
 export const findStored = async <Name extends TableName>(
   records: Records,
   table: Name,
   equal: Equal<Name>,
 ): Promise<Stored<Name> | null> => (await records.list(table, { equal, limit: 1 }))[0] ?? null;
 
-/** Rows without their versions. */
+/** Reads rows without their versions. */
 export const readRows = async <Name extends TableName>(records: Records, table: Name, query: Query<Name>) =>
   (await records.list(table, query)).map((row) => withoutVersion<Tables[Name]>(row));
 
@@ -119,7 +118,7 @@ export const removeRows = async <Name extends TableName>(
   });
 };
 
-/** Removes rows by a time, the earliest first. @returns how many. */
+/** Removes up to `limit` rows whose time is `until` or before, the earliest first. @returns how many. */
 export const purgeRows = async <Name extends TableName>(
   records: Records,
   table: Name,
@@ -154,9 +153,9 @@ const rowsAfter = async <Name extends TableName>(
   key: readonly Column<Name>[],
   row: Stored<Name>,
 ) => {
-  for (let same = key.length - 1; same >= 0; same -= 1) {
-    const [column, ...others] = key.slice(same) as [Column<Name>, ...Column<Name>[]];
-    const equal = Object.fromEntries(key.slice(0, same).map((each) => [each, row[each]]));
+  for (let prefix = key.length - 1; prefix >= 0; prefix -= 1) {
+    const [column, ...others] = key.slice(prefix) as [Column<Name>, ...Column<Name>[]];
+    const equal = Object.fromEntries(key.slice(0, prefix).map((each) => [each, row[each]]));
     const rows = await records.list(table, {
       equal: equal as Parameters<typeof records.list<Name>>[1]['equal'] & object,
       range: [column, '>', row[column] as string | number],
@@ -184,8 +183,8 @@ export const inOrder = async <First, Second>(
 const LONGEST_STEP = 2 ** 17;
 
 /**
- * Counts rows without a count by the store: it skips rows, in steps that get shorter at the end.
- * @param skipTo the id of the row that is so many rows after another one; `undefined` if there are fewer.
+ * Counts the rows of a store that cannot count them: it skips rows, in steps that get shorter at the end.
+ * @param skipTo finds the id of the row that follows `after` and `skip` further rows; `undefined` if there is no such row.
  */
 export const countRows = async (skipTo: (after: string | null, skip: number) => Promise<string | undefined>) => {
   let [count, after]: [number, string | null] = [0, null];

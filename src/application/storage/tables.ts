@@ -1,5 +1,5 @@
 import type { RememberedDevice } from '../../domain/device.ts';
-import type { AccountEvent, Ended, StoredEvent } from '../../domain/event.ts';
+import type { AccountEvent, EndedTokens, StoredEvent } from '../../domain/event.ts';
 import type { Identity } from '../../domain/identity.ts';
 import type { Link } from '../../domain/link.ts';
 import type { Message } from '../../domain/message.ts';
@@ -17,7 +17,7 @@ export type Tables = {
     readonly usernameKey: string;
   };
   readonly sessions: Session & {
-    /** When the purge checks the session next: at its expiry or before. Refreshes do not change it (ADR 0019). */
+    /** When the purge checks the session next: at its expiry or before. Refreshes do not change it (ADR 0035). */
     readonly purgeCheckAt: number;
   };
   readonly events: StoredEvent;
@@ -39,8 +39,8 @@ export type Tables = {
     readonly detail: string;
     readonly count: number;
   };
-  /** They outlive their users. */
-  readonly endedSessions: Ended;
+  /** The entries of the list of ended sessions. They outlive their users. */
+  readonly endedSessions: EndedTokens;
   readonly links: Link;
   readonly invitations: Invitation;
   readonly outbox: Message & {
@@ -49,13 +49,13 @@ export type Tables = {
     readonly waitsForPoll: boolean;
     /** The kind and the address of a request that waits to be claimed; `null` afterwards, and for other kinds. */
     readonly request: string | null;
-    /** The network of such a request; `''` if it is not known. */
+    /** The network of a request that waits to be claimed, or `''` if it is not known; `null` in all other rows. */
     readonly network: string | null;
   };
   readonly mailboxes: {
-    /** A hash of the address. */
+    /** A hash of the name of a limit (`MailLimit.key`). */
     readonly mailbox: string;
-    /** When it may get the whole burst of mails again. */
+    /** When the limit allows its whole burst of mails again. */
     readonly refilledAt: number;
   };
   readonly usedValues: { readonly id: string; readonly expiresAt: number };
@@ -66,7 +66,7 @@ export type Tables = {
   readonly massEndings: MassEnding;
   readonly recoveryCodes: { readonly userId: string; readonly hash: string };
   readonly webhooks: Webhook;
-  /** They outlive their users. */
+  /** Events that wait to be sent to webhooks, or were given up. They outlive their users. */
   readonly deliveries: Delivery & {
     /** Why the last attempt failed: a status, or an error code of the system. */
     readonly lastError: string | null;
@@ -93,12 +93,11 @@ type TypeOf<Value> = [Value] extends [string]
       : 'json';
 type ColumnTypeOf<Value> = null extends Value ? `${TypeOf<NonNullable<Value>>}?` : TypeOf<Value>;
 
-/** The declaration of a table. */
 type Table<ColumnName extends string, Columns> = {
   readonly columns: Columns;
   /** The primary key. Its name in a violation is `<name>_pkey`. */
   readonly key: readonly ColumnName[];
-  /** Unique indexes by their names. A row that has `null` in one of the columns equals no other. */
+  /** Unique indexes by their names. A row that has `null` in one of the columns equals no other row. */
   readonly unique?: Readonly<Record<string, readonly ColumnName[]>>;
   readonly indexes?: Readonly<Record<string, readonly ColumnName[]>>;
   /** Columns that are searched for parts of their texts, in lower case. A store may have an index for that. */
@@ -122,7 +121,7 @@ const DEVICE = columnsOf('text?', 'userAgent', 'address');
 
 type Columns<Name extends TableName> = { readonly [Each in Column<Name>]: ColumnTypeOf<Tables[Name][Each]> };
 
-const DECLARED = {
+const SCHEMA = {
   users: {
     columns: {
       ...columnsOf('text', 'id', 'username', 'usernameKey', 'email', 'passwordHash'),
@@ -147,7 +146,7 @@ const DECLARED = {
       ...DEVICE,
     },
     key: ['id'],
-    // A refresh changes no column of an index, so PostgreSQL writes to none (ADR 0019).
+    // A refresh changes no column of an index, so PostgreSQL writes to none (ADR 0035).
     indexes: { sessions_user: ['userId'], sessions_purge: ['purgeCheckAt'] },
     ofUser: true,
   },
@@ -307,9 +306,9 @@ const DECLARED = {
   },
 } satisfies { readonly [Name in TableName]: Declared<Table<Column<Name>, Columns<Name>>> };
 
-type Surplus = { [Name in TableName]: Exclude<keyof (typeof DECLARED)[Name]['columns'], Column<Name>> }[TableName];
+type Surplus = { [Name in TableName]: Exclude<keyof (typeof SCHEMA)[Name]['columns'], Column<Name>> }[TableName];
 /** Does not compile if a column is declared that no row has. */
-const NO_SURPLUS: [Surplus] extends [never] ? Readonly<Record<string, Declared<AnyTable>>> : never = DECLARED;
+const NO_SURPLUS: [Surplus] extends [never] ? Readonly<Record<string, Declared<AnyTable>>> : never = SCHEMA;
 
 export const nameInSql = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
@@ -318,8 +317,8 @@ export const TABLES = Object.fromEntries(
   Object.entries(NO_SURPLUS).map(([name, table]) => [name, { name: nameInSql(name), ...table }]),
 ) as Readonly<Record<TableName, AnyTable>>;
 
-/** The columns that an export has, of tables with an index of `userId` and `id`. New columns are private by default. */
-export const EXPORTED = {
+/** The columns that the export of an account contains. The tables have an index of `userId` and `id`. New columns are private by default. */
+export const EXPORTED_COLUMNS = {
   passkeys: [
     ...(['id', 'credentialId', 'transports', 'aaguid', 'isSynced', 'isBackedUp'] as const),
     ...(['name', 'createdAt', 'lastUsedAt'] as const),

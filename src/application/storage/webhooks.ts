@@ -10,24 +10,24 @@ type Row = Stored<'deliveries'>;
 type Queue = Pick<Delivery, 'webhookId' | 'userId'>;
 
 const BATCH = 500;
-const COUNTED_AT_MOST = 1_000;
+export const COUNTED_AT_MOST = 1_000;
 
 const toDelivery = (row: Tables['deliveries'] & Partial<Row>): Delivery =>
   without(row, 'isWaiting', 'lastError', 'nextAttemptAt', 'version');
 
 const keyOf = ({ webhookId, userId, sequence }: Delivery) => ({ webhookId, userId, sequence });
 
-const firstOf = async (records: Records, { webhookId, userId }: Queue): Promise<Row | undefined> => {
+const firstWaiting = async (records: Records, { webhookId, userId }: Queue): Promise<Row | undefined> => {
   const equal = { webhookId, userId, isWaiting: true };
   return (await records.list('deliveries', { equal, order: ['sequence'], limit: 1 }))[0];
 };
 
 const startFirst = async (records: Records, queue: Queue, now: number): Promise<void> => {
-  const first = await firstOf(records, queue);
+  const first = await firstWaiting(records, queue);
   if (first?.nextAttemptAt === null) await records.replace('deliveries', first, { ...first, nextAttemptAt: now });
 };
 
-/** Locks the queues of a user. Without the lock, one transaction could add a delivery and another end one, and neither would see the new first one. */
+/** Locks the queues of a user. Otherwise one transaction could add a delivery while another one ends the first, and neither would start the added one. */
 const lockQueues = (records: Records, { userId }: Pick<Queue, 'userId'>) =>
   records.lock('webhookSequences', { userId });
 
@@ -40,7 +40,7 @@ const nextSequence = async (records: Records, userId: string): Promise<number> =
   return sequence;
 };
 
-/** Adds deliveries of events, in their transaction. Their users are locked, and stored. */
+/** Adds the deliveries of events, in the transaction of the events, which has locked their users. */
 export const addDeliveries = async (
   { records, tell }: Pick<Stores, 'records' | 'tell'>,
   events: readonly AccountEvent[],
@@ -55,7 +55,7 @@ export const addDeliveries = async (
     tell(({ onDeliveries }) => onDeliveries?.());
     for (const webhook of subscribed) {
       const queue = { webhookId: webhook.id, userId };
-      const isFirst = (await firstOf(records, queue)) === undefined;
+      const isFirst = (await firstWaiting(records, queue)) === undefined;
       await records.insert('deliveries', {
         ...{ ...queue, sequence, event: { id, type, at, sessionId, reason }, attempts: 0, createdAt: at },
         ...{ lastError: null, isWaiting: true, nextAttemptAt: isFirst ? at : null },
@@ -64,7 +64,7 @@ export const addDeliveries = async (
   }
 };
 
-const removeAll = async (records: Records, webhookId: string): Promise<void> => {
+const removeDeliveries = async (records: Records, webhookId: string): Promise<void> => {
   for (;;) {
     const rows = await records.list('deliveries', { equal: { webhookId }, limit: BATCH });
     if (rows.length === 0) return;
@@ -72,18 +72,18 @@ const removeAll = async (records: Records, webhookId: string): Promise<void> => 
   }
 };
 
-/** Removes deliveries without a webhook: an event that is stored while its webhook is removed leaves one. */
+/** Removes deliveries without a webhook: a transaction that stores an event while the webhook is removed leaves such a delivery. */
 const removeOrphans = async (records: Records): Promise<void> => {
   const list = async () => (await listWebhooks(records)).map(({ id }) => id);
   for (const after of ['', ...(await list())]) {
     const next = { range: ['webhookId', '>', after], order: ['webhookId'], limit: 1 } as const;
     const [row] = await records.list('deliveries', next);
     // The webhook may have been added since.
-    if (row !== undefined && !(await list()).includes(row.webhookId)) await removeAll(records, row.webhookId);
+    if (row !== undefined && !(await list()).includes(row.webhookId)) await removeDeliveries(records, row.webhookId);
   }
 };
 
-/** In the order in which they were added. */
+/** All webhooks, in the order in which they were added. */
 export const listWebhooks = (records: Records): Promise<Webhook[]> => readRows(records, 'webhooks', { order: ['id'] });
 
 /** @returns the webhook after the change; `null` if there is none. */
@@ -92,7 +92,7 @@ export const changeWebhook = (records: Records, id: string, change: Partial<Omit
 
 export const deleteWebhook = async (records: Records, id: string): Promise<void> => {
   await removeRow(records, 'webhooks', { id });
-  await removeAll(records, id);
+  await removeDeliveries(records, id);
 };
 
 type Claim = {
@@ -127,7 +127,7 @@ export const postponeDelivery = async (
 };
 
 /** Ends a delivery, and makes the next one due, in a unit. @param outcome `given-up` keeps the delivery for a replay. */
-export const settleDelivery = async (
+export const finishDelivery = async (
   records: Records,
   delivery: Delivery,
   outcome: 'delivered' | 'given-up',
@@ -178,7 +178,7 @@ export const replayWebhook =
 
 const LISTED_AT_MOST = 5;
 
-/** How many deliveries wait and were given up, of a thousand at most, and some of those that have failed. */
+/** How many deliveries of a webhook wait and how many were given up, among a thousand at most, and some of the failed ones. */
 export const undelivered = async (records: Records, webhookId: string) => {
   const rows = await records.list('deliveries', { equal: { webhookId }, limit: COUNTED_AT_MOST });
   const failed = rows.filter(({ lastError }) => lastError !== null).slice(0, LISTED_AT_MOST);
@@ -195,14 +195,14 @@ export const undelivered = async (records: Records, webhookId: string) => {
 export const hasDeliveries = async (records: Records, webhookId: string, count: number): Promise<boolean> =>
   (await records.list('deliveries', { equal: { webhookId }, skip: count - 1, limit: 1 })).length > 0;
 
-/** How many deliveries wait, of a thousand at most, and since when the oldest one does. */
+/** How many deliveries wait, up to a thousand, and since when the oldest one waits. */
 export const waitingDeliveries = async (records: Records) => {
   const oldest = { equal: { isWaiting: true }, order: ['createdAt'], limit: COUNTED_AT_MOST } as const;
   const rows = await records.list('deliveries', oldest);
   return { count: rows.length, since: rows[0]?.createdAt ?? null };
 };
 
-/** Removes deliveries from before a time, and those of removed webhooks, in a unit. @returns how many of the former. */
+/** Removes deliveries from before a time, and those of removed webhooks, in a unit. @returns how many were from before the time. */
 export const purgeDeliveries = async (
   { users, records }: Pick<Stores, 'users' | 'records'>,
   before: number,
@@ -216,7 +216,7 @@ export const purgeDeliveries = async (
   for (const id of usersInOrder(rows)) await users.lock(id);
   for (const row of rows) await lockQueues(records, row);
   const removed = await records.remove('deliveries', rows);
-  // Only after the removal, since the next one of a queue may be among the removed.
+  // This comes after the removal of all rows, since the next delivery of a queue may be among them.
   for (const row of rows) await startFirst(records, row, now);
   return removed.length;
 };

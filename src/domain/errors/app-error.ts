@@ -1,7 +1,7 @@
 import type { MissingStepUp } from '../assurance.ts';
 import { CATALOG, type CatalogEntry, type ErrorCode, type ErrorLevel, type OwnErrorCode } from './catalog.ts';
 
-/** The codes of invalid fields (docs/errors.md), each with the name of its limit. Translations find the limit as the first number of the message. */
+/** The codes of invalid fields (docs/errors.md), each with the name of its limit. The first number of the message is the limit: translations read it there. */
 export const FIELD_CODES = {
   required: null,
   invalid_type: null,
@@ -32,11 +32,11 @@ export type AppErrorOptions = {
   /** Logged, never sent to the client. Contains no secret. */
   readonly reason?: string;
   readonly level?: ErrorLevel;
-  /** Overrides the catalog's status. SYS_HTTP_UNEXPECTED_ERROR keeps that of the original error. */
+  /** Overrides the catalog's status. SYS_HTTP_UNEXPECTED_ERROR has the status of the original error. */
   readonly status?: number;
   /** Overrides the catalog's message. Sent to the client. */
   readonly message?: string;
-  /** A message that a hook has written. Pages show it, and the log does not. Other messages are English, for developers. */
+  /** A message that a hook has written. Pages show it, and the log leaves it out. All other messages are in English, for developers. */
   readonly hookMessage?: string | undefined;
   /** Whole seconds after which a client may try again. */
   readonly retryAfter?: number;
@@ -46,12 +46,12 @@ export type AppErrorOptions = {
 
 type DomainOf<Code> = Code extends `${infer Domain}_${string}` ? Domain : never;
 /** Rejects misspelt codes of the catalog, which would otherwise count as codes of an application. */
-type Known<Code> = Code extends ErrorCode ? Code : Code extends `${DomainOf<ErrorCode>}_${string}` ? never : Code;
+type ValidCode<Code> = Code extends ErrorCode ? Code : Code extends `${DomainOf<ErrorCode>}_${string}` ? never : Code;
 
-/** The entry of an application's code until `declaredAs` gives it that of its route. */
-const UNDECLARED = { status: 500, level: 'error', message: '' } as const;
+/** The entry of an application's own code until `declaredAs` replaces it by the entry that the route declares. */
+const UNDECLARED_ENTRY = { status: 500, level: 'error', message: '' } as const;
 const entryOf = (code: string): Pick<CatalogEntry, 'status' | 'level' | 'message'> =>
-  Object.hasOwn(CATALOG, code) ? CATALOG[code as ErrorCode] : UNDECLARED;
+  Object.hasOwn(CATALOG, code) ? CATALOG[code as ErrorCode] : UNDECLARED_ENTRY;
 
 /**
  * An error with a code of the catalog, or of the route's own `errors`, and with the details of this case.
@@ -64,7 +64,7 @@ export class AppError<const Code extends ErrorCode | OwnErrorCode = ErrorCode> e
   readonly code: Code;
   readonly status: number;
   readonly level: ErrorLevel;
-  /** `message`; if a hook has written it, the message of the catalog. */
+  /** `message`, or the message of the catalog if a hook has written `message`. */
   readonly logMessage: string;
   readonly details: readonly FieldProblem[] | null;
   readonly reason: string | undefined;
@@ -73,7 +73,7 @@ export class AppError<const Code extends ErrorCode | OwnErrorCode = ErrorCode> e
   readonly stepUp: MissingStepUp | undefined;
   readonly #options: AppErrorOptions;
 
-  constructor(code: Code & Known<Code>, options: AppErrorOptions = {}, entry = entryOf(code)) {
+  constructor(code: Code & ValidCode<Code>, options: AppErrorOptions = {}, entry = entryOf(code)) {
     const { details, reason, level, status, message, hookMessage, retryAfter, stepUp, cause } = options;
     super(hookMessage ?? message ?? entry.message, { cause });
     this.code = code;
@@ -90,13 +90,13 @@ export class AppError<const Code extends ErrorCode | OwnErrorCode = ErrorCode> e
 
   /** The same error with the entry that its route declares for the code. */
   declaredAs(entry: CatalogEntry): AppError<Code> {
-    const declared = new AppError<Code>(this.code as Code & Known<Code>, this.#options, entry);
+    const declared = new AppError<Code>(this.code as Code & ValidCode<Code>, this.#options, entry);
     return Object.assign(declared, { stack: this.stack });
   }
 }
 
-const TAKEN = { username: 'This username is taken.', email: 'This email is already registered.' } as const;
+const TAKEN_MESSAGES = { username: 'This username is taken.', email: 'This email is already registered.' } as const;
 
 /** AUTH_USER_DUPLICATE whose message names what is taken. */
-export const duplicateUser = (taken: keyof typeof TAKEN, reason?: string): AppError =>
-  new AppError('AUTH_USER_DUPLICATE', { message: TAKEN[taken], ...(reason !== undefined && { reason }) });
+export const duplicateUser = (taken: keyof typeof TAKEN_MESSAGES, reason?: string): AppError =>
+  new AppError('AUTH_USER_DUPLICATE', { message: TAKEN_MESSAGES[taken], ...(reason !== undefined && { reason }) });

@@ -12,19 +12,19 @@ export type CatalogEntry = {
   readonly published: boolean;
 };
 
-/** What an entry of the table need not state. */
-export const DEFAULTS = { retryable: false, level: 'info', published: true } as const;
-export type Draft = Omit<CatalogEntry, keyof typeof DEFAULTS> & Partial<CatalogEntry>;
+/** The values of members that a row of the table leaves out. */
+export const ENTRY_DEFAULTS = { retryable: false, level: 'info', published: true } as const;
+export type CatalogRow = Omit<CatalogEntry, keyof typeof ENTRY_DEFAULTS> & Partial<CatalogEntry>;
 
 /** The code of an application's own error, in the form of all codes: `{DOMAIN}_{NOUN}_{CONDITION}`. */
 export type OwnErrorCode = `${Uppercase<string>}_${Uppercase<string>}_${Uppercase<string>}`;
-/** The specification names AUTH_FAILED without a noun. */
-type Form<Code> = Code extends OwnErrorCode | 'AUTH_FAILED' ? Code : never;
+/** Rejects codes of another form, except for AUTH_FAILED: the specification names it so, without a noun. */
+type WellFormed<Code> = Code extends OwnErrorCode | 'AUTH_FAILED' ? Code : never;
 
-const defineCatalog = <const Table extends Record<string, Draft>>(
-  table: Table & { [Code in keyof Table]: Form<Code> extends never ? never : Table[Code] },
+const defineCatalog = <const Table extends Record<string, CatalogRow>>(
+  table: Table & { [Code in keyof Table]: WellFormed<Code> extends never ? never : Table[Code] },
 ): { readonly [Code in keyof Table]: CatalogEntry } => {
-  const entries = Object.entries<Draft>(table).map(([code, draft]) => [code, { ...DEFAULTS, ...draft }]);
+  const entries = Object.entries<CatalogRow>(table).map(([code, draft]) => [code, { ...ENTRY_DEFAULTS, ...draft }]);
   return Object.freeze(Object.fromEntries(entries));
 };
 

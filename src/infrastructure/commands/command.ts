@@ -4,26 +4,26 @@ import type { Env } from '../config/variables.ts';
 import { printable, printableJson } from '../texts.ts';
 import type { Terminal } from './terminal.ts';
 
-/** `true`: a flag. A text: the option has a value, and this is its name in the help. */
+/** The options of an action by name. `true`: a flag. A text: the option has a value, which the help calls so. */
 type Options = Readonly<Record<string, true | string>>;
 type Values<Declared> = {
   readonly [Name in keyof Declared]: Declared[Name] extends true ? boolean : string | undefined;
 };
 
 type ActionInput<Declared> = {
-  /** As many as the action declares, after the name of the action. */
+  /** The arguments after the name of the action, as many as the action declares. */
   readonly args: readonly string[];
   readonly options: Values<Declared>;
   readonly env: Env;
   readonly terminal: Terminal;
 };
 
-/** What is printed: `text`, or with `--json` the object `json` in one line. */
+/** The output of an action: `text`, or with `--json` the object `json` in one line. */
 export type Answer = { readonly text: string; readonly json?: object; readonly status?: Status };
 
-/** Something that a command does, such as `users find USER`. Its help follows from it. */
+/** An action of a command, such as `users find USER`. The help of the command is made from it. */
 export type Action<Declared = Options> = {
-  /** The arguments as the help names them. `FILE…` is one or more, `[USER]` one or none. */
+  /** The names of the arguments in the help. `FILE…` stands for one or more, `[USER]` for one or none. */
   readonly args?: readonly string[];
   readonly options?: Declared;
   readonly does: string;
@@ -31,12 +31,12 @@ export type Action<Declared = Options> = {
 };
 
 export type Command = {
-  /** By their names. The action `''` is run when none is named. */
+  /** By their names. The action `''` is run if the arguments name no action. */
   readonly actions: Readonly<Record<string, Action>>;
   readonly notes: string;
   /** The exit status after a failure. Default: 1. */
-  readonly failed?: Status;
-  /** Whether it prints JSON without `--json`, too. */
+  readonly failureStatus?: Status;
+  /** Whether the command always prints JSON, also without `--json`. */
   readonly isJson?: boolean;
 };
 
@@ -54,7 +54,7 @@ const helpOf = (name: string, { actions, notes }: Command): string => {
   return `${lines.join('')}\n${notes}\n`;
 };
 
-/** Finds the action that the arguments name, and parses those that follow. @throws CommandError */
+/** Finds the action that the arguments name, and parses the arguments after it. @throws CommandError */
 const parseCommand = (command: string, { actions }: Command, args: readonly string[]) => {
   const [first = ''] = args;
   const name = first.startsWith('-') ? '' : first;
@@ -64,11 +64,12 @@ const parseCommand = (command: string, { actions }: Command, args: readonly stri
     throw invalidArguments(`The commands are ${names.join(', ')}.`);
   }
   const { values, positionals } = parseOptions(name === '' ? args : args.slice(1), found.options);
-  if (!fits(positionals, found.args)) throw invalidArguments(`Expected: ${signatureOf(command, [name, found])}`);
+  if (!isArgumentCount(positionals, found.args))
+    throw invalidArguments(`Expected: ${signatureOf(command, [name, found])}`);
   return { action: found, args: positionals, options: values as Values<Options> };
 };
 
-const fits = (given: readonly string[], args: readonly string[] = []): boolean =>
+const isArgumentCount = (given: readonly string[], args: readonly string[] = []): boolean =>
   given.length >= args.filter((name) => !name.startsWith('[')).length &&
   (given.length <= args.length || args.some((name) => name.endsWith('…')));
 
@@ -83,13 +84,13 @@ const parseOptions = (args: readonly string[], declared: Options = {}) => {
   }
 };
 
-export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+export const countText = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 export const jsonLine = (json: object): string => `${printableJson(JSON.stringify(withTimes('', json)))}\n`;
 
 const TIME = /^(?:at|\w+At)$/;
 
-/** Writes times in ISO 8601, and 0 (a password that was never changed) as `null`. Numbers in the attributes of a user are no times. */
+/** Writes times in ISO 8601; the time 0, of a password that was never changed, becomes `null`. Numbers in the attributes of a user are no times. */
 export const withTimes = (name: string, value: unknown): unknown => {
   if (TIME.test(name) && typeof value === 'number') return value === 0 ? null : new Date(value).toISOString();
   if (Array.isArray(value)) return value.map((each) => withTimes('', each));
@@ -98,7 +99,7 @@ export const withTimes = (name: string, value: unknown): unknown => {
 };
 
 /**
- * Runs a command. Why it failed goes to standard error, with `--json` to standard output as well.
+ * Runs a command. The reason of a failure goes to standard error, and with `--json` also to standard output.
  * @returns the exit status
  */
 export const runAction = async (
@@ -118,11 +119,11 @@ export const runAction = async (
     const { action, ...input } = parseCommand(name, command, args);
     const { text, json, status = 0 } = await action.run({ ...input, env, terminal });
     const output = asJson && json !== undefined ? jsonLine(json) : text;
-    // The service also starts where standard output is closed.
+    // An empty text is not printed, since the service must also start if standard output is closed.
     if (output !== '') await print(output);
     return status;
   } catch (error) {
-    const { status, code, message } = failureOf(error, command.failed);
+    const { status, code, message } = failureOf(error, command.failureStatus);
     if (code === 'arguments') warn(`${printable(message)}\n\n${helpOf(name, command)}`);
     else warn(`${message}\n`);
     if (asJson) await print(jsonLine({ error: { code, message } }));

@@ -9,14 +9,14 @@ import { type Answer, action, type Command } from './command.ts';
 const OTHER_PROGRAMS =
   'DATABASE_URL is no file of SQLite. For PostgreSQL use pg_dump and pg_restore, for MariaDB and MySQL mariadb-dump or mysqldump.';
 
-/** @throws CommandError unless DATABASE_URL is a file of SQLite */
+/** @throws CommandError if DATABASE_URL is not a file of SQLite */
 const sqliteIn = (env: Env) => {
   const { database, dataDir } = parseConfig(env);
   if (database.kind !== 'sqlite') throw new CommandError('configuration', OTHER_PROGRAMS, 2);
   return { database, dataDir };
 };
 
-/** The database of MOVE_FROM, which is validated as DATABASE_URL is. @throws ConfigError that names MOVE_FROM */
+/** The database of MOVE_FROM, which is validated like DATABASE_URL. @throws ConfigError that names MOVE_FROM */
 const sourceIn = (env: Env): Config['database'] => {
   const { [MOVE_FROM]: url, [`${MOVE_FROM}_FILE`]: file } = env;
   try {

@@ -13,7 +13,7 @@ import { action, type Command, runAction } from './command.ts';
 import { processTerminal } from './terminal.ts';
 import type { StorageOverrides } from './users/open-accounts.ts';
 
-/** Adds the variables of `.env` to the environment, which takes precedence. Unlike Node's `--env-file`, it reads UTF-16 and byte order marks. */
+/** Adds the variables of `.env` that the environment does not have. Unlike `--env-file` of Node.js, it reads UTF-16 and byte order marks. */
 const readEnvFile = (env: NodeJS.ProcessEnv): void => {
   if (!existsSync('.env')) return;
   try {
@@ -23,7 +23,7 @@ const readEnvFile = (env: NodeJS.ProcessEnv): void => {
   }
 };
 
-const fail = (error: unknown): never => {
+const exitWithFailure = (error: unknown): never => {
   const { message, status } = failureOf(error);
   processTerminal().warn(`${message}\n`);
   process.exit(status);
@@ -36,13 +36,13 @@ const SERVE: Command = {
       run: async ({ env }) => {
         turnOffPretenuring();
         const config = parseConfig(env);
-        // Other commands need no server.
+        // Loaded here, since no other command needs the server.
         const { serve } = await import('../serve.ts');
         const { isWorker } = await import('../workers.ts');
         const stop = await serve(config, { stopsAtSignals: false });
         releaseMemoryOfStart();
         const ofTerminal = env.npm_lifecycle_event === undefined ? 1 : SIGNALS_OF_NPM;
-        stopAtSignals(stop, isWorker(config) ? Number.POSITIVE_INFINITY : ofTerminal, fail);
+        stopAtSignals(stop, isWorker(config) ? Number.POSITIVE_INFINITY : ofTerminal, exitWithFailure);
         return { text: '' };
       },
     }),
@@ -64,7 +64,7 @@ const MIGRATE: Command = {
   notes: 'Exit status: 0 done, 1 failed, 2 invalid arguments or configuration.',
 };
 
-/** The commands by their names. Each is imported when it is run. */
+/** The commands by their names. A command is loaded when it is run. */
 export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => SERVE,
   migrate: async () => MIGRATE,
@@ -76,8 +76,8 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   keys: async () => (await import('./keys.ts')).keys,
 };
 
-/** Runs the command that the first argument names, by default the service. @returns `null` when the service runs */
-const run = async (given: readonly string[], env: NodeJS.ProcessEnv): Promise<Status | null> => {
+/** Runs the command that the first argument names, by default the service. @returns the exit status; `null` while the service runs */
+const runNamed = async (given: readonly string[], env: NodeJS.ProcessEnv): Promise<Status | null> => {
   const [first = '', ...others] = given;
   const [name, args] = first === '' || first.startsWith('-') ? ['serve', given] : [first, others];
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
@@ -89,20 +89,20 @@ const run = async (given: readonly string[], env: NodeJS.ProcessEnv): Promise<St
 };
 
 /**
- * Runs a command, and ends the process with its exit status: a server that hangs may keep a connection open.
+ * Runs a command, and ends the process with its exit status, since a connection to a server that hangs could keep the process alive.
  * @param env the environment of the process, to which the variables of `.env` are added
  */
 export const runCommand = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   makeFilesPrivate();
-  const status = await run(args, env).catch(fail);
+  const status = await runNamed(args, env).catch(exitWithFailure);
   if (status !== null) process.exit(status);
 };
 
 /**
  * The command `npx tandem users`, on the terminal of the process: finds, shows and changes accounts.
- * @param args those of the command, such as `['events', 'ada']`
+ * @param args the arguments of the command, such as `['events', 'ada']`
  * @param env the variables of the service
- * @param overrides the caller's storage, in place of the configured one; `close` is called at the end
+ * @param overrides the caller's storage, which replaces the configured one; `close` is called at the end
  * @returns the exit status
  *
  * @example

@@ -9,13 +9,13 @@ import { type UserPageFiles, userPage } from '../../adapters/http/pages/user-pag
 import { systemReason } from '../../adapters/log/redact-error.ts';
 import { type MailTemplates, writeMail } from '../../application/mail/write-mail.ts';
 import { Html, html } from '../../application/templates.ts';
-import { MAIL_NAMES, namesIn } from '../../domain/event-table.ts';
+import { MAIL_NAMES, variablesOf } from '../../domain/event-table.ts';
 import { invalidArguments } from '../command-error.ts';
 import { type Config, parseConfig } from '../config.ts';
 import { MAIL_FILES, openTemplates, PAGE_FILES, writeFiles } from '../template-files.ts';
 import { VERSION } from '../version.ts';
 import { action, type Command } from './command.ts';
-import { AT, madeUpValues, views } from './templates/views.ts';
+import { madeUpValues, NOW, views } from './templates/views.ts';
 
 const eject = async (directory: string): Promise<string> => {
   try {
@@ -52,7 +52,7 @@ const framesOf = (config: Config, files: UserPageFiles, locale: string): readonl
       const qr = uri === undefined ? null : renderSVG(uri);
       const page = userPage(
         {
-          ...{ ...content, ...around, to: undefined, target: baseUrl, once: '', now: AT, pages, qr },
+          ...{ ...content, ...around, to: undefined, target: baseUrl, once: '', now: NOW, pages, qr },
           locales: [locale],
           wasOffered: false,
           usedLast: 'log-in',
@@ -71,8 +71,8 @@ const framesOf = (config: Config, files: UserPageFiles, locale: string): readonl
   ].map(({ title, page }) => ({ title: `${locale} · ${title}`, page }));
 };
 
-/** A page for the sheet: its stylesheet inline, no script, and what only the script would show. */
-const standalone = (page: string, style: string): string =>
+/** A page as the sheet shows it: with its stylesheet inline, without its script, and with the elements that only its script would show. */
+const standalonePage = (page: string, style: string): string =>
   page
     .replace(/<link rel="icon"[^>]*>|<script\b[^>]*><\/script>/g, '')
     .replace(/<link rel="stylesheet"[^>]*>/, () => `<style>${style}</style>`)
@@ -81,9 +81,9 @@ const standalone = (page: string, style: string): string =>
 const STYLE = `body { margin: 1rem; font-family: system-ui; background: #ddd }
 main { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(min(22rem, 100%), 1fr)) }
 figure { margin: 0 } iframe { width: 100%; border: 0; background: Canvas; color-scheme: light dark }`;
-/** Sets the heights of the frames. They have no scripts, so that the sandbox can forbid those. */
+/** The script of the sheet, which sets the heights of the frames. The frames have no scripts of their own, since their sandbox forbids them. */
 const SCRIPT = `onload = () => {
-  // Margins that depend on the height need a second time.
+  // Set three times, since margins may depend on the height.
   for (const frame of [1, 2, 3].flatMap(() => [...document.querySelectorAll('iframe')]))
     frame.style.height = frame.contentDocument.documentElement.scrollHeight + 'px';
 };`;
@@ -97,7 +97,7 @@ const sheetOf = (frames: readonly Frame[], style: string): string =>
 <style>${new Html(STYLE)}</style>
 <main>${frames.map(
     ({ title, page }) =>
-      html`<figure><figcaption>${title}</figcaption><iframe sandbox="allow-same-origin" title="${title}" srcdoc="${standalone(page, style)}"></iframe></figure>\n`,
+      html`<figure><figcaption>${title}</figcaption><iframe sandbox="allow-same-origin" title="${title}" srcdoc="${standalonePage(page, style)}"></iframe></figure>\n`,
   )}</main>
 <script>${new Html(SCRIPT)}</script>
 </html>
@@ -110,7 +110,7 @@ const framesOfMails = (config: Config, mails: MailTemplates, locale: string): re
     const values = madeUpValues(template, config.accountPagesUrl);
     const settings = { brand: config.brand.name, defaultLocale: config.defaultLocale };
     const mail = writeMail(mails, settings, { template, values, locale });
-    const names = ['brand', ...namesIn(template)].map((name) => `{${name}}`).join(' ');
+    const names = ['brand', ...variablesOf(template)].map((name) => `{${name}}`).join(' ');
     return [
       { title: `${locale} · mail ${template}: ${names}`, page: mail.html },
       {

@@ -27,7 +27,7 @@ export --all writes such lines, WITH THE SECRETS OF ALL USERS; --out is a new fi
 
 Exit status: 0 done, 1 refused (of import: some lines) or failed, 2 invalid arguments or configuration, 3 no such user or invitation.`;
 
-const READING = { args: ['USER'], options: { json: true } } as const;
+const READ_ACTION = { args: ['USER'], options: { json: true } } as const;
 
 export const users = (overrides: StorageOverrides = {}): Command => {
   const opening = withAccounts(overrides);
@@ -39,7 +39,7 @@ export const users = (overrides: StorageOverrides = {}): Command => {
   return {
     actions: {
       find: action({
-        ...READING,
+        ...READ_ACTION,
         does: 'the user with this username, email address or id',
         run: ({ args: [name = ''], env }) =>
           withUser(env, name, async (_accounts, found) => {
@@ -48,7 +48,7 @@ export const users = (overrides: StorageOverrides = {}): Command => {
           }),
       }),
       show: action({
-        ...READING,
+        ...READ_ACTION,
         does: 'the account, its sessions, its factors, its open links and the mail that waits for it',
         run: ({ args: [name = ''], env }) =>
           withUser(env, name, async (accounts, found) => {
@@ -57,7 +57,7 @@ export const users = (overrides: StorageOverrides = {}): Command => {
           }),
       }),
       events: action({
-        args: READING.args,
+        args: READ_ACTION.args,
         options: { json: true, since: 'TIME', until: 'TIME' },
         does: 'what happened to the account, the latest first: 50 events, or those of a range',
         run: async ({ args: [name = ''], options, env }) => {
@@ -80,7 +80,7 @@ export const users = (overrides: StorageOverrides = {}): Command => {
           if (name === undefined) return exportAll({ config: parseConfig(env), terminal, out, yes });
           return withUser(env, name, async (accounts, found) => {
             const data = await accountData(accounts, found, accounts.clock.now());
-            // The export is for the user, who does not learn the names of operators.
+            // The export is for the user, who must not learn the names of operators.
             const events = (await eventsData(accounts.records, found.id)).map(withoutOperatorName);
             return { text: jsonLine({ ...data, events }) };
           });
@@ -107,7 +107,7 @@ const endSessions = (ofUser: Action, ofAll: Action): Action => ({
   },
 });
 
-/** Epoch milliseconds. A time without a zone is in UTC, as those in the log and in the tables. */
+/** Reads a time as epoch milliseconds. A time without a zone is in UTC, like the times in the log and in the tables. */
 const timeIn = (option: string, text: string | undefined): number | null => {
   if (text === undefined) return null;
   const time = date.parse(/T[\d:.]+$/.test(text) ? `${text}Z` : text);
@@ -119,7 +119,7 @@ const timeIn = (option: string, text: string | undefined): number | null => {
 const LATEST = 50;
 const MORE = `These are the latest ${LATEST}. For older ones use --since or --until.\n`;
 
-/** @param since epoch milliseconds; without a range, the latest events are listed. */
+/** Lists events from `since` to `until` (epoch milliseconds), or if both are `null`, the latest ones. */
 export const eventsAnswer = (userId: string, all: readonly EventData[], since: number | null, until: number | null) => {
   const isLatest = since === null && until === null;
   const events = isLatest ? all.slice(0, LATEST) : all.filter(({ at }) => at >= (since ?? at) && at <= (until ?? at));

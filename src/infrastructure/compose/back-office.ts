@@ -21,7 +21,7 @@ const INTRODUCTION = [
   'Clients have to accept members that they do not know, and judge codes that they do not know by their status.',
 ].join('\n\n');
 
-/** Links to the pages of the reads that have one. */
+/** The links in the navigation: the start page, and the pages of the reads that have a page. */
 const navigationOf = (reads: Readonly<Record<string, Act>>, hasMail: boolean): Navigation => [
   ['/office', 'Back office'],
   ...Object.values(reads).flatMap(({ page, needs }) =>
@@ -29,7 +29,7 @@ const navigationOf = (reads: Readonly<Record<string, Act>>, hasMail: boolean): N
   ),
 ];
 
-/** The application of the back office (ADR 0031): the pipeline of the service over routes for programs and pages for people. */
+/** The Koa application of the back office (ADR 0031): the stages of the service, over routes for programs and pages for people. */
 export const openBackOffice = async (
   { keys, url, proxy }: NonNullable<Config['admin']>,
   deps: Service & Pick<Config, 'accountPagesUrl' | 'baseUrl' | 'officeLink' | 'shownSettings'>,
@@ -43,7 +43,8 @@ export const openBackOffice = async (
   const login = officeLink === null ? null : withLogin(deps, { baseUrl, adminUrl: url, officeLink });
   const people = login ?? (proxy && behindProxy(proxy, url));
   const siteNavigation = people === null ? [['/errors', 'Errors'] as const] : navigationOf(reads, operators.hasMail);
-  const site = { baseUrl: url, version: VERSION, siteNavigation };
+  const look = { siteNavigation, ...(people !== null && { siteStyle: '/office.css' }) };
+  const site = { baseUrl: url, version: VERSION, ...look };
   const inLog = (all: readonly Route[]) => audited(all, (call) => logger.info(call, 'back office'));
   const api = inLog(actRoutes({ ...reads, ...ACTS }, operators));
   const routes: Route[] = [
@@ -62,19 +63,19 @@ export const openBackOffice = async (
   ];
   const app = createApp(routes, {
     ...http,
-    // Requests are counted by program, not by address, and the Host header is compared as it was sent.
+    // Headers of proxies are ignored: requests are counted by program instead of address, and the Host header is compared as it was sent.
     trustProxy: 0,
     baseUrl: url,
-    siteNavigation,
+    ...look,
     hosts: [hostname],
-    // Browsers send the origin of a page with its forms.
+    // Browsers send the origin of the back office with the forms of its pages.
     allowedOrigins: people === null ? [] : [origin],
     ownOrigins: people === null ? [] : [origin],
     allowedOriginsSetting: 'ADMIN_URL',
     admitPerson: people?.admit,
     allowedHeaders: [],
     postedCallbacks: new Set(),
-    // Limits by address would let anybody behind the proxy use up those of its programs. A refusal takes a tenth of a millisecond.
+    // Anybody behind a proxy could use up limits by address. Without them, refusing a request without a valid key takes a tenth of a millisecond.
     rateLimits: { global: null, strict: null, public: null },
     counts: { countRequest: (key, window) => counts.countRequest(`back office ${key}`, window) },
     admitOperator: await operatorAdmission(keys, url, deps.records),

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { eventsTo } from '../../adapters/hooks/after-commit.ts';
-import { boundedBeforeRegister, boundedClaims, boundedVerifyPassword } from '../../adapters/hooks/bounded.ts';
+import { afterCommitQueue } from '../../adapters/hooks/after-commit.ts';
+import { limitedBeforeRegister, limitedClaims, limitedVerifyPassword } from '../../adapters/hooks/bounded.ts';
 import { type AskDeps, askOverHttp } from '../../adapters/hooks/over-http.ts';
 import type { Hooks, ObserveHook } from '../../application/ports/hooks.ts';
 import type { Config } from '../config.ts';
@@ -9,8 +9,8 @@ import { loadOrCreateHookKey } from '../keys.ts';
 const NAMES: Readonly<Record<keyof Hooks, true>> = { beforeRegister: true, claims: true, afterCommit: true };
 
 /**
- * The hooks of the configuration and of the caller, bounded, counted and logged.
- * @throws Error when both decide about registrations, one is misspelt, or the key that signs requests cannot be used.
+ * The hooks of the configuration and of the caller. Their calls are limited, counted and logged.
+ * @throws Error if both have a hook for registrations, the name of a hook is misspelt, or the key that signs requests cannot be used
  */
 export const openHooks = async (
   config: Config,
@@ -26,14 +26,14 @@ export const openHooks = async (
   const ask = async (at: string, type: Parameters<typeof askOverHttp>[2]) =>
     askOverHttp(at, await loadOrCreateHookKey(config), type, deps);
   const beforeRegister = url === null ? ofCaller : await ask(url, 'registration.requested');
-  const events = afterCommit === undefined ? null : eventsTo(afterCommit, deps.logger, observe);
+  const events = afterCommit === undefined ? null : afterCommitQueue(afterCommit, deps.logger, observe);
   return {
-    beforeRegister: beforeRegister && boundedBeforeRegister(beforeRegister, observe),
-    claims: claims && boundedClaims(claims, observe),
+    beforeRegister: beforeRegister && limitedBeforeRegister(beforeRegister, observe),
+    claims: claims && limitedClaims(claims, observe),
     verifyElsewhere:
       verifyPasswords === null
         ? undefined
-        : boundedVerifyPassword(
+        : limitedVerifyPassword(
             await ask(verifyPasswords.at, 'password.presented'),
             verifyPasswords.until,
             observe,
@@ -44,7 +44,7 @@ export const openHooks = async (
   };
 };
 
-/** Without types, a misspelt name would mean no hook: everybody could register. */
+/** Checks the names and values of hooks for callers in JavaScript: with a misspelt `beforeRegister`, everybody could register. */
 const assertHooks = (hooks: Hooks): void => {
   for (const [name, hook] of Object.entries(hooks)) {
     if (!Object.hasOwn(NAMES, name)) throw new Error(`hooks: ${name} is none of ${Object.keys(NAMES).join(', ')}`);

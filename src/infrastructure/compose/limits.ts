@@ -5,17 +5,17 @@ import { areUp } from '../../adapters/http/routes/service/health.ts';
 import { type Counts, memoryCounts, type SharedCounts, sharedCounts } from '../../adapters/limits/counts.ts';
 import type { RateLimitMode } from '../../adapters/metrics/prometheus.ts';
 import { redisCounts } from '../../adapters/redis/counts.ts';
-import type { Closing } from '../closing.ts';
+import type { OpenedParts } from '../closing.ts';
 import type { Config } from '../config.ts';
 import { loadOrCreateKeys } from '../keys.ts';
 
 export type Limits = {
   readonly counts: SharedCounts;
-  /** Hashes the names of accounts and addresses for Redis. Those in the keys of requests are hashed already. */
+  /** Hashes accounts and addresses of clients before they are stored in Redis; absent without Redis. `countRequest` of `counts` already hashes its keys. */
   readonly hashOf?: (text: string) => string;
   readonly checks: readonly Check[];
   readonly mode: () => RateLimitMode;
-  /** `null` without Redis. */
+  /** `null` if no Redis is configured. */
   readonly isRedisUp: (() => Promise<boolean>) | null;
 };
 
@@ -25,13 +25,13 @@ const REDIS = {
 };
 
 /**
- * Opens the counts of the limits: in Redis for all instances, or in this process without Redis and while it is unavailable.
- * @param shared replaces Redis
+ * Opens the counts for rate limits and log-in attempts: in Redis for all instances, or in this process, without Redis and while Redis is unavailable.
+ * @param shared counts that replace Redis
  */
 export const openLimits = async (
   config: Config,
   logger: Logger,
-  opened: Closing,
+  opened: OpenedParts,
   onFallback?: () => void,
   shared?: Counts,
 ): Promise<Limits> => {
@@ -43,13 +43,13 @@ export const openLimits = async (
   }
   if (redisUrl === null)
     return { counts: { ...own, isDegraded: () => false }, checks: [], mode: () => 'process', isRedisUp: null };
-  // Imported only with REDIS_URL: its library has some 50 modules.
+  // Loaded only with REDIS_URL, since its library has some 50 modules.
   const { openOptionalRedis } = await import('../../adapters/redis/open.ts');
   const { watchRedis } = await import('./redis-check.ts');
   const redis = await openOptionalRedis(redisUrl, logger);
   opened.add(() => redis.disconnect());
   const { check, evicts } = watchRedis(redis, logger);
-  // Logs at the start if Redis evicts keys.
+  // This check logs at the start if Redis evicts keys.
   await check.ping().catch(() => undefined);
   const counts = sharedCounts({ shared: redisCounts(redis), own }, logger, REDIS, onFallback);
   const { refresh } = config.keys ?? (await loadOrCreateKeys(config.dataDir));

@@ -24,13 +24,12 @@ import { VERSION } from '../version.ts';
 type PageOptions = {
   readonly api: readonly Route[];
   readonly visits: Omit<FormDeps, 'states' | 'usedLast'>;
-  /** Whether links in mail lead to pages of the service. */
   readonly ofMail: boolean;
   readonly script: string;
   readonly files: () => Promise<UserPageFiles>;
 };
 
-/** The language that the query asks for, or else the one that suits the browser best. */
+/** The language of the parameter `locale`, or else the best one for the browser, and the texts in it. */
 const textsFor = (ctx: Context, { texts, locales }: UserPageFiles, defaultLocale: string) => {
   const asked = readQuery(ctx.url)?.locale;
   const locale = locales.find((each) => each === asked) ?? pageLocale(ctx, defaultLocale, locales);
@@ -39,7 +38,7 @@ const textsFor = (ctx: Context, { texts, locales }: UserPageFiles, defaultLocale
   return { locale, texts: ofLocale };
 };
 
-/** The language of the visitor's account, if there are texts in it, for a browser that asks for no language of the pages. */
+/** The language of the visitor's account, if there are texts in it. It is used if the browser asks for no language that has texts. */
 const localeOf = ({ payloads }: PageContent, { locales }: UserPageFiles, defaultLocale: string): string | undefined =>
   fallbacksOf(payloads['current-user']?.locale ?? null, defaultLocale).find((each) => locales.includes(each));
 
@@ -51,13 +50,8 @@ export const userFailures = (config: Config, read: PageOptions['files']): HttpDe
   return async (ctx, error) => {
     const files = await read();
     const failure = {
-      ...{
-        site: siteOf(config),
-        application,
-        error,
-        requestId: ctx.request.id,
-        ...textsFor(ctx, files, defaultLocale),
-      },
+      ...{ site: siteOf(config), application, error, requestId: ctx.request.id },
+      ...textsFor(ctx, files, defaultLocale),
       again: againAt(ctx, error),
       logIn: accountPages ? PAGES['log-in'].path : null,
     };
@@ -66,7 +60,7 @@ export const userFailures = (config: Config, read: PageOptions['files']): HttpDe
   };
 };
 
-/** The page that renews the session of a navigation. It loads the frame with the key. */
+/** The page `/auth/continue`, which renews a session during a navigation. It loads the key of the device in a frame. */
 export const continuation = (config: Config, read: PageOptions['files']) => ({
   contentSecurityPolicy: scriptedPagePolicy({ 'img-src': imagesOf(config.brand), 'frame-src': "'self'" }),
   page: async (ctx: Context, targets: Targets): Promise<string> => {
@@ -76,13 +70,13 @@ export const continuation = (config: Config, read: PageOptions['files']) => ({
   },
 });
 
-/** Where a visitor can try again: the page of a form, or the same address (an empty string) after an error that may pass. */
+/** The URL at which a visitor can try again: the page of the form, or after a temporary error of a GET request an empty text, which is the same URL. */
 const againAt = ({ method, state }: Context, { status }: AppError): string | null => {
   if (state.route?.form !== undefined) return state.route.form.page;
   return method === 'GET' && (status >= 500 || status === 429) ? '' : null;
 };
 
-/** Where the pages may lead. The origin of the service may have an application, or the console. */
+/** The targets to which the pages may lead. The service's own origin is one, since it may have an application, or the console. */
 export const targetsOf = ({ baseUrl, allowedOrigins, appLinks, officeLink }: Config) => ({
   baseUrl,
   targetOrigins: [...allowedOrigins, new URL(baseUrl).origin],
@@ -93,7 +87,7 @@ export const targetsOf = ({ baseUrl, allowedOrigins, appLinks, officeLink }: Con
 export const pageStatesOf = ({ secrets, clock }: Pick<Service, 'secrets' | 'clock'>, { refreshCookie }: Config) =>
   pageStates({ secrets, clock, cookie: pageCookies(refreshCookie).pageState });
 
-/** The pages for users, over the routes of the API. ADR 0024. */
+/** The routes of the pages for users, whose forms call the routes of the API (ADR 0024). */
 export const openPages = (deps: Service, config: Config, { api, script, ofMail, visits, files: read }: PageOptions) => {
   const { brand, defaultLocale, allowedOrigins, application } = config;
   const targets = targetsOf(config);

@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 import { ulidGenerator } from '../../adapters/clock/system.ts';
 import { nodeCryptoTokenSigner, rememberingTokenSigner } from '../../adapters/crypto/jws.ts';
-import { isCommonPassword, leakedPasswordsAt, leakedPasswordsOf } from '../../adapters/crypto/known-passwords.ts';
+import { isCommonPassword, leakedPasswordsAt, leakedPasswordsInFile } from '../../adapters/crypto/known-passwords.ts';
 import { hashingThreads, passwordHasher } from '../../adapters/crypto/password-hasher.ts';
 import { verifyBrowserProof, verifyDeviceProof } from '../../adapters/crypto/proofs.ts';
-import { secretsOf } from '../../adapters/crypto/secrets.ts';
+import { secretsWith } from '../../adapters/crypto/secrets.ts';
 import { jwks } from '../../adapters/crypto/token-keys.ts';
-import { bounded } from '../../adapters/hooks/bounded.ts';
+import { limitedHook } from '../../adapters/hooks/bounded.ts';
 import type { Check } from '../../adapters/http/request/settings.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
 import { countAttempts } from '../../adapters/limits/login-attempts.ts';
@@ -26,10 +26,10 @@ import { loadOrCreateKeys, newPair, openFactorKeys } from '../keys.ts';
 import type { Limits } from './limits.ts';
 
 /**
- * Adapters of ports other than the storage. `secrets` and `proofs` have only the members that are replaced. With `tokens`, the key set of the service
- * is empty: publish the keys yourself. Instances without the keys of the service need `secrets.sign` and `unsign` too, so that each accepts what the
- * others have signed. `hasher` and `attempts` also replace the limits on waiting and on wrong passwords. With `mailer: null` there is no mail.
- * Without `clock`, times in the caller's storage are compared with the clock of this machine: pass that of its server if several machines use it.
+ * Adapters that replace those of the service, except the storage. `secrets` and `proofs` have only the members to replace. With `tokens`, the service
+ * publishes no keys: publish yours. If the service then has no keys, also replace `secrets.sign` and `unsign`, so that instances accept each other's
+ * signed values. `hasher` and `attempts` also replace the limits on waiting and on wrong passwords. With `mailer: null` there is no mail. Without
+ * `clock`, the service compares times in the caller's storage with the clock of this machine: if several machines use it, pass the clock of its server.
  */
 export type PortOverrides = Partial<Omit<Ports, keyof Storage | 'secrets' | 'proofs'>> & {
   readonly secrets?: Partial<Secrets>;
@@ -38,7 +38,7 @@ export type PortOverrides = Partial<Omit<Ports, keyof Storage | 'secrets' | 'pro
 
 type WithRecords<Part, Own extends OwnTables> = Omit<Part, 'records'> & { readonly records: OwnRecords<RowsOf<Own>> };
 
-/** What routes of an application get. Their `records` have the application's own tables alone, in a transaction as well. */
+/** The ports that routes of an application get. Their `records`, also in a transaction, have only the tables of the application. */
 export type ServiceWith<Own extends OwnTables> = WithRecords<Omit<Ports, 'transactions'>, Own> & {
   readonly transactions: {
     run<Result>(work: (stores: WithRecords<Stores, Own>) => Promise<Result>): Promise<Result>;
@@ -53,33 +53,33 @@ export type ServiceWith<Own extends OwnTables> = WithRecords<Omit<Ports, 'transa
  */
 export type Overrides<Own extends OwnTables = OwnTables> = {
   /**
-   * With it, no database is opened; as a function, it is made over the storage of DATABASE_URL. The storage
-   * and its sessions are plain objects, since their members are spread: methods of a class would be lost.
+   * The storage, in place of the database of DATABASE_URL; or a function that makes one over the storage of that database. The storage and its
+   * `sessions` have to be plain objects, since the service spreads their members: methods of a class would be lost.
    */
   readonly storage?: Storage | ((defaults: Storage) => Storage);
-  /** Adapters of other ports; as a function, they are made over the defaults, whose keys stay in the key set of the service. */
+  /** Adapters of other ports; or a function that makes them over those of the service, which publishes its keys then. */
   readonly ports?: PortOverrides | ((defaults: Ports) => PortOverrides);
-  /** Tables of the application's own, whose rows routes get as `records`: docs/extend.md. */
+  /** Tables of the application, which its routes use as `records`: docs/extend.md. */
   readonly tables?: Own;
   /**
-   * Routes of the application's own, made with `route`: they have the guard, the limits, the validation and the envelope of the others, and are
-   * in the OpenAPI document. docs/extend.md.
+   * Routes of the application, made with `route`. Like the routes of the service, they get authentication, rate limits, validation and the envelope of
+   * answers, and are in the OpenAPI document: docs/extend.md.
    */
   routes?(service: ServiceWith<Own>): readonly Route[];
-  /** Functions that decide about registrations, and learn of events: docs/extend.md. */
+  /** Functions that decide about registrations, add claims to access tokens, or are told of events: docs/extend.md. */
   readonly hooks?: Hooks;
   /** Further checks of `GET /health/ready`, for instance whether the storage responds. */
   readonly checks?: readonly Check[];
-  /** Closes the storage. Called once: after the last response, or when the start fails. */
+  /** Closes the storage. It is called once: after the last response, or if the start fails. */
   readonly close?: () => Promise<void> | void;
   /**
-   * Whether SIGTERM and SIGINT stop the service, and then end the process, unless the program listens to them as well. By default they do; with
-   * `false` the program calls the function that `serve` returns.
+   * Whether SIGTERM and SIGINT stop the service, and then end the process unless the program listens to the signals, too. Default: `true`. With
+   * `false`, the program has to call the function that `serve` returns.
    */
   readonly stopsAtSignals?: boolean;
 };
 
-/** The part of the request time-out for which a password may wait to be hashed. */
+/** The part of REQUEST_TIMEOUT_MS for which a password may wait to be hashed. */
 const HASHING_WAIT = 1 / 3;
 
 type PortOptions = {
@@ -112,7 +112,7 @@ export const openPorts = async (config: Config, logger: Logger, opened: PortOpti
     clock,
     ids: ulidGenerator(clock),
     proofs: { verifyDevice: verifyDeviceProof, verifyBrowser: verifyBrowserProof },
-    secrets: secretsOf({ signing: signingKey, factors }),
+    secrets: secretsWith({ signing: signingKey, factors }),
     ...storage,
     mailer,
   };
@@ -125,13 +125,13 @@ export const openPorts = async (config: Config, logger: Logger, opened: PortOpti
   return { ports, keySet, hashing: hasher.load };
 };
 
-/** Members that are `undefined` count as missing, since the TypeScript of callers may allow them. */
+/** Replaces defaults. Members that are `undefined` count as missing, since a caller's compiler options may allow them. */
 const withDefaults = <Members extends object>(given: Partial<Members> = {}, defaults: Members): Members => ({
   ...defaults,
   ...Object.fromEntries(Object.entries(given).filter(([, member]) => member !== undefined)),
 });
 
-/** With a signer of the caller, the key set is empty, and without keys in the environment a key of this process signs other values. */
+/** The signer of tokens, and the keys. If the caller replaces the signer, the key set is empty, and without configured keys a new key signs other values. */
 const openTokens = async (
   { keys: given, dataDir, jwtIssuer: issuer, jwtAudience: audience }: Config,
   { tokens }: PortOverrides,
@@ -146,7 +146,6 @@ const openTokens = async (
   };
 };
 
-/** Milliseconds for the look-up of a password. */
 const LOOK_UP_TIMEOUT = 2_000;
 
 const LOOK_UP = {
@@ -155,8 +154,8 @@ const LOOK_UP = {
 };
 
 /**
- * The list of leaked passwords. If it cannot be read, a password counts as not leaked, which metrics and the log show.
- * @throws Error when the file is no such list
+ * The list of leaked passwords. If a look-up fails, the password counts as not leaked, and metrics and the log show the failure.
+ * @throws Error if the file is not a list of leaked passwords
  */
 const openLeakedPasswords = async (
   { leakedPasswordsFile: file, leakedPasswordsUrl: url }: Config,
@@ -164,10 +163,10 @@ const openLeakedPasswords = async (
   observe: ObserveHook = () => undefined,
 ): Promise<PasswordRules['isLeakedPassword']> => {
   if (file === null && url === null) return null;
-  const hook = file === null ? leakedPasswordsAt(url ?? '') : await leakedPasswordsOf(file);
+  const hook = file === null ? leakedPasswordsAt(url ?? '') : await leakedPasswordsInFile(file);
   const isRefusal = (isLeaked: boolean) => isLeaked;
   const options = { name: 'leaked-passwords', timeout: LOOK_UP_TIMEOUT, hook, read: Boolean, isRefusal } as const;
-  const lookUp = bounded(options, observe);
+  const lookUp = limitedHook(options, observe);
   const outage = outageLog(logger, LOOK_UP);
   return async (password) => {
     try {

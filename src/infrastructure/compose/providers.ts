@@ -3,14 +3,14 @@ import { KEPT_STATE, startCookies } from '../../adapters/http/request/cookies.ts
 import { type CallbackSettings, providerCallbackRoutes } from '../../adapters/http/routes/login/provider-callback.ts';
 import { startAtProviderRoutes } from '../../adapters/http/routes/login/start-at-provider.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
-import { linkKept, START_LIFETIME } from '../../application/identities/at-provider.ts';
+import { linkKeptIdentities, START_LIFETIME } from '../../application/identities/at-provider.ts';
 import type { Service } from '../../application/service.ts';
 import type { Config } from '../config.ts';
 import { pageStatesOf, targetsOf } from './pages.ts';
 
 type Providers = Service['providers'];
 
-/** The providers of the configuration. Their library is imported only if there is one. */
+/** The configured providers. Their library is loaded only if there are any. */
 export const openProviders = async ({ providers, baseUrl }: Config): Promise<Providers> =>
   providers.length === 0
     ? new Map()
@@ -19,13 +19,13 @@ export const openProviders = async ({ providers, baseUrl }: Config): Promise<Pro
 const startsOf = ({ secrets }: Service, { refreshCookie }: Config) =>
   startCookies(refreshCookie, START_LIFETIME, secrets);
 
-/** At a log-in, links the identity at a provider that the browser has kept since an earlier sign-in there. */
+/** Links an identity to the account after a log-in: the one that a cookie of the browser has from an earlier sign-in at a provider. */
 export const keptIdentities = (deps: Service, config: Config): DeviceAccess['linkKept'] => {
   if (deps.providers.size === 0) return undefined;
-  const [starts, link] = [startsOf(deps, config), linkKept(deps)];
+  const [starts, link] = [startsOf(deps, config), linkKeptIdentities(deps)];
   return async (ctx, session) => {
     const kept = starts.take(ctx, KEPT_STATE);
-    // The session is open, so a failure must not make the log-in fail.
+    // A failure is only reported, since the user is logged in already.
     if (kept.length > 0)
       await link(kept, session, originOf(ctx)).catch((error: unknown) => deps.report?.('link-failed', error));
   };
@@ -50,7 +50,6 @@ export const providerRoutes = (
   return [...startAtProviderRoutes(deps, settings), ...providerCallbackRoutes(deps, access, settings)];
 };
 
-/** The paths to which providers send browsers back by POST. */
 export const postedCallbacksOf = (providers: Providers): ReadonlySet<string> =>
   new Set(
     [...providers.values()].flatMap(({ name, callback }) => (callback.isPosted ? [`/auth/oidc/${name}/callback`] : [])),

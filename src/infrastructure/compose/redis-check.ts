@@ -8,14 +8,14 @@ import { pingCluster } from '../../adapters/redis/cluster.ts';
 import { redisCounts } from '../../adapters/redis/counts.ts';
 import { evictionOf, infoOf, isNodeOfCluster, type RedisClient } from '../../adapters/redis/open.ts';
 
-/** Rejects unless Redis counts. A cluster has to accept writes for every slot: otherwise some clients would not be counted. */
+/** Rejects if Redis cannot count all clients: a cluster has to accept writes for every slot. */
 export const pingRedis = async (redis: RedisClient): Promise<void> => {
   if (redis instanceof Cluster) await pingCluster(redis);
   else if (isNodeOfCluster(await infoOf(redis))) throw new LoggableError('connected to one node of a cluster');
   await probeCounts(redis);
 };
 
-/** Logs when Redis is found to evict, and when it no longer is. */
+/** A check of Redis, which also logs when Redis is found to evict keys, and when it no longer does. */
 export const watchRedis = (redis: RedisClient, logger: Logger) => {
   const eviction = outageLog(logger, {
     unavailable: 'Redis evicts keys when its memory is full: counts are lost, and clients can pass their limits',
@@ -31,9 +31,8 @@ export const watchRedis = (redis: RedisClient, logger: Logger) => {
     throw error;
   };
   return {
-    /** Not required: without Redis, limits are counted in each process. */
+    /** It is not required, since without Redis each process counts for itself. */
     check: { name: 'redis', ping, required: false } satisfies Check,
-    /** Whether Redis evicts keys, as of the last check. */
     evicts: eviction.isOut,
   };
 };
@@ -42,7 +41,7 @@ export const NOT_PERMITTED = 'the user may not run a command that counting needs
 
 const PROBE_TTL_MS = 1_000;
 
-/** Runs the scripts that the service counts with, which need the same rights, and removes their key. Rejects if that is impossible. */
+/** Runs the scripts with which the service counts, over a key that it removes. Rejects if Redis, or the rights of its user, do not allow that. */
 const probeCounts = async (redis: RedisClient): Promise<void> => {
   const key = `tandem:probe:${randomSecrets.random()}`;
   const { countRequest, replace } = redisCounts(redis);
@@ -56,7 +55,7 @@ const probeCounts = async (redis: RedisClient): Promise<void> => {
   }
 };
 
-/** Replies to a user without a right: to a command, and to a script in Redis 7 and 6. */
+/** Replies to a user who lacks a right: to a command, to a script in Redis 7, and to a script in Redis 6. */
 const REFUSALS = [/^NOPERM /, /ACL failure in script/, /can't run this command/];
 
 const isRefusal = (error: unknown) => error instanceof Error && REFUSALS.some((refusal) => refusal.test(error.message));

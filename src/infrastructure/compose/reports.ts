@@ -18,7 +18,7 @@ type Listeners = {
   readonly countRefusal: (...details: Reports['login-refused']) => void;
 };
 
-/** Passes the reports of use cases to the log and to the metrics. A listener that throws only causes a line in the log. */
+/** Passes the reports of use cases to the log and to the metrics. An error of a listener is only logged. */
 export const openReports = ({ logger, metrics, countRefusal }: Listeners): Report => {
   const reports = new EventEmitter<Reports>();
   reports.on('login-refused', countRefusal);
@@ -33,7 +33,7 @@ export const openReports = ({ logger, metrics, countRefusal }: Listeners): Repor
     });
     reports.on('webhook', metrics.observeWebhook);
   }
-  // The type of `emit` allows undeclared names as well.
+  // The type of `emit` also allows names that are not declared; `Report` does not.
   const emit = reports.emit.bind(reports) as Report;
   return (name, ...details) => {
     try {
@@ -45,8 +45,8 @@ export const openReports = ({ logger, metrics, countRefusal }: Listeners): Repor
 };
 
 /**
- * The longest time until a count is stored, in milliseconds. The time is random: log-ins to unknown accounts are not stored, and the load of storing
- * would tell an attacker which accounts exist.
+ * Milliseconds after which a count is stored at the latest. The time is random: refused log-ins of unknown accounts are not stored, so the load of
+ * storing at a fixed time would tell an attacker which accounts exist.
  */
 const STORE_AFTER = 5_000;
 
@@ -93,8 +93,8 @@ const OUTAGE = {
 };
 
 /**
- * Records spans, if there is a collector. OpenTelemetry is imported only then.
- * @returns a function that sends what is left, for three seconds at most.
+ * Records spans if a collector is configured, and loads OpenTelemetry only then.
+ * @returns a function that stops recording, and sends the waiting spans within three seconds
  */
 export const openTracing = async (
   { endpoint, ...settings }: Config['tracing'],
@@ -107,7 +107,7 @@ export const openTracing = async (
   const recorder = await openTelemetry({
     ...settings,
     ...{ endpoint, version: VERSION, onLost },
-    // Without `bind`, its lines would have the id of the request after which spans are sent.
+    // Without `bind`, the log lines would have the id of the request during which the spans are sent.
     onSent: AsyncLocalStorage.bind((error?: unknown) =>
       error === undefined ? outage.succeeded() : outage.failed(error),
     ),

@@ -56,21 +56,20 @@ import { REVISION } from '../version.ts';
 import { continuation, openPages, siteOf } from './pages.ts';
 import { keptIdentities, providerRoutes } from './providers.ts';
 
-/** What routes need besides the use cases and the configuration. */
+/** The parts that routes need besides the ports and the configuration. */
 type RouteOptions = {
   readonly answerOnce: HttpDeps['answerOnce'];
   readonly checks: readonly Check[];
   readonly isStopping: () => boolean;
   readonly keySet: PublicJwks;
-  /** `null`: the signer of tokens cannot sign it. */
+  /** `null` if the signer of tokens cannot sign the list of ended sessions. */
   readonly endedFeed: EndedFeed | null;
-  /** Whether links in mail lead to pages of the service. */
   readonly hasAccountPages: boolean;
   readonly pageFiles: () => Promise<UserPageFiles>;
   readonly own: readonly Route[];
 };
 
-/** @throws Error when a route of the application has the name, or the method and path, of another one. */
+/** All routes. @throws Error if a route of the application has the name, or the method and path, of another route */
 export const declareRoutes = (
   deps: Service,
   config: Config,
@@ -78,7 +77,7 @@ export const declareRoutes = (
 ) => {
   const { navigation, pageServers, adoption, baseUrl, boundCookieLifetime, allowedOrigins } = config;
   const settings = siteOf(config);
-  const cookie = sessionCookies(config.refreshCookie, config.accessCookie);
+  const cookie = sessionCookies(config.refreshCookie, config.accessCookie, config.clearSiteData);
   const device = presentedDevice(baseUrl);
   const bound = { baseUrl, sameSite: config.refreshCookie.sameSite, initiators: allowedOrigins };
   const browser =
@@ -166,29 +165,28 @@ const assertDistinct = (own: readonly Route[], routes: readonly Route[]): void =
   }
 };
 
-/** Whether pages can prove their device. With SameSite=None, sites share the cookie, but browsers partition the storage of keys by site. */
+/** Whether pages keep keys of devices. With SameSite=None they cannot: all sites send the same cookie, but browsers partition the keys by site. */
 const hasDeviceKeys = ({ deviceBinding, refreshCookie }: Config): boolean =>
   deviceBinding !== 'off' && refreshCookie.sameSite !== 'none';
 
-/** Where users change their password, or ask for a link to do so. A front end's page for password resets asks for one without a token. */
+/** The URL at which users change their password, or ask for a link to do so. A front end's page for password resets is one if it is opened without a token. */
 const passwordPageOf = ({ baseUrl, accountPages, ownAccountPages, accountPagesUrl }: Config): string => {
   if (accountPages) return baseUrl + PAGES.account.path;
   return ownAccountPages ? baseUrl + PAGES.forgot.path : `${accountPagesUrl}/password-reset`;
 };
 
-/** The paths of the app links at the origin of the service. */
 const ownLinksOf = ({ appLinks, baseUrl }: Config): readonly string[] => {
   const { origin } = new URL(baseUrl);
   return appLinks.flatMap((link) => (link.startsWith(`${origin}/`) ? [link.slice(origin.length)] : []));
 };
 
-/** A file of the browser client as `npm run client` has built it (ADR 0023). */
+/** Reads a file of the browser client, built by `npm run client` (ADR 0023). */
 const readClient = (file: string) => readFileSync(new URL(`../../../client/dist/${file}`, import.meta.url), 'utf8');
 
 const CONSOLE = new URL('../../../console/page/', import.meta.url);
 const readConsole = (name: string): Promise<string> => readFile(new URL(name, CONSOLE), 'utf8');
 
-/** The files of the console, read for each request (ADR 0024). The page cannot read from the HttpOnly cookie how long it can be used. */
+/** The files of the console, read for each request (ADR 0024). The lifetime is written into the page, which cannot read the HttpOnly cookie. */
 const consoleFiles = ({ jwtRefreshExpiresIn, refreshCookie }: Config): ConsoleFiles => ({
   page: async () =>
     (await readConsole('console.html')).replace(

@@ -2,19 +2,19 @@ import type { Logger } from 'pino';
 import { systemClock } from '../../adapters/clock/system.ts';
 import { type OwnTables, ownRecords, withOwnTables } from '../../adapters/records/own-tables.ts';
 import { revertingSessions } from '../../adapters/records/sessions.ts';
-import { tellingStorage } from '../../adapters/records/storage.ts';
+import { storageWithListeners } from '../../adapters/records/storage.ts';
 import type { Listeners, Storage } from '../../application/storage/records.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Config } from '../config.ts';
 import type { OpenStorage } from '../open-sql.ts';
 import type { Overrides } from './ports.ts';
 
-/** What is known of a storage whose connection belongs to the caller. */
-const UNWATCHED = { checks: [], clock: systemClock, connections: () => null, close: async () => undefined };
+/** The defaults for a storage of the caller, whose connection the service neither checks nor closes. */
+const CALLER_STORAGE = { checks: [], clock: systemClock, connections: () => null, close: async () => undefined };
 
 /**
- * Opens the storage of DATABASE_URL, unless the caller brings one. Rotations whose outcome is unknown are reverted (ADR 0003).
- * @throws Error that names the setting at fault, and the reason.
+ * Opens the caller's storage, or the storage of DATABASE_URL. Its `sessions` revert rotations whose outcome is unknown (ADR 0003).
+ * @throws Error that names the setting at fault, and the reason
  */
 export const openStorage = async (
   config: Config,
@@ -23,12 +23,12 @@ export const openStorage = async (
   { storage: custom, tables }: Pick<Overrides, 'storage' | 'tables'>,
 ) => {
   const opened: OpenStorage =
-    typeof custom === 'object' ? { ...custom, ...UNWATCHED } : await openDatabase(config, logger, tables);
+    typeof custom === 'object' ? { ...custom, ...CALLER_STORAGE } : await openDatabase(config, logger, tables);
   const { checks, clock, connections, close, ...defaults } = opened;
   try {
     const own = typeof custom === 'function' ? custom(defaults) : defaults;
     const storage = { ...own, sessions: revertingSessions(own.sessions) };
-    return { storage: tellingStorage(storage, listeners), checks, clock, connections, close };
+    return { storage: storageWithListeners(storage, listeners), checks, clock, connections, close };
   } catch (error) {
     await close();
     throw error;
@@ -37,13 +37,15 @@ export const openStorage = async (
 
 const openDatabase = async (config: Config, logger: Logger, tables?: OwnTables): Promise<OpenStorage> => {
   for (const warning of config.databaseWarnings) logger.warn(warning);
-  // Imported only without a storage of the caller: Kysely and the drivers are slow to load.
+  // Loaded only if the caller has no storage, since Kysely and the drivers are slow to load.
   const { openSql } = await import('../open-sql.ts');
   const { database, migrateOnStart: migrate } = config;
-  return openSql(database, { migrate, tables: withOwnTables(tables, database.tablePrefix) });
+  const onFailOver = (host: string, err: unknown) => logger.warn({ err, host }, 'the database is used at another host');
+  const options = { ...database, onFailOver };
+  return openSql(options, { migrate, tables: withOwnTables(tables, database.tablePrefix) });
 };
 
-/** @throws Error when a table of the application is missing, or has not all of its columns. */
+/** @throws Error if a table of the application is missing, or lacks a column */
 export const assertHasTables = async ({ records }: Storage, tables: OwnTables = {}): Promise<void> => {
   const own = ownRecords(records);
   for (const [name, { key }] of Object.entries(tables))

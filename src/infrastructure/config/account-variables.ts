@@ -1,4 +1,4 @@
-import { NOTICES } from '../../domain/event-table.ts';
+import { NOTICE_GROUPS } from '../../domain/event-table.ts';
 import { canonicalLocale, hidesSomething } from '../../domain/text.ts';
 import { EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../domain/user.ts';
 import * as format from './formats.ts';
@@ -9,16 +9,16 @@ import { baseUrl, hookUrl } from './urls.ts';
 
 /** The default of MAIL_FROM outside production. */
 export const LOCAL_SENDER = 'Tandem <tandem@localhost>';
-/** A rotation needs two. More than ten are probably a mistake. */
+/** A rotation of the key needs two keys. More than ten are probably a mistake. */
 export const MAX_FACTOR_KEYS = 10;
 
-/** Accepts a host of one label as well, such as `localhost`. */
+/** Whether the text is an email address. Its host may have one label, such as `localhost`. */
 const isMailAddress = (text: string): boolean =>
   text.length <= EMAIL_MAX_LENGTH && (EMAIL_PATTERN.test(text) || EMAIL_PATTERN.test(`${text}.example`));
 
 const MAILBOX = /^(?:[^<>()[\]:;@\\,"\s][^<>()[\]:;@\\,"]{0,99} <([^<>]+)>|[^<>]+)$/u;
-/** RFC 5322 §3.4, as far as all mail servers accept it: a name without special characters, and an address in ASCII. */
-const mailbox = format.textThat(
+/** A mailbox of RFC 5322 §3.4, in a form that all mail servers accept: a name without special characters, and an address in ASCII. */
+const mailbox = format.textFormat(
   'an address such as auth@example.com, or a name and an address such as Example <auth@example.com>',
   (text) => {
     const match = MAILBOX.exec(text);
@@ -26,13 +26,13 @@ const mailbox = format.textThat(
   },
 );
 
-export const brandName = format.textThat(
+export const brandName = format.textFormat(
   '1 to 60 visible characters, without spaces around them',
   (text) => /^(?! ).{1,60}(?<! )$/u.test(text) && !hidesSomething(text),
 );
 
-/** Refuses characters that could end the value in a stylesheet. */
-const fontNames = format.textThat('names of fonts, separated by commas, such as Inter, sans-serif', (text) =>
+/** The form excludes characters that could end the value in a stylesheet. */
+const fontNames = format.textFormat('names of fonts, separated by commas, such as Inter, sans-serif', (text) =>
   /^[A-Za-z][\w -]{0,60}(?:, ?[A-Za-z][\w -]{0,60}){0,7}$/.test(text),
 );
 
@@ -42,7 +42,7 @@ const color = format.formatOf('a colour such as #14643a', (text) =>
 
 const locale = format.formatOf('a language tag such as en or de-AT', (text) => canonicalLocale(text) ?? undefined);
 
-/** Registration, mail, factors, and what users see of the product. */
+/** Registration, mail, passwords, factors, and the product's name, logo and colours on pages. */
 export const ACCOUNT_VARIABLES = {
   REGISTRATION: {
     format: format.oneOf('open', 'invited', 'closed'),
@@ -73,7 +73,7 @@ export const ACCOUNT_VARIABLES = {
     format: format.networks,
     default: '',
     meaning:
-      'Networks in CIDR notation, separated by commas, whose addresses webhooks may have although they are not public: 10.1.0.0/16. Over http, too.',
+      'Private networks in which receivers of webhooks may be, in CIDR notation, separated by commas: 10.1.0.0/16. There, http is allowed as well.',
   },
   MAIL_URL: {
     format: mailUrl,
@@ -121,7 +121,7 @@ export const ACCOUNT_VARIABLES = {
     format: format.oneOf('on', 'off', 'while-mail-works'),
     default: 'off',
     meaning:
-      'Whether a right password on a device that is new to the account needs a code by mail, too. With while-mail-works, not for a user whose last code has waited in the outbox for five minutes. Needs mail.',
+      'Whether a right password on a device that is new to the account needs a code by mail, too. With while-mail-works, a user whose last code has waited to be sent for five minutes needs none. Needs mail.',
   },
   OIDC_PROVIDERS: {
     format: format.providerNames,
@@ -158,8 +158,8 @@ export const ACCOUNT_VARIABLES = {
       'Whether every user has a password. With optional, users may register with an email address alone and log in with codes by mail, which needs LOGIN_BY_CODE=on.',
   },
   MAIL_NOTICES: {
-    format: format.someOf(NOTICES),
-    default: NOTICES.join(','),
+    format: format.someOf(NOTICE_GROUPS),
+    default: NOTICE_GROUPS.join(','),
     meaning:
       'What users are notified of by mail: a log-in on a new device or after many that failed, a changed password, a changed email address, username or language of mails, an export of the account, a replayed token, a factor or a log-in at a provider that was added or removed, a recovery code that was used; or off.',
   },
@@ -184,7 +184,7 @@ export const ACCOUNT_VARIABLES = {
   BRAND_NAME: {
     format: brandName,
     unset: 'the host of BASE_URL',
-    meaning: 'The name of the product, in mails, on the pages, in authenticator apps and in questions for passkeys.',
+    meaning: 'The name of the product, in mails, on pages, in authenticator apps and where browsers ask for a passkey.',
   },
   BRAND_LOGO_URL: {
     format: url.logoUrl,
@@ -198,7 +198,7 @@ export const ACCOUNT_VARIABLES = {
   },
   BRAND_ICON_URL: {
     format: url.logoUrl,
-    unset: 'a green one',
+    unset: 'a green icon',
     meaning: 'The icon of the pages, in the tab of the browser.',
   },
   BRAND_TERMS_URL: {
@@ -219,7 +219,7 @@ export const ACCOUNT_VARIABLES = {
   BRAND_COLOR: {
     format: color,
     unset: 'green',
-    meaning: 'The colour of the buttons on the pages. Their text is black or white, which can be read better on it.',
+    meaning: 'The colour of the buttons on the pages. Their text is black or white, whichever is easier to read.',
   },
   BRAND_FONT: {
     format: fontNames,
@@ -240,7 +240,7 @@ export const ACCOUNT_VARIABLES = {
     format: locale,
     default: 'en',
     meaning:
-      'The language of mails and pages for users who have no other one that there are texts in. Built in are ar, cs, de, en, es, fr, he, it, ja, nl, pl, pt-BR, sv, tr, uk and zh-CN.',
+      'The language of mails and pages for users in whose language there are no texts. There are texts in ar, cs, de, en, es, fr, he, it, ja, nl, pl, pt-BR, sv, tr, uk and zh-CN.',
   },
   PAGE_TEMPLATES: {
     format: format.path,
@@ -256,7 +256,7 @@ export const ACCOUNT_VARIABLES = {
   },
 } as const satisfies Record<string, format.Variable>;
 
-/** A move from another system, whose users stay logged in. */
+/** For a move from another system, whose users stay logged in and keep their passwords. */
 export const FORMER_SYSTEM_VARIABLES = {
   ADOPTION_PUBLIC_KEY: {
     format: adoptionKeys,
@@ -279,7 +279,7 @@ export const FORMER_SYSTEM_VARIABLES = {
   VERIFY_PASSWORDS_UNTIL: {
     format: format.date,
     unset: 'never (production: required with VERIFY_PASSWORDS_AT)',
-    meaning: 'The date from which on it is not asked, and these users set a new password, in UTC, within a year.',
+    meaning: 'The date from which on these users set a new password instead, in UTC, within a year.',
   },
 } as const satisfies Record<string, format.Variable>;
 
@@ -287,15 +287,15 @@ const headerName = format.formatOf('the name of one header, such as X-Forwarded-
   /^[A-Za-z][\w-]{0,63}$/.test(text) && !RESERVED.includes(text.toLowerCase()) ? text.toLowerCase() : undefined,
 );
 
-/** Headers that clients set themselves, or that mean something else here. */
+/** Headers that clients set, or that mean something else in this service. */
 const RESERVED = ['host', 'cookie', 'origin', 'authorization', 'user-agent', 'content-type', 'tandem-proxy-secret'];
 
-const proxySecret = format.textThat(
+const proxySecret = format.textFormat(
   '32 to 256 letters, digits, dots, underscores, hyphens and signs of Base64',
   (text) => /^[\w.~+/=-]{32,256}$/.test(text),
 );
 
-/** The back office: ADR 0031. */
+/** The back office (ADR 0031). */
 export const ADMIN_VARIABLES = {
   ADMIN_PORT: {
     format: format.portOrOff,
@@ -333,6 +333,6 @@ export const ADMIN_VARIABLES = {
     format: proxySecret,
     secret: true,
     meaning:
-      'What that proxy sends in the header Tandem-Proxy-Secret, and nobody else knows. openssl rand -hex 32 makes one.',
+      'A secret that the proxy of ADMIN_IDENTITY_HEADER sends in the header Tandem-Proxy-Secret. openssl rand -hex 32 makes one.',
   },
 } as const satisfies Record<string, format.Variable>;

@@ -5,19 +5,18 @@ import * as v from 'valibot';
 import { type OperatorRule, SCOPES } from '../../domain/operator.ts';
 
 export type Format<T> = {
-  /** Completes the message "expected …", which never has the value: that may be a secret. */
+  /** Completes the message "expected …". The message never quotes the value, which may be a secret. */
   readonly expected: string;
-  /** @returns `undefined` for a text that is refused */
+  /** @returns the value; `undefined` if the text is refused */
   readonly parse: (text: string) => T | undefined;
 };
 
-/** One entry of the table of variables. */
 export type Variable = {
   readonly format: Format<unknown>;
-  /** Whether the value may come from a file that `<name>_FILE` names, as Docker and Kubernetes mount secrets. */
+  /** Whether the value is secret. Then it may also come from a file that `<name>_FILE` names, since Docker and Kubernetes mount secrets as files. */
   readonly secret?: true;
   readonly default?: string | PerEnvironment;
-  /** What the documentation shows in place of a default. By default `none`. */
+  /** The text that the documentation shows in place of a default. If it is absent: `none`. */
   readonly unset?: string;
   readonly meaning: string;
 };
@@ -33,10 +32,9 @@ export const byEnvironment = (other: string, production: string): PerEnvironment
 
 export const formatOf = <T>(expected: string, parse: Format<T>['parse']): Format<T> => ({ expected, parse });
 
-export const textThat = (expected: string, isFit: (text: string) => boolean): Format<string> =>
+export const textFormat = (expected: string, isFit: (text: string) => boolean): Format<string> =>
   formatOf(expected, (text) => (isFit(text) ? text : undefined));
 
-/** JSON that a schema accepts. */
 export const json = <T>(expected: string, schema: v.GenericSchema<unknown, T>): Format<T> =>
   formatOf(expected, (text) => {
     const { success, output } = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), text);
@@ -49,7 +47,7 @@ export const itemsOf = (text: string): string[] => text.split(',').map((item) =>
 export const oneOf = <const T extends readonly string[]>(...options: T): Format<T[number]> =>
   formatOf(options.join(', ').replace(/, (\w+)$/, ' or $1'), (text) => options.find((option) => option === text));
 
-/** The options that a text names, in the order of `options`. `undefined` if it names anything else. */
+/** The options that a text lists, separated by commas, in the order of `options`; `undefined` if it lists anything else. */
 export const optionsIn = <const T extends string>(text: string, options: readonly T[]): readonly T[] | undefined => {
   const given = itemsOf(text);
   const known = options.filter((option) => given.includes(option));
@@ -61,7 +59,7 @@ export const someOf = <const T extends string>(options: readonly T[]) =>
     text === 'off' ? [] : optionsIn(text, options),
   );
 
-/** The names of OpenTelemetry. */
+/** The values of OTEL_TRACES_SAMPLER that OpenTelemetry defines. */
 export const SAMPLERS = [
   ...(['always_on', 'always_off', 'traceidratio'] as const),
   ...(['parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'] as const),
@@ -81,7 +79,7 @@ export const wholeNumber = (min: number, max: number, unit = ''): Format<number>
     return isFit ? Number(text) : undefined;
   });
 
-/** `off` is `null`. */
+/** A port; `null` for `off`. */
 export const portOrOff = formatOf('off, or a port from 1 to 65535', (text) => {
   if (text === 'off') return null;
   return /^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined;
@@ -91,7 +89,7 @@ export const milliseconds = (min: number, max: number) => wholeNumber(min, max, 
 
 export const DAY = 86_400_000;
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: DAY };
-/** The longest duration. The current time plus it is still a valid date. */
+/** The longest duration. The present time plus this duration is a valid date. */
 export const TEN_YEARS = 3_650 * DAY;
 
 const inMilliseconds = (text: string, max: number): number | undefined => {
@@ -103,7 +101,7 @@ const inMilliseconds = (text: string, max: number): number | undefined => {
 export const duration = formatOf('a duration such as 10s, 15m, 12h or 7d, at most 3650d', (text) =>
   inMilliseconds(text, TEN_YEARS),
 );
-/** `off` is `null`. */
+/** Milliseconds; `null` for `off`. */
 export const durationOrOff = formatOf(`${duration.expected}, or off`, (text) =>
   text === 'off' ? null : inMilliseconds(text, TEN_YEARS),
 );
@@ -113,23 +111,23 @@ export const durationFromZero = (longest: '1m' | '5m') =>
   );
 
 const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
-/** Epoch milliseconds. A date is its beginning in UTC. */
+/** Epoch milliseconds. A date without a time is the beginning of that day in UTC. */
 export const date = formatOf('a date such as 2027-01-31, or a time such as 2027-01-31T12:00:00Z', (text) => {
-  // Otherwise, the 30th of February would be a day of March.
+  // Without comparing the day, `Date.parse` would read the 30th of February as a day of March.
   const day = Date.parse(text.slice(0, 10));
   const isDay = DATE.test(text) && !Number.isNaN(day) && new Date(day).toISOString().startsWith(text.slice(0, 10));
   const at = isDay ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at) ? undefined : at;
 });
 
-export const address = textThat(
+export const address = textFormat(
   'an IP address or a host name',
   (text) => isIP(text) !== 0 || /^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})$/.test(text),
 );
 
 const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** In lower case, as browsers write a domain. */
-export const domain = textThat(
+/** A domain in lower case, since browsers write domains so. */
+export const domain = textFormat(
   'a domain in lower case, without scheme and port, such as example.com',
   (text) => text.length <= 253 && DOMAIN.test(text),
 );
@@ -154,7 +152,7 @@ export const emailDomains = formatOf<readonly string[]>(
   },
 );
 
-/** `off` is `null`. An IPv6 address is in brackets. */
+/** An address and a port; `null` for `off`. In the text, an IPv6 address is in brackets. */
 export const metricsAddress = formatOf(
   'off, a port such as 9464, or an address and a port such as 0.0.0.0:9464',
   (text) => {
@@ -165,14 +163,14 @@ export const metricsAddress = formatOf(
   },
 );
 
-/** Only a shell expands ~. */
-export const path = textThat(
+/** A leading `~` is refused, since only shells expand it. */
+export const path = textFormat(
   'a path without a leading ~ and surrounding spaces',
   (text) => text.trim() === text && !text.startsWith('~') && !hasControls(text),
 );
 
 export const TIERS = ['global', 'strict', 'public'] as const;
-/** Requests in a window of milliseconds; `null` is unlimited. */
+/** The number of requests in a window of milliseconds; `null` for no limit. */
 type RateLimit = { readonly requests: number; readonly window: number } | null;
 export type RateLimits = Readonly<Record<(typeof TIERS)[number], RateLimit>>;
 
@@ -220,7 +218,7 @@ export const thresholds = json(
 
 const MAX_PROVIDERS = 10;
 
-/** The names are part of addresses and of the names of variables. */
+/** The names become parts of URLs and of the names of variables. */
 export const providerNames = formatOf<readonly string[]>(
   `1 to ${MAX_PROVIDERS} different names of small letters, digits and hyphens, separated by commas`,
   (text) => {
@@ -230,6 +228,7 @@ export const providerNames = formatOf<readonly string[]>(
   },
 );
 
-export const tablePrefix = textThat('up to 31 small letters, digits and underscores, beginning with a letter', (text) =>
-  /^(?:[a-z][a-z0-9_]{0,30})?$/.test(text),
+export const tablePrefix = textFormat(
+  'up to 31 small letters, digits and underscores, beginning with a letter',
+  (text) => /^(?:[a-z][a-z0-9_]{0,30})?$/.test(text),
 );

@@ -9,7 +9,7 @@ import { formatOf, itemsOf, json } from './formats.ts';
 const KEY_BYTES = 32;
 export type SecretKeys = readonly [Buffer, ...Buffer[]];
 
-/** The key of 32 bytes in base64url. Of several texts for the same bytes, only the canonical one is accepted. */
+/** Decodes a key of 32 bytes in base64url. Of several texts for the same bytes, only the canonical one is accepted. @returns `null` for any other text */
 export const secretKey = (text: string): Buffer | null => {
   const key = Buffer.from(text, 'base64url');
   return key.length === KEY_BYTES && key.toString('base64url') === text ? key : null;
@@ -27,7 +27,7 @@ export const secretKeys = (limit: number) =>
     },
   );
 
-/** An id may have several secrets, so that one can replace another. */
+/** Several entries may have the same id, so that a new secret can replace another one without an interruption. */
 export const pageServers = (limit: number) =>
   formatOf<readonly PageServer[]>(
     `1 to ${limit} of id:hash, separated by commas, each hash the SHA-256 of a secret in base64url (43 characters)`,
@@ -48,7 +48,7 @@ export const KEY_VARIABLES = {
 
 const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[^-]+-----END \1-----/g;
 
-/** The blocks of a PEM text, with real line breaks or the text `\n`. Empty if there is other text between the blocks. */
+/** The blocks of a PEM text, whose line breaks may be the two characters `\n`. @returns no block if there is other text between them */
 const pemBlocks = (text: string): { label: string; pem: string }[] => {
   const pem = text.replaceAll('\\r', '').replaceAll('\\n', '\n');
   if (pem.replaceAll(PEM_BLOCK, '').trim() !== '') return [];
@@ -57,7 +57,7 @@ const pemBlocks = (text: string): { label: string; pem: string }[] => {
 
 const isP256 = (key: KeyObject): boolean => key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
 
-/** @returns `undefined` if a key cannot be read, or does not fit */
+/** @returns the keys that `make` reads; `undefined` if that fails, or `isFit` refuses one of them */
 const keysOf = (make: () => KeyObject[], isFit = isP256): KeyObject[] | undefined => {
   try {
     const keys = make();
@@ -82,7 +82,7 @@ export const publicKeys = formatOf('one or more public keys in PEM (SPKI), EC on
   publicKeysOf(text),
 );
 
-/** An assertion may be verified with each of them. */
+/** The number is limited, since verifying an assertion may try each key. */
 const MAX_ADOPTION_KEYS = 5;
 
 export const adoptionKeys = formatOf('1 to 5 public keys in PEM (SPKI), EC on the curve P-256 or Ed25519', (text) => {
@@ -90,7 +90,7 @@ export const adoptionKeys = formatOf('1 to 5 public keys in PEM (SPKI), EC on th
   return keys.length > 0 && keys.length <= MAX_ADOPTION_KEYS ? keys : undefined;
 });
 
-/** More programs are probably a mistake. */
+/** The number of programs that may use the back office. More are probably a mistake. */
 const MAX_OPERATOR_KEYS = 50;
 
 const Operator = v.strictObject({
@@ -119,7 +119,7 @@ export const operatorKeys = json<readonly OperatorKey[]>(
   ),
 );
 
-/** @returns `null` unless the text begins with an Ed25519 private key in PEM. In the file of the service the public key follows. */
+/** Reads the Ed25519 private key at the beginning of a PEM text; in the service's own file the public key follows. @returns `null` if there is none */
 export const hookKeyOf = (text: string): KeyObject | null => {
   try {
     const key = createPrivateKey(text.replaceAll('\\n', '\n'));
@@ -131,18 +131,18 @@ export const hookKeyOf = (text: string): KeyObject | null => {
 
 export const hookKey = formatOf('one private key in PEM (PKCS#8), Ed25519', (text) => hookKeyOf(text) ?? undefined);
 
-/** @returns `null` unless the text has exactly one private key, on P-256 */
+/** The key pair of a private key in PEM. @returns `null` if the text is not exactly one private key on P-256 */
 export const pairOf = (text: string): KeyPair | null => {
   const key = privateKey.parse(text);
   return key === undefined ? null : { privateKey: key, publicKeys: [createPublicKey(key)] };
 };
 
-/** Whether the first public key verifies what the private key signs. */
+/** Whether the first public key belongs to the private key. */
 export const isPair = ({ privateKey: own, publicKeys: [current] }: KeyPair): boolean => {
   const probe = Buffer.from('one pair');
   return current !== undefined && verify('sha256', probe, current, sign('sha256', probe, own));
 };
 
-/** Whether the pairs share a key, so that one kind of token could be used as the other. */
+/** Whether two pairs have a key in common, so that a token of one kind could be accepted as one of the other kind. */
 export const shareKey = (a: KeyPair, b: KeyPair): boolean =>
   a.publicKeys.some((key) => b.publicKeys.some((other) => key.equals(other)));

@@ -1,30 +1,30 @@
 import type { ProviderSettings } from '../../adapters/oidc/settings.ts';
 import { brandName } from './account-variables.ts';
-import { type Format, formatOf, textThat } from './formats.ts';
+import { type Format, formatOf, textFormat } from './formats.ts';
 import { privateKey } from './keys.ts';
 import { issuerUrl } from './urls.ts';
-import { type Env, isOfNeighbour } from './variables.ts';
+import { type Env, isOfOtherService } from './variables.ts';
 
-const visible = textThat('1 to 500 visible ASCII characters', (text) => /^[!-~]{1,500}$/.test(text));
+const visibleAscii = textFormat('1 to 500 visible ASCII characters', (text) => /^[!-~]{1,500}$/.test(text));
 const scopes = formatOf<readonly string[]>('names of scopes, separated by spaces', (text) =>
   /^[!-~]{1,100}(?: [!-~]{1,100}){0,19}$/.test(text) ? text.split(' ') : undefined,
 );
 
-/** The variables of a provider, `OIDC_<NAME>_…`, by the ends of their names. */
+/** The formats of the variables `OIDC_<NAME>_…` of a provider, by the last part of their names. */
 const FORMS = {
   ISSUER: issuerUrl,
-  CLIENT_ID: visible,
-  CLIENT_SECRET: visible,
+  CLIENT_ID: visibleAscii,
+  CLIENT_SECRET: visibleAscii,
   SCOPES: scopes,
   TITLE: brandName,
-  TEAM_ID: visible,
-  KEY_ID: visible,
+  TEAM_ID: visibleAscii,
+  KEY_ID: visibleAscii,
   PRIVATE_KEY: privateKey,
 } as const;
 type Member = keyof typeof FORMS;
 type Members = { readonly [Name in Member]?: (typeof FORMS)[Name] extends Format<infer Value> ? Value : never };
 
-/** Members without a default. ISSUER has one only in a preset. */
+/** Variables without a default. ISSUER is missing here, since some presets have one. */
 const REQUIRED: readonly Member[] = ['CLIENT_ID', 'CLIENT_SECRET', 'TEAM_ID', 'KEY_ID', 'PRIVATE_KEY'];
 
 type Preset = Partial<Pick<ProviderSettings, 'title' | 'issuer' | 'protocol' | 'formPost' | 'scopes'>> & {
@@ -32,13 +32,13 @@ type Preset = Partial<Pick<ProviderSettings, 'title' | 'issuer' | 'protocol' | '
 };
 const PRESETS = new Map<string, Preset>([
   ['google', { issuer: 'https://accounts.google.com' }],
-  // For users of any tenant. The issuer in an ID token is that of the user's tenant.
+  // `common` accepts users of any tenant. The ID token has the issuer of the user's tenant.
   ['microsoft', { issuer: 'https://login.microsoftonline.com/common/v2.0' }],
   [
     'apple',
     {
       issuer: 'https://appleid.apple.com',
-      // Apple answers a request for the address by POST alone.
+      // Apple sends the browser back by POST if the email address is requested.
       formPost: true,
       members: ['ISSUER', 'CLIENT_ID', 'SCOPES', 'TEAM_ID', 'KEY_ID', 'PRIVATE_KEY'],
     },
@@ -59,7 +59,7 @@ const OPEN_ID: readonly Member[] = ['ISSUER', 'CLIENT_ID', 'CLIENT_SECRET', 'SCO
 const variableOf = (provider: string, member: Member): string =>
   `OIDC_${provider.toUpperCase().replaceAll('-', '_')}_${member}`;
 
-/** The providers of OIDC_PROVIDERS, and a line for each of their variables that is invalid, missing, or unknown, since a misspelt one must not be ignored. */
+/** The providers of OIDC_PROVIDERS, and a line for each variable `OIDC_…` that is invalid, missing or unknown: an unknown one may be misspelt. */
 export const readProviders = (env: Env, names: readonly string[], isProduction: boolean) => {
   const problems: string[] = [];
   const known = new Set(['OIDC_PROVIDERS']);
@@ -80,7 +80,7 @@ export const readProviders = (env: Env, names: readonly string[], isProduction: 
       if (isProduction && member === 'ISSUER' && text.startsWith('http:'))
         problems.push(`${variable}: must be https in production`);
     }
-    // The formats have these outputs. Nothing starts if a required one is missing.
+    // The cast: `values` has the outputs of the formats. If a required one is missing, the service does not start.
     const { ISSUER, CLIENT_ID = '', CLIENT_SECRET = '', SCOPES, TEAM_ID, KEY_ID, PRIVATE_KEY } = values as Members;
     const { TITLE: title = preset.title ?? titleOf(name) } = values as Members;
     return {
@@ -92,7 +92,8 @@ export const readProviders = (env: Env, names: readonly string[], isProduction: 
       scopes: SCOPES ?? preset.scopes ?? ['openid', 'email'],
     };
   });
-  const isUnknown = (name: string) => /^OIDC_[A-Z\d_]{1,100}$/.test(name) && !isOfNeighbour(name) && !known.has(name);
+  const isUnknown = (name: string) =>
+    /^OIDC_[A-Z\d_]{1,100}$/.test(name) && !isOfOtherService(name) && !known.has(name);
   for (const name of Object.keys(env).filter((each) => env[each] && isUnknown(each)))
     problems.push(`${name}: is no variable of a provider in OIDC_PROVIDERS`);
   return { providers, problems };

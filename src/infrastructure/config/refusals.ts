@@ -20,7 +20,7 @@ import {
 import { isLoopback } from './urls.ts';
 import type { Values } from './variables.ts';
 
-/** Lines, and when each is shown. A line begins with the name of a variable and contains no value. */
+/** Messages, each with the condition for it. A message begins with the name of a variable, and contains no value. */
 export type Rules = Readonly<Record<string, (env: Values) => boolean | null | undefined>>;
 
 export const inProduction = (rules: Rules): Rules =>
@@ -55,7 +55,7 @@ const hostOfService = (env: Values): string => hostOf(new URL(baseUrlOf(env)));
 const isOutside = (env: Values, domain: string | undefined): boolean =>
   domain !== undefined && !`.${hostOfService(env)}`.endsWith(`.${domain}`);
 
-/** Browsers keep no cookie for a top-level domain. */
+/** Whether the cookie would be for a top-level domain: browsers refuse such a cookie. */
 const hasTopLevelCookie = (env: Values): boolean =>
   env.ACCESS_COOKIE_DOMAIN?.includes('.') === false && env.ACCESS_COOKIE_DOMAIN !== hostOfService(env);
 
@@ -111,7 +111,7 @@ const EVERYWHERE: Rules = {
     (env.JWT_REFRESH_COOKIE_SAME_SITE === 'none' || env.JWT_REFRESH_COOKIE_PREFIX !== undefined),
   'JWT_REFRESH_COOKIE_PATH: must be / with __Host-Http-': (env) =>
     env.JWT_REFRESH_COOKIE_PREFIX === '__Host-Http-' && cookiePathOf(env) !== '/',
-  // Without BASE_URL in development, there may be a proxy that adds a path.
+  // In development without BASE_URL, the path is not checked, since an unknown proxy may add one.
   'JWT_REFRESH_COOKIE_PATH: must be the path of BASE_URL followed by /auth, or a parent of that path, such as /': (
     env,
   ) => (isProduction(env) || env.BASE_URL !== undefined) && !cookieCoversAuth(env),
@@ -120,7 +120,7 @@ const EVERYWHERE: Rules = {
 
   'JWT_ACCESS_EXPIRES_IN: must not be above JWT_REFRESH_EXPIRES_IN': (env) =>
     isAbove(env.JWT_ACCESS_EXPIRES_IN, env.JWT_REFRESH_EXPIRES_IN),
-  // A replay has to count as theft for most of the lifetime.
+  // So a replayed token counts as theft for most of its lifetime.
   'JWT_REFRESH_RACE_WINDOW: must not be above a tenth of JWT_REFRESH_EXPIRES_IN': (env) =>
     isAbove(env.JWT_REFRESH_RACE_WINDOW, env.JWT_REFRESH_EXPIRES_IN / 10),
   'JWT_REFRESH_REPLAY_WINDOW: must not be above JWT_REFRESH_RACE_WINDOW': (env) =>
@@ -171,7 +171,7 @@ const EVERYWHERE: Rules = {
     env.PASSWORDS === 'optional' && env.LOGIN_BY_CODE === 'off',
 };
 
-/** What breaks a promise, or leaves nobody able to log in (ADR 0020). */
+/** Combinations of variables with which the service refuses to start: they break a promise, or nobody could log in (ADR 0020). */
 export const REFUSALS: Rules = {
   ...Object.assign({}, ...KEY_NAMES.map(keyRules)),
   ...EVERYWHERE,

@@ -1,6 +1,6 @@
 import type { MailOAuth } from '../../adapters/mailer/smtp.ts';
 import type { ServerOptions, SqliteOptions } from '../../adapters/mikro-orm/options.ts';
-import { hostOf, SENTINEL } from '../../adapters/redis/url.ts';
+import { hostOf, SENTINEL_PROTOCOLS } from '../../adapters/redis/url.ts';
 import { address, formatOf, hasControls, itemsOf, path } from './formats.ts';
 import { hookUrl, isLoopback } from './urls.ts';
 
@@ -13,14 +13,14 @@ const isDecodable = (text: string): boolean => {
   }
 };
 
-/** The URL, if all drivers parse it alike: without control characters, and with valid percent-encoding. */
+/** Parses a URL if all drivers parse it alike: it needs valid percent-encoding, and must have no control characters. */
 const urlOf = (text: string, protocols: readonly string[]): URL | undefined => {
   const url = URL.parse(text);
   const isFit = url !== null && protocols.includes(url.protocol) && !hasControls(text.trim()) && isDecodable(text);
   return isFit ? url : undefined;
 };
 
-/** The token endpoint of an authorization server. User and password of the URL are the id and the secret of the client. */
+/** The token endpoint of an authorization server. The user and the password of the URL are the id and the secret of the client. */
 export const mailOAuth = formatOf<MailOAuth>(
   'an https:// URL of a token endpoint with id and secret of the client as user and password, percent-encoded, and with no parameter but scope and refresh_token',
   (given) => {
@@ -28,14 +28,14 @@ export const mailOAuth = formatOf<MailOAuth>(
     const isServer = url?.protocol === 'https:' || (url !== undefined && isLoopback(hostOf(url)));
     if (url === undefined || !isServer || url.hash !== '' || url.username === '' || url.password === '')
       return undefined;
-    if (!hasOnly(['scope', 'refresh_token'], url)) return undefined;
+    if (!hasOnlyParameters(['scope', 'refresh_token'], url)) return undefined;
     const { scope, refresh_token: refreshToken } = Object.fromEntries(url.searchParams);
     const [clientId, clientSecret] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
     return { url: `${url.origin}${url.pathname}`, clientId, clientSecret, scope, refreshToken };
   },
 );
 
-/** Refuses port 0, and control characters in the decoded user name and password, which SMTP cannot send. */
+/** The URL of a mail server. Port 0 is refused, and so are control characters in the decoded user and password, which SMTP cannot send. */
 export const mailUrl = formatOf<{ readonly url: string; readonly requireTls: boolean }>(
   'an smtp:// or smtps:// URL with a host, special characters of user and password percent-encoded, without path, and without query except requireTLS=false; or the http:// or https:// URL of a server of yours',
   (given) => {
@@ -55,13 +55,13 @@ export const mailUrl = formatOf<{ readonly url: string; readonly requireTls: boo
 );
 
 /**
- * Adds a host to the URL of a PostgreSQL behind a socket, such as `postgresql://user:password@/database?host=/cloudsql/…`: without a host, `URL` parses
- * neither user nor password. The driver connects to the parameter, not to `localhost`.
+ * Adds the host `localhost` to the URL of a PostgreSQL behind a socket, such as `postgresql://user:password@/database?host=/cloudsql/…`, since `URL` cannot
+ * parse a user without a host. The driver connects to the parameter `host`, not to `localhost`.
  */
-export const withHost = (text: string): string =>
+export const withSocketHost = (text: string): string =>
   /[?&]host=/.test(text) ? text.replace(/^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)(?=\/)/, '$1localhost') : text;
 
-/** A URL for each host of one that names several. @param pattern captures what is before the hosts, the hosts, and what is after them */
+/** Makes a URL for each host of a URL with several hosts. @param pattern captures the text before the hosts, the hosts, and the text after them */
 const urlsOfNodes = (text: string, pattern: RegExp): string[] => {
   const [, beginning = '', hosts, end = ''] = pattern.exec(text) ?? [];
   return hosts === undefined ? [text] : itemsOf(hosts).map((host) => `${beginning}${host}${end}`);
@@ -78,24 +78,24 @@ const KINDS = {
   'mysql:': 'mysql',
 } as const;
 
-/** `sqlite:path`, or `sqlite:///path` for one that begins with a slash. */
+/** `sqlite:path`, or also `sqlite:///path` if the path begins with a slash. */
 const SQLITE = /^sqlite:(?:\/\/(?=\/))?(?!\/\/)([^?#~][^?#]*)(?:\?synchronous=(normal|full))?$/;
 
-/** Parameters that the driver of PostgreSQL reads, without those that would override options of the service. It ignores others. */
+/** The allowed parameters of a PostgreSQL URL: those that the driver reads, without those that would override options of the service. */
 const POSTGRESQL = [
   ...['host', 'port', 'user', 'password', 'application_name', 'options', 'lock_timeout'],
   ...['ssl', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation', 'uselibpqcompat'],
 ];
 
-/** Whether a URL has no other parameters, and each of them once. */
-const hasOnly = (known: readonly string[], { searchParams }: URL): boolean =>
+/** Whether a URL has only parameters in `known`, each at most once. */
+const hasOnlyParameters = (known: readonly string[], { searchParams }: URL): boolean =>
   [...searchParams.keys()].every((name, index, names) => known.includes(name) && names.indexOf(name) === index);
 
 const hasFitParameters = (url: URL): boolean => {
   const { protocol, host, searchParams } = url;
   if (/,|%2c/i.test(host + (searchParams.get('host') ?? ''))) return false;
   return protocol.startsWith('postgres')
-    ? hasOnly(POSTGRESQL, url)
+    ? hasOnlyParameters(POSTGRESQL, url)
     : [...searchParams].every(([name, value]) => name === 'ssl' && value === 'true');
 };
 
@@ -107,11 +107,11 @@ export const databaseUrl = formatOf<DatabaseUrl>(
       return file !== ':memory:' && path.parse(file) !== undefined
         ? { kind: 'sqlite', path: file, synchronous: synchronous === 'full' ? 'full' : 'normal' }
         : undefined;
-    const [text = '', ...others] = urlsOfNodes(withHost(given), MYSQL_NODES);
+    const [text = '', ...others] = urlsOfNodes(withSocketHost(given), MYSQL_NODES);
     const [url, ...further] = [text, ...others].map((each) => urlOf(each, Object.keys(KINDS)));
     if (url === undefined || !hasFitParameters(url) || !further.every((each) => each && each.hostname !== ''))
       return undefined;
-    // `urlOf` returns only URLs with one of the protocols.
+    // The cast: `urlOf` returns only URLs with a protocol of `KINDS`.
     return { kind: KINDS[url.protocol as keyof typeof KINDS], url: text, ...(others.length > 0 && { others }) };
   },
 );
@@ -120,7 +120,7 @@ const isServer = ({ hostname, pathname, search }: URL): boolean =>
   hostname !== '' && /^(?:\/\d*)?$/.test(pathname) && /^(?:\?family=[046])?$/.test(search);
 const isNode = (url: URL): boolean => url.hostname !== '' && /^\/?$/.test(url.pathname) && url.search === '';
 
-/** Parameters of the query. Others, such as time-outs, would override those of the service. */
+/** The allowed parameters of the query. Other parameters, such as time-outs, would override options of the service. */
 const SENTINEL_OPTIONS = ['family', 'sentinel_username', 'sentinel_password'];
 
 const isSentinel = (url: URL): boolean => {
@@ -129,7 +129,7 @@ const isSentinel = (url: URL): boolean => {
     hostname !== '' &&
     hash === '' &&
     /^\/[\w.-]+(?:\/\d*)?$/.test(pathname) &&
-    hasOnly(SENTINEL_OPTIONS, url) &&
+    hasOnlyParameters(SENTINEL_OPTIONS, url) &&
     /^[046]$/.test(options.get('family') ?? '0') &&
     (!options.has('sentinel_username') || Boolean(options.get('sentinel_password')))
   );
@@ -137,16 +137,18 @@ const isSentinel = (url: URL): boolean => {
 
 const SENTINELS = /^(rediss?\+sentinel:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(.*)$/s;
 
-/** The URL of a server, or one for each node of a cluster or each sentinel, which differ only in host and port. */
+/** The URL of one server, or a URL for each node of a cluster or each sentinel. These URLs differ only in host and port. */
 export const redisUrls = formatOf<readonly string[]>(
   'a redis:// or rediss:// URL with special characters percent-encoded and no query parameter except family=4, 6 or 0; the URLs of several nodes of a cluster, separated by commas, that differ only in host and port; or the sentinels and the name of their master in a URL such as redis+sentinel://user:password@host:port,host:port/master/0 (rediss+sentinel:// with TLS), with no query parameter except family, sentinel_username and sentinel_password, each once',
   (text) => {
     const isSentinels = SENTINELS.test(text.trim());
     const texts = isSentinels ? urlsOfNodes(text.trim(), SENTINELS) : itemsOf(text);
-    const urls = texts.map((url) => urlOf(url, isSentinels ? SENTINEL : ['redis:', 'rediss:']));
+    const urls = texts.map((url) => urlOf(url, isSentinels ? SENTINEL_PROTOCOLS : ['redis:', 'rediss:']));
     const known = urls.filter((url) => url !== undefined);
-    const ways = new Set(known.map(({ protocol, username, password }) => [protocol, username, password].join(' ')));
-    if (known.length < urls.length || ways.size !== 1) return undefined;
+    const credentials = new Set(
+      known.map(({ protocol, username, password }) => [protocol, username, password].join(' ')),
+    );
+    if (known.length < urls.length || credentials.size !== 1) return undefined;
     const [isFit] = isSentinels ? [isSentinel] : known.length === 1 ? [isServer] : [isNode];
     return known.every(isFit) ? texts : undefined;
   },

@@ -19,7 +19,7 @@ export const SERVICE_VARIABLES = {
     format: format.wholeNumber(1, 256),
     default: '1',
     meaning:
-      'How many processes serve requests on the port: one for each core that they may use. What is said of an instance holds for all of them together, but DATABASE_POOL_SIZE for each. More than one need REDIS_URL.',
+      'How many processes serve requests on the port: one for each core that they may use. Together they are one instance, but DATABASE_POOL_SIZE is for each of them. More than one need REDIS_URL.',
   },
   HOST: {
     format: format.address,
@@ -141,7 +141,7 @@ export const SERVICE_VARIABLES = {
     format: format.oneOf(...format.SAMPLERS),
     default: 'always_on',
     meaning:
-      'Which requests have spans: always_on, always_off, traceidratio for a random part, or those after parentbased_: as the traceparent of the request says, which anybody may send, and as named without one.',
+      'Which requests have spans: always_on, always_off, or traceidratio for a random part. With parentbased_ before one of these, the traceparent of a request decides, which anybody may send, and only without one the rest of the name.',
   },
   OTEL_TRACES_SAMPLER_ARG: {
     format: format.ratio,

@@ -2,21 +2,21 @@ import * as format from './formats.ts';
 import { pageServers, privateKey, publicKeys } from './keys.ts';
 import { pageUrl } from './urls.ts';
 
-/** `path-value` of RFC 6265 §4.1.1, visible characters only. */
-export const cookiePath = format.textThat(
+/** A `path-value` of RFC 6265 §4.1.1 without spaces. */
+export const cookiePath = format.textFormat(
   'a path that starts with / and has no space, comma, semicolon or control character',
   (text) => /^\/[!-+\--:<-~]*$/.test(text),
 );
 
-/** `StringOrURI` (RFC 7519 §2). Short, since the refresh token has to fit into a cookie. */
-const stringOrUri = format.textThat(
+/** `StringOrURI` (RFC 7519 §2), limited in length, since the refresh token has to fit into a cookie. */
+const stringOrUri = format.textFormat(
   'up to 200 visible ASCII characters, and a URI if there is a colon among them',
   (text) => /^[!-~]{1,200}$/.test(text) && (!text.includes(':') || URL.canParse(text)),
 );
 
 const KEYS_UNSET = 'generated in DATA_DIR (production: required)';
 
-/** SPEC "Key configuration", "Refresh cookie". */
+/** Tokens and cookies (SPEC "Key configuration", "Refresh cookie"). */
 export const SESSION_VARIABLES = {
   JWT_ACCESS_PRIVATE_KEY: {
     format: privateKey,
@@ -57,7 +57,7 @@ export const SESSION_VARIABLES = {
   JWT_ACCESS_EXPIRES_IN: {
     format: format.duration,
     unset: '15m, at most JWT_REFRESH_EXPIRES_IN',
-    meaning: 'The lifetime of an access token. Other services that verify it accept it as long.',
+    meaning: 'The lifetime of an access token. Services that verify tokens themselves accept one until it expires.',
   },
   JWT_REFRESH_EXPIRES_IN: {
     format: format.duration,
@@ -104,6 +104,12 @@ export const SESSION_VARIABLES = {
     default: 'enforce',
     meaning:
       'Whether the sessions of devices that registered a key are refreshed only with a proof of it: enforce, observe (what enforce would refuse is counted) or off.',
+  },
+  CLEAR_SITE_DATA: {
+    format: format.someOf(['cache', 'cookies', 'storage'] as const),
+    default: 'off',
+    meaning:
+      "What browsers remove at a log-out or the deletion of the account, by the header Clear-Site-Data: some of cache and storage, of the service's origin, and cookies, of all hosts of its site. storage includes the key of the device, and cookies the devices that are remembered: the next log-in is one on a new device.",
   },
   JWT_REFRESH_COOKIE_PREFIX: {
     format: format.oneOf('__Http-', '__Host-Http-'),

@@ -16,21 +16,21 @@ const MINUTE = 60_000;
 export const isProduction = (env: Values): boolean => env.NODE_ENV === 'production';
 export const baseUrlOf = (env: Values): string => env.BASE_URL ?? `http://localhost:${env.PORT}`;
 
-/** Without a trailing slash. */
+/** The URL of the back office, without a trailing slash. */
 export const adminUrlOf = ({ ADMIN_URL: url, ADMIN_PORT: port, ADMIN_HOST: host }: Values): string => {
-  // A listener on all addresses is reached at localhost.
+  // If it listens on all addresses, such as 0.0.0.0, its own machine reaches it at localhost.
   const name = /^[0.:]+$/.test(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host;
   return url ?? `http://${name}:${port ?? ''}`;
 };
 
-/** `null`: there is no back office. */
+/** The settings of the back office; `null` if there is none. */
 const adminOf = ({ ADMIN_PORT: port, ADMIN_HOST: host, ...env }: Values) => {
   if (port === null) return null;
   const { ADMIN_IDENTITY_HEADER: identityHeader, ADMIN_PROXY_SECRET: secret } = env;
   return {
     ...{ host, port, keys: env.ADMIN_KEYS ?? [] },
     url: adminUrlOf({ ...env, ADMIN_PORT: port, ADMIN_HOST: host }),
-    /** `null`: no proxy says who people are. */
+    /** The header and the secret of a proxy that authenticates people; `null` if there is no such proxy. */
     proxy: identityHeader === undefined || secret === undefined ? null : { identityHeader, secret },
   };
 };
@@ -43,7 +43,7 @@ const tracingOf = ({ OTEL_TRACES_SAMPLER: sampler, ...env }: Values) => {
   return { endpoint, protocol, ratio, followsCaller: sampler.startsWith('parentbased_') };
 };
 
-/** The origin that Android sends for an app (WebAuthn Level 3 §5.8.1). */
+/** The origin that Android sends for an app in NATIVE_APPS (WebAuthn Level 3 §5.8.1). There is none for an app of Apple. */
 const originsOfApp = (app: string): string[] => {
   const [, hex] = /^android:[^:]+:(.*)$/.exec(app) ?? [];
   return hex === undefined
@@ -55,15 +55,15 @@ type CamelCase<Name extends string> = Name extends `${infer Word}_${infer Words}
   ? `${Lowercase<Word>}${Capitalize<CamelCase<Words>>}`
   : Lowercase<Name>;
 
-/** SESSION_MAX_LIFETIME as `sessionMaxLifetime`, and so on. `null`: the variable is unset; its `meaning` says what happens then. */
-const named = <Name extends VariableName>(env: Values, ...names: Name[]) => {
+/** Settings named after their variables, such as `sessionMaxLifetime` of SESSION_MAX_LIFETIME. An unset variable is `null`; its `unset` says what applies. */
+const pick = <Name extends VariableName>(env: Values, ...names: Name[]) => {
   const camelCase = (name: string) => name.toLowerCase().replace(/_./g, ([, letter = '']) => letter.toUpperCase());
   return Object.fromEntries(names.map((name) => [camelCase(name), env[name] ?? null])) as {
     readonly [N in Name as CamelCase<N>]: undefined extends Values[N] ? NonNullable<Values[N]> | null : Values[N];
   };
 };
 
-/** What the service needs from the variables. Times are in milliseconds. */
+/** The settings of the service, from its variables. Durations are in milliseconds. */
 export const settingsOf = (env: Values) => {
   const allowedOriginsSetting = originsSettingOf(env);
   const allowedOrigins = env[allowedOriginsSetting];
@@ -73,48 +73,48 @@ export const settingsOf = (env: Values) => {
   const domain = hostOf(new URL(baseUrl));
   const { ADOPTION_PUBLIC_KEY: publicKey, VERIFY_PASSWORDS_AT: at } = env;
   return {
-    ...named(env, 'NODE_ENV', 'WORKERS', 'HOST', 'PORT', 'TRUST_PROXY', 'REQUEST_TIMEOUT_MS', 'SHUTDOWN_DELAY'),
-    ...named(env, 'LOG_LEVEL', 'SLOW_REQUEST_THRESHOLDS', 'METRICS', 'APP_LINKS', 'NATIVE_APPS', 'PASSKEYS_PAGE_URL'),
-    ...named(env, 'DEFAULT_LOCALE', 'PAGE_TEMPLATES', 'DATA_DIR', 'REDIS_URL', 'MIGRATE_ON_START', 'PASSWORD_HASH'),
-    ...named(env, 'BCRYPT_COST', 'PASSWORDS', 'LEAKED_PASSWORDS_FILE', 'LEAKED_PASSWORDS_URL', 'JWT_ISSUER'),
-    ...named(env, 'JWT_AUDIENCE', 'JWT_REFRESH_EXPIRES_IN', 'JWT_REFRESH_REPLAY_WINDOW', 'JWT_AUTHENTICATION_CLAIMS'),
-    ...named(env, 'JWT_SESSION_CLAIM', 'SESSION_MAX_LIFETIME', 'DEVICE_BINDING', 'NEW_DEVICE_CODE', 'SECOND_FACTOR'),
-    ...named(env, 'FACTOR_KEYS', 'EVENTS_RETENTION', 'MAIL_TEMPLATES', 'HOOK_BEFORE_REGISTER', 'HOOK_PRIVATE_KEY'),
-    ...named(env, 'WEBHOOK_ALLOWED_NETWORKS'),
-    /** Has no trailing slash. */
+    ...pick(env, 'NODE_ENV', 'WORKERS', 'HOST', 'PORT', 'TRUST_PROXY', 'REQUEST_TIMEOUT_MS', 'SHUTDOWN_DELAY'),
+    ...pick(env, 'LOG_LEVEL', 'SLOW_REQUEST_THRESHOLDS', 'METRICS', 'APP_LINKS', 'NATIVE_APPS', 'PASSKEYS_PAGE_URL'),
+    ...pick(env, 'DEFAULT_LOCALE', 'PAGE_TEMPLATES', 'DATA_DIR', 'REDIS_URL', 'MIGRATE_ON_START', 'PASSWORD_HASH'),
+    ...pick(env, 'BCRYPT_COST', 'PASSWORDS', 'LEAKED_PASSWORDS_FILE', 'LEAKED_PASSWORDS_URL', 'JWT_ISSUER'),
+    ...pick(env, 'JWT_AUDIENCE', 'JWT_REFRESH_EXPIRES_IN', 'JWT_REFRESH_REPLAY_WINDOW', 'JWT_AUTHENTICATION_CLAIMS'),
+    ...pick(env, 'JWT_SESSION_CLAIM', 'SESSION_MAX_LIFETIME', 'DEVICE_BINDING', 'NEW_DEVICE_CODE', 'SECOND_FACTOR'),
+    ...pick(env, 'FACTOR_KEYS', 'EVENTS_RETENTION', 'MAIL_TEMPLATES', 'HOOK_BEFORE_REGISTER', 'HOOK_PRIVATE_KEY'),
+    ...pick(env, 'WEBHOOK_ALLOWED_NETWORKS', 'CLEAR_SITE_DATA'),
+    /** Without a trailing slash. */
     baseUrl,
-    /** Serialized origins (RFC 6454 §6.2), of websites and of programs. */
+    /** Serialized origins (RFC 6454 §6.2) of websites, apps and extensions. */
     allowedOrigins,
     allowedOriginsSetting,
     /** The origins at which browsers open the pages of the service. */
     ownOrigins,
     allowedHeaders: [...new Set([...env.ALLOWED_HEADERS, ...(env.JWT_BINDING === 'on' ? ['DPoP'] : [])])],
-    /** Where users go from the pages of the service: the first allowed origin of a website. */
+    /** The application to which the pages of the service lead: the first allowed origin of a website; `null` if there is none. */
     application: allowedOrigins.find((origin) => !isOfProgram(origin)) ?? null,
     webauthn: { rpId: env.WEBAUTHN_RP_ID ?? domain, origins: [...new Set(origins)] },
     /** Whether there is the page `/console`, for developers. */
     console: !isProduction(env),
-    // The default names every tier.
+    // The cast: the default has all three tiers.
     rateLimits: { ...rateLimits.parse(RATE_LIMITS[env.NODE_ENV]), ...env.RATE_LIMITS } as RateLimits,
-    /** With an `endpoint` of `null`, no spans are recorded. */
+    /** If `endpoint` is `null`, no spans are recorded. */
     tracing: tracingOf(env),
     admin: adminOf(env),
     adminUsers: env.ADMIN_USERS ?? [],
-    /** Where the pages lead operators; `null`: they do not log in here. */
+    /** The URL to which the pages for log-in send operators; `null` if operators do not log in at the service. */
     officeLink: env.ADMIN_USERS === undefined ? null : `${adminUrlOf(env)}/office/signed-in`,
 
     database: databaseOf(env),
     passwordLimits: { minLength: env.PASSWORD_MIN_LENGTH, maxBytes: PASSWORD_MAX_BYTES[env.PASSWORD_HASH] },
-    /** The name of the product, its host, and the parts of it. */
+    /** The name of the product, its host and the labels of the host, which new passwords must not consist of. */
     productWords: [env.BRAND_NAME ?? '', domain, ...domain.split('.')],
     passwordBlocklist: isProduction(env) ? ('common' as const) : ('off' as const),
 
-    /** `null`: the service generates its own in `dataDir`. Never in production. */
+    /** `null` if the service generates its keys in `dataDir`, which it never does in production. */
     keys: keysOf(env),
     jwtAccessExpiresIn: accessLifetimeOf(env),
     jwtBinding: env.JWT_BINDING === 'on',
     jwtRefreshRaceWindow: raceWindowOf(env),
-    /** `null`: no key of a browser, which needs https and a Secure cookie. */
+    /** Milliseconds after which a browser renews the cookie with its key; `null` if browsers keep no keys, which needs https and a Secure cookie. */
     boundCookieLifetime: canBindBrowsers(env) ? 10 * MINUTE : null,
     refreshCookie: {
       ...(env.JWT_REFRESH_COOKIE_PREFIX !== undefined && { prefix: env.JWT_REFRESH_COOKIE_PREFIX }),
@@ -123,32 +123,31 @@ export const settingsOf = (env: Values) => {
       secure: env.JWT_REFRESH_COOKIE_SECURE,
       maxAge: env.JWT_REFRESH_COOKIE_MAX_AGE_MS,
     },
-    /** `null`: access tokens are in responses alone. */
+    /** `null` if access tokens are only in the bodies of responses. */
     accessCookie: env.ACCESS_COOKIE ? accessCookieOf(env) : null,
-    /** For GET /auth/continue, which renews the session of a navigation. `null`: there is none. */
+    /** The settings of GET /auth/continue, which renews a session during a navigation; `null` if there is no such route. */
     navigation: env.ACCESS_COOKIE && loginPageUrl !== null ? { loginPageUrl, targetOrigins: pageOriginsOf(env) } : null,
     pageServers: env.PAGE_SERVERS ?? [],
 
-    /** `null`: there is no mail. With a `url` of `null`, mail is written to files in `dataDir`. */
+    /** `null` if the service sends no mail. If `url` is `null`, mail is written to files in `dataDir`. */
     mail,
-    /** The pages of links in mail are below it. Has no trailing slash. */
+    /** The URL below which the pages of links in mail are, without a trailing slash. */
     accountPagesUrl: env.ACCOUNT_PAGES_URL ?? `${baseUrl}/auth/link`,
     ownAccountPages: env.ACCOUNT_PAGES_URL === undefined,
     /** Whether people log in, register and change their account on pages of the service. */
     accountPages: hasUserPages(env),
     registration: { mode: env.REGISTRATION, domains: env.REGISTRATION_DOMAINS ?? [] },
-    /** Where users type the code of a mail. */
     codePageUrl: hasUserPages(env)
       ? `${baseUrl}/auth/code`
       : (env.LOGIN_PAGE_URL ?? `${env.ACCOUNT_PAGES_URL ?? baseUrl}/login-code`),
     emailVerification: mail === null ? ('off' as const) : (env.EMAIL_VERIFICATION ?? ('optional' as const)),
     loginByCode: env.LOGIN_BY_CODE === 'on',
     mailNotices: new Set(env.MAIL_NOTICES),
-    /** `null`: no session of a former system is adopted. `ends`: epoch milliseconds; `null`: never. */
+    /** `null` if no session of a former system is adopted. `ends`: epoch milliseconds, or `null` for no end. */
     adoption: publicKey ? { publicKey, ends: env.ADOPTION_ENDS ?? null } : null,
-    /** `null`: no former system is asked about passwords. `until`: epoch milliseconds; `null`: for ever. */
+    /** `null` if no former system is asked about passwords. `until`: epoch milliseconds, or `null` for no end. */
     verifyPasswords: at ? { at, until: env.VERIFY_PASSWORDS_UNTIL ?? null } : null,
-    /** The colour is `#rrggbb`. */
+    /** Colours have the form `#rrggbb`, and `radius` is in pixels. */
     brand: {
       name: env.BRAND_NAME ?? new URL(baseUrl).host,
       logoUrl: env.BRAND_LOGO_URL ?? null,
@@ -159,14 +158,13 @@ export const settingsOf = (env: Values) => {
       supportUrl: env.BRAND_SUPPORT_URL ?? null,
       color: env.BRAND_COLOR ?? null,
       font: env.BRAND_FONT ?? null,
-      /** In pixels. */
       radius: env.BRAND_RADIUS,
       background: env.BRAND_BACKGROUND ?? null,
     },
   };
 };
 
-/** Outside production, a loopback address stands for all names of this machine. In production, `localhost` would be the visitor's machine. */
+/** The origins of the service's own pages. Outside production, a loopback address in BASE_URL stands for all names of this machine. */
 const ownOriginsOf = (env: Values): string[] => {
   if (isProduction(env) && env.BASE_URL === undefined) return [];
   const url = new URL(baseUrlOf(env));
@@ -183,12 +181,12 @@ export const hasUserPages = (env: Values): boolean =>
 export const loginPageOf = (env: Values): string | null =>
   env.LOGIN_PAGE_URL ?? (hasUserPages(env) ? `${baseUrlOf(env)}/auth/log-in` : null);
 
-/** The origins that visitors may be sent to. Those of WEBAUTHN_ORIGINS may use passkeys and nothing else. */
+/** The origins to which the service may send visitors. Origins that are only in WEBAUTHN_ORIGINS are not among them. */
 export const pageOriginsOf = (env: Values): readonly string[] => [
   ...new Set([...ownOriginsOf(env), ...env[originsSettingOf(env)]]),
 ];
 
-/** The time-outs are far below that of a request, so that the request can still report a failure. */
+/** The database, with time-outs far below the time-out of a request, so that the request can still report a failure. */
 const databaseOf = (env: Values): DatabaseOptions => {
   const { DATABASE_URL: url, DATABASE_TABLE_PREFIX: tablePrefix } = env;
   if (url === undefined)
@@ -205,7 +203,7 @@ const databaseOf = (env: Values): DatabaseOptions => {
   };
 };
 
-/** The pair of one kind of token, when both of its variables are set. */
+/** The configured key pair of one kind of token; `null` if one of its two variables is unset. */
 export const configuredPair = (env: Values, kind: keyof typeof KEY_VARIABLES): KeyPair | null => {
   const [privateKey, publicKeys] = [env[KEY_VARIABLES[kind].privateKey], env[KEY_VARIABLES[kind].publicKeys]];
   return privateKey && publicKeys ? { privateKey, publicKeys } : null;
@@ -228,17 +226,17 @@ const canBindBrowsers = (env: Values): boolean =>
 
 const withSlash = (path: string): string => (path.endsWith('/') ? path : `${path}/`);
 
-/** The path of the routes below `/auth`, as a browser sees it. A proxy may strip the path of BASE_URL. */
+/** The path `/auth` as browsers see it: below the path of BASE_URL, which a proxy may strip. */
 const authPathOf = (env: Values): string => `${withSlash(new URL(baseUrlOf(env)).pathname)}auth`;
 
-/** SPEC "Refresh cookie". */
+/** The Path of the refresh cookie (SPEC "Refresh cookie"). */
 export const cookiePathOf = (env: Values): string =>
   env.JWT_REFRESH_COOKIE_PATH ?? (env.JWT_REFRESH_COOKIE_PREFIX === '__Host-Http-' ? '/' : authPathOf(env));
 
-/** Whether browsers send a cookie with its path to refresh and log-out (RFC 6265 §5.1.4). */
+/** Whether browsers send the refresh cookie, with its path, to the routes of refresh and log-out (RFC 6265 §5.1.4). */
 export const cookieCoversAuth = (env: Values) => withSlash(authPathOf(env)).startsWith(withSlash(cookiePathOf(env)));
 
-/** Browsers let no page over http set a cookie with one of the prefixes, and no other host one with `__Host-` (RFC 6265bis §4.1.3). */
+/** The cookie of the access token. Browsers accept its prefix only over https, and `__Host-` only from the host itself (RFC 6265bis §4.1.3). */
 const accessCookieOf = (env: Values): AccessCookieSettings => {
   const { ACCESS_COOKIE_DOMAIN: domain, JWT_REFRESH_COOKIE_SECURE: secure } = env;
   const prefix = domain === undefined ? '__Host-' : '__Secure-';

@@ -2,7 +2,7 @@ import { isIP, isIPv4 } from 'node:net';
 import { hostOf } from '../../adapters/redis/url.ts';
 import { type Format, formatOf, itemsOf } from './formats.ts';
 
-/** Whether traffic to the host stays on the machine: a loopback address, a socket of the file system, or no host. */
+/** Whether traffic to a host stays on this machine: to a loopback address, a Unix socket (a path), or an empty host. */
 export const isLoopback = (host: string): boolean =>
   host === '' ||
   host.startsWith('/') ||
@@ -10,10 +10,10 @@ export const isLoopback = (host: string): boolean =>
   host === '::1' ||
   (isIPv4(host) && host.startsWith('127.'));
 
-/** Whether others can read traffic to the host. A name without a dot is one of a container network. */
-export const isFar = (host: string): boolean => !isLoopback(host) && (isIP(host) !== 0 || host.includes('.'));
+/** Whether others might read traffic to a host. A name without a dot counts as one within a container network. */
+export const isExposed = (host: string): boolean => !isLoopback(host) && (isIP(host) !== 0 || host.includes('.'));
 
-/** Whether the text is an http URL of another machine. */
+/** Whether a URL is of another machine, and has `http:`. */
 export const isPlainHttp = (text: string): boolean => {
   const url = new URL(text);
   return url.protocol === 'http:' && !isLoopback(hostOf(url));
@@ -27,10 +27,10 @@ const httpUrl = (text: string, refused: RegExp): URL | undefined => {
   return isFit ? url : undefined;
 };
 
-/** Has no trailing slash. */
+/** The trailing slash is removed. */
 export const baseUrl = formatOf('an http or https URL without credentials, query and fragment', (text) => {
   const url = httpUrl(text, /[?#*\s]/);
-  // With the lookbehind, a match can only start at the first slash of a run, so the time is linear.
+  // Because of the lookbehind, a match starts only at the first of several slashes, so the time is linear.
   return url && `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}`;
 });
 
@@ -44,7 +44,7 @@ export const supportUrl = formatOf(
   (text) => (/^mailto:[^\s@?]+@[^\s@?]+$/.test(text) ? text : httpUrl(text, /[#\s]/)?.href),
 );
 
-/** `http:` only on this machine. The host of a logo becomes part of a Content-Security-Policy. */
+/** A URL with `https:`, or on this machine also `http:`. `*` is refused, since the host of a logo becomes part of a Content-Security-Policy. */
 const safeUrl = (what: string) =>
   formatOf(`an https URL of ${what}, or an http URL on this machine, without credentials and fragment`, (text) => {
     const url = httpUrl(text, /[#*\s]/);
@@ -55,7 +55,7 @@ export const logoUrl = safeUrl('a picture');
 export const hookUrl = safeUrl('a hook');
 export const issuerUrl = safeUrl('a provider');
 
-/** A product has fewer applications, and headers that name them stay short. */
+/** More than any product has applications, but few enough that a header that lists them stays short. */
 const MAX_ITEMS = 50;
 
 const listOf = (expected: string, isItem: (text: string) => boolean): Format<readonly string[]> =>
@@ -64,17 +64,17 @@ const listOf = (expected: string, isItem: (text: string) => boolean): Format<rea
     return items.length <= MAX_ITEMS && items.every(isItem) ? items : undefined;
   });
 
-/** Whether browsers send it so in `Origin` (RFC 6454 §6.2). `URL` would accept `*` in a host name. */
+/** Whether a browser would send this text in the header Origin (RFC 6454 §6.2). `*` is refused, since `URL` accepts it in a host. */
 const isWebOrigin = (text: string): boolean => {
   const url = URL.parse(text);
   return url !== null && isHttp(url) && url.origin === text && !text.includes('*');
 };
 
-/** The origin of an app or an extension: a scheme of its own, a host, perhaps a port. It is compared as text. */
+/** The origin of an app or an extension: its own scheme, a host, and possibly a port. */
 const PROGRAM = /^[a-z][a-z\d+.-]{1,30}:\/\/[a-z\d._-]{1,100}(?::[1-9]\d{0,4})?$/;
-/** Schemes of websites, or without an origin of their own: any file of a device is a page of `file:`, and most browsers send `null` for it. */
+/** Schemes of websites, and schemes whose pages have no origin of their own: any file of a device is a page of `file:`. */
 const NO_PROGRAM = /^(?:https?|wss?|ftp|file|filesystem|about|blob|data|javascript|android):/;
-/** The origin of an Android app (WebAuthn Level 3 §5.8.1): the SHA-256 of the certificate that has signed it. */
+/** The origin of an Android app (WebAuthn Level 3 §5.8.1), with the SHA-256 of the certificate that has signed the app. */
 const ANDROID_APP = /^android:apk-key-hash:[\w-]{43}$/;
 
 export const isOfProgram = (origin: string): boolean => !/^https?:/.test(origin);
@@ -84,7 +84,7 @@ export const origins = listOf(
   (text) => isWebOrigin(text) || (PROGRAM.test(text) && !NO_PROGRAM.test(text)),
 );
 
-/** RFC 8252 §7.1 and §7.2: https, or a domain name in reverse as the scheme. Links are compared as texts, so they have the form of `URL`. */
+/** A link of an app with `https:`, or with a reversed domain name as its scheme (RFC 8252 §7.1, §7.2). */
 const APP_LINK = /^(?:https:\/\/[\w.:-]+|[a-z][a-z\d+-]*(?:\.[a-z\d+-]+)+:)\/[\w./~-]*$/;
 
 export const appLinks = listOf(
@@ -106,7 +106,7 @@ export const nativeApps = listOf(
   (text) => NATIVE_APP.test(text),
 );
 
-/** RFC 9110 §5.1. `*` has no meaning in requests with credentials (Fetch §3.3.5). */
+/** Names of headers (RFC 9110 §5.1), but not `*`, which does not mean all headers in requests with credentials (Fetch §3.3.5). */
 export const headerNames = listOf(
   'names of headers such as traceparent, separated by commas, without *',
   (text) => text !== '*' && /^[\w!#$%&'*+.^`|~-]{1,100}$/.test(text),

@@ -3,11 +3,11 @@ import { systemReason } from '../../adapters/log/redact-error.ts';
 import { decodeText } from '../texts.ts';
 import { ACCOUNT_VARIABLES, ADMIN_VARIABLES, FORMER_SYSTEM_VARIABLES } from './account-variables.ts';
 import type { Environment, Format, Variable } from './formats.ts';
-import { withHost } from './server-urls.ts';
+import { withSocketHost } from './server-urls.ts';
 import { SERVICE_VARIABLES } from './service-variables.ts';
 import { SESSION_VARIABLES } from './session-variables.ts';
 
-/** Every variable that the service reads. `npm run docs` writes `.env.example` and the table of the documentation from it. */
+/** Every variable that the service reads. `npm run docs` writes `.env.example` and `docs/configuration.md` from this table. */
 export const VARIABLES = {
   ...SERVICE_VARIABLES,
   ...SESSION_VARIABLES,
@@ -25,7 +25,6 @@ type ValueOf<Entry> = Entry extends { readonly format: Format<infer T> }
 /** The parsed variables; `undefined` for an unset variable without a default. */
 export type Values = { readonly [Name in VariableName]: ValueOf<(typeof VARIABLES)[Name]> };
 
-// `Object.keys` is typed to return any strings.
 export const VARIABLE_NAMES = Object.keys(VARIABLES) as VariableName[];
 
 export const defaultText = ({ default: text }: Variable, environment: Environment): string | undefined =>
@@ -45,11 +44,11 @@ export const readVariables = (env: Env) => {
     if (text === undefined || value !== undefined) values[name] = value;
     else invalid.push(`${name}: expected ${variable.format.expected}`);
   }
-  // The formats of VARIABLES have these values.
+  // The cast: each value is of its format's type.
   return { values: values as Partial<Values>, invalid };
 };
 
-/** All variables with their values. Secrets have `null`, and so has PAGE_SERVERS, which has hashes of secrets. */
+/** All variables with their values. The value is `null` for secrets, and for PAGE_SERVERS, which has hashes of secrets. */
 export const shownSettings = (env: Env) =>
   VARIABLE_NAMES.map((name) => {
     const variable: Variable = VARIABLES[name];
@@ -58,30 +57,30 @@ export const shownSettings = (env: Env) =>
     return { name, value: isHidden ? null : text, isSet: Boolean(env[name]), meaning: variable.meaning };
   });
 
-/** The driver of PostgreSQL reads PGPASSWORD. */
-const SECRETS: readonly string[] = [
+/** Variables that may come from a file. PGPASSWORD is among them, since the driver of PostgreSQL reads it. */
+const FILE_VARIABLES: readonly string[] = [
   'PGPASSWORD',
   ...VARIABLE_NAMES.filter((name) => (VARIABLES[name] as Variable).secret),
 ];
-/** Names of files with secrets of providers. */
-const OF_PROVIDERS = /^(OIDC_[A-Z\d_]{1,80}_(?:CLIENT_SECRET|PRIVATE_KEY))_FILE$/;
-const KNOWN = new Set<string>([...VARIABLE_NAMES, ...SECRETS.map((name) => `${name}_FILE`)]);
+/** Matches the names of variables that name a file with a secret of a provider. */
+const PROVIDER_SECRET_FILE = /^(OIDC_[A-Z\d_]{1,80}_(?:CLIENT_SECRET|PRIVATE_KEY))_FILE$/;
+const KNOWN_NAMES = new Set<string>([...VARIABLE_NAMES, ...FILE_VARIABLES.map((name) => `${name}_FILE`)]);
 
 /**
- * The environment with the contents of the files that `<name>_FILE` names, without the line breaks at their ends, and a line for each file that cannot
- * be read. Removes quotes around values, which `docker run --env-file` and `kubectl create secret --from-env-file` keep.
+ * The environment, with the contents of the files that `<name>_FILE` names (without line breaks at their ends), and a line for each problem with a file.
+ * Quotes around values are removed, since `docker run --env-file` and `kubectl create secret --from-env-file` pass them on.
  */
 export const readEnvironment = (given: Env): { readonly env: Env; readonly problems: readonly string[] } => {
   const env: Record<string, string | undefined> = { ...given };
   const problems: string[] = [];
   for (const name of Object.keys(env)) {
-    if (KNOWN.has(name) || name.startsWith('OIDC_')) env[name] = env[name]?.replace(/^(["'])(.*)\1$/s, '$2');
-    // A byte order mark at the beginning of an environment file becomes part of the first name.
+    if (KNOWN_NAMES.has(name) || name.startsWith('OIDC_')) env[name] = env[name]?.replace(/^(["'])(.*)\1$/s, '$2');
+    // If an environment file begins with a byte order mark, the mark becomes part of the first name.
     if (name.startsWith('\uFEFF'))
       problems.push(`${name.slice(1)}: the file that sets it must not begin with a byte order mark`);
   }
-  const ofProviders = Object.keys(env).flatMap((name) => OF_PROVIDERS.exec(name)?.slice(1) ?? []);
-  for (const name of [...SECRETS, ...ofProviders]) {
+  const ofProviders = Object.keys(env).flatMap((name) => PROVIDER_SECRET_FILE.exec(name)?.slice(1) ?? []);
+  for (const name of [...FILE_VARIABLES, ...ofProviders]) {
     const path = env[`${name}_FILE`];
     if (!path) continue;
     if (env[name]) problems.push(`${name}_FILE: must be unset, or ${name} must be`);
@@ -95,26 +94,26 @@ export const readEnvironment = (given: Env): { readonly env: Env; readonly probl
   return { env: env.PGPASSWORD_FILE ? withPassword(env) : env, problems };
 };
 
-/** The driver reads PGPASSWORD from the environment of the process alone, so the password of a file becomes that of the URL. */
+/** Puts PGPASSWORD into the URL: the driver reads PGPASSWORD only from the environment of the process, where one from a file is missing. */
 const withPassword = (env: Env): Env => {
-  const text = withHost(env.DATABASE_URL ?? '');
+  const text = withSocketHost(env.DATABASE_URL ?? '');
   if (!env.PGPASSWORD || !/^postgres(?:ql)?:/.test(text) || !URL.canParse(text)) return env;
   const url = new URL(text);
   if (url.password === '') url.password = encodeURIComponent(env.PGPASSWORD);
   return { ...env, DATABASE_URL: url.href };
 };
 
-/** An unknown name that begins so is probably a mistake, unless it is of a neighbour. */
+/** Prefixes of this service's variables. An unknown variable with such a prefix is probably misspelt. */
 const PREFIX =
   /^(?:ALLOWED_ORIGIN|DEVICE_BINDING|EMAIL_VERIF|RATE_LIMIT|SECOND_FACT|TRUST_PROX|(?:ACCOUNT_PAGES|BCRYPT|BRAND|DATABASE|JWT|MAIL|REDIS|SLOW_REQUEST)_)[A-Z0-9_]{0,60}$/;
 
-/** Whether Kubernetes or Docker sets the variable for another service, which may be called `redis`, `database` or `mail`. */
-export const isOfNeighbour = (name: string): boolean =>
+/** Whether the name is one that Kubernetes or Docker makes for another service, which may be called `redis`, `database` or `mail`. */
+export const isOfOtherService = (name: string): boolean =>
   /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?|NAME|ENV_\w+)$/.test(name);
 
-/** A warning that names the variables with prefixes of the service that it does not know. */
+/** A warning that names the unknown variables with a prefix of this service; none if there are no such variables. */
 export const unknownVariables = (env: Env): string[] => {
-  const isUnknown = (name: string) => PREFIX.test(name) && !isOfNeighbour(name) && !KNOWN.has(name);
+  const isUnknown = (name: string) => PREFIX.test(name) && !isOfOtherService(name) && !KNOWN_NAMES.has(name);
   const unknown = Object.keys(env).filter((name) => env[name] && isUnknown(name));
   return unknown.length === 0 ? [] : [`Not variables of this service: ${unknown.join(', ')}`];
 };

@@ -20,24 +20,24 @@ import {
 
 export type CopyOptions = {
   readonly database: SqliteOptions;
-  /** Where the keys are. */
+  /** The directory that has the keys. */
   readonly dataDir: string;
   readonly file: string;
   readonly withKeys: boolean;
 };
 
 /**
- * A table of texts that a backup has beside those of the database: the time until which all commits are in it, the version of Tandem that made it,
- * and secret keys by their path below DATA_DIR. The file is compressed by gzip, which adds a checksum.
+ * A table in a backup, beside the tables of the database. `takenAt`: the backup has all commits until this time; `madeBy`: the version of Tandem that made
+ * it; `keys`: secret keys by their path below DATA_DIR. The whole file is compressed by gzip, which adds a checksum.
  */
 type Manifest = { readonly takenAt: string; readonly madeBy: string; readonly keys: ReadonlyMap<string, string> };
 
 const MANIFEST = 'tandem_backup';
 
 /**
- * Copies a database, which processes may use, and the keys in DATA_DIR into a new file that only its owner can read. The file gets its name when it
- * is complete. Until then a directory beside it needs up to twice the size of the database.
- * @throws CommandError; Error of the system or of SQLite. Then there is no file.
+ * Copies a database, also while processes use it, and the keys in DATA_DIR into a new file that only its owner can read. The file gets its name when it
+ * is complete; until then, a directory beside it takes up to twice the size of the database. After an error, there is no file.
+ * @throws CommandError; Error of the operating system or of SQLite
  */
 export const backUp = async ({ database: { path, tablePrefix }, dataDir, file, withKeys }: CopyOptions) => {
   const place = resolve(file);
@@ -48,7 +48,7 @@ export const backUp = async ({ database: { path, tablePrefix }, dataDir, file, w
   try {
     const [copy, packed] = [join(draft, 'database.sqlite'), join(draft, 'packed')];
     await writeFile(copy, '', { flag: 'wx', mode: 0o600 });
-    // One statement copies one snapshot, and blocks no writer. `backup()` of `node:sqlite` starts again whenever another process has written.
+    // This statement copies a snapshot without blocking writers. `backup()` of `node:sqlite` would start again whenever another process has written.
     withDatabase(path, (database) => void database.prepare('vacuum into ?').run(copy));
     const rows = countRows(copy, tablePrefix);
     const keys = withKeys ? await keysOf(dataDir) : new Map<string, string>();
@@ -81,20 +81,20 @@ export const addManifest = (copy: string, { keys, ...about }: Manifest): void =>
     if (isDamaged(database)) throw new Error('The copy of the database is damaged: SQLite finds errors in it.');
   });
 
-/** Takes the manifest out of an unpacked backup, so that the database is left. @throws CommandError when the backup is incomplete or damaged */
+/** Reads the manifest of an unpacked backup, and removes it from the database. @throws CommandError if the backup is incomplete or damaged */
 const takeManifest = (copy: string): Manifest => {
   try {
     return withDatabase(copy, (database) => {
-      if (isDamaged(database)) throw damaged('SQLite finds errors in it');
+      if (isDamaged(database)) throw damagedBackup('SQLite finds errors in it');
       const rows = database.prepare(`select name, content from ${MANIFEST}`).all();
       const texts = new Map(rows.map(({ name, content }) => [String(name), String(content)]));
-      // The keys must not stay in unused pages, or in the file of a journal.
+      // These settings keep the removed keys out of unused pages and of a journal on the disk.
       database.exec(`pragma journal_mode = memory; pragma secure_delete = on; drop table ${MANIFEST}; vacuum`);
       const keys = new Map([...texts].filter(([name]) => ALL_KEY_FILES.some(({ file }) => file === name)));
       return { takenAt: texts.get('takenAt') ?? '', madeBy: texts.get('madeBy') ?? '', keys };
     });
   } catch (error) {
-    throw isUnreadable(error) ? damaged('it has no database of a backup') : error;
+    throw isUnreadable(error) ? damagedBackup('it has no database of a backup') : error;
   }
 };
 
@@ -103,33 +103,34 @@ const UNREADABLE: readonly unknown[] = [1, 11, 26];
 const isUnreadable = (error: unknown): boolean =>
   error instanceof Error && UNREADABLE.includes(Number(Reflect.get(error, 'errcode')) & 0xff);
 
-const damaged = (problem: string) => new CommandError('not-a-backup', `This is no whole backup: ${problem}.`);
+const damagedBackup = (problem: string) => new CommandError('not-a-backup', `This is no whole backup: ${problem}.`);
 
-/** Writes a new file that only its owner can read, and waits until it is on the disk. */
+/** A stream to a new file that only its owner can read. It ends when the file is on the disk. */
 const newFile = (path: string) => createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true });
 
 export const pack = (copy: string, file: string) => pipeline(createReadStream(copy), createGzip(), newFile(file));
 
-/** @throws CommandError when the file is not what `pack` has written; Error of the system */
+/** @throws CommandError if `pack` has not written the file, or it is damaged; Error of the operating system */
 const unpack = async (file: string, copy: string): Promise<void> => {
   try {
     await pipeline(createReadStream(file), createGunzip(), newFile(copy));
   } catch (error) {
     // Errors of zlib have codes such as Z_DATA_ERROR.
-    if (error instanceof Error && /^Z_/.test(String(Reflect.get(error, 'code')))) throw damaged('it cannot be read');
+    if (error instanceof Error && /^Z_/.test(String(Reflect.get(error, 'code'))))
+      throw damagedBackup('it cannot be read');
     throw error;
   }
 };
 
 /**
- * Restores a backup where there is no database. Everything is written to a new directory, checked there, and linked to its place at the end, the
- * database last. Its tables may be those of an older version, which the next start brings up to date.
- * @throws CommandError. Then nothing was changed.
+ * Restores a backup if there is no database yet. The files are unpacked and checked in a new directory, and linked to their places at the end, the
+ * database last. Tables of an older version are brought up to date by the next start.
+ * @throws CommandError, before anything was changed
  */
 export const restore = async ({ database, dataDir, file, withKeys }: CopyOptions) => {
   const { path, tablePrefix } = database;
   assertHasNoDatabase(path);
-  const draft = await mkdtemp(join(existing(dirname(path)), `${basename(path)}.restoring-`));
+  const draft = await mkdtemp(join(nearestExisting(dirname(path)), `${basename(path)}.restoring-`));
   try {
     const copy = join(draft, 'database.sqlite');
     await unpack(file, copy);
@@ -141,11 +142,11 @@ export const restore = async ({ database, dataDir, file, withKeys }: CopyOptions
     assertUsable(keys);
     await assertFits(dataDir, keys);
     for (const [name, content] of keys) await createOnce(join(dataDir, name), content);
-    // Another process may have made other keys meanwhile.
+    // Checked again, since another process may have made other keys meanwhile.
     await assertFits(dataDir, keys);
     assertHasNoDatabase(path);
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    // A link is atomic, and replaces nothing.
+    // To link a file is atomic, and never replaces another file.
     await link(copy, path).catch((error: unknown) => {
       assertHasNoDatabase(path);
       throw error;
@@ -156,16 +157,17 @@ export const restore = async ({ database, dataDir, file, withKeys }: CopyOptions
   }
 };
 
-/** The nearest directory that exists, so that the draft is on the same disk, and a backup that is refused leaves no directory. */
-const existing = (path: string): string => (existsSync(path) ? path : existing(dirname(path)));
+/** The path, or the nearest directory above it that exists: there, the draft is on the disk of the database, and a refused backup leaves no directory. */
+const nearestExisting = (path: string): string => (existsSync(path) ? path : nearestExisting(dirname(path)));
 
-/** Refuses a text that is no key: with it, the service would not start. */
+/** Refuses a backup with an unreadable key, since the service would not start with it. */
 const assertUsable = (keys: ReadonlyMap<string, string>): void => {
   for (const { file, parse } of ALL_KEY_FILES)
-    if (keys.has(file) && parse(keys.get(file) ?? '') === null) throw damaged(`${file} in it is no key of the service`);
+    if (keys.has(file) && parse(keys.get(file) ?? '') === null)
+      throw damagedBackup(`${file} in it is no key of the service`);
 };
 
-/** Refuses to replace other keys: that would log everybody out, and could lose them. */
+/** Refuses to replace different keys in DATA_DIR: that would log everybody out, and the keys could be lost. */
 const assertFits = async (dataDir: string, keys: ReadonlyMap<string, string>): Promise<void> => {
   for (const [name, content] of keys) {
     const present = await readIfAny(join(dataDir, name));

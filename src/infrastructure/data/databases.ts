@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Database } from '../../adapters/mikro-orm/open-database.ts';
-import { BESIDE_DATABASES } from '../../adapters/mikro-orm/private-file.ts';
+import { SQLITE_FILE_SUFFIXES } from '../../adapters/mikro-orm/private-file.ts';
 import { TABLES } from '../../application/storage/tables.ts';
 import { CommandError } from '../command-error.ts';
 import { type RowCounts, TABLE_NAMES } from './rows.ts';
@@ -11,15 +11,14 @@ export const assertHasDatabase = (path: string): void => {
 };
 
 export const assertHasNoDatabase = (path: string): void => {
-  const taken = ['', ...BESIDE_DATABASES].map((end) => `${path}${end}`).find((file) => existsSync(file));
+  const taken = ['', ...SQLITE_FILE_SUFFIXES].map((end) => `${path}${end}`).find((file) => existsSync(file));
   if (taken !== undefined)
     throw new CommandError('database-exists', `${taken} exists. Move it away, or use another place.`);
 };
 
-/** How long a statement waits for another process. */
 const BUSY_TIMEOUT_MS = 10_000;
 
-/** Opens a file of SQLite, works with it, and closes it. SQLite is loaded here, since other databases do not need it. */
+/** Opens a file of SQLite for `work`, and closes it afterwards. SQLite is loaded here, since other databases do not need it. */
 export const withDatabase = <Result>(path: string, work: (database: DatabaseSync) => Result): Result => {
   const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
   const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
@@ -33,7 +32,7 @@ export const withDatabase = <Result>(path: string, work: (database: DatabaseSync
 export const isDamaged = (database: DatabaseSync): boolean =>
   database.prepare('pragma integrity_check(1)').get()?.integrity_check !== 'ok';
 
-/** Counts the rows of the tables whose names begin with a prefix. @throws CommandError when there are none */
+/** Counts the rows of each table of the service. @param prefix of the names of tables. @throws CommandError if there are no such tables */
 export const countRows = (path: string, prefix: string): RowCounts =>
   withDatabase(path, (database) => {
     const hasTable = database.prepare(`select 1 from sqlite_schema where type = 'table' and name = ?`);
@@ -49,7 +48,7 @@ export const noTables = (called: string): CommandError =>
   new CommandError('no-tables', `${called} has no tables of Tandem. Is DATABASE_TABLE_PREFIX right?`);
 
 /**
- * Refuses a database that a newer version has migrated: this version would leave out what it does not know.
+ * Refuses a database that a newer version has migrated, since this version would leave out columns that it does not know.
  * @param called the name of the database in messages
  * @returns the migrations that the database lacks
  * @throws CommandError

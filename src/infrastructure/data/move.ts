@@ -6,12 +6,12 @@ import type { Records, Stored } from '../../application/storage/records.ts';
 import { BATCH, type Source, withoutVersion } from '../../application/storage/rows.ts';
 import { TABLES, type TableName } from '../../application/storage/tables.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
-import { closing } from '../closing.ts';
+import { openedParts } from '../closing.ts';
 import { CommandError } from '../command-error.ts';
 import { assertHasDatabase, assertNotNewer, noTables } from './databases.ts';
 import { type Compared, compareRows, type Databases, type RowCounts, TABLE_NAMES } from './rows.ts';
 
-/** The variable that names the source, as DATABASE_URL names the target. */
+/** The variable with the URL of the source. DATABASE_URL is the target. */
 export const MOVE_FROM = 'MOVE_FROM';
 
 type Options = {
@@ -23,9 +23,9 @@ type Options = {
 };
 
 /**
- * Copies every row of a database to another, and makes its tables first. The source is not changed.
- * @returns how many rows each table of the source has, and how many were copied, or with `dryRun` are missing
- * @throws CommandError: then the target has at most empty tables. Error: then the next run continues.
+ * Makes the tables in the target, and copies every row of the source. The source is not changed.
+ * @returns how many rows each table of the source has, and how many rows were copied, or with `dryRun` are missing in the target
+ * @throws CommandError before a row is copied; any other Error after that, so that another run has to continue
  */
 export const move = async ({ source, target, dryRun, onProgress }: Options) => {
   if (placeOf(source) === placeOf(target))
@@ -33,7 +33,7 @@ export const move = async ({ source, target, dryRun, onProgress }: Options) => {
       'same-database',
       `${MOVE_FROM} and DATABASE_URL name the same database. Without a value, each is the file in DATA_DIR.`,
     );
-  const opened = closing();
+  const opened = openedParts();
   const open = async (options: DatabaseOptions, migrate: boolean): Promise<Database> => {
     const database = await openDatabase(options, { migrate });
     opened.add(database.close);
@@ -48,7 +48,7 @@ export const move = async ({ source, target, dryRun, onProgress }: Options) => {
     for (const table of await from.ownTables())
       onProgress(`${table}: left out. It is a table of an application: copy it by the tools of the database.`);
     if (dryRun) {
-      // SQLite would create a file.
+      // A target that does not exist is not opened, since SQLite would create the file.
       const to = target.kind === 'sqlite' && !existsSync(target.path) ? null : await open(target, false);
       const isEmpty = to === null || (await stateOf(to, 'The target')) === 'empty';
       return { moved: false, ...(await examineRows({ source: from.records, target: isEmpty ? EMPTY : to.records })) };
@@ -65,7 +65,7 @@ const placeOf = (options: DatabaseOptions) => (options.kind === 'sqlite' ? resol
 
 const EMPTY: Source = { list: async () => [] };
 
-/** @throws CommandError unless it has no tables, or those of this version. */
+/** Whether a database has no tables yet, or those of this version. @throws CommandError if it has tables of another version */
 const stateOf = async (database: Database, called: string): Promise<'empty' | 'current'> => {
   const pending = await assertNotNewer(database, called);
   if (pending.includes('tables')) return 'empty';
@@ -80,14 +80,14 @@ type Copying = {
   readonly onProgress: (line: string) => void;
 };
 
-/** Rows of a table between two lines of progress. */
+/** The number of rows of a table between two lines of progress. */
 const PROGRESS_INTERVAL = 20 * BATCH;
 
 /**
- * Copies every row that the target does not have. Rows that an earlier call has copied stay. First it compares all rows, and writes nothing if the
- * target has rows that the source has not. Then it inserts missing rows, a batch in one transaction. At the end it compares all rows again.
- * @returns how many rows each table has, and how many were copied now
- * @throws CommandError when the target has other rows; Error that names the table of a row that cannot be stored
+ * Copies every row that the target lacks, for instance because an earlier call was interrupted. First it compares all rows, and writes nothing if the
+ * target has a row that the source lacks. Then it inserts the missing rows, each batch in a transaction. At the end it compares all rows again.
+ * @returns how many rows each table has, and how many this call has copied
+ * @throws CommandError if the target has other rows; Error that names the table of a row that cannot be stored
  */
 export const copyRows = async (copying: Copying): Promise<{ readonly rows: RowCounts; readonly copied: number }> => {
   const { onProgress } = copying;
@@ -97,17 +97,17 @@ export const copyRows = async (copying: Copying): Promise<{ readonly rows: RowCo
   for (const table of TABLE_NAMES) copied += await copyTable(table, copying);
   onProgress('Comparing all rows …');
   const after = await compareAll(copying).catch((error: unknown) => {
-    throw error instanceof CommandError ? changed() : error;
+    throw error instanceof CommandError ? sourceChanged() : error;
   });
   for (const table of TABLE_NAMES) {
     const { rows, present } = after[table];
-    if (rows !== before[table].rows) throw changed();
+    if (rows !== before[table].rows) throw sourceChanged();
     if (present !== rows) throw new Error(`${TABLES[table].name} has ${rows} rows, ${present} of them in the target.`);
   }
   return { rows: countsOf(after), copied };
 };
 
-/** Counts what `copyRows` would copy. */
+/** Counts the rows of each table, and the rows that `copyRows` would copy. */
 export const examineRows = async (databases: Databases) => {
   const compared = await compareAll(databases);
   const missing = Object.values(compared).reduce((sum, { rows, present }) => sum + rows - present, 0);
@@ -120,19 +120,17 @@ const compareAll = async (databases: Databases): Promise<AllCompared> => {
   const compared: [TableName, Compared][] = [];
   for (const table of TABLE_NAMES)
     compared.push([table, await withTableName(table, () => compareRows(table, databases))]);
-  // `Object.fromEntries` is typed to return any names.
   return Object.fromEntries(compared) as AllCompared;
 };
 
 const countsOf = (compared: AllCompared): RowCounts =>
   Object.fromEntries(Object.entries(compared).map(([table, { rows }]) => [table, rows]));
 
-const changed = (): Error =>
+const sourceChanged = (): Error =>
   new Error(
     'The source has changed meanwhile: a service still uses it. Stop it, and begin again with an empty target.',
   );
 
-/** @returns how many rows were copied. */
 const copyTable = async <Name extends TableName>(table: Name, { source, target, onProgress }: Copying) => {
   let batch: Stored<Name>[] = [];
   let copied = 0;
@@ -155,16 +153,16 @@ const copyTable = async <Name extends TableName>(table: Name, { source, target, 
   return copied;
 };
 
-/** Adds the name of the table to a failure, and why the database failed: the message of an AppError is for clients of the service. */
+/** Replaces an AppError by an Error with the name of the table and the database's reason: the message of an AppError is for clients of the service. */
 const withTableName = async <Result>(table: TableName, work: () => Promise<Result>): Promise<Result> => {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const what = error.code === 'DB_UNIQUE_VIOLATION' ? 'the target has a row that is equal in ' : '';
-    throw new Error(`${TABLES[table].name} could not be copied: ${what}${error.reason}. ${GO_ON}`);
+    throw new Error(`${TABLES[table].name} could not be copied: ${what}${error.reason}. ${RETRY_ADVICE}`);
   }
 };
 
-const GO_ON =
+const RETRY_ADVICE =
   'The source is unchanged, and what was copied stays in the target. Run the command again to copy the rest.';

@@ -4,20 +4,20 @@ import { rowsOf, type Source, withoutVersion } from '../../application/storage/r
 import { TABLES, type TableName } from '../../application/storage/tables.ts';
 import { CommandError } from '../command-error.ts';
 
-/** Every table, users first, since the others refer to them. `Object.keys` is typed to return any strings. */
+/** Every table. `TABLES` begins with users, to which other tables refer. The cast: the type of `Object.keys` is `string[]`. */
 export const TABLE_NAMES = Object.keys(TABLES) as readonly TableName[];
 
 export type RowCounts = Readonly<Partial<Record<TableName, number>>>;
 
 export type Databases = { readonly source: Source; readonly target: Source };
 
-/** `rows` of the source, of which the target has `present`. */
+/** The number of rows of a table in the source, and how many of these rows the target has. */
 export type Compared = { readonly rows: number; readonly present: number };
 
 /**
- * Reads the rows of a table from both sides in the order of the key, and compares all columns.
- * @param onMissing called for each row that the target does not have, before later rows are read
- * @throws CommandError when the target has a row that the source does not have
+ * Reads the rows of a table from both databases in the order of the key, and compares all columns.
+ * @param onMissing called for each row that the target lacks, before later rows are read
+ * @throws CommandError if the target has a row that the source lacks
  */
 export const compareRows = async <Name extends TableName>(
   table: Name,
@@ -33,16 +33,16 @@ export const compareRows = async <Name extends TableName>(
   for await (const row of rowsOf(source, table)) {
     rows += 1;
     if (other !== undefined && hasSameKey(row, other)) {
-      if (!isDeepStrictEqual(withoutVersion(row), withoutVersion(other))) throw foreign(table);
+      if (!isDeepStrictEqual(withoutVersion(row), withoutVersion(other))) throw foreignRows(table);
       present += 1;
       other = await next();
     } else await onMissing(row);
   }
-  if (other !== undefined) throw foreign(table);
+  if (other !== undefined) throw foreignRows(table);
   return { rows, present };
 };
 
-const foreign = (table: TableName): CommandError =>
+const foreignRows = (table: TableName): CommandError =>
   new CommandError(
     'target-not-empty',
     `The target has rows in ${TABLES[table].name} that are not those of the source. Use an empty database: after an interrupted move, too, if the source has changed since.`,

@@ -5,15 +5,14 @@ import type { HttpHandlers } from '../../adapters/http/app.ts';
 import { STATUS_CODES } from '../../adapters/http/node-http.ts';
 import { headerValues } from '../../adapters/http/stages/arrival.ts';
 
-/** How many requests of one connection may wait for their responses. A further one closes the connection. */
+/** How many requests of a connection may wait for their responses. One more request closes the connection. */
 export const MAX_PENDING = 8;
-/** Milliseconds for the client to read the last response and close. If the server closed first, TCP could drop the response. */
+/** Milliseconds in which the client can read the last response and close. If the server closed at once, TCP could drop the response. */
 const LINGER = 1_000;
 
-/** The connection of a client, with its pending responses. */
 export class Connection {
   readonly #socket: Socket;
-  /** The responses that are not completely sent, in the order of their requests. */
+  /** The responses that are not completely sent yet, in the order of their requests. */
   readonly #pending: ServerResponse[] = [];
   /** The response to the request whose head was parsed last. */
   #latest: ServerResponse | null = null;
@@ -22,13 +21,13 @@ export class Connection {
 
   constructor(socket: Socket) {
     this.#socket = socket;
-    // Node removes its listeners before it emits `connect`, and an `error` without a listener ends the process.
+    // Node.js removes its own listeners before it emits `connect`. An `error` without a listener would end the process.
     socket.on('error', () => undefined);
-    // Node's server calls this after the last response. Its own method destroys the socket as soon as everything is written.
+    // The server of Node.js calls this method after the last response. The original one destroys the socket as soon as all data are written.
     socket.destroySoon = () => this.#end();
   }
 
-  /** @returns whether the request gets a response. Requests after the last one of the connection get none. */
+  /** Adds the response to a new request. @returns whether the request may be handled: not after the last one of the connection, or beyond `MAX_PENDING` */
   admit(response: ServerResponse): boolean {
     if (this.#pending.length >= MAX_PENDING) {
       this.#socket.destroy();
@@ -41,22 +40,22 @@ export class Connection {
     return true;
   }
 
-  /** Makes this response the last one of the connection. */
+  /** Makes a response the last one of the connection, unless its headers are sent already. */
   closeAfter(response: ServerResponse): void {
     if (response.headersSent) return;
     response.setHeader('Connection', 'close');
     this.#isClosing = true;
   }
 
-  /** Accepts no further request. Pending responses are sent. */
+  /** Makes the last pending response the last one of the connection. */
   closeAfterPending(): void {
     const last = this.#pending.at(-1);
     if (last !== undefined) this.closeAfter(last);
   }
 
   /**
-   * After pending responses, sends an error response to input that is not a request or does not arrive completely, and closes. A request whose
-   * response has started gets no second one.
+   * Answers input that is not a request, or that does not arrive completely: sends an error response after the pending responses, and closes. If the
+   * response to the incomplete request has started already, no second one is sent.
    */
   async refuse(textOfResponse: () => Promise<string>): Promise<void> {
     const incomplete = this.#latest?.req.complete === false ? this.#latest : null;
@@ -65,17 +64,17 @@ export class Connection {
     this.#isClosing = true;
     this.#socket.pause();
     const text = await textOfResponse();
-    await Promise.all(this.#pending.filter((response) => response !== incomplete).map(closed));
+    await Promise.all(this.#pending.filter((response) => response !== incomplete).map(untilClosed));
     if (!incomplete?.headersSent) return this.#end(text);
-    if (this.#pending.includes(incomplete)) await closed(incomplete);
+    if (this.#pending.includes(incomplete)) await untilClosed(incomplete);
     this.#end();
   }
 
-  /** Closes when everything is written and the client had time to read it. Further input is discarded (RFC 9112 §9.6). */
+  /** Closes when all data are written and the client had time to read them. Further input is discarded (RFC 9112 §9.6). */
   #end(text = ''): void {
     this.#isClosing = true;
     if (this.#socket.writableEnded || this.#socket.destroyed) return;
-    // Input would reset the time-out of the client.
+    // Paused, since further input would restart the time-out of a client that does not read.
     this.#socket.pause().end(text);
     this.#socket.once('finish', () => {
       this.#socket.resume();
@@ -85,34 +84,35 @@ export class Connection {
   }
 }
 
-const closed = (response: ServerResponse): Promise<void> => new Promise((resolve) => response.once('close', resolve));
+const untilClosed = (response: ServerResponse): Promise<void> =>
+  new Promise((resolve) => response.once('close', resolve));
 
-/** Far below 2000, after which Node silently drops headers. */
+/** Far below 2000: Node.js drops further headers silently. */
 export const MAX_HEADERS = 100;
 /** An optional host and an optional port (RFC 9110 §4.2.3, RFC 3986 §3.2.2). */
-const HOST = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
+const HOST_HEADER = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
 
-/** Checks a request that Node's parser has accepted. @returns `null` for a valid one. */
+/** Checks a request that the parser of Node.js has accepted. @returns `null` for a valid request */
 export const requestFault = (incoming: IncomingMessage) => {
   if (incoming.rawHeaders.length > 2 * MAX_HEADERS) return { status: 431, reason: 'too many headers' };
-  // Node's parser reads a request line without a version as HTTP/0.9, and accepts the version HTTP/2.0.
+  // The parser of Node.js reads a request line without a version as HTTP/0.9, and accepts the version HTTP/2.0.
   const isHttp1 = ['1.0', '1.1'].includes(incoming.httpVersion);
   const reason = isHttp1 ? hostFault(incoming) : 'unsupported version of HTTP';
   return reason === null ? null : { status: 400, reason };
 };
 
-/** The Host header as RFC 9112 §3.2 requires it. */
+/** Why the header Host is not as RFC 9112 §3.2 requires it; `null` if it is. */
 const hostFault = (incoming: IncomingMessage): string | null => {
   const hosts = headerValues(incoming, 'host');
   const [host] = hosts;
   if (hosts.length > 1) return 'more than one Host';
   if (host === undefined) return incoming.httpVersion === '1.1' ? 'no Host' : null;
-  return HOST.test(host) ? null : 'invalid Host';
+  return HOST_HEADER.test(host) ? null : 'invalid Host';
 };
 
 /**
- * Whether this must be the last request of its connection, because the next one may begin at the wrong place. After a request with `Upgrade`, Node's
- * parser drops further input, and may parse a body as the next request. A chunked body in HTTP/1.0 is faulty framing (RFC 9112 §6.1).
+ * Whether a request must be the last one of its connection, because the next one could be parsed from a wrong place. After a request with `Upgrade`, the
+ * parser of Node.js drops further input, and may parse a body as the next request. A chunked body in HTTP/1.0 is faulty framing (RFC 9112 §6.1).
  */
 export const mustBeLast = ({ headers, httpVersion }: IncomingMessage): boolean => {
   const chunked = headers['transfer-encoding'] !== undefined;
@@ -121,7 +121,7 @@ export const mustBeLast = ({ headers, httpVersion }: IncomingMessage): boolean =
 
 type ErrorResponse = Awaited<ReturnType<HttpHandlers['errorResponse']>>;
 
-/** An error of Node's parser or timer, with the input that the parser has read last. */
+/** An error of the parser or a timer of Node.js, with the input that the parser has read last. */
 export type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
 
 const STATUS: Readonly<Record<string, number>> = {
@@ -133,9 +133,9 @@ const STATUS: Readonly<Record<string, number>> = {
 export const statusOf = ({ code = '' }: ParserError): number => STATUS[code] ?? 400;
 
 /**
- * The response as HTTP/1.1 text, for a connection on which Node has no response object.
- * @param packet the input that the parser has read last. If it may have a HEAD request, the response has neither body nor length: the client of a
- *   HEAD would read a body as the next response.
+ * An error response as HTTP/1.1 text, for input for which Node.js makes no response object.
+ * @param packet the input that the parser has read last. If it may have a HEAD request, the text has neither body nor length: a client would read the
+ *   body of a response to HEAD as the next response.
  */
 export const errorResponseText = ({ status, headers, body }: ErrorResponse, packet: Buffer | undefined): string => {
   const hasBody = !packet?.includes('HEAD ');
@@ -150,7 +150,7 @@ export const errorResponseText = ({ status, headers, body }: ErrorResponse, pack
   ].join('\r\n');
 };
 
-/** Sends the response to a request that Node's parser has accepted. */
+/** Sends an error response to a request that the parser of Node.js has accepted. */
 export const sendErrorResponse = ({ status, headers, body }: ErrorResponse, response: ServerResponse): void => {
   for (const [name, value] of headers) response.appendHeader(name, value);
   response.setHeader('Content-Length', Buffer.byteLength(body));

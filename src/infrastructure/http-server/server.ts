@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { getSystemErrorMessage } from 'node:util';
 import type { HttpHandlers } from '../../adapters/http/app.ts';
 import { createServer } from '../../adapters/http/node-http.ts';
-import type { Scraped } from '../../adapters/metrics/prometheus.ts';
+import type { MetricsSource } from '../../adapters/metrics/prometheus.ts';
 import {
   Connection,
   errorResponseText,
@@ -16,16 +16,16 @@ import {
 } from './connection.ts';
 
 /**
- * How many connections a server accepts, by the settings of its address. Those of the service fit into the memory of a common container (ADR 0017).
- * Further ones are closed at once.
+ * How many connections a server accepts, by the variables of its address. The connections of the service fit into the memory of a common container (ADR
+ * 0017). Further connections are closed at once.
  */
 export const MAX_CONNECTIONS = { 'HOST and PORT': 4_096, 'ADMIN_HOST and ADMIN_PORT': 256, METRICS: 64 } as const;
-type Settings = keyof typeof MAX_CONNECTIONS;
+type AddressNames = keyof typeof MAX_CONNECTIONS;
 
 type Address = { readonly host: string; readonly port: number };
 
 type Options = Address & {
-  /** Milliseconds in which a request must arrive completely. A connection without traffic is closed within four times as long. */
+  /** Milliseconds in which a request must arrive completely. A connection without traffic is closed within four times this time. */
   readonly requestTimeoutMs: number;
 };
 
@@ -33,17 +33,17 @@ type ServerHandlers = Pick<HttpHandlers, 'request' | 'errorResponse'>;
 
 /** Milliseconds in which the headers of a request must arrive. */
 const HEADERS_TIMEOUT = 10_000;
-/** Milliseconds. Longer than the idle time-out of most proxies, which is a minute, so that the proxy closes first. */
+/** Milliseconds that an idle connection stays open: longer than the minute of most proxies, so that the proxy closes it first. */
 export const KEEP_ALIVE_TIMEOUT = 65_000;
 /** Milliseconds between two checks of the time-outs. */
 const CHECKING_INTERVAL = 1_000;
-/** Bytes that are buffered on either side of a socket before it is paused. */
+/** Bytes that are buffered in each direction of a socket before its source is paused. */
 const HIGH_WATER_MARK = 16_384;
-/** Milliseconds for which idle connections are kept when the server closes: a request may be in transit. */
+/** Milliseconds for which idle connections stay open when the server closes, since a request may be in transit. */
 const GRACE = 1_000;
 
 /** Opens an HTTP server that limits what one connection can use (ADR 0017). @throws Error that names the settings of the address */
-export const listen = async (handlers: ServerHandlers, options: Options, settings: Settings = 'HOST and PORT') => {
+export const listen = async (handlers: ServerHandlers, options: Options, settings: AddressNames = 'HOST and PORT') => {
   const connections: Connections = new Map();
   const state = { closing: false };
   const server = boundedServer(options.requestTimeoutMs, MAX_CONNECTIONS[settings]);
@@ -53,18 +53,18 @@ export const listen = async (handlers: ServerHandlers, options: Options, setting
   });
   handleRequests(server, handlers, connections, state);
   refuseInvalidInput(server, handlers, connections);
-  await listening(server, options, settings);
+  await startListening(server, options, settings);
   return {
-    // A server that listens on a port has no other kind of address.
+    // The cast: a server that listens on a port has an address of this type.
     address: server.address() as AddressInfo,
-    /** Accepts no further connection, and closes when every accepted request has its response, or a second after the request time-out. */
+    /** Accepts no further connection, and closes when all requests have their responses, or at the latest a second after the request time-out. */
     close: () => {
       state.closing = true;
       for (const connection of connections.values()) connection.closeAfterPending();
-      return closed(server, connections, options.requestTimeoutMs + GRACE);
+      return closeServer(server, connections, options.requestTimeoutMs + GRACE);
     },
-    /** Closes at once, whatever is in progress. */
-    closeNow: () => closed(server, connections, 0),
+    /** Closes all connections at once, also those with a request in progress. */
+    closeNow: () => closeServer(server, connections, 0),
   };
 };
 
@@ -72,7 +72,7 @@ type Connections = Map<Duplex, Connection>;
 
 const boundedServer = (requestTimeout: number, maxConnections: number): Server => {
   const server = createServer({
-    // Node's own response to a request without a Host has no error envelope.
+    // With `true`, Node.js would answer a request without the header Host by itself, without the error envelope.
     requireHostHeader: false,
     requestTimeout,
     headersTimeout: Math.min(requestTimeout, HEADERS_TIMEOUT),
@@ -81,11 +81,11 @@ const boundedServer = (requestTimeout: number, maxConnections: number): Server =
     highWaterMark: HIGH_WATER_MARK,
   });
   server.maxConnections = maxConnections;
-  // A worker closes further connections. Otherwise the primary process would offer them to all workers again and again.
+  // With this undocumented option, a worker closes further connections. Without it, the primary process would offer them to all workers again and again.
   Object.assign(server, { dropMaxConnection: true });
-  // The time for the handler and for the client to read. The checks of the request's time-outs come first, since they send 408.
+  // Milliseconds without traffic: for the handler, and for the client to read. They are longer than the request's time-outs, whose checks send 408.
   server.timeout = 2 * (requestTimeout + CHECKING_INTERVAL);
-  // Node limits the size of headers to 16 KiB. With a limit on their number, it would drop some silently.
+  // 0 means no limit of the number of headers: Node.js would drop further ones silently. Their size is limited to 16 KiB.
   server.maxHeadersCount = 0;
   return server;
 };
@@ -99,7 +99,7 @@ const handleRequests = (
   const onRequest: RequestListener = (incoming, response) => {
     const connection = connections.get(incoming.socket);
     if (!connection?.admit(response)) {
-      // The client gets no response, but this writes the log and counts the metrics.
+      // The client gets no response. `errorResponse` is called since it also logs and counts the refusal.
       if (incoming.socket.destroyed && connections.delete(incoming.socket))
         errorResponse(400, 'too many pipelined requests').catch(() => undefined);
       return;
@@ -113,7 +113,7 @@ const handleRequests = (
     );
   };
   server.on('request', onRequest);
-  // An unknown expectation does not change the response.
+  // Node.js emits this for an unknown header Expect. It is ignored.
   server.on('checkExpectation', onRequest);
 };
 
@@ -126,14 +126,14 @@ const refuseInvalidInput = (server: Server, { errorResponse }: ServerHandlers, c
       .catch(() => socket.destroy());
   };
   server.on('clientError', (error: ParserError, socket) => {
-    // After ECONNRESET, nobody would read a response.
+    // After ECONNRESET, the client would not read a response.
     if (error.code !== 'ECONNRESET' && socket.writable) refuse(socket, statusOf(error), error.code, error.rawPacket);
   });
-  // Without a listener, Node closes the connection without a response.
+  // Without a listener, Node.js would close the connection without a response.
   server.on('connect', (_incoming, socket) => refuse(socket, 400, 'CONNECT is not supported'));
 };
 
-const listening = (server: NetServer, { host, port }: Address, settings: Settings): Promise<void> =>
+const startListening = (server: NetServer, { host, port }: Address, settings: AddressNames): Promise<void> =>
   new Promise((resolve, reject) => {
     server.once('error', ({ errno, code, message }: NodeJS.ErrnoException) => {
       const reason = errno === undefined || code === undefined ? message : `${getSystemErrorMessage(errno)} (${code})`;
@@ -143,20 +143,20 @@ const listening = (server: NetServer, { host, port }: Address, settings: Setting
   });
 
 /**
- * Checks that an address is free, before anything slow is started: listens there, and closes at once.
+ * Checks that an address is free, before slow parts are started: listens on the address, and closes at once.
  * @throws Error that names the settings of the address and the system's reason
  */
-export const probePort = async (address: Address, settings: Settings = 'HOST and PORT'): Promise<void> => {
-  // `close` waits for open connections.
+export const probePort = async (address: Address, settings: AddressNames = 'HOST and PORT'): Promise<void> => {
+  // Connections are destroyed, since `close` waits for open ones.
   const server = createTcpServer((socket) => socket.destroy());
-  await listening(server, address, settings);
+  await startListening(server, address, settings);
   await new Promise((resolve) => server.close(resolve));
 };
 
 export const addressText = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
-/** Closes with `close` of the TCP server: that of the HTTP server closes idle connections at once, and loses requests in transit. */
-const closed = async (server: Server, connections: Connections, timeout: number): Promise<void> => {
+/** Calls `close` of the TCP server, since `close` of the HTTP server would close idle connections at once, and lose requests in transit. */
+const closeServer = async (server: Server, connections: Connections, timeout: number): Promise<void> => {
   const allClosed = Promise.withResolvers<void>();
   NetServer.prototype.close.call(server, () => allClosed.resolve());
   const idle = setInterval(() => server.closeIdleConnections(), GRACE);
@@ -168,11 +168,11 @@ const closed = async (server: Server, connections: Connections, timeout: number)
   clearTimeout(timer);
 };
 
-/** Milliseconds. */
+/** Milliseconds in which a request for metrics must arrive. */
 const SCRAPE_TIMEOUT = 5_000;
 
 /** Serves `GET /metrics` on a separate address, which should not be public. */
-export const listenForMetrics = (metrics: Scraped, address: Address) => {
+export const listenForMetrics = (metrics: MetricsSource, address: Address) => {
   const request: RequestListener = (incoming, response) => {
     if (incoming.method !== 'GET' || incoming.url !== '/metrics') {
       response.writeHead(404).end();

@@ -10,7 +10,7 @@ import type { User } from '../../domain/user.ts';
 import type { LineInput } from './line.ts';
 
 /**
- * All users in the order of their ids, as `import` reads them, with their secrets. `lacksFactor`: an authenticator app of the user is not in the line,
+ * All users with their secrets, in the order of their ids and in the form that `import` reads. `lacksFactor`: an authenticator app of the user is left out,
  * because no key decrypts its secret.
  */
 export async function* exportedUsers(records: Records, secrets: FactorSecrets | null) {

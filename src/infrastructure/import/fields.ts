@@ -1,4 +1,4 @@
-/** Values of another system. JSON has their types, CSV has texts alone. */
+/** An entry of another system's export by its members. Values from JSON have types, values from CSV are texts. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export const textOf = (value: unknown): string | undefined => {
@@ -11,7 +11,7 @@ export const isTrue = (value: unknown): boolean => ['true', 't', '1'].includes(`
 export const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** An object, or the object that a JSON text has. By default an empty one. */
+/** The value if it is an object, or the object in a JSON text; otherwise an empty object. */
 export const objectOf = (value: unknown): Fields => {
   if (typeof value !== 'string') return isObject(value) ? value : {};
   try {
@@ -28,12 +28,12 @@ export const objectsIn = (value: unknown): readonly Fields[] => listOf(value).ma
 export const renamed = (row: Fields, rename: (name: string) => string): Fields =>
   Object.fromEntries(Object.entries(row).map(([name, value]) => [rename(name), value]));
 
-/** Lower numbers are seconds: those reach it in the year 5138, milliseconds have passed it in 1973. */
+/** Lower numbers count as seconds since 1970: seconds reach this number in the year 5138, and milliseconds passed it in 1973. */
 const LEAST_MILLISECONDS = 100_000_000_000;
 
 /**
- * A time in ISO 8601, from seconds or milliseconds since 1970, ISO 8601 or PostgreSQL's form of it. Without a time zone it is in UTC. Any other text
- * stays as it is: the validation of the line refuses it by the name of the field.
+ * Writes a time in ISO 8601. It reads seconds or milliseconds since 1970, ISO 8601, and PostgreSQL's form of it; without a time zone, a time is in UTC.
+ * Any other text is returned unchanged: the validation of the line refuses it then, with the name of the field.
  */
 export const timeOf = (value: unknown): string | undefined => {
   const text = textOf(value);

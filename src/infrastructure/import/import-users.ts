@@ -21,36 +21,33 @@ type Deps = ImportDeps & Storage & { readonly hasher: PasswordHasher };
 
 type Importing = {
   readonly deps: Deps;
-  /** The name of the source. */
   readonly from: string;
-  /** Whether nothing is stored. Then names and identities of earlier lines are kept in memory, so that duplicates are found. */
+  /** Whether users are only checked, and not stored. Then memory has the names and identities of earlier lines, so that duplicates are found. */
   readonly dryRun: boolean;
 };
 
 type Outcome = {
-  /** `in`: the user was stored. `present`: the user was stored before. */
+  /** `in`: the user was stored now. `present`: the user had been stored before. */
   readonly state: 'in' | 'present' | 'refused' | 'leftOut';
-  /** Whether a user who was stored has no password. */
   readonly hasNoPassword?: boolean;
   readonly remarks: readonly string[];
-  /** `null`: the user had no id before. */
+  /** The id in the other system, and the id here; `null` if the user had no id before. */
   readonly ids?: { readonly old: string; readonly new: string } | null;
 };
 
-/** Lines that are stored in one transaction. */
+/** The number of lines that are stored in one transaction. */
 const BATCH = 500;
-/** Lines that are looked up at the same time. */
-const READS = 8;
+const CONCURRENT_READS = 8;
 
 /**
- * Stores the users of a source, in the order of its lines. After an interruption, the same lines can be imported again: users who are stored already
- * are found.
- * @returns the outcomes of the lines of a batch, after each batch
- * @throws AppError when the database fails
+ * Stores the users of a source, in the order of its lines. The same lines can be imported again, for instance after an interruption: users who were
+ * stored before are `present`.
+ * @yields the outcomes of a batch of lines, after the batch was stored
+ * @throws AppError if the database fails
  */
 export async function* importUsers(lines: AsyncIterable<SourceLine>, importing: Importing) {
-  const prepare = preparation(importing);
-  const store = importing.dryRun ? pretending(importing.deps) : storing(importing.deps);
+  const prepare = linePreparer(importing);
+  const store = importing.dryRun ? dryRunStore(importing.deps) : transactionStore(importing.deps);
   for await (const batch of inBatches(lines, BATCH)) {
     const prepared = await Promise.all(batch.map(async (line) => ({ line, ...(await prepare(line)) })));
     const ready = prepared.filter((each) => 'arrival' in each);
@@ -71,27 +68,27 @@ const refused = (problem: string): Outcome => ({ state: 'refused', remarks: [`re
 
 const idsOf = (oldId: string | null, id: string) => (oldId === null ? null : { old: oldId, new: id });
 
-/** Reads and looks up a line. @returns the user to store, or the outcome if there is nothing to store */
-const preparation = ({ deps, from, dryRun }: Importing) => {
-  const reading = pLimit(READS);
+/** Reads a line, and looks its user up. @returns the user to store, or the outcome if the user is not to be stored */
+const linePreparer = ({ deps, from, dryRun }: Importing) => {
+  const readLimit = pLimit(CONCURRENT_READS);
   const hasher = dryRun ? { hash: async () => '' } : deps.hasher;
   return async (line: SourceLine): Promise<Outcome | Ready> => {
     if ('problem' in line) return refused(line.problem);
     if ('leftOut' in line) return { state: 'leftOut', remarks: [`left out: ${line.leftOut}`] };
-    const waiting = readArrival(line.user, from);
-    if ('problem' in waiting) return refused(waiting.problem);
-    const { oldId, givenUsername } = waiting;
-    if (waiting.arrival.appSecrets.length > 0 && deps.factorSecrets === null)
+    const unhashed = readArrival(line.user, from);
+    if ('problem' in unhashed) return refused(unhashed.problem);
+    const { oldId, givenUsername } = unhashed;
+    if (unhashed.arrival.appSecrets.length > 0 && deps.factorSecrets === null)
       return refused('factors: authenticator apps need FACTOR_KEYS');
-    const presence = await reading(() => presenceOf(deps, deps, waiting.arrival));
-    if (presence === 'present') return { state: 'present', remarks: [], ids: idsOf(oldId, waiting.arrival.id) };
+    const presence = await readLimit(() => presenceOf(deps, deps, unhashed.arrival));
+    if (presence === 'present') return { state: 'present', remarks: [], ids: idsOf(oldId, unhashed.arrival.id) };
     if (presence !== null) return refused(presence.problem);
-    const arrival = await withHash(waiting, hasher);
+    const arrival = await withHash(unhashed, hasher);
     return 'problem' in arrival ? refused(arrival.problem) : { arrival, oldId, givenUsername, notes: line.notes ?? [] };
   };
 };
 
-/** The username of a user who was stored, or why nobody was. */
+/** The username of the stored user, or why the user was not stored. */
 type Stored = { readonly username: string } | 'present' | { readonly problem: string };
 
 const outcomeOf = ({ arrival, oldId, givenUsername, notes }: Ready, stored: Stored): Outcome => {
@@ -105,8 +102,8 @@ const outcomeOf = ({ arrival, oldId, givenUsername, notes }: Ready, stored: Stor
 
 type Store = (arrivals: readonly Arrival[]) => Promise<readonly Stored[]>;
 
-/** Stores users in one transaction. If one of them has a name, address or identity that was taken meanwhile, it stores each alone. */
-const storing = (deps: Deps): Store => {
+/** Stores users in one transaction. If a name, address or identity of one of them was taken meanwhile, stores each user in a transaction of its own. */
+const transactionStore = (deps: Deps): Store => {
   const storeAll = (arrivals: readonly Arrival[]) =>
     deps.transactions.run(async (stores) => {
       const stored: Stored[] = [];
@@ -131,8 +128,8 @@ const storing = (deps: Deps): Store => {
   };
 };
 
-/** For a dry run: stores nobody, and keeps in memory what earlier lines would have taken. */
-const pretending = (deps: Deps): Store => {
+/** For a dry run: stores no user, and remembers the names, addresses and identities that earlier lines would have taken. */
+const dryRunStore = (deps: Deps): Store => {
   const taken = new Set<string>();
   const usersById = new Map<string, Pick<Arrival, 'email'>>();
   const takenAs = async (name: string) => (taken.has(name) ? {} : null);
@@ -160,5 +157,5 @@ const pretending = (deps: Deps): Store => {
   };
 };
 
-/** A name of the identity that differs from every address and username. */
+/** A text for an identity that differs from every address and username. */
 const nameOf = ({ issuer, subject }: Pick<Identity, 'issuer' | 'subject'>): string => JSON.stringify([issuer, subject]);

@@ -33,7 +33,7 @@ const Attributes = v.pipe(
   }),
 );
 
-/** OpenID Connect Core §2: an issuer is an https URL without a query, a subject has at most 255 ASCII characters. */
+/** By OpenID Connect Core §2, an issuer is an https URL, and a subject has at most 255 ASCII characters. */
 const LinkedIdentity = v.strictObject({
   issuer: v.pipe(
     v.string(),
@@ -41,17 +41,17 @@ const LinkedIdentity = v.strictObject({
     v.check((text) => /^https:\/\/[!-~]+$/.test(text) && URL.canParse(text), 'must be a URL of https'),
   ),
   subject: v.pipe(v.string(), v.regex(/^[ -~]{1,255}$/, 'must be 1 to 255 characters of ASCII')),
-  /** The name of the provider in OIDC_PROVIDERS. By default the host of the issuer. */
+  /** The name of the provider in OIDC_PROVIDERS. Default: the host of the issuer. */
   provider: v.nullish(
     v.pipe(v.string(), v.regex(/^[\w.-]{1,64}$/, 'must consist of letters, digits, dots and hyphens')),
   ),
   email: v.nullish(v.string()),
 });
 
-/** An authenticator app with codes of SHA-1, six digits and 30 seconds. */
+/** An authenticator app whose codes use SHA-1, have six digits, and change every 30 seconds. */
 const Factor = v.strictObject({
   type: v.nullish(v.literal('totp')),
-  /** RFC 4226 §4 asks for 128 bits; many systems have made 80. */
+  /** In Base32. RFC 4226 §4 requires 128 bits, but many systems have made secrets of 80. */
   secret: v.pipe(
     v.string(),
     v.transform((secret) => secret.replaceAll(/[\s=]/g, '').toUpperCase()),
@@ -59,15 +59,15 @@ const Factor = v.strictObject({
   ),
 });
 
-/** A user as a line of JSON, which `users import` reads and `users export --all` writes. `null` is the same as no value. */
+/** A user as a line of JSON, which `users import` reads and `users export --all` writes. `null` means the same as a missing member. */
 const UserLine = v.strictObject({
-  /** The id in the system that the user comes from. A ULID is kept. */
+  /** The id in the system from which the user comes. If it is a ULID, it is the id here as well. */
   id: v.nullish(text(255)),
-  /** If it is missing, not allowed here, or taken, one is derived from the address. */
+  /** If the username is missing, not allowed here, or taken, another one is derived from the address. */
   username: v.nullish(v.string()),
   email: Email,
   emailVerified: v.nullish(v.boolean()),
-  /** In a form that adapters/crypto/foreign/read-hash.ts knows. Without it, there is no password yet. */
+  /** In a form of adapters/crypto/foreign/read-hash.ts. If it is missing, the user has no password yet. */
   passwordHash: v.nullish(text(MAX_HASH_LENGTH)),
   createdAt: v.nullish(v.pipe(FromTimestamp, v.minValue(0))),
   locale: v.nullish(Locale),
@@ -80,7 +80,7 @@ const UserLine = v.strictObject({
 export type LineInput = v.InferInput<typeof UserLine>;
 export type Line = v.InferOutput<typeof UserLine>;
 
-/** @returns the user, or the problems of the fields without their values */
+/** Validates a line. @returns the user, or the problems of its fields, without their values */
 export const readLine = (value: unknown): Line | { readonly problem: string } => {
   const { success, output, issues } = v.safeParse(UserLine, value);
   if (success) return output;
@@ -91,10 +91,10 @@ export const readLine = (value: unknown): Line | { readonly problem: string } =>
   };
 };
 
-/** A user who lacks the password hash as it is stored, which may take long to make. */
-export type Waiting = {
+/** A user whose `passwordHash` still has the form of the other system. `withHash` makes the stored form, which may take long. */
+export type UnhashedArrival = {
   readonly oldId: string | null;
-  /** The username in the source, unless it is the address. */
+  /** The username in the source; `null` if there is none, or it is the address. */
   readonly givenUsername: string | null;
   readonly arrival: Omit<Arrival, 'passwordHash'>;
   readonly passwordHash: string | null;
@@ -104,27 +104,27 @@ type Refused = { readonly problem: string };
 
 /**
  * Reads a user of a source.
- * @param from the name of the source: ids of two systems may be equal.
+ * @param from the name of the source, from which ids are derived, since users of two systems may have the same id
  */
-export const readArrival = (user: unknown, from: string): Waiting | Refused => {
+export const readArrival = (user: unknown, from: string): UnhashedArrival | Refused => {
   const line = readLine(user);
   if ('problem' in line) return line;
   const { username, identities, factors } = line;
-  const [legal, email] = [v.safeParse(Username, username), canonicalEmail(line.email)];
+  const [parsedUsername, email] = [v.safeParse(Username, username), canonicalEmail(line.email)];
   return {
     oldId: line.id ?? null,
     givenUsername: username && canonicalEmail(typedAccount(username)) !== email ? username : null,
     passwordHash: line.passwordHash ?? null,
     arrival: {
       id: idOf(line, JSON.stringify(line.id ? [from, line.id] : [from, user])),
-      username: legal.success ? legal.output : null,
+      username: parsedUsername.success ? parsedUsername.output : null,
       email,
       isEmailVerified: line.emailVerified ?? false,
       isDisabled: line.disabled ?? false,
       createdAt: line.createdAt ?? null,
       locale: line.locale ?? null,
       attributes: line.attributes ?? {},
-      identities: distinct(identities ?? []).map(({ issuer, subject, provider, email }) => ({
+      identities: withoutDuplicates(identities ?? []).map(({ issuer, subject, provider, email }) => ({
         ...{ issuer, subject, provider: provider ?? new URL(issuer).hostname, email: email ?? null },
       })),
       appSecrets: (factors ?? []).map(({ secret }) => secret),
@@ -132,18 +132,18 @@ export const readArrival = (user: unknown, from: string): Waiting | Refused => {
   };
 };
 
-/** Without duplicates: two tables of a system may have the same link. */
-const distinct = <Link extends Pick<Identity, 'issuer' | 'subject'>>(links: readonly Link[]): readonly Link[] => [
-  ...new Map(links.map((link) => [JSON.stringify([link.issuer, link.subject]), link])).values(),
-];
+/** Removes duplicates, since two tables of a system may have the same link. */
+const withoutDuplicates = <Link extends Pick<Identity, 'issuer' | 'subject'>>(
+  links: readonly Link[],
+): readonly Link[] => [...new Map(links.map((link) => [JSON.stringify([link.issuer, link.subject]), link])).values()];
 
-/** The same id for the same line, so that another import finds the user, also under a new address. */
+/** The id of a user. The same line always gets the same id, so that another import finds the user, even if the address has changed since. */
 const idOf = ({ id, createdAt }: Line, content: string): string =>
   id && isId(id) ? id : derivedUlid(createdAt ?? 0, content);
 
-/** Adds the hash as it is stored. @param hasher wraps a digest that is too fast to be stored */
+/** Adds the hash in the stored form. @param hasher wraps a digest that is too fast to be stored */
 export const withHash = async (
-  { arrival, passwordHash }: Waiting,
+  { arrival, passwordHash }: UnhashedArrival,
   hasher: Pick<PasswordHasher, 'hash'>,
 ): Promise<Arrival | Refused> => {
   if (passwordHash === null || passwordHash === NO_PASSWORD)

@@ -6,37 +6,38 @@ import { invalidArguments } from '../command-error.ts';
 import { type Fields, isObject } from './fields.ts';
 import { jsonLinesOf, type Place } from './source.ts';
 
-/** Strings, brackets and line breaks. A quotation mark alone begins a string that has not ended yet. */
+/** Strings, brackets and line breaks. A single quotation mark is the beginning of a string that ends in a later chunk. */
 const TOKEN = /"[^"\\\n]*(?:\\.[^"\\\n]*)*"|["{}[\]\n]/g;
 const MAX_DEPTH = 100;
 
 /**
- * The objects of a JSON document, one after the other: those in its list or, if it is an object, in the lists of its members `tables`. The rest of the
- * document is skipped.
+ * Reads the objects of a JSON document one after the other: those in its list, or if it is an object, those in the lists of its members `tables`. All
+ * other content is skipped.
  * @throws FileProblem
  */
 export async function* jsonObjects(
   chunks: AsyncIterable<string>,
   tables: readonly string[],
 ): AsyncGenerator<Row | RowProblem> {
-  const open: string[] = [];
+  const brackets: string[] = [];
   let [rest, line, key, hasList] = ['', 1, '', false];
   const isInList = () =>
-    open.at(-1) === '[' && (open.length === 1 || (open.length === 2 && open[0] === '{' && tables.includes(key)));
+    brackets.at(-1) === '[' &&
+    (brackets.length === 1 || (brackets.length === 2 && brackets[0] === '{' && tables.includes(key)));
   for await (const chunk of chunks) {
     const text = rest + chunk;
     let [end, object]: [number, { at: number; line: number; depth: number } | null] = [0, null];
     for (const { 0: token, index } of text.matchAll(TOKEN)) {
       if (token === '"') break;
       if (token === '\n') line += 1;
-      else if (token.startsWith('"')) key = open.length === 1 ? token.slice(1, -1) : key;
+      else if (token.startsWith('"')) key = brackets.length === 1 ? token.slice(1, -1) : key;
       else if (token === '{' || token === '[') {
-        if (token === '{' && object === null && isInList()) object = { at: index, line, depth: open.length };
-        if (open.push(token) > MAX_DEPTH) throw new FileProblem(line, 'has too many brackets within each other');
+        if (token === '{' && object === null && isInList()) object = { at: index, line, depth: brackets.length };
+        if (brackets.push(token) > MAX_DEPTH) throw new FileProblem(line, 'has too many brackets within each other');
         hasList ||= isInList();
       } else {
-        open.pop();
-        if (object?.depth === open.length) {
+        brackets.pop();
+        if (object?.depth === brackets.length) {
           yield rowIn(text.slice(object.at, index + 1), object.line);
           object = null;
         }
@@ -44,13 +45,13 @@ export async function* jsonObjects(
       end = index + token.length;
     }
     if (object !== null) {
-      // The object is read again with the next chunk.
-      [end, line, open.length] = [object.at, object.line, object.depth];
+      // The object has not ended. It is read again from its beginning, together with the next chunk.
+      [end, line, brackets.length] = [object.at, object.line, object.depth];
     }
     rest = text.slice(end);
     if (rest.length > ROW_MAX_CHARACTERS) throw new FileProblem(line, `has more than ${ROW_MAX_CHARACTERS} characters`);
   }
-  if (open.length > 0) throw new FileProblem(line, 'is not complete');
+  if (brackets.length > 0) throw new FileProblem(line, 'is not complete');
   if (!hasList)
     throw new FileProblem(1, `begins no list${tables.length > 0 ? `, nor an object with ${tables[0]}` : ''}`);
 }
@@ -60,22 +61,22 @@ const rowIn = (json: string, line: number): Row | RowProblem => {
     const row: unknown = JSON.parse(json);
     if (isObject(row)) return { line, row };
   } catch {
-    // The error is dropped: its message quotes the text.
+    // The error is dropped, since its message quotes the text.
   }
   return { line, problem: 'is not JSON' };
 };
 
-/** Far more than an entry of any system needs. */
+/** Far more than an entry of any system has. */
 const ROW_MAX_CHARACTERS = 2 ** 18;
 
-/** Messages by the codes of csv-parse, whose own messages quote the fields. */
+/** Messages for the error codes of csv-parse, whose own messages quote the fields. */
 const PROBLEMS: Readonly<Record<string, string>> = {
   CSV_QUOTE_NOT_CLOSED: 'has a quotation mark that is not closed',
   CSV_MAX_RECORD_SIZE: `has an entry of more than ${ROW_MAX_CHARACTERS} characters`,
 };
 
 /**
- * The entries of a CSV file (RFC 4180) by the names in its first line.
+ * Reads the entries of a CSV file (RFC 4180), with members named by its first line.
  * @throws FileProblem
  */
 export async function* csvRows(text: AsyncIterable<string>): AsyncGenerator<Row | RowProblem> {
@@ -87,12 +88,12 @@ export async function* csvRows(text: AsyncIterable<string>): AsyncGenerator<Row 
   let [names, read]: [readonly string[] | undefined, number] = [undefined, 0];
   try {
     for await (const { record, raw } of parser as AsyncIterable<{ record: readonly string[]; raw: string }>) {
-      const line = read + breaks(/^\s*/.exec(raw)?.[0] ?? '') + 1;
-      read += breaks(raw);
+      const line = read + countLineBreaks(/^\s*/.exec(raw)?.[0] ?? '') + 1;
+      read += countLineBreaks(raw);
       if (names === undefined) {
         if (new Set(record).size < record.length) throw new FileProblem(line, 'names a column twice');
         names = record;
-      } else if (!fits(record, names.length))
+      } else if (!isComplete(record, names.length))
         yield { line, problem: `has ${record.length} fields in place of ${names.length}` };
       else yield { line, row: Object.fromEntries(names.map((name, at) => [name, record[at]])) };
     }
@@ -102,17 +103,17 @@ export async function* csvRows(text: AsyncIterable<string>): AsyncGenerator<Row 
   }
 }
 
-const breaks = (text: string): number => text.match(/\r\n?|\n/g)?.length ?? 0;
+const countLineBreaks = (text: string): number => text.match(/\r\n?|\n/g)?.length ?? 0;
 
-/** Whether the number of fields is right. One empty field more is a comma at the end of the line. */
-const fits = (record: readonly string[], length: number): boolean =>
+/** Whether an entry has the right number of fields. A further, empty one comes from a comma at the end of the line, and is allowed. */
+const isComplete = (record: readonly string[], length: number): boolean =>
   record.length === length || (record.length === length + 1 && record.at(-1) === '');
 
-/** An entry of a file of another system. `line` is where it begins. */
+/** An entry of a file of another system. `line` is the number of its first line. */
 export type Row = { readonly line: number; readonly row: Fields };
 export type RowProblem = { readonly line: number; readonly problem: string };
 
-/** An error after which the rest of a file is not read. `problem` is the end of a sentence about the line. */
+/** An error after which the rest of a file is not read. `problem` completes a sentence whose subject is the line. */
 class FileProblem extends Error {
   readonly line: number;
   readonly problem: string;
@@ -127,15 +128,15 @@ class FileProblem extends Error {
 type FileRow = Place & (Pick<Row, 'row'> | Pick<RowProblem, 'problem'>);
 
 export type Layout = {
-  /** Members of a JSON document whose lists have the entries. */
+  /** The names of those members of a JSON document whose lists have the entries. */
   readonly tables: readonly string[];
-  /** Why CSV is refused: the end of a sentence about the file. */
+  /** Why CSV is refused, as the end of a sentence whose subject is the line; absent if it is accepted. */
   readonly withoutCsv?: string;
 };
 
 /**
- * The entries of a file in the order of its lines. Its beginning shows whether it has lines of JSON, a JSON document or CSV. Memory is bounded. Reading
- * stops at an error after which the next entry cannot be found.
+ * Reads the entries of a file, in their order and with bounded memory. The beginning of the file shows whether it has lines of JSON, a JSON document, or
+ * CSV. Reading ends at an error after which the next entry cannot be found.
  */
 export async function* entriesOf(file: string, layout: Layout): AsyncGenerator<FileRow> {
   try {
@@ -180,7 +181,7 @@ const formatOf = async (file: string, { tables, withoutCsv }: Layout): Promise<'
   }
 };
 
-/** Reads the beginning of a file. A pipe is refused, since files are read twice. @throws CommandError */
+/** Reads the beginning of a file. @throws CommandError for a pipe, since files are read twice */
 const beginningOf = async (file: string): Promise<Buffer> => {
   const handle = await open(file);
   try {
@@ -192,7 +193,7 @@ const beginningOf = async (file: string): Promise<Buffer> => {
   }
 };
 
-/** @throws FileProblem for what is not UTF-8 */
+/** Reads a text file. @throws FileProblem if it is not UTF-8 */
 async function* textOf(file: string): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let line = 1;
@@ -201,15 +202,15 @@ async function* textOf(file: string): AsyncGenerator<string> {
       return decoder.decode(bytes, { stream });
     } catch {
       const [valid = ''] = new TextDecoder().decode(bytes).split('\ufffd', 1);
-      throw new FileProblem(line + newlines(valid), 'is not UTF-8');
+      throw new FileProblem(line + countNewlines(valid), 'is not UTF-8');
     }
   };
   for await (const bytes of createReadStream(file) as AsyncIterable<Buffer>) {
     const text = decoded(bytes, true);
     yield text;
-    line += newlines(text);
+    line += countNewlines(text);
   }
   decoded(new Uint8Array(), false);
 }
 
-const newlines = (text: string): number => text.split('\n').length - 1;
+const countNewlines = (text: string): number => text.split('\n').length - 1;

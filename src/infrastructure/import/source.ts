@@ -1,40 +1,39 @@
 import { createReadStream } from 'node:fs';
 
-/** The number of a line in a file. */
 export type Place = { readonly file: string; readonly line: number };
 
 export type SourceLine = Place &
   (
     | {
-        /** In the format of ./line.ts, which validates it. */
+        /** A user in the format of ./line.ts, not validated yet. */
         readonly user: unknown;
-        /** What is left out or changed. The user is imported nevertheless. */
+        /** Sentences about data that are left out or changed. The user is imported nevertheless. */
         readonly notes?: readonly string[];
       }
-    /** Why the user cannot be imported. It quotes no secrets. */
+    /** Why the user cannot be imported, without secrets. */
     | { readonly problem: string }
-    /** Why the user is skipped: it was deleted in the other system, for example. */
+    /** Why the user is skipped, for example because it was deleted in the other system. */
     | { readonly leftOut: string }
   );
 
 type SourceOptions = {
   readonly files: readonly string[];
-  /** `--passwords`: a second file, with the password hashes. */
+  /** The file of `--passwords`, which has the password hashes. */
   readonly passwords?: string | undefined;
   /** The text of the file of `--hash-config`. */
   readonly hashConfig?: string | undefined;
 };
 
-/** Reads the export of a system, in the order of its lines and with bounded memory. @throws CommandError when options are missing or wrong */
+/** Reads the export of a system, in the order of its lines and with bounded memory. @throws CommandError if options are missing or wrong */
 export type Source = (options: SourceOptions) => AsyncIterable<SourceLine>;
 
-/** Far more than a user needs. */
+/** Far more than the line of any user has. */
 const LINE_MAX_BYTES = 2 ** 18;
 const NEWLINE = 0x0a;
 
 type Json = Place & ({ readonly value: unknown } | { readonly problem: string });
 
-/** The JSON of each line of a file. Empty lines are left out. */
+/** Reads the JSON of each line of a file, except empty lines. */
 export async function* jsonLinesOf(file: string): AsyncGenerator<Json> {
   let line = 0;
   for await (const bytes of linesOf(file)) {
@@ -49,12 +48,12 @@ const parsed = (bytes: Buffer): { readonly value: unknown } | { readonly problem
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes).trim();
     return text === '' ? null : { value: JSON.parse(text) };
   } catch {
-    // The error is dropped: its message quotes the line.
+    // The error is dropped, since its message quotes the line.
     return { problem: 'is no JSON in UTF-8' };
   }
 };
 
-/** The lines of a file. A line that is too long is `null`. */
+/** Reads the lines of a file. A line that is too long becomes `null`. */
 async function* linesOf(file: string): AsyncGenerator<Buffer | null> {
   let [rest, isTooLong]: [Buffer, boolean] = [Buffer.alloc(0), false];
   for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
@@ -69,7 +68,7 @@ async function* linesOf(file: string): AsyncGenerator<Buffer | null> {
   if (isTooLong || rest.length > 0) yield isTooLong ? null : rest;
 }
 
-/** Lines in the format of ./line.ts. */
+/** The source without `--from`: lines in the format of ./line.ts. */
 export const ownLines: Source = async function* ({ files }) {
   for (const file of files)
     for await (const read of jsonLinesOf(file))

@@ -7,7 +7,6 @@ import { firebase } from './sources/firebase.ts';
 import { keycloak } from './sources/keycloak.ts';
 import { supabase } from './sources/supabase.ts';
 
-/** The systems that `--from` names. */
 export const SOURCES: Readonly<Record<string, Source>> = {
   auth0,
   firebase,

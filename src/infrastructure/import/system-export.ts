@@ -5,23 +5,22 @@ import type { LineInput } from './line.ts';
 import { entriesOf, type Layout } from './rows.ts';
 import type { Place, Source, SourceLine } from './source.ts';
 
-/** What a user logs in with besides a password, and notes for the report. */
+/** The identities and factors of a user, and notes for the report of the import. */
 export type Linked = {
   readonly identities?: readonly (LineInput['identities'] & {})[number][];
   readonly factors?: readonly (LineInput['factors'] & {})[number][];
   readonly notes?: readonly string[];
 };
 
-/** An entry that belongs to the user of another entry. */
+/** Data of an entry that belong to the user of another entry. */
 export type Part = Linked & {
-  /** A key of the user, as in `keys`. Empty if it is missing. */
+  /** One of the `keys` of the user; an empty text if the entry names no user. */
   readonly userKey: string;
   readonly passwordHash?: string | undefined;
-  /** An address that the user has proven. */
   readonly verifiedEmail?: string | undefined;
 };
 
-/** How fields are read for which only a name is given. They are validated later. */
+/** The functions that read the fields for which a system gives only a name. The values are validated later. */
 const READERS = {
   ...{ id: textOf, username: textOf, email: textOf, passwordHash: textOf, locale: textOf },
   ...{ createdAt: timeOf, emailVerified: isTrue, disabled: isTrue, attributes: objectOf },
@@ -30,22 +29,22 @@ const READERS = {
 export type Export = Layout & {
   /** Renames the members of an entry for the other functions. */
   readonly renamed?: (row: Fields) => Fields;
-  /** `null`: the entry is a user, or is ignored. @param isSecond whether it is in the file of `--passwords` */
+  /** Reads an entry as a part; `null` if it is a user, or is ignored. @param isSecond whether it is in the file of `--passwords` */
   readonly part?: (row: Fields, isSecond: boolean) => Part | null;
-  /** The keys by which parts name the user. Default: the field `id`. */
+  /** The keys by which parts name their user. Default: the field `id`. */
   readonly keys?: (row: Fields) => readonly string[];
-  /** Whether an entry that is no part is a user. Default: all are. */
+  /** Whether an entry that is no part is a user. Default: every such entry is. */
   readonly isUser?: (row: Fields) => boolean;
-  /** Why a user is skipped. */
+  /** Why a user is skipped; `undefined` for a user who is imported. */
   readonly leftOut?: (row: Fields) => string | undefined;
-  /** The names that the fields of a user have in the other system, or functions that find them. */
+  /** For each field of a user, its name in the other system, or a function that finds its value. */
   readonly fields: { readonly [Name in keyof typeof READERS]?: string | ((row: Fields) => unknown) };
   readonly linked?: (row: Fields) => readonly Linked[];
 };
 
 type FoundPart = Place & { readonly part: Part; isUsed?: boolean };
 
-/** Makes a source. If the files have parts, it reads them twice, and keeps the parts alone in memory. */
+/** Makes a source. If the system has parts, the source reads the files twice, and keeps only the parts in memory. */
 export const sourceOf = (system: Export): Source =>
   async function* ({ files, passwords }) {
     const { part: partOf = () => null, renamed = (row) => row } = system;
@@ -89,7 +88,7 @@ function* userIn(
   else yield { file, line, ...userOf(row, system, ofUser) };
 }
 
-/** A note on users who are asked for a code in the other system, and not here. */
+/** The note on a user who has a second factor in the other system, and none here. */
 export const WITHOUT_FACTOR = 'The second factor is left out: the export has no secret that can be used here.';
 const DISABLED = 'Is blocked or disabled there, so the account is disabled.';
 
@@ -117,27 +116,27 @@ const userOf = (row: Fields, { fields, linked }: Export, found: readonly FoundPa
   };
 };
 
-/** Providers with one issuer for all. GitHub is no OpenID provider: this service gives it an issuer. */
+/** Providers with the same issuer for all users. GitHub is no OpenID provider, so its issuer is one that this service has chosen. */
 const ISSUERS: Readonly<Record<string, string>> = {
   google: 'https://accounts.google.com',
   apple: 'https://appleid.apple.com',
   github: 'https://github.com',
 };
-/** Names that are no providers, but the user's own password, address or phone number. */
-const OWN = ['auth0', 'email', 'sms', 'phone', 'password', 'credential'];
+/** Names that systems have for the user's own password, address or phone number. They are no providers. */
+const OWN_CREDENTIALS = ['auth0', 'email', 'sms', 'phone', 'password', 'credential'];
 /** Names that systems have for Microsoft. */
 const MICROSOFT = ['microsoft', 'azure', 'azuread', 'waad', 'windowslive', 'entra'];
 
 /**
- * The link of a user to a provider, or a note why it is left out.
- * @param name `google`, also as `google.com`, `google-oauth2` or `oauth_google`.
- * @param subject the claim `sub` of the provider.
- * @param issuer where the system has stored it.
+ * The link of a user to a provider, or a note that says why it is left out.
+ * @param name the system's name of the provider, for example `google`, `google.com`, `google-oauth2` or `oauth_google`
+ * @param subject the claim `sub` of the provider
+ * @param issuer the claim `iss`, if the system has stored it
  */
 export const linkTo = (name: unknown, subject: unknown, email?: unknown, issuer?: string): Linked => {
-  const called = (textOf(name) ?? '').toLowerCase().replace(/^oauth_|\.com$|-oauth2$/g, '');
-  const provider = MICROSOFT.includes(called) ? 'microsoft' : called;
-  if (OWN.includes(provider)) return {};
+  const label = (textOf(name) ?? '').toLowerCase().replace(/^oauth_|\.com$|-oauth2$/g, '');
+  const provider = MICROSOFT.includes(label) ? 'microsoft' : label;
+  if (OWN_CREDENTIALS.includes(provider)) return {};
   const knownIssuer = issuer ?? (Object.hasOwn(ISSUERS, provider) ? ISSUERS[provider] : undefined);
   const sub = textOf(subject);
   if (knownIssuer !== undefined && sub !== undefined)
@@ -146,16 +145,16 @@ export const linkTo = (name: unknown, subject: unknown, email?: unknown, issuer?
     provider === 'microsoft'
       ? 'its issuer and subject depend on the tenant and the application, and are not in the export'
       : 'it is not known as an OpenID provider';
-  return { notes: [`The link to the provider ${called.slice(0, 64)} is left out: ${reason}.`] };
+  return { notes: [`The link to the provider ${label.slice(0, 64)} is left out: ${reason}.`] };
 };
 
-/** An authenticator app with a secret in Base32. Any other secret, such as an encrypted one, is left out. */
+/** An authenticator app with a secret in Base32, or a note that it is left out, for instance because the secret is encrypted. */
 export const totpFactor = (secret: unknown): Linked => {
   const text = textOf(secret)?.replaceAll(/[\s=]/g, '') ?? '';
   return /^[A-Z2-7]+$/i.test(text) ? { factors: [{ secret: text }] } : { notes: [WITHOUT_FACTOR] };
 };
 
-/** RFC 4648 §6, without padding. */
+/** Encodes in Base32 (RFC 4648 §6), without padding. */
 export const base32 = (bytes: Uint8Array): string => {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
   return (bits.match(/.{1,5}/g) ?? []).map((five) => BASE32[Number.parseInt(five.padEnd(5, '0'), 2)]).join('');

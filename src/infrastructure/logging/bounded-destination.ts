@@ -2,21 +2,20 @@ import { writeSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { monotonicTime } from '../../adapters/clock/system.ts';
 
-/** Bytes of lines that wait while nothing can be written. Further lines are dropped. */
+/** Bytes of lines that wait to be written. Further lines are dropped. */
 const MAX_WAITING = 1_048_576;
-/** Milliseconds until another attempt to write. They double after each attempt that wrote nothing. */
+/** Milliseconds until another attempt to write. They double up to `LAST_RETRY` after each attempt that has written nothing. */
 const FIRST_RETRY = 1;
 const LAST_RETRY = 100;
-/** Milliseconds for the lines that wait when the log is closed. */
-const LAST_CHANCE = 1_000;
+/** Milliseconds to write the waiting lines when the log is closed. */
+const CLOSE_TIMEOUT = 1_000;
 
 /**
- * Writes each line to a file descriptor at once. While that fails, for instance on a full disk or a pipe that is not read, up to a mebibyte of
- * lines waits.
- * @param fd a write to it must not block
+ * Writes each line to a file descriptor at once. While writing fails, because of a full disk or a pipe that is not read, up to a mebibyte of lines waits.
+ * @param fd a descriptor to which a write does not block
  */
 export const boundedDestination = (fd: number) => {
-  /** The first one may be the rest of a line. */
+  /** The waiting lines. Of the first one, a part may be written already, and is not here. */
   const waiting: Buffer[] = [];
   let waitingBytes = 0;
   let lost = 0;
@@ -24,7 +23,7 @@ export const boundedDestination = (fd: number) => {
   let report: (lost: number) => void = () => undefined;
   let retry: NodeJS.Timeout | undefined;
 
-  /** @returns whether anything was written. */
+  /** Writes as many waiting lines as possible. @returns whether anything was written */
   const writeWaiting = (): boolean => {
     const before = waitingBytes;
     try {
@@ -60,16 +59,16 @@ export const boundedDestination = (fd: number) => {
     if (count > 0) report(count);
   };
 
-  /** Writes what waits when the process ends without `close`, as by a crash. */
-  const finish = (): void => {
-    const end = monotonicTime() + LAST_CHANCE;
+  /** Writes the waiting lines if the process ends without `close`, for instance after an uncaught error. */
+  const writeAtExit = (): void => {
+    const end = monotonicTime() + CLOSE_TIMEOUT;
     const never = new Int32Array(new SharedArrayBuffer(4));
     while (waiting.length > 0 && monotonicTime() < end) if (!writeWaiting()) Atomics.wait(never, 0, 0, FIRST_RETRY);
   };
-  process.on('exit', finish);
+  process.on('exit', writeAtExit);
 
   return {
-    /** Writes a line, or keeps it for later, or drops it. Neither waits nor throws. */
+    /** Writes a line, keeps it for later, or drops it. Never waits, and never throws. */
     write: (text: string): void => {
       const line = Buffer.from(text);
       if (waitingBytes + line.length > MAX_WAITING) {
@@ -83,20 +82,20 @@ export const boundedDestination = (fd: number) => {
       if (waiting.length > 0) retryAfter(FIRST_RETRY);
     },
     lostLines: (): number => lost,
-    /** @param given called when everything is written again, with the number of dropped lines */
+    /** @param given called when no line waits any more, with the number of lines that were dropped meanwhile */
     onRecovery: (given: (lost: number) => void): void => {
       report = given;
     },
-    /** Writes what waits, or drops it after a second. */
+    /** Writes the waiting lines, and drops those that are not written after a second. */
     close: async (): Promise<void> => {
       stopRetrying();
-      const end = monotonicTime() + LAST_CHANCE;
+      const end = monotonicTime() + CLOSE_TIMEOUT;
       while (waiting.length > 0 && monotonicTime() < end) if (!writeWaiting()) await pause(FIRST_RETRY);
       reportLost();
       stopRetrying();
       lost += waiting.splice(0).length;
       waitingBytes = 0;
-      process.off('exit', finish);
+      process.off('exit', writeAtExit);
     },
   };
 };

@@ -8,9 +8,9 @@ import { printable } from '../texts.ts';
 import { REVISION, VERSION } from '../version.ts';
 import { boundedDestination } from './bounded-destination.ts';
 
-/** Characters of a text in a line. Longer texts are truncated. */
+/** Characters of each text in a line. Longer texts are truncated. */
 const MAX_TEXT = 4_000;
-/** Values that are nested deeper are left out. */
+/** The depth of nested values in a line. Deeper ones are left out. */
 const MAX_DEPTH = 6;
 const CENSORED = '[Redacted]';
 
@@ -35,24 +35,24 @@ export const SECRET_NAMES = [
 ] as const;
 const SECRETS: ReadonlySet<string> = new Set(SECRET_NAMES.map((name) => name.toLowerCase()));
 
-const bounded = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text);
+const truncate = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text);
 
-/** A copy for the log: errors redacted, secrets censored, texts truncated. */
-const censored = (value: unknown, depth = 0): unknown => {
-  if (typeof value === 'string') return bounded(value);
+/** A copy of a value for the log, with redacted errors, censored secrets and truncated texts. */
+const censor = (value: unknown, depth = 0): unknown => {
+  if (typeof value === 'string') return truncate(value);
   if (typeof value !== 'object' || value === null) return value;
-  if (value instanceof Error) return censoredMembers(redactError(value), depth);
+  if (value instanceof Error) return censorMembers(redactError(value), depth);
   if (depth > MAX_DEPTH) return undefined;
-  if ('toJSON' in value && typeof value.toJSON === 'function') return censored(value.toJSON(), depth + 1);
-  if (Array.isArray(value)) return value.map((item) => censored(item, depth + 1));
-  return censoredMembers(value, depth);
+  if ('toJSON' in value && typeof value.toJSON === 'function') return censor(value.toJSON(), depth + 1);
+  if (Array.isArray(value)) return value.map((item) => censor(item, depth + 1));
+  return censorMembers(value, depth);
 };
 
-const censoredMembers = (value: object, depth = 0): Record<string, unknown> =>
+const censorMembers = (value: object, depth = 0): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
       name,
-      SECRETS.has(name.toLowerCase()) ? CENSORED : censored(member, depth + 1),
+      SECRETS.has(name.toLowerCase()) ? CENSORED : censor(member, depth + 1),
     ]),
   );
 
@@ -64,22 +64,22 @@ export type LoggerOptions = {
   readonly destination: DestinationStream;
 };
 
-/** Where an error is logged without a message, pino writes the error's own message. This hook writes a redacted one. */
+/** If an error is logged without a message, pino would write the error's own message. This hook writes the redacted one instead. */
 const withRedactedMessage: NonNullable<PinoOptions['hooks']> = {
   logMethod(args, method) {
-    // pino's types describe the arguments of a single overload.
+    // The types of pino describe only one of the ways to call a method.
     const [first, message]: readonly unknown[] = args;
     const error = first instanceof Error ? first : (first as { readonly err?: unknown } | null | undefined)?.err;
     if (message !== undefined || !(error instanceof Error)) return method.apply(this, args);
     const redacted = redactError(error);
-    method.call(this, first, bounded(redacted.message ?? redacted.type));
+    method.call(this, first, truncate(redacted.message ?? redacted.type));
   },
 };
 
 /**
- * A logger that writes JSON lines with an ISO 8601 time. Callers must not pass secrets to it. As a second line of defense, it censors members that are
- * named like secrets, and redacts errors.
- * @param mixin returns members for every line, such as the request's id. A line's own members override them.
+ * A logger that writes JSON lines with a time in ISO 8601. Callers must not pass secrets to it. As a second line of defence, it censors members with a
+ * name in `SECRET_NAMES`, and redacts errors.
+ * @param mixin returns members for every line, such as the id of the request. Members that a call passes itself take precedence.
  */
 export const createLogger = (options: LoggerOptions, mixin = (): object => ({})): Logger => {
   const { level, nodeEnv } = options;
@@ -89,11 +89,11 @@ export const createLogger = (options: LoggerOptions, mixin = (): object => ({}))
       base: { pid: process.pid, hostname: hostname(), environment: nodeEnv, ...BUILD },
       timestamp: stdTimeFunctions.isoTime,
       mixin,
-      // pino's default strategy would change the object that the mixin returned.
+      // The default strategy of pino would change the object that `mixin` has returned.
       mixinMergeStrategy: (own, mixed) => ({ ...mixed, ...own }),
-      formatters: { level: (label) => ({ level: label }), log: censoredMembers },
+      formatters: { level: (label) => ({ level: label }), log: censorMembers },
       // `formatters.log` does not apply to the bindings of a child logger; `serializers` and `redact` do.
-      serializers: { err: (value) => censored(value) },
+      serializers: { err: (value) => censor(value) },
       redact: SECRET_NAMES.map((name) => `["${name}"]`),
       hooks: withRedactedMessage,
     },
@@ -101,11 +101,11 @@ export const createLogger = (options: LoggerOptions, mixin = (): object => ({}))
   );
 };
 
-/** Replaces characters that a terminal may take for commands, except for the line breaks of stacks. */
-const shown = (_name: string, value: unknown): unknown =>
+/** Replaces control characters, which a terminal may execute as commands, except the line breaks of stacks. */
+const makePrintable = (_name: string, value: unknown): unknown =>
   typeof value === 'string' ? value.split('\n').map(printable).join('\n') : value;
 
-/** Formats lines of the log for a developer's terminal. Its library is imported when it is used. */
+/** Formats lines of the log for a developer's terminal. pino-pretty is loaded only here. */
 export const terminalText = async (): Promise<(line: string) => string> => {
   const { prettyFactory } = await import('pino-pretty');
   const pretty = prettyFactory({
@@ -113,13 +113,13 @@ export const terminalText = async (): Promise<(line: string) => string> => {
     ignore: 'pid,hostname,environment,version,revision',
     singleLine: true,
   });
-  return (line) => pretty(JSON.stringify(JSON.parse(line), shown));
+  return (line) => pretty(JSON.stringify(JSON.parse(line), makePrintable));
 };
 
 export type Log = Awaited<ReturnType<typeof openLog>>;
 
 /**
- * The log of the process on standard output or standard error. It never holds up the service (ADR 0018).
+ * The log of the process on standard output or standard error. Writing a line never blocks the process (ADR 0018).
  * @param mixin as of `createLogger`
  */
 export const openLog = async (
@@ -129,7 +129,7 @@ export const openLog = async (
 ) => {
   const fd = unblockedStream(stream);
   const { write, lostLines, onRecovery, close } = boundedDestination(fd);
-  // A developer's terminal gets text; everything else gets JSON lines.
+  // Only a developer's terminal gets text instead of JSON lines.
   const toText = nodeEnv === 'development' && stream === 'stdout' && isatty(fd) ? await terminalText() : null;
   const destination = { write: toText === null ? write : (line: string) => write(toText(line)) };
   const logger = createLogger({ level, nodeEnv, destination }, mixin);
@@ -139,18 +139,18 @@ export const openLog = async (
 
 const STREAMS = { stdout: 1, stderr: 2 } as const;
 
-/** A file descriptor of standard output or standard error to which a write does not wait for a reader. A write to a file never does. */
+/** A file descriptor of standard output or standard error to which a write does not wait for a reader. */
 const unblockedStream = (name: keyof typeof STREAMS): number => {
   const fd = STREAMS[name];
-  if (isatty(fd)) return reopened(name) ?? fd;
+  if (isatty(fd)) return reopenTerminal(name) ?? fd;
   const kind = fstatSync(fd);
-  // Node makes pipes and sockets non-blocking when it opens their stream, and undoes that at the end.
+  // Reading the property opens the stream of a pipe or a socket, by which Node.js makes it non-blocking, until the process ends.
   if (kind.isFIFO() || kind.isSocket()) void process[name];
   return fd;
 };
 
-/** Opens the terminal again, so that a write does not wait while it is stopped with Ctrl-S. Other programs that write to it are not affected. */
-const reopened = (name: string): number | undefined => {
+/** Opens the terminal again, without blocking writes: so a write does not wait while the terminal is stopped with Ctrl-S. Other programs keep theirs. */
+const reopenTerminal = (name: string): number | undefined => {
   try {
     const fd = openSync(`/dev/${name}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
     if (isatty(fd)) return fd;

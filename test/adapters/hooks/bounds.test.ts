@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { eventsTo } from '../../../src/adapters/hooks/after-commit.ts';
-import { boundedBeforeRegister, boundedClaims } from '../../../src/adapters/hooks/bounded.ts';
+import { afterCommitQueue } from '../../../src/adapters/hooks/after-commit.ts';
+import { limitedBeforeRegister, limitedClaims } from '../../../src/adapters/hooks/bounded.ts';
 import { anEvent, aSession, aUser } from '../../support/builders.ts';
 import { silentLogger } from '../../support/silent-logger.ts';
 
@@ -32,14 +32,14 @@ describe('an answer of beforeRegister', () => {
     ['attributes that are no JSON', { decision: 'allow', attributes: { a: 1n } }],
   ])('is refused: %s', async (_what, answer) => {
     const outcomes = vi.fn();
-    const ask = boundedBeforeRegister(() => answer as never, outcomes);
+    const ask = limitedBeforeRegister(() => answer as never, outcomes);
     await expect(ask(REGISTRATION)).rejects.toMatchObject(UNAVAILABLE);
     expect(outcomes.mock.calls).toEqual([['before-register', 'failed']]);
   });
 
   it('has its attributes added to those of an invitation, which count if they have the same names', async () => {
     const answering = (attributes: object) =>
-      boundedBeforeRegister(() => ({ decision: 'allow', attributes: { ...attributes } }), vi.fn());
+      limitedBeforeRegister(() => ({ decision: 'allow', attributes: { ...attributes } }), vi.fn());
     const invited = { role: 'admin', note: 'x'.repeat(900) };
     const answer = await answering({ role: 'member', plan: 'trial' })(REGISTRATION, invited);
     expect(answer).toEqual({ decision: 'allow', attributes: { ...invited, plan: 'trial' } });
@@ -50,9 +50,9 @@ describe('an answer of beforeRegister', () => {
 it('attributes that were stored before some texts and names were refused do not fail a hook', async () => {
   const attributes = { note: 'x\0', sub: '\ud800' };
   const merged = { ...attributes, plan: 'trial' };
-  const claims = boundedClaims(() => ({ plan: 'trial' }), vi.fn());
+  const claims = limitedClaims(() => ({ plan: 'trial' }), vi.fn());
   expect(await claims({ ...aUser(), attributes }, aSession())).toEqual(merged);
-  const register = boundedBeforeRegister(() => ({ decision: 'allow', attributes: { plan: 'trial' } }), vi.fn());
+  const register = limitedBeforeRegister(() => ({ decision: 'allow', attributes: { plan: 'trial' } }), vi.fn());
   expect(await register(REGISTRATION, attributes)).toEqual({ decision: 'allow', attributes: merged });
 });
 
@@ -61,7 +61,7 @@ const withMember = (name: string): object => JSON.parse(`{ "${name}": "admin" }`
 
 describe('an answer of claims', () => {
   const user = { ...aUser(), attributes: { team: 'x'.repeat(1_000) } };
-  const ask = (answer: unknown, observe = vi.fn()) => boundedClaims(() => answer as never, observe)(user, aSession());
+  const ask = (answer: unknown, observe = vi.fn()) => limitedClaims(() => answer as never, observe)(user, aSession());
 
   it.each<readonly [string, unknown]>([
     ['nothing', undefined],
@@ -97,7 +97,7 @@ describe('hooks that do not end', () => {
     ['a token after half a second', 500, 'claims'],
   ] as const)('refuse %s, and further ones at once while fifty wait', async (_what, limit, name) => {
     const outcomes = vi.fn();
-    const [register, claim] = [boundedBeforeRegister(never, outcomes), boundedClaims(never, outcomes)];
+    const [register, claim] = [limitedBeforeRegister(never, outcomes), limitedClaims(never, outcomes)];
     const answer = () => (name === 'claims' ? claim(aUser(), aSession()) : register(REGISTRATION));
     const ask = () => answer().catch((error: unknown) => error);
     const waiting = Array.from({ length: 50 }, ask);
@@ -114,7 +114,7 @@ describe('hooks that do not end', () => {
   it('hold up the next event for ten seconds, a thousand wait, and a stop waits for five seconds', async () => {
     const heard: string[] = [];
     const [outcomes, error] = [vi.fn(), vi.fn()];
-    const events = eventsTo(
+    const events = afterCommitQueue(
       ({ id }) => {
         heard.push(id);
         return never();

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { describe, expect, it, vi } from 'vitest';
 import { ulidGenerator } from '../../../src/adapters/clock/system.ts';
-import { boundedBeforeRegister } from '../../../src/adapters/hooks/bounded.ts';
+import { limitedBeforeRegister } from '../../../src/adapters/hooks/bounded.ts';
 import { askOverHttp } from '../../../src/adapters/hooks/over-http.ts';
 import { publicHookKey } from '../../../src/adapters/hooks/signing.ts';
 import { redactError } from '../../../src/adapters/log/redact-error.ts';
@@ -22,7 +22,7 @@ const urlOf = async (listener: RequestListener) => {
   return `${url}/hook`;
 };
 const asking = (url: string, observe = vi.fn()) =>
-  boundedBeforeRegister(askOverHttp(url, privateKey, 'registration.requested', { clock, ids }), observe);
+  limitedBeforeRegister(askOverHttp(url, privateKey, 'registration.requested', { clock, ids }), observe);
 
 /** Why a registration is refused, as the log has it. */
 const causeOf = async (url: string) => {

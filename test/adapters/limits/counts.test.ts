@@ -1,6 +1,6 @@
 // Proves ASVS 16.3.4; flood-1
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { ANSWERS, type Counts, memoryCounts, sharedCounts } from '../../../src/adapters/limits/counts.ts';
+import { ANSWERS_PREFIX, type Counts, memoryCounts, sharedCounts } from '../../../src/adapters/limits/counts.ts';
 import { awaitRedis, connectRedis } from '../../../src/adapters/redis/connect.ts';
 import { redisCounts } from '../../../src/adapters/redis/counts.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
@@ -108,8 +108,9 @@ describe('counts in this process', () => {
     const { counts } = await inMemory(100);
     await counts.replace('a', '', 'text', WINDOW);
     const long = 'x'.repeat(9_700);
-    const answer = (key: number, former = '') => counts.replace(`${ANSWERS}${key}`, former, long, WINDOW);
-    const areKept = () => Promise.all([0, 1].map(async (key) => (await textIn(counts, `${ANSWERS}${key}`)) !== ''));
+    const answer = (key: number, former = '') => counts.replace(`${ANSWERS_PREFIX}${key}`, former, long, WINDOW);
+    const areKept = () =>
+      Promise.all([0, 1].map(async (key) => (await textIn(counts, `${ANSWERS_PREFIX}${key}`)) !== ''));
     for (let key = 0; key < 2_000; key += 1) await answer(key);
     await answer(1_999, long);
     expect(await areKept()).toEqual([true, true]);

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/adapters/clock/system.ts';
 import { postSigned } from '../../../src/adapters/hooks/signing.ts';
 import { fileMailer } from '../../../src/adapters/mailer/files.ts';
-import { httpMailer, whyNoHttpMail } from '../../../src/adapters/mailer/http.ts';
+import { httpMailer, httpMailProblem } from '../../../src/adapters/mailer/http.ts';
 import { smtpMailer } from '../../../src/adapters/mailer/smtp.ts';
 import { absent } from '../../contracts/hooks.ts';
 import { MAIL } from '../../contracts/mailer/store.ts';
@@ -73,7 +73,7 @@ const mailTaker = async (status: number) => {
     response.writeHead(status).end('ann.o-neil');
   });
   const { url, close } = await listenOnLoopback(server);
-  const options: Parameters<typeof whyNoHttpMail>[0] = {
+  const options: Parameters<typeof httpMailProblem>[0] = {
     post: (message, signal) => postSigned(`${url}/mail`, privateKey, message, signal),
     clock: systemClock,
   };
@@ -107,9 +107,9 @@ describe('httpMailer', () => {
     [404, '404'],
   ])('is examined without a mail: %s', async (status, why) => {
     const { options, taken, close } = await mailTaker(status);
-    expect(await whyNoHttpMail(options)).toBe(why);
+    expect(await httpMailProblem(options)).toBe(why);
     expect(taken.map(({ type }) => type)).toEqual(why === null ? ['mail.check'] : []);
     await close();
-    expect(await whyNoHttpMail(options)).toBe('no answer');
+    expect(await httpMailProblem(options)).toBe('no answer');
   });
 });

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { type MailOAuth, mailToken, smtpMailer, whyNoMail } from '../../../src/adapters/mailer/smtp.ts';
+import { type MailOAuth, mailToken, smtpMailer, smtpProblem } from '../../../src/adapters/mailer/smtp.ts';
 import { rejection } from '../../contracts/hooks.ts';
 import { MAIL } from '../../contracts/mailer/store.ts';
 import { listenOnLoopback } from '../../support/listen.ts';
@@ -64,7 +64,7 @@ describe('mail by SMTP with an access token', () => {
     const error = await rejection(smtpMailer({ ...options, from: 'auth@example.com' }).send(MAIL));
     expect(error).toMatchObject({ code: 'SYS_UNEXPECTED_ERROR', reason: expect.stringContaining('EOAUTH2') });
     expect(inspect(error, { depth: null, showHidden: true })).not.toContain('s3cret');
-    expect(await whyNoMail({ ...options, timeout: 5_000 })).toContain('EOAUTH2');
+    expect(await smtpProblem({ ...options, timeout: 5_000 })).toContain('EOAUTH2');
   });
 });
 

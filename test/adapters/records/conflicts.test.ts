@@ -25,11 +25,14 @@ describe('a statement that fails', () => {
     ['1213', MARIADB, { errno: 1213 }],
     ['SQLITE_BUSY', SQLITE, { errcode: 5 }],
     ['SQLITE_BUSY_SNAPSHOT', SQLITE, { errcode: 517 }],
-  ])('is sent again after %s until it is carried out, since it was undone', async (_code, { repeated }, error) => {
-    const { send, sent } = failing(error, error, error);
-    expect(await repeated(send)).toBe('done');
-    expect(sent()).toBe(4);
-  });
+  ])(
+    'is sent again after %s until it is carried out, since it was undone',
+    async (_code, { withRetry: repeated }, error) => {
+      const { send, sent } = failing(error, error, error);
+      expect(await repeated(send)).toBe('done');
+      expect(sent()).toBe(4);
+    },
+  );
 
   it.each([
     ...['08006', '08P01', '57P01', '57014', '40003', '23505', 'ECONNRESET'].map(
@@ -37,7 +40,7 @@ describe('a statement that fails', () => {
     ),
     ...[1205, 1062, 2013].map((errno) => [`error ${errno}`, MARIADB, { errno }] as const),
     ...[8, 13, 1555].map((errcode) => [`result code ${errcode}`, SQLITE, { errcode }] as const),
-  ])('is not sent again after %s', async (_code, { repeated }, error) => {
+  ])('is not sent again after %s', async (_code, { withRetry: repeated }, error) => {
     const { send, sent } = failing(error);
     expect(await rejection(repeated(send))).toMatchObject(error);
     expect(sent()).toBe(1);

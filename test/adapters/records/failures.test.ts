@@ -7,7 +7,7 @@ import { inspect } from 'node:util';
 import type { CompiledQuery } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { framesOf } from '../../../src/adapters/log/redact-error.ts';
-import { POSTGRESQL, SQLITE, type SqlDialect, translatedBy } from '../../../src/adapters/mikro-orm/dialects.ts';
+import { errorTranslator, POSTGRESQL, SQLITE, type SqlDialect } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
 import { sessionRepositoryOver } from '../../../src/adapters/records/sessions.ts';
 import { onDatabaseFailure, storageOver } from '../../../src/adapters/records/storage.ts';
@@ -80,7 +80,7 @@ describe.each(KINDS)('an error of $on', ({ open, dialect, quoting, code }) => {
   beforeEach(async () => {
     await database.em.execute('delete from users');
   });
-  const translate = (error: unknown) => rejection(translatedBy(dialect.failureOf)(() => Promise.reject(error)));
+  const translate = (error: unknown) => rejection(errorTranslator(dialect.failureOf)(() => Promise.reject(error)));
 
   it('has no secret of what was sent, and the stack frames of the driver without its message', async () => {
     const raw = (value: string) => database.em.getKysely().executeQuery(quoting(value));
@@ -151,7 +151,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('a condition of PostgreSQL', () 
   it.each(CONDITIONS)('for %s is DB_QUERY_FAILED, and has a class', async (_what, sqlState, failure) => {
     const published = counted();
     const raise = () => database.em.execute(`do $$ begin raise exception 'no' using errcode = '${sqlState}'; end $$`);
-    expect(await rejection(translatedBy(POSTGRESQL.failureOf)(raise))).toMatchObject({
+    expect(await rejection(errorTranslator(POSTGRESQL.failureOf)(raise))).toMatchObject({
       code: 'DB_QUERY_FAILED',
       status: 500,
       level: 'error',
@@ -175,7 +175,7 @@ describe('a condition of SQLite', () => {
     const { em } = await openDatabase(onSqlite(path), { migrate: true });
     await cause((statement) => em.execute(statement), path);
     const published = counted();
-    const error = await rejection(translatedBy(SQLITE.failureOf)(() => em.execute(FILL)));
+    const error = await rejection(errorTranslator(SQLITE.failureOf)(() => em.execute(FILL)));
     expect(error).toMatchObject({ code: 'DB_QUERY_FAILED', reason: expect.stringMatching(`^SQLite ${code} \\(`) });
     expect(published).toEqual([failure]);
   });

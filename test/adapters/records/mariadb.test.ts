@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { MARIADB, MYSQL, translatedBy } from '../../../src/adapters/mikro-orm/dialects.ts';
-import { connectBy, mariadbKind } from '../../../src/adapters/mikro-orm/mysql.ts';
+import { errorTranslator, MARIADB, MYSQL } from '../../../src/adapters/mikro-orm/dialects.ts';
+import { connectServers, mariadbKind } from '../../../src/adapters/mikro-orm/mysql.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
 import { onDatabaseFailure } from '../../../src/adapters/records/storage.ts';
 import { rejection } from '../../contracts/hooks.ts';
@@ -115,7 +115,7 @@ describe.runIf(canStartMariadb())('on MariaDB', () => {
     const published: string[] = [];
     onTestFinished(onDatabaseFailure((each) => published.push(each)));
     const raise = () => opened().em.execute(`signal sqlstate 'HY000' set mysql_errno = ${number}, message_text = 'no'`);
-    expect(await rejection(translatedBy(MARIADB.failureOf)(raise))).toMatchObject({ code: 'DB_QUERY_FAILED' });
+    expect(await rejection(errorTranslator(MARIADB.failureOf)(raise))).toMatchObject({ code: 'DB_QUERY_FAILED' });
     expect(published).toEqual([failure]);
   });
 
@@ -157,7 +157,7 @@ describe.runIf(canStartMariadb())('on MariaDB', () => {
     const options = onMariadb(`${server.url}tandem`);
     const { orm } = await mariadbKind(options);
     // Of MySQL alone.
-    const { db } = await connectBy([await orm()], ['set session max_execution_time = 1000'], options);
+    const { db } = await connectServers([await orm()], ['set session max_execution_time = 1000'], options);
     onTestFinished(() => db.destroy());
     expect(await rejection(sql`select 1`.execute(db))).toMatchObject({ code: 'ER_UNKNOWN_SYSTEM_VARIABLE' });
   });

@@ -1,8 +1,8 @@
 import { DummyDriver, Kysely, MysqlAdapter, MysqlIntrospector, MysqlQueryCompiler } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { MYSQL, translatedBy } from '../../../src/adapters/mikro-orm/dialects.ts';
+import { errorTranslator, MYSQL } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { schemaStatements } from '../../../src/adapters/mikro-orm/entities.ts';
-import { installed, mariadbKind, mysqlKind, mysqlOptions } from '../../../src/adapters/mikro-orm/mysql.ts';
+import { importOptional, mariadbKind, mysqlKind, mysqlOptions } from '../../../src/adapters/mikro-orm/mysql.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
 import { type Sql, sqlTables } from '../../../src/adapters/mikro-orm/statements.ts';
 import { violates } from '../../../src/application/storage/records.ts';
@@ -33,14 +33,14 @@ it('a server of the other kind is reported with the form of its URL', async () =
 describe('a driver that has to be installed', () => {
   it('is named when it is missing', async () => {
     const missing = 'a-package-that-nobody-has';
-    await expect(installed('@mikro-orm/mariadb', () => import(missing))).rejects.toThrow(
+    await expect(importOptional('@mikro-orm/mariadb', () => import(missing))).rejects.toThrow(
       'npm install @mikro-orm/mariadb',
     );
   });
 
   it('reports any other failure as it is', async () => {
     const failure = new Error('of the driver');
-    await expect(installed('@mikro-orm/mariadb', () => Promise.reject(failure))).rejects.toBe(failure);
+    await expect(importOptional('@mikro-orm/mariadb', () => Promise.reject(failure))).rejects.toBe(failure);
   });
 });
 
@@ -85,7 +85,7 @@ describe('on MySQL, which does not run here', () => {
     ["Duplicate entry 'a' for key 'my_users_email' for key 'my_users_username'", 'users_username'],
   ])('%s names the index', async (sqlMessage, index) => {
     const insert = () => Promise.reject({ errno: 1062, sqlMessage });
-    const error = await rejection(translatedBy(MYSQL.failureOf)(insert, sqlTables('my_')('users')));
+    const error = await rejection(errorTranslator(MYSQL.failureOf)(insert, sqlTables('my_')('users')));
     expect(violates(error, index)).toBe(true);
   });
 

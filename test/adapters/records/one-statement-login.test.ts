@@ -4,7 +4,7 @@ import { register } from '../../../src/application/accounts/register.ts';
 import { login } from '../../../src/application/login/login.ts';
 import type { PlainLogin } from '../../../src/application/ports/session-repository.ts';
 import { EVENTS_KEPT, type Origin } from '../../../src/domain/event.ts';
-import { NOTICES, type Notice } from '../../../src/domain/event-table.ts';
+import { NOTICE_GROUPS, type NoticeGroup } from '../../../src/domain/event-table.ts';
 import { SESSIONS_PER_USER } from '../../../src/domain/session.ts';
 import type { User } from '../../../src/domain/user.ts';
 import { ADA, application, MINUTE } from '../../support/application.ts';
@@ -15,7 +15,7 @@ import { type Database, removeAllRows } from '../../support/storage/open-databas
 const PREFIX = 'of_auth_';
 const HOME: Origin = { userAgent: 'Browser/1.0', address: '192.0.2.0/24', requestId: 'a' };
 const ELSEWHERE: Origin = { ...HOME, address: '198.51.100.0/24' };
-const NONE: readonly Notice[] = [];
+const NONE: readonly NoticeGroup[] = [];
 
 describe.runIf(TEST_DATABASE_URL !== undefined)('a log-in as one statement of PostgreSQL', () => {
   const [database, other] = twoOnPostgresql(PREFIX);
@@ -23,8 +23,8 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('a log-in as one statement of Po
   beforeEach(empty);
 
   /** The service over the database, as an instance has it. @param isAtOnce whether its log-ins may be one statement */
-  const instance = (of: () => Database, notices: readonly Notice[], isAtOnce = true) => {
-    const { records, faster } = of();
+  const instance = (of: () => Database, notices: readonly NoticeGroup[], isAtOnce = true) => {
+    const { records, withFasterMethods: faster } = of();
     const { sessions: plain, ...stores } = storageOver(records);
     const { addLogin, ...sessions } = faster(plain);
     const answers: boolean[] = [];
@@ -55,7 +55,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('a log-in as one statement of Po
   type Scenario = {
     readonly name: string;
     readonly isAtOnce: boolean;
-    readonly notices?: readonly Notice[];
+    readonly notices?: readonly NoticeGroup[];
     readonly before?: (given: Instance, user: User) => Promise<unknown>;
     readonly origin?: Origin;
   };
@@ -66,10 +66,10 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('a log-in as one statement of Po
       ...{ name: 'one that is counted anew, after the hour', isAtOnce: true },
       before: async ({ logIn, clock }) => logIn().then(() => clock.advance(61 * MINUTE)),
     },
-    { name: 'one on a known device, with notices', isAtOnce: true, notices: NOTICES },
-    { name: 'one on an unknown device, with notices', isAtOnce: false, notices: NOTICES, origin: ELSEWHERE },
+    { name: 'one on a known device, with notices', isAtOnce: true, notices: NOTICE_GROUPS },
+    { name: 'one on an unknown device, with notices', isAtOnce: false, notices: NOTICE_GROUPS, origin: ELSEWHERE },
     {
-      ...{ name: 'one after many that were refused', isAtOnce: false, notices: NOTICES },
+      ...{ name: 'one after many that were refused', isAtOnce: false, notices: NOTICE_GROUPS },
       before: ({ records, clock }, { id }) =>
         records.insert('events', {
           ...anEvent({ userId: id, kind: 'login-refused', at: clock.now(), count: 10 }),
@@ -123,7 +123,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('a log-in as one statement of Po
       return { user, session, event: { ...event, device: 'of home', countedBy: 'here' }, notice: null };
     };
     const addLogin = (given: PlainLogin) => {
-      const { records, faster } = database();
+      const { records, withFasterMethods: faster } = database();
       return faster(storageOver(records).sessions).addLogin?.(given);
     };
     const add = async () => {

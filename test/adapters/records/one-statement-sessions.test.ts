@@ -4,7 +4,7 @@ import { POSTGRESQL } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { postgresqlSessions } from '../../../src/adapters/mikro-orm/one-statement-sessions.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
 import type { Sql } from '../../../src/adapters/mikro-orm/statements.ts';
-import { anyConnection } from '../../../src/adapters/mikro-orm/statements.ts';
+import { connectionOver } from '../../../src/adapters/mikro-orm/statements.ts';
 import { sessionRepositoryOver } from '../../../src/adapters/records/sessions.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { userRepositoryOver } from '../../../src/adapters/records/users.ts';
@@ -23,7 +23,7 @@ const UPDATES = `select n_tup_upd as "all", n_tup_hot_upd as hot from pg_stat_xa
 
 const sessionsOver = (db: Sql): SessionRepository => {
   const plain = sessionRepositoryOver(mikroOrmRecords(db, POSTGRESQL, PREFIX));
-  return { ...plain, ...postgresqlSessions(anyConnection(db), plain, PREFIX) };
+  return { ...plain, ...postgresqlSessions(connectionOver(db), plain, PREFIX) };
 };
 
 describe.runIf(TEST_DATABASE_URL !== undefined)('sessions in single statements of PostgreSQL', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { SQLITE } from '../../../src/adapters/mikro-orm/dialects.ts';
 import { sqliteSessions } from '../../../src/adapters/mikro-orm/one-statement-sessions.ts';
 import { mikroOrmRecords } from '../../../src/adapters/mikro-orm/records.ts';
-import { anyConnection } from '../../../src/adapters/mikro-orm/statements.ts';
+import { connectionOver } from '../../../src/adapters/mikro-orm/statements.ts';
 import { sessionRepositoryOver } from '../../../src/adapters/records/sessions.ts';
 import { storageOver } from '../../../src/adapters/records/storage.ts';
 import { userRepositoryOver } from '../../../src/adapters/records/users.ts';
@@ -42,16 +42,16 @@ describe('in a file of SQLite', () => {
 
   describeSessionRepository('sqliteSessions', async () => {
     await empty();
-    const over = (records: Records, faster: Database['faster']) => {
+    const over = (records: Records, faster: Database['withFasterMethods']) => {
       const { sessions, ...storage } = storageOver(records);
       return { ...storage, sessions: faster(sessions) };
     };
     const fasterFailing = (plain: SessionRepository) => ({
       ...plain,
-      ...sqliteSessions(anyConnection(failing(database.em.getKysely(), QUOTING.sqlite)), plain),
+      ...sqliteSessions(connectionOver(failing(database.em.getKysely(), QUOTING.sqlite)), plain),
     });
     return {
-      storage: over(database.records, database.faster),
+      storage: over(database.records, database.withFasterMethods),
       another: async () => another.instance,
       failing: async () => over(failingRecords(), fasterFailing),
       interfere: absent('transactions take turns'),
@@ -69,7 +69,7 @@ describe('in a file of SQLite', () => {
     await records.insert('passkeys', aPasskey({ userId: user.id }));
     const { db, sent } = recording(em.getKysely());
     const plain = sessionRepositoryOver(mikroOrmRecords(db, SQLITE, 'of_auth_'));
-    const repository = { ...plain, ...sqliteSessions(anyConnection(db), plain, 'of_auth_') };
+    const repository = { ...plain, ...sqliteSessions(connectionOver(db), plain, 'of_auth_') };
     expect(await repository.rotate(aRotation(session))).toMatchObject({ user });
     expect(sent).toHaveLength(1);
     expect(await repository.findWithUser(session)).toMatchObject({

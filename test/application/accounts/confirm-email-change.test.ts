@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { confirmEmailChange } from '../../../src/application/accounts/change-email.ts';
 import { putLink } from '../../../src/application/storage/credentials.ts';
-import type { Notice } from '../../../src/domain/event-table.ts';
+import type { NoticeGroup } from '../../../src/domain/event-table.ts';
 import { UNDO_LIFETIME } from '../../../src/domain/link.ts';
 import { BOB, DUPLICATE, EMAIL, INVALID_LINK, ORIGIN, registeredAda, WRONG_PASSWORD } from '../../support/account.ts';
 import { ADA, DAY, MINUTE, rejections } from '../../support/application.ts';
@@ -13,7 +13,7 @@ const NEW_EMAIL = 'ada@new.example.org';
 const ANOTHER_EMAIL = 'ada@another.example.org';
 
 /** Ada, who can have her address changed. */
-const setUp = async (given: { readonly mailNotices?: readonly Notice[] } = {}) => {
+const setUp = async (given: { readonly mailNotices?: readonly NoticeGroup[] } = {}) => {
   const ada = await registeredAda(given);
   const { app } = ada;
   const confirmChange = confirmEmailChange(app);

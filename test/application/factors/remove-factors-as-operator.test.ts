@@ -6,7 +6,7 @@ import { NOTICES_PER_HOUR, notifyOfChange } from '../../../src/application/notic
 import { record } from '../../../src/application/service.ts';
 import { storeCodes } from '../../../src/application/storage/credentials.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
-import { NOTICES } from '../../../src/domain/event-table.ts';
+import { NOTICE_GROUPS } from '../../../src/domain/event-table.ts';
 import { EMAIL, inShort, registeredAda } from '../../support/account.ts';
 import { aFactor, aPasskey, aRememberedDevice } from '../../support/builders.ts';
 
@@ -68,7 +68,7 @@ describe('removeFactorsAsOperator', () => {
   });
 
   it('notifies nobody when notices of factors are off', async () => {
-    const { pending, remove } = await setUp({ mailNotices: NOTICES.filter((notice) => notice !== 'factors') });
+    const { pending, remove } = await setUp({ mailNotices: NOTICE_GROUPS.filter((notice) => notice !== 'factors') });
     await remove();
     expect(await pending()).toEqual([]);
   });

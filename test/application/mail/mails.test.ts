@@ -9,7 +9,7 @@ import {
   type MailValue,
   writeMail,
 } from '../../../src/application/mail/write-mail.ts';
-import { MAIL_NAMES, type MailName, namesIn } from '../../../src/domain/event-table.ts';
+import { MAIL_NAMES, type MailName, variablesOf } from '../../../src/domain/event-table.ts';
 import { MESSAGE_KINDS } from '../../../src/domain/message.ts';
 import { madeUpValues } from '../../../src/infrastructure/commands/templates/views.ts';
 import { MAIL_FILES } from '../../../src/infrastructure/template-files.ts';
@@ -60,7 +60,7 @@ const hrefsOf = (markup: string): string[] =>
   [...markup.matchAll(/ href="([^"]*)"/g)].map(([, address = '']) => unescaped(address));
 const wordsOf = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 const linksOf = (template: MailName): string[] =>
-  namesIn(template)
+  variablesOf(template)
     .filter(isLinkVariable)
     .map((name) => `${madeUpValues(template, PAGES)[name]}`);
 
@@ -111,10 +111,10 @@ it('every kind of message that is sent has a template', () => {
 });
 
 it.each(MAIL_NAMES)('the mail %s says in English what has happened, and what to do', (template) => {
-  const shown = namesIn(template).map((name) => SHOWS[name] ?? '');
+  const shown = variablesOf(template).map((name) => SHOWS[name] ?? '');
   const said = SAYS[template] ?? [
     'If it was not you',
-    ...(namesIn(template).includes('undoLink') ? ['Undo the change'] : []),
+    ...(variablesOf(template).includes('undoLink') ? ['Undo the change'] : []),
   ];
   for (const words of [...shown, ...said]) expect(wordsOf(write(template, null).text)).toContain(words);
 });

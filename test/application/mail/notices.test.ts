@@ -6,7 +6,7 @@ import { NOTICES_PER_HOUR } from '../../../src/application/notices.ts';
 import { record } from '../../../src/application/service.ts';
 import { messagesOf } from '../../../src/application/storage/outbox.ts';
 import type { Origin } from '../../../src/domain/event.ts';
-import { NOTICES, type Notice } from '../../../src/domain/event-table.ts';
+import { NOTICE_GROUPS, type NoticeGroup } from '../../../src/domain/event-table.ts';
 import { PENDING_LOGIN_LIFETIME } from '../../../src/domain/second-factor.ts';
 import { ADA, application, MINUTE, SECOND } from '../../support/application.ts';
 import { applicationWithMail } from '../../support/mail/sender.ts';
@@ -18,7 +18,7 @@ const updated = (origin: Origin): Origin => ({ ...origin, userAgent: CHROME.repl
 const inNetwork = (number: number): Origin => ({ ...LAPTOP, address: `198.51.${number}.0/24` });
 
 /** Ada, registered on her laptop, who gets the given notices. */
-const registered = async (notices: readonly Notice[] = NOTICES) => {
+const registered = async (notices: readonly NoticeGroup[] = NOTICE_GROUPS) => {
   const app = application({ mailNotices: new Set(notices) });
   const opened = await app.register({ ...ADA, origin: LAPTOP });
   const pending = async () => (await messagesOf(app.records, opened.user.id)).map(({ kind }) => kind);
@@ -140,7 +140,7 @@ describe('a notice of a log-in after many that failed', () => {
 });
 
 describe('a notice of a changed password', () => {
-  const change = async (notices: readonly Notice[] = NOTICES, times = 1) => {
+  const change = async (notices: readonly NoticeGroup[] = NOTICE_GROUPS, times = 1) => {
     const app = await registered(notices);
     const { id: userId } = app.user;
     let currentPassword = ADA.password;
@@ -156,7 +156,7 @@ describe('a notice of a changed password', () => {
 
   it('is sent to the address of the account, a few times an hour at most', async () => {
     expect(await change()).toStrictEqual(['password-changed']);
-    expect(await change(NOTICES, 2 * NOTICES_PER_HOUR)).toHaveLength(NOTICES_PER_HOUR);
+    expect(await change(NOTICE_GROUPS, 2 * NOTICES_PER_HOUR)).toHaveLength(NOTICES_PER_HOUR);
   });
 
   it('can be switched off', async () => {
@@ -165,7 +165,7 @@ describe('a notice of a changed password', () => {
 });
 
 describe('a notice of a replayed token', () => {
-  const replay = async (notices: readonly Notice[] = NOTICES) => {
+  const replay = async (notices: readonly NoticeGroup[] = NOTICE_GROUPS) => {
     const app = await registered(notices);
     const { refreshToken } = app;
     await app.refresh([refreshToken]);

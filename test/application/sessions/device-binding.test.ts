@@ -7,7 +7,7 @@ import { continueNavigation, mintAccessToken } from '../../../src/application/se
 import { eventsOf } from '../../../src/application/storage/events.ts';
 import { messagesOf } from '../../../src/application/storage/outbox.ts';
 import type { AccountEvent, Origin } from '../../../src/domain/event.ts';
-import { NOTICES } from '../../../src/domain/event-table.ts';
+import { NOTICE_GROUPS } from '../../../src/domain/event-table.ts';
 import { BOB, inShort, ORIGIN } from '../../support/account.ts';
 import { ADA, application, DAY, MINUTE, SECOND, unreliable } from '../../support/application.ts';
 import { reportsOf } from '../../support/reports.ts';
@@ -39,7 +39,7 @@ const THIEVES = [
 const setUp = async (given: Parameters<typeof application>[0] = {}) => {
   const outcomes: string[] = [];
   const report = reportsOf('refresh', (outcome) => outcomes.push(outcome));
-  const app = application({ mailNotices: new Set(NOTICES), report, ...given });
+  const app = application({ mailNotices: new Set(NOTICE_GROUPS), report, ...given });
   const { user, sessionId, refreshToken: first } = await app.register({ ...ADA, ...by('ada') });
   const key = { id: sessionId, userId: user.id };
   const open = async (text: string): Promise<RefreshToken> => {
@@ -413,7 +413,7 @@ describe('stepUp with a proof', () => {
 
 describe('the mail about a replay of a session without a key', () => {
   const replayedFrom = async (lastUse: Origin, replay: Origin) => {
-    const app = application({ mailNotices: new Set(NOTICES) });
+    const app = application({ mailNotices: new Set(NOTICE_GROUPS) });
     const { user, refreshToken } = await app.register({ ...ADA, origin: LAPTOP });
     await app.refresh([refreshToken], { origin: lastUse });
     app.clock.advance(MINUTE);

@@ -1,6 +1,6 @@
 // Proves ASVS 6.1.3
 import { describe, expect, it, vi } from 'vitest';
-import { boundedClaims } from '../../../src/adapters/hooks/bounded.ts';
+import { limitedClaims } from '../../../src/adapters/hooks/bounded.ts';
 import { confirmEmailChange, requestEmailChange } from '../../../src/application/accounts/change-email.ts';
 import { changePassword } from '../../../src/application/accounts/profile.ts';
 import { register } from '../../../src/application/accounts/register.ts';
@@ -169,7 +169,7 @@ const withHook = ({ app }: Pick<Ada, 'app'>, hook: NonNullable<Hooks['claims']>)
         });
       },
     },
-    claims: boundedClaims((user, session) => {
+    claims: limitedClaims((user, session) => {
       calls.push({ user, session, isInTransaction: running > 0 });
       return hook(user, session);
     }, observe),

@@ -3,12 +3,12 @@ import {
   changeWebhook,
   claimDeliveries,
   deleteWebhook,
+  finishDelivery,
   hasDeliveries,
   listWebhooks,
   postponeDelivery,
   purgeDeliveries,
   replayDeliveries,
-  settleDelivery,
   waitingDeliveries,
 } from '../../../src/application/storage/webhooks.ts';
 import type { AccountEvent } from '../../../src/domain/event.ts';
@@ -32,7 +32,7 @@ const setUp = async () => {
     claim: ({ id: webhookId }: Webhook, now = NOW + 100) =>
       claimDeliveries(records, { webhookId, now, until: now + 1_000, limit: 9 }),
     settle: (delivery: Delivery | undefined, outcome: 'delivered' | 'given-up' = 'delivered') =>
-      transactions.run((inside) => settleDelivery(inside.records, delivery ?? expect.unreachable(), outcome, NOW)),
+      transactions.run((inside) => finishDelivery(inside.records, delivery ?? expect.unreachable(), outcome, NOW)),
   };
 };
 const THREE = [{}, { kind: 'enabled' }, {}] as const;

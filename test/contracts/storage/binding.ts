@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { type DeviceProof, type Evidence, NOT_REQUIRED, PROOFS_KEPT } from '../../../src/domain/device.ts';
+import { type DeviceProof, type Evidence, NO_PROOF_REQUIRED, PROOFS_KEPT } from '../../../src/domain/device.ts';
 import type { Session } from '../../../src/domain/session.ts';
 import { anId, aRotation } from '../../support/builders.ts';
 import { outcomeOf } from '../../support/rotation/outcome.ts';
@@ -15,7 +15,7 @@ const NUMBER = 1_795_500_000 * 2 ** 21;
 
 const aProof = (number: number, key = KEY): DeviceProof => ({ key, number: NUMBER + number });
 const by = (given: Partial<Evidence>): { readonly evidence: Evidence } => ({
-  evidence: { ...NOT_REQUIRED, required: true, ...given },
+  evidence: { ...NO_PROOF_REQUIRED, required: true, ...given },
 });
 const nextOf = (session: Session): Session => ({ ...session, rotation: session.rotation + 1 });
 
@@ -56,7 +56,7 @@ export const binding = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.rotate(first)).toHaveProperty('user');
     const proofs = [aProof(2).number, aProof(1).number];
     expect(await sessions.find(session)).toMatchObject({ currentTokenId: first.to, deviceKey: KEY, proofs });
-    const second = { from: first.to, evidence: NOT_REQUIRED };
+    const second = { from: first.to, evidence: NO_PROOF_REQUIRED };
     expect(await sessions.rotate(aRotation(nextOf(session), second))).toHaveProperty('user');
     expect(await sessions.find(session)).toMatchObject({ deviceKey: KEY, proofs });
 

@@ -155,6 +155,11 @@ describe('the pages of the back office', () => {
     const ofAda = (await open(`/office/events?${new URLSearchParams({ actor: ACTOR, kind: 'deleted' })}`)).text;
     expect(ofAda).toContain(`<code>${user.id}</code>`);
     expect((await open('/office/events?actor=eve&kind=')).text).toContain('There are none.');
+    const other = await signUp(service);
+    const byEve = { ...FORM, 'X-Forwarded-Email': 'eve@example.org' };
+    await send(`/office/users/${other.user.id}/disable-user`, {}, byEve).expect(303);
+    const suggested = (await open('/office/events')).text.matchAll(/<option value="(.*?\(page\))">/g);
+    expect([...suggested].map(([, name]) => name)).toEqual([ACTOR, 'eve@example.org (page)']);
     expect((await open('/office/events?kind=disabled')).text).not.toContain(user.id);
   });
 
@@ -187,10 +192,13 @@ describe('the pages of the back office', () => {
     const { records } = service.ports;
     const { user } = await signUp(service);
     const webhook = aWebhook({ url: 'https://crm.example.org/in', disabledAt: 1 });
-    await records.insert('webhooks', webhook);
+    for (const each of [webhook, aWebhook()]) await records.insert('webhooks', each);
     const delivery = aDelivery({ webhookId: webhook.id, userId: user.id, attempts: 9 });
     await records.insert('deliveries', { ...delivery, lastError: '503', isWaiting: false, nextAttemptAt: null });
-    expect((await open('/office/webhooks')).text).toMatch(/crm\.example\.org.*Disabled.*1 given up.*503/s);
+    const { text } = await open('/office/webhooks');
+    expect(text).toMatch(/crm\.example\.org.*Disabled.*1 given up.*503/s);
+    // Nothing waits for the other one.
+    expect(text.match(/<button>Send again/g)).toHaveLength(1);
     expect(await said('/office/webhooks/replay-webhook', { id: user.id })).toContain('role="alert"');
     const again = await said('/office/webhooks/replay-webhook', { id: webhook.id });
     expect(again).toMatch(/Send again: Done\..*Enabled.*1 waiting/s);
@@ -217,6 +225,9 @@ describe('the pages of the back office', () => {
     expect(headers['set-cookie']).toBeUndefined();
     const line = { msg: 'back office', actor: ACTOR, call: 'office-user', userId: user.id };
     expect(service.logs).toContainEqual(expect.objectContaining(line));
-    for (const style of ['/pages.css', '/office.css']) await open(style).expect(200);
+    for (const style of ['/pages.css', '/office.css']) {
+      expect((await open('/office/nowhere').expect(404)).text).toContain(`href="${style}"`);
+      await open(style).expect(200);
+    }
   });
 });

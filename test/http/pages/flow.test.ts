@@ -1,13 +1,15 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { PAGES, type Page, type PageName, pathOf } from '../../../src/adapters/http/forms/flow.ts';
+import { PAGES, type Page, type PageName, pathOf, takesProof } from '../../../src/adapters/http/forms/flow.ts';
 import { memoryCounts } from '../../../src/adapters/limits/counts.ts';
 import { countAttempts } from '../../../src/adapters/limits/login-attempts.ts';
 import { CATALOG, type ErrorCode } from '../../../src/domain/errors/catalog.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';
+import { NO_PASSWORD } from '../../../src/domain/password.ts';
 import { PAGE_FILES } from '../../../src/infrastructure/template-files.ts';
 import { MINUTE } from '../../support/application.ts';
 import { type AuthenticatorOptions, authenticator } from '../../support/authenticator.ts';
 import { codeAt, wrongCodeAt } from '../../support/authenticator-app.ts';
+import { readText } from '../../support/checkout/repository.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
 import { invitedPerson, linked, mailedCode, sentLink } from '../../support/http/account.ts';
 import { APP_LINK, anApp } from '../../support/http/app-login.ts';
@@ -405,6 +407,12 @@ const RESULTS: Readonly<Record<string, Results>> = {
       return sending(member, 'step-up.code', { code: codeAt(secret, clock.now()) });
     },
   },
+  'step-up.recovery': {
+    success: async () => {
+      const { codes, ...member } = await withApp('/auth/step-up');
+      return sending(member, 'step-up.recovery', { recoveryCode: codes[0] ?? '' });
+    },
+  },
   'step-up.passkey': {
     success: async () => {
       const { key, ...member } = await withPasskey('/auth/step-up');
@@ -635,6 +643,7 @@ const SHOWN_TO: Readonly<Record<string, () => Promise<Visitor>>> = {
   'second-factor.mail-code': async () => (await newDevice()).visitor,
   'second-factor.recovery': async () => pendingOf(await withApp('/auth/account')),
   'step-up.code': () => withApp('/auth/step-up'),
+  'step-up.recovery': () => withApp('/auth/step-up'),
   'factors.app': async () => {
     const member = await memberAt('/auth/account/factors');
     await startApp(member);
@@ -719,6 +728,12 @@ describe('each page', () => {
     }
   });
 
+  it('has proofs signed for each form that takes one', () => {
+    const signer = readText('client/src/device-key.ts');
+    for (const { key, page, name } of EVERY_FORM.filter(({ form }) => takesProof(form)))
+      expect(signer, key).toContain(`'${pathOf(page, name).replace('/auth/', '')}'`);
+  });
+
   it.each(PAGE_NAMES)('%s has a template with each of its forms, and an address of its own', (page) => {
     const template = templates.get(page) ?? '';
     const inLists = ['session', 'rename-passkey', 'remove-passkey', 'remove-app', 'provider', 'link', 'unlink'];
@@ -728,16 +743,20 @@ describe('each page', () => {
     expect(PAGE_NAMES.filter((other) => PAGES[other].path === PAGES[page].path)).toEqual([page]);
   });
 
-  it.each(['/auth/account', '/auth/account/delete'])(
-    '%s says to those who have no password how they get one',
-    async (path) => {
-      const visitor = await withoutPassword(path);
-      expect(unescaped(visitor.answers.at(-1)?.text ?? '')).toContain(titles.account?.['first-password']);
-      expect(visitor.shown('account.password')).toEqual([]);
-      const { text } = await (await memberAt('/auth/account')).open(path);
-      expect(unescaped(text)).not.toContain(titles.account?.['first-password']);
-    },
-  );
+  it.each([
+    ['/auth/account', 'account.password'],
+    ['/auth/account/delete', 'delete.delete'],
+  ])('%s says to those who have no password how they get one, if they need it', async (path, form) => {
+    const visitor = await memberAt(path);
+    const offer = () =>
+      unescaped(visitor.answers.at(-1)?.text ?? '').includes(titles.account?.['first-password'] ?? '-');
+    expect([offer(), visitor.shown(form)]).toEqual([false, [expect.anything()]]);
+    await service.ports.users.setPasswordHash(visitor.user.id, {
+      ...{ passwordHash: NO_PASSWORD, isOfNewPassword: false, now: clock.now() },
+    });
+    await visitor.open(path);
+    expect([offer(), visitor.shown(form)]).toEqual([true, []]);
+  });
 
   it.each(['https://evil.example/', '//evil.example/', '/auth/account/../../x', '/users/me', 'javascript:alert(1)'])(
     'that comes after a provider does not lead to %s',

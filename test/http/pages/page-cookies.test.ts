@@ -50,6 +50,19 @@ describe('what a form hands to the next page', () => {
     expect(Buffer.from(state, 'base64url').toString('latin1')).not.toContain('nobody');
   });
 
+  it.each(['log-in.log-in', 'register.register'])(
+    'is gone after a success of %s, such as the account that was named',
+    async (form) => {
+      const { person } = await registeredVisitor(service);
+      const visitor = await refusedVisitor();
+      await visitor.open(form.startsWith('log-in') ? '/auth/log-in?next=password' : '/auth/register');
+      expect(visitor.jar.get('page_state')).toMatch(/./);
+      const fields = form.startsWith('log-in') ? { account: person.username, password: person.password } : aPerson();
+      await visitor.submit(form, fields);
+      expect(visitor.jar.get('page_state')).toBeUndefined();
+    },
+  );
+
   const changedAt = (text: string, at: number) =>
     text.slice(0, at) + (text[at] === 'A' ? 'B' : 'A') + text.slice(at + 1);
   const FORGED: readonly (readonly [string, (state: string) => string])[] = [

@@ -4,6 +4,7 @@ import { authenticator } from '../../support/authenticator.ts';
 import { codeAt } from '../../support/authenticator-app.ts';
 import { aPasskey } from '../../support/builders.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
+import { invitedPerson } from '../../support/http/account.ts';
 import { APP_LINK, anApp } from '../../support/http/app-login.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
 import { startApp } from '../../support/http/page-factors.ts';
@@ -73,6 +74,15 @@ describe('the offer of a passkey', () => {
       expect(await offersOf(visitorOf(service), pathOfPage(page, '/auth/account/factors'))).toEqual({});
     },
   );
+
+  it('is on the way from an invitation to the application', async () => {
+    const visitor = visitorOf(service);
+    const to = pathOfPage('new-passkey', 'https://app.example.org');
+    expect(await offersOf(visitor, '/auth/link/invitation')).toEqual({ 'invitation.invitation': to });
+    const answer = await visitor.submit('invitation.invitation', { ...(await invitedPerson(service)), to });
+    expect(locationIn(answer)).toBe(to);
+    expect((await visitor.follow()).text).toContain('data-form="new-passkey.new-passkey"');
+  });
 
   it('is shown once in this browser, unless a registration needs no password', async () => {
     const { answer, ...visitor } = await loggedIn(await registeredVisitor(service), OFFER);

@@ -20,7 +20,7 @@ const writeNonsense = (path: string) => {
 it.each(ALL_KINDS)(
   'a database of $on rejects every call after it is closed, as one without a connection, and opens no other',
   async ({ empty }) => {
-    const { records, faster, ping, close } = await openDatabase(await empty(), { migrate: true });
+    const { records, withFasterMethods: faster, ping, close } = await openDatabase(await empty(), { migrate: true });
     await close();
     const counted: string[] = [];
     onTestFinished(onDatabaseFailure((each) => counted.push(each)));

@@ -106,7 +106,7 @@ type Measured = Awaited<ReturnType<typeof measured>>;
 const measured = async (users: number, open: ReturnType<typeof closedServices>) => {
   const { url, drop } = await createDatabase(TEST_DATABASE_URL ?? '');
   const opened = await connect({ ...onPostgresql(url), poolSize: 1 }, { migrate: true });
-  const [send, { records, faster }] = [sendTo(opened.db), databaseOver(opened)];
+  const [send, { records, withFasterMethods: faster }] = [sendTo(opened.db), databaseOver(opened)];
   await fill(records, 1);
   for (const statement of copies(users)) await send(statement);
   const { seen, counting, watching } = meterOf(send);

@@ -15,7 +15,7 @@ const PROCESS = 'select pg_backend_pid()';
 const openSingle = async (url: string) => {
   const database = await openDatabase({ ...onPostgresql(url), poolSize: 1 }, { migrate: true });
   const { users, sessions, transactions } = storageOver(database.records);
-  return { em: database.em, users, transactions, sessions: database.faster(sessions) };
+  return { em: database.em, users, transactions, sessions: database.withFasterMethods(sessions) };
 };
 
 /** Stores a user. @returns reads the user, with a prepared statement. */

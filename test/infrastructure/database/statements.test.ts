@@ -3,7 +3,7 @@ import { register } from '../../../src/application/accounts/register.ts';
 import { login } from '../../../src/application/login/login.ts';
 import { logout } from '../../../src/application/sessions/end-sessions.ts';
 import { refresh } from '../../../src/application/sessions/refresh.ts';
-import { NOTICES, type Notice } from '../../../src/domain/event-table.ts';
+import { NOTICE_GROUPS, type NoticeGroup } from '../../../src/domain/event-table.ts';
 import { openSql } from '../../../src/infrastructure/open-sql.ts';
 import { ADA, application, SECOND } from '../../support/application.ts';
 import { aWebhook, NOW } from '../../support/builders.ts';
@@ -41,7 +41,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the statements that are sent to
   });
 
   /** The use cases over one connection, which has been used. */
-  const open = async (notices: readonly Notice[]) => {
+  const open = async (notices: readonly NoticeGroup[]) => {
     const line = await openPostgresLine(url);
     const {
       close,
@@ -92,7 +92,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the statements that are sent to
   });
 
   it('are as few for a log-in on a device that is known, with notices', async () => {
-    const { sentBy, logIn } = await open(NOTICES);
+    const { sentBy, logIn } = await open(NOTICE_GROUPS);
     expect(await sentBy(logIn)).toStrictEqual([['select users'], [LOG_IN]]);
   });
 

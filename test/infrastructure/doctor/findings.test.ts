@@ -103,6 +103,7 @@ const DEVICES: readonly Row[] = [
   ['http', {}, ['note device.page-keys']],
   ['an insecure cookie', { ...BOUND, JWT_REFRESH_COOKIE_SECURE: 'false' }, ['note device.page-keys']],
   ['keys that are off', { ...BOUND, DEVICE_BINDING: 'off' }, ['note device.page-keys']],
+  ['tokens that are bound', { ...BOUND, JWT_BINDING: 'on' }, ['note device.bound-tokens', 'ok device.browser-keys']],
 ];
 
 describe.each([

@@ -1,22 +1,21 @@
 import { hasArgon2 } from '../argon2id.ts';
 
-type Salted = { readonly salt: Buffer; readonly key: Buffer };
+type SaltAndKey = { readonly salt: Buffer; readonly key: Buffer };
 
-/** A digest of the password and a salt. */
 export type SaltedDigest = {
-  /** One of Node, `phpass`, or `wordpress`, which has no salt. */
+  /** A digest of `node:crypto`, such as `sha256`, or `phpass`, or `wordpress`, which has no salt. */
   readonly algorithm: string;
   readonly salt: Buffer;
   /** Whether the salt stands before or behind the password. */
   readonly place: 'prefix' | 'suffix';
 };
 
-/** A password hash of another system that can be stored as it is. */
+/** A password hash of another system that is slow enough to compute to be stored unchanged. */
 export type SlowHash =
   | {
       readonly scheme: 'bcrypt';
       readonly hash: string;
-      /** What was hashed, if it was not the password itself. */
+      /** The digest that bcrypt has hashed; `null` if it has hashed the password itself. */
       readonly digest: SaltedDigest | null;
     }
   | ({
@@ -25,28 +24,28 @@ export type SlowHash =
       readonly memoryKib: number;
       readonly passes: number;
       readonly parallelism: number;
-    } & Salted)
+    } & SaltAndKey)
   | ({
       readonly scheme: 'scrypt';
-      /** Firebase encrypts with the derived key; better-auth normalizes the password. */
+      /** `firebase` encrypts with the derived key, and `better-auth` normalizes the password before. */
       readonly variant: 'plain' | 'firebase' | 'better-auth';
       readonly n: number;
       readonly r: number;
       readonly p: number;
-    } & Salted)
+    } & SaltAndKey)
   | ({
       readonly scheme: 'pbkdf2';
       readonly digest: 'sha1' | 'sha256' | 'sha512';
       readonly iterations: number;
-    } & Salted)
-  | ({ readonly scheme: 'sha-crypt'; readonly digest: 'sha256' | 'sha512'; readonly rounds: number } & Salted);
+    } & SaltAndKey)
+  | ({ readonly scheme: 'sha-crypt'; readonly digest: 'sha256' | 'sha512'; readonly rounds: number } & SaltAndKey);
 
-/** A digest must be wrapped in bcrypt before it is stored, since passwords can be guessed from it too fast. */
+/** A fast digest, of scheme `digest`, must be wrapped in bcrypt before it is stored, since passwords can be guessed from it too fast. */
 export type ForeignHash = SlowHash | ({ readonly scheme: 'digest'; readonly hex: string } & SaltedDigest);
 
 const CRYPT64 = './0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Decodes the base64 of crypt(3), in which the low bits come first. */
+/** Decodes the base64 of crypt(3), in which the least significant bits come first. */
 export const crypt64 = (text: string): Buffer =>
   Buffer.from(
     (text.match(/.{1,4}/g) ?? []).flatMap((part) => {
@@ -55,18 +54,18 @@ export const crypt64 = (text: string): Buffer =>
     }),
   );
 
-/** `problem` is the end of a sentence that begins with the hash: `is longer than …`. */
+/** Why a hash is refused. `problem` completes a sentence whose subject is the hash: `is longer than …`. */
 export type HashProblem = { readonly problem: string };
 
-/** Limits of one comparison: about a second of a core of 2020, and 128 MiB. No time is measured, so every machine accepts the same hashes. */
+/** The following limits keep a comparison below about a second of a core of 2020, and 128 MiB. They measure no time, so all machines accept the same hashes. */
 const MAX_BCRYPT_COST = 14;
-/** The greatest cost of this service, at which digests are wrapped. */
+/** The limit of a bcrypt hash of a digest: the greatest cost that this service can be configured to use when it wraps digests. */
 const MAX_WRAPPING_COST = 15;
 const MAX_ARGON2_KIB = 2 ** 17;
 const MAX_ARGON2_KIB_TIMES_PASSES = 2 ** 18;
-/** scrypt needs 128 bytes for each unit of N times r. */
+/** The limit of N times r times p. scrypt takes 128 bytes for each unit of N times r. */
 const MAX_SCRYPT_WORK = 2 ** 20;
-/** It needs as much again for each unit of r times p + 2. */
+/** The limit of r times (p + 2). scrypt takes another 128 bytes for each unit of it. */
 const MAX_SCRYPT_BLOCKS = 2 ** 16;
 const MAX_PHPASS_ROUNDS = 2 ** 16;
 const MAX_PBKDF2_ROUNDS = 2_500_000;
@@ -75,7 +74,7 @@ const BLOCK_BYTES = { sha1: 20, sha256: 32, sha512: 64 };
 
 const OUT_OF_RANGE = 'has a parameter that is missing or out of range';
 
-/** Why a hash is not accepted; `null` when it is. Comparisons are written so that NaN is out of range. */
+/** Why a hash is refused; `null` for an accepted hash. A parameter that is NaN is out of range. */
 export const limitProblem = (hash: ForeignHash): string | null => {
   switch (hash.scheme) {
     case 'digest':
@@ -124,8 +123,8 @@ const costProblem = (isAffordable: boolean): string | null =>
 const areInRange = (...ranges: (readonly [value: number, least: number, most: number])[]): boolean =>
   ranges.every(([value, least, most]) => value >= least && value <= most);
 
-/** A short key could be matched by chance, and an empty one would match every password. */
-const saltProblem = ({ salt, key }: Salted): string | null => {
+/** Checks the lengths of salt and key, too: a wrong password could match a short key by chance, and every password would match an empty key. */
+const saltProblem = ({ salt, key }: SaltAndKey): string | null => {
   if (!areInRange([salt.length, 8, 128])) return 'has a salt of fewer than 8 or more than 128 bytes';
   return areInRange([key.length, 16, 128]) ? null : 'has a digest of fewer than 16 or more than 128 bytes';
 };

@@ -3,7 +3,7 @@ import bcrypt from 'bcrypt';
 import { hasInvalidCharacters, PASSWORD_MAX_BYTES } from '../../../domain/password.ts';
 import { phpassRounds, type SaltedDigest, type SlowHash } from './foreign-hash.ts';
 
-/** The order in which SHA-crypt writes the bytes of a digest: three at a time, one of each third, then the rest. */
+/** The order in which SHA-crypt writes the bytes of a digest: groups of three, with one byte of each third, then the bytes in `rest`. */
 const byteOrder = (third: number, step: number, rest: readonly number[]): readonly number[] => [
   ...Array.from({ length: third }, (_, at) => at * step).flatMap((first) =>
     [2, 1, 0].map((part) => (first + part * third) % (3 * third)),
@@ -12,32 +12,32 @@ const byteOrder = (third: number, step: number, rest: readonly number[]): readon
 ];
 const ORDER = { sha256: byteOrder(10, 21, [30, 31]), sha512: byteOrder(21, 22, [63]) };
 
-/** The limit of libxcrypt. The time of each round grows with the password, with phpass as well. */
+/** The limit of libxcrypt for SHA-crypt, here for phpass as well: the time of their rounds grows with the length of the password. */
 const MAX_PASSWORD_BYTES = 512;
 
-/** https://www.akkadia.org/drepper/SHA-crypt.txt. @returns the bytes in the order of the text; `null` if the password is too long */
+/** https://www.akkadia.org/drepper/SHA-crypt.txt. @returns the key in the order of bytes in which the hash has it; `null` if the password is too long */
 const shaCrypt = (password: Buffer, hash: Extract<SlowHash, { scheme: 'sha-crypt' }>): Buffer | null => {
   const { digest, rounds, salt } = hash;
   if (password.length > MAX_PASSWORD_BYTES) return null;
-  const hashed = (...parts: readonly Buffer[]) => crypto.hash(digest, Buffer.concat(parts), 'buffer');
-  const repeated = (times: number, part: Buffer) => hashed(...Array.from({ length: times }, () => part));
+  const digestOfAll = (...parts: readonly Buffer[]) => crypto.hash(digest, Buffer.concat(parts), 'buffer');
+  const digestOfRepeated = (times: number, part: Buffer) => digestOfAll(...Array.from({ length: times }, () => part));
   const { length } = password;
-  const inner = hashed(password, salt, password);
+  const inner = digestOfAll(password, salt, password);
   const bits = [...length.toString(2)].reverse().map((bit) => (bit === '1' ? inner : password));
-  let key = hashed(password, salt, Buffer.alloc(length, inner), ...bits);
-  const ofPassword = Buffer.alloc(length, repeated(length, password));
-  const ofSalt = Buffer.alloc(salt.length, repeated(16 + key.readUInt8(0), salt));
+  let key = digestOfAll(password, salt, Buffer.alloc(length, inner), ...bits);
+  const ofPassword = Buffer.alloc(length, digestOfRepeated(length, password));
+  const ofSalt = Buffer.alloc(salt.length, digestOfRepeated(16 + key.readUInt8(0), salt));
   for (let round = 0; round < rounds; round += 1) {
     const [first, last] = round % 2 === 0 ? [key, ofPassword] : [ofPassword, key];
-    key = hashed(first, ...(round % 3 === 0 ? [] : [ofSalt]), ...(round % 7 === 0 ? [] : [ofPassword]), last);
+    key = digestOfAll(first, ...(round % 3 === 0 ? [] : [ofSalt]), ...(round % 7 === 0 ? [] : [ofPassword]), last);
   }
   return Buffer.from(ORDER[digest].map((at) => key.readUInt8(at)));
 };
 
-/** More than scrypt takes within the limits of ./foreign-hash.ts. */
+/** Bytes: more than scrypt takes within the limits of ./foreign-hash.ts. */
 const SCRYPT_MAX_MEMORY = 2 ** 28;
 
-/** Whether a password matches a hash, in constant time for a given hash. Blocks the thread. bcrypt cuts passwords after 72 bytes. */
+/** Whether a password matches a hash. Derived keys are compared in constant time. Blocks the thread. Of bcrypt, only the first 72 bytes of a password count. */
 export const matchesHash = (password: string, hash: SlowHash): boolean => {
   const matches = (text: string): boolean => {
     if (hash.scheme === 'bcrypt') return bcrypt.compareSync(bcryptInput(text, hash.digest), hash.hash);
@@ -47,12 +47,12 @@ export const matchesHash = (password: string, hash: SlowHash): boolean => {
   return variantsOf(password, hash).some(matches) && !hasInvalidCharacters(password);
 };
 
-/** The forms of WordPress put a backslash before each of these, and hash the result. Its API and other systems with phpass do not. */
-const SLASHED = /['"\\]/g;
+/** Where a user has set the password in a form of WordPress, these characters were hashed with a backslash before them; where its API did, without. */
+const WORDPRESS_ESCAPED = /['"\\]/g;
 
 const variantsOf = (password: string, hash: SlowHash): readonly string[] => {
   const isOfWordPress = hash.scheme === 'bcrypt' && /^(?:wordpress|phpass)$/.test(hash.digest?.algorithm ?? '');
-  const slashed = isOfWordPress ? password.replaceAll(SLASHED, String.raw`\$&`) : password;
+  const slashed = isOfWordPress ? password.replaceAll(WORDPRESS_ESCAPED, String.raw`\$&`) : password;
   return slashed === password ? [password] : [password, slashed];
 };
 
@@ -101,7 +101,7 @@ const scryptKey = (password: string, hash: Extract<SlowHash, { scheme: 'scrypt' 
   const options = { N: n, r, p, maxmem: SCRYPT_MAX_MEMORY };
   if (variant !== 'firebase')
     return crypto.scryptSync(variant === 'plain' ? password : password.normalize('NFKC'), salt, key.length, options);
-  // The key stream that `firebaseHash` has stored.
+  // The key stream of AES, which `firebaseHash` has stored as the key.
   const derived = crypto.scryptSync(password, salt, 32, options);
   return crypto.createCipheriv('aes-256-ctr', derived, Buffer.alloc(16)).update(Buffer.alloc(key.length));
 };

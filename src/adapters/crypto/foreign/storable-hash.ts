@@ -4,11 +4,12 @@ import { canonicalHash } from './canonical-hash.ts';
 import { readHash } from './read-hash.ts';
 
 /**
- * The form in which a hash of another system is stored until its user logs in. A hash of bcrypt gets the mark `bcrypt$`, since its password may have
- * more than 72 bytes. A digest is wrapped in bcrypt, which takes the first 72 characters of it.
+ * The form in which a hash of another system is stored until its user logs in. A hash of bcrypt gets the prefix `bcrypt$`, which tells it from hashes of
+ * this service: its password may have more than 72 bytes. A digest is wrapped in bcrypt, which hashes the first 72 of its hexadecimal digits.
+ * @param imported the hash as the other system has written it
  */
-export const storableHash = async (given: string, { hash: wrap }: Pick<PasswordHasher, 'hash'>) => {
-  const text = canonicalHash(given);
+export const storableHash = async (imported: string, { hash: wrap }: Pick<PasswordHasher, 'hash'>) => {
+  const text = canonicalHash(imported);
   const hash = readHash(text);
   if ('problem' in hash) return hash;
   if (hash.scheme === 'digest') {
@@ -20,23 +21,23 @@ export const storableHash = async (given: string, { hash: wrap }: Pick<PasswordH
 
 /** Members of a Keycloak credential of the type `password`, from the JSON texts `secretData` and `credentialData`. */
 export type KeycloakCredential = {
-  /** Base64, both. */
+  /** The hash, in base64, as is `salt`. */
   readonly value: string;
   readonly salt: string;
   readonly algorithm: string;
   readonly hashIterations: number;
-  /** Of argon2. */
+  /** Only of argon2. */
   readonly additionalParameters?: Partial<Record<'memory' | 'type' | 'version' | 'parallelism', readonly string[]>>;
 };
 
-/** A Keycloak credential in the PHC string format. An algorithm that is not known is refused where the hash is read. */
+/** Writes a Keycloak credential in the PHC string format. `readHash` refuses the result if it does not know the algorithm. */
 export const keycloakHash = (credential: KeycloakCredential): string => {
-  const { value, salt, algorithm, hashIterations, additionalParameters: of = {} } = credential;
+  const { value, salt, algorithm, hashIterations, additionalParameters: parameters = {} } = credential;
   if (algorithm !== 'argon2') return `$${algorithm}$${hashIterations}$${salt}$${value}`;
-  const version = of.version?.[0] === '1.3' ? 19 : 16;
-  const cost = `m=${of.memory?.[0]},t=${hashIterations},p=${of.parallelism?.[0]}`;
-  return `$argon2${of.type?.[0]}$v=${version}$${cost}$${salt}$${value}`;
+  const version = parameters.version?.[0] === '1.3' ? 19 : 16;
+  const cost = `m=${parameters.memory?.[0]},t=${hashIterations},p=${parameters.parallelism?.[0]}`;
+  return `$argon2${parameters.type?.[0]}$v=${version}$${cost}$${salt}$${value}`;
 };
 
-/** A stored hash without the mark of `storableHash`, so that the system which imports it can give it its own. */
+/** A stored hash without the prefix `bcrypt$` of `storableHash`, as other systems know it. */
 export const exportedHash = (stored: string): string => stored.replace(/^bcrypt\$(?=\$2)/, '');

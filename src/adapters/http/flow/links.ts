@@ -1,6 +1,6 @@
 import type { LinkPurpose } from '../../../domain/link.ts';
 import type { PageFacts } from '../forms/page-facts.ts';
-import { type FormRow, NEW_ACCOUNT, type PageTable } from './rows.ts';
+import { type FormRow, NEW_ACCOUNT, OFFERS, type PageTable } from './rows.ts';
 
 const TO_ADDRESS = { fields: ['email'], leadsTo: 'check-mail', keeps: ['email'] } as const;
 const RESET = { submits: 'request-password-reset', notice: 'reset', ...TO_ADDRESS } as const;
@@ -18,11 +18,11 @@ const linkPage = <Name extends LinkPurpose | 'invitation'>(
   name: Name,
   submits: string,
   fields: readonly string[] = ['token'],
-  more: Pick<FormRow, 'preview' | 'requirements' | 'needs'> = {},
+  more: Pick<FormRow, 'preview' | 'requirements' | 'needs' | 'offersPasskey'> = {},
 ) => ({
   path: `/auth/link/${name}` as const,
   ofMail: true as const,
-  forms: { [name]: { submits, fields, leadsTo: 'done' as const, notice: name, ...more } },
+  forms: { [name]: { submits, fields, leadsTo: 'target' as const, otherwise: 'done' as const, notice: name, ...more } },
 });
 
 /** Pages that send a mail, and those of the links in mails. */
@@ -52,6 +52,7 @@ export const LINKS = {
     ...linkPage('invitation', 'register', ['username', 'email', 'password', 'invitation'], {
       needs: 'invitation',
       requirements: NEW_ACCOUNT,
+      ...OFFERS,
     }),
     registers: 'invited',
   },

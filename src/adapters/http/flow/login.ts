@@ -1,8 +1,6 @@
 import { isStarted, type PageFacts, startedApp } from '../forms/page-facts.ts';
-import { AT_PROVIDER, BY_CODE, CODES, hasCodes, hasPasskeys, NEW_ACCOUNT, ownText, type PageTable } from './rows.ts';
+import { AT_PROVIDER, BY_CODE, CODES, hasCodes, hasPasskeys, NEW_ACCOUNT, OFFERS, type PageTable } from './rows.ts';
 
-/** Once a month. */
-const OFFERS = { offersPasskey: ({ wasOffered }: PageFacts) => !wasOffered } as const;
 const HALF_WAY = { AUTH_SECOND_FACTOR_REQUIRED: 'second-factor' } as const;
 const typedAccount = ({ state }: PageFacts) => ({ account: state?.typed?.account ?? '' });
 /** The second view of the log-in, which is the same for every account that was typed. */
@@ -14,13 +12,11 @@ const OF_FIRST = { recalled: true, offered: (facts: PageFacts) => !isSecond(fact
 const mayRegister = (facts: PageFacts): boolean => facts.mayRegister;
 
 const SECOND = { submits: 'second-factor', leadsTo: 'target' } as const;
-const STEP_UP = { submits: 'step-up', leadsTo: 'target' } as const;
 const hasMethod = ({ payloads }: PageFacts, name: 'totp' | 'recovery-code' | 'passkey' | 'mail-code'): boolean =>
   payloads['pending-login']?.methods.includes(name) === true;
 const mayTypeCode = (facts: PageFacts): boolean => hasMethod(facts, 'totp') || isStarted(facts);
 /** Whether the log-in needs a code from a mail. With NEW_DEVICE_CODE it pretends so after a wrong password, too. */
 export const waitsForMail = (facts: PageFacts): boolean => hasMethod(facts, 'mail-code');
-const hasSecondFactor = ({ payloads }: PageFacts): boolean => payloads['current-user']?.secondFactor === true;
 
 /** Pages on which visitors log in, register, and show who they are. */
 export const LOGIN = {
@@ -125,19 +121,6 @@ export const LOGIN = {
     },
   },
   'recovery-codes': { path: '/auth/recovery-codes', for: 'visitor', shows: ['current-user'], forms: {} },
-  'step-up': {
-    path: '/auth/step-up',
-    for: 'visitor',
-    shows: ['current-user', 'identities'],
-    forms: {
-      'step-up': { ...STEP_UP, fields: ['password'] },
-      code: { ...STEP_UP, fields: ['code'], offered: hasSecondFactor },
-      passkey: { ...STEP_UP, fields: ['credential'], offered: hasPasskeys },
-      /** Users without a password log in again. */
-      provider: { ...AT_PROVIDER, linkedOnly: true },
-      'mail-code': { ...BY_CODE, fields: [], offered: hasCodes, initial: ownText('username', 'account') },
-    },
-  },
   /** For sessions whose device has a key: only a script can sign a proof. */
   prove: {
     path: '/auth/prove',

@@ -17,6 +17,8 @@ export type FormRow<Name extends string = string> = {
   readonly offered?: (facts: PageFacts) => boolean;
   /** The initial values of its fields, and of hidden ones. */
   readonly initial?: (facts: PageFacts) => Readonly<Record<string, string>>;
+  /** Whether the visitor has to authenticate again before the form is filled in. Until then, it is its button. */
+  readonly locked?: (facts: Pick<PageFacts, 'payloads'>) => boolean;
   /** Where a success leads. */
   readonly leadsTo: Name | 'target';
   /** Where a success leads if there is no target. Default: to the account. */
@@ -100,6 +102,9 @@ export const NEW_ACCOUNT = {
   username: ({ passwords }: PageFacts) => (passwords === 'optional' ? 'left-out' : 'required'),
   password: ({ passwords }: PageFacts) => passwords,
 } as const;
+
+/** Offers a passkey once a month. */
+export const OFFERS = { offersPasskey: ({ wasOffered }: PageFacts) => !wasOffered } as const;
 
 export const BY_CODE = { submits: 'request-login-code', leadsTo: 'code', notice: 'code', keeps: ['account'] } as const;
 

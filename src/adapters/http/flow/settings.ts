@@ -1,16 +1,32 @@
 import { isStarted, type PageFacts, startedApp } from '../forms/page-facts.ts';
-import { AT_PROVIDER, CODES, ownText, type PageTable } from './rows.ts';
+import { AT_PROVIDER, BY_CODE, CODES, hasCodes, hasPasskeys, ownText, type PageTable } from './rows.ts';
 
-/** The password confirms a change; with PASSWORDS=optional, a code may do so. */
+const mayConfirmByCode = ({ passwords }: PageFacts): boolean => passwords === 'optional';
+
+/** The password confirms a change; with PASSWORDS=optional, a code may do so, and does so without a password. */
 const CONFIRMED = {
-  password: ({ passwords }: PageFacts) => passwords,
-  code: ({ passwords }: PageFacts) => (passwords === 'optional' ? 'optional' : 'left-out'),
+  password: (facts: PageFacts) => (mayConfirmByCode(facts) && !hasPassword(facts) ? 'left-out' : facts.passwords),
+  code: (facts: PageFacts) => (!mayConfirmByCode(facts) ? 'left-out' : hasPassword(facts) ? 'optional' : 'required'),
 } as const;
+
+type Facts = Pick<PageFacts, 'payloads'>;
+const hasPassword = ({ payloads }: Facts): boolean => payloads['current-user']?.hasPassword === true;
+/** Whether a change of factors lacks a step-up. */
+const isLocked = ({ payloads }: Facts): boolean => payloads['current-user']?.missing !== null;
+/** Forms with a password need the second factor alone. */
+const lacksFactor = ({ payloads }: Facts): boolean => payloads['current-user']?.missing?.acr !== undefined;
+/** It comes first. A visitor who lacks nothing may show anything. */
+const asksFactor = (facts: Facts): boolean =>
+  facts.payloads['current-user']?.secondFactor === true && (lacksFactor(facts) || !isLocked(facts));
+
+/** The form to which a step-up leads back, and what was typed there. */
+const kept = ({ state }: PageFacts) => state?.typed ?? {};
+const STEP_UP = { submits: 'step-up', leadsTo: 'target', initial: kept } as const;
 
 /** Mails that code. */
 const CONFIRMATION = {
   ...{ submits: 'request-confirmation-code', fields: [], notice: 'confirmation-code' },
-  offered: ({ passwords }: PageFacts) => passwords === 'optional',
+  offered: mayConfirmByCode,
 } as const;
 
 export const hasAddedPasskey = ({ state }: Pick<PageFacts, 'state'>): boolean =>
@@ -30,16 +46,17 @@ export const SETTINGS = {
     shows: ['current-user', 'sessions', 'passkey-options'],
     forms: {
       username: {
-        ...{ submits: 'change-username', fields: ['username'], ...SAVED, initial: ownText('username'), renames: true },
+        ...{ submits: 'change-username', fields: ['username'], ...SAVED, initial: ownText('username') },
+        ...{ renames: true, locked: isLocked },
       },
       email: {
         ...{ submits: 'change-email', fields: ['email', 'password', 'code'], ...SAVED, notice: 'email' },
-        ...{ requirements: CONFIRMED, initial: ownText('email') },
+        ...{ requirements: CONFIRMED, initial: ownText('email'), locked: lacksFactor },
       },
       'confirmation-code': { ...CONFIRMATION, leadsTo: 'account', buttonOf: 'email', keeps: ['email'] },
       password: {
         ...{ submits: 'change-password', fields: ['currentPassword', 'newPassword'], ...SAVED, notice: 'password' },
-        offered: ({ payloads }) => payloads['current-user']?.hasPassword === true,
+        ...{ offered: hasPassword, locked: lacksFactor },
       },
       language: { submits: 'change-current-user', fields: ['locale'], ...SAVED, initial: ownText('locale') },
       session: { submits: 'end-session', fields: [], ...ENDED },
@@ -87,10 +104,28 @@ export const SETTINGS = {
     forms: {
       delete: {
         ...{ submits: 'delete-account', fields: ['password', 'code'], requirements: CONFIRMED },
-        notice: 'deleted',
+        ...{ notice: 'deleted', locked: lacksFactor },
         leadsTo: 'log-in',
+        offered: (facts) => mayConfirmByCode(facts) || hasPassword(facts),
       },
       'confirmation-code': { ...CONFIRMATION, leadsTo: 'delete', buttonOf: 'delete' },
+    },
+  },
+  'step-up': {
+    path: '/auth/step-up',
+    for: 'visitor',
+    shows: ['current-user', 'identities'],
+    forms: {
+      'step-up': { ...STEP_UP, fields: ['password'], offered: (facts) => hasPassword(facts) && !lacksFactor(facts) },
+      code: { ...STEP_UP, fields: ['code'], offered: asksFactor },
+      recovery: { ...STEP_UP, fields: ['recoveryCode'], foldedBehind: 'another-way', offered: asksFactor },
+      passkey: { ...STEP_UP, fields: ['credential'], offered: hasPasskeys },
+      /** Users without a password log in again. */
+      provider: { ...AT_PROVIDER, linkedOnly: true, offered: (facts) => !lacksFactor(facts) },
+      'mail-code': {
+        ...{ ...BY_CODE, fields: [], initial: ownText('username', 'account') },
+        offered: (facts) => hasCodes(facts) && !lacksFactor(facts),
+      },
     },
   },
   'log-out': {

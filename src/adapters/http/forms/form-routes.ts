@@ -81,9 +81,19 @@ const whenDone = (deps: FormDeps, at: Locations, submitted: Submitted) => async 
       ...(notice !== undefined && { notice }),
       typed: typedIn(new Map(form.keeps?.map((each) => [each, ctx.state.form?.get(each) ?? '']))),
     });
+  else if (opened !== undefined && authenticates(form)) states.clear(ctx);
   if (second !== undefined) return at.hrefOf(page, to, undefined, second.next);
+  if (step === 'target') resume(deps, at, ctx, to);
   const code = opened && authenticates(form) ? bindingCodeOf(opened) : undefined;
   return at.locationOf(step, to, form.mark ?? (opened && MARKS.loggedIn), code);
+};
+
+/** After a step-up, the page that it leads back to has the form for which it was asked, with what was typed. */
+const resume = ({ states }: FormDeps, at: Locations, ctx: Context, to = ''): void => {
+  const form = ctx.state.form?.get('resumes') ?? '';
+  const page = at.pageAt(to.replace(/\?.*/s, ''));
+  if (page === undefined || PAGES[page].forms[form] === undefined) return;
+  states.set(ctx, { page, form, typed: typedIn(ctx.state.form ?? new Map()), session: ctx.request.caller?.sessionId });
 };
 
 const whenFailed = (deps: FormDeps, at: Locations, submitted: Submitted) => async (ctx: Context, error: AppError) => {
@@ -107,8 +117,16 @@ const whenFailed = (deps: FormDeps, at: Locations, submitted: Submitted) => asyn
   const isOfRoute = isItemGone || (otherPage !== undefined && ctx.request.caller !== undefined);
   const lacking = PAGES[page].for === 'visitor' && !isOfRoute ? pageLacking(error.code) : null;
   if (lacking !== null) {
-    // A page that goes on by itself shows no notice.
-    states.set(ctx, { page: PAGES[lacking].leadsOn ? page : lacking, form: '', notice: 'not-sent' });
+    const isSent = form.locked === undefined || form.fields.some((field) => fields.get(field));
+    states.set(ctx, {
+      // A page that goes on by itself shows no notice.
+      ...{ page: PAGES[lacking].leadsOn ? page : lacking, form: '' },
+      ...(isSent && { notice: 'not-sent' }),
+      ...(error.code === 'AUTH_STEP_UP_REQUIRED' && {
+        typed: { ...typedIn(fields), resumes: form.buttonOf ?? formName },
+        session: ctx.request.caller?.sessionId,
+      }),
+    });
     return at.lackingAt(lacking, page, to);
   }
   const shown = otherPage === undefined ? (form.buttonOf ?? formName) : '';
@@ -146,7 +164,7 @@ const fieldOf = (field: string, { fields: [first] }: Form): string =>
 
 /** Fields whose text the page fills in again: neither passwords nor codes. `id`, `secret` and `uri` are of an app that is being added. */
 const REFILLED = [
-  ...['account', 'username', 'email', 'locale', 'name', 'remember'],
+  ...['account', 'username', 'email', 'locale', 'name', 'remember', 'resumes'],
   ...['token', 'invitation', 'id', 'secret', 'uri'],
 ];
 const REFILLED_MAX_LENGTH = 500;

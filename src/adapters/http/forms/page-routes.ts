@@ -118,6 +118,11 @@ const showPage =
     const { before } = input.query as { readonly before?: string };
     const shownInput = { ...input, body: undefined, query: { before }, params: {} };
     for (const each of shown) payloads[each.name] = await each.handler(shownInput, ctx);
+    // Another factor is missing.
+    if (state?.typed?.resumes !== undefined && page.forms[state.form]?.locked?.({ payloads })) {
+      deps.states.set(ctx, { ...state, page: 'step-up', form: '' });
+      return redirected(ctx, at.lackingAt('step-up', name, to));
+    }
     if (page.skips?.({ payloads })) return redirected(ctx, at.locationOf('target', to, MARKS.loggedIn));
     if (state?.error !== undefined) {
       ctx.state.status = state.error.status;

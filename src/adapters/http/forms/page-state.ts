@@ -25,6 +25,8 @@ type Deps = {
 };
 
 export const pageStates = ({ secrets, clock, cookie }: Deps) => ({
+  /** What was typed at a log-in must not stay when it is over. */
+  clear: (ctx: Context) => cookie.read(ctx).length > 0 && cookie.clear(ctx),
   set: (ctx: Context, state: PageState): void => {
     const sealed = (some: PageState) => secrets.encrypt(JSON.stringify(some), clock.now() + PAGE_STATE_LIFETIME);
     const text = sealed(state);

@@ -4,7 +4,7 @@ import type { Secrets } from '../../../application/ports/secrets.ts';
 import { AppError, type AppErrorOptions } from '../../../domain/errors/app-error.ts';
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 import { monotonicTime } from '../../clock/system.ts';
-import { ANSWERS, type Counts } from '../../limits/counts.ts';
+import { ANSWERS_PREFIX, type Counts } from '../../limits/counts.ts';
 import { toAppError } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { PAGE_STATE_COOKIE, REFRESH_COOKIE } from '../request/cookies.ts';
@@ -59,7 +59,7 @@ export const repeatedRequests =
     if (fields === null) return work();
     const cookies = [...ctx.request.cookies].filter(([name]) => !IGNORED_COOKIES.some((each) => name.endsWith(each)));
     const seal = sealedBy(JSON.stringify([ctx.url, cookies, ...fields]));
-    const name = ANSWERS + seal.name;
+    const name = ANSWERS_PREFIX + seal.name;
     // A random lock: a process that has lost it must not store its answer over that of the next one.
     const lock = random();
     const until = monotonicTime() + KEPT_FOR;

@@ -163,6 +163,6 @@ export const pageProblems = (own: Files, builtIn: Files): string[] => {
       return templateProblems(text, ofService, ['title', ...texts, ...LINKS]);
     },
     ofTexts: (texts, english) => textProblems(texts, english, sameText),
-    needed: ['direction'],
+    required: ['direction'],
   });
 };

@@ -95,19 +95,13 @@ const errorsOfEvery = ([first, ...others]: readonly Route[]): ErrorRow[] =>
     ? []
     : errorsOf(first).filter((row) => others.every((route) => errorsOf(route).some((other) => isSame(row, other))));
 
-const errorList = (errors: readonly ErrorRow[], site: Site): Html =>
-  errors.length === 0
-    ? NOTHING
-    : html`<dl>
-${errors.map(
-  ({
-    status,
-    code,
-    advice,
-  }) => html`<dt>${status} <a href="${pathIn(site, `/errors/${code}`)}"><code>${breakable(code)}</code></a></dt>
-<dd>${prose(advice)}</dd>
-`,
-)}</dl>`;
+const errorList = (errors: readonly ErrorRow[], site: Site): Html => {
+  const items = errors.map(({ status, code, advice }) => {
+    const link = html`<a href="${pathIn(site, `/errors/${code}`)}"><code>${breakable(code)}</code></a>`;
+    return html`<dt>${status} ${link}</dt>\n<dd>${prose(advice)}</dd>\n`;
+  });
+  return items.length === 0 ? NOTHING : html`<dl>\n${items}</dl>`;
+};
 
 const adviceOf = (status: number, code: ErrorCode): string =>
   (code === 'SYS_HTTP_UNEXPECTED_ERROR' && STATUS_ADVICE.find((each) => each.status === status)?.advice) ||

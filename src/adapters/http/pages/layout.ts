@@ -6,6 +6,8 @@ export type Site = {
   readonly version: string;
   /** Default: that of the service. */
   readonly siteNavigation?: Navigation;
+  /** The path of a second stylesheet. */
+  readonly siteStyle?: string;
 };
 
 /** The first page is the start. */
@@ -39,8 +41,6 @@ type Content = {
   /** The path of the page, if the navigation has it. */
   readonly path?: string;
   readonly script?: Html;
-  /** The path of a second stylesheet. */
-  readonly style?: string;
   /** Markup after the navigation. */
   readonly aside?: Html;
 };
@@ -52,7 +52,7 @@ const NAVIGATION: Navigation = [
 ];
 
 export const layout = (site: Site, content: Content): string => {
-  const { title, main, script = NOTHING, style } = content;
+  const { title, main, script = NOTHING } = content;
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -62,7 +62,7 @@ export const layout = (site: Site, content: Content): string => {
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="${pathIn(site, '/icon.svg')}" type="image/svg+xml">
 <link rel="stylesheet" href="${pathIn(site, '/pages.css')}">
-${style === undefined ? NOTHING : html`<link rel="stylesheet" href="${pathIn(site, style)}">\n`}${script}</head>
+${site.siteStyle === undefined ? NOTHING : html`<link rel="stylesheet" href="${pathIn(site, site.siteStyle)}">\n`}${script}</head>
 <body>
 ${headerOf(site, content)}<main id="content" tabindex="-1">
 ${main}

@@ -47,13 +47,18 @@ export const isOffered = (shown: PageView, form: string): boolean =>
 export const OTHER_LINKS = ['target', 'application', 'export'];
 
 /** The address of a link by its name. */
-export const linkOf = ({ name: page, site, to, target, pages, application }: PageView, name: string): string => {
+export const linkOf = (shown: PageView, name: string): string => {
+  const { site, to, target, pages, application } = shown;
   if (name === 'target') return target;
   if (name === 'application' && to !== undefined) return target;
   if (name === 'export') return pathIn(site, '/auth/account/export');
   // A service may have the pages of links in mails alone.
   if (name === 'application' || !pages.has(name)) return application ?? pathIn(site, '/');
-  // A link in a mail has no target.
-  const next = to ?? (PAGES[page].path.startsWith('/auth/link/') ? application : null);
-  return pathIn(site, PAGES[name as PageName].path) + (next === null ? '' : `?${new URLSearchParams({ to: next })}`);
+  return pathIn(site, PAGES[name as PageName].path) + targetIn(shown);
+};
+
+/** The query with the target of a page. A link in a mail has none: the application takes its place. */
+export const targetIn = ({ name, to, application }: Pick<PageView, 'name' | 'to' | 'application'>): string => {
+  const next = to ?? (PAGES[name].path.startsWith('/auth/link/') ? application : null);
+  return next === null ? '' : `?${new URLSearchParams({ to: next })}`;
 };

@@ -91,7 +91,7 @@ export const fieldOf = (shown: PageView, form: string, name: string, values: Tex
   const isNew = PAGES[page].registers !== undefined;
   const { type, attributes, known } = FIELDS[isNew ? `new-${name}` : name] ?? FIELDS[name] ?? { type: 'hidden' };
   if (type === 'hidden') return html`<input type="hidden" name="${name}" value="${values[name] ?? ''}">\n`;
-  const { label = name, hint: own, ...words } = texts.fields[`${page}.${name}`] ?? texts.fields[name] ?? {};
+  const { label = name, or = label, hint: own, ...words } = texts.fields[`${page}.${name}`] ?? texts.fields[name] ?? {};
   if (requirementOf(shown, form, name) === 'given')
     return givenOf(shown, name, label, (sent?.typed?.[name] ?? '').trim());
   const rules = isNew && name === 'password' ? texts.fields.newPassword?.hint : own;
@@ -120,7 +120,7 @@ export const fieldOf = (shown: PageView, form: string, name: string, values: Tex
     type === 'select'
       ? html`<select ${common}>\n${localesOf(shown, text)}</select>`
       : html`<input ${common} type="${type}" dir="${name === 'name' ? 'auto' : 'ltr'}"${filled}>`;
-  return html`<p class="field"><label for="${id}">${label}</label>
+  return html`<p class="field"><label for="${id}">${isOptional ? or : label}</label>
 ${hint === undefined ? NOTHING : html`<span class="rules" id="${id}-hint">${withLength(shown, hint)}</span>\n`}${control}
 ${said === undefined ? NOTHING : html`<span class="problem" id="${id}-problem">${said}</span>\n`}${known ? forgotten(shown) : NOTHING}</p>
 `;

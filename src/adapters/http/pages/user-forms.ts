@@ -2,7 +2,7 @@ import { filledText, Html, html, NOTHING } from '../../../application/templates.
 import { hasPasskeys } from '../flow/rows.ts';
 import { type Form, PAGES, pathOf, takesProof, usedAs } from '../forms/flow.ts';
 import { pathIn } from './layout.ts';
-import { isOffered, type PageView, type Texts } from './page-view.ts';
+import { isOffered, type PageView, type Texts, targetIn } from './page-view.ts';
 import { FIELDS, fieldOf, hasToBeSent, languageName, requirementOf } from './user-fields.ts';
 
 /** Icons of buttons, of 24 × 24, by the names of providers in OIDC_PROVIDERS: in the colour of the text, or in those that the provider demands. */
@@ -23,9 +23,6 @@ const drawn = (shape: string): Html =>
   new Html(
     `<svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round">${shape}</svg>`,
   );
-
-const passkeyMark = drawn(PASSKEY);
-const providerMark = (provider: string): Html => drawn(PROVIDERS[provider] ?? OTHER_PROVIDER);
 
 /** A hidden field with the name of the account beside its password, for password managers. */
 const nameBeside = ({ payloads }: PageView, { fields, preview }: Form): Html => {
@@ -51,12 +48,11 @@ const placeOf = (part: string): Html => {
 };
 
 /** Where a success leads that offers a passkey. */
-const offerOf = ({ to, site, ...facts }: PageView, { offersPasskey }: Form): Html => {
+const offerOf = (shown: PageView, { offersPasskey }: Form): Html =>
   // There is no offer on the way to a page of the service.
-  if (!offersPasskey?.({ ...facts }) || to?.startsWith('/')) return NOTHING;
-  const path = pathIn(site, PAGES['new-passkey'].path);
-  return html` data-offers="${to === undefined ? path : `${path}?${new URLSearchParams({ to })}`}"`;
-};
+  !offersPasskey?.(shown) || shown.to?.startsWith('/')
+    ? NOTHING
+    : html` data-offers="${pathIn(shown.site, PAGES['new-passkey'].path)}${targetIn(shown)}"`;
 
 /** Attributes for the script. Without the script, a form for a passkey stays hidden. */
 const scriptOf = (shown: PageView, form: Form): Html => {
@@ -81,12 +77,9 @@ const scriptOf = (shown: PageView, form: Form): Html => {
   }${preview === undefined ? NOTHING : html` data-preview="${pathIn(site, preview)}"`}`;
 };
 
-/** Templates may add fields to these forms (docs/mail-and-pages.md). */
-const IDS: Readonly<Record<string, string>> = { register: 'register' };
-
 const markOf = ({ fields }: Form, { provider }: Texts): Html => {
-  if (provider !== undefined) return providerMark(provider);
-  return fields.includes('credential') ? passkeyMark : NOTHING;
+  if (provider !== undefined) return drawn(PROVIDERS[provider] ?? OTHER_PROVIDER);
+  return fields.includes('credential') ? drawn(PASSKEY) : NOTHING;
 };
 
 /** @param action its own address, if it is not that of the form */
@@ -108,13 +101,8 @@ const otherButtons = (shown: PageView, form: string): readonly Html[] =>
     .filter(([name, { buttonOf: owner }]) => owner === form && isOffered(shown, name))
     .map(([name]) => {
       const action = pathIn(shown.site, pathOf(shown.name, name));
-      return buttonOf(
-        shown,
-        name,
-        {},
-        '',
-        html` formaction="${action}" formnovalidate data-form="${shown.name}.${name}"`,
-      );
+      const own = html` formaction="${action}" formnovalidate data-form="${shown.name}.${name}"`;
+      return buttonOf(shown, name, {}, '', own);
     });
 
 /** The present value of what a form changes. */
@@ -130,18 +118,29 @@ const presentOf = ({ payloads, texts, locale }: PageView, form: string): Html =>
   return words[form] ?? NOTHING;
 };
 
+/** In place of a form that is locked. */
+const changeOf = (shown: PageView, name: string): Html => {
+  const { common, pages } = shown.texts;
+  return html`${presentOf(shown, name)} <button aria-label="${common.change ?? ''}: ${pages[shown.name]?.[name] ?? ''}">${common.change ?? ''}</button>`;
+};
+
 /** @param values of fields, and of hidden ones @param item the name of what the form changes, in a list */
 export const formOf = (shown: PageView, name: string, values: Texts = {}, item?: string): Html => {
   const form = PAGES[shown.name].forms[name] as Form;
   const { to, site, texts, state } = shown;
   const [action, key] = [pathIn(site, pathOf(shown.name, name)), `${shown.name}.${name}`];
-  const id = IDS[form.submits];
+  // Templates may add fields to it (docs/mail-and-pages.md).
+  const takesFields = form.submits === 'register';
   const hidden = Object.entries({ once: shown.once, ...(to !== undefined && { to }), ...values });
   const pace = form.paced ? html` class="again${state?.notice === undefined ? '' : ' wait'}"` : NOTHING;
-  const whole = html`<form method="post" action="${action}" data-form="${key}"${id === undefined ? NOTHING : html` id="${id}"`}${pace} ${scriptOf(shown, form)}>
-${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${nameBeside(shown, form)}${toldOf(shown, form)}${form.fields.filter((field) => requirementOf(shown, name, field) !== 'left-out').map((field) => fieldOf(shown, name, field, values))}${buttonOf(shown, name, values, item)}${otherButtons(shown, name)}
+  const isLocked = form.locked?.(shown) === true;
+  const isRow = isLocked && form.foldedBehind !== undefined;
+  const fields = isLocked ? [] : form.fields.filter((field) => requirementOf(shown, name, field) !== 'left-out');
+  const button = isRow ? changeOf(shown, name) : buttonOf(shown, name, values, item);
+  const whole = html`<form method="post" action="${action}" data-form="${key}"${takesFields ? html` id="register"` : NOTHING}${isRow ? html` class="row"` : pace} ${scriptOf(shown, form)}>
+${hidden.filter(([each]) => !form.fields.includes(each)).map(([each, value]) => html`<input type="hidden" name="${each}" value="${value}">\n`)}${nameBeside(shown, { ...form, fields })}${toldOf(shown, form)}${fields.map((field) => fieldOf(shown, name, field, values))}${button}${isLocked ? NOTHING : otherButtons(shown, name)}
 </form>`;
-  if (form.foldedBehind === undefined) return whole;
+  if (form.foldedBehind === undefined || isRow) return whole;
   return html`<details${hasToBeSent(shown, name, values) ? html` open` : NOTHING}>
 <summary>${presentOf(shown, name)} <span>${texts.common[form.foldedBehind] ?? ''}</span></summary>
 ${whole}

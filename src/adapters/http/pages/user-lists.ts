@@ -138,7 +138,7 @@ ${providersOf(shown, 'link')}
   /** Users without a password registered without one, or came from a provider. */
   'first-password': (shown) => {
     const { 'first-password': text = '' } = shown.texts.pages.account ?? {};
-    return shown.payloads['current-user']?.hasPassword === false && shown.pages.has('forgot')
+    return !isOffered(shown, shown.name === 'delete' ? 'delete' : 'password') && shown.pages.has('forgot')
       ? html`<p class="more"><a href="${linkOf(shown, 'forgot')}">${text}</a></p>`
       : NOTHING;
   },
@@ -161,6 +161,7 @@ ${providersOf(shown, 'link')}
   /** For users who have lost the factor. */
   'no-factor': (shown) => {
     const { lost = '', 'mail-lost': mailLost = '' } = shown.texts.pages['second-factor'] ?? {};
+    if (shown.payloads['pending-login']?.enrol) return NOTHING;
     const way = html`${mailLost} <a href="${linkOf(shown, 'forgot')}">${shown.texts.common.forgot ?? ''}</a>`;
     return html`<p class="more">${waitsForMail(shown) ? way : lost}</p>`;
   },
@@ -175,6 +176,7 @@ ${providersOf(shown, 'link')}
   },
   'recovery-codes': (shown) => {
     const { recoveryCodes = [] } = (shown.state?.payload ?? {}) as { readonly recoveryCodes?: readonly string[] };
+    if (recoveryCodes.length === 0) return NOTHING;
     // On paper, they need the name of their owner.
     const { username = '' } = shown.payloads['current-user'] ?? {};
     return html`<p class="owner">${shown.site.brand.name} · ${username}</p>

@@ -7,7 +7,7 @@ import type { OpenedSession } from '../../../application/sessions/open-session.t
 import type { Presented, PresentedProof } from '../../../application/sessions/prove-device.ts';
 import { type Device, shortUserAgent } from '../../../domain/device.ts';
 import type { Origin } from '../../../domain/event.ts';
-import { canonicalLocale, fallbacksOf, LAST_LOCALE, preferredLocale } from '../../../domain/text.ts';
+import { BASE_LOCALE, canonicalLocale, fallbacksOf, preferredLocale } from '../../../domain/text.ts';
 import { httpFailure } from '../errors/exceptions.ts';
 import { headerValues } from '../stages/arrival.ts';
 import type { BrowserSession } from './browser-session.ts';
@@ -159,4 +159,4 @@ export const clientContext = (ctx: Context) => ({ locales: acceptedLocales(ctx),
 /** The offered language that the browser prefers, or else the default one of the service. */
 export const pageLocale = (ctx: Context, defaultLocale: string, offered: readonly string[]): string =>
   fallbacksOf(preferredLocale(acceptedLocales(ctx), offered), defaultLocale).find((each) => offered.includes(each)) ??
-  LAST_LOCALE;
+  BASE_LOCALE;

@@ -2,7 +2,7 @@ import { stringifySetCookie } from 'cookie';
 import type { Context } from 'koa';
 import type { RandomSecrets } from '../../../application/ports/secrets.ts';
 import type { IssuedAccess, TokenPair } from '../../../application/sessions/tokens.ts';
-import { REMEMBERED_FOR } from '../../../domain/device.ts';
+import { DEVICE_LIFETIME } from '../../../domain/device.ts';
 import { AppError } from '../../../domain/errors/app-error.ts';
 import { LOGIN_CODE_LIFETIME } from '../../../domain/login-code.ts';
 import { systemClock } from '../../clock/system.ts';
@@ -69,8 +69,15 @@ export const httpOnlyCookie = (plainName: string, { maxAge, prefix = '', ...attr
 
 export type HttpOnlyCookie = ReturnType<typeof httpOnlyCookie>;
 
-/** The cookies of the refresh token, and of the access token for servers that render pages. @param access `null`: it has no cookie */
-export const sessionCookies = (refresh: CookieSettings, access: AccessCookieSettings | null) => {
+/**
+ * The cookies of the refresh token, and of the access token for servers that render pages.
+ * @param access `null`: it has no cookie @param data what else of the site goes with them
+ */
+export const sessionCookies = (
+  refresh: CookieSettings,
+  access: AccessCookieSettings | null,
+  data: readonly string[],
+) => {
   const refreshCookie = httpOnlyCookie(REFRESH_COOKIE, refresh);
   const accessCookie = access && httpOnlyCookie(access.name, access);
   const setAccess = (ctx: Context, { accessToken, cookieToken = accessToken }: IssuedAccess): void =>
@@ -89,6 +96,7 @@ export const sessionCookies = (refresh: CookieSettings, access: AccessCookieSett
     clear: (ctx: Context): void => {
       refreshCookie.clear(ctx);
       accessCookie?.clear(ctx);
+      if (data.length > 0) ctx.set('Clear-Site-Data', data.map((each) => `"${each}"`).join(', '));
     },
   };
 };
@@ -98,16 +106,16 @@ export type SessionCookies = ReturnType<typeof sessionCookies>;
 /** The cookies of a log-in with two steps. @param settings of the refresh cookie */
 export const loginCookies = (settings: CookieSettings) => ({
   pendingLogin: httpOnlyCookie(PENDING_LOGIN_COOKIE, { ...settings, maxAge: LOGIN_CODE_LIFETIME }),
-  rememberedDevice: httpOnlyCookie(REMEMBERED_DEVICE_COOKIE, { ...settings, maxAge: REMEMBERED_FOR }),
+  rememberedDevice: httpOnlyCookie(REMEMBERED_DEVICE_COOKIE, { ...settings, maxAge: DEVICE_LIFETIME }),
 });
 
 /** The cookies of the service's own pages. @param settings of the refresh cookie */
 export const pageCookies = (settings: CookieSettings) => ({
   pageState: httpOnlyCookie(PAGE_STATE_COOKIE, { ...settings, maxAge: PAGE_STATE_LIFETIME }),
   pageVisitor: httpOnlyCookie(PAGE_VISITOR_COOKIE, { ...settings, maxAge: PAGE_VISITOR_LIFETIME }),
-  passkeyOffered: httpOnlyCookie(PASSKEY_OFFERED_COOKIE, { ...settings, maxAge: REMEMBERED_FOR }),
-  pageLocale: httpOnlyCookie(PAGE_LOCALE_COOKIE, { ...settings, prefix: '', maxAge: 12 * REMEMBERED_FOR }),
-  usedLast: httpOnlyCookie(USED_LAST_COOKIE, { ...settings, maxAge: 12 * REMEMBERED_FOR }),
+  passkeyOffered: httpOnlyCookie(PASSKEY_OFFERED_COOKIE, { ...settings, maxAge: DEVICE_LIFETIME }),
+  pageLocale: httpOnlyCookie(PAGE_LOCALE_COOKIE, { ...settings, prefix: '', maxAge: 12 * DEVICE_LIFETIME }),
+  usedLast: httpOnlyCookie(USED_LAST_COOKIE, { ...settings, maxAge: 12 * DEVICE_LIFETIME }),
 });
 
 /** Whether a page of another site caused the request. Stage 5 has checked the Origin, if there is one. */

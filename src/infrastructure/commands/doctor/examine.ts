@@ -6,20 +6,19 @@ import type { ReadConfig } from '../../config.ts';
 export type SetUp = ReadConfig & {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly workingDirectory: string;
-  /** Arguments of Node, which can name environment files. */
   readonly nodeArguments: readonly string[];
 };
 
-/** Only `problem` means that something does not work or is not safe. */
+/** `problem`: something does not work or is not safe. `warning`: something works, but is risky or probably not intended. `note`: information. */
 export type Severity = 'ok' | 'note' | 'warning' | 'problem';
 
 /** One result of the doctor. It contains no secret. */
 export type Finding = {
-  /** The name of the check, a dot and a name. It stays the same in later versions. Several findings may have it. */
+  /** The name of the check, a dot, and a name that stays the same in later versions. Several findings may have the same id. */
   readonly id: string;
   readonly severity: Severity;
   readonly seen: string;
-  /** A sentence about what to do; `null` when it is `ok`. */
+  /** A sentence that says what to do; `null` for the severity `ok`. */
   readonly advice: string | null;
 };
 
@@ -31,9 +30,7 @@ const withAdvice =
   (severity: Severity) =>
   (id: string, seen: string, advice: string): Finding => ({ id, severity, seen, advice });
 
-/** Information, or something that the doctor cannot find out. */
 export const note = withAdvice('note');
-/** Something that works, but is risky or probably not intended. */
 export const warning = withAdvice('warning');
 export const problem = withAdvice('problem');
 
@@ -41,26 +38,26 @@ export const QUESTION_TIMEOUT_MS = 3_000;
 const CHECK_TIMEOUT_MS = 10_000;
 
 export type Check = {
-  /** The ids of its findings begin with it. */
+  /** The ids of the check's findings begin with this name. */
   readonly name: string;
   readonly title: string;
   readonly run: (setUp: SetUp) => Findings | Promise<Findings>;
   /** The check is skipped if one of these variables is invalid. */
-  readonly needs: readonly VariableName[];
+  readonly reads: readonly VariableName[];
 };
 
 export type Examined = { readonly title: string; readonly findings: readonly Finding[] };
 
-/** Does all checks at the same time, and changes nothing. A check that fails or hangs becomes a finding. */
+/** Runs all checks at the same time. They change nothing. A check that fails or hangs becomes a finding. */
 export const examine = (checks: readonly Check[], setUp: SetUp): Promise<Examined[]> =>
   Promise.all(checks.map(async (check) => ({ title: check.title, findings: [await findingsOf(check, setUp)].flat() })));
 
-const findingsOf = async ({ name, needs, run }: Check, setUp: SetUp): Promise<Findings> => {
+const findingsOf = async ({ name, reads: needs, run }: Check, setUp: SetUp): Promise<Findings> => {
   const missing = needs.filter((variable) => setUp.invalidNames.has(variable)).join(', ');
   if (missing !== '')
     return note(`${name}.skipped`, `Not examined: ${missing} is invalid.`, 'See the group Configuration.');
   try {
-    // An async function, so that an error of a synchronous check is a rejection, too.
+    // The async function turns an error of a synchronous check into a rejection.
     return await withTimeout(CHECK_TIMEOUT_MS, (async () => run(setUp))(), noAnswer);
   } catch (error) {
     const advice = 'Correct that, or run the doctor as the user that runs the service.';
@@ -68,7 +65,7 @@ const findingsOf = async ({ name, needs, run }: Check, setUp: SetUp): Promise<Fi
   }
 };
 
-/** Messages of the system name a path or an address. Other messages may quote values. */
+/** The message of an error of the operating system, which names a path or an address; of other errors, whose messages may quote values, the `reasonOf`. */
 const whyFailed = (error: unknown): string => {
   const isOfSystem = error instanceof Error && typeof Reflect.get(error, 'syscall') === 'string';
   return (isOfSystem ? systemReason(error) : reasonOf(error)) || 'unknown';

@@ -7,41 +7,43 @@ import { ALL_KEY_FILES, KEY_FILES, type KeyFile, readIfAny } from '../../keys.ts
 import { decodeText } from '../../texts.ts';
 import { type Finding, type Findings, note, ok, problem, type SetUp } from './examine.ts';
 
-/** Examines the keys of the environment, or those in DATA_DIR. Creates none. */
+/** Examines the keys in the environment, or else in DATA_DIR, without creating any. */
 export const keys = async ({ config, problems }: SetUp): Promise<Findings> => {
   if (problems.some((text) => /^JWT_(?:ACCESS|REFRESH)_(?:PRIVATE|PUBLIC)_KEY: |^FACTOR_KEYS: /.test(text)))
     return note('keys.skipped', 'Not examined: a key variable is invalid.', 'See the group Configuration.');
   const { keys: pairs, dataDir } = config;
   const ofTokens =
     pairs === null
-      ? await ofDataDir(dataDir)
-      : await Promise.all([ofPair('access', pairs.access), ofPair('refresh', pairs.refresh)]);
-  return [...ofTokens, await ofFactors(config)];
+      ? await dataDirFindings(dataDir)
+      : await Promise.all([pairFinding('access', pairs.access), pairFinding('refresh', pairs.refresh)]);
+  return [...ofTokens, await factorKeysFinding(config)];
 };
 
-const ofFactors = ({ factorKeys, nodeEnv, dataDir }: SetUp['config']): Finding | Promise<Finding> => {
+const factorKeysFinding = ({ factorKeys, nodeEnv, dataDir }: SetUp['config']): Finding | Promise<Finding> => {
   const id = 'keys.factors';
   const encryptedWith = (key: string) => ok(id, `The secrets of authenticator apps are encrypted with ${key}.`);
   if (factorKeys !== null) return encryptedWith(`the first key of ${factorKeys.length}`);
   if (nodeEnv !== 'production')
-    return ofFile(id, dataDir, KEY_FILES.factors, () => encryptedWith(`the key ${KEY_FILES.factors.file} in DATA_DIR`));
+    return keyFileFinding(id, dataDir, KEY_FILES.factors, () =>
+      encryptedWith(`the key ${KEY_FILES.factors.file} in DATA_DIR`),
+    );
   const advice = 'Set it to have them: `npx tandem keys factors` makes a key.';
   return note(id, 'FACTOR_KEYS is unset: no authenticator apps.', advice);
 };
 
-const ofPair = async (kind: 'access' | 'refresh', pair: KeyPair): Promise<Finding> => {
+const pairFinding = async (kind: 'access' | 'refresh', pair: KeyPair): Promise<Finding> => {
   const [current, ...others] = await kidsOf(pair);
   const accepted = others.length === 0 ? '' : ` Also accepted: ${others.join(', ')}.`;
   return ok(`keys.${kind}`, `The pair of ${kind} tokens matches. They are signed with the key ${current}.${accepted}`);
 };
 
-const ofDataDir = async (dataDir: string): Promise<Finding[]> => {
+const dataDirFindings = async (dataDir: string): Promise<Finding[]> => {
   const pairs: KeyPair[] = [];
   const findings = await Promise.all(
     (['access', 'refresh'] as const).map((kind) =>
-      ofFile(`keys.${kind}`, dataDir, KEY_FILES[kind], (pair) => {
+      keyFileFinding(`keys.${kind}`, dataDir, KEY_FILES[kind], (pair) => {
         pairs.push(pair);
-        return ofPair(kind, pair);
+        return pairFinding(kind, pair);
       }),
     ),
   );
@@ -52,10 +54,10 @@ const ofDataDir = async (dataDir: string): Promise<Finding[]> => {
   return [...findings, problem('keys.shared', seen, advice)];
 };
 
-const ofFile = async <Key>(
+const keyFileFinding = async <Key>(
   id: string,
   dataDir: string,
-  { file, parse, is, advice }: KeyFile<Key>,
+  { file, parse, description: is, advice }: KeyFile<Key>,
   whenFit: (key: Key) => Finding | Promise<Finding>,
 ): Promise<Finding> => {
   const text = await readIfAny(join(dataDir, file));
@@ -66,10 +68,10 @@ const ofFile = async <Key>(
   return problem(id, `${file} in DATA_DIR is not ${is}: the service does not start.`, advice);
 };
 
-/** A path, and what is there, as the object of the sentence "It has …". */
+/** A path, and the secrets that a file or directory there has, as the end of the sentence "It has …". */
 type Candidate = readonly [path: string, holds: string];
 
-/** Examines who can read `.env`, files of `--env-file`, those in DATA_DIR, and the client key of PostgreSQL. */
+/** Examines who can read `.env`, files of `--env-file`, the secrets in DATA_DIR, and the client key of PostgreSQL. */
 export const secretFiles = async (setUp: SetUp): Promise<Findings> => {
   const { database, dataDir } = setUp.config;
   const clientKey = database.kind === 'postgresql' ? new URL(database.url).searchParams.get('sslkey') : null;
@@ -80,13 +82,13 @@ export const secretFiles = async (setUp: SetUp): Promise<Findings> => {
     [join(dataDir, 'mail'), 'links that reset passwords'],
     ...(clientKey === null ? [] : [[clientKey, 'the private key for PostgreSQL'] as const]),
   ];
-  const findings = (await Promise.all(candidates.map(findingOf))).filter((found) => found !== null);
+  const findings = (await Promise.all(candidates.map(fileFinding))).filter((found) => found !== null);
   return findings.length > 0
     ? findings
     : ok('secrets.none', 'No file with secrets is where the service looks for one.');
 };
 
-/** Those with secrets of `.env` and the files of `--env-file=FILE`, `--env-file FILE`, and the same with `-if-exists`. */
+/** `.env`, and the files of the options `--env-file` and `--env-file-if-exists` (after `=`, or as the next argument), if they have secrets. */
 const envFilesOf = async ({ workingDirectory, nodeArguments }: SetUp): Promise<Candidate[]> => {
   const environmentFiles = nodeArguments.flatMap((argument, index) => {
     const [, given] = /^--env-file(?:-if-exists)?(?:=(.*))?$/s.exec(argument) ?? [null, null];
@@ -100,7 +102,7 @@ const envFilesOf = async ({ workingDirectory, nodeArguments }: SetUp): Promise<C
 const SECRET_NAME = /PRIVATE_KEY$|^FACTOR_KEYS$|PASSWORD$/;
 const URL_WITH_PASSWORD = /^[a-z]+:\/\/[^/]*:[^/]+@/;
 
-/** A file that cannot be read counts as one with secrets. */
+/** Whether an environment file has secrets. A file that cannot be read counts as one that has. */
 const hasSecrets = async (path: string): Promise<boolean> => {
   try {
     const variables = Object.entries(parseEnv(decodeText(await readFile(path))));
@@ -112,7 +114,7 @@ const hasSecrets = async (path: string): Promise<boolean> => {
   }
 };
 
-const findingOf = async ([path, holds]: Candidate): Promise<Finding | null> => {
+const fileFinding = async ([path, holds]: Candidate): Promise<Finding | null> => {
   const readers = await readersOf(path);
   const advice = `Run \`chmod go-rwx ${path}\` as its owner.`;
   if (readers === null) return null;
@@ -140,12 +142,12 @@ const findingOf = async ([path, holds]: Candidate): Promise<Finding | null> => {
 const READ = { everybody: 0o004, group: 0o040 };
 const ENTER = { everybody: 0o001, group: 0o010 };
 
-/** Who can read a path. `unknown`: this user may not find out. `null`: there is no such file. */
+/** Who can read a path. `unknown`: this user may not find that out. `null`: there is no such file. */
 const readersOf = async (path: string): Promise<'owner' | 'group' | 'everybody' | 'unknown' | null> => {
   try {
     const real = await realpath(path);
     const stats = await stat(real);
-    // Windows has no such permissions.
+    // Windows has no modes of files.
     if (process.geteuid === undefined) return 'unknown';
     const way = await Promise.all(ancestorsOf(real).map(async (directory) => (await stat(directory)).mode));
     const needed = stats.isDirectory() ? ENTER : READ;

@@ -1,13 +1,13 @@
 import { systemClock } from '../../../adapters/clock/system.ts';
-import { whyNoHttpMail } from '../../../adapters/mailer/http.ts';
-import { whyNoMail } from '../../../adapters/mailer/smtp.ts';
+import { httpMailProblem } from '../../../adapters/mailer/http.ts';
+import { smtpProblem } from '../../../adapters/mailer/smtp.ts';
 import { textsIn } from '../../../application/templates.ts';
 import { MAIL_NAMES } from '../../../domain/event-table.ts';
 import { signedPost } from '../../delivery.ts';
 import { examineMails, PAGE_FILES } from '../../template-files.ts';
 import { type Findings, note, ok, problem, QUESTION_TIMEOUT_MS, type SetUp, warning } from './examine.ts';
 
-/** Reports the errors and warnings of a start, in the same words. */
+/** Reports the errors and warnings of the configuration, in the words of a start of the service. */
 export const configuration = ({ config, problems }: SetUp): Findings => [
   ...(problems.length === 0 ? [ok('configuration.valid', 'The service accepts all variables.')] : []),
   ...problems.map((text) => problem(idOf(text), text, adviceFor(text))),
@@ -16,7 +16,7 @@ export const configuration = ({ config, problems }: SetUp): Findings => [
   ),
 ];
 
-/** Every line begins with the name of its variable. */
+/** The id of a finding. @param text an error or a warning of the configuration, which begins with the name of its variable */
 const idOf = (text: string): string => `configuration.${/^[A-Z][A-Z0-9_]*/.exec(text)?.[0] ?? 'other'}`;
 
 const adviceFor = (text: string): string =>
@@ -32,8 +32,8 @@ export const mail = async ({ config }: SetUp): Promise<Findings> => {
     return note('mail.files', 'MAIL_URL is unset: mail is written to DATA_DIR/mail.', 'Set MAIL_URL to send it.');
   const timeout = QUESTION_TIMEOUT_MS;
   const why = url.startsWith('http')
-    ? await whyNoHttpMail({ post: await signedPost(url, config), clock: systemClock, timeout })
-    : await whyNoMail({ url, requireTls, oauth, timeout });
+    ? await httpMailProblem({ post: await signedPost(url, config), clock: systemClock, timeout })
+    : await smtpProblem({ url, requireTls, oauth, timeout });
   const { host } = new URL(url);
   if (why === null) return ok('mail.reachable', `The mail server at ${host} can be used.`);
   return problem(

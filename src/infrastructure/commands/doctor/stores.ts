@@ -12,11 +12,23 @@ import type { Config } from '../../config.ts';
 import { openSender } from '../../delivery.ts';
 import { type Finding, type Findings, note, ok, problem, QUESTION_TIMEOUT_MS, type SetUp, warning } from './examine.ts';
 
-/** Examines the database over one connection, without changing it. */
-export const database = async ({ config, invalidNames }: SetUp): Promise<Findings> => {
-  const { database: options, migrateOnStart } = config;
-  if (options.kind === 'sqlite' && !isThere(options.path)) return missing(options.path, migrateOnStart);
-  const opened = await openDatabase(bounded(options), { migrate: false }).catch((error: Error) => error);
+/** Examines the database, or each node of a cluster, over one connection, without changing it. */
+export const database = async (setUp: SetUp): Promise<Findings> => {
+  const { database: options, migrateOnStart } = setUp.config;
+  if (options.kind === 'sqlite')
+    return fileExists(options.path) ? examineDatabase(options, setUp) : missingFinding(options.path, migrateOnStart);
+  const { url, others = [] } = options;
+  if (others.length === 0) return examineDatabase(options, setUp);
+  const databaseNodeFindings = async (node: string): Promise<Finding[]> => {
+    // With another entry in `others`, the node is checked as one of several: it has to be connected to its cluster.
+    const findings = await examineDatabase({ ...options, url: node, others: [node] }, setUp);
+    return [findings].flat().map((finding) => ({ ...finding, seen: `${new URL(node).host}: ${finding.seen}` }));
+  };
+  return (await Promise.all([url, ...others].map(databaseNodeFindings))).flat();
+};
+
+const examineDatabase = async (options: DatabaseOptions, { config, invalidNames }: SetUp): Promise<Findings> => {
+  const opened = await openDatabase(withShortTimeouts(options), { migrate: false }).catch((error: Error) => error);
   if (opened instanceof SchemaError)
     return problem('database.unfit', opened.message, 'Copy what it has with `pg_dump --encoding=UTF8`.');
   if (opened instanceof Error)
@@ -29,16 +41,18 @@ export const database = async ({ config, invalidNames }: SetUp): Promise<Finding
     );
   try {
     const findings = await findingsOf(opened, config);
-    // An invalid key, and tables that cannot be read, have findings of their own.
-    const ofWebhooks = invalidNames.has('HOOK_PRIVATE_KEY') ? [] : await webhooks(opened, config).catch(() => []);
+    // Without findings about webhooks if the key is invalid or the tables cannot be read: other findings say so.
+    const ofWebhooks = invalidNames.has('HOOK_PRIVATE_KEY')
+      ? []
+      : await webhookFindings(opened, config).catch(() => []);
     return [...findings, ...ofWebhooks];
   } finally {
     await opened.close();
   }
 };
 
-/** @throws Error of the system if a file is in the way of the directory */
-const isThere = (path: string): boolean => {
+/** Whether a file exists. @throws Error of the operating system if that cannot be found out */
+const fileExists = (path: string): boolean => {
   try {
     accessSync(path);
     return true;
@@ -48,20 +62,23 @@ const isThere = (path: string): boolean => {
   }
 };
 
-const bounded = (options: DatabaseOptions): DatabaseOptions => {
+const withShortTimeouts = (options: DatabaseOptions): DatabaseOptions => {
   if (options.kind === 'sqlite') return options;
   const connectionTimeout = Math.min(options.connectionTimeout, QUESTION_TIMEOUT_MS);
   return { ...options, poolSize: 1, connectionTimeout, statementTimeout: QUESTION_TIMEOUT_MS };
 };
 
-const missing = (path: string, migrateOnStart: boolean): Finding => {
+const missingFinding = (path: string, migrateOnStart: boolean): Finding => {
   const [id, seen] = ['database.missing', `There is no database ${path} yet`];
   if (migrateOnStart) return note(id, `${seen}.`, 'Nothing: the first start creates it.');
   const why = 'and MIGRATE_ON_START is false: it would stay without tables.';
   return problem(id, `${seen}, ${why}`, 'Run `npx tandem migrate`.');
 };
 
-const findingsOf = async ({ examine, ping, pingOthers, readTime }: Database, { migrateOnStart }: Config) => {
+const findingsOf = async (
+  { examine, ping, pingOtherTables: pingOthers, readTime }: Database,
+  { migrateOnStart }: Config,
+) => {
   const { version, mayCreate, schema } = await examine();
   const findings = [ok('database.reachable', `${version} responds.`)];
   if (!schema.pending.includes('tables'))
@@ -73,7 +90,7 @@ const findingsOf = async ({ examine, ping, pingOthers, readTime }: Database, { m
     const advice = 'Run the newest version that has migrated it, on all instances.';
     findings.push(warning('database.newer', seen, advice));
   }
-  findings.push(migrations(schema, migrateOnStart, mayCreate));
+  findings.push(migrationsFinding(schema, migrateOnStart, mayCreate));
   if (readTime !== null) {
     const before = systemClock.now();
     findings.push(clockFinding(before, await readTime(), systemClock.now()));
@@ -87,7 +104,7 @@ const READ_ONLY = problem(
   'Set DATABASE_URL to the address of the writable server, and let the role write to all tables.',
 );
 
-const migrations = ({ pending }: SchemaState, migrateOnStart: boolean, mayCreate: boolean): Finding => {
+const migrationsFinding = ({ pending }: SchemaState, migrateOnStart: boolean, mayCreate: boolean): Finding => {
   const id = 'database.migrations';
   if (pending.length === 0) return ok(id, 'All migrations of this version are applied.');
   const seen = `Not applied yet: ${pending.join(', ')}.`;
@@ -97,8 +114,8 @@ const migrations = ({ pending }: SchemaState, migrateOnStart: boolean, mayCreate
   return problem(id, `${seen} ${why}: no start applies them.`, 'Run `npx tandem migrate` with a role that may.');
 };
 
-/** Whether this instance can sign for all webhooks. Without webhooks, there is no finding. */
-const webhooks = async ({ records }: Pick<Database, 'records'>, config: Config): Promise<Finding[]> => {
+/** Examines whether this instance can sign for all webhooks. There is no finding if there are no webhooks. */
+const webhookFindings = async ({ records }: Pick<Database, 'records'>, config: Config): Promise<Finding[]> => {
   const id = 'database.webhooks';
   const rows = await records.list('webhooks', { order: ['id'] });
   const senderFor = openSender(config, systemClock, new AbortController().signal);
@@ -115,12 +132,12 @@ const webhooks = async ({ records }: Pick<Database, 'records'>, config: Config):
   ];
 };
 
-/** Times in access tokens are whole seconds. */
+/** Smaller differences do not matter, since times in access tokens are whole seconds. */
 const NOTICEABLE_MS = 1_000;
 
 /**
- * Compares the clocks. The service uses that of its database, so a difference is only a warning.
- * @param other epoch milliseconds of the database, read between `before` and `after` of this machine
+ * Compares the clocks of this machine and of the database. The service uses the clock of the database, so a difference is only a warning.
+ * @param other epoch milliseconds of the database, read between the times `before` and `after` of this machine
  */
 export const clockFinding = (before: number, other: number, after: number): Finding => {
   const id = 'database.clock';
@@ -135,7 +152,7 @@ export const clockFinding = (before: number, other: number, after: number): Find
   );
 };
 
-/** Examines a Redis, or all masters of a cluster. It connects and counts as the service does. */
+/** Examines a Redis server, or all masters of a cluster, with the connection and the commands that the service uses. */
 export const redis = async ({ config: { redisUrl } }: SetUp): Promise<Findings> => {
   if (redisUrl === null)
     return note('redis.none', 'REDIS_URL is unset: each instance counts for itself.', 'Set it for several instances.');
@@ -148,10 +165,10 @@ export const redis = async ({ config: { redisUrl } }: SetUp): Promise<Findings> 
     );
   try {
     const nodes = client instanceof Cluster ? client.nodes('master') : [client];
-    const findings = (await Promise.all(nodes.map(ofNode))).flat();
+    const findings = (await Promise.all(nodes.map(redisNodeFindings))).flat();
     const refusal = await pingRedis(client).then(() => null, reasonOf);
     if (refusal === null) return findings;
-    if (refusal?.includes(NOT_PERMITTED)) return [...findings, RIGHTS];
+    if (refusal?.includes(NOT_PERMITTED)) return [...findings, MISSING_RIGHTS];
     const seen = `Redis does not accept all writes (${refusal}): each instance counts some limits for itself.`;
     return [...findings, problem('redis.read-only', seen, 'Set REDIS_URL to a master; bring missing masters back.')];
   } finally {
@@ -159,10 +176,10 @@ export const redis = async ({ config: { redisUrl } }: SetUp): Promise<Findings> 
   }
 };
 
-/** Examines a node. Leaves out what INFO says if the user may not run it. */
-const ofNode = async (node: Redis): Promise<Finding[]> => {
+/** Examines a server of Redis. If the user may not run INFO, the findings that it would give are missing. */
+const redisNodeFindings = async (node: Redis): Promise<Finding[]> => {
   const { options, stream } = node;
-  // With sentinels, the address is that of the master that they have named.
+  // With sentinels, the options lack the address of the master, but the connection has it.
   const [host, port] = options.sentinels ? [stream.remoteAddress, stream.remotePort] : [options.host, options.port];
   const address = `${host}:${port}`;
   const info = await infoOf(node).catch((): Info => new Map());
@@ -175,7 +192,7 @@ const ofNode = async (node: Redis): Promise<Finding[]> => {
   return [...findings, finding('redis.eviction', seen, 'Set maxmemory-policy to noeviction.')];
 };
 
-const RIGHTS = problem(
+const MISSING_RIGHTS = problem(
   'redis.rights',
   'The user of Redis may not run all commands that counting needs: each instance counts for itself.',
   'Give the user the rights of docs/deploy.md, "Redis".',

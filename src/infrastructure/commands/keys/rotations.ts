@@ -10,12 +10,12 @@ import type { Env } from '../../config/variables.ts';
 import { parseConfig } from '../../config.ts';
 import { newFactorKey, newPair, privatePem, publicPem } from '../../keys.ts';
 
-/** A file that is made, or printed. */
-export type Page = { readonly name: string; readonly text: string };
+/** A text that is written to a new file of this name, or printed below it. */
+export type Output = { readonly name: string; readonly text: string };
 
 /**
- * A line of an environment file that Node, Docker, Compose, Kubernetes, systemd and shells read alike. systemd and shells need quotes around a PEM.
- * Docker and Kubernetes keep them, and the service removes them.
+ * A line of an environment file that Node.js, Docker, Compose, Kubernetes, systemd and shells can read. systemd and shells need the quotes around a PEM;
+ * Docker and Kubernetes pass the quotes on, and the service removes them.
  */
 export const envLine = (name: string, value: string): string => {
   const line = value.trimEnd().replaceAll('\n', String.raw`\n`);
@@ -23,11 +23,11 @@ export const envLine = (name: string, value: string): string => {
 };
 
 /**
- * Writes all pages or none to a new directory that only its owner can read.
- * @returns their paths, or without a directory the pages themselves.
- * @throws Error when the path exists and is not an empty directory.
+ * Writes pages to a new directory that only its owner can read: all of them, or after an error none.
+ * @returns the paths of the files, or if no directory is given, the pages as one text
+ * @throws Error if the path exists and is not an empty directory, or cannot be written
  */
-export const writePages = async (directory: string | undefined, pages: readonly Page[]): Promise<string> => {
+export const writeOutput = async (directory: string | undefined, pages: readonly Output[]): Promise<string> => {
   if (directory === undefined) return pages.map(({ name, text }) => `# ${name}\n${text}`).join('\n');
   const target = resolve(directory);
   let draft: string | undefined;
@@ -44,10 +44,10 @@ export const writePages = async (directory: string | undefined, pages: readonly 
 };
 
 /**
- * Successors of the key pairs in the environment, and instructions to introduce them in three steps, without logging anybody out.
- * @throws ConfigError, or Error when the environment has no keys
+ * Makes successors of the key pairs in the environment, with instructions to introduce them in three steps, without logging anybody out.
+ * @throws ConfigError, or Error if the environment has no keys
  */
-export const rotateKeys = async (env: Env): Promise<Page[]> => {
+export const rotateKeys = async (env: Env): Promise<Output[]> => {
   const { keys, jwtAccessExpiresIn, jwtRefreshExpiresIn } = parseConfig(env);
   if (keys === null)
     throw new Error('There are no keys in the environment to rotate. Create the first ones with generate.');
@@ -56,11 +56,11 @@ export const rotateKeys = async (env: Env): Promise<Page[]> => {
   const refresh = await rotationOf('refresh', keys.refresh, now + jwtRefreshExpiresIn);
   return [[access.kids, refresh.kids, ...ANNOUNCE], SWITCH, RETIRE].map((comment, at) => {
     const lines = [access, refresh].flatMap(({ steps }) => steps[at] ?? []);
-    return page(`step-${at + 1}.env`, comment, lines);
+    return commentedFile(`step-${at + 1}.env`, comment, lines);
   });
 };
 
-const page = (name: string, comment: readonly string[], lines: readonly string[]): Page => ({
+const commentedFile = (name: string, comment: readonly string[], lines: readonly string[]): Output => ({
   name,
   text: `${[...comment.map((line) => `# ${line}`), ...lines].join('\n')}\n`,
 });
@@ -100,25 +100,25 @@ const RETIRE = [
 ];
 
 /**
- * Makes a key for the secrets of authenticator apps. If the environment has keys, it comes with instructions to introduce it in three steps. In
- * each of them, every instance can decrypt all secrets.
- * @throws ConfigError, or Error when there are too many keys
+ * Makes a key for the secrets of authenticator apps. If the environment already has keys, the new one comes with instructions to introduce it in three
+ * steps, during which every instance can decrypt all secrets.
+ * @throws ConfigError, or Error if there are too many keys
  */
-export const makeFactorKey = (env: Env): Page[] => {
+export const makeFactorKey = (env: Env): Output[] => {
   const old = (parseConfig(env).factorKeys ?? []).map((key) => key.toString('base64url'));
   if (old.length === MAX_FACTOR_KEYS)
     throw new Error(`FACTOR_KEYS has ${old.length} keys, which is the limit. End the last rotation first.`);
   const fresh = newFactorKey();
-  if (old.length === 0) return [factorPage('factors.env', FIRST_FACTOR_KEY, [fresh])];
+  if (old.length === 0) return [factorKeysFile('factors.env', FIRST_FACTOR_KEY, [fresh])];
   return [
-    factorPage('step-1.env', ANNOUNCE_FACTOR_KEY, [...old, fresh]),
-    factorPage('step-2.env', SWITCH_FACTOR_KEY, [fresh, ...old]),
-    factorPage('step-3.env', RETIRE_FACTOR_KEY, [fresh]),
+    factorKeysFile('step-1.env', ANNOUNCE_FACTOR_KEY, [...old, fresh]),
+    factorKeysFile('step-2.env', SWITCH_FACTOR_KEY, [fresh, ...old]),
+    factorKeysFile('step-3.env', RETIRE_FACTOR_KEY, [fresh]),
   ];
 };
 
-const factorPage = (name: string, comment: readonly string[], keys: readonly string[]): Page =>
-  page(name, comment, [envLine('FACTOR_KEYS', keys.join(','))]);
+const factorKeysFile = (name: string, comment: readonly string[], keys: readonly string[]): Output =>
+  commentedFile(name, comment, [envLine('FACTOR_KEYS', keys.join(','))]);
 
 const FIRST_FACTOR_KEY = [
   'The key that encrypts the secrets of authenticator apps. Set this variable on every instance, and keep the key in another place than the',

@@ -14,14 +14,14 @@ import { isConfirmed } from '../../../domain/second-factor.ts';
 import type { User } from '../../../domain/user.ts';
 import { CommandError, invalidArguments } from '../../command-error.ts';
 import { printable } from '../../texts.ts';
-import { type Action, type Answer, action, counted } from '../command.ts';
-import { assertAgreed, type Terminal } from '../terminal.ts';
-import { type Accounts, accountIn, findUser, nameOf, type Opening } from './open-accounts.ts';
+import { type Action, type Answer, action, countText } from '../command.ts';
+import { assertConfirmed, type Terminal } from '../terminal.ts';
+import { type Accounts, accountIn, findUser, nameOf, type WithAccounts } from './open-accounts.ts';
 
-/** Names in the help for required members of a request. They are arguments after USER. */
-const ARGS: Readonly<Record<string, string>> = { email: 'EMAIL', attributes: 'JSON', identityId: 'IDENTITY' };
+/** Required members of a request are arguments after USER, which the help calls so. */
+const ARGUMENT_NAMES: Readonly<Record<string, string>> = { email: 'EMAIL', attributes: 'JSON', identityId: 'IDENTITY' };
 
-/** Options for the other members of a request, with values as in `action`. */
+/** The options for the other members of a request, each with its value as in `Action`. */
 const OPTIONS: Readonly<Record<string, readonly [name: string, value: true | string]>> = {
   reason: ['reason', 'TEXT'],
   emailVerified: ['proven', true],
@@ -32,7 +32,7 @@ const OPTIONS: Readonly<Record<string, readonly [name: string, value: true | str
   locale: ['locale', 'de'],
 };
 
-/** Codes of refusals for programs that run commands. */
+/** The codes of refusals for programs that run commands, by the codes of errors. */
 const CODES: Readonly<Record<string, string>> = {
   AUTH_USER_DUPLICATE: 'registered',
   AUTH_REGISTRATION_CLOSED: 'closed',
@@ -40,30 +40,30 @@ const CODES: Readonly<Record<string, string>> = {
   AUTH_ACCOUNT_DISABLED: 'disabled',
 };
 
-/** Options of every act. Those that never ask accept --yes as well, so that scripts need not know which ones ask. */
-const CHANGING = { json: true, 'dry-run': true, yes: true, as: 'NAME' } as const;
+/** Options of every act. Acts that never ask accept --yes as well, so that scripts need not know which acts ask. */
+const ACT_OPTIONS = { json: true, 'dry-run': true, yes: true, as: 'NAME' } as const;
 
-/** Said of a link: without mail, the service does not have its page. */
+/** Printed with a link. The service has the page to which it leads only if it can send mail. */
 const NO_PAGE =
   'There is no page at this address without MAIL_URL. Set ACCOUNT_PAGES_URL, or send { token, newPassword } to POST /auth/password-reset/confirm.\n';
 
 type Members = Readonly<Record<string, unknown>>;
 
-export const commandActions = (opening: Opening): Readonly<Record<string, Action>> =>
+export const commandActions = (opening: WithAccounts): Readonly<Record<string, Action>> =>
   Object.fromEntries(
     Object.values<Act>(ACTS).flatMap((act) =>
       act.command === undefined ? [] : [[act.command.name, actionOf(opening, act)]],
     ),
   );
 
-export const actionOf = (opening: Opening, act: Act): Action => {
+export const actionOf = (opening: WithAccounts, act: Act): Action => {
   const isOfUser = act.at.includes('/:id');
   const members = membersOf(act.body);
   const args = [...membersOf(act.params), ...members].filter((name) => isArg(act, name));
   const options = members.flatMap((name) => (args.includes(name) || !(name in OPTIONS) ? [] : [OPTIONS[name] ?? []]));
   return action({
-    args: [...(isOfUser ? ['USER'] : []), ...args.map((name) => ARGS[name] ?? name)],
-    options: { ...CHANGING, ...Object.fromEntries(options) },
+    args: [...(isOfUser ? ['USER'] : []), ...args.map((name) => ARGUMENT_NAMES[name] ?? name)],
+    options: { ...ACT_OPTIONS, ...Object.fromEntries(options) },
     does: helpOf(act),
     run: async ({ args: texts, options, env, terminal }) => {
       const account = isOfUser ? accountIn(texts[0] ?? '') : null;
@@ -83,10 +83,10 @@ const helpOf = ({ summary, description = '' }: Act): string =>
 
 const isArg = ({ body }: Act, name: string): boolean => {
   const { entries } = (body ?? {}) as { readonly entries?: Readonly<Record<string, v.GenericSchema>> };
-  return name in ARGS && entries?.[name]?.type !== 'optional';
+  return name in ARGUMENT_NAMES && entries?.[name]?.type !== 'optional';
 };
 
-/** @throws CommandError that names what does not fit the schema of the route */
+/** The body of the request that the arguments and options stand for. @throws CommandError with the problems that the schema of the route finds */
 const bodyIn = (act: Act, byPosition: Members, options: Members): Members | undefined => {
   if (act.body === undefined) return undefined;
   const members = membersOf(act.body).map((name) => {
@@ -114,7 +114,7 @@ type Operation = {
   readonly origin: Origin;
 };
 
-/** Runs an act, and asks first if it cannot be undone. With --dry-run, it changes nothing. @throws CommandError */
+/** Runs an act, after asking if it cannot be undone. With --dry-run, it changes nothing. @throws CommandError */
 const perform = async (operation: Operation, options: Members, { ask }: Terminal): Promise<Answer> => {
   const { act, accounts, user, origin } = operation;
   const { params, body } = await inputOf(operation);
@@ -124,13 +124,13 @@ const perform = async (operation: Operation, options: Members, { ask }: Terminal
   };
   const intent = intentOf(operation);
   const input = { ...params, body, query: undefined };
-  await assertPossible(act, accounts, input).catch(refuse);
+  await assertPossible(act, accounts, input).catch(throwCommandError);
   if (options['dry-run']) {
     const text = `Not done, because of --dry-run: ${intent}${await lossOf(accounts, user)}.\n`;
     return { json: { ...about, changed: false }, text };
   }
-  if (act.command?.isFinal && !options.yes) await assertAgreed(`${intent}${await lossOf(accounts, user)}?`, ask);
-  const answer = await performAct(act, accounts, input, origin).catch(refuse);
+  if (act.command?.isFinal && !options.yes) await assertConfirmed(`${intent}${await lossOf(accounts, user)}?`, ask);
+  const answer = await performAct(act, accounts, input, origin).catch(throwCommandError);
   const data = v.parse(act.data, answer) as Members | null;
   const changed = hasChanged(data, user);
   const as = act.command?.as;
@@ -144,7 +144,7 @@ const perform = async (operation: Operation, options: Members, { ask }: Terminal
 /** The input of the act, with the members that the command adds. @throws CommandError */
 const inputOf = async ({ act, accounts, user, byPosition, body: given }: Operation) => {
   const body = given && 'sendLink' in given ? { ...given, sendLink: accounts.hasMail } : given;
-  assertHas(accounts, act, body);
+  assertAvailable(accounts, act, body);
   const params = user === null ? {} : { id: user.id, ...(await identityOf(accounts, user, byPosition.identityId)) };
   return { params, body };
 };
@@ -171,7 +171,7 @@ const textOf = ({ act, accounts }: Operation, changed: boolean, isMailed: boolea
   ].join('');
 };
 
-const assertHas = (accounts: Accounts, { needs, mails }: Act, body: Members | undefined): void => {
+const assertAvailable = (accounts: Accounts, { needs, mails }: Act, body: Members | undefined): void => {
   const otherwise = OPTIONS[mails?.unless[0] ?? '']?.[0];
   if (!accounts.hasMail && (needs === 'mail' || mails?.if(body))) {
     const advice = otherwise === undefined ? '' : `, or give --${otherwise}`;
@@ -183,7 +183,7 @@ const assertHas = (accounts: Accounts, { needs, mails }: Act, body: Members | un
 const COUNTED_BY_INSTANCES =
   'Without REDIS_URL, each instance counts wrong passwords by itself, for an hour: ask its back office (ADMIN_PORT), or restart it.';
 
-/** @param text its id, or the name of its provider */
+/** Finds the identity that the argument IDENTITY names. @param text the id of the identity, or the name of its provider */
 const identityOf = async ({ records }: Accounts, { id: userId }: User, text: string | undefined) => {
   if (text === undefined) return {};
   const linked = await identitiesOf(records, userId);
@@ -197,23 +197,22 @@ const lossOf = async (accounts: Accounts, user: User | null): Promise<string> =>
   if (user === null) return '';
   const { sessions, factors, recoveryCodes, passkeys } = await accountData(accounts, user, accounts.clock.now());
   return ` (${[
-    counted(sessions.length, 'session'),
-    counted(factors.filter(isConfirmed).length, 'authenticator app'),
-    counted(recoveryCodes.left, 'recovery code'),
-    counted(passkeys.length, 'passkey'),
+    countText(sessions.length, 'session'),
+    countText(factors.filter(isConfirmed).length, 'authenticator app'),
+    countText(recoveryCodes.left, 'recovery code'),
+    countText(passkeys.length, 'passkey'),
     `attributes ${printable(JSON.stringify(user.attributes))}`,
   ].join(', ')})`;
 };
 
-/** Turns the refusal of a request into that of a command. */
-const refuse = (error: unknown): never => {
+const throwCommandError = (error: unknown): never => {
   if (!(error instanceof AppError)) throw error;
   if (error.code === 'DB_RECORD_NOT_FOUND') throw new CommandError('not-found', error.message);
   const code = CODES[error.code];
   throw code === undefined ? error : new CommandError(code, error.message, 1);
 };
 
-/** Whether the act changed anything: what its answer says, whether the user was updated, or whether a count is above 0. */
+/** Whether the act has changed anything: by `changed` or `sent` of its answer, by the time of the user's update, or by a count above 0. */
 const hasChanged = (data: Members | null, user: User | null): boolean => {
   const { changed, sent, updatedAt } = data ?? {};
   const said = changed ?? sent;
@@ -223,7 +222,7 @@ const hasChanged = (data: Members | null, user: User | null): boolean => {
   return counts.length === 0 || counts.some((count) => count > 0);
 };
 
-/** The origin of events. @param given the name of the operator, by default that of the system's user @throws CommandError */
+/** The origin of the events of an act. @param given the operator's name; by default, that of the operating system's user. @throws CommandError */
 const operatorIn = (given: string | undefined): Origin => {
   const name = given?.trim();
   if (name !== undefined && !isProgramName(name))
@@ -231,7 +230,7 @@ const operatorIn = (given: string | undefined): Origin => {
   return { ...NO_ORIGIN, actor: name ?? systemUser() };
 };
 
-/** A container may run as a user without a name. */
+/** The name of the operating system's user, or its number: a container may run as a user without a name. */
 const systemUser = (): string => {
   try {
     return userInfo().username;

@@ -13,10 +13,10 @@ import { ownLines, type Source } from '../../import/source.ts';
 import { openFactorKeys } from '../../keys.ts';
 import { printable, printableJson, readTextFile } from '../../texts.ts';
 import { type Action, type Answer, action } from '../command.ts';
-import { assertAgreed, type Terminal } from '../terminal.ts';
-import type { Opening, StorageOverrides } from './open-accounts.ts';
+import { assertConfirmed, type Terminal } from '../terminal.ts';
+import type { StorageOverrides, WithAccounts } from './open-accounts.ts';
 
-export const importAction = (opening: Opening, { ports = {} }: StorageOverrides): Action =>
+export const importAction = (opening: WithAccounts, { ports = {} }: StorageOverrides): Action =>
   action({
     args: ['FILE…'],
     options: {
@@ -35,14 +35,14 @@ export const importAction = (opening: Opening, { ports = {} }: StorageOverrides)
       for (const file of read) await assertReadable(file);
       if (map !== undefined) await assertNotRead(map, read);
       const hashConfig = configFile === undefined ? undefined : await readTextFile(configFile);
-      if (!dryRun && !options.yes) await assertAgreed(`Import ${printable(files.join(', '))}?`, terminal.ask);
+      if (!dryRun && !options.yes) await assertConfirmed(`Import ${printable(files.join(', '))}?`, terminal.ask);
       return opening(env, async (accounts, config) => {
         const given = accounts.secrets.factors;
         const factorKeys = given === undefined ? await openFactorKeys(config) : null;
         const { passwordHasher } = await import('../../../adapters/crypto/password-hasher.ts');
         const hasher = ports.hasher ?? passwordHasher({ cost: config.bcryptCost, maxWait: Number.POSITIVE_INFINITY });
         const deps = { ...accounts, hasher, factorSecrets: given ?? (factorKeys && factorSecrets(factorKeys)) };
-        // Each run replaces the file, and writes users that were imported before as well.
+        // Each run replaces the file of --map, and writes users that were imported before as well.
         const mapFile = map === undefined || dryRun ? null : await open(map, 'w', 0o600);
         try {
           const batches = importUsers(source({ files, passwords, hashConfig }), { deps, from: from ?? '', dryRun });
@@ -60,7 +60,7 @@ export const importAction = (opening: Opening, { ports = {} }: StorageOverrides)
     },
   });
 
-/** Imports the sources when one is named: they read many formats. @throws CommandError */
+/** Finds a source by its name. The sources are loaded only here, since they read many formats. @throws CommandError */
 const sourceNamed = async (name: string): Promise<Source> => {
   const { SOURCES } = await import('../../import/sources.ts');
   const source = Object.hasOwn(SOURCES, name) ? SOURCES[name] : undefined;
@@ -75,7 +75,7 @@ const assertReadable = async (file: string): Promise<void> => {
   if ((await stat(file)).isDirectory()) throw new CommandError('file', `${file} is a directory.`, 2);
 };
 
-/** Refuses a file for --map that is read: it would be emptied first. */
+/** Refuses a file for --map that the command also reads: opening it for writing would empty it. */
 const assertNotRead = async (map: string, read: readonly string[]): Promise<void> => {
   const existing = await realpath(map).catch(() => null);
   for (const file of read)
@@ -85,7 +85,7 @@ const assertNotRead = async (map: string, read: readonly string[]): Promise<void
 
 const PROGRESS_INTERVAL_MS = 1_000;
 
-/** Prints remarks on lines, writes ids to the file of --map, and shows the counts every second. @returns the counts */
+/** Prints the remarks about lines, writes ids to the file of --map, and shows the counts every second. @returns the counts */
 const report = async (batches: ReturnType<typeof importUsers>, map: FileHandle | null, { print, warn }: Terminal) => {
   const counts = { in: 0, present: 0, refused: 0, leftOut: 0, withoutPassword: 0 };
   let shownAt = monotonicTime();
@@ -111,15 +111,14 @@ const textOf = ({ in: stored, present, refused, leftOut }: Counts): string =>
 type ExportOptions = {
   readonly config: Config;
   readonly terminal: Terminal;
-  /** The new file. Without it, the users are printed. */
+  /** The path of a new file. If it is absent, the users are printed. */
   readonly out: string | undefined;
-  /** Whether they may be shown on a terminal. */
   readonly yes: boolean;
 };
 
 const BATCH = 100;
 
-/** Writes all users, with their password hashes and the secrets of their authenticator apps, as `import` reads them. @throws CommandError */
+/** Writes all users, with password hashes and the secrets of authenticator apps, in the form that `import` reads. @throws CommandError */
 export const exportAll = async ({ config, terminal, out, yes }: ExportOptions): Promise<Answer> => {
   if (out === undefined && terminal.isShown && !yes)
     throw new CommandError('not-confirmed', 'This would show the secrets of all users. Give --out FILE, or --yes.', 2);
@@ -152,7 +151,7 @@ const writeUsers = async (users: ReturnType<typeof exportedUsers>, { print, warn
   return { count, lacking };
 };
 
-/** Writes a new file that only its owner can read. After a failure, there is no file. */
+/** Writes a new file that only its owner can read. After a failure, the file is removed. */
 const intoNewFile = async <Result>(path: string, write: (print: Terminal['print']) => Promise<Result>) => {
   const file = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;

@@ -6,9 +6,9 @@ import { typedAccount } from '../../../adapters/json/fields.ts';
 import { auditLog } from '../../../adapters/log/lines.ts';
 import type { Clock } from '../../../application/ports/clock-and-ids.ts';
 import type { LoginAttempts } from '../../../application/ports/login-attempts.ts';
-import type { Notice } from '../../../domain/event-table.ts';
+import type { NoticeGroup } from '../../../domain/event-table.ts';
 import { accountKind, isId, type User } from '../../../domain/user.ts';
-import { type Closing, closingOnFailure } from '../../closing.ts';
+import { closingOnFailure, type OpenedParts } from '../../closing.ts';
 import { CommandError, invalidArguments } from '../../command-error.ts';
 import type { Overrides, PortOverrides } from '../../compose/ports.ts';
 import { openStorage } from '../../compose/storage.ts';
@@ -18,18 +18,18 @@ import { openLog } from '../../logging/log.ts';
 import { printable } from '../../texts.ts';
 import type { Answer } from '../command.ts';
 
-/** The count of wrong passwords of all instances, in a Redis that is opened at the first use. `null`: each instance counts by itself. */
+/** The counts of wrong passwords, in the Redis of all instances, which is opened on first use; `null` if each instance counts for itself. */
 const attemptsOf = (
   config: Config,
   logger: Logger,
-  opened: Closing,
+  opened: OpenedParts,
   { attempts, clock }: PortOverrides & { readonly clock: Clock },
 ): Pick<LoginAttempts, 'forget'> | null => {
   if (attempts !== undefined) return attempts;
   if (config.redisUrl === null) return null;
   let counting: Promise<LoginAttempts> | undefined;
   const open = async () => {
-    // Few commands need them.
+    // Loaded on use, since few commands need the limits.
     const { openLimits } = await import('../../compose/limits.ts');
     const { countAttempts } = await import('../../../adapters/limits/login-attempts.ts');
     const { counts, hashOf } = await openLimits(config, logger, opened);
@@ -49,7 +49,7 @@ export type StorageOverrides = Pick<Overrides, 'storage'> & { readonly ports?: P
 
 /**
  * Opens the storage of the configuration, also while instances of the service run. The audit log goes to standard error.
- * @param overrides the caller's storage, in place of the configured one, and other ports
+ * @param overrides the caller's storage, which replaces the configured one, and other ports
  * @throws CommandError, or Error that names the setting at fault
  */
 const openAccounts = (config: Config, { storage: given, ports: overrides = {} }: StorageOverrides = {}) =>
@@ -61,7 +61,7 @@ const openAccounts = (config: Config, { storage: given, ports: overrides = {} }:
     }
     const log = await openLog(config, 'stderr');
     opened.add(log.close);
-    // The service and `npx tandem migrate` change the schema; this command does not.
+    // Only the service and `npx tandem migrate` change the schema.
     const withoutChanges = { ...config, migrateOnStart: false, databaseWarnings: [] };
     const listeners = { onEvents: auditLog(log.logger) };
     const own = given === undefined ? {} : { storage: given };
@@ -76,7 +76,7 @@ const openAccounts = (config: Config, { storage: given, ports: overrides = {} }:
       secrets: { ...randomSecrets, ...overrides.secrets },
       attempts: attemptsOf(config, log.logger, opened, { ...overrides, clock }),
       registration: config.registration,
-      mailNotices: mailer === null ? new Set<Notice>() : config.mailNotices,
+      mailNotices: mailer === null ? new Set<NoticeGroup>() : config.mailNotices,
       accountPagesUrl: config.accountPagesUrl,
       hasMail: mailer !== null,
       hasPages: mail !== null || !config.ownAccountPages,
@@ -90,12 +90,12 @@ export const withAccounts =
     const accounts = await openAccounts(config, overrides);
     return work(accounts, config).finally(accounts.close);
   };
-export type Opening = ReturnType<typeof withAccounts>;
+export type WithAccounts = ReturnType<typeof withAccounts>;
 
 export const nameOf = ({ username, email, id }: Pick<User, 'username' | 'email' | 'id'>): string =>
   printable(`${username} <${email}> (${id})`);
 
-/** Reads USER before anything is opened. @throws CommandError if it is empty */
+/** Normalizes the argument USER, before the database is opened. @throws CommandError if it is empty */
 export const accountIn = (given: string): string => {
   const account = typedAccount(given);
   if (account === '') throw invalidArguments('USER is empty.');
@@ -106,7 +106,7 @@ export const findUser = async ({ users }: Pick<Accounts, 'users'>, account: stri
   const id = account.toUpperCase();
   const byId = isId(id) ? await users.findById(id) : null;
   const byName = await (accountKind(account) === 'email' ? users.findByEmail(account) : users.findByUsername(account));
-  // Old usernames may have the form of an id.
+  // A username may have the form of an id if it is older than the rule against that.
   if (byId !== null && byName !== null && byId.id !== byName.id) {
     const both = `This is the id of ${nameOf(byId)}, and the name of ${nameOf(byName)}.`;
     throw new CommandError('ambiguous', `${both} Give the email address of the one that you mean.`, 2);

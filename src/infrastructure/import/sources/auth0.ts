@@ -1,7 +1,7 @@
 import { type Fields, listOf, objectOf, objectsIn, renamed, textOf } from '../fields.ts';
 import { linkTo, sourceOf, totpFactor, WITHOUT_FACTOR } from '../system-export.ts';
 
-/** The identities of a user. Without a list, there is the one in the id, such as `auth0|5e…`. */
+/** The identities of a user. If the list is missing, the id of the user, such as `auth0|5e…`, is the only identity. */
 const identitiesOf = ({ user_id: userId, identities }: Fields) => {
   const [, provider, subject = ''] = /^([^|]+)\|(.+)$/.exec(textOf(userId) ?? '') ?? [];
   const all = objectsIn(identities).map((identity) => ({
@@ -14,10 +14,10 @@ const identitiesOf = ({ user_id: userId, identities }: Fields) => {
 
 const keyOf = (id = ''): string => (id === '' ? '' : `auth0|${id}`);
 
-/** The users (lines of JSON, or CSV), and the password hashes that the support sends: lines of JSON as MongoDB writes them. */
+/** Reads an export of users (lines of JSON, or CSV), and the password hashes that Auth0's support sends: lines of JSON as MongoDB writes them. */
 export const auth0 = sourceOf({
   tables: ['users'],
-  // The default fields of an export have names for people: `Email Verified`, `Id`.
+  // By default, the fields of an export have names such as `Email Verified` and `Id`.
   renamed: (row) => {
     const { id, ...rest } = renamed(row, (name) => name.toLowerCase().replaceAll(' ', '_'));
     return { user_id: id, ...rest };

@@ -2,17 +2,17 @@ import { systemClock } from '../../../adapters/clock/system.ts';
 import { type Fields, isTrue, renamed, textOf, timeOf } from '../fields.ts';
 import { linkTo, sourceOf, WITHOUT_FACTOR } from '../system-export.ts';
 
-/** Rows of the table `account`: a password, or a link to a provider. */
+/** Reads a row of the table `account`: a password, or a link to a provider. */
 const accountIn = ({ providerId, accountId, password }: Fields) =>
   providerId === 'credential' ? { passwordHash: textOf(password) } : linkTo(providerId, accountId);
 
-/** Rows of the tables `user` and `account`: a JSON object of them, or a file for each. */
+/** Reads the tables `user` and `account`: a JSON object that has both, or a file for each. */
 export const betterAuth = sourceOf({
   tables: ['user', 'account', 'users', 'accounts'],
-  // Columns may be named as in databases: `email_verified`.
+  // Columns may have names in snake case, such as `email_verified`.
   renamed: (row) => renamed(row, (name) => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())),
   part: (row) => ('providerId' in row ? { userKey: textOf(row.userId) ?? '', ...accountIn(row) } : null),
-  // Other rows are of a further table, such as `session`.
+  // Rows without `email` are of other tables, such as `session`.
   isUser: (row) => 'email' in row,
   leftOut: ({ isAnonymous }) => (isTrue(isAnonymous) ? 'is an anonymous user' : undefined),
   fields: {

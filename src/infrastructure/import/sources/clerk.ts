@@ -1,11 +1,11 @@
 import { type Fields, isTrue, listOf, objectOf, objectsIn, textOf } from '../fields.ts';
 import { linkTo, sourceOf, totpFactor, WITHOUT_FACTOR } from '../system-export.ts';
 
-/** Clerk's names for hashes that are read as they are. */
+/** Clerk's names for hashes that `readHash` can read. */
 const HASHERS = ['bcrypt', 'argon2i', 'argon2id', 'bcrypt_sha256_django', 'pbkdf2_sha256_django'];
 const UNSALTED = ['md5', 'sha256'];
 
-/** The secrets of a user. A hash that is not supported gets the name of its hasher, so that it is refused by that name. */
+/** The secrets of a user. A hash that is not supported is replaced by the name of its hasher, which the refusal quotes then. */
 const secretsIn = ({ password_digest: digest, password_hasher: hasher, totp_secret: secret }: Fields) => {
   const [hash, name] = [textOf(digest), textOf(hasher) ?? ''];
   const unlessKnown = UNSALTED.includes(name) ? `${name}$$${hash}` : `{${name}}`;
@@ -15,11 +15,11 @@ const secretsIn = ({ password_digest: digest, password_hasher: hasher, totp_secr
   };
 };
 
-/** The addresses of a list in CSV. */
+/** The email addresses in a field of CSV. */
 const addresses = (value: unknown): readonly string[] =>
   (textOf(value) ?? '').split(/[\s,;|]+/).filter((part) => part !== '');
 
-/** The primary address. The dashboard has columns of texts, the Backend API a list of objects, and the export of the support a list of texts. */
+/** The primary address. The dashboard's CSV has columns of texts, the Backend API a list of objects, and the support's export a list of texts. */
 const emailIn = (row: Fields): { readonly email: string | undefined; readonly emailVerified: boolean } => {
   const listed = listOf(row.email_addresses);
   const primary = listed.map(objectOf).find(({ id }) => id !== undefined && id === row.primary_email_address_id);
@@ -34,7 +34,7 @@ const emailIn = (row: Fields): { readonly email: string | undefined; readonly em
   return { email, emailVerified: email !== undefined && verified.includes(email) };
 };
 
-/** The dashboard's CSV, the JSON of the Backend API, or the latter with the former as the file of passwords. */
+/** Reads the dashboard's CSV, or the JSON of the Backend API, with the dashboard's CSV as the file of passwords. */
 export const clerk = sourceOf({
   tables: ['data'],
   part: (row, isSecond) => (isSecond ? { userKey: textOf(row.id) ?? '', ...secretsIn(row) } : null),

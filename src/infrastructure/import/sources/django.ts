@@ -2,18 +2,18 @@ import { canonicalEmail } from '../../../domain/user.ts';
 import { type Fields, isTrue, objectOf, textOf } from '../fields.ts';
 import { base32, linkTo, type Part, sourceOf, totpFactor, WITHOUT_FACTOR } from '../system-export.ts';
 
-/** A user is named by the primary key or, with `--natural-foreign`, by a list with the username. */
+/** The key of a user: the primary key, or with `--natural-foreign`, a list with the username. */
 const keyOf = (value: unknown): string => (value === undefined || value === null ? '' : JSON.stringify(value));
 const naturalKeyOf = (name: unknown): string => (textOf(name) === undefined ? '' : keyOf([name]));
 
-/** The name by which parts refer to a user. A username that is the address of somebody else is none: parts would reach the wrong user. */
+/** The name by which parts refer to a user. If the username is the address of another user, there is none, since parts could reach the wrong user. */
 const nameIn = ({ username, email }: Fields): unknown => {
   const name = textOf(username);
   if (name === undefined) return email;
   return name.includes('@') && canonicalEmail(name) !== canonicalEmail(textOf(email) ?? '') ? undefined : username;
 };
 
-/** An entry of django-allauth or django-otp. Only authenticator apps with codes of 6 digits and 30 seconds are imported. */
+/** Reads an entry of django-allauth or django-otp. Of authenticator apps, only those with codes of 6 digits and 30 seconds are imported. */
 const partIn = (fields: Fields): Omit<Part, 'userKey'> | null => {
   switch (fields.model) {
     case 'account.emailaddress':
@@ -33,7 +33,7 @@ const partIn = (fields: Fields): Omit<Part, 'userKey'> | null => {
   }
 };
 
-/** The output of `manage.py dumpdata`. A custom model of users is known by the fields that it has from Django's base class. */
+/** Reads the output of `manage.py dumpdata`. A custom model of users is recognized by the fields that it has from Django's base class. */
 export const django = sourceOf({
   tables: [],
   renamed: ({ model, pk, fields }) => ({ ...objectOf(fields), model, pk }),
@@ -47,7 +47,7 @@ export const django = sourceOf({
     ...{ id: 'pk', username: 'username', email: 'email', createdAt: 'date_joined' },
     passwordHash: ({ password }) => {
       const hash = textOf(password);
-      // Django marks a password that nobody has with an exclamation mark.
+      // In Django, a hash that begins with an exclamation mark means that the user has no password.
       return hash?.startsWith('!') ? undefined : hash;
     },
     disabled: (row) => !isTrue(row.is_active ?? true),

@@ -4,12 +4,12 @@ import { type Fields, objectOf, objectsIn, textOf } from '../fields.ts';
 import type { Source } from '../source.ts';
 import { linkTo, sourceOf } from '../system-export.ts';
 
-/** `firebase auth:export` does not escape quotation marks in CSV, so a name could add the line of another user. */
+/** In CSV, `firebase auth:export` does not escape quotation marks, so the name of one user could add a line for another. */
 const WITHOUT_CSV = 'is not JSON, and in the CSV of Firebase, names may pretend to be other users';
 
 const linksIn = (row: Fields) => objectsIn(row.providerUserInfo).filter(({ rawId }) => textOf(rawId) !== undefined);
 
-/** JSON of `firebase auth:export`. */
+/** Reads the JSON of `firebase auth:export`. */
 export const firebase: Source = ({ hashConfig, ...options }) => {
   const config = hashConfig === undefined ? null : readConfig(hashConfig);
   return sourceOf({
@@ -41,7 +41,7 @@ const hashOf = (hash: string | undefined, salt: string | undefined, config: Fire
   return firebaseHash({ hash, salt: salt ?? '' }, config);
 };
 
-/** Reads the text of the dialog "password hash parameters". @throws CommandError without the values */
+/** Reads the text of Firebase's dialog "password hash parameters". @throws CommandError if a value is missing */
 const readConfig = (text: string): FirebaseConfig => {
   const value = (name: string): string => {
     const found = new RegExp(String.raw`\b${name}"?\s*[:=]\s*"?([\w+/=-]+)`).exec(text)?.[1];

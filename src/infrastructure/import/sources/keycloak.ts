@@ -2,7 +2,7 @@ import { keycloakHash } from '../../../adapters/crypto/foreign/storable-hash.ts'
 import { type Fields, isTrue, listOf, objectOf, objectsIn, textOf } from '../fields.ts';
 import { base32, linkTo, sourceOf, totpFactor, WITHOUT_FACTOR } from '../system-export.ts';
 
-/** `secretData` and `credentialData` are texts of JSON. */
+/** Reads a credential, whose `secretData` and `credentialData` are JSON texts. */
 const credentialOf = (credential: Fields) => ({
   type: credential.type,
   secret: objectOf(credential.secretData),
@@ -20,7 +20,7 @@ const hashOf = ({ secret, data }: Credential): string =>
     additionalParameters: objectOf(data.additionalParameters),
   });
 
-/** The key of the codes has the bytes of the text, unless the credential says that it is Base32. */
+/** Reads an authenticator app. Its key is the text of the secret itself, unless the credential says that the text is Base32. */
 const factorOf = ({ type, secret, data }: Credential) => {
   if (type === 'password') return {};
   const { subType, digits = 6, period = 30, algorithm = 'HmacSHA1', secretEncoding } = data;
@@ -30,7 +30,7 @@ const factorOf = ({ type, secret, data }: Credential) => {
   return totpFactor(secretEncoding === 'BASE32' ? key : base32(Buffer.from(key)));
 };
 
-/** The users of a realm, as `kc.sh export` writes them. */
+/** Reads the users of a realm from the output of `kc.sh export`. */
 export const keycloak = sourceOf({
   tables: ['users'],
   leftOut: (row) => (textOf(row.serviceAccountClientId) === undefined ? undefined : 'is the account of a service'),

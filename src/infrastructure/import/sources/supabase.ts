@@ -2,22 +2,22 @@ import { systemClock } from '../../../adapters/clock/system.ts';
 import { type Fields, isTrue, objectOf, objectsIn, textOf, timeOf } from '../fields.ts';
 import { linkTo, sourceOf, totpFactor, WITHOUT_FACTOR } from '../system-export.ts';
 
-/** Rows of `auth.mfa_factors`. */
+/** Reads a row of `auth.mfa_factors`. */
 const factorIn = ({ factor_type: type, status, secret }: Fields) => {
   if (status === 'unverified') return {};
   return type === 'totp' ? totpFactor(secret) : { notes: [WITHOUT_FACTOR] };
 };
 
-/** Rows of `auth.identities`. */
+/** Reads a row of `auth.identities`. */
 const identityIn = ({ provider, provider_id: id, identity_data: data }: Fields) => {
   const { sub, iss, email } = objectOf(data);
   const name = textOf(provider) ?? '';
-  // Only users of Microsoft have the issuer, which names the tenant, in their data.
+  // Only identities of Microsoft have their issuer, with the tenant, in their data.
   const issuer = textOf(iss)?.startsWith('https://login.microsoftonline.com/') ? textOf(iss) : undefined;
   return linkTo(name, sub ?? id, email, name === 'azure' ? issuer : undefined);
 };
 
-/** Rows of the tables `auth.users`, `auth.identities` and `auth.mfa_factors`: a JSON object of them, or a file for each. */
+/** Reads the tables `auth.users`, `auth.identities` and `auth.mfa_factors`: a JSON object that has all of them, or a file for each. */
 export const supabase = sourceOf({
   tables: ['users', 'identities', 'mfa_factors'],
   part: (row) => {
@@ -37,6 +37,6 @@ export const supabase = sourceOf({
       return until !== undefined && !(Date.parse(until) <= systemClock.now());
     },
   },
-  // The admin API has identities and factors in the user, without secrets.
+  // In the export of the admin API, a user has its identities and factors as members, without secrets.
   linked: (row) => [...objectsIn(row.identities).map(identityIn), ...objectsIn(row.factors).map(factorIn)],
 });

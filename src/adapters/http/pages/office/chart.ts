@@ -37,7 +37,7 @@ export const chartOf = ({ title, labels, series, isLine = false, firstHue = 1 }:
 <small class="most" aria-hidden="true">${numberOf(most)}</small>
 <svg viewBox="0 0 ${labels.length * STEP_WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${said}">${drawn}</svg>
 <p class="axis" aria-hidden="true"><span>${labels[0] ?? ''}</span><span>${labels[Math.floor(labels.length / 2)] ?? ''}</span><span>${labels.at(-1) ?? ''}</span></p>
-${series.length > 1 ? html`<ul class="legend">${series.map(({ name, values }, at) => html`<li class="s${at + 1}">${name} ${numberOf(sum(values))}</li>`)}</ul>` : NOTHING}
+${series.length > 1 ? html`<ul class="legend">${series.map(({ name, values }, at) => (sum(values) === 0 ? NOTHING : html`<li class="s${at + 1}">${name} ${numberOf(sum(values))}</li>`))}</ul>` : NOTHING}
 <details><summary>As a table</summary>
 ${tableOf(
   `${title}, in UTC`,

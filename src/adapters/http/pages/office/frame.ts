@@ -16,7 +16,6 @@ export const officePage = (view: PageView, { path, title, badges = [], lead = ''
   layout(view.site, {
     title: `${title} · Back office`,
     path,
-    style: '/office.css',
     aside: html`<p class="who">Logged in as <strong>${view.operator}</strong> <a href="${actorUrl(view.site, view.operator)}">What you did</a>${view.logOutUrl === null ? NOTHING : html` <a href="${view.logOutUrl}">Log out</a>`}</p>\n`,
     main: html`<h1>${title}${badges.map((each) => html` ${each}`)}</h1>
 ${lead === '' ? NOTHING : html`<p class="lead">${lead}</p>\n`}${alertIn(view)}${main}`,

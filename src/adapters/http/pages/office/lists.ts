@@ -1,4 +1,5 @@
 import type * as v from 'valibot';
+import { COUNTED_AT_MOST } from '../../../../application/storage/webhooks.ts';
 import { type Html, html, NOTHING } from '../../../../application/templates.ts';
 import { EVENT_KINDS, type EventKind } from '../../../../domain/event.ts';
 import type { User } from '../../../../domain/user.ts';
@@ -59,7 +60,7 @@ export const usersPage = (view: PageView, { users, next }: Users, { contains = '
 <p><label for="contains">Name or address</label>
 <input id="contains" name="contains" type="search" value="${contains}" maxlength="254" autocomplete="off" autocapitalize="none" spellcheck="false" aria-describedby="parts"></p>
 ${selectOf('only', 'Show', filters, only)}<button>Search</button>
-<small id="parts">A part of it; of one or two characters, its beginning.${only === '' ? '' : ' A page with a filter looks through 10,000 users at most, so it may have few of them: go on then.'}</small>
+<small id="parts">A part of it; of one or two characters, its beginning.${only === '' || next === null ? '' : ' A page looks through 10,000 users at most, so it may have few: go on then.'}</small>
 </form>
 ${tableOf(contains === '' && only === '' ? 'The newest first' : 'Found', ['Name', 'Address', 'Registered', 'State'], rows)}${
   next === null ? NOTHING : nextPage({ contains, only, cursor: next }, 'Further users')
@@ -102,9 +103,10 @@ export const eventsPage = (view: PageView, { events, next }: Events, query: Even
     title: 'Events',
     main: html`<form method="get" action="${pathIn(view.site, '/office/events')}" role="search" class="filters">
 <p><label for="actor">Operator</label>
-<input id="actor" name="actor" value="${actor}" maxlength="80" autocomplete="off" autocapitalize="none" spellcheck="false" aria-describedby="whole"></p>
+<input id="actor" name="actor" value="${actor}" maxlength="80" list="operators" autocomplete="off" autocapitalize="none" spellcheck="false" aria-describedby="whole">
+<datalist id="operators">${view.suggested.map((name) => html`<option value="${name}">`)}</datalist></p>
 ${selectOf('kind', 'What happened', kinds, kind)}<button>Show</button>
-<small id="whole">The whole name, as events have it. What operators did stays listed after its user is deleted.${kind === '' ? '' : ' A page of one kind looks through 10,000 events at most, so it may have few of them: go on then.'}</small>
+<small id="whole">The whole name, as events have it. What operators did stays listed after its user is deleted.${kind === '' || next === null ? '' : ' A page looks through 10,000 events at most, so it may have few: go on then.'}</small>
 </form>
 ${tableOf('The latest first', ['Time', 'What', 'User', 'Device'], rows)}${next === null ? NOTHING : nextPage({ kind, actor, before: next }, 'Earlier')}`,
   });
@@ -113,12 +115,14 @@ ${tableOf('The latest first', ['Time', 'What', 'User', 'Device'], rows)}${next =
 type Webhook = v.InferInput<typeof WebhookJson>;
 
 export const webhooksPage = (view: PageView, { webhooks }: { readonly webhooks: readonly Webhook[] }): string => {
-  const deliveryOf = ({ disabledAt, waiting, givenUp }: Webhook): Html =>
-    html`${disabledAt === null ? badge('good', 'Enabled') : badge('bad', 'Disabled')} ${badge(waiting === 0 ? 'quiet' : 'warn', `${numberOf(waiting)} waiting`)}${givenUp === 0 ? NOTHING : html` ${badge('bad', `${numberOf(givenUp)} given up`)}`}`;
+  const deliveryOf = ({ disabledAt, waiting, givenUp }: Webhook): Html => {
+    const more = waiting + givenUp < COUNTED_AT_MOST ? '' : '+';
+    return html`${disabledAt === null ? badge('good', 'Enabled') : badge('bad', 'Disabled')} ${badge(waiting === 0 ? 'quiet' : 'warn', `${numberOf(waiting)}${more} waiting`)}${givenUp === 0 ? NOTHING : html` ${badge('bad', `${numberOf(givenUp)}${more} given up`)}`}`;
+  };
   return officePage(view, {
     path: '/office/webhooks',
     title: 'Webhooks',
-    lead: 'They are added, tried and removed by a command: npx tandem webhooks. Numbers end at a thousand.',
+    lead: 'They are added, tried and removed by a command: npx tandem webhooks',
     main: html`${webhooks.map((webhook) =>
       panel(
         webhook.url,
@@ -141,8 +145,12 @@ ${
           nextAttemptAt === null ? html`after another one` : timeOf(nextAttemptAt),
         ]),
       )
-}<p>${view.forms.get('replay-webhook')?.text ?? ''}</p>
-${buttonOf(view, 'replay-webhook', 'id', webhook.id)}`,
+}${
+  webhook.disabledAt === null && webhook.waiting + webhook.givenUp === 0
+    ? NOTHING
+    : html`<p class="lead">${view.forms.get('replay-webhook')?.text ?? ''}</p>
+${buttonOf(view, 'replay-webhook', 'id', webhook.id)}`
+}`,
       ),
     )}${webhooks.length === 0 ? html`<p class="lead">There are none.</p>` : NOTHING}`,
   });

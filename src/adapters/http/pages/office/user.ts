@@ -104,10 +104,15 @@ const waysOf = (view: PageView, { factors, recoveryCodes, passkeys, identities }
     'No passkey, second factor or provider.',
   );
 
+/** The links of mails about what somebody else may have done. */
+const LINKS: Readonly<Record<string, string>> = { 'not-me': 'I did not register', 'factors-undo': 'It was not me' };
+
 const mailsOf = ({ links, messages }: AccountData): Html =>
   listOf(
     [
-      ...links.map(({ purpose, expiresAt }) => entryOf(wordsOf(purpose), html`link, valid until ${timeOf(expiresAt)}`)),
+      ...links.map(({ purpose, expiresAt }) =>
+        entryOf(LINKS[purpose] ?? wordsOf(purpose), html`link, valid until ${timeOf(expiresAt)}`),
+      ),
       ...messages.map(({ kind, createdAt }) => entryOf(wordsOf(kind), html`mail, waits since ${timeOf(createdAt)}`)),
     ],
     'No link is valid, no mail waits.',

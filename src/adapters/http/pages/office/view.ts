@@ -15,6 +15,8 @@ export type PageView = {
   readonly usernames: ReadonlyMap<string, string>;
   /** The names of the providers. */
   readonly providers: readonly string[];
+  /** What the filter of the page suggests. */
+  readonly suggested: readonly string[];
   readonly deviceNames: (userAgent: string | null) => string | null;
 };
 

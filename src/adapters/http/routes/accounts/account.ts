@@ -9,7 +9,7 @@ import {
 } from '../../../../application/accounts/profile.ts';
 import type { Service } from '../../../../application/service.ts';
 import { getCurrentUser } from '../../../../application/sessions/current-user.ts';
-import { FACTOR_CHANGE } from '../../../../domain/assurance.ts';
+import { FACTOR_CHANGE, WITH_PASSWORD } from '../../../../domain/assurance.ts';
 import type { PasswordLimits } from '../../../../domain/password.ts';
 import { EventsPage } from '../../../json/account.ts';
 import { deviceNames } from '../../../json/device-names.ts';
@@ -70,9 +70,10 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
       'The session of the access token ends, too: use the new one. A user without a password asks for a link by `POST /auth/password-reset`.',
     at: 'PUT /users/me/password',
     cookie: { writes: 'sets' },
+    stepUp: WITH_PASSWORD,
     request: { body: changePasswordBody(deps.passwordLimits) },
     response: { data: fields.RefreshResult },
-    errors: ['AUTH_CREDENTIALS_INVALID', 'AUTH_STEP_UP_REQUIRED'],
+    errors: ['AUTH_CREDENTIALS_INVALID'],
     handler: async ({ claims, caller, body, signal }, ctx) => {
       const change = { ...body, ...caller, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
       return cookie.set(ctx, await changePassword(deps)(change, signal));
@@ -99,7 +100,7 @@ export const accountRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
       'It cannot be undone. 400 for `body` says that a proxy has dropped it. With PASSWORDS=optional, `code` may stand for the password.',
     at: 'DELETE /users/me',
     cookie: { writes: 'clears' },
-    stepUp: { assurance: 'aal2-if-enrolled' },
+    stepUp: WITH_PASSWORD,
     request: { body: deps.passwords === 'optional' ? ShortDeleteAccountBody : DeleteAccountBody },
     errors: ['AUTH_CREDENTIALS_INVALID', ...confirmationErrors(deps), 'SYS_HOOK_UNAVAILABLE'],
     handler: async ({ claims, caller, body, signal }, ctx) => {

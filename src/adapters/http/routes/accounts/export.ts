@@ -15,7 +15,7 @@ import {
   texts,
   times,
 } from '../../../json/fields.ts';
-import { boundedQueue } from '../../../limits/time-limits.ts';
+import { boundedQueue } from '../../../limits/bounded-queue.ts';
 import { originOf } from '../../request/client.ts';
 import { type Route, route } from '../../routing/define-route.ts';
 import { ACCOUNT } from './account.ts';

@@ -6,6 +6,7 @@ import {
 } from '../../../../application/accounts/change-email.ts';
 import * as links from '../../../../application/accounts/mail-links.ts';
 import type { Service } from '../../../../application/service.ts';
+import { WITH_PASSWORD } from '../../../../domain/assurance.ts';
 import { PAGE_PURPOSES } from '../../../../domain/link.ts';
 import type { PasswordLimits } from '../../../../domain/password.ts';
 import {
@@ -163,7 +164,7 @@ export const emailChangeRoutes = (deps: Service, cookie: SessionCookies): Route[
     description:
       'The address changes when the link is used. The answer is the same if it has an account. With PASSWORDS=optional, `code` may stand for the password.',
     at: 'PUT /users/me/email',
-    stepUp: { assurance: 'aal2-if-enrolled' },
+    stepUp: WITH_PASSWORD,
     request: { body: deps.passwords === 'optional' ? ShortChangeEmailBody : ChangeEmailBody },
     response: { status: 202 },
     errors: [

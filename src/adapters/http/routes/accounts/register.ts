@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { registration } from '../../../../application/accounts/register.ts';
+import { registerByPolicy } from '../../../../application/accounts/register.ts';
 import type { Service } from '../../../../application/service.ts';
 import type { PasswordLimits } from '../../../../domain/password.ts';
 import { Email, Extra, LinkToken, Locale, LoginResult, newPassword, Proof, Username } from '../../../json/fields.ts';
@@ -34,7 +34,7 @@ export const registerRoute = (deps: Service, access: DeviceAccess): Route => {
   const enrols = deps.secondFactor === 'required';
   const opens = !verifies && !enrols;
   const first = verifies ? 'verifies the email address' : 'adds a second factor';
-  const run = registration(deps);
+  const run = registerByPolicy(deps);
   return route({
     name: 'register',
     tag: 'tokens',

@@ -59,6 +59,8 @@ type Declaration<
     readonly name: string;
     /** The ids of the users whom it names. */
     about?(data: v.InferInput<Data>): readonly string[];
+    /** What its filter suggests. */
+    suggests?(deps: ActDeps): Promise<readonly string[]>;
     show(view: PageView, data: v.InferInput<Data>, query: Output<Query>): string;
   };
   /** The subcommand of `users`. Default: none. */
@@ -157,7 +159,7 @@ export const audited = (routes: readonly Route[], onCall: (call: OperatorCall) =
       : each,
   );
 
-const actorOf = ({ state: { operator } }: Context): string => operator?.name ?? 'unknown';
+export const actorOf = ({ state: { operator } }: Context): string => operator?.name ?? 'unknown';
 
 /** The origin of a change by an operator. Users see their events: the device of the operator would tell them nothing. */
 export const originOfOperator = (ctx: Context): Origin => ({

@@ -13,21 +13,16 @@ export const EventOfOperatorsJson = v.object({ ...StoredEventJson.entries, actor
 export const Attributes = v.pipe(
   AttributesJson,
   fieldRule((attributes: Record<string, unknown>) => {
-    const message = problemOf(attributes);
-    return message === null ? null : { code: 'invalid_value', message };
+    try {
+      readAttributes(JSON.stringify(attributes));
+      return null;
+    } catch (error) {
+      return { code: 'invalid_value', message: error instanceof Error ? error.message : 'cannot be read' };
+    }
   }),
   v.metadata({ jsonSchema: { type: 'object', description: 'At most 1,024 bytes as JSON. {} removes them.' } }),
   v.examples([{ roles: ['admin'] }]),
 );
-
-const problemOf = (attributes: object): string | null => {
-  try {
-    readAttributes(JSON.stringify(attributes));
-    return null;
-  } catch (error) {
-    return error instanceof Error ? error.message : 'cannot be read';
-  }
-};
 
 export const Changed = v.object({ changed: v.boolean() });
 export const EndedSessions = v.object({ endedSessions: v.number() });

@@ -3,20 +3,20 @@ import * as v from 'valibot';
 import { accountData, existingUser, listEventsAsOperator } from '../../../../application/accounts/account-data.ts';
 import type { Secrets } from '../../../../application/ports/secrets.ts';
 import type { Service } from '../../../../application/service.ts';
-import type { AppError } from '../../../../domain/errors/app-error.ts';
+import { AppError } from '../../../../domain/errors/app-error.ts';
 import { isScope } from '../../../../domain/operator.ts';
 import { deviceNames } from '../../../json/device-names.ts';
 import { Id, IdParams } from '../../../json/fields.ts';
 import { pagePolicy, pageResponse } from '../../documents.ts';
-import { validationFailure } from '../../errors/exceptions.ts';
 import { membersOf } from '../../forms/form-validation.ts';
 import { pathIn, type Site } from '../../pages/layout.ts';
 import { userPage } from '../../pages/office/user.ts';
 import { type ActForm, type FormOutcome, type OfficeForm, type PageView, USERNAME } from '../../pages/office/view.ts';
 import { type Route, route } from '../../routing/define-route.ts';
-import { type Act, type ActDeps, originOfOperator, perform } from './act.ts';
+import { type Act, type ActDeps, actorOf, originOfOperator, perform } from './act.ts';
 import { ACTS } from './acts.ts';
 
+const NONE: readonly string[] = [];
 const USER = '/office/users/:id';
 const PAGE_SIZE = 50;
 const OUTCOME_LIFETIME = 60_000;
@@ -53,13 +53,9 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
     return new Map(found.flatMap((user) => (user === null ? [] : [[user.id, user.username]])));
   };
   /** @param id of the user whom the page shows. @param about the ids of users whom it names */
-  const viewOf = async (
-    ctx: Context,
-    said: string | undefined,
-    { id = '', about = [] }: { readonly id?: string; readonly about?: readonly string[] } = {},
-  ): Promise<PageView> => ({
+  const viewOf = async (ctx: Context, said: string | undefined, { id = '', about = NONE, suggested = NONE }) => ({
     site,
-    operator: operatorOf(ctx),
+    operator: actorOf(ctx),
     once: secrets.random(),
     logOutUrl: deps.logOutUrl,
     outcome: outcomeIn(deps, ctx, said),
@@ -71,6 +67,7 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
     usernames: await usernamesOf(about),
     providers: [...providers.keys()],
     deviceNames: await names,
+    suggested,
   });
   const ofReads = Object.entries(reads).flatMap(([name, read]) => {
     const { page, query } = read;
@@ -84,11 +81,8 @@ export const officeRoutes = (deps: PagesDeps): Route[] => {
       handler: async ({ query: { said, ...given } }, ctx) => {
         const asked = { ...(membersOf(query).includes('limit') && { limit: PAGE_SIZE }), ...given };
         const data = await perform(read, deps, { query: asked, body: undefined }, originOfOperator(ctx));
-        return page.show(
-          await viewOf(ctx, said as string | undefined, { about: page.about?.(data) ?? [] }),
-          data,
-          given,
-        );
+        const of = { about: page.about?.(data), suggested: await page.suggests?.(deps) };
+        return page.show(await viewOf(ctx, said as string | undefined, of), data, given);
       },
     });
   });
@@ -140,14 +134,12 @@ const PAGE = {
   response: pageResponse(pagePolicy({ 'form-action': "'self'" })),
 } as const;
 
-const operatorOf = ({ state: { operator } }: Context): string => operator?.name ?? '';
-
 /** The route to which a form is posted. It differs from the route for programs by its guard. */
 const formRoute = (deps: PagesDeps, name: string, { confirm, page, leadsTo }: ActForm, submits: Route): Route => {
   const ofUser = (id: string) => USER.replace(':id', encodeURIComponent(id));
   const pageOf = (ctx: Context): string => page ?? ofUser(ctx.params.id);
   const withOutcome = (ctx: Context, to: string, outcome: Omit<FormOutcome, 'form'>): string => {
-    const text = JSON.stringify({ operator: operatorOf(ctx), outcome: { form: name, ...outcome } });
+    const text = JSON.stringify({ operator: actorOf(ctx), outcome: { form: name, ...outcome } });
     const sealed = deps.secrets.encrypt(text, deps.clock.now() + OUTCOME_LIFETIME);
     return `${pathIn(deps.site, to)}?${new URLSearchParams({ said: sealed })}`;
   };
@@ -185,7 +177,7 @@ const formRoute = (deps: PagesDeps, name: string, { confirm, page, leadsTo }: Ac
 };
 
 const notConfirmed = (word: string) =>
-  validationFailure([{ field: 'confirm', code: 'invalid_value', message: `must be “${word}”` }]);
+  new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { message: `Type “${word}” to confirm.` });
 
 const problemsOf = ({ message, details }: AppError): readonly string[] =>
   details === null || details.length === 0 ? [message] : details.map((each) => `${each.field} ${each.message}`);
@@ -194,5 +186,5 @@ const problemsOf = ({ message, details }: AppError): readonly string[] =>
 const outcomeIn = ({ secrets, clock }: PagesDeps, ctx: Context, sealed: string | undefined): FormOutcome | null => {
   const text = sealed === undefined ? null : secrets.decrypt(sealed, clock.now());
   const { operator, outcome } = JSON.parse(text ?? '{}');
-  return operator === operatorOf(ctx) ? outcome : null;
+  return operator === actorOf(ctx) ? outcome : null;
 };

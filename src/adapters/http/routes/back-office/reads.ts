@@ -4,6 +4,7 @@ import { countUsers, listUsers, USER_FILTER } from '../../../../application/acco
 import { overview, RANGES, type Range } from '../../../../application/overview.ts';
 import type { Core } from '../../../../application/service.ts';
 import { listInvitations } from '../../../../application/storage/credentials.ts';
+import { listActors } from '../../../../application/storage/events.ts';
 import type { Stores } from '../../../../application/storage/records.ts';
 import { listWebhooks, undelivered } from '../../../../application/storage/webhooks.ts';
 import { EVENT_KINDS } from '../../../../domain/event.ts';
@@ -122,6 +123,7 @@ export const READS = {
     page: {
       ...{ path: '/office/events', name: 'Events', show: eventsPage },
       about: ({ events }) => events.map(({ userId }) => userId),
+      suggests: ({ records }) => listActors(records, 20),
     },
   }),
   invitations: act({

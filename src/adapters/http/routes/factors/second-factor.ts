@@ -22,11 +22,15 @@ const presentedFactor = <Members extends object>(members: Members): OneOf<Member
   throw validationFailure([{ field: 'body', message, code: shown.length === 0 ? 'required' : 'unknown' }]);
 };
 
+const FACTOR = {
+  code: v.optional(fields.Code),
+  recoveryCode: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(fields.TYPED_CODE_MAX))),
+  credential: v.optional(UsedCredential),
+};
+
 export const SecondFactorBody = v.pipe(
   v.object({
-    code: v.optional(fields.Code),
-    recoveryCode: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(fields.TYPED_CODE_MAX))),
-    credential: v.optional(UsedCredential),
+    ...FACTOR,
     mailCode: v.optional(fields.MailCode),
     remember: v.optional(v.boolean()),
     proof: v.optional(fields.Proof),
@@ -102,8 +106,7 @@ export const secondFactorRoutes = (deps: Service, access: DeviceAccess, { brand 
 const StepUpBody = v.pipe(
   v.object({
     password: v.optional(fields.CurrentPassword),
-    code: v.optional(fields.Code),
-    credential: v.optional(UsedCredential),
+    ...FACTOR,
     proof: v.optional(fields.Proof),
   }),
   v.examples([{ password: 'correct horse' }]),
@@ -116,7 +119,7 @@ export const stepUpRoute = (deps: Service, { cookie, device }: DeviceAccess): Ro
     tag: 'sessions',
     summary: 'Show the password or a factor again, for a route that requires it',
     description:
-      '`WWW-Authenticate` of the refusal says what is missing: `max_age=300` the password, or a passkey whose device verifies its user; `acr_values="aal2"` a code, or a passkey; both of them in two requests, or by one such passkey. Then repeat the request with the new access token. A `proof` alone gives the session another key.',
+      '`WWW-Authenticate` of the refusal says what is missing: `max_age=300` the password, or a passkey whose device verifies its user; `acr_values="aal2"` a code, a recovery code, or a passkey; both of them in two requests, or by one such passkey. Then repeat the request with the new access token. A `proof` alone gives the session another key.',
     at: 'POST /auth/step-up',
     throttle: 'strict',
     cookie: { reads: 'optional', writes: 'may-set' },
@@ -127,8 +130,8 @@ export const stepUpRoute = (deps: Service, { cookie, device }: DeviceAccess): Ro
       ...PROOF_ERRORS,
       'DB_UNIQUE_VIOLATION',
     ],
-    handler: async ({ claims, caller, body: { password, code, credential, proof }, signal }, ctx) => {
-      const factor = presentedFactor({ password, code, credential });
+    handler: async ({ claims, caller, body: { password, code, recoveryCode, credential, proof }, signal }, ctx) => {
+      const factor = presentedFactor({ password, code, recoveryCode, credential });
       const client = await clientCancellation(ctx);
       const evidence = { factor, presented: device(ctx, proof), refreshTokens: cookie.readOwn(ctx) };
       const input = { ...caller, tokenIssuedAt: claims.iat, ...evidence, origin: originOf(ctx), client };

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
 import type { AccessToken } from '../../../../application/ports/token-signer.ts';
-import { type EndedList, onList } from '../../../../domain/ended-session.ts';
+import { type EndedList, listMatcher } from '../../../../domain/ended-session.ts';
 import { AppError } from '../../../../domain/errors/app-error.ts';
 import { monotonicTime } from '../../../clock/system.ts';
 import { numberUpTo } from '../../../json/fields.ts';
@@ -88,7 +88,7 @@ type Source = {
  * A list as it is sent. All responses share the bytes, or slow readers would fill the memory. Instances give the same list the same weak entity
  * tag, whenever they have signed it.
  */
-type Signed = { readonly bytes: Buffer; readonly etag: string; readonly has: ReturnType<typeof onList> };
+type Signed = { readonly bytes: Buffer; readonly etag: string; readonly has: ReturnType<typeof listMatcher> };
 
 type Waiting = {
   /** Whether the caller has this list, and waits for another one. */
@@ -126,7 +126,7 @@ export const endedFeed = ({ read, sign }: Source) => {
     listed = ids.length;
     const etag = `W/"${etagOf(ids.join())}"`;
     if (current?.etag !== etag || readAt - signedAt >= SIGNED_FOR) {
-      current = { etag, bytes: Buffer.from(await sign(list)), has: onList(list) };
+      current = { etag, bytes: Buffer.from(await sign(list)), has: listMatcher(list) };
       signedAt = monotonicTime();
     }
     return current;

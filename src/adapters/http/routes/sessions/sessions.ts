@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { Service } from '../../../../application/service.ts';
 import * as own from '../../../../application/sessions/manage-sessions.ts';
-import { RECENTLY } from '../../../../domain/assurance.ts';
+import { RECENT_AUTHENTICATION } from '../../../../domain/assurance.ts';
 import { SessionJson } from '../../../json/account.ts';
 import { deviceNames } from '../../../json/device-names.ts';
 import { IdParams, RefreshResult } from '../../../json/fields.ts';
@@ -34,7 +34,7 @@ export const sessionRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
     description:
       'With `except=current`, a new session takes the place of that of the token, with new tokens; one that is bound to its device stays, and `data` is null. Without it, call `GET /auth/clear-cookie` as well.',
     at: 'DELETE /auth/sessions',
-    stepUp: RECENTLY,
+    stepUp: RECENT_AUTHENTICATION,
     cookie: { reads: 'optional', writes: 'may-set' },
     request: { query: Except },
     response: { data: v.nullable(RefreshResult) },
@@ -55,7 +55,7 @@ export const sessionRoutes = (deps: Service, cookie: SessionCookies): Route[] =>
     tag: 'sessions',
     summary: 'End one session of the user, or forget one remembered device',
     at: 'DELETE /auth/sessions/:id',
-    stepUp: RECENTLY,
+    stepUp: RECENT_AUTHENTICATION,
     cookie: { writes: 'access' },
     request: { params: IdParams },
     handler: async ({ caller, params }, ctx) => {

@@ -9,7 +9,6 @@ const document: Json = JSON.parse(readText('docs/openapi.json'));
 const CODES = Object.keys(CATALOG).toSorted() as ErrorCode[];
 
 const linkTo = (each: string) => `[${each}](../docs/errors.md#${each.toLowerCase()})`;
-const code = (value: unknown) => `\`${value}\``;
 const block = (value: unknown) => `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
 const table = (title: string, rows: readonly string[]) =>
   rows.length > 0 && `| ${title} | Type | Rules |\n|---|---|---|\n${rows.join('\n')}`;
@@ -21,7 +20,7 @@ const resolve = ({ $ref = '', ...value }: Json): Json => {
 const typeOf = (schema: Json): string => {
   const { type, const: only, enum: values = only === undefined ? undefined : [only], format, anyOf } = resolve(schema);
   if (anyOf) return anyOf.map(typeOf).join(' or ');
-  return values?.map(code).join(', ') ?? format ?? type ?? 'any';
+  return values?.map((each: unknown) => `\`${each}\``).join(', ') ?? format ?? type ?? 'any';
 };
 const row = ({ name, required, schema }: Json) => {
   const { description = '', minLength = 0, maxLength } = resolve(schema);
@@ -54,6 +53,7 @@ const common = CODES.filter((each) => operations.every(({ codes }) => codes.some
 const section = (operation: Json): string => {
   const { title, summary, description = '', security, requestBody, codes } = operation;
   const body = requestBody?.content['application/json'];
+  const parameters = operation.parameters.map(resolve).filter((each: Json) => each.in !== 'header');
   const [status, success] = Object.entries<Json>(operation.responses)[0] ?? ['', {}];
   const [type, { schema, example } = {} as Json] = Object.entries<Json>(success.content ?? {})[0] ?? [];
   const isEnveloped = schema?.properties?.success !== undefined;
@@ -61,13 +61,7 @@ const section = (operation: Json): string => {
   const tokens = security.map((each: Json) => Object.keys(each).join(' and ') || 'none').join(', or ') || 'none';
   return [
     `## ${title}\n\n${summary}. ${description}\n\nToken: ${tokens}. Limit: ${operation['x-rate-limit']}.`,
-    table(
-      'Parameter',
-      operation.parameters
-        .map(resolve)
-        .filter(({ in: place }: Json) => place !== 'header')
-        .map(row),
-    ),
+    table('Parameter', parameters.map(row)),
     body && table('Body', rowsOf(body.schema)),
     body?.example && block(body.example),
     `**${status}**, \`${type}\``,

@@ -59,7 +59,7 @@ it.runIf(canBrowse())(
     await form.getByRole('button').click();
     expect(await tab.getByRole('status').textContent()).toBe('End all sessions: Done.');
     expect(await tab.getByRole('main').textContent()).toContain(
-      'an operator ended it Your password was in a leak. by Ada (page)',
+      'an operator ended it Your password was in a leak. by\u00a0Ada (page)',
     );
     await looksRight();
     for (const page of ['', '/users', '/events', '/invitations', '/webhooks', '/settings']) {

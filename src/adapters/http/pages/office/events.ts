@@ -50,7 +50,7 @@ export type ShownEvent = Omit<AccountEvent, 'userId'>;
 
 /** Says what happened, why, and who did it. */
 export const whatOf = ({ site }: PageView, { kind, reason, method, note, count, actor }: ShownEvent): Html =>
-  html`<strong>${wordsOf(kind)}</strong>${count > 1 ? html` <span class="count">× ${count}</span>` : ''}${method === null ? '' : ` (${wordsOf(method).toLowerCase()})`}${reason === null ? '' : html`: ${ENDINGS[reason]}`}${note === null ? '' : html` <q>${note}</q>`}${actor === null ? '' : html` <small>by <a href="${actorUrl(site, actor)}">${actor}</a></small>`}`;
+  html`<strong>${wordsOf(kind)}</strong>${count > 1 ? html` <span class="count">× ${count}</span>` : ''}${method === null ? '' : ` (${wordsOf(method).toLowerCase()})`}${reason === null ? '' : html`: ${ENDINGS[reason]}`}${note === null ? '' : html` <q>${note}</q>`}${actor === null ? '' : html` <small>by\u00a0<a href="${actorUrl(site, actor)}">${actor}</a></small>`}`;
 
 const dayOf = ({ at }: ShownEvent): string =>
   new Date(at).toLocaleDateString('en-GB', {

@@ -146,19 +146,19 @@ export const openInstance = async () => {
       close();
       stop.abort();
     },
-    request: (asked: Asked) => requestOver(service.http.request, stop.signal, asked),
+    request: (asked: Asked) => requestOver(service, stop.signal, asked),
   };
 };
 
 /** Gives a request to the HTTP handler of an instance. The answer is `null` if the process is killed, or the client hangs up before. */
-const requestOver = (handle: RunningService['http']['request'], signal: AbortSignal, asked: Asked) => {
+const requestOver = ({ http }: RunningService, signal: AbortSignal, asked: Asked) => {
   const { method, path: url, headers, body, address: remoteAddress } = asked;
   const stream = new PassThrough({ highWaterMark: 2 ** 24, signal }).on('error', () => undefined);
   const socket = Object.assign(stream, { remoteAddress }) as unknown as Socket;
   const length = body !== undefined && { 'content-length': String(Buffer.byteLength(body)) };
   const all = { host: new URL(BASE).host, ...headers, ...length };
-  const head = { method, url, headers: all, rawHeaders: Object.entries(all).flat(), complete: true };
-  const incoming = Object.assign(new IncomingMessage(socket), head);
+  const incoming = new IncomingMessage(socket);
+  Object.assign(incoming, { method, url, headers: all, rawHeaders: Object.entries(all).flat(), complete: true });
   for (const part of body === undefined ? [null] : [body, null]) incoming.push(part);
   // Without a header Date, for which Node.js would use the real time and a real timer.
   const outgoing = Object.assign(new ServerResponse(incoming), { sendDate: false, useChunkedEncodingByDefault: false });
@@ -171,6 +171,6 @@ const requestOver = (handle: RunningService['http']['request'], signal: AbortSig
     });
     socket.on('close', () => resolve(null));
   }).finally(() => socket.destroy());
-  handle(incoming, outgoing);
+  http.request(incoming, outgoing);
   return { answer, hangUp: () => void socket.destroy() };
 };
